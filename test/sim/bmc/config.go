@@ -1,0 +1,106 @@
+package bmc
+
+import (
+	"net"
+	"time"
+)
+
+// Model is a machine model of our own making. The two differ wherever real
+// vendors differ in ways that break clients.
+type Model string
+
+const (
+	// ModelInline lists its reset types inline, has BootSourceOverrideMode,
+	// takes the override on the System, keeps a LastResetTime, and lists MACs
+	// under Systems/*/EthernetInterfaces.
+	ModelInline Model = "ES-1000"
+	// ModelActionInfo lists its reset types in a ResetActionInfo only, takes
+	// the override on a settings resource with If-Match only, has neither Mode
+	// nor LastResetTime, pads its serial with a space, and has its MACs in the
+	// chassis' NetworkDeviceFunctions and Ports and in UEFI boot paths.
+	ModelActionInfo Model = "ES-2000"
+)
+
+// Defaults of Config.
+const (
+	DefaultUsername     = "admin"
+	DefaultPassword     = "emulated-secret"
+	DefaultMaxSessions  = 4
+	DefaultLockoutAfter = 5
+)
+
+// SystemConfig describes one emulated ComputerSystem.
+type SystemConfig struct {
+	// ID is the last part of the System's URI; default "1", "2", … by position.
+	ID string
+	// Model decides the shape of the resources; default ModelInline.
+	Model Model
+	// Serial and UUID are reported as they are; an empty UUID is null.
+	Serial, UUID string
+	// MACs of the machine's interfaces, in their order.
+	MACs []net.HardwareAddr
+	// Machine stands behind the System; default an Idle one.
+	Machine Machine
+}
+
+// Config describes one emulated BMC. The zero value has one System of
+// ModelInline and the default account.
+type Config struct {
+	// Username and Password of the only account.
+	Username, Password string
+	// MaxSessions open at the same time; one more is answered with 503.
+	MaxSessions int
+	// LockoutAfter failed logins the account is locked until Unlock.
+	LockoutAfter int
+	// NoSessions makes a BMC that only knows basic authentication.
+	NoSessions bool
+	// Baseboard adds a second ComputerSystem that can't be reset, as GPU
+	// machines have it.
+	Baseboard bool
+	// Systems behind this BMC; default one.
+	Systems []SystemConfig
+	// Now is the BMC's clock; default time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	if c.Username == "" {
+		c.Username = DefaultUsername
+	}
+	if c.Password == "" {
+		c.Password = DefaultPassword
+	}
+	if c.MaxSessions == 0 {
+		c.MaxSessions = DefaultMaxSessions
+	}
+	if c.LockoutAfter == 0 {
+		c.LockoutAfter = DefaultLockoutAfter
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if len(c.Systems) == 0 {
+		c.Systems = []SystemConfig{{}}
+	}
+	systems := make([]SystemConfig, len(c.Systems))
+	for i, s := range c.Systems {
+		systems[i] = s.withDefaults(i)
+	}
+	c.Systems = systems
+
+	return c
+}
+
+func (s SystemConfig) withDefaults(position int) SystemConfig {
+	if s.ID == "" {
+		s.ID = string(rune('1' + position))
+	}
+	if s.Model == "" {
+		s.Model = ModelInline
+	}
+	if s.Machine == nil {
+		s.Machine = &Idle{}
+	}
+
+	return s
+}

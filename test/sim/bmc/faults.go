@@ -1,0 +1,130 @@
+package bmc
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Fault is one way in which an emulated BMC misbehaves. The first fault that
+// matches a request decides; its actions are taken in the order of its fields.
+type Fault struct {
+	// Method the fault is for; "" is every method.
+	Method string
+	// PathContains is a part of the request path the fault is for; "" is every path.
+	PathContains string
+	// Times is how many requests are hit; 0 is every one until Heal.
+	Times int
+	// Delay before anything else.
+	Delay time.Duration
+	// Hang keeps the request open until the client gives up.
+	Hang bool
+	// Disconnect closes the connection without an answer.
+	Disconnect bool
+	// AfterEffect lets the request take its effect first: the client doesn't
+	// learn that it did.
+	AfterEffect bool
+	// WithoutEffect answers 204 and does nothing.
+	WithoutEffect bool
+	// Status answers with this status code and a Redfish error body; 0 goes on as usual.
+	Status int
+	// Body replaces the error body that comes with Status.
+	Body string
+}
+
+func (f *Fault) matches(r *http.Request) bool {
+	return (f.Method == "" || f.Method == r.Method) && strings.Contains(r.URL.Path, f.PathContains)
+}
+
+// Inject adds a fault.
+func (b *BMC) Inject(f Fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, &f)
+}
+
+// Heal removes every fault, lag and deafness.
+func (b *BMC) Heal() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = nil
+	b.lag = 0
+	b.ignoreGraceful = false
+}
+
+// SetPowerLag makes PowerState tell the state before a reset for d.
+func (b *BMC) SetPowerLag(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lag = d
+}
+
+// IgnoreGraceful makes the machines' OS ignore graceful shutdowns.
+func (b *BMC) IgnoreGraceful(ignore bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ignoreGraceful = ignore
+}
+
+// fault takes the first fault that matches r, and uses it up.
+func (b *BMC) fault(r *http.Request) *Fault {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, f := range b.faults {
+		if !f.matches(r) {
+			continue
+		}
+		hit := *f
+		if f.Times > 0 {
+			f.Times--
+			if f.Times == 0 {
+				b.faults = append(b.faults[:i:i], b.faults[i+1:]...)
+			}
+		}
+
+		return &hit
+	}
+
+	return nil
+}
+
+// misbehave carries out f and says whether the request is finished by it.
+func misbehave(f *Fault, w http.ResponseWriter, r *http.Request, effect func(http.ResponseWriter)) bool {
+	if f == nil {
+		return false
+	}
+	if f.Delay > 0 {
+		select {
+		case <-time.After(f.Delay):
+		case <-r.Context().Done():
+		}
+	}
+	if f.AfterEffect {
+		effect(discard{header: http.Header{}})
+	}
+	switch {
+	case f.Hang:
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case f.Disconnect:
+		panic(http.ErrAbortHandler)
+	case f.WithoutEffect:
+		w.WriteHeader(http.StatusNoContent)
+	case f.Status != 0 && f.Body != "":
+		w.WriteHeader(f.Status)
+		_, _ = w.Write([]byte(f.Body))
+	case f.Status != 0:
+		fail(w, f.Status, "GeneralError")
+	default:
+		return f.AfterEffect
+	}
+
+	return true
+}
+
+// discard is a ResponseWriter for answers that nobody gets.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
