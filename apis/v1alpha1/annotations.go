@@ -1,0 +1,93 @@
+package v1alpha1
+
+// Annotations hold the facts that must survive a backup that loses status. Only the provider and
+// operators may write them (a ValidatingAdmissionPolicy sees to it).
+const (
+	// AnnotationGranted records, on BootEntry and RedfishHost, the newest grant: a GrantRecord as
+	// JSON. It's written before the grant itself.
+	AnnotationGranted = Group + "/granted"
+	// AnnotationInstalled records, on BootEntry and RedfishHost, what is installed: an
+	// InstalledRecord as JSON.
+	AnnotationInstalled = Group + "/installed"
+	// AnnotationJournal records, on RedfishHost, what the provider is about to do to the BMC.
+	AnnotationJournal = Group + "/journal"
+	// AnnotationBoot records, on HostClaim, for which generation its host was powered on: a
+	// BootRecord as JSON.
+	AnnotationBoot = Group + "/boot"
+	// AnnotationQuestion records, on HostClaim and BootEntry, the open question behind
+	// NeedsConfirmation: a QuestionRecord as JSON.
+	AnnotationQuestion = Group + "/question"
+	// AnnotationForceRelease, set by an operator on a HostClaim that is being deleted, gives up its
+	// unreachable host: the value is the reason. The host is quarantined, its addresses are held.
+	AnnotationForceRelease = Group + "/force-release"
+	// AnnotationQuarantined marks a RedfishHost that was given up; the value is the reason. An
+	// operator takes it off when the machine has been looked after.
+	AnnotationQuarantined = Group + "/quarantined"
+)
+
+// Finalizers.
+const (
+	// FinalizerRelease is HostClaim's own finalizer.
+	FinalizerRelease = Group + "/release"
+	// FinalizerHeldByClaim is put by the HostClaim controller on the BootEntry and the
+	// NetBoxIPAddresses of a bound machine: they go only after it is off.
+	FinalizerHeldByClaim = Group + "/held-by-claim"
+)
+
+// Labels.
+const (
+	// LabelTopologyPrefix precedes the keys of a RackPool's topology on its hosts.
+	LabelTopologyPrefix = "topology.baremetal.crossplane.io/"
+	// LabelPool names the RackPool of a RedfishHost.
+	LabelPool = Group + "/pool"
+)
+
+// BootNamespace is the default namespace of bootd, its token keys, and the copied user data.
+const BootNamespace = "baremetal-boot"
+
+// A GrantRecord says which grant was issued last. State Issuing is written before the grant, Issued
+// after it: a crash in between repeats the same grant, by the same id.
+type GrantRecord struct {
+	EntryUID   string `json:"entryUID"`
+	HostUID    string `json:"hostUID"`
+	Generation int64  `json:"generation"`
+	Serial     string `json:"serial,omitempty"`
+	GrantID    string `json:"grantID"`
+	// SessionUID is the session that the grant was written to.
+	SessionUID string `json:"sessionUID,omitempty"`
+	State      string `json:"state"`
+}
+
+// States of a GrantRecord.
+const (
+	GrantIssuing = "Issuing"
+	GrantIssued  = "Issued"
+)
+
+// An InstalledRecord says what is installed on a machine.
+type InstalledRecord struct {
+	EntryUID   string `json:"entryUID"`
+	HostUID    string `json:"hostUID,omitempty"`
+	Generation int64  `json:"generation"`
+	PlanDigest string `json:"planDigest"`
+	Serial     string `json:"serial,omitempty"`
+	At         string `json:"at,omitempty"`
+}
+
+// A BootRecord says for which install generation a claim's host was set to boot.
+type BootRecord struct {
+	EntryUID   string `json:"entryUID"`
+	HostUID    string `json:"hostUID"`
+	Generation int64  `json:"generation"`
+	Once       int64  `json:"once"`
+}
+
+// A QuestionRecord is an open NeedsConfirmation. Seen is the serial that spec.confirm already held
+// when the question arose: such a confirmation, restored with the object, doesn't answer it.
+type QuestionRecord struct {
+	OwnerUID   string `json:"ownerUID"`
+	Generation int64  `json:"generation"`
+	Reason     string `json:"reason"`
+	Seen       string `json:"seen,omitempty"`
+	Answered   string `json:"answered,omitempty"`
+}

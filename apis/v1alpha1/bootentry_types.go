@@ -1,0 +1,385 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A MachineSelector says which machine an entry is for.
+// +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0)",message="exactly one of hostClaimRef and macs must be set"
+type MachineSelector struct {
+	// HostClaimRef names a HostClaim of this namespace. It's served only while bound.
+	// +optional
+	HostClaimRef *LocalReference `json:"hostClaimRef,omitempty"`
+	// MACs of the machine; only in the BootNetwork's own namespace. A bound host always beats them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
+	MACs []string `json:"macs,omitempty"`
+	// UUID of the machine, as a check.
+	// +optional
+	// +kubebuilder:validation:MaxLength=36
+	UUID string `json:"uuid,omitempty"`
+	// Serial number of the machine, as a check.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Serial string `json:"serial,omitempty"`
+}
+
+// An EntryAddress is one address of a machine on a segment.
+// +kubebuilder:validation:XValidation:rule="has(self.ref) != has(self.address)",message="exactly one of ref and address must be set"
+type EntryAddress struct {
+	// Ref names a NetBoxIPAddress of this namespace.
+	// +optional
+	Ref *LocalReference `json:"ref,omitempty"`
+	// Address with its mask, only in the BootNetwork's own namespace.
+	// +optional
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
+	Address string `json:"address,omitempty"`
+}
+
+// An EntryNetwork is one segment that a machine is on; the first one boots.
+type EntryNetwork struct {
+	// Name of the attachment.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// NetworkRef names the BootNetwork.
+	NetworkRef NamespacedReference `json:"networkRef"`
+	// Addresses of the machine on it.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Addresses []EntryAddress `json:"addresses"`
+}
+
+// EntryInstall is what is asked of the machine's disk.
+type EntryInstall struct {
+	// Generation, raised, asks for one install. It never falls; 0 boots from disk.
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	Generation int64 `json:"generation"`
+}
+
+// Otherwise says what a machine is told that may not be installed.
+// +kubebuilder:validation:Enum=LocalDisk;Hold;Inspect
+type Otherwise string
+
+// Values of Otherwise.
+const (
+	OtherwiseLocalDisk Otherwise = "LocalDisk"
+	OtherwiseHold      Otherwise = "Hold"
+)
+
+// BootEntryParameters say which machine boots what.
+// +kubebuilder:validation:XValidation:rule="self.install.generation >= oldSelf.install.generation",message="install.generation never falls"
+// +kubebuilder:validation:XValidation:rule="size(self.networks) == 1",message="more than one of networks is not supported yet"
+// +kubebuilder:validation:XValidation:rule="self.networks.all(n, size(n.addresses) == 1)",message="more than one address of a network is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise Inspect is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken"
+// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef) && !has(self.vendorDataSecretRef)",message="networkDataSecretRef and vendorDataSecretRef are not supported yet"
+type BootEntryParameters struct {
+	// Machine that boots.
+	Machine MachineSelector `json:"machine"`
+	// ProfileRef names what it boots.
+	ProfileRef NamespacedReference `json:"profileRef"`
+	// Parameters of the profile.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Parameters map[string]string `json:"parameters,omitempty"`
+	// Networks that the machine is on; the first one boots.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Networks []EntryNetwork `json:"networks"`
+	// Hostname of the machine.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	Hostname string `json:"hostname,omitempty"`
+	// UserDataSecretRef names the user data.
+	// +optional
+	UserDataSecretRef *LocalKeyReference `json:"userDataSecretRef,omitempty"`
+	// NetworkDataSecretRef names the network data.
+	// +optional
+	NetworkDataSecretRef *LocalKeyReference `json:"networkDataSecretRef,omitempty"`
+	// VendorDataSecretRef names the vendor data.
+	// +optional
+	VendorDataSecretRef *LocalKeyReference `json:"vendorDataSecretRef,omitempty"`
+	// SSHAuthorizedKeys that may log in.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	SSHAuthorizedKeys []string `json:"sshAuthorizedKeys,omitempty"`
+	// RootDevice that the image is written to.
+	// +optional
+	RootDevice *RootDevice `json:"rootDevice,omitempty"`
+	// Install is what is asked of the machine's disk.
+	// +kubebuilder:default={generation: 0}
+	Install EntryInstall `json:"install"`
+	// Confirm answers NeedsConfirmation.
+	// +optional
+	Confirm *Confirmation `json:"confirm,omitempty"`
+	// Otherwise says what the machine is told when it may not be installed.
+	// +optional
+	// +kubebuilder:default=LocalDisk
+	Otherwise Otherwise `json:"otherwise,omitempty"`
+}
+
+// A PlanImage is the disk image of a plan.
+type PlanImage struct {
+	// URL of the image.
+	URL string `json:"url"`
+	// Digest of the image.
+	Digest string `json:"digest"`
+	// Format of the image.
+	// +optional
+	Format string `json:"format,omitempty"`
+	// Compression of the image.
+	// +optional
+	Compression string `json:"compression,omitempty"`
+}
+
+// PlanArtifacts are the files of a plan for one architecture.
+type PlanArtifacts struct {
+	// Arch that these are for.
+	Arch Architecture `json:"arch"`
+	// Kernel to boot.
+	Kernel Artifact `json:"kernel"`
+	// Initrds of the kernel.
+	// +optional
+	// +listType=atomic
+	Initrds []Artifact `json:"initrds,omitempty"`
+	// Image to write.
+	// +optional
+	Image *PlanImage `json:"image,omitempty"`
+}
+
+// PlanNetwork is the boot segment of a plan.
+type PlanNetwork struct {
+	// Namespace of the BootNetwork.
+	Namespace string `json:"namespace"`
+	// Name of the BootNetwork.
+	Name string `json:"name"`
+	// Address of the machine with its mask.
+	Address string `json:"address"`
+	// Gateway of the machine.
+	// +optional
+	Gateway string `json:"gateway,omitempty"`
+	// DNS servers.
+	// +optional
+	// +listType=atomic
+	DNS []string `json:"dns,omitempty"`
+	// NTP servers.
+	// +optional
+	// +listType=atomic
+	NTP []string `json:"ntp,omitempty"`
+	// Domain of the machine.
+	// +optional
+	Domain string `json:"domain,omitempty"`
+	// MTU of the segment.
+	// +optional
+	MTU int32 `json:"mtu,omitempty"`
+	// LeaseSeconds of the address.
+	// +optional
+	LeaseSeconds int64 `json:"leaseSeconds,omitempty"`
+}
+
+// A Plan is what a machine is to be given, resolved. It holds no secret.
+type Plan struct {
+	// Digest of the plan: sha256:….
+	Digest string `json:"digest"`
+	// HostUID of the machine.
+	HostUID string `json:"hostUID"`
+	// EntryUID is the BootEntry's own UID.
+	EntryUID string `json:"entryUID"`
+	// Bound says whether the machine comes from a bound host, not from raw MACs.
+	Bound bool `json:"bound"`
+	// MACs of the machine.
+	// +listType=atomic
+	MACs []string `json:"macs"`
+	// UUID of the machine, where known.
+	// +optional
+	UUID string `json:"uuid,omitempty"`
+	// Serial number of the machine, where known.
+	// +optional
+	Serial string `json:"serial,omitempty"`
+	// Network that it boots on.
+	Network PlanNetwork `json:"network"`
+	// Hostname of the machine.
+	// +optional
+	Hostname string `json:"hostname,omitempty"`
+	// Mode is Install or Live.
+	Mode BootMode `json:"mode"`
+	// Method says how it gets onto the machine.
+	Method BootMethod `json:"method"`
+	// Artifacts per architecture.
+	// +listType=map
+	// +listMapKey=arch
+	Artifacts []PlanArtifacts `json:"artifacts"`
+	// CommandLine of the kernel, parameters filled in.
+	// +optional
+	// +listType=atomic
+	CommandLine []string `json:"commandLine,omitempty"`
+	// UserDataFormat that the machine expects.
+	// +optional
+	UserDataFormat UserDataFormat `json:"userDataFormat,omitempty"`
+	// UserDataSecret names the copy of what the machine is given, in bootd's namespace.
+	// +optional
+	UserDataSecret string `json:"userDataSecret,omitempty"`
+	// UserDataDigest of that copy.
+	// +optional
+	UserDataDigest string `json:"userDataDigest,omitempty"`
+	// ProfileDigest of the BootProfile's spec.
+	// +optional
+	ProfileDigest string `json:"profileDigest,omitempty"`
+	// InstallGeneration that is asked for.
+	InstallGeneration int64 `json:"installGeneration"`
+	// Otherwise says what the machine is told when it may not be installed.
+	Otherwise Otherwise `json:"otherwise"`
+	// LocalBoot says how its firmware is sent to its disk.
+	// +optional
+	LocalBoot LocalBoot `json:"localBoot,omitempty"`
+	// InstallTimeoutSeconds bounds the install.
+	// +optional
+	InstallTimeoutSeconds int64 `json:"installTimeoutSeconds,omitempty"`
+}
+
+// A BootStage says where a boot is.
+// +kubebuilder:validation:Enum=Waiting;DHCP;Firmware;Script;Kernel;Installing;Installed;BootedFromDisk;Failed
+type BootStage string
+
+// Values of BootStage, in the order of a boot.
+const (
+	StageWaiting        BootStage = "Waiting"
+	StageDHCP           BootStage = "DHCP"
+	StageFirmware       BootStage = "Firmware"
+	StageScript         BootStage = "Script"
+	StageKernel         BootStage = "Kernel"
+	StageInstalling     BootStage = "Installing"
+	StageInstalled      BootStage = "Installed"
+	StageBootedFromDisk BootStage = "BootedFromDisk"
+	StageFailed         BootStage = "Failed"
+)
+
+// A BootTimeline says when a machine was where in its newest boot.
+type BootTimeline struct {
+	// DHCP is the first answered DISCOVER.
+	// +optional
+	DHCP *metav1.MicroTime `json:"dhcp,omitempty"`
+	// Firmware is the first transfer of a boot file.
+	// +optional
+	Firmware *metav1.MicroTime `json:"firmware,omitempty"`
+	// Script is the first script served.
+	// +optional
+	Script *metav1.MicroTime `json:"script,omitempty"`
+	// Kernel is the kernel served.
+	// +optional
+	Kernel *metav1.MicroTime `json:"kernel,omitempty"`
+	// Began is the consumption of the grant.
+	// +optional
+	Began *metav1.MicroTime `json:"began,omitempty"`
+	// Installed is the machine's own report.
+	// +optional
+	Installed *metav1.MicroTime `json:"installed,omitempty"`
+	// BootedFromDisk is the first sign of its disk after that.
+	// +optional
+	BootedFromDisk *metav1.MicroTime `json:"bootedFromDisk,omitempty"`
+}
+
+// BootEntryObservation is what the boot plane says of the machine.
+type BootEntryObservation struct {
+	// Plan that bootd serves; absent where something is missing.
+	// +optional
+	Plan *Plan `json:"plan,omitempty"`
+	// Grant is a mirror of the session's; absent where nothing is granted.
+	// +optional
+	Grant *Grant `json:"grant,omitempty"`
+	// GrantConsumed says whether the mirrored grant was used.
+	// +optional
+	GrantConsumed bool `json:"grantConsumed,omitempty"`
+	// InstalledGeneration is the newest generation that is installed.
+	// +optional
+	InstalledGeneration int64 `json:"installedGeneration,omitempty"`
+	// Installed says what is on the disk.
+	// +optional
+	Installed *InstalledObservation `json:"installed,omitempty"`
+	// Stage of the newest boot.
+	// +optional
+	Stage BootStage `json:"stage,omitempty"`
+	// Timeline of the newest boot.
+	// +optional
+	Timeline BootTimeline `json:"timeline,omitempty"`
+	// LastReport is what the machine said last.
+	// +optional
+	LastReport string `json:"lastReport,omitempty"`
+}
+
+// An InstalledObservation says what is on a disk.
+type InstalledObservation struct {
+	// Generation that was installed.
+	Generation int64 `json:"generation"`
+	// PlanDigest of the plan that was installed.
+	PlanDigest string `json:"planDigest"`
+	// ProfileDigest of the profile that was installed.
+	// +optional
+	ProfileDigest string `json:"profileDigest,omitempty"`
+	// UserDataDigest of the user data that was given.
+	// +optional
+	UserDataDigest string `json:"userDataDigest,omitempty"`
+	// At is when the machine said so.
+	// +optional
+	At *metav1.Time `json:"at,omitempty"`
+}
+
+// BootEntrySpec is the desired state of an entry.
+type BootEntrySpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+	// ForProvider says which machine boots what.
+	ForProvider BootEntryParameters `json:"forProvider"`
+}
+
+// BootEntryStatus is the observed state of an entry.
+type BootEntryStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+	// AtProvider is what the boot plane says of the machine.
+	// +optional
+	AtProvider BootEntryObservation `json:"atProvider,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,baremetal},shortName=bent
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="SYNCED",type="string",JSONPath=".status.conditions[?(@.type=='Synced')].status"
+// +kubebuilder:printcolumn:name="STAGE",type="string",JSONPath=".status.atProvider.stage"
+// +kubebuilder:printcolumn:name="ADDRESS",type="string",JSONPath=".status.atProvider.plan.network.address"
+// +kubebuilder:printcolumn:name="MAC",type="string",JSONPath=".status.atProvider.plan.macs[0]"
+// +kubebuilder:printcolumn:name="REASON",type="string",priority=1,JSONPath=".status.conditions[?(@.type=='Planned')].reason"
+// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",priority=1,JSONPath=".metadata.annotations.crossplane\\.io/external-name"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A BootEntry says which machine boots what, with which address, under which intent. Its external
+// name is the UID of its BootSession.
+type BootEntry struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   BootEntrySpec   `json:"spec"`
+	Status BootEntryStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// BootEntryList is a list of BootEntries.
+type BootEntryList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BootEntry `json:"items"`
+}

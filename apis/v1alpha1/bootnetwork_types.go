@@ -1,0 +1,217 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AddressesFrom says where the addresses of claims come from. Tenants never name a prefix themselves.
+type AddressesFrom struct {
+	// NetBoxProviderConfigRef of the NetBox.
+	NetBoxProviderConfigRef ProviderConfigRef `json:"netboxProviderConfigRef"`
+	// Sources in order.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Sources []AddressSource `json:"sources"`
+}
+
+// An AddressRange is a range of addresses, both ends included.
+type AddressRange struct {
+	// Start of the range.
+	// +kubebuilder:validation:MaxLength=39
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="start must be an IP address"
+	Start string `json:"start"`
+	// End of the range.
+	// +kubebuilder:validation:MaxLength=39
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="end must be an IP address"
+	End string `json:"end"`
+}
+
+// A Subnet of a boot segment.
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr"
+// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || size(self.discoveryRanges) == 0",message="discoveryRanges are not supported yet"
+type Subnet struct {
+	// CIDR of the subnet, such as 10.77.0.0/24.
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
+	CIDR string `json:"cidr"`
+	// Gateway of the subnet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=39
+	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
+	Gateway string `json:"gateway,omitempty"`
+	// DNS servers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=39
+	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a))",message="dns must be IP addresses"
+	DNS []string `json:"dns,omitempty"`
+	// AddressesFrom says where the addresses of claims come from.
+	// +optional
+	AddressesFrom *AddressesFrom `json:"addressesFrom,omitempty"`
+	// DiscoveryRanges for machines that nobody knows yet.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	DiscoveryRanges []AddressRange `json:"discoveryRanges,omitempty"`
+}
+
+// DHCPMode says what bootd is on a segment.
+// +kubebuilder:validation:Enum=Authoritative;Proxy;RelayOnly;Off
+type DHCPMode string
+
+// Values of DHCPMode.
+const (
+	DHCPAuthoritative DHCPMode = "Authoritative"
+	DHCPRelayOnly     DHCPMode = "RelayOnly"
+)
+
+// NetworkDHCP says how bootd answers on a segment.
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode in ['Authoritative', 'RelayOnly']",message="dhcp.mode other than Authoritative and RelayOnly is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.foreignServer) || self.foreignServer == 'Refuse'",message="dhcp.foreignServer other than Refuse is not supported yet"
+type NetworkDHCP struct {
+	// Mode is Authoritative, Proxy, RelayOnly or Off.
+	// +optional
+	// +kubebuilder:default=Authoritative
+	Mode DHCPMode `json:"mode,omitempty"`
+	// Relays (CIDRs) whose option 82 is trusted.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="relays must be CIDRs, such as 10.77.0.1/32"
+	Relays []string `json:"relays,omitempty"`
+	// LeaseDuration of an address, such as 12h.
+	// +optional
+	LeaseDuration *metav1.Duration `json:"leaseDuration,omitempty"`
+	// ForeignServer says what to do when another DHCP server answers on the segment.
+	// +optional
+	// +kubebuilder:validation:Enum=Refuse;Tolerate
+	ForeignServer string `json:"foreignServer,omitempty"`
+}
+
+// A ServeOn says which bootd serves a segment, and where.
+type ServeOn struct {
+	// NodeSelector of the nodes.
+	// +optional
+	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
+	// Interfaces of those nodes.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	Interfaces []string `json:"interfaces,omitempty"`
+}
+
+// BootNetworkSpec is one boot segment.
+type BootNetworkSpec struct {
+	// AllowedNamespaces says whose machines may boot here. Default: its own namespace.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	// AllowedProfileNamespaces says whose BootProfiles may boot here. Default: its own namespace.
+	// +optional
+	AllowedProfileNamespaces *AllowedNamespaces `json:"allowedProfileNamespaces,omitempty"`
+	// Subnets of the segment.
+	// +listType=map
+	// +listMapKey=cidr
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Subnets []Subnet `json:"subnets"`
+	// NTP servers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=39
+	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a))",message="ntp must be IP addresses"
+	NTP []string `json:"ntp,omitempty"`
+	// Domain of the machines.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`
+	Domain string `json:"domain,omitempty"`
+	// VLANID of the segment, for people; bootd doesn't tag.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4094
+	VLANID int32 `json:"vlanID,omitempty"`
+	// MTU of the segment.
+	// +optional
+	// +kubebuilder:validation:Minimum=576
+	// +kubebuilder:validation:Maximum=9216
+	MTU int32 `json:"mtu,omitempty"`
+	// DHCP on the segment.
+	// +optional
+	DHCP *NetworkDHCP `json:"dhcp,omitempty"`
+	// ServeOn says which bootd serves it; absent: every bootd that has an address in a subnet, or
+	// is asked by a relay of it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	ServeOn []ServeOn `json:"serveOn,omitempty"`
+}
+
+// A NetworkServer is a bootd that serves a segment.
+type NetworkServer struct {
+	// Name of the BootServer.
+	Name string `json:"name"`
+	// Address that it serves from.
+	// +optional
+	Address string `json:"address,omitempty"`
+	// LastSeen is its last heartbeat.
+	// +optional
+	LastSeen *metav1.Time `json:"lastSeen,omitempty"`
+}
+
+// BootNetworkStatus is what is known of a segment.
+type BootNetworkStatus struct {
+	xpv2.ConditionedStatus `json:",inline"`
+	// Servers that serve it.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Servers []NetworkServer `json:"servers,omitempty"`
+	// ForeignServers that answered DHCP on it.
+	// +optional
+	// +listType=set
+	ForeignServers []string `json:"foreignServers,omitempty"`
+	// Machines that boot on it.
+	// +optional
+	Machines int64 `json:"machines,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,baremetal},shortName=bnet
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="MODE",type="string",JSONPath=".spec.dhcp.mode"
+// +kubebuilder:printcolumn:name="SUBNETS",type="string",JSONPath=".spec.subnets[*].cidr"
+// +kubebuilder:printcolumn:name="SERVERS",type="string",JSONPath=".status.servers[*].name"
+// +kubebuilder:printcolumn:name="MACHINES",type="integer",JSONPath=".status.machines"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A BootNetwork is one boot segment: its subnets, and how bootd serves them.
+type BootNetwork struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   BootNetworkSpec   `json:"spec"`
+	Status BootNetworkStatus `json:"status,omitempty"`
+}
+
+// GetCondition of this BootNetwork.
+func (n *BootNetwork) GetCondition(ct xpv2.ConditionType) xpv2.Condition {
+	return n.Status.GetCondition(ct)
+}
+
+// SetConditions of this BootNetwork.
+func (n *BootNetwork) SetConditions(c ...xpv2.Condition) { n.Status.SetConditions(c...) }
+
+// +kubebuilder:object:root=true
+
+// BootNetworkList is a list of BootNetworks.
+type BootNetworkList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BootNetwork `json:"items"`
+}

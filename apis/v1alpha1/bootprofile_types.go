@@ -1,0 +1,260 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BootMode is Install (writes the disk once, by a grant) or Live (netboots each time).
+// +kubebuilder:validation:Enum=Install;Live
+type BootMode string
+
+// Values of BootMode.
+const (
+	BootModeInstall BootMode = "Install"
+	BootModeLive    BootMode = "Live"
+)
+
+// BootMethod says how a profile gets onto a machine.
+// +kubebuilder:validation:Enum=DiskImage;Installer;Kernel;ISO;Script
+type BootMethod string
+
+// Values of BootMethod.
+const (
+	BootMethodDiskImage BootMethod = "DiskImage"
+	BootMethodKernel    BootMethod = "Kernel"
+)
+
+// UserDataFormat says what a machine expects its user data to be.
+// +kubebuilder:validation:Enum=None;CloudInit;Ignition;Talos;Kickstart;Preseed;Autoinstall
+type UserDataFormat string
+
+// Values of UserDataFormat.
+const (
+	UserDataNone      UserDataFormat = "None"
+	UserDataCloudInit UserDataFormat = "CloudInit"
+)
+
+// Architecture in Go's words.
+// +kubebuilder:validation:Enum=amd64;arm64
+type Architecture string
+
+// Values of Architecture.
+const (
+	AMD64 Architecture = "amd64"
+	ARM64 Architecture = "arm64"
+)
+
+// An Artifact is one file, by URL and digest.
+type Artifact struct {
+	// URL to fetch it from. Loopback, link-local and cluster ranges are refused.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL"
+	URL string `json:"url"`
+	// Digest of the file: sha256:… or sha512:…, lower-case hex.
+	// +kubebuilder:validation:Pattern=`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`
+	Digest string `json:"digest"`
+}
+
+// An ImageArtifact is a disk image, by URL and digest.
+// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format == 'Raw'",message="image.format other than Raw is not supported yet"
+type ImageArtifact struct {
+	Artifact `json:",inline"`
+	// Format of the image.
+	// +optional
+	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI
+	// +kubebuilder:default=Raw
+	Format string `json:"format,omitempty"`
+	// Compression of the image. The digest is of the compressed file.
+	// +optional
+	// +kubebuilder:validation:Enum=None;Gzip;Zstd;Xz
+	// +kubebuilder:default=None
+	Compression string `json:"compression,omitempty"`
+}
+
+// ProfileArtifacts are the files of one architecture.
+type ProfileArtifacts struct {
+	// Arch of the machines that these are for.
+	Arch Architecture `json:"arch"`
+	// Kernel to boot: the installer's for DiskImage, the system's own for Kernel.
+	// +optional
+	Kernel *Artifact `json:"kernel,omitempty"`
+	// Initrds of the kernel, in order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Initrds []Artifact `json:"initrds,omitempty"`
+	// Image to write to the disk, for DiskImage.
+	// +optional
+	Image *ImageArtifact `json:"image,omitempty"`
+}
+
+// A ProfileParameter is a value that an entry may give.
+type ProfileParameter struct {
+	// Name, as templates use it.
+	// +kubebuilder:validation:Pattern=`^[a-z][A-Za-z0-9]{0,62}$`
+	Name string `json:"name"`
+	// Default where an entry gives none. Absent: the entry must give one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Default *string `json:"default,omitempty"`
+	// Pattern (RE2, anchored by us) that a value must match before it enters a command line.
+	// +optional
+	// +kubebuilder:default="^[A-Za-z0-9._-]{0,64}$"
+	// +kubebuilder:validation:MaxLength=256
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// RootDevice says which disk is meant.
+type RootDevice struct {
+	// Serial number of the disk.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Serial string `json:"serial,omitempty"`
+	// WWN of the disk.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	WWN string `json:"wwn,omitempty"`
+	// ByPath name of the disk, as under /dev/disk/by-path.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	ByPath string `json:"byPath,omitempty"`
+	// Model of the disk.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Model string `json:"model,omitempty"`
+	// Type of the disk.
+	// +optional
+	// +kubebuilder:validation:Enum=NVMe;SSD;HDD
+	Type string `json:"type,omitempty"`
+	// MinSize of the disk.
+	// +optional
+	MinSize *resource.Quantity `json:"minSize,omitempty"`
+	// MaxSize of the disk.
+	// +optional
+	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
+}
+
+// ProfileTimeouts bound the steps of a boot.
+type ProfileTimeouts struct {
+	// Install is how long an install may take.
+	// +optional
+	Install *metav1.Duration `json:"install,omitempty"`
+}
+
+// BootProfileSpec says what to boot.
+// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Kernel']",message="method other than DiskImage and Kernel is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",message="userDataFormat other than None and CloudInit is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.scriptTemplate)",message="scriptTemplate is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method == 'Kernel'",message="mode Live needs method Kernel"
+// +kubebuilder:validation:XValidation:rule="self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel"
+// +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || self.artifacts.all(a, has(a.image))",message="method DiskImage needs an image in each of artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method == 'DiskImage' || self.artifacts.all(a, !has(a.image))",message="image is for method DiskImage only"
+type BootProfileSpec struct {
+	// AllowedNamespaces says who may boot this profile. Default: its own namespace.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	// Mode is Install or Live.
+	Mode BootMode `json:"mode"`
+	// Method says how it gets onto the machine.
+	Method BootMethod `json:"method"`
+	// UserDataFormat says what the machine expects its user data to be.
+	// +optional
+	// +kubebuilder:default=None
+	UserDataFormat UserDataFormat `json:"userDataFormat,omitempty"`
+	// Artifacts per architecture.
+	// +listType=map
+	// +listMapKey=arch
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Artifacts []ProfileArtifacts `json:"artifacts"`
+	// CommandLine of the kernel. Words may use parameters: role={{ .role }}.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:Pattern=`^[ -~]+$`
+	CommandLine []string `json:"commandLine,omitempty"`
+	// Parameters that an entry may give.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Parameters []ProfileParameter `json:"parameters,omitempty"`
+	// RootDevice that the image is written to.
+	// +optional
+	RootDevice *RootDevice `json:"rootDevice,omitempty"`
+	// ScriptTemplate of method Script.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	ScriptTemplate string `json:"scriptTemplate,omitempty"`
+	// Timeouts of a boot's steps.
+	// +optional
+	Timeouts *ProfileTimeouts `json:"timeouts,omitempty"`
+}
+
+// An ArtifactStatus is what is known of one file.
+type ArtifactStatus struct {
+	// URL of the file.
+	URL string `json:"url"`
+	// SizeBytes of the file.
+	// +optional
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+	// CachedOn is how many boot servers hold it.
+	// +optional
+	CachedOn int64 `json:"cachedOn,omitempty"`
+}
+
+// BootProfileStatus is what is known of a profile.
+type BootProfileStatus struct {
+	xpv2.ConditionedStatus `json:",inline"`
+	// Digest of the spec.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+	// Users is how many entries boot it.
+	// +optional
+	Users int64 `json:"users,omitempty"`
+	// Artifacts and where they are cached.
+	// +optional
+	// +listType=atomic
+	Artifacts []ArtifactStatus `json:"artifacts,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,baremetal},shortName=bprof
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="MODE",type="string",JSONPath=".spec.mode"
+// +kubebuilder:printcolumn:name="METHOD",type="string",JSONPath=".spec.method"
+// +kubebuilder:printcolumn:name="ARCHS",type="string",JSONPath=".spec.artifacts[*].arch"
+// +kubebuilder:printcolumn:name="CACHED",type="string",JSONPath=".status.artifacts[*].cachedOn"
+// +kubebuilder:printcolumn:name="USED",type="integer",JSONPath=".status.users"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A BootProfile says what to boot. Editing one never reinstalls a machine.
+type BootProfile struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   BootProfileSpec   `json:"spec"`
+	Status BootProfileStatus `json:"status,omitempty"`
+}
+
+// GetCondition of this BootProfile.
+func (p *BootProfile) GetCondition(ct xpv2.ConditionType) xpv2.Condition {
+	return p.Status.GetCondition(ct)
+}
+
+// SetConditions of this BootProfile.
+func (p *BootProfile) SetConditions(c ...xpv2.Condition) { p.Status.SetConditions(c...) }
+
+// +kubebuilder:object:root=true
+
+// BootProfileList is a list of BootProfiles.
+type BootProfileList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BootProfile `json:"items"`
+}

@@ -1,0 +1,92 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A BootServerNetwork is a segment that a bootd serves.
+type BootServerNetwork struct {
+	// Namespace of the BootNetwork.
+	Namespace string `json:"namespace"`
+	// Name of the BootNetwork.
+	Name string `json:"name"`
+	// Address that it serves from.
+	// +optional
+	Address string `json:"address,omitempty"`
+}
+
+// BootServerCache is what a bootd keeps of artifacts.
+type BootServerCache struct {
+	// Files kept.
+	// +optional
+	Files int64 `json:"files,omitempty"`
+	// SizeBytes of them.
+	// +optional
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+	// Digests of them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1024
+	Digests []string `json:"digests,omitempty"`
+}
+
+// BootServerSpec is empty: a bootd is configured by its flags and by BootNetworks.
+type BootServerSpec struct{}
+
+// BootServerStatus is the heartbeat of one bootd.
+type BootServerStatus struct {
+	// LastSeen is the time of the heartbeat.
+	// +optional
+	LastSeen *metav1.MicroTime `json:"lastSeen,omitempty"`
+	// Version of the bootd.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// Addresses that it listens on.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Addresses []string `json:"addresses,omitempty"`
+	// Networks that it serves.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Networks []BootServerNetwork `json:"networks,omitempty"`
+	// SyncedRevision is the newest resourceVersion that it has seen and compared with its log.
+	// Resource versions of one cluster are comparable as integers.
+	// +optional
+	SyncedRevision string `json:"syncedRevision,omitempty"`
+	// Cache of artifacts.
+	// +optional
+	Cache BootServerCache `json:"cache,omitempty"`
+	// Message says what is wrong, if something is.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,baremetal},shortName=bsrv
+// +kubebuilder:printcolumn:name="LAST-SEEN",type="date",JSONPath=".status.lastSeen"
+// +kubebuilder:printcolumn:name="ADDRESSES",type="string",JSONPath=".status.addresses[*]"
+// +kubebuilder:printcolumn:name="NETWORKS",type="string",JSONPath=".status.networks[*].name"
+// +kubebuilder:printcolumn:name="REVISION",type="string",JSONPath=".status.syncedRevision"
+// +kubebuilder:printcolumn:name="VERSION",type="string",JSONPath=".status.version"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A BootServer is the heartbeat of one bootd.
+type BootServer struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   BootServerSpec   `json:"spec,omitempty"`
+	Status BootServerStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// BootServerList is a list of BootServers.
+type BootServerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BootServer `json:"items"`
+}

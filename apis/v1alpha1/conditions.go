@@ -1,0 +1,73 @@
+package v1alpha1
+
+import xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+// Condition types beside Crossplane's Ready and Synced.
+const (
+	// ConditionReachable says whether the BMC answers. It's never part of Ready.
+	ConditionReachable xpv2.ConditionType = "Reachable"
+	// ConditionCleaned says whether a released host left evidence of its cleaning.
+	ConditionCleaned xpv2.ConditionType = "Cleaned"
+	// ConditionHealthy is the BMC's own verdict about the machine.
+	ConditionHealthy xpv2.ConditionType = "HostHealthy"
+	// ConditionPlanned says whether a BootEntry's plan is complete.
+	ConditionPlanned xpv2.ConditionType = "Planned"
+	// ConditionServed says whether a bootd of the machine's network serves the plan.
+	ConditionServed xpv2.ConditionType = "Served"
+	// ConditionInstalled says whether the asked generation is installed.
+	ConditionInstalled xpv2.ConditionType = "Installed"
+	// ConditionBooted says whether the machine was seen booting from its disk after the install.
+	ConditionBooted xpv2.ConditionType = "Booted"
+	// ConditionCurrent says whether what is installed is what the spec says now.
+	ConditionCurrent xpv2.ConditionType = "Current"
+	// ConditionBound says whether a HostClaim and its host are joined.
+	ConditionBound xpv2.ConditionType = "HostBound"
+)
+
+// Reasons: one CamelCase word that a script can match. The message beside it is for a person.
+const (
+	ReasonAvailable            xpv2.ConditionReason = "Available"
+	ReasonBound                xpv2.ConditionReason = "Bound"
+	ReasonExhausted            xpv2.ConditionReason = "Exhausted"
+	ReasonNotFound             xpv2.ConditionReason = "NotFound"
+	ReasonAmbiguous            xpv2.ConditionReason = "Ambiguous"
+	ReasonAmbiguousDisk        xpv2.ConditionReason = "AmbiguousDisk"
+	ReasonNotAllowed           xpv2.ConditionReason = "NotAllowed"
+	ReasonForbidden            xpv2.ConditionReason = "Forbidden"
+	ReasonUnauthorized         xpv2.ConditionReason = "Unauthorized"
+	ReasonUnreachable          xpv2.ConditionReason = "Unreachable"
+	ReasonUntrustedCertificate xpv2.ConditionReason = "UntrustedCertificate"
+	ReasonIdentityChanged      xpv2.ConditionReason = "IdentityChanged"
+	ReasonNeedsConfirmation    xpv2.ConditionReason = "NeedsConfirmation"
+	ReasonConflict             xpv2.ConditionReason = "Conflict"
+	ReasonInvalid              xpv2.ConditionReason = "Invalid"
+	ReasonBootLoop             xpv2.ConditionReason = "BootLoop"
+	ReasonQuarantined          xpv2.ConditionReason = "Quarantined"
+	ReasonDuplicate            xpv2.ConditionReason = "Duplicate"
+	ReasonGrantExpired         xpv2.ConditionReason = "GrantExpired"
+	ReasonInterrupted          xpv2.ConditionReason = "Interrupted"
+	ReasonInstallFailed        xpv2.ConditionReason = "InstallFailed"
+	ReasonDigestMismatch       xpv2.ConditionReason = "DigestMismatch"
+	ReasonNotSupported         xpv2.ConditionReason = "NotSupported"
+	ReasonNoCleaning           xpv2.ConditionReason = "NoCleaning"
+	ReasonMaintenance          xpv2.ConditionReason = "Maintenance"
+	ReasonReserved             xpv2.ConditionReason = "Reserved"
+	ReasonReleasing            xpv2.ConditionReason = "Releasing"
+	ReasonOutdated             xpv2.ConditionReason = "Outdated"
+	ReasonStopped              xpv2.ConditionReason = "Stopped"
+
+	ReasonWaitingForHost         xpv2.ConditionReason = "WaitingForHost"
+	ReasonWaitingForAddress      xpv2.ConditionReason = "WaitingForAddress"
+	ReasonWaitingForBootEntry    xpv2.ConditionReason = "WaitingForBootEntry"
+	ReasonWaitingForBootServer   xpv2.ConditionReason = "WaitingForBootServer"
+	ReasonWaitingForBinding      xpv2.ConditionReason = "WaitingForBinding"
+	ReasonWaitingForPowerOff     xpv2.ConditionReason = "WaitingForPowerOff"
+	ReasonWaitingForPowerOn      xpv2.ConditionReason = "WaitingForPowerOn"
+	ReasonWaitingForDHCP         xpv2.ConditionReason = "WaitingForDHCP"
+	ReasonWaitingForScript       xpv2.ConditionReason = "WaitingForScript"
+	ReasonWaitingForInstaller    xpv2.ConditionReason = "WaitingForInstaller"
+	ReasonWaitingForInstall      xpv2.ConditionReason = "WaitingForInstall"
+	ReasonWaitingForDiskBoot     xpv2.ConditionReason = "WaitingForDiskBoot"
+	ReasonWaitingForRevocation   xpv2.ConditionReason = "WaitingForRevocation"
+	ReasonWaitingForConfirmation xpv2.ConditionReason = "WaitingForConfirmation"
+)

@@ -1,0 +1,310 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// IPFamily is IPv4 or IPv6.
+// +kubebuilder:validation:Enum=IPv4;IPv6
+type IPFamily string
+
+// Values of IPFamily.
+const (
+	IPv4 IPFamily = "IPv4"
+	IPv6 IPFamily = "IPv6"
+)
+
+// A VRFSelector names a VRF. Absent means the global table, said explicitly by global.
+// +kubebuilder:validation:XValidation:rule="(has(self.name)?1:0)+(has(self.rd)?1:0)+(has(self.id)?1:0) == 1",message="exactly one of name, rd and id must be set"
+type VRFSelector struct {
+	// Name of the VRF.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Name string `json:"name,omitempty"`
+	// RD is the VRF's route distinguisher.
+	// +optional
+	// +kubebuilder:validation:MaxLength=21
+	RD string `json:"rd,omitempty"`
+	// ID in NetBox.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ID *int64 `json:"id,omitempty"`
+}
+
+// A PrefixFilter selects prefixes by what NetBox says of them.
+type PrefixFilter struct {
+	// Site slug.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Site string `json:"site,omitempty"`
+	// Role slug.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Role string `json:"role,omitempty"`
+	// Tenant slug.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Tenant string `json:"tenant,omitempty"`
+	// Tags (slugs), all of which must be there.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	Tags []string `json:"tags,omitempty"`
+	// Family is IPv4 or IPv6.
+	// +optional
+	Family IPFamily `json:"family,omitempty"`
+	// VRF of the prefixes.
+	// +optional
+	VRF *VRFSelector `json:"vrf,omitempty"`
+}
+
+// A PrefixSource is a prefix to allocate from.
+// +kubebuilder:validation:XValidation:rule="(has(self.cidr)?1:0)+(has(self.id)?1:0)+(has(self.filter)?1:0) == 1",message="exactly one of cidr, id and filter must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.filter)",message="prefix.filter is not supported yet; name the prefix by cidr or id"
+type PrefixSource struct {
+	// CIDR of the prefix, such as 10.77.0.0/24.
+	// +optional
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
+	CIDR string `json:"cidr,omitempty"`
+	// VRF that the prefix is in; the global table where absent.
+	// +optional
+	VRF *VRFSelector `json:"vrf,omitempty"`
+	// ID in NetBox.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ID *int64 `json:"id,omitempty"`
+	// Filter selects prefixes by what NetBox says of them.
+	// +optional
+	Filter *PrefixFilter `json:"filter,omitempty"`
+}
+
+// A RangeSource is an IP range to allocate from.
+type RangeSource struct {
+	// ID in NetBox.
+	// +kubebuilder:validation:Minimum=1
+	ID int64 `json:"id"`
+}
+
+// An AddressSource is where an address may come from.
+// +kubebuilder:validation:XValidation:rule="has(self.prefix) != has(self.range)",message="exactly one of prefix and range must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.range)",message="range is not supported yet; use a prefix"
+type AddressSource struct {
+	// Prefix to allocate from.
+	// +optional
+	Prefix *PrefixSource `json:"prefix,omitempty"`
+	// Range to allocate from.
+	// +optional
+	Range *RangeSource `json:"range,omitempty"`
+}
+
+// A SlugReference names a NetBox object by its slug.
+type SlugReference struct {
+	// Slug of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	Slug string `json:"slug"`
+}
+
+// A NetBoxDevice names a device or virtual machine in NetBox.
+type NetBoxDevice struct {
+	// Name of the device.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name"`
+	// Site slug of the device.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Site string `json:"site,omitempty"`
+}
+
+// A NetBoxInterface names an interface in NetBox.
+type NetBoxInterface struct {
+	// Name of the interface.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name"`
+}
+
+// An Assignment joins an address and an interface in NetBox.
+type Assignment struct {
+	// Device that has the interface.
+	// +optional
+	Device *NetBoxDevice `json:"device,omitempty"`
+	// VirtualMachine that has the interface.
+	// +optional
+	VirtualMachine *NetBoxDevice `json:"virtualMachine,omitempty"`
+	// Interface to assign to.
+	// +optional
+	Interface *NetBoxInterface `json:"interface,omitempty"`
+	// Use of the address on its device.
+	// +optional
+	// +kubebuilder:validation:Enum=Primary;OutOfBand;Additional
+	Use string `json:"use,omitempty"`
+}
+
+// ReleasePolicy says what becomes of the address when its resource goes.
+type ReleasePolicy struct {
+	// Policy is Delete, Keep, or Quarantine (deprecated, then deleted).
+	// +kubebuilder:validation:Enum=Delete;Keep;Quarantine
+	// +kubebuilder:default=Delete
+	Policy string `json:"policy,omitempty"`
+	// After is how long a quarantine lasts, such as 24h.
+	// +optional
+	After *metav1.Duration `json:"after,omitempty"`
+}
+
+// NetBoxIPAddressParameters are what is wanted of an address.
+// +kubebuilder:validation:XValidation:rule="(has(self.from) && size(self.from) > 0) != has(self.address)",message="exactly one of from and address must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change; make a new NetBoxIPAddress"
+// +kubebuilder:validation:XValidation:rule="!has(self.assignTo)",message="assignTo is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.release) || self.release.policy == 'Delete'",message="release.policy other than Delete is not supported yet"
+type NetBoxIPAddressParameters struct {
+	// From lists sources; the first that can serve wins.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	From []AddressSource `json:"from,omitempty"`
+	// Address is one fixed address with its mask, such as 10.77.0.40/24.
+	// +optional
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
+	Address string `json:"address,omitempty"`
+	// VRF of a fixed address; the global table where absent.
+	// +optional
+	VRF *VRFSelector `json:"vrf,omitempty"`
+	// Status of the address in NetBox.
+	// +optional
+	// +kubebuilder:default=active
+	// +kubebuilder:validation:MaxLength=50
+	Status string `json:"status,omitempty"`
+	// Role of the address in NetBox.
+	// +optional
+	// +kubebuilder:validation:Enum="";loopback;secondary;anycast;vip;vrrp;hsrp;glbp;carp
+	Role string `json:"role,omitempty"`
+	// DNSName of the address.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z_-]+|\*)(\.[0-9A-Za-z_-]+)*\.?$|^$`
+	DNSName string `json:"dnsName,omitempty"`
+	// Description of the address.
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	Description string `json:"description,omitempty"`
+	// Tenant of the address.
+	// +optional
+	Tenant *SlugReference `json:"tenant,omitempty"`
+	// Tags (slugs) that the address must have. Tags that people add stay.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Tags []string `json:"tags,omitempty"`
+	// CustomFields that the address must have. Others stay as they are.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	CustomFields map[string]apiextv1.JSON `json:"customFields,omitempty"`
+	// AssignTo assigns the address to an interface of a device or virtual machine.
+	// +optional
+	AssignTo *Assignment `json:"assignTo,omitempty"`
+	// Release says what becomes of the address when this resource goes.
+	// +optional
+	Release *ReleasePolicy `json:"release,omitempty"`
+}
+
+// A PrefixObservation is the prefix that an address was allocated from.
+type PrefixObservation struct {
+	// ID in NetBox.
+	// +optional
+	ID int64 `json:"id,omitempty"`
+	// CIDR of the prefix.
+	// +optional
+	CIDR string `json:"cidr,omitempty"`
+}
+
+// A VRFObservation is the VRF of an address.
+type VRFObservation struct {
+	// ID in NetBox.
+	// +optional
+	ID int64 `json:"id,omitempty"`
+	// Name of the VRF.
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// NetBoxIPAddressObservation is what NetBox says of the address.
+type NetBoxIPAddressObservation struct {
+	// ID in NetBox.
+	// +optional
+	ID int64 `json:"id,omitempty"`
+	// URL of the record.
+	// +optional
+	URL string `json:"url,omitempty"`
+	// Address with its mask, such as 10.77.0.11/24.
+	// +optional
+	Address string `json:"address,omitempty"`
+	// Family of the address.
+	// +optional
+	Family IPFamily `json:"family,omitempty"`
+	// Prefix that the address was allocated from.
+	// +optional
+	Prefix *PrefixObservation `json:"prefix,omitempty"`
+	// VRF of the address; absent for the global table.
+	// +optional
+	VRF *VRFObservation `json:"vrf,omitempty"`
+	// Status of the address in NetBox.
+	// +optional
+	Status string `json:"status,omitempty"`
+	// DNSName of the address.
+	// +optional
+	DNSName string `json:"dnsName,omitempty"`
+	// LastUpdated is NetBox's time of the record's last change.
+	// +optional
+	LastUpdated string `json:"lastUpdated,omitempty"`
+}
+
+// NetBoxIPAddressSpec is the desired state of an address.
+type NetBoxIPAddressSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+	// ForProvider is what is wanted of the address.
+	ForProvider NetBoxIPAddressParameters `json:"forProvider"`
+}
+
+// NetBoxIPAddressStatus is the observed state of an address.
+type NetBoxIPAddressStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+	// AtProvider is what NetBox says of the address.
+	// +optional
+	AtProvider NetBoxIPAddressObservation `json:"atProvider,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,baremetal},shortName=nbip
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="SYNCED",type="string",JSONPath=".status.conditions[?(@.type=='Synced')].status"
+// +kubebuilder:printcolumn:name="ADDRESS",type="string",JSONPath=".status.atProvider.address"
+// +kubebuilder:printcolumn:name="PREFIX",type="string",JSONPath=".status.atProvider.prefix.cidr"
+// +kubebuilder:printcolumn:name="EXTERNAL-NAME",type="string",JSONPath=".metadata.annotations.crossplane\\.io/external-name"
+// +kubebuilder:printcolumn:name="REASON",type="string",priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A NetBoxIPAddress is one address: allocated from a prefix, or fixed. Its external name is the
+// record's id in NetBox.
+type NetBoxIPAddress struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   NetBoxIPAddressSpec   `json:"spec"`
+	Status NetBoxIPAddressStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// NetBoxIPAddressList is a list of NetBoxIPAddresses.
+type NetBoxIPAddressList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NetBoxIPAddress `json:"items"`
+}

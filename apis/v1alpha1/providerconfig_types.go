@@ -1,0 +1,268 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TLSVerify says how a server's certificate is judged.
+// +kubebuilder:validation:Enum=System;CABundle;Pinned;TrustOnFirstUse;None
+type TLSVerify string
+
+// Values of TLSVerify.
+const (
+	TLSVerifySystem          TLSVerify = "System"
+	TLSVerifyCABundle        TLSVerify = "CABundle"
+	TLSVerifyPinned          TLSVerify = "Pinned"
+	TLSVerifyTrustOnFirstUse TLSVerify = "TrustOnFirstUse"
+	TLSVerifyNone            TLSVerify = "None"
+)
+
+// TLS says how a server's certificate is judged.
+// +kubebuilder:validation:XValidation:rule="self.verify != 'CABundle' || has(self.caBundle)",message="caBundle must be set when verify is CABundle"
+// +kubebuilder:validation:XValidation:rule="self.verify != 'Pinned' || (has(self.pinnedSHA256) && size(self.pinnedSHA256) > 0)",message="pinnedSHA256 must be set when verify is Pinned"
+type TLS struct {
+	// Verify is System (the system's roots), CABundle, Pinned, TrustOnFirstUse (the first
+	// certificate seen is pinned and never silently replaced), or None.
+	// +kubebuilder:default=System
+	Verify TLSVerify `json:"verify"`
+	// CABundle is PEM, one or more certificates.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	CABundle string `json:"caBundle,omitempty"`
+	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
+	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"`
+}
+
+// Credentials of a remote system, always by reference.
+type Credentials struct {
+	// Source of the credentials. Only Secret is supported.
+	// +kubebuilder:validation:Enum=Secret
+	Source xpv2.CredentialsSource `json:"source"`
+	// SecretRef names the Secret; of a ProviderConfig it must be in the same namespace.
+	SecretRef SecretReference `json:"secretRef"`
+}
+
+// A SecretReference names a Secret, and a key of it where one value is wanted.
+type SecretReference struct {
+	// Namespace of the Secret; a ProviderConfig's own where absent.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Key in the Secret's data: the token of a NetBox (default token). A BMC's Secret has the keys
+	// username and password.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// A NetBoxPolicy says what some namespaces may ask of a NetBox.
+type NetBoxPolicy struct {
+	// Namespaces that the policy is for.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	Namespaces []string `json:"namespaces"`
+	// Prefixes, as CIDRs, that their addresses must be in.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Prefixes []string `json:"prefixes,omitempty"`
+	// DNSZones that their DNS names must end in.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	DNSZones []string `json:"dnsZones,omitempty"`
+	// Tenant (slug) that their addresses get, whatever they ask for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Tenant string `json:"tenant,omitempty"`
+	// AssignTo says what they may assign addresses to.
+	// +optional
+	// +kubebuilder:validation:Enum=OwnHosts
+	AssignTo string `json:"assignTo,omitempty"`
+}
+
+// NetBoxConfig says how to reach one NetBox.
+type NetBoxConfig struct {
+	// URL of the NetBox; sub-paths are allowed.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL, such as https://netbox.example/"
+	URL string `json:"url"`
+	// Credentials: a Secret with an API token. Version 1 tokens and nbt_… tokens are told apart.
+	Credentials Credentials `json:"credentials"`
+	// MarkerField is the unique text custom field on ipam.ipaddress that holds our marker. It's
+	// created where the token may.
+	// +optional
+	// +kubebuilder:default=crossplane_claim
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
+	// +kubebuilder:validation:MaxLength=50
+	MarkerField string `json:"markerField,omitempty"`
+	// TLS of the connection.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+	// RequestsPerSecond is the most that we ask of this NetBox. 20 where absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// Policies say what a namespace may ask for. Where there are any, a namespace that none names
+	// may ask for nothing.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Policies []NetBoxPolicy `json:"policies,omitempty"`
+}
+
+// RedfishAuth says how to log in to a BMC.
+// +kubebuilder:validation:Enum=Auto;Session;Basic
+type RedfishAuth string
+
+// Values of RedfishAuth.
+const (
+	RedfishAuthAuto    RedfishAuth = "Auto"
+	RedfishAuthSession RedfishAuth = "Session"
+	RedfishAuthBasic   RedfishAuth = "Basic"
+)
+
+// RedfishConfig says how to talk to BMCs that share one credential.
+type RedfishConfig struct {
+	// Credentials: a Secret with the keys username and password.
+	Credentials Credentials `json:"credentials"`
+	// AllowedAddresses are the CIDRs that the credential may be sent to, checked after name
+	// resolution. Loopback, link-local and cluster ranges are never targets.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="allowedAddresses must be CIDRs, such as 10.0.7.0/24"
+	AllowedAddresses []string `json:"allowedAddresses"`
+	// TLS of the connections.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+	// Auth is Auto, Session or Basic.
+	// +optional
+	// +kubebuilder:default=Auto
+	Auth RedfishAuth `json:"auth,omitempty"`
+	// RequestsPerSecond is the most that one BMC is asked. 4 where absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+}
+
+// ProviderConfigSpec is one credential and who may use it.
+// +kubebuilder:validation:XValidation:rule="has(self.netbox) != has(self.redfish)",message="exactly one of netbox and redfish must be set"
+type ProviderConfigSpec struct {
+	// AllowedNamespaces says which namespaces' resources may use it. Default: All for netbox, None
+	// for redfish (it holds a password). A ProviderConfig is always for its own namespace alone.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	// NetBox to allocate addresses from.
+	// +optional
+	NetBox *NetBoxConfig `json:"netbox,omitempty"`
+	// Redfish credential for BMCs.
+	// +optional
+	Redfish *RedfishConfig `json:"redfish,omitempty"`
+}
+
+// NetBoxFacts are what a NetBox said of itself.
+type NetBoxFacts struct {
+	// Version of the NetBox, such as 4.6.8.
+	// +optional
+	Version string `json:"version,omitempty"`
+}
+
+// ProviderConfigStatus is what is known of a provider config.
+type ProviderConfigStatus struct {
+	xpv2.ProviderConfigStatus `json:",inline"`
+	// NetBox facts.
+	// +optional
+	NetBox *NetBoxFacts `json:"netbox,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,provider,baremetal}
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="USERS",type="integer",JSONPath=".status.users"
+// +kubebuilder:printcolumn:name="REASON",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].reason"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A ProviderConfig is one credential of a NetBox or of BMCs, for the resources of its own namespace.
+type ProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ProviderConfigSpec   `json:"spec"`
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// ProviderConfigList is a list of ProviderConfigs.
+type ProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ProviderConfig `json:"items"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,categories={crossplane,provider,baremetal}
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="USERS",type="integer",JSONPath=".status.users"
+// +kubebuilder:printcolumn:name="REASON",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].reason"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A ClusterProviderConfig is one credential of a NetBox or of BMCs, for the namespaces it allows.
+// +kubebuilder:validation:XValidation:rule="(!has(self.spec.netbox) || has(self.spec.netbox.credentials.secretRef.__namespace__)) && (!has(self.spec.redfish) || has(self.spec.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig"
+type ClusterProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ProviderConfigSpec   `json:"spec"`
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// ClusterProviderConfigList is a list of ClusterProviderConfigs.
+type ClusterProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ClusterProviderConfig `json:"items"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,provider,baremetal}
+// +kubebuilder:printcolumn:name="CONFIG-KIND",type="string",JSONPath=".providerConfigRef.kind"
+// +kubebuilder:printcolumn:name="CONFIG-NAME",type="string",JSONPath=".providerConfigRef.name"
+// +kubebuilder:printcolumn:name="RESOURCE-KIND",type="string",JSONPath=".resourceRef.kind"
+// +kubebuilder:printcolumn:name="RESOURCE-NAME",type="string",JSONPath=".resourceRef.name"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+
+// A ProviderConfigUsage says that a resource uses a provider config, which can't go before it.
+type ProviderConfigUsage struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	xpv2.TypedProviderConfigUsage `json:",inline"`
+}
+
+// +kubebuilder:object:root=true
+
+// ProviderConfigUsageList is a list of ProviderConfigUsages.
+type ProviderConfigUsageList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ProviderConfigUsage `json:"items"`
+}

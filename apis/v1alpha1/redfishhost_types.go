@@ -1,0 +1,384 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// PowerState is what is wanted, or seen, of a machine's power. Never a bare "On", which YAML reads as
+// a boolean.
+// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;Unmanaged
+type PowerState string
+
+// Values of PowerState. Unmanaged is a wish only, PoweringOn and PoweringOff are sights only.
+const (
+	PoweredOn   PowerState = "PoweredOn"
+	PoweredOff  PowerState = "PoweredOff"
+	Unmanaged   PowerState = "Unmanaged"
+	PoweringOn  PowerState = "PoweringOn"
+	PoweringOff PowerState = "PoweringOff"
+)
+
+// BootTarget is what a machine boots, in Redfish's words (ComputerSystem.BootSource).
+// +kubebuilder:validation:Enum=Pxe;UefiHttp;Hdd;Cd;BiosSetup;UefiTarget
+type BootTarget string
+
+// BootTargetPxe is a network boot by PXE.
+const BootTargetPxe BootTarget = "Pxe"
+
+// A SystemSelector chooses one ComputerSystem behind a BMC that has several.
+// +kubebuilder:validation:XValidation:rule="(has(self.id)?1:0)+(has(self.uuid)?1:0)+(has(self.serial)?1:0) == 1",message="exactly one of id, uuid and serial must be set"
+type SystemSelector struct {
+	// ID is the last part of the System's URI.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ID string `json:"id,omitempty"`
+	// UUID of the System.
+	// +optional
+	// +kubebuilder:validation:MaxLength=36
+	UUID string `json:"uuid,omitempty"`
+	// Serial number of the System.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Serial string `json:"serial,omitempty"`
+}
+
+// PowerOff says how a machine is powered off.
+type PowerOff struct {
+	// Grace is how long its operating system may take to shut down.
+	// +optional
+	// +kubebuilder:default="5m"
+	Grace metav1.Duration `json:"grace,omitempty"`
+	// Then is Force (cut the power after the grace) or Never.
+	// +optional
+	// +kubebuilder:validation:Enum=Force;Never
+	// +kubebuilder:default=Force
+	Then string `json:"then,omitempty"`
+}
+
+// BootOnce is one act: the next boot goes to the target.
+type BootOnce struct {
+	// Target of the next boot.
+	Target BootTarget `json:"target"`
+	// Generation of the act. A raised one asks for one more.
+	// +kubebuilder:validation:Minimum=1
+	Generation int64 `json:"generation"`
+}
+
+// HostBoot is what is wanted of a machine's boot source.
+type HostBoot struct {
+	// Once boots the target once.
+	// +optional
+	Once *BootOnce `json:"once,omitempty"`
+	// Order is the persistent boot order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Order []string `json:"order,omitempty"`
+}
+
+// HostBIOS is what is wanted of a machine's BIOS.
+type HostBIOS struct {
+	// Attributes by their names in the BMC's attribute registry.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=512
+	Attributes map[string]string `json:"attributes,omitempty"`
+	// Apply is NextReset or Maintenance.
+	// +optional
+	// +kubebuilder:validation:Enum=NextReset;Maintenance
+	Apply string `json:"apply,omitempty"`
+}
+
+// A HostTaint keeps claims that don't tolerate it away.
+type HostTaint struct {
+	// Key of the taint.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+	// Effect is NoBind.
+	// +kubebuilder:validation:Enum=NoBind
+	Effect string `json:"effect"`
+}
+
+// HostMaintenance takes a host out of use, and says why.
+type HostMaintenance struct {
+	// Reason of the maintenance.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Reason string `json:"reason"`
+	// Until when it's expected to last.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}
+
+// RedfishHostParameters are what is wanted of a host.
+// +kubebuilder:validation:XValidation:rule="!has(self.bios)",message="bios is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints are not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.order) || size(self.boot.order) == 0",message="boot.order is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || self.boot.once.target == 'Pxe'",message="boot.once.target other than Pxe is not supported yet"
+// +kubebuilder:validation:XValidation:rule="self.resetGeneration >= oldSelf.resetGeneration",message="resetGeneration never falls"
+type RedfishHostParameters struct {
+	// Address of the BMC: host, host:port, [v6], or an https URL.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Address string `json:"address"`
+	// System to manage where the BMC has several.
+	// +optional
+	System *SystemSelector `json:"system,omitempty"`
+	// CredentialsSecretRef names a Secret of this namespace with the keys username and password,
+	// instead of the provider config's.
+	// +optional
+	CredentialsSecretRef *LocalReference `json:"credentialsSecretRef,omitempty"`
+	// TLS of this BMC, instead of the provider config's. Trust on first use writes its pin here.
+	// +optional
+	TLS *HostTLS `json:"tls,omitempty"`
+	// MACs that are added to what the BMC lists.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
+	MACs []string `json:"macs,omitempty"`
+	// Power that is wanted. Unmanaged leaves it as it is.
+	// +optional
+	// +kubebuilder:default=Unmanaged
+	Power PowerState `json:"power,omitempty"`
+	// PowerOff says how the machine is powered off.
+	// +optional
+	PowerOff *PowerOff `json:"powerOff,omitempty"`
+	// Boot source that is wanted.
+	// +optional
+	Boot *HostBoot `json:"boot,omitempty"`
+	// BIOS that is wanted.
+	// +optional
+	BIOS *HostBIOS `json:"bios,omitempty"`
+	// ResetGeneration, raised by one, asks for one reset.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	ResetGeneration int64 `json:"resetGeneration"`
+	// Unschedulable keeps new claims away.
+	// +optional
+	Unschedulable bool `json:"unschedulable,omitempty"`
+	// Taints keep claims away that don't tolerate them.
+	// +optional
+	// +listType=map
+	// +listMapKey=key
+	// +kubebuilder:validation:MaxItems=32
+	Taints []HostTaint `json:"taints,omitempty"`
+	// Maintenance takes the host out of use.
+	// +optional
+	Maintenance *HostMaintenance `json:"maintenance,omitempty"`
+	// CommandLine is appended to the kernel's, such as console=ttyS1,115200n8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^[ -~]+$`
+	CommandLine []string `json:"commandLine,omitempty"`
+	// LocalBoot says how this machine's firmware is sent to its disk.
+	// +optional
+	LocalBoot LocalBoot `json:"localBoot,omitempty"`
+}
+
+// LocalBoot says how a machine's firmware is sent to its disk.
+// +kubebuilder:validation:Enum=Auto;Exit;Sanboot;NotFound;Grub
+type LocalBoot string
+
+// Values of LocalBoot.
+const (
+	LocalBootAuto    LocalBoot = "Auto"
+	LocalBootExit    LocalBoot = "Exit"
+	LocalBootSanboot LocalBoot = "Sanboot"
+)
+
+// HostTLS pins the certificate of one BMC.
+type HostTLS struct {
+	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
+	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"`
+}
+
+// A ClaimReference is the host's half of a binding. It's written by the HostClaim controller alone.
+type ClaimReference struct {
+	// Namespace of the HostClaim.
+	Namespace string `json:"namespace"`
+	// Name of the HostClaim.
+	Name string `json:"name"`
+	// UID of the HostClaim.
+	UID types.UID `json:"uid"`
+}
+
+// HostIdentity is who a machine is.
+type HostIdentity struct {
+	// SystemURI of the ComputerSystem.
+	// +optional
+	SystemURI string `json:"systemURI,omitempty"`
+	// UUID as the BMC says it; absent where it's null, zero or FF.
+	// +optional
+	UUID string `json:"uuid,omitempty"`
+	// Serial number, trimmed.
+	// +optional
+	Serial string `json:"serial,omitempty"`
+	// Manufacturer of the machine.
+	// +optional
+	Manufacturer string `json:"manufacturer,omitempty"`
+	// Model of the machine.
+	// +optional
+	Model string `json:"model,omitempty"`
+	// SKU of the machine.
+	// +optional
+	SKU string `json:"sku,omitempty"`
+}
+
+// A HostMAC is one MAC address of a machine.
+type HostMAC struct {
+	// Address, lower case with colons.
+	Address string `json:"address"`
+	// Port that has it, where the BMC says so.
+	// +optional
+	Port string `json:"port,omitempty"`
+	// Source that it was found in, such as EthernetInterfaces or Spec.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// Permanent says whether the BMC calls it the permanent one.
+	// +optional
+	Permanent bool `json:"permanent,omitempty"`
+}
+
+// BMCFacts are what is known of the BMC itself.
+type BMCFacts struct {
+	// Firmware version.
+	// +optional
+	Firmware string `json:"firmware,omitempty"`
+	// TLSSHA256 is the fingerprint of the certificate it showed.
+	// +optional
+	TLSSHA256 string `json:"tlsSHA256,omitempty"`
+}
+
+// BootObservation is the boot override that the BMC shows.
+type BootObservation struct {
+	// Target of the override; None where there's none.
+	// +optional
+	Target string `json:"target,omitempty"`
+	// Enabled is Once, Continuous or Disabled.
+	// +optional
+	Enabled string `json:"enabled,omitempty"`
+	// Mode is UEFI or Legacy.
+	// +optional
+	Mode string `json:"mode,omitempty"`
+	// OnceGeneration is the newest boot.once.generation that was carried out.
+	// +optional
+	OnceGeneration int64 `json:"onceGeneration,omitempty"`
+	// ResetGeneration is the newest resetGeneration that was carried out.
+	// +optional
+	ResetGeneration int64 `json:"resetGeneration,omitempty"`
+}
+
+// RedfishHostObservation is what the BMC says of the machine.
+type RedfishHostObservation struct {
+	// Identity of the machine.
+	// +optional
+	Identity HostIdentity `json:"identity,omitempty"`
+	// Power as the BMC sees it: PoweredOn, PoweredOff, PoweringOn or PoweringOff.
+	// +optional
+	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;PoweringOn;PoweringOff
+	Power PowerState `json:"power,omitempty"`
+	// Boot override as the BMC shows it.
+	// +optional
+	Boot BootObservation `json:"boot,omitempty"`
+	// Health is OK, Warning or Critical.
+	// +optional
+	Health string `json:"health,omitempty"`
+	// MACs of the machine.
+	// +optional
+	// +listType=atomic
+	MACs []HostMAC `json:"macs,omitempty"`
+	// BMC itself.
+	// +optional
+	BMC BMCFacts `json:"bmc,omitempty"`
+	// PoweredOnAt is when we last powered the machine on.
+	// +optional
+	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`
+}
+
+// HostPhase says where a host is in its life.
+// +kubebuilder:validation:Enum=Enrolling;Inspecting;Available;Reserved;Provisioning;Provisioned;Cleaning;Maintenance;Error
+type HostPhase string
+
+// Values of HostPhase.
+const (
+	HostEnrolling    HostPhase = "Enrolling"
+	HostInspecting   HostPhase = "Inspecting"
+	HostAvailable    HostPhase = "Available"
+	HostReserved     HostPhase = "Reserved"
+	HostProvisioning HostPhase = "Provisioning"
+	HostProvisioned  HostPhase = "Provisioned"
+	HostCleaning     HostPhase = "Cleaning"
+	HostMaintained   HostPhase = "Maintenance"
+	HostError        HostPhase = "Error"
+)
+
+// RedfishHostSpec is the desired state of a host.
+type RedfishHostSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+	// ClaimRef is the binding to a HostClaim; written by its controller alone.
+	// +optional
+	ClaimRef *ClaimReference `json:"claimRef,omitempty"`
+	// AllowedNamespaces says who may claim the host. Default: its own namespace.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	// ForProvider is what is wanted of the host.
+	ForProvider RedfishHostParameters `json:"forProvider"`
+}
+
+// RedfishHostStatus is the observed state of a host.
+type RedfishHostStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+	// Phase of the host's life.
+	// +optional
+	Phase HostPhase `json:"phase,omitempty"`
+	// AtProvider is what the BMC says of the machine.
+	// +optional
+	AtProvider RedfishHostObservation `json:"atProvider,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,baremetal},shortName=rfh
+// +kubebuilder:printcolumn:name="READY",type="string",JSONPath=".status.conditions[?(@.type=='Ready')].status"
+// +kubebuilder:printcolumn:name="PHASE",type="string",JSONPath=".status.phase"
+// +kubebuilder:printcolumn:name="POWER",type="string",JSONPath=".status.atProvider.power"
+// +kubebuilder:printcolumn:name="HEALTH",type="string",JSONPath=".status.atProvider.health"
+// +kubebuilder:printcolumn:name="CLAIM",type="string",JSONPath=".spec.claimRef.name"
+// +kubebuilder:printcolumn:name="REASON",type="string",JSONPath=".status.conditions[?(@.type=='Reachable')].reason"
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="MODEL",type="string",priority=1,JSONPath=".status.atProvider.identity.model"
+// +kubebuilder:printcolumn:name="SERIAL",type="string",priority=1,JSONPath=".status.atProvider.identity.serial"
+// +kubebuilder:printcolumn:name="BMC",type="string",priority=1,JSONPath=".spec.forProvider.address"
+// +kubebuilder:printcolumn:name="POOL",type="string",priority=1,JSONPath=".metadata.labels.baremetal\\.m\\.crossplane\\.io/pool"
+// +kubebuilder:printcolumn:name="SYNCED",type="string",priority=1,JSONPath=".status.conditions[?(@.type=='Synced')].status"
+
+// A RedfishHost is one machine: a ComputerSystem behind a BMC. Registering one changes nothing on it.
+// Its external name is the serial number, else the UUID, else the System's URI.
+type RedfishHost struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   RedfishHostSpec   `json:"spec"`
+	Status RedfishHostStatus `json:"status,omitempty"`
+}
+
+// +kubebuilder:object:root=true
+
+// RedfishHostList is a list of RedfishHosts.
+type RedfishHostList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []RedfishHost `json:"items"`
+}
