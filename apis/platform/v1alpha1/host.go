@@ -1,0 +1,223 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// A HostSource says which machine a claim wants: exactly one of claim, ref and bmc.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.claim), has(self.ref), has(self.bmc)].exists_one(x, x)",message="host needs exactly one of claim (any host of a pool), ref (a named host) and bmc (a BMC of your own)"
+// +kubebuilder:validation:XValidation:rule="!has(self.claim)",message="host.claim is not supported yet; name a host with ref, or a BMC with bmc",fieldPath=".claim"
+// +kubebuilder:validation:XValidation:rule="self.rebindGeneration == 0",message="rebindGeneration is not supported yet; delete the claim and make a new one to take another host",fieldPath=".rebindGeneration"
+// +kubebuilder:validation:XValidation:rule="self.rebindGeneration >= oldSelf.rebindGeneration",message="rebindGeneration never falls",fieldPath=".rebindGeneration"
+// +kubebuilder:validation:XValidation:rule="self.rebindGeneration > oldSelf.rebindGeneration || (has(self.claim) == has(oldSelf.claim) && (!has(self.claim) || self.claim == oldSelf.claim) && has(self.ref) == has(oldSelf.ref) && (!has(self.ref) || self.ref == oldSelf.ref) && has(self.bmc) == has(oldSelf.bmc) && (!has(self.bmc) || self.bmc == oldSelf.bmc))",message="host can't be changed unless rebindGeneration rises, which is not supported yet; delete the claim and make a new one to take another host"
+type HostSource struct {
+	// Claim asks for any free host of some pools that fits. Not supported yet.
+	//
+	// +optional
+	Claim *HostSelection `json:"claim,omitempty"`
+
+	// Ref names one host.
+	//
+	// +optional
+	Ref *v1alpha1.HostReference `json:"ref,omitempty"`
+
+	// BMC names a machine of the tenant's own by its BMC.
+	//
+	// +optional
+	BMC *HostBMC `json:"bmc,omitempty"`
+
+	// RebindGeneration is raised to give up a dead host and take another one, keeping name and addresses. It never falls. Not
+	// supported yet.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	RebindGeneration int64 `json:"rebindGeneration,omitempty"`
+}
+
+// A HostBMC names a machine by its BMC; the claim composes a RedfishHost of its own for it, under its own name.
+type HostBMC struct {
+	// Address of the BMC: a host, host:port, [v6], or a URL. The provider config must allow it.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Address string `json:"address"`
+
+	// ProviderConfigRef names where the credentials come from: a ProviderConfig of the claim's namespace, or a
+	// ClusterProviderConfig that allows the claim's namespace.
+	ProviderConfigRef v1alpha1.ProviderConfigRef `json:"providerConfigRef"`
+
+	// System chooses one machine where there are several behind the BMC, and is checked where there is one.
+	//
+	// +optional
+	System *v1alpha1.SystemSelector `json:"system,omitempty"`
+
+	// MACs are added to the MAC addresses that the BMC lists for the machine.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
+	MACs []string `json:"macs,omitempty"`
+}
+
+// A HostSelection says which hosts will do. Not supported yet.
+type HostSelection struct {
+	// PoolRefs name the RackPools to choose from. A pool must allow the claim's namespace.
+	//
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	PoolRefs []v1alpha1.NamespacedReference `json:"poolRefs"`
+
+	// Selector chooses hosts by their labels.
+	//
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+
+	// Requirements are what a host must have.
+	//
+	// +optional
+	Requirements *HardwareRequirements `json:"requirements,omitempty"`
+
+	// Tolerations let a host with a taint be chosen.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+
+	// TopologySpreadConstraints spread the nodes of a namespace over topology, as a pod's do.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +kubebuilder:validation:MaxItems=4
+	TopologySpreadConstraints []TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+}
+
+// HardwareRequirements are lower bounds of what a host must have.
+type HardwareRequirements struct {
+	// Arch is the processor's architecture.
+	//
+	// +optional
+	Arch v1alpha1.Architecture `json:"arch,omitempty"`
+
+	// MinCores is the least number of cores, of all sockets together.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MinCores *int32 `json:"minCores,omitempty"`
+
+	// MinMemory is the least amount of memory, for instance 64Gi.
+	//
+	// +optional
+	MinMemory *resource.Quantity `json:"minMemory,omitempty"`
+
+	// Drives are the drives that must be there, each entry of its own.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Drives []DriveRequirement `json:"drives,omitempty"`
+
+	// NICs are the network ports that must be there, each entry of its own.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	NICs []NICRequirement `json:"nics,omitempty"`
+}
+
+// A DriveRequirement asks for drives of one sort.
+type DriveRequirement struct {
+	// Type of the drives; absent: any.
+	//
+	// +optional
+	Type DriveType `json:"type,omitempty"`
+
+	// MinSize of each drive, for instance 1Ti.
+	//
+	// +optional
+	MinSize *resource.Quantity `json:"minSize,omitempty"`
+
+	// MinCount is how many there must be.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	MinCount int32 `json:"minCount,omitempty"`
+}
+
+// A NICRequirement asks for network ports of one sort.
+type NICRequirement struct {
+	// MinSpeedGbps is the least speed of each port, in gigabits per second.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MinSpeedGbps *int32 `json:"minSpeedGbps,omitempty"`
+
+	// MinCount is how many there must be.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	MinCount int32 `json:"minCount,omitempty"`
+}
+
+// A Toleration lets a host with a matching taint be chosen.
+type Toleration struct {
+	// Key of the taint.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+
+	// Operator is Exists (any value) or Equal.
+	//
+	// +optional
+	// +kubebuilder:default=Exists
+	Operator TolerationOperator `json:"operator,omitempty"`
+
+	// Value of the taint, with operator Equal.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Value string `json:"value,omitempty"`
+
+	// Effect of the taint; absent: any.
+	//
+	// +optional
+	Effect TaintEffect `json:"effect,omitempty"`
+}
+
+// A TopologySpreadConstraint limits how unevenly a namespace's nodes may lie over one topology label.
+type TopologySpreadConstraint struct {
+	// TopologyKey is the hosts' label to spread over, for instance topology.baremetal.crossplane.io/rack.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	TopologyKey string `json:"topologyKey"`
+
+	// MaxSkew is the greatest difference between two values of the label.
+	//
+	// +kubebuilder:validation:Minimum=1
+	MaxSkew int32 `json:"maxSkew"`
+
+	// WhenUnsatisfiable is BindAnyway (prefer) or DoNotBind (insist).
+	//
+	// +optional
+	// +kubebuilder:default=DoNotBind
+	WhenUnsatisfiable UnsatisfiableAction `json:"whenUnsatisfiable,omitempty"`
+
+	// LabelSelector chooses the nodes that are counted; absent: those of the same pools.
+	//
+	// +optional
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+}

@@ -1,0 +1,211 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// An SSHPublicKey is one line of an authorized_keys file (sshd(8)), without options.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=4096
+// +kubebuilder:validation:XValidation:rule="self.matches('^(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( [^\\n\\r]*)?$')",message="an SSH key must be one line of an authorized_keys file, without options: type, base64, comment"
+type SSHPublicKey string
+
+// A Protection refuses a deletion.
+type Protection struct {
+	// Reason is shown to who tries to delete, for instance "production database".
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Reason string `json:"reason"`
+}
+
+// Storage says which disk is installed.
+type Storage struct {
+	// RootDevice chooses the disk; no match, or several, hold with reason AmbiguousDisk and a list.
+	RootDevice v1alpha1.RootDevice `json:"rootDevice"`
+}
+
+// A NodeNetwork is one network that a machine is on.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.interface)",message="interface (bonds and VLANs) is not supported yet; the machine boots from the port that its firmware chooses",fieldPath=".interface"
+// +kubebuilder:validation:XValidation:rule="self.addresses.size() <= 1",message="addresses with more than one entry is not supported yet; ask for one IPv4 address",fieldPath=".addresses"
+type NodeNetwork struct {
+	// Name of the network within this node, a DNS label; it becomes part of the names of the addresses' objects.
+	//
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// NetworkRef names the BootNetwork. It must allow this namespace.
+	NetworkRef v1alpha1.NamespacedReference `json:"networkRef"`
+
+	// Interface says which ports carry the network. Not supported yet.
+	//
+	// +optional
+	Interface *NodeInterface `json:"interface,omitempty"`
+
+	// Addresses are what to allocate on the network: one entry, IPv4, is supported yet.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:default={{family: IPv4}}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Addresses []AddressRequest `json:"addresses,omitempty"`
+}
+
+// An AddressRequest asks for any free address of a family, or for one address.
+//
+// +kubebuilder:validation:XValidation:rule="self.family == 'IPv4'",message="family: IPv6 is not supported yet; ask for IPv4",fieldPath=".family"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || !self.address.contains(':')",message="an IPv6 address is not supported yet; give an IPv4 address",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || self.address.contains(':') || isIP(self.address) || isCIDR(self.address)",message="address must be an IPv4 address with or without its prefix length, for instance 10.77.0.40/24",fieldPath=".address"
+type AddressRequest struct {
+	// Family of the address.
+	//
+	// +optional
+	// +kubebuilder:default=IPv4
+	Family v1alpha1.IPFamily `json:"family,omitempty"`
+
+	// Address asks for exactly this one, with or without its prefix length. It must lie in one of the network's subnets.
+	// Absent: the first free one.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=49
+	Address string `json:"address,omitempty"`
+}
+
+// A NodeInterface says which ports carry a network. Not supported yet.
+type NodeInterface struct {
+	// Name of the one port.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	Name string `json:"name,omitempty"`
+
+	// Bond joins several ports to one.
+	//
+	// +optional
+	Bond *Bond `json:"bond,omitempty"`
+
+	// VLANID tags the network on the port or bond.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4094
+	VLANID *int32 `json:"vlanID,omitempty"`
+}
+
+// A Bond joins several ports to one.
+type Bond struct {
+	// Name of the bond in the machine.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=15
+	Name string `json:"name"`
+
+	// Members are the ports' names.
+	//
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Members []PortName `json:"members"`
+
+	// Mode is how the members share the work.
+	Mode BondMode `json:"mode"`
+}
+
+// A PortName is the name of a network port in its machine.
+//
+// +kubebuilder:validation:MaxLength=15
+type PortName string
+
+// A NodeHost is the machine that a claim is bound to.
+type NodeHost struct {
+	// Kind of the host.
+	Kind string `json:"kind"`
+
+	// Namespace of the host.
+	Namespace string `json:"namespace"`
+
+	// Name of the host.
+	Name string `json:"name"`
+
+	// Serial number of the machine.
+	//
+	// +optional
+	Serial string `json:"serial,omitempty"`
+
+	// Model of the machine, as its BMC says.
+	//
+	// +optional
+	Model string `json:"model,omitempty"`
+}
+
+// A NodeAddress is one address allocated for a machine.
+type NodeAddress struct {
+	// Network is the name of the network within the node.
+	Network string `json:"network"`
+
+	// Family of the address.
+	Family v1alpha1.IPFamily `json:"family"`
+
+	// Address with its prefix length, for instance 10.77.0.11/24.
+	Address string `json:"address"`
+}
+
+// NodeInstalled is what is on a machine's disk.
+type NodeInstalled struct {
+	// Generation is the installGeneration of the install.
+	Generation int64 `json:"generation"`
+
+	// ProfileDigest is the digest of the plan that was installed, without the user data.
+	//
+	// +optional
+	ProfileDigest string `json:"profileDigest,omitempty"`
+
+	// UserDataDigest is the digest of the user data that was given.
+	//
+	// +optional
+	UserDataDigest string `json:"userDataDigest,omitempty"`
+
+	// At is when the machine said that it was installed.
+	//
+	// +optional
+	At *metav1.Time `json:"at,omitempty"`
+}
+
+// A NodeTimeline says when each step of the current boot was seen.
+type NodeTimeline struct {
+	// PoweredOn is when the machine was switched on for this boot.
+	//
+	// +optional
+	PoweredOn *metav1.Time `json:"poweredOn,omitempty"`
+
+	// DHCP is when its firmware first asked for an address.
+	//
+	// +optional
+	DHCP *metav1.Time `json:"dhcp,omitempty"`
+
+	// Script is when iPXE was given its script.
+	//
+	// +optional
+	Script *metav1.Time `json:"script,omitempty"`
+
+	// Kernel is when the kernel was fetched.
+	//
+	// +optional
+	Kernel *metav1.Time `json:"kernel,omitempty"`
+
+	// Installed is when the machine said that it was installed.
+	//
+	// +optional
+	Installed *metav1.Time `json:"installed,omitempty"`
+
+	// Ready is when the machine was first seen doing what the claim asks for.
+	//
+	// +optional
+	Ready *metav1.Time `json:"ready,omitempty"`
+}
