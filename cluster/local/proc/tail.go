@@ -1,0 +1,35 @@
+package proc
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+)
+
+// tailWindow is how much of a log's end is looked at.
+const tailWindow = 64 << 10
+
+// Tail returns the last n lines of a file, each indented by two spaces for an error message. Of a file that can't be read it
+// says so.
+func Tail(path string, n int) string {
+	f, err := os.Open(path) //nolint:gosec // The caller's own log.
+	if err != nil {
+		return "  (no log: " + err.Error() + ")"
+	}
+	defer f.Close() //nolint:errcheck // Only read.
+	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		_, _ = f.Seek(max(0, size-tailWindow), io.SeekStart) //nolint:errcheck // Then more than needed is read.
+	}
+	b, err := io.ReadAll(io.LimitReader(f, tailWindow))
+	if err != nil {
+		return "  (no log: " + err.Error() + ")"
+	}
+	return lastLines(string(bytes.ToValidUTF8(b, []byte("?"))), n)
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	return "  " + strings.Join(lines, "\n  ")
+}

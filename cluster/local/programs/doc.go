@@ -1,0 +1,2 @@
+// Package programs finds or builds the programs of the local control plane: etcd, Kubernetes and Crossplane.
+package programs
