@@ -1,0 +1,101 @@
+package redfish
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/stmcginnis/gofish/schemas"
+)
+
+// messageID is the shape of a Redfish MessageId (DSP0266, 9.6.2): everything
+// else that a server writes is left out of our errors.
+var messageID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,40}\.[0-9]{1,4}(\.[0-9]{1,4}){1,2}\.[A-Za-z0-9_]{1,80}$`)
+
+// classify turns what gofish or net/http returned into an Error.
+func classify(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var ours *Error
+	if errors.As(err, &ours) {
+		return ours
+	}
+	var answer *schemas.Error
+	if errors.As(err, &answer) && answer.HTTPReturnedStatusCode != 0 {
+		return &Error{
+			Kind: kindOfStatus(answer.HTTPReturnedStatusCode), Status: answer.HTTPReturnedStatusCode,
+			MessageID: firstMessageID(answer), what: what,
+		}
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	switch {
+	case isCertificateError(err):
+		return &Error{Kind: UntrustedCertificate, what: what, cause: err}
+	case errors.Is(err, errTooLong):
+		return &Error{Kind: Protocol, what: what, cause: err}
+	case wrapped == nil:
+		// Not a transport error: gofish couldn't read what came.
+		return &Error{Kind: Protocol, what: what + ": the answer isn't Redfish"}
+	default:
+		return &Error{Kind: Unreachable, what: what, cause: err}
+	}
+}
+
+func isCertificateError(err error) bool {
+	var (
+		verification *tls.CertificateVerificationError
+		unknown      x509.UnknownAuthorityError
+		invalid      x509.CertificateInvalidError
+		hostname     x509.HostnameError
+	)
+
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &invalid) || errors.As(err, &hostname)
+}
+
+func kindOfStatus(status int) Kind {
+	switch {
+	case status == http.StatusUnauthorized:
+		return Unauthorized
+	case status == http.StatusForbidden:
+		return Forbidden
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return NotFound
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return Unreachable
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return Protocol
+	default:
+		return Refused
+	}
+}
+
+// firstMessageID returns the first well-formed MessageId of an answer.
+func firstMessageID(e *schemas.Error) string {
+	for _, info := range e.ExtendedInfos {
+		if messageID.MatchString(info.MessageID) {
+			return info.MessageID
+		}
+	}
+	if messageID.MatchString(e.Code) {
+		return e.Code
+	}
+
+	return ""
+}
+
+// statusOf returns the HTTP status of err, 0 when it has none.
+func statusOf(err error) int {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Status
+	}
+
+	return 0
+}

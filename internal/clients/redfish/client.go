@@ -1,0 +1,218 @@
+package redfish
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/schemas"
+)
+
+// pathRoot is the service root (DSP0266, 6.2).
+const pathRoot = "/redfish/v1/"
+
+// Client is a connection to one BMC. Close it: BMCs have few sessions. Not
+// safe for concurrent use.
+type Client struct {
+	cfg   Config
+	trust *trust
+	http  *http.Client
+	api   *gofish.APIClient
+	root  rootBody
+
+	header  map[string]string // authentication of every request
+	session string            // URI of our session; "" with basic authentication
+}
+
+type rootBody struct {
+	Systems  ref
+	Managers ref
+	Vendor   text
+	Links    struct{ Sessions ref }
+}
+
+// Connect reads the service root and logs in, once: a refused login is never
+// tried again, nor in another way, since BMCs lock accounts.
+func Connect(ctx context.Context, cfg Config) (*Client, error) {
+	cfg = cfg.withDefaults()
+	endpoint, err := Endpoint(cfg.Address)
+	if err != nil {
+		return nil, err
+	}
+	t := &trust{cfg: cfg.TLS}
+	transport, err := newHTTPClient(cfg, endpoint, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, cfg.Limiter); err != nil {
+		return nil, err
+	}
+	api, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
+		Endpoint: "https://" + endpoint, HTTPClient: transport, ReuseConnections: true, NoModifyTransport: true,
+	})
+	if err != nil {
+		transport.CloseIdleConnections()
+
+		return nil, classify("cannot read the BMC's Redfish service root", err)
+	}
+	c := &Client{cfg: cfg, trust: t, http: transport, api: api}
+	if err := c.start(ctx); err != nil {
+		transport.CloseIdleConnections()
+
+		return nil, err
+	}
+
+	return c, nil
+}
+
+// start reads what gofish's service root keeps to itself, and logs in.
+func (c *Client) start(ctx context.Context) error {
+	if _, err := c.get(ctx, pathRoot, &c.root); err != nil {
+		return err
+	}
+
+	return c.login(ctx)
+}
+
+// Pin is the SHA-256 of the certificate that the BMC showed, in hex. With
+// VerifyTrustOnFirstUse the caller stores it.
+func (c *Client) Pin() string { return c.trust.seen() }
+
+// answer is what came back for a request.
+type answer struct {
+	body []byte
+	etag string
+}
+
+// get reads a resource leniently into into (nil: the body is dropped).
+func (c *Client) get(ctx context.Context, path string, into any) (answer, error) {
+	a, err := c.do(ctx, http.MethodGet, path, nil, "")
+	if err != nil || into == nil {
+		return a, err
+	}
+
+	return a, decode(a.body, into)
+}
+
+// do sends one request. A session that the BMC forgot is opened again, once.
+func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
+	a, err := c.try(ctx, method, path, body, ifMatch)
+	if !IsUnauthorized(err) || c.session == "" {
+		return a, err
+	}
+	// The BMC refused the request before it acted on it, so sending it again
+	// repeats nothing.
+	c.session, c.header = "", nil
+	if err := c.login(ctx); err != nil {
+		return answer{}, err
+	}
+
+	return c.try(ctx, method, path, body, ifMatch)
+}
+
+func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
+	what := "cannot " + strings.ToLower(method) + " " + path
+	if err := checkPath(path); err != nil {
+		return answer{}, err
+	}
+	if err := wait(ctx, c.cfg.Limiter); err != nil {
+		return answer{}, err
+	}
+	resp, err := c.send(ctx, method, path, body, c.headers(ifMatch))
+	if err != nil {
+		return answer{}, classify(what, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, classify(what, &url.Error{Op: method, URL: path, Err: err})
+	}
+
+	return answer{body: content, etag: etagOf(resp.Header.Get("ETag"), content)}, nil
+}
+
+// send is gofish's transport: it adds the endpoint and turns error statuses
+// into schemas.Error. Actions go without If-Match: gofish's own Reset sends
+// one, which some BMCs answer with 412.
+func (c *Client) send(ctx context.Context, method, path string, body any, headers map[string]string) (*http.Response, error) {
+	api := c.api.WithContext(ctx)
+	switch method {
+	case http.MethodPatch:
+		return api.PatchWithHeaders(path, body, headers)
+	case http.MethodPost:
+		return api.PostWithHeaders(path, body, headers)
+	case http.MethodDelete:
+		return api.DeleteWithHeaders(path, headers)
+	default:
+		return api.GetWithHeaders(path, headers)
+	}
+}
+
+func (c *Client) headers(ifMatch string) map[string]string {
+	h := map[string]string{"OData-Version": "4.0"}
+	for k, v := range c.header {
+		h[k] = v
+	}
+	if ifMatch != "" {
+		h["If-Match"] = ifMatch
+	}
+
+	return h
+}
+
+// etagOf prefers the body's ETag: some BMCs compute the header's from the text
+// of the answer, which changes with every read.
+func etagOf(header string, body []byte) string {
+	var b struct {
+		ETag text `json:"@odata.etag"`
+	}
+	if decode(body, &b) == nil && b.ETag != "" {
+		return string(b.ETag)
+	}
+
+	return header
+}
+
+// checkPath refuses links that aren't absolute paths of this BMC.
+func checkPath(path string) error {
+	u, err := url.Parse(path)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(path, "/") {
+		return failf(Protocol, "the BMC named a link that isn't a path: %.80q", path)
+	}
+
+	return nil
+}
+
+func wait(ctx context.Context, w Waiter) error {
+	if w == nil {
+		return nil
+	}
+	if err := w.Wait(ctx); err != nil {
+		return &Error{Kind: Unreachable, what: "gave up waiting for the BMC's rate limit", cause: err}
+	}
+
+	return nil
+}
+
+// Session is the part of gofish that logs in.
+func (c *Client) createSession(ctx context.Context) (*schemas.AuthToken, error) {
+	if err := wait(ctx, c.cfg.Limiter); err != nil {
+		return nil, err
+	}
+	path := string(c.root.Links.Sessions)
+	if path == "" {
+		path = "/redfish/v1/SessionService/Sessions"
+	}
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	token, err := schemas.CreateSession(c.api.WithContext(ctx), path, c.cfg.Username, c.cfg.Password)
+	if err != nil {
+		return nil, classify("cannot open a session on the BMC", err)
+	}
+
+	return token, nil
+}

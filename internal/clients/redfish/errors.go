@@ -1,0 +1,115 @@
+package redfish
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind says what sort of failure an Error is.
+type Kind string
+
+// The kinds of Error. A caller that wants a sentence switches over them.
+const (
+	// Unauthorized: the BMC refused the user name or password (401).
+	Unauthorized Kind = "Unauthorized"
+	// Forbidden: the user is known but may not do this, or must change its
+	// password first (403).
+	Forbidden Kind = "Forbidden"
+	// Unreachable: no answer, or none in time, or a BMC that is busy with itself (503).
+	Unreachable Kind = "Unreachable"
+	// UntrustedCertificate: the BMC showed a certificate that isn't trusted.
+	UntrustedCertificate Kind = "UntrustedCertificate"
+	// NotAllowed: the address isn't one that a credential may go to.
+	NotAllowed Kind = "NotAllowed"
+	// NotFound: the resource isn't there (404, 410).
+	NotFound Kind = "NotFound"
+	// Ambiguous: several Systems fit; Count says how many.
+	Ambiguous Kind = "Ambiguous"
+	// NoSystem: no System fits; Count says how many there are.
+	NoSystem Kind = "NoSystem"
+	// NoEffect: the BMC said yes and did nothing; Field says to what.
+	NoEffect Kind = "NoEffect"
+	// Unsupported: the BMC doesn't offer what is needed; Field says what.
+	Unsupported Kind = "Unsupported"
+	// Refused: the BMC refused a request (4xx that is none of the above).
+	Refused Kind = "Refused"
+	// Protocol: the answer isn't Redfish.
+	Protocol Kind = "Protocol"
+	// Invalid: the configuration can't be used (address, CA bundle).
+	Invalid Kind = "Invalid"
+)
+
+// Error is a failure to talk to a BMC. It holds no secret and nothing that the
+// remote server wrote but its status code and a well-formed MessageId.
+type Error struct {
+	Kind Kind
+	// Status is the HTTP status code, 0 when there was none.
+	Status int
+	// MessageID is the first Redfish MessageId of the answer, such as
+	// Base.1.18.PropertyUnknown; "" when there was none.
+	MessageID string
+	// Field is the Redfish property that NoEffect and Unsupported are about.
+	Field string
+	// Count of Systems, for Ambiguous and NoSystem.
+	Count int
+
+	what  string
+	cause error
+}
+
+// Error implements error: one lower-case sentence.
+func (e *Error) Error() string {
+	s := e.what
+	if e.Status != 0 {
+		s += fmt.Sprintf(": status %d", e.Status)
+	}
+	if e.MessageID != "" {
+		s += " (" + e.MessageID + ")"
+	}
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
+	}
+
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// KindOf returns the kind of err, or "" when it is no Error.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+
+	return ""
+}
+
+// IsUnauthorized says whether the BMC refused the credentials.
+func IsUnauthorized(err error) bool { return KindOf(err) == Unauthorized }
+
+// IsUnreachable says whether the BMC gave no answer, or none in time.
+func IsUnreachable(err error) bool { return KindOf(err) == Unreachable }
+
+// IsUntrustedCertificate says whether the BMC's certificate wasn't trusted.
+func IsUntrustedCertificate(err error) bool { return KindOf(err) == UntrustedCertificate }
+
+// IsNotFound says whether a resource of the BMC isn't there.
+func IsNotFound(err error) bool { return KindOf(err) == NotFound }
+
+// IsAmbiguous says whether several Systems fit the selector.
+func IsAmbiguous(err error) bool { return KindOf(err) == Ambiguous }
+
+// IsNoSystem says whether no System fits the selector.
+func IsNoSystem(err error) bool { return KindOf(err) == NoSystem }
+
+// IsNoEffect says whether the BMC accepted a change and didn't make it.
+func IsNoEffect(err error) bool { return KindOf(err) == NoEffect }
+
+// IsUnsupported says whether the BMC doesn't offer what was asked for.
+func IsUnsupported(err error) bool { return KindOf(err) == Unsupported }
+
+func failf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, what: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,139 @@
+package redfish
+
+import (
+	"context"
+	"path"
+	"strings"
+)
+
+// Bounds on what a BMC may make us read.
+const (
+	maxMembers = 64
+	maxPages   = 16
+)
+
+// Selector says which System of a BMC is meant. Every field that is set must
+// fit; the zero value takes the only System that can be reset.
+type Selector struct{ ID, UUID, Serial string }
+
+// System finds the System that is meant and reads it.
+func (c *Client) System(ctx context.Context, want Selector) (System, error) {
+	uris, err := c.members(ctx, c.systemsPath())
+	if err != nil {
+		return System{}, err
+	}
+	systems := make([]System, 0, len(uris))
+	for _, uri := range uris {
+		s, err := c.SystemAt(ctx, uri)
+		if IsNotFound(err) {
+			// Dangling members are normal.
+			continue
+		}
+		if err != nil {
+			return System{}, err
+		}
+		systems = append(systems, s)
+	}
+
+	return choose(systems, want)
+}
+
+// SystemAt reads the System at a URI that an earlier System had.
+func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
+	a, err := c.get(ctx, uri, nil)
+	if err != nil {
+		return System{}, err
+	}
+
+	return decodeSystem(uri, a.body, a.etag)
+}
+
+func (c *Client) systemsPath() string {
+	if c.root.Systems != "" {
+		return string(c.root.Systems)
+	}
+
+	return "/redfish/v1/Systems"
+}
+
+// Fits says whether a System is one that the selector means.
+func (w Selector) Fits(s System) bool {
+	if w.ID != "" && !strings.EqualFold(w.ID, s.ID) && !strings.EqualFold(w.ID, path.Base(s.URI)) {
+		return false
+	}
+	if w.UUID != "" && CleanUUID(w.UUID) != s.UUID {
+		return false
+	}
+
+	return w.Serial == "" || strings.EqualFold(strings.TrimSpace(w.Serial), s.Serial)
+}
+
+// choose takes the one System that fits. Of several the one that can be reset
+// is the host: GPU baseboards and the like can't. It refuses to guess.
+func choose(systems []System, want Selector) (System, error) {
+	var fitting, resettable []System
+	for _, s := range systems {
+		if !want.Fits(s) {
+			continue
+		}
+		fitting = append(fitting, s)
+		if s.CanReset {
+			resettable = append(resettable, s)
+		}
+	}
+	if len(resettable) > 0 {
+		fitting = resettable
+	}
+	switch len(fitting) {
+	case 1:
+		return fitting[0], nil
+	case 0:
+		err := failf(NoSystem, "no System of the BMC fits, of %d", len(systems))
+		err.Count = len(systems)
+
+		return System{}, err
+	default:
+		err := failf(Ambiguous, "%d Systems of the BMC fit", len(fitting))
+		err.Count = len(fitting)
+
+		return System{}, err
+	}
+}
+
+type collectionBody struct {
+	Members  refs
+	NextLink ref `json:"Members@odata.nextLink"`
+	Next     ref `json:"@odata.nextLink"`
+}
+
+// members lists a collection's members, page by page, each once.
+func (c *Client) members(ctx context.Context, path string) ([]string, error) {
+	var out []string
+	for page := 0; path != "" && page < maxPages; page++ {
+		var b collectionBody
+		if _, err := c.get(ctx, path, &b); err != nil {
+			return nil, err
+		}
+		for _, m := range b.Members {
+			if !contains(out, m) && len(out) < maxMembers {
+				out = append(out, m)
+			}
+		}
+		path = string(b.NextLink)
+		if path == "" {
+			path = string(b.Next)
+		}
+	}
+
+	return out, nil
+}
+
+func contains(paths []string, path string) bool {
+	for _, p := range paths {
+		if samePath(p, path) {
+			return true
+		}
+	}
+
+	return false
+}

@@ -1,0 +1,68 @@
+package redfish
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"slices"
+)
+
+// login opens a session or sets up basic authentication.
+func (c *Client) login(ctx context.Context) error {
+	if c.cfg.Auth == AuthBasic {
+		c.useBasic()
+
+		return nil
+	}
+	token, err := c.createSession(ctx)
+	if err == nil && token.Token != "" {
+		c.session = token.Session
+		c.header = map[string]string{"X-Auth-Token": token.Token}
+
+		return nil
+	}
+	if err == nil {
+		err = failf(Protocol, "cannot open a session on the BMC: it answered without a token")
+	}
+	if c.cfg.Auth == AuthSession || !withoutSessions(err) {
+		return err
+	}
+	c.useBasic()
+
+	return nil
+}
+
+func (c *Client) useBasic() {
+	pair := base64.StdEncoding.EncodeToString([]byte(c.cfg.Username + ":" + c.cfg.Password))
+	c.header = map[string]string{"Authorization": "Basic " + pair}
+}
+
+// withoutSessions says whether err means that the BMC has no sessions, and not
+// that it refused ours: after a 401 or 403 a second try in another way would
+// count as a second wrong password.
+func withoutSessions(err error) bool {
+	if KindOf(err) == Protocol {
+		return true
+	}
+
+	return slices.Contains([]int{
+		http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusBadRequest,
+	}, statusOf(err))
+}
+
+// Close ends the session and the connections. It is safe to call twice.
+func (c *Client) Close(ctx context.Context) error {
+	defer c.http.CloseIdleConnections()
+	if c.session == "" {
+		return nil
+	}
+	session := c.session
+	c.session = ""
+	_, err := c.try(ctx, http.MethodDelete, session, nil, "")
+	c.header = nil
+	if IsNotFound(err) || IsUnauthorized(err) {
+		return nil
+	}
+
+	return err
+}

@@ -1,0 +1,176 @@
+package redfish
+
+import (
+	"strings"
+	"time"
+)
+
+// Power is a System's PowerState.
+type Power string
+
+// Power states of the Redfish schema; PowerUnknown is everything else.
+const (
+	PowerOn          Power = "On"
+	PowerOff         Power = "Off"
+	PowerPoweringOn  Power = "PoweringOn"
+	PowerPoweringOff Power = "PoweringOff"
+	PowerPaused      Power = "Paused"
+	PowerUnknown     Power = ""
+)
+
+// Boot is a System's boot override.
+type Boot struct {
+	// Target is "" when nothing is overridden or the BMC has no override.
+	Target string
+	// Enabled is Once, Continuous, Disabled or "" when the BMC has no override.
+	Enabled string
+	// Mode is UEFI, Legacy or "" when the BMC has no mode.
+	Mode string
+	// Targets that the BMC says it accepts.
+	Targets []string
+}
+
+// Idle says whether the next boot is the normal one. BMCs rest at Disabled
+// with any target, or at any state with target None.
+func (b Boot) Idle() bool {
+	return b.Target == "" || b.Target == TargetNone || b.Enabled == EnabledDisabled || b.Enabled == ""
+}
+
+// System is one observation of a ComputerSystem.
+type System struct {
+	Identity
+
+	Power Power
+	// Health is OK, Warning, Critical or "".
+	Health string
+	// LastReset is the zero time when the BMC doesn't tell, or tells nonsense.
+	LastReset time.Time
+	Boot      Boot
+	// CanReset says whether the System has the Reset action.
+	CanReset bool
+
+	path        string // as the BMC spells it
+	etag        string
+	resetTarget string
+	resetTypes  []string
+	resetInfo   string
+	settings    string
+	chassis     []string
+	interfaces  string
+	adapters    string
+	bootOptions string
+}
+
+type systemBody struct {
+	ID            text `json:"Id"`
+	SerialNumber  text
+	UUID          text
+	Manufacturer  text
+	Model         text
+	SKU           text
+	PowerState    text
+	LastResetTime text
+	Status        struct{ Health, HealthRollup text }
+	Boot          bootBody
+	Ethernet      ref `json:"EthernetInterfaces"`
+	Network       ref `json:"NetworkInterfaces"`
+	Links         struct{ Chassis refs }
+	Settings      struct{ SettingsObject ref } `json:"@Redfish.Settings"`
+	Actions       struct {
+		Reset *resetBody `json:"#ComputerSystem.Reset"`
+	}
+}
+
+type resetBody struct {
+	Target     text  `json:"target"`
+	Types      texts `json:"ResetType@Redfish.AllowableValues"`
+	ActionInfo ref   `json:"@Redfish.ActionInfo"`
+}
+
+type bootBody struct {
+	Target      *text `json:"BootSourceOverrideTarget"`
+	Enabled     *text `json:"BootSourceOverrideEnabled"`
+	Mode        *text `json:"BootSourceOverrideMode"`
+	Targets     texts `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
+	BootOptions ref
+}
+
+func (b bootBody) boot() Boot {
+	return Boot{Target: value(b.Target), Enabled: value(b.Enabled), Mode: value(b.Mode), Targets: b.Targets}
+}
+
+func value(t *text) string {
+	if t == nil {
+		return ""
+	}
+
+	return string(*t)
+}
+
+// decodeSystem turns a ComputerSystem as sent into an observation. It is pure.
+func decodeSystem(path string, body []byte, etag string) (System, error) {
+	var b systemBody
+	if err := decode(body, &b); err != nil {
+		return System{}, err
+	}
+	s := System{
+		Identity: Identity{
+			URI: strings.TrimRight(path, "/"), ID: string(b.ID),
+			Serial: CleanSerial(string(b.SerialNumber)), UUID: CleanUUID(string(b.UUID)),
+			Manufacturer: clip(b.Manufacturer), Model: clip(b.Model), SKU: clip(b.SKU),
+		},
+		Power: power(b.PowerState), Health: health(b.Status.Health, b.Status.HealthRollup),
+		LastReset: timeOf(b.LastResetTime), Boot: b.Boot.boot(),
+		path: path, etag: etag, settings: string(b.Settings.SettingsObject), chassis: b.Links.Chassis,
+		interfaces: string(b.Ethernet), adapters: string(b.Network), bootOptions: string(b.Boot.BootOptions),
+	}
+	if r := b.Actions.Reset; r != nil && r.Target != "" {
+		s.CanReset = true
+		s.resetTarget, s.resetTypes, s.resetInfo = string(r.Target), r.Types, string(r.ActionInfo)
+	}
+
+	return s, nil
+}
+
+// clip trims what is shown to people and bounds it.
+func clip(t text) string {
+	const limit = 128
+	s := strings.TrimSpace(string(t))
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "")
+	}
+
+	return s
+}
+
+func power(t text) Power {
+	for _, p := range []Power{PowerOn, PowerOff, PowerPoweringOn, PowerPoweringOff, PowerPaused} {
+		if strings.EqualFold(string(t), string(p)) {
+			return p
+		}
+	}
+
+	return PowerUnknown
+}
+
+// health is the worst of the two that the BMC tells.
+func health(own, rollup text) string {
+	for _, h := range []string{"Critical", "Warning", "OK"} {
+		if strings.EqualFold(string(own), h) || strings.EqualFold(string(rollup), h) {
+			return h
+		}
+	}
+
+	return ""
+}
+
+// timeOf reads a time leniently: iDRACs say 0000-00-00, others 1970.
+func timeOf(t text) time.Time {
+	const earliest = 2000
+	at, err := time.Parse(time.RFC3339, string(t))
+	if err != nil || at.Year() < earliest {
+		return time.Time{}
+	}
+
+	return at.UTC()
+}
