@@ -1,0 +1,186 @@
+package boot
+
+import (
+	"errors"
+	"time"
+)
+
+// MaxOpens is how many install scripts one grant serves before it ends in BootLoop.
+const MaxOpens = 5
+
+// A Grant is the permission for one destructive boot.
+type Grant struct {
+	ID         string
+	HostUID    string
+	EntryUID   string
+	Generation int64
+	PlanDigest string
+	Expires    time.Time
+}
+
+// An Opened is one install script that was served, by the nonce of the token in it.
+type Opened struct {
+	Nonce string
+	At    time.Time
+	By    string
+}
+
+// A Consumption says who used a grant, before the first destructive byte.
+type Consumption struct {
+	GrantID    string
+	HostUID    string
+	EntryUID   string
+	Generation int64
+	PlanDigest string
+	Nonce      string
+	At         time.Time
+	By         string
+}
+
+// A Result is how an install ended, by the machine's own report.
+type Result struct {
+	GrantID    string
+	Generation int64
+	PlanDigest string
+	At         time.Time
+	Message    string
+}
+
+// A Session is the record of one machine's boots: the provider's half (Grant, Revocation) and bootd's.
+type Session struct {
+	UID      string
+	EntryUID string
+	// Revision is the record's resourceVersion.
+	Revision   string
+	Grant      *Grant
+	Revocation string
+
+	OpenedGrantID string
+	Opened        []Opened
+	Consumed      *Consumption
+	Installed     *Result
+	Failed        *Result
+	Acknowledged  string
+}
+
+// Refusals of a transition. Each is final for the token that was used.
+var (
+	// ErrRevoked says that the session was closed.
+	ErrRevoked = errors.New("the session was revoked")
+	// ErrNoGrant says that nothing is granted to this token.
+	ErrNoGrant = errors.New("nothing is granted to this boot")
+	// ErrExpired says that the grant came too late.
+	ErrExpired = errors.New("the grant has expired")
+	// ErrSuperseded says that a newer script was served, whose token counts.
+	ErrSuperseded = errors.New("a newer boot script was served; this token counts no more")
+	// ErrConsumed says that another boot used the grant.
+	ErrConsumed = errors.New("the grant was used by another boot")
+	// ErrBootLoop says that the grant served too many scripts.
+	ErrBootLoop = errors.New("the grant has served its last script")
+)
+
+// Open records that an install script with nonce is about to be served for the session's grant.
+func Open(s Session, nonce, by string, now time.Time) (Session, error) {
+	switch {
+	case s.Revocation != "":
+		return s, ErrRevoked
+	case s.Grant == nil:
+		return s, ErrNoGrant
+	case s.Consumed != nil && s.Consumed.GrantID == s.Grant.ID:
+		return s, ErrConsumed
+	case !now.Before(s.Grant.Expires):
+		return s, ErrExpired
+	}
+	opened := s.Opened
+	if s.OpenedGrantID != s.Grant.ID {
+		opened = nil
+	}
+	if len(opened) >= MaxOpens {
+		return s, ErrBootLoop
+	}
+	s.OpenedGrantID = s.Grant.ID
+	s.Opened = append(append([]Opened(nil), opened...), Opened{Nonce: nonce, At: now, By: by})
+	return s, nil
+}
+
+// Owns says whether a boot token is of the boot that used a grant of this session, and may go on.
+func Owns(s Session, t Claims) error {
+	switch {
+	case s.Revocation != "":
+		return ErrRevoked
+	case s.Consumed == nil || s.Consumed.GrantID != t.GrantID || t.GrantID == "":
+		return ErrNoGrant
+	case s.Consumed.Nonce != t.Nonce:
+		return ErrConsumed
+	}
+	return nil
+}
+
+// Consume uses the session's grant for the boot of token t. Used by the same boot already, it changes
+// nothing. Since grant and consumption are one object, written by compare-and-swap, revoking and
+// consuming can't both win.
+func Consume(s Session, t Claims, by string, now time.Time) (Session, error) {
+	err := Owns(s, t)
+	if !errors.Is(err, ErrNoGrant) {
+		return s, err
+	}
+	switch {
+	case s.Grant == nil || s.Grant.ID != t.GrantID || s.OpenedGrantID != s.Grant.ID || len(s.Opened) == 0:
+		return s, ErrNoGrant
+	case !now.Before(s.Grant.Expires):
+		return s, ErrExpired
+	case s.Opened[len(s.Opened)-1].Nonce != t.Nonce:
+		return s, ErrSuperseded
+	}
+	g := s.Grant
+	s.Consumed = &Consumption{
+		GrantID: g.ID, HostUID: g.HostUID, EntryUID: g.EntryUID, Generation: g.Generation,
+		PlanDigest: g.PlanDigest, Nonce: t.Nonce, At: now, By: by,
+	}
+	s.Failed = nil
+	return s, nil
+}
+
+// Report records how the install of token t ended: installed, or failed with a message.
+func Report(s Session, t Claims, installed bool, message string, now time.Time) (Session, error) {
+	if err := Owns(s, t); err != nil {
+		return s, err
+	}
+	if s.Installed != nil && s.Installed.GrantID == t.GrantID {
+		return s, nil // Said already; a late failure doesn't unsay it.
+	}
+	c := s.Consumed
+	r := &Result{GrantID: c.GrantID, Generation: c.Generation, PlanDigest: c.PlanDigest, At: now, Message: message}
+	if installed {
+		s.Installed, s.Failed = r, nil
+		return s, nil
+	}
+	s.Failed = r
+	return s, nil
+}
+
+// Restore writes a consumption that bootd's own log knows into a session that lacks it: the session
+// comes from a restored etcd. It reports whether anything changed.
+func Restore(s Session, log []Consumption) (Session, bool) {
+	for i := len(log) - 1; i >= 0; i-- {
+		c := log[i]
+		if c.EntryUID != s.EntryUID {
+			continue
+		}
+		if s.Consumed != nil && (s.Consumed.GrantID == c.GrantID || s.Consumed.At.After(c.At)) {
+			return s, false
+		}
+		s.Consumed = &c
+		return s, true
+	}
+	return s, false
+}
+
+// Acknowledge records that bootd has seen the revocation. It reports whether anything changed.
+func Acknowledge(s Session) (Session, bool) {
+	if s.Revocation == "" || s.Acknowledged == s.Revocation {
+		return s, false
+	}
+	s.Acknowledged = s.Revocation
+	return s, true
+}

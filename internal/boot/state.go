@@ -1,0 +1,135 @@
+package boot
+
+import (
+	"net/netip"
+	"sort"
+)
+
+// SegmentMode says what bootd is on a segment.
+type SegmentMode string
+
+// Values of SegmentMode.
+const (
+	// SegmentAuthoritative answers broadcasts and relays, and refuses wrong addresses.
+	SegmentAuthoritative SegmentMode = "Authoritative"
+	// SegmentRelayOnly answers only what comes through a trusted relay.
+	SegmentRelayOnly SegmentMode = "RelayOnly"
+)
+
+// A Segment is one BootNetwork as bootd serves it.
+type Segment struct {
+	Name
+	Subnets []netip.Prefix
+	Mode    SegmentMode
+	// Relays whose option 82 is trusted; empty: any relay inside one of the subnets.
+	Relays []netip.Prefix
+	// Interfaces that it's served on; empty: all that have an address in a subnet.
+	Interfaces []string
+}
+
+// Contains says whether an address is of the segment.
+func (s Segment) Contains(a netip.Addr) bool {
+	for _, p := range s.Subnets {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// TrustsRelay says whether a relay's word (giaddr, option 82) counts on the segment.
+func (s Segment) TrustsRelay(a netip.Addr) bool {
+	if len(s.Relays) == 0 {
+		return s.Contains(a)
+	}
+	for _, p := range s.Relays {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// A State is all that one bootd knows at one moment. It's never changed, only replaced.
+type State struct {
+	Segments []Segment
+	Sessions map[string]Session // by entry UID
+	// Refused names, by entry UID, the entry that has one of its MACs.
+	Refused map[string]Name
+
+	byMAC   map[MAC]*Plan
+	byEntry map[EntryKey]*Plan
+}
+
+// NewState indexes plans. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
+// beats the later: the loser isn't served at all.
+func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
+	s := &State{
+		Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{},
+		byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{},
+	}
+	for _, x := range sessions {
+		s.Sessions[x.EntryUID] = x
+	}
+	ps := append([]Plan(nil), plans...)
+	sort.SliceStable(ps, func(i, j int) bool { return Precedes(ps[i], ps[j]) })
+	for i := range ps {
+		s.add(&ps[i])
+	}
+	return s
+}
+
+// Precedes orders plans that want one MAC.
+func Precedes(a, b Plan) bool {
+	if a.Bound != b.Bound {
+		return a.Bound
+	}
+	if !a.Since.Equal(b.Since) {
+		return a.Since.Before(b.Since)
+	}
+	return a.EntryUID < b.EntryUID
+}
+
+func (s *State) add(p *Plan) {
+	for _, m := range p.MACs {
+		if other, taken := s.byMAC[m]; taken {
+			s.Refused[p.EntryUID] = other.Entry
+			return
+		}
+	}
+	for _, m := range p.MACs {
+		s.byMAC[m] = p
+	}
+	s.byEntry[KeyOf(p.EntryUID)] = p
+}
+
+// ByMAC gives the plan of a machine. The plan must not be changed.
+func (s *State) ByMAC(m MAC) (*Plan, bool) {
+	p, ok := s.byMAC[m]
+	return p, ok
+}
+
+// ByEntry gives the plan behind a token. The plan must not be changed.
+func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
+	p, ok := s.byEntry[k]
+	return p, ok
+}
+
+// Plans gives all plans that are served, in no order.
+func (s *State) Plans() []*Plan {
+	ps := make([]*Plan, 0, len(s.byEntry))
+	for _, p := range s.byEntry {
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// Segment gives a segment by name.
+func (s *State) Segment(n Name) (Segment, bool) {
+	for _, g := range s.Segments {
+		if g.Name == n {
+			return g, true
+		}
+	}
+	return Segment{}, false
+}
