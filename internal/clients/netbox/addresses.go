@@ -1,0 +1,227 @@
+package netbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+)
+
+// Allocate takes the first free address of a prefix: one POST of a single object with the marker in
+// it. NetBox allocates under one lock, and validates the marker's uniqueness inside it.
+//
+// KindFull: nothing is free; NetBox says so before it looks at the marker. KindMarkerTaken and
+// KindUnknownOutcome: look by marker before anything else. A 201 that isn't what was asked for is
+// taken back, and told as KindUnexpected or KindMarkerField.
+func (c *Client) Allocate(ctx context.Context, p Prefix, r Request) (IPAddress, error) {
+	k := call{
+		op: "allocate an address in prefix", subject: p.Prefix.String(), method: http.MethodPost,
+		path: fmt.Sprintf("ipam/prefixes/%d/available-ips/", p.ID), want: http.StatusCreated,
+	}
+	ip, err := c.create(ctx, k, r, "", 0)
+	if e := new(Error); errors.As(err, &e) && e.Status == http.StatusConflict {
+		e.Kind, e.Reason = KindFull, "no address of it is free"
+	}
+	if err != nil {
+		return IPAddress{}, err
+	}
+	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, p.VRF, p.Prefix.Contains(ip.Address.Addr())))
+}
+
+// Create makes a record for one given address. KindInvalid with field address, or KindMarkerTaken,
+// mean that NetBox has it already: look by marker to know.
+func (c *Client) Create(ctx context.Context, address netip.Prefix, vrf *VRF, r Request) (IPAddress, error) {
+	k := call{
+		op: "create the address", subject: address.String(), method: http.MethodPost,
+		path: "ipam/ip-addresses/", want: http.StatusCreated,
+	}
+	var number int64
+	if vrf != nil {
+		number = vrf.ID
+	}
+	ip, err := c.create(ctx, k, r, address.String(), number)
+	if err != nil {
+		return IPAddress{}, err
+	}
+	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, vrf, ip.Address == address))
+}
+
+func (c *Client) create(ctx context.Context, k call, r Request, address string, vrf int64) (IPAddress, error) {
+	if r.Marker == "" {
+		return IPAddress{}, k.failed(KindInvalid, "it would carry no marker", nil)
+	}
+	body, err := r.body(c.field, address, vrf)
+	if err != nil {
+		return IPAddress{}, k.failed(KindInvalid, "the request can't be built", err)
+	}
+	k.body = body
+	ip, err := c.one(ctx, k)
+	if IsInvalid(err) || IsMarkerTaken(err) { // both are also what a vanished marker field looks like
+		c.forget()
+	}
+	return ip, err
+}
+
+// one performs a call that is answered with one address.
+func (c *Client) one(ctx context.Context, k call) (IPAddress, error) {
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return IPAddress{}, err
+	}
+	ip, err := decodeIPAddress(a.body)
+	if err != nil {
+		return IPAddress{}, reply{status: k.want, contentType: "application/json"}.torn(k, "its answer isn't an address", err)
+	}
+	ip.ETag = a.header.Get("ETag")
+	return ip, nil
+}
+
+// wrong says what a 201 is not, or "". NetBox 4.4.10 to 4.5.7 drop a custom field that they don't
+// know, silently: every retry would then take another address. Pure.
+func (c *Client) wrong(ip IPAddress, marker string, vrf *VRF, placed bool) string {
+	var want, got int64
+	if vrf != nil {
+		want = vrf.ID
+	}
+	if ip.VRF != nil {
+		got = ip.VRF.ID
+	}
+	switch {
+	case ip.Marker(c.field) != marker:
+		return "marker"
+	case want != got:
+		return "VRF"
+	case !placed:
+		return "address"
+	}
+	return ""
+}
+
+// accept returns a good 201, and takes back a bad one: nobody else knows of that record, and nothing
+// on it would lead us back to it.
+func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string) (IPAddress, error) {
+	if wrong == "" {
+		return ip, nil
+	}
+	kind := KindUnexpected
+	if wrong == "marker" {
+		kind = KindMarkerField
+		c.forget()
+	}
+	reason := fmt.Sprintf("NetBox made record number %d with another %s than asked for", ip.ID, wrong)
+	if err := c.takeBack(ctx, ip); err != nil {
+		return IPAddress{}, k.failed(kind, reason+", and it couldn't be deleted again; delete it by hand", err)
+	}
+	return IPAddress{}, k.failed(kind, reason+"; it was deleted again", nil)
+}
+
+// takeBack deletes a record that was made a moment ago, unless somebody has touched it since.
+func (c *Client) takeBack(ctx context.Context, made IPAddress) error {
+	now, err := c.Get(ctx, made.ID)
+	if IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if now.LastUpdated != made.LastUpdated || now.Address != made.Address {
+		return c.idCall("take back", http.MethodDelete, made.ID, 0).failed(KindConflict, "somebody changed it meanwhile", nil)
+	}
+	return c.delete(ctx, now)
+}
+
+func (c *Client) idCall(op, method string, number int64, want int) call {
+	return call{
+		op: op + " address number", subject: fmt.Sprint(number),
+		method: method, path: fmt.Sprintf("ipam/ip-addresses/%d/", number), want: want,
+	}
+}
+
+// Get reads one address by its number.
+func (c *Client) Get(ctx context.Context, number int64) (IPAddress, error) {
+	k := c.idCall("read", http.MethodGet, number, http.StatusOK)
+	ip, err := c.one(ctx, k)
+	if err == nil && ip.ID != number {
+		return IPAddress{}, k.failed(KindUnexpected, "its answer is another record", nil)
+	}
+	return ip, err
+}
+
+// FindByMarker returns the one address that carries the marker. None is KindNotFound. Two, which bulk
+// writes can make, are KindAmbiguous: never pick. A filter that NetBox doesn't know returns
+// everything, so what came back is compared, and a stranger among it is KindMarkerField.
+func (c *Client) FindByMarker(ctx context.Context, marker string) (IPAddress, error) {
+	k := call{
+		op: "find the address with marker", subject: marker,
+		method: http.MethodGet, path: "ipam/ip-addresses/", want: http.StatusOK,
+		query: url.Values{"cf_" + c.field: {marker}, "limit": {"2"}},
+	}
+	if marker == "" || marker == "null" { // both mean something else to NetBox
+		return IPAddress{}, k.failed(KindInvalid, "that isn't a marker", nil)
+	}
+	p, err := list(ctx, c, k, decodeIPAddress)
+	if err != nil {
+		return IPAddress{}, err
+	}
+	return c.chooseMarked(k, marker, p.Items)
+}
+
+func (c *Client) chooseMarked(k call, marker string, found []IPAddress) (IPAddress, error) {
+	for _, ip := range found {
+		if ip.Marker(c.field) != marker {
+			c.forget()
+			return IPAddress{}, k.failed(KindMarkerField, fmt.Sprintf("NetBox ignored the filter cf_%s: the custom field is missing, renamed or no longer filtered", c.field), nil)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return IPAddress{}, k.failed(KindNotFound, "there is none, or none that the token may see", nil)
+	case 1:
+		return found[0], nil
+	}
+	return IPAddress{}, k.failed(KindAmbiguous, fmt.Sprintf("records number %d and %d both carry it; delete the wrong one in NetBox", found[0].ID, found[1].ID), nil)
+}
+
+// Patch writes only what p holds, to the record as it was read: from NetBox 4.6 on a change in between
+// is KindConflict. An empty patch is no call, and returns the record as it was.
+func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, error) {
+	if p.Empty() {
+		return ip, nil
+	}
+	k := c.idCall("update", http.MethodPatch, ip.ID, http.StatusOK)
+	body, err := p.body()
+	if err != nil {
+		return IPAddress{}, k.failed(KindInvalid, "the request can't be built", err)
+	}
+	k.body, k.ifMatch = body, ip.ETag
+	return c.one(ctx, k)
+}
+
+// Delete frees the address after it has seen the marker on it. A record that is gone is fine; one that
+// carries another marker is KindConflict and stays.
+func (c *Client) Delete(ctx context.Context, number int64, marker string) error {
+	ip, err := c.Get(ctx, number)
+	if IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if marker == "" || ip.Marker(c.field) != marker {
+		k := c.idCall("delete", http.MethodDelete, number, 0)
+		return k.failed(KindConflict, "it doesn't carry our marker any more, so it isn't ours to delete", nil)
+	}
+	return c.delete(ctx, ip)
+}
+
+func (c *Client) delete(ctx context.Context, ip IPAddress) error {
+	k := c.idCall("delete", http.MethodDelete, ip.ID, http.StatusNoContent)
+	k.ifMatch = ip.ETag
+	_, err := c.do(ctx, k)
+	if IsNotFound(err) {
+		return nil
+	}
+	return err
+}

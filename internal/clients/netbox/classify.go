@@ -1,0 +1,172 @@
+package netbox
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"syscall"
+)
+
+// allFields is the key under which NetBox reports rules of the model, such as a unique custom field.
+const allFields = "__all__"
+
+// A reply is what classification looks at: never its sentences, which follow Accept-Language.
+type reply struct {
+	status      int
+	contentType string
+	body        []byte
+}
+
+func (r reply) json() bool { return r.contentType == "application/json" && json.Valid(r.body) }
+
+// hasDetail says that the body is {"detail": …}, as NetBox's own 403 to 415 are.
+func (r reply) hasDetail() bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(r.body, &m) == nil && m["detail"] != nil
+}
+
+func (r reply) error(k call, kind Kind, reason string) *Error {
+	return &Error{Kind: kind, Op: k.op, Subject: k.subject, Status: r.status, ContentType: r.contentType, Reason: reason}
+}
+
+// torn is an answer that can't be used. A write it belonged to may well have happened.
+func (r reply) torn(k call, reason string, cause error) *Error {
+	kind := KindUnexpected
+	if k.writes() {
+		kind = KindUnknownOutcome
+	}
+	e := r.error(k, kind, reason)
+	e.Err = cause
+	return e
+}
+
+// refused classifies an answer with another status than the wanted one.
+func (r reply) refused(k call) *Error {
+	switch {
+	case r.status >= 300 && r.status < 400:
+		return r.error(k, KindUnexpected, "redirects aren't followed; write the URL that NetBox really has, with its scheme and sub-path")
+	case r.status >= 500:
+		return r.serverError(k)
+	case r.status < 300 || !r.json():
+		return r.torn(k, "that isn't an answer NetBox gives; check the URL and what stands in front of NetBox", nil)
+	}
+	return r.clientError(k)
+}
+
+func (r reply) serverError(k call) *Error {
+	if k.writes() {
+		return r.error(k, KindUnknownOutcome, "NetBox failed inside; whether the write happened is looked up next")
+	}
+	return r.error(k, KindServerError, "NetBox failed inside, its database or cache may be down")
+}
+
+// clientError reads a clean JSON 4xx. What isn't listed is a request that NetBox will never take.
+func (r reply) clientError(k call) *Error {
+	switch r.status {
+	case http.StatusBadRequest:
+		return r.badRequest(k)
+	case http.StatusUnauthorized: // NetBox never says 401; a proxy in front of it may
+		return r.error(k, KindUnauthorized, "something in front of NetBox wants other credentials")
+	case http.StatusForbidden:
+		return r.error(k, KindForbidden, "the token is valid, but it is read-only or lacks this right")
+	case http.StatusNotFound:
+		if !r.hasDetail() {
+			return r.torn(k, "that 404 isn't NetBox's; check the URL", nil)
+		}
+		return r.error(k, KindNotFound, "there is none, or none that the token may see")
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return r.error(k, KindConflict, "the record changed or is in use")
+	case http.StatusTooManyRequests:
+		return r.error(k, KindServerError, "something in front of NetBox limits requests")
+	}
+	return r.error(k, KindInvalid, "the request isn't one that this NetBox takes")
+}
+
+// badRequest names the refused fields, but only by names that we sent ourselves.
+func (r reply) badRequest(k call) *Error {
+	keys := refusedFields(r.body)
+	kind, reason := KindInvalid, "the value isn't one that this NetBox takes"
+	if slices.Contains(keys, allFields) {
+		kind, reason = KindMarkerTaken, "a rule of the record as a whole refused it, such as a unique custom field"
+	}
+	e := r.error(k, kind, reason)
+	for _, f := range keys {
+		if f != allFields {
+			e.Fields = append(e.Fields, f)
+		}
+	}
+	return e
+}
+
+// sentFields are the fields that we ever write: others in a 400 are a stranger's text and not repeated.
+func sentFields() []string {
+	return []string{
+		allFields, "address", "custom_fields", "description", "dns_name", "filter_logic",
+		"name", "object_types", "role", "status", "tags", "tenant", "type", "unique", "vrf", "vrf_id",
+	}
+}
+
+// refusedFields returns, sorted, the keys of a 400 that we know.
+func refusedFields(body []byte) []string {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(body, &m) != nil {
+		return nil
+	}
+	var out []string
+	for _, f := range sentFields() {
+		if _, ok := m[f]; ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// classifyTransport tells "nothing was sent" from "nobody knows".
+func classifyTransport(k call, err error) *Error {
+	var op *net.OpError
+	dialled := !errors.As(err, &op) || op.Op != "dial"
+	reason := transportReason(err)
+	switch {
+	case isCertificate(err):
+		return k.failed(KindUntrusted, "its TLS certificate isn't trusted; set tls.caBundle or tls.pinnedSHA256 in the ProviderConfig", err)
+	case !dialled || !k.writes():
+		return k.failed(KindUnreachable, reason, err)
+	}
+	return k.failed(KindUnknownOutcome, reason+"; whether the write happened is looked up next", err)
+}
+
+func isCertificate(err error) bool {
+	var cv *tls.CertificateVerificationError
+	return errors.As(err, &cv) || errors.Is(err, errPin)
+}
+
+// transportReason puts a network failure in our own words, which hold nothing of the server's.
+func transportReason(err error) string {
+	var dns *net.DNSError
+	var ne net.Error
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &dns):
+		return "its host name doesn't resolve"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.As(err, &record):
+		return "it doesn't speak TLS there; is the URL http?"
+	case errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &ne) && ne.Timeout()):
+		return "no answer came in time"
+	case errors.Is(err, context.Canceled):
+		return "the call was cancelled"
+	}
+	return "the connection failed or broke off"
+}
+
+// unauthorized is what a 403 becomes when /api/status/ refuses the token too.
+func unauthorized(k call, err error) *Error {
+	e := k.failed(KindUnauthorized, "the token isn't accepted: wrong, expired, disabled, or not from this address", err)
+	e.Status = http.StatusForbidden
+	return e
+}

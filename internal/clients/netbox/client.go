@@ -1,0 +1,162 @@
+// Package netbox speaks the part of NetBox's REST API (4.2 to 4.7) that one allocated address needs.
+package netbox
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// defaultRate is API.md's requestsPerSecond. NetBox itself never says 429; it just queues.
+	defaultRate = 20
+	// defaultTimeout is one call's. 64 allocations at once wait 5 s in NetBox's own queue on a slow
+	// machine, and a cold worker needs another 5: giving up early only makes outcomes unknown.
+	defaultTimeout = 55 * time.Second
+	// maxBody caps what is read of any answer. Lists are asked for in small pages.
+	maxBody = 4 << 20
+	// fieldTTL is how long a proven marker field is believed before it is looked at again.
+	fieldTTL = 10 * time.Minute
+)
+
+// A Config is one connection to one NetBox.
+type Config struct {
+	// URL of NetBox's root, http or https, with or without a sub-path and a trailing slash, without /api.
+	URL string
+	// Token is a version 1 token (40 hex digits) or a version 2 token (nbt_KEY.SECRET, NetBox 4.5+).
+	Token string
+	// MarkerField is the name of the unique text custom field on ipam.ipaddress that carries our marker.
+	MarkerField string
+	// TLS says whom to trust; the zero value means the system's authorities.
+	TLS TLS
+	// RequestsPerSecond caps calls of this connection; 0 means 20.
+	RequestsPerSecond float64
+	// Timeout of one call, connecting included; 0 means 55 s.
+	Timeout time.Duration
+}
+
+// An Option changes how a Client reaches NetBox, not what it says.
+type Option func(*options)
+
+type options struct {
+	control func(network, address string, c syscall.RawConn) error
+	now     func() time.Time
+}
+
+// WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
+// that a token never leaves for a forbidden range. An error refuses the connection.
+func WithDialControl(control func(network, address string, c syscall.RawConn) error) Option {
+	return func(o *options) { o.control = control }
+}
+
+// WithClock replaces time.Now, which only ages the proof of the marker field.
+func WithClock(now func() time.Time) Option {
+	return func(o *options) { o.now = now }
+}
+
+// A Client is one connection: its own pool, rate limit, and knowledge of the marker field. It is safe
+// for concurrent use and is meant to be shared by all resources that use the same ProviderConfig.
+type Client struct {
+	base    *url.URL
+	auth    string
+	field   string
+	http    *http.Client
+	limiter *rate.Limiter
+	proof   proof
+}
+
+// New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
+// field's name or the TLS settings are wrong.
+func New(cfg Config, opts ...Option) (*Client, error) {
+	o := options{now: time.Now}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	base, err := parseBase(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	auth, err := authorization(cfg.Token)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFieldName(cfg.MarkerField); err != nil {
+		return nil, err
+	}
+	hc, err := httpClient(cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	perSecond := cfg.RequestsPerSecond
+	if perSecond <= 0 {
+		perSecond = defaultRate
+	}
+	return &Client{
+		base: base, auth: auth, field: cfg.MarkerField, http: hc,
+		limiter: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond))),
+		proof:   newProof(o.now),
+	}, nil
+}
+
+// Close drops idle connections. Calls under way go on.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// MarkerField returns the name of the custom field that carries the marker.
+func (c *Client) MarkerField() string { return c.field }
+
+// authorization picks the scheme by the token's own prefix: before 4.5 "Bearer" is silently ignored,
+// from 4.5 on the prefix decides and the scheme doesn't (transcripts 017, 027).
+func authorization(token string) (string, error) {
+	token = strings.TrimSpace(token)
+	switch {
+	case token == "":
+		return "", invalid("use the NetBox token", "", "it is empty; put the token under the Secret's key")
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", invalid("use the NetBox token", "", "it holds spaces or characters that no NetBox token has")
+	case strings.HasPrefix(token, "nbt_"):
+		return "Bearer " + token, nil
+	}
+	return "Token " + token, nil
+}
+
+// parseBase accepts what people write as a URL and returns it ending in /api/.
+func parseBase(raw string) (*url.URL, error) {
+	const op = "use the NetBox URL"
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, invalid(op, "", "it must look like https://netbox.example/ or http://netbox.example/sub/path")
+	}
+	if u.User != nil {
+		return nil, invalid(op, u.Host, "it must not hold a user or password; credentials come from the Secret")
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, invalid(op, u.Host, "it must not hold a query or fragment")
+	}
+	path := strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/api")
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: path + "/api/"}, nil
+}
+
+// checkFieldName is NetBox's own rule for custom field names; anything else would change the query.
+func checkFieldName(name string) error {
+	const op = "use the marker field"
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	if name == "" || bad || strings.Contains(name, "__") {
+		return invalid(op, name, "a custom field's name has lower-case letters, digits and single underscores")
+	}
+	return nil
+}
+
+// wait takes one slot of the connection's rate. Nothing has been sent when it fails.
+func (c *Client) wait(ctx context.Context, k call) error {
+	if err := c.limiter.Wait(ctx); err != nil {
+		return k.failed(KindUnreachable, "the rate limit of this connection left no slot before the deadline", err)
+	}
+	return nil
+}

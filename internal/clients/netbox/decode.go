@@ -1,0 +1,285 @@
+package netbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// An IPAddress is the part of ipam/ip-addresses that we read (4.2 to 4.7).
+type IPAddress struct {
+	ID int64
+	// Address with its mask, which is the prefix's at allocation.
+	Address netip.Prefix
+	// VRF is nil in the global table.
+	VRF *VRF
+	// Status and Role are NetBox's values ("active", "vip"); Role may be "".
+	Status, Role         string
+	DNSName, Description string
+	// Tenant is its slug, or "".
+	Tenant string
+	// Tags are slugs, in NetBox's order.
+	Tags []string
+	// CustomFields as JSON values; fields without a value are nil.
+	CustomFields map[string]any
+	// URL is the API's own address of the record, as this NetBox writes it.
+	URL string
+	// LastUpdated is NetBox's text: it changes with every PATCH, even an empty one.
+	LastUpdated string
+	// ETag is set when one record was read from NetBox 4.6 or later.
+	ETag string
+}
+
+// Marker returns the text in custom field name, or "".
+func (ip IPAddress) Marker(name string) string {
+	s, _ := ip.CustomFields[name].(string)
+	return s
+}
+
+// A Prefix is the part of ipam/prefixes that we read.
+type Prefix struct {
+	ID     int64
+	Prefix netip.Prefix
+	// VRF is nil in the global table.
+	VRF    *VRF
+	Status string
+}
+
+// A VRF as records refer to it. Names need not be unique; RD may be "".
+type VRF struct {
+	ID       int64
+	Name, RD string
+}
+
+// A customField is the part of extras/custom-fields that the marker depends on.
+type customField struct {
+	Name        string
+	ObjectTypes []string
+	Type        string
+	Unique      bool
+	FilterLogic string
+	Required    bool
+}
+
+// text takes a string and makes anything else "": descriptions have been null, names numbers.
+type text string
+
+// UnmarshalJSON never fails.
+func (t *text) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*t = text(s)
+	}
+	return nil
+}
+
+// choice takes "active", {"value": "active", "label": …} with any label, or null.
+type choice string
+
+// UnmarshalJSON never fails.
+func (c *choice) UnmarshalJSON(b []byte) error {
+	var o struct {
+		Value text `json:"value"`
+	}
+	var s string
+	switch {
+	case json.Unmarshal(b, &s) == nil:
+		*c = choice(s)
+	case json.Unmarshal(b, &o) == nil:
+		*c = choice(o.Value)
+	}
+	return nil
+}
+
+// id takes 4711 and "4711", and nothing that isn't a positive integer.
+type id int64
+
+// UnmarshalJSON leaves 0 for what isn't an id.
+func (i *id) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
+	if err == nil && n > 0 {
+		*i = id(n)
+	}
+	return nil
+}
+
+// ref takes a nested object of any completeness, a bare id, or null.
+type ref struct {
+	ID   id
+	Name text
+	Slug text
+	RD   text
+}
+
+// UnmarshalJSON never fails.
+func (r *ref) UnmarshalJSON(b []byte) error {
+	var o struct {
+		ID   id   `json:"id"`
+		Name text `json:"name"`
+		Slug text `json:"slug"`
+		RD   text `json:"rd"`
+	}
+	if json.Unmarshal(b, &o) == nil {
+		*r = ref{ID: o.ID, Name: o.Name, Slug: o.Slug, RD: o.RD}
+		return nil
+	}
+	return r.ID.UnmarshalJSON(b)
+}
+
+func (r ref) vrf() *VRF {
+	if r.ID == 0 {
+		return nil
+	}
+	return &VRF{ID: int64(r.ID), Name: string(r.Name), RD: string(r.RD)}
+}
+
+// refs takes a list of references and makes anything else empty.
+type refs []ref
+
+// UnmarshalJSON never fails.
+func (r *refs) UnmarshalJSON(b []byte) error {
+	var l []ref
+	if json.Unmarshal(b, &l) == nil {
+		*r = l
+	}
+	return nil
+}
+
+func (r refs) slugs() []string {
+	var out []string
+	for _, t := range r {
+		if t.Slug != "" {
+			out = append(out, string(t.Slug))
+		}
+	}
+	return out
+}
+
+// values takes an object of custom field values and makes anything else empty.
+type values map[string]any
+
+// UnmarshalJSON never fails.
+func (v *values) UnmarshalJSON(b []byte) error {
+	var m map[string]any
+	if json.Unmarshal(b, &m) == nil {
+		*v = m
+	}
+	return nil
+}
+
+// decodeIPAddress fails only where identity is at stake: no id, or no address.
+func decodeIPAddress(b []byte) (IPAddress, error) {
+	var w struct {
+		ID           id     `json:"id"`
+		URL          text   `json:"url"`
+		Address      text   `json:"address"`
+		VRF          ref    `json:"vrf"`
+		Tenant       ref    `json:"tenant"`
+		Status       choice `json:"status"`
+		Role         choice `json:"role"`
+		DNSName      text   `json:"dns_name"`
+		Description  text   `json:"description"`
+		Tags         refs   `json:"tags"`
+		CustomFields values `json:"custom_fields"`
+		LastUpdated  text   `json:"last_updated"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return IPAddress{}, fmt.Errorf("address isn't an object: %w", err)
+	}
+	a, err := netip.ParsePrefix(string(w.Address))
+	if err != nil || w.ID == 0 {
+		return IPAddress{}, errors.New("address has no id or no address")
+	}
+	return IPAddress{
+		ID: int64(w.ID), URL: string(w.URL), Address: a, VRF: w.VRF.vrf(), Tenant: string(w.Tenant.Slug),
+		Status: string(w.Status), Role: string(w.Role), DNSName: string(w.DNSName),
+		Description: string(w.Description), Tags: w.Tags.slugs(), CustomFields: w.CustomFields,
+		LastUpdated: string(w.LastUpdated),
+	}, nil
+}
+
+// decodePrefix fails where there is no id or no prefix.
+func decodePrefix(b []byte) (Prefix, error) {
+	var w struct {
+		ID     id     `json:"id"`
+		Prefix text   `json:"prefix"`
+		VRF    ref    `json:"vrf"`
+		Status choice `json:"status"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return Prefix{}, fmt.Errorf("prefix isn't an object: %w", err)
+	}
+	p, err := netip.ParsePrefix(string(w.Prefix))
+	if err != nil || w.ID == 0 {
+		return Prefix{}, errors.New("prefix has no id or no prefix")
+	}
+	return Prefix{ID: int64(w.ID), Prefix: p, VRF: w.VRF.vrf(), Status: string(w.Status)}, nil
+}
+
+// decodeVRF fails where there is no id.
+func decodeVRF(b []byte) (VRF, error) {
+	var r ref
+	_ = r.UnmarshalJSON(b)
+	v := r.vrf()
+	if v == nil {
+		return VRF{}, errors.New("VRF has no id")
+	}
+	return *v, nil
+}
+
+// decodeCustomField fails where there is no name.
+func decodeCustomField(b []byte) (customField, error) {
+	var w struct {
+		Name        text   `json:"name"`
+		ObjectTypes []text `json:"object_types"`
+		Type        choice `json:"type"`
+		Unique      bool   `json:"unique"`
+		FilterLogic choice `json:"filter_logic"`
+		Required    bool   `json:"required"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil || w.Name == "" {
+		return customField{}, errors.New("custom field has no name")
+	}
+	f := customField{
+		Name: string(w.Name), Type: string(w.Type), Unique: w.Unique,
+		FilterLogic: string(w.FilterLogic), Required: w.Required,
+	}
+	for _, t := range w.ObjectTypes {
+		f.ObjectTypes = append(f.ObjectTypes, string(t))
+	}
+	return f, nil
+}
+
+// A page is one page of a list. Count is -1 where NetBox gives none (cursor paging).
+type page[T any] struct {
+	Count int
+	More  bool
+	Items []T
+}
+
+// decodePage insists on "results": an object without it isn't an empty list.
+func decodePage[T any](b []byte, item func([]byte) (T, error)) (page[T], error) {
+	var w struct {
+		Count   *int              `json:"count"`
+		Next    text              `json:"next"`
+		Results []json.RawMessage `json:"results"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil || w.Results == nil {
+		return page[T]{}, errors.New("answer isn't a list")
+	}
+	p := page[T]{Count: -1, More: w.Next != ""}
+	if w.Count != nil {
+		p.Count = *w.Count
+	}
+	for _, r := range w.Results {
+		v, err := item(r)
+		if err != nil {
+			return page[T]{}, err
+		}
+		p.Items = append(p.Items, v)
+	}
+	return p, nil
+}

@@ -1,0 +1,55 @@
+package netbox
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"strconv"
+)
+
+const (
+	// pageSize keeps a page of full records well below maxBody.
+	pageSize = 200
+	// maxPages bounds a list that never ends.
+	maxPages = 25
+)
+
+// list performs one list call and decodes its page.
+func list[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) (page[T], error) {
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return page[T]{}, err
+	}
+	p, err := decodePage(a.body, item)
+	if err != nil {
+		return page[T]{}, k.failed(KindUnexpected, "its answer isn't a list of what was asked for; check the URL", err)
+	}
+	return p, nil
+}
+
+// listAll follows the pages by offset, never by the link that the server gives, which names any host.
+func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) ([]T, error) {
+	var all []T
+	for range maxPages {
+		k.query = paged(k.query, len(all))
+		p, err := list(ctx, c, k, item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.Items...)
+		if !p.More || len(p.Items) == 0 {
+			return all, nil
+		}
+	}
+	return nil, k.failed(KindUnexpected, "its list doesn't end", nil)
+}
+
+func paged(q url.Values, offset int) url.Values {
+	q = maps.Clone(q)
+	if q == nil {
+		q = url.Values{}
+	}
+	q.Set("limit", strconv.Itoa(pageSize))
+	q.Set("offset", strconv.Itoa(offset))
+	return q
+}

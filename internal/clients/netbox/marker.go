@@ -1,0 +1,187 @@
+package netbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	api "github.com/netbox-community/go-netbox/v4"
+)
+
+// A FieldState is what is known of the marker's custom field.
+type FieldState string
+
+// The states of the marker field.
+const (
+	// FieldReady: it is there, on addresses, text, unique, filtered exactly.
+	FieldReady FieldState = "Ready"
+	// FieldMissing: NetBox says that there is none of that name. So no record carries a marker.
+	FieldMissing FieldState = "Missing"
+	// FieldUnproven: the token may not read custom fields. Filtering by it works as far as can be
+	// seen from outside; that it is unique can't be.
+	FieldUnproven FieldState = "Unproven"
+)
+
+// A Preflight is what must be known before a marker is written or looked for.
+type Preflight struct {
+	Version Version
+	Field   FieldState
+}
+
+// proof remembers the last good preflight; the slot lets one caller at a time make it.
+type proof struct {
+	slot  chan struct{}
+	now   func() time.Time
+	until time.Time
+	value Preflight
+}
+
+func newProof(now func() time.Time) proof {
+	return proof{slot: make(chan struct{}, 1), now: now}
+}
+
+// markerCall names the field in every failure.
+func (c *Client) markerCall(op, method, path string, want int) call {
+	return call{op: op, subject: c.field, method: method, path: path, want: want}
+}
+
+// Preflight reads the version and checks the marker field, and remembers a good answer for ten
+// minutes. It writes nothing: FieldMissing isn't an error here. A field that is there but wrong is
+// KindMarkerField, a NetBox before 4.2 KindUnexpected.
+func (c *Client) Preflight(ctx context.Context) (Preflight, error) {
+	select {
+	case c.proof.slot <- struct{}{}:
+		defer func() { <-c.proof.slot }()
+	case <-ctx.Done():
+		return Preflight{}, statusCall().failed(KindUnreachable, "no answer came in time", ctx.Err())
+	}
+	if c.proof.now().Before(c.proof.until) {
+		return c.proof.value, nil
+	}
+	p, err := c.preflight(ctx)
+	if err == nil && p.Field != FieldMissing {
+		c.proof.value, c.proof.until = p, c.proof.now().Add(fieldTTL)
+	}
+	return p, err
+}
+
+// forget makes the next Preflight look again.
+func (c *Client) forget() {
+	c.proof.slot <- struct{}{}
+	c.proof.until = time.Time{}
+	<-c.proof.slot
+}
+
+func (c *Client) preflight(ctx context.Context) (Preflight, error) {
+	v, err := c.Status(ctx)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if !v.AtLeast(4, 2, 0) {
+		return Preflight{Version: v}, statusCall().failed(KindUnexpected, fmt.Sprintf("it is %s; 4.2 or later is needed", v), nil)
+	}
+	state, err := c.fieldState(ctx)
+	return Preflight{Version: v, Field: state}, err
+}
+
+func (c *Client) fieldState(ctx context.Context) (FieldState, error) {
+	k := c.markerCall("check the marker's custom field", http.MethodGet, "extras/custom-fields/", http.StatusOK)
+	k.query = url.Values{"name": {c.field}}
+	p, err := list(ctx, c, k, decodeCustomField)
+	if IsForbidden(err) {
+		return c.probeField(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	return judgeField(k, c.field, p.Items)
+}
+
+// judgeField says whether the listed fields make a marker. The filter ignores case on some versions,
+// so the name is compared again. Pure.
+func judgeField(k call, name string, fields []customField) (FieldState, error) {
+	i := slices.IndexFunc(fields, func(f customField) bool { return f.Name == name })
+	if i < 0 {
+		return FieldMissing, nil
+	}
+	f, wrong := fields[i], []string{}
+	if !slices.Contains(f.ObjectTypes, "ipam.ipaddress") {
+		wrong = append(wrong, `its object types lack "ipam.ipaddress"`)
+	}
+	if f.Type != "text" {
+		wrong = append(wrong, "its type isn't text")
+	}
+	if !f.Unique {
+		wrong = append(wrong, "it isn't unique")
+	}
+	if f.FilterLogic != "exact" {
+		wrong = append(wrong, "its filter logic isn't exact")
+	}
+	if len(wrong) == 0 {
+		return FieldReady, nil
+	}
+	return "", k.failed(KindMarkerField, strings.Join(wrong, ", ")+"; correct it in NetBox, or name another field in the ProviderConfig", nil)
+}
+
+// probeField is the check without the right extras.view_customfield: an unknown filter is ignored and
+// returns everything, so the lookup of an impossible value must find nothing.
+func (c *Client) probeField(ctx context.Context) (FieldState, error) {
+	k := c.markerCall("try the marker's custom field", http.MethodGet, "ipam/ip-addresses/", http.StatusOK)
+	k.query = url.Values{"cf_" + c.field: {"no/such/marker"}, "limit": {"1"}, "fields": {"id,address"}}
+	p, err := list(ctx, c, k, decodeIPAddress)
+	if err != nil {
+		return "", err
+	}
+	if p.Count != 0 || len(p.Items) != 0 {
+		return "", k.failed(KindMarkerField, "NetBox ignores it as a filter, so it is missing or not for addresses; "+fieldRecipe(c.field), nil)
+	}
+	return FieldUnproven, nil
+}
+
+// fieldRecipe is the exact object that a person has to create.
+func fieldRecipe(name string) string {
+	return fmt.Sprintf(`ask an administrator of NetBox to create it: POST /api/extras/custom-fields/ `+
+		`{"name":%q,"object_types":["ipam.ipaddress"],"type":"text","unique":true,"filter_logic":"exact","ui_editable":"no"}`, name)
+}
+
+// CreateMarkerField creates the marker's custom field where Preflight found none. KindMarkerField says
+// that the token may not, and names the exact object to create.
+func (c *Client) CreateMarkerField(ctx context.Context) error {
+	k := c.markerCall("create the marker's custom field", http.MethodPost, "extras/custom-fields/", http.StatusCreated)
+	k.body = fieldRequest(c.field)
+	a, err := c.do(ctx, k)
+	if IsForbidden(err) {
+		return k.failed(KindMarkerField, "the token may not; "+fieldRecipe(c.field), err)
+	}
+	if IsInvalid(err) { // a second provider was faster: whether theirs will do is for Preflight to say
+		state, ferr := c.fieldState(ctx)
+		if ferr != nil || state != FieldMissing {
+			return ferr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	f, err := decodeCustomField(a.body)
+	if err != nil {
+		return k.failed(KindUnknownOutcome, "its answer isn't a custom field", err)
+	}
+	_, err = judgeField(k, c.field, []customField{f})
+	return err
+}
+
+// fieldRequest is fieldRecipe as go-netbox spells it.
+func fieldRequest(name string) *api.WritableCustomFieldRequest {
+	r := api.NewWritableCustomFieldRequest([]string{"ipam.ipaddress"}, name)
+	r.SetType(api.PATCHEDWRITABLECUSTOMFIELDREQUESTTYPE_TEXT)
+	r.SetUnique(true)
+	r.SetFilterLogic(api.PATCHEDWRITABLECUSTOMFIELDREQUESTFILTERLOGIC_EXACT)
+	r.SetUiEditable(api.PATCHEDWRITABLECUSTOMFIELDREQUESTUIEDITABLE_NO)
+	r.SetLabel("Crossplane claim")
+	r.SetDescription("Which Crossplane resource this address belongs to. Don't edit.")
+	return r
+}

@@ -1,0 +1,124 @@
+package netbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+func TestPreflight(t *testing.T) {
+	field := func(s string) transcript {
+		return made(200, `{"count":1,"next":null,"results":[{"name":"claim_id",`+s+`}]}`)
+	}
+	none := made(200, `{"count":0,"next":null,"results":[]}`)
+	full := made(200, `{"count":4,"next":null,"results":[{"id":1,"address":"10.0.0.1/24"}]}`)
+	for _, v := range versions() {
+		all := transcripts(t, v)
+		status := all["002"]
+		cases := map[string]struct {
+			reason  string
+			answers []transcript
+			state   netbox.FieldState
+			want    netbox.Kind
+			text    string
+		}{
+			"Ready":     {"as it must be", []transcript{status, all["111"]}, netbox.FieldReady, "", ""},
+			"Missing":   {"none of that name", []transcript{status, all["112"]}, netbox.FieldMissing, "", ""},
+			"OtherCase": {"a filter that ignores case", []transcript{status, made(200, `{"results":[{"name":"Claim_ID"}]}`)}, netbox.FieldMissing, "", ""},
+			"NoRight":   {"unseen, but it filters", []transcript{status, all["114"], status, none}, netbox.FieldUnproven, "", ""},
+			"NoFilter":  {"unseen, and ignored as a filter", []transcript{status, all["114"], status, full}, "", netbox.KindMarkerField, `"filter_logic":"exact"`},
+			"Integer":   {"another type", []transcript{status, field(`"type":{"value":"integer"},"unique":true,"filter_logic":"exact","object_types":["ipam.ipaddress"]`)}, "", netbox.KindMarkerField, "type isn't text"},
+			"Loose":     {"not unique, filtered loosely, elsewhere", []transcript{status, field(`"type":"text","unique":false,"filter_logic":{"value":"loose"},"object_types":["ipam.prefix"]`)}, "", netbox.KindMarkerField, `lack "ipam.ipaddress", it isn't unique, its filter logic isn't exact`},
+			"BadToken":  {"nobody takes the token", []transcript{all["003"], all["003"]}, "", netbox.KindUnauthorized, "isn't accepted"},
+			"Old":       {"before 4.2", []transcript{made(200, `{"netbox-version":"4.1.11"}`)}, "", netbox.KindUnexpected, "4.2 or later"},
+			"NotNetBox": {"another program", []transcript{made(200, `{"version":"1"}`)}, "", netbox.KindUnexpected, "which NetBox"},
+		}
+		for name, tc := range cases {
+			t.Run(name+"/"+v, func(t *testing.T) {
+				s := &script{t: t, answers: tc.answers}
+				p, err := serve(t, s).Preflight(t.Context())
+				if netbox.KindOf(err) != tc.want || p.Field != tc.state {
+					t.Fatalf("%s: got %v, %v; want %q, %q", tc.reason, p, err, tc.state, tc.want)
+				}
+				if err != nil && !strings.Contains(err.Error(), tc.text) {
+					t.Errorf("%s: %q lacks %q", tc.reason, err, tc.text)
+				}
+				if err == nil && p.Version.String() != v {
+					t.Errorf("version %s, want %s", p.Version, v)
+				}
+				for _, r := range s.requests() {
+					if !strings.HasPrefix(r, "GET ") {
+						t.Errorf("a preflight writes nothing: %s", r)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestPreflightIsRemembered(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	now := time.Unix(0, 0)
+	s := &script{t: t, answers: []transcript{all["002"], all["112"], all["002"], all["111"], all["002"], all["111"]}}
+	c := serveAt(t, s, func() time.Time { return now })
+	steps := []struct {
+		after    time.Duration
+		requests int
+		reason   string
+	}{
+		{0, 2, "the first looks"},
+		{0, 4, "missing isn't remembered: somebody may create it any moment"},
+		{0, 4, "ready is"},
+		{9 * time.Minute, 4, "for a while"},
+		{2 * time.Minute, 6, "and then looked at again"},
+	}
+	for _, step := range steps {
+		now = now.Add(step.after)
+		if _, err := c.Preflight(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.requests()); got != step.requests {
+			t.Errorf("%s: %d requests, want %d", step.reason, got, step.requests)
+		}
+	}
+}
+
+func TestCreateMarkerField(t *testing.T) {
+	for _, v := range versions() {
+		all := transcripts(t, v)
+		cases := map[string]struct {
+			reason  string
+			answers []transcript
+			want    netbox.Kind
+			text    string
+		}{
+			"Created":   {"made, and read back", []transcript{all["100"]}, "", ""},
+			"Forbidden": {"the message is what to create", []transcript{all["802"], all["803"]}, netbox.KindMarkerField, `{"name":"claim_id","object_types":["ipam.ipaddress"],"type":"text","unique":true,"filter_logic":"exact"`},
+			"Raced":     {"another provider was faster", []transcript{all["108"], all["111"]}, "", ""},
+			"Refused":   {"refused for another reason", []transcript{all["110"], all["112"]}, netbox.KindInvalid, "name"},
+			"BadToken":  {"nobody takes the token", []transcript{all["802"], all["003"]}, netbox.KindUnauthorized, "isn't accepted"},
+			"Ignored":   {"made without what matters", []transcript{made(201, `{"name":"claim_id","type":"text"}`)}, netbox.KindMarkerField, "isn't unique"},
+		}
+		for name, tc := range cases {
+			t.Run(name+"/"+v, func(t *testing.T) {
+				s := &script{t: t, answers: tc.answers}
+				err := serve(t, s).CreateMarkerField(t.Context())
+				if netbox.KindOf(err) != tc.want || (err != nil && !strings.Contains(err.Error(), tc.text)) {
+					t.Errorf("%s: got %v, want %q with %q", tc.reason, err, tc.want, tc.text)
+				}
+				want := map[string]any{
+					"object_types": []any{"ipam.ipaddress"}, "name": "claim_id", "type": "text", "unique": true,
+					"filter_logic": "exact", "ui_editable": "no", "label": "Crossplane claim",
+					"description": "Which Crossplane resource this address belongs to. Don't edit.",
+				}
+				if diff := cmp.Diff(want, s.seen[0].Body); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package netbox_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// token is looked for in every error.
+const token = "0123456789abcdef0123456789abcdef01234567"
+
+// versions are the recorded NetBoxes.
+func versions() []string { return []string{"4.2.9", "4.4.10", "4.6.8", "4.7.0-beta1"} }
+
+// A transcript is one recorded request with its answer.
+type transcript struct {
+	Name          string            `json:"name"`
+	Method        string            `json:"method"`
+	Path          string            `json:"path"`
+	Body          json.RawMessage   `json:"body"`
+	Status        int               `json:"status"`
+	AnswerHeaders map[string]string `json:"answerHeaders"`
+	Answer        json.RawMessage   `json:"answer"`
+}
+
+func transcripts(t testing.TB, version string) map[string]transcript {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", version+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	out := map[string]transcript{}
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		var tr transcript
+		if err := json.Unmarshal(s.Bytes(), &tr); err != nil {
+			t.Fatal(err)
+		}
+		number, _, _ := strings.Cut(tr.Name, "-")
+		out[number] = tr
+	}
+	return out
+}
+
+// A seen is what the server saw of one request.
+type seen struct {
+	Method, Path, Query string
+	Header              http.Header
+	Body                map[string]any
+}
+
+// A script answers request after request from a list, and keeps what it saw.
+type script struct {
+	t       testing.TB
+	answers []transcript
+
+	mu   sync.Mutex
+	seen []seen
+}
+
+func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, _ := io.ReadAll(r.Body)
+	var body map[string]any
+	if len(b) > 0 {
+		if err := json.Unmarshal(b, &body); err != nil {
+			s.t.Errorf("%s %s: the body isn't one object: %v", r.Method, r.URL, err)
+		}
+	}
+	s.seen = append(s.seen, seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body})
+	if len(s.seen) > len(s.answers) {
+		s.t.Errorf("unexpected request %d: %s %s", len(s.seen), r.Method, r.URL)
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	a := s.answers[len(s.seen)-1]
+	for k, v := range a.AnswerHeaders {
+		w.Header().Set(k, v)
+	}
+	w.WriteHeader(a.Status)
+	if a.Status != http.StatusNoContent && !bytes.Equal(a.Answer, []byte("null")) {
+		_, _ = w.Write(a.Answer)
+	}
+}
+
+// requests returns "METHOD path" of what was seen.
+func (s *script) requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, r := range s.seen {
+		out = append(out, r.Method+" "+r.Path)
+	}
+	return out
+}
+
+func newClient(t testing.TB, url string, opts ...netbox.Option) *netbox.Client {
+	t.Helper()
+	c, err := netbox.New(netbox.Config{URL: url, Token: token, MarkerField: "claim_id", RequestsPerSecond: 1000}, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// play serves the numbered transcripts in order and returns a client of them.
+func play(t testing.TB, version string, numbers ...string) (*netbox.Client, *script) {
+	t.Helper()
+	all := transcripts(t, version)
+	s := &script{t: t}
+	for _, n := range numbers {
+		tr, ok := all[n]
+		if !ok {
+			t.Fatalf("no transcript %s of %s", n, version)
+		}
+		s.answers = append(s.answers, tr)
+	}
+	return serve(t, s), s
+}
+
+func serve(t testing.TB, h http.Handler) *netbox.Client {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return newClient(t, srv.URL)
+}
+
+// made is an answer written by hand, for what was never recorded.
+func made(status int, body string) transcript {
+	return transcript{Status: status, Answer: json.RawMessage(body), AnswerHeaders: map[string]string{"Content-Type": "application/json"}}
+}
+
+func serveAt(t testing.TB, h http.Handler, now func() time.Time) *netbox.Client {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return newClient(t, srv.URL, netbox.WithClock(now))
+}

@@ -1,0 +1,141 @@
+package netbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// A call is one request, and the words its failure is told in.
+type call struct {
+	op, subject string // "allocate an address in prefix", "10.77.0.0/24"
+	method      string
+	path        string // below /api/, with its trailing slash: before 4.5.9 a POST without is a 301
+	query       url.Values
+	body        any
+	ifMatch     string
+	want        int // the one status that means done
+}
+
+// failed words a failure without an answer.
+func (k call) failed(kind Kind, reason string, cause error) *Error {
+	return &Error{Kind: kind, Op: k.op, Subject: k.subject, Reason: reason, Err: cause}
+}
+
+// writes says whether the call changes NetBox, so that a lost answer has an unknown outcome.
+func (k call) writes() bool { return k.method != http.MethodGet }
+
+// An answer is what came back, already known to be the wanted status and JSON (or empty, for 204).
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+// do performs one call and classifies whatever comes back. A 403 costs one more GET, of /api/status/,
+// which needs a valid token and no rights: the only way to tell a bad token from a missing right
+// without reading sentences.
+func (c *Client) do(ctx context.Context, k call) (answer, error) {
+	a, err := c.once(ctx, k)
+	if !IsForbidden(err) {
+		return a, err
+	}
+	if _, serr := c.once(ctx, statusCall()); IsForbidden(serr) {
+		return a, unauthorized(k, err)
+	}
+	return a, err
+}
+
+func (c *Client) once(ctx context.Context, k call) (answer, error) {
+	if err := c.wait(ctx, k); err != nil {
+		return answer{}, err
+	}
+	req, err := c.request(ctx, k)
+	if err != nil {
+		return answer{}, k.failed(KindInvalid, "the request can't be built", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, classifyTransport(k, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	return judge(k, resp.StatusCode, resp.Header, body, err)
+}
+
+// judge turns a complete or torn answer into data or a typed error. Pure.
+func judge(k call, status int, h http.Header, body []byte, readErr error) (answer, error) {
+	ct, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	r := reply{status: status, contentType: ct, body: body}
+	switch {
+	case readErr != nil:
+		return answer{}, r.torn(k, "the answer broke off", readErr)
+	case len(body) > maxBody:
+		return answer{}, r.torn(k, "the answer is larger than 4 MiB", nil)
+	case status != k.want:
+		return answer{}, r.refused(k)
+	case status == http.StatusNoContent:
+		return answer{header: h}, nil
+	case !r.json():
+		return answer{}, r.torn(k, "the answer isn't JSON; check that the URL is NetBox's", nil)
+	}
+	return answer{header: h, body: body}, nil
+}
+
+func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
+	u := c.base.JoinPath(k.path)
+	u.RawQuery = k.query.Encode()
+	var body io.Reader
+	if k.body != nil {
+		b, err := json.Marshal(k.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Language", "en")
+	req.Header.Set("Authorization", c.auth)
+	req.Header.Set("User-Agent", "provider-baremetal")
+	if k.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if k.ifMatch != "" {
+		req.Header.Set("If-Match", k.ifMatch)
+	}
+	return req, nil
+}
+
+// httpClient is the connection's own: nothing of net/http's defaults is shared, and no redirect is
+// followed, as net/http would turn a POST into a GET (a 200, and no record) and carry on to anywhere.
+func httpClient(cfg Config, o options) (*http.Client, error) {
+	tc, err := cfg.TLS.config()
+	if err != nil {
+		return nil, err
+	}
+	timeout := cfg.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second, Control: o.control}
+	return &http.Client{
+		Timeout: timeout,
+		Transport: &http.Transport{
+			DialContext:         dialer.DialContext,
+			TLSClientConfig:     tc,
+			TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConnsPerHost: 4,
+			IdleConnTimeout:     30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}

@@ -1,0 +1,225 @@
+package netbox_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+func asError(err error, e **netbox.Error) bool { return errors.As(err, e) }
+
+func TestNew(t *testing.T) {
+	ok := netbox.Config{URL: "https://netbox.example/", Token: token, MarkerField: "crossplane_claim"}
+	with := func(f func(*netbox.Config)) netbox.Config { c := ok; f(&c); return c }
+	cases := map[string]struct {
+		cfg  netbox.Config
+		want string // part of the error
+	}{
+		"Good":      {ok, ""},
+		"SubPath":   {with(func(c *netbox.Config) { c.URL = "http://n.example:8000/a/b" }), ""},
+		"NoScheme":  {with(func(c *netbox.Config) { c.URL = "netbox.example" }), "must look like"},
+		"OddScheme": {with(func(c *netbox.Config) { c.URL = "ftp://netbox.example" }), "must look like"},
+		"Password":  {with(func(c *netbox.Config) { c.URL = "https://u:hunter2@netbox.example" }), "must not hold a user"},
+		"Query":     {with(func(c *netbox.Config) { c.URL = "https://netbox.example/?a=b" }), "must not hold a query"},
+		"NoToken":   {with(func(c *netbox.Config) { c.Token = " \n" }), "it is empty"},
+		"OddToken":  {with(func(c *netbox.Config) { c.Token = "a b" }), "no NetBox token has"},
+		"NoField":   {with(func(c *netbox.Config) { c.MarkerField = "" }), "lower-case"},
+		"OddField":  {with(func(c *netbox.Config) { c.MarkerField = "a&limit" }), "lower-case"},
+		"Double":    {with(func(c *netbox.Config) { c.MarkerField = "a__n" }), "single underscores"},
+		"FirstUse":  {with(func(c *netbox.Config) { c.TLS.Verify = "TrustOnFirstUse" }), "isn't supported yet"},
+		"NoPEM":     {with(func(c *netbox.Config) { c.TLS = netbox.TLS{Verify: "CABundle", CABundle: "x"} }), "no PEM certificate"},
+		"BadPin":    {with(func(c *netbox.Config) { c.TLS = netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}} }), "64 hex digits"},
+		"NoPin":     {with(func(c *netbox.Config) { c.TLS = netbox.TLS{Verify: "Pinned"} }), "at least one pin"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := netbox.New(tc.cfg)
+			if tc.want == "" && err == nil {
+				return
+			}
+			if tc.want == "" || !netbox.IsInvalid(err) || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %v, want %q", err, tc.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("a password is in %q", err)
+			}
+		})
+	}
+}
+
+func TestSchemeAndPath(t *testing.T) {
+	cases := map[string]struct{ token, base, auth, path string }{
+		"Version1":  {token, "", "Token " + token, "/api/status/"},
+		"Version2":  {"nbt_key.secret", "/", "Bearer nbt_key.secret", "/api/status/"},
+		"Newline":   {"nbt_key.secret\n", "/", "Bearer nbt_key.secret", "/api/status/"},
+		"SubPath":   {token, "/sub/netbox", "Token " + token, "/sub/netbox/api/status/"},
+		"WithAPI":   {token, "/sub/api/", "Token " + token, "/sub/api/status/"},
+		"ManySlash": {token, "//", "Token " + token, "/api/status/"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := &script{t: t, answers: []transcript{transcripts(t, "4.6.8")["002"]}}
+			srv := httptest.NewServer(s)
+			defer srv.Close()
+			c, err := netbox.New(netbox.Config{URL: srv.URL + tc.base, Token: tc.token, MarkerField: "f"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := c.Status(t.Context()); err != nil || v.String() != "4.6.8" {
+				t.Fatalf("status: %v, %v", v, err)
+			}
+			got := []string{s.seen[0].Header.Get("Authorization"), s.seen[0].Path}
+			if diff := cmp.Diff([]string{tc.auth, tc.path}, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTrouble is rule 2: what a write without an answer, and a read without one, are.
+func TestTrouble(t *testing.T) {
+	hijack := func(f func(net.Conn)) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				f(conn)
+				_ = conn.Close()
+			}
+		}
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { close(done) })
+	cases := map[string]struct {
+		reason      string
+		handler     http.HandlerFunc
+		read, write netbox.Kind
+	}{
+		"EOF":      {"the server dies", hijack(func(net.Conn) {}), netbox.KindUnreachable, netbox.KindUnknownOutcome},
+		"Half":     {"half an answer", hijack(func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 201 C\r\nContent-Length: 99\r\n\r\n{")) }), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Hang":     {"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, netbox.KindUnreachable, netbox.KindUnknownOutcome},
+		"Garbage":  {"JSON that isn't an address", answerWith(201, `{"a":1}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"WrongOK":  {"a 200 to a POST", answerWith(200, `{"id":7,"address":"10.0.0.1/24"}`), "", netbox.KindUnknownOutcome},
+		"Big":      {"an answer without end", answerWith(201, `"`+strings.Repeat("x", 5<<20)+`"`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Busy":     {"a proxy's limit", answerWith(429, `{"detail":"x"}`), netbox.KindServerError, netbox.KindServerError},
+		"Login":    {"a proxy's login", answerWith(401, `{"detail":"x"}`), netbox.KindUnauthorized, netbox.KindUnauthorized},
+		"Backend":  {"a 404 of an ingress", answerWith(404, `{"error":"no backend"}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Teapot":   {"another 4xx", answerWith(418, `{"detail":"x"}`), netbox.KindInvalid, netbox.KindInvalid},
+		"NoObject": {"a list of errors", answerWith(400, `[{}]`), netbox.KindInvalid, netbox.KindInvalid},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(tc.handler)
+			defer srv.CloseClientConnections()
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", Timeout: 300 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rerr := c.Get(t.Context(), 7)
+			_, werr := c.Create(t.Context(), netip.MustParsePrefix("10.0.0.1/24"), nil, netbox.Request{Marker: "m"})
+			if got := [2]netbox.Kind{netbox.KindOf(rerr), netbox.KindOf(werr)}; got != [2]netbox.Kind{tc.read, tc.write} {
+				t.Errorf("%s: read %v, write %v; want %q, %q", tc.reason, rerr, werr, tc.read, tc.write)
+			}
+		})
+	}
+}
+
+func answerWith(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestNothingSent(t *testing.T) {
+	write := func(c *netbox.Client, ctx context.Context) error {
+		_, err := c.Create(ctx, netip.MustParsePrefix("10.0.0.1/24"), nil, netbox.Request{Marker: "m"})
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	if err := write(newClient(t, "http://"+addr), t.Context()); !netbox.IsUnreachable(err) || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("a refused connection: %v", err)
+	}
+	srv := httptest.NewServer(answerWith(500, `{}`))
+	defer srv.Close()
+	deny := netbox.WithDialControl(func(string, string, syscall.RawConn) error { return errors.New("denied") })
+	if err := write(newClient(t, srv.URL, deny), t.Context()); !netbox.IsUnreachable(err) {
+		t.Errorf("a denied address: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := write(newClient(t, srv.URL), ctx); !netbox.IsUnreachable(err) {
+		t.Errorf("a cancelled context: %v", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	srv := httptest.NewTLSServer(answerWith(200, `{"netbox-version":"4.6.8"}`))
+	defer srv.Close()
+	srv.Config.ErrorLog = nil
+	sum := sha256.Sum256(srv.Certificate().Raw)
+	bundle := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
+	cases := map[string]struct {
+		tls  netbox.TLS
+		want netbox.Kind
+	}{
+		"System":   {netbox.TLS{}, netbox.KindUntrusted},
+		"CABundle": {netbox.TLS{Verify: netbox.VerifyCABundle, CABundle: bundle}, ""},
+		"Pinned":   {netbox.TLS{Verify: netbox.VerifyPinned, PinnedSHA256: []string{hex.EncodeToString(sum[:])}}, ""},
+		"WrongPin": {netbox.TLS{Verify: netbox.VerifyPinned, PinnedSHA256: []string{strings.Repeat("00", 32)}}, netbox.KindUntrusted},
+		"None":     {netbox.TLS{Verify: netbox.VerifyNone}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", TLS: tc.tls})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Status(t.Context()); netbox.KindOf(err) != tc.want {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPool(t *testing.T) {
+	p := netbox.NewPool()
+	cfg := netbox.Config{URL: "http://a.example", Token: token, MarkerField: "f"}
+	get := func(cfg netbox.Config) *netbox.Client {
+		c, err := p.Client("uid", cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := get(cfg)
+	if get(cfg) != first {
+		t.Error("the same settings must give the same client")
+	}
+	cfg.Token = "nbt_a.b"
+	if get(cfg) == first {
+		t.Error("a new token must give a new client")
+	}
+	if _, err := p.Client("uid", netbox.Config{}); !netbox.IsInvalid(err) {
+		t.Errorf("bad settings: %v", err)
+	}
+}
