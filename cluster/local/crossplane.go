@@ -56,9 +56,11 @@ func (p *Plane) startCrossplane(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	return pr.Await(ctx, healthy(http.DefaultClient, "http://"+loopback(p.port.crossplaneProbe)+"/readyz"))
+	return p.awaitCrossplane(ctx, pr)
+}
+
+func (p *Plane) awaitCrossplane(ctx context.Context, pr *proc.Process) error {
+	return await(ctx, pr, healthy(http.DefaultClient, "http://"+loopback(p.port.crossplaneProbe)+"/readyz"))
 }
 
 // initCrossplane runs what is an init container in a cluster. Like it, it's run again when it fails: the first run may

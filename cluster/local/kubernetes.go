@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 )
 
@@ -54,9 +55,7 @@ func (p *Plane) startEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	return pr.Await(ctx, healthy(http.DefaultClient, "http://"+loopback(p.port.etcd)+"/health"))
+	return p.awaitEtcd(ctx, pr)
 }
 
 func (p *Plane) startAPIServer(ctx context.Context) error {
@@ -65,12 +64,28 @@ func (p *Plane) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
+	return p.awaitAPIServer(ctx, pr)
+}
+
+func (p *Plane) awaitEtcd(ctx context.Context, pr *proc.Process) error {
+	return await(ctx, pr, healthy(http.DefaultClient, "http://"+loopback(p.port.etcd)+"/health"))
+}
+
+func (p *Plane) awaitAPIServer(ctx context.Context, pr *proc.Process) error {
 	ready, err := p.apiServerReady()
 	if err != nil {
 		return err
 	}
+	return await(ctx, pr, ready)
+}
+
+// await starts a process where it doesn't run, and waits until it's ready.
+func await(ctx context.Context, pr *proc.Process, ready func(context.Context) error) error {
+	if err := pr.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	return pr.Await(ctx, ready)
 }
 

@@ -1,0 +1,179 @@
+package local
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+func TestIssue(t *testing.T) {
+	now := time.Now()
+	ca, err := newAuthority("test", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ca.issue(pkix.Name{CommonName: "x", Organization: []string{"g"}}, []string{"127.0.0.1", "localhost"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(c.cert)
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca.pem)
+	cases := map[string]struct {
+		reason string
+		opts   x509.VerifyOptions
+		ok     bool
+	}{
+		"Address":  {"It serves for its address.", x509.VerifyOptions{DNSName: "127.0.0.1"}, true},
+		"Name":     {"It serves for its name.", x509.VerifyOptions{DNSName: "localhost"}, true},
+		"Client":   {"It identifies a client.", x509.VerifyOptions{KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, true},
+		"Stranger": {"It doesn't serve for another name.", x509.VerifyOptions{DNSName: "example.org"}, false},
+		"Later":    {"It doesn't live for ever.", x509.VerifyOptions{CurrentTime: now.Add(2 * lifetime)}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.opts.Roots = roots
+			_, err := leaf.Verify(tc.opts)
+			if (err == nil) != tc.ok {
+				t.Errorf("%s\nVerify: %v", tc.reason, err)
+			}
+		})
+	}
+	if _, err := readAuthority(c.cert, []byte("no key")); err == nil {
+		t.Error("readAuthority: want an error for what isn't a key")
+	}
+}
+
+func TestProviderRules(t *testing.T) {
+	own := []string{"get", "list", "watch", "update", "patch", "create"}
+	extra := rbacv1.PolicyRule{
+		APIGroups: []string{"", "coordination.k8s.io"},
+		Resources: []string{"secrets", "configmaps", "events", "leases"},
+		Verbs:     []string{"*"},
+	}
+	cases := map[string]struct {
+		reason             string
+		crds, capabilities []string
+		want               []rbacv1.PolicyRule
+	}{
+		"Plain": {
+			reason: "Kinds are sorted, each has its status, and there is no delete.",
+			crds:   []string{"b.example.org", "a.example.org"},
+			want: []rbacv1.PolicyRule{
+				{APIGroups: []string{"example.org"}, Resources: []string{"a", "a/status", "b", "b/status"}, Verbs: own},
+				{APIGroups: []string{"example.org"}, Resources: []string{"*/finalizers"}, Verbs: []string{"update"}},
+				extra,
+			},
+		},
+		"SafeStart": {
+			reason: "A provider that waits for its CRDs must see them. Groups have a rule each.",
+			crds:   []string{"a.one.org", "b.two.org", "notacrd"}, capabilities: []string{SafeStart},
+			want: []rbacv1.PolicyRule{
+				{APIGroups: []string{"one.org"}, Resources: []string{"a", "a/status"}, Verbs: own},
+				{APIGroups: []string{"two.org"}, Resources: []string{"b", "b/status"}, Verbs: own},
+				{APIGroups: []string{"one.org", "two.org"}, Resources: []string{"*/finalizers"}, Verbs: []string{"update"}},
+				extra,
+				{
+					APIGroups: []string{"apiextensions.k8s.io"},
+					Resources: []string{"customresourcedefinitions"},
+					Verbs:     []string{"get", "list", "watch"},
+				},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, ProviderRules(tc.crds, tc.capabilities)); diff != "" {
+				t.Errorf("%s\nProviderRules: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestNothingIsHardCoded(t *testing.T) {
+	one := ports{etcd: 1, etcdPeer: 2, apiserver: 3, controllers: 4}
+	two := ports{etcd: 11, etcdPeer: 12, apiserver: 13, controllers: 14}
+	args := func(p ports, dir string) []string {
+		k := &pki{dir: dir + "/pki"}
+		return slices.Concat(etcdArgs(p, dir+"/etcd"), apiServerArgs(p, k), controllerManagerArgs(p, dir+"/kubeconfig", k))
+	}
+	a, b := args(one, "/one"), args(two, "/two")
+	for i := range a {
+		if a[i] == b[i] && (strings.Contains(a[i], "port=") && !strings.HasSuffix(a[i], "port=0") || strings.Contains(a[i], "-dir=")) {
+			t.Errorf("two control planes would share %q", a[i])
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"b.yaml":          "kind: B\n---\n---\nkind: C\n",
+		"a.yaml":          "kind: A\n",
+		"crossplane.yaml": "kind: Provider\n",
+		"README.md":       "nothing",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		path   string
+		want   string
+		err    string
+	}{
+		"Folder":  {reason: "A folder's YAML files by name, without the package's own.", path: dir, want: "ABC"},
+		"File":    {reason: "A file by itself.", path: filepath.Join(dir, "b.yaml"), want: "BC"},
+		"Broken":  {reason: "What isn't YAML is named.", path: filepath.Join(dir, "README.md"), err: "README.md"},
+		"Missing": {reason: "What isn't there is named.", path: filepath.Join(dir, "c.yaml"), err: "c.yaml"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			us, err := Load(tc.path)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("%s\nLoad: want an error with %q, got %v", tc.reason, tc.err, err)
+				}
+				return
+			}
+			var got strings.Builder
+			for _, u := range us {
+				got.WriteString(u.GetKind())
+			}
+			if diff := cmp.Diff(tc.want, got.String()); diff != "" || err != nil {
+				t.Errorf("%s\nLoad: %v, -want, +got:\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("kind: A\n---\nkind: B\n"))
+	f.Add([]byte("- a\n"))
+	f.Add([]byte("{"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		us, err := Decode(b)
+		if err != nil && us != nil {
+			t.Error("both objects and an error")
+		}
+		for _, u := range us {
+			if len(u.Object) == 0 {
+				t.Error("an empty object")
+			}
+		}
+	})
+}
