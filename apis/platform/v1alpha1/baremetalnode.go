@@ -68,7 +68,7 @@ type BareMetalNodeSpec struct {
 	// Parameters are values for the profile's declared parameters, each of which must match the pattern declared there.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:MaxProperties=32
 	Parameters map[string]string `json:"parameters,omitempty"`
 
 	// Storage says which disk is installed, where the profile's choice doesn't fit this machine. Not supported yet.

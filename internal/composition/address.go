@@ -1,0 +1,172 @@
+package composition
+
+import (
+	"fmt"
+	"net/netip"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	platform "github.com/crossplane-contrib/provider-baremetal/apis/platform/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// A problem is why something can't be composed yet: a word for a script and a sentence for the tenant.
+type problem struct {
+	reason  xpv2.ConditionReason
+	message string
+}
+
+// problemf formats a problem's sentence.
+func problemf(reason xpv2.ConditionReason, format string, args ...any) *problem {
+	return &problem{reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+// An addressPlan is where one address of a node comes from.
+type addressPlan struct {
+	configRef v1alpha1.ProviderConfigRef
+	from      []v1alpha1.AddressSource
+	address   string
+	vrf       *v1alpha1.VRFSelector
+}
+
+// usable says whether machines of namespace may be on the network, which lies in the network's namespace.
+func usable(n *v1alpha1.BootNetwork, namespace string) *problem {
+	if n.Spec.AllowedNamespaces.Allows(namespace, n.GetNamespace(), v1alpha1.AllowedFromSame) {
+		return nil
+	}
+	return problemf(v1alpha1.ReasonNotAllowed,
+		"BootNetwork %s/%s does not allow machines of namespace %q; ask its operator to add it to spec.allowedNamespaces",
+		n.GetNamespace(), n.GetName(), namespace)
+}
+
+// planAddress says where the address comes from that a node of namespace asks for: from the network's sources, or the given one.
+func planAddress(n *v1alpha1.BootNetwork, want platform.AddressRequest, namespace string) (*addressPlan, *problem) {
+	if p := usable(n, namespace); p != nil {
+		return nil, p
+	}
+	plan, p := fromSubnets(n, want)
+	if p != nil {
+		return nil, p
+	}
+	if plan.configRef.Kind == v1alpha1.ProviderConfigKind && namespace != n.GetNamespace() {
+		return nil, problemf(v1alpha1.ReasonInvalid,
+			"BootNetwork %s/%s takes its addresses by a ProviderConfig, which serves its own namespace alone; its operator must name a ClusterProviderConfig in addressesFrom",
+			n.GetNamespace(), n.GetName())
+	}
+	return plan, nil
+}
+
+// fromSubnets picks the subnets that can serve.
+func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addressPlan, *problem) {
+	if want.Address != "" {
+		return fixed(n, want.Address)
+	}
+	var plan *addressPlan
+	for _, s := range n.Spec.Subnets {
+		prefix, err := netip.ParsePrefix(s.CIDR)
+		if err != nil || !prefix.Addr().Is4() || s.AddressesFrom == nil {
+			continue
+		}
+		if plan == nil {
+			plan = &addressPlan{configRef: s.AddressesFrom.NetBoxProviderConfigRef}
+		}
+		// One address comes from one NetBox: the first one named.
+		if plan.configRef == s.AddressesFrom.NetBoxProviderConfigRef {
+			plan.from = append(plan.from, s.AddressesFrom.Sources...)
+		}
+	}
+	if plan == nil {
+		return nil, problemf(v1alpha1.ReasonInvalid,
+			"BootNetwork %s/%s has no IPv4 subnet with addressesFrom; its operator must say where addresses come from", n.GetNamespace(), n.GetName())
+	}
+	return plan, nil
+}
+
+// fixed checks a given address against the network's subnets, and completes its prefix length.
+func fixed(n *v1alpha1.BootNetwork, given string) (*addressPlan, *problem) {
+	addr, bits, err := parseAddress(given)
+	if err != nil {
+		return nil, problemf(v1alpha1.ReasonInvalid, "address %q is not an IPv4 address, with or without prefix length", given)
+	}
+	for _, s := range n.Spec.Subnets {
+		prefix, err := netip.ParsePrefix(s.CIDR)
+		if err != nil || !prefix.Contains(addr) {
+			continue
+		}
+		if s.AddressesFrom == nil {
+			return nil, problemf(v1alpha1.ReasonInvalid,
+				"subnet %s of BootNetwork %s/%s has no addressesFrom; its operator must say where addresses come from", s.CIDR, n.GetNamespace(), n.GetName())
+		}
+		if bits >= 0 && bits != prefix.Bits() {
+			return nil, problemf(v1alpha1.ReasonInvalid, "address %q must have the prefix length of subnet %s, or none", given, s.CIDR)
+		}
+		if what := taken(s, prefix, addr); what != "" {
+			return nil, problemf(v1alpha1.ReasonInvalid, "address %q is %s of subnet %s; choose another", given, what, s.CIDR)
+		}
+		return &addressPlan{
+			configRef: s.AddressesFrom.NetBoxProviderConfigRef,
+			address:   netip.PrefixFrom(addr, prefix.Bits()).String(),
+			vrf:       vrfOf(s.AddressesFrom.Sources, addr),
+		}, nil
+	}
+	return nil, problemf(v1alpha1.ReasonNotAllowed,
+		"address %q is in no subnet of BootNetwork %s/%s; choose one of its own subnets' addresses", given, n.GetNamespace(), n.GetName())
+}
+
+// parseAddress reads an IPv4 address with or without prefix length; bits is -1 without.
+func parseAddress(s string) (addr netip.Addr, bits int, err error) {
+	if prefix, err := netip.ParsePrefix(s); err == nil {
+		addr, bits = prefix.Addr(), prefix.Bits()
+	} else if addr, err = netip.ParseAddr(s); err != nil {
+		return netip.Addr{}, 0, fmt.Errorf("cannot parse address %q: %w", s, err)
+	} else {
+		bits = -1
+	}
+	if !addr.Is4() {
+		return netip.Addr{}, 0, fmt.Errorf("address %q is not IPv4", s)
+	}
+	return addr, bits, nil
+}
+
+// taken names what an address of a subnet already is; "" where it is free for machines.
+func taken(s v1alpha1.Subnet, prefix netip.Prefix, addr netip.Addr) string {
+	if s.Gateway == addr.String() {
+		return "the gateway"
+	}
+	for _, d := range s.DNS {
+		if d == addr.String() {
+			return "a DNS server"
+		}
+	}
+	if prefix.Bits() > 30 { // RFC 3021: a /31 has neither network nor broadcast address.
+		return ""
+	}
+	if addr == prefix.Masked().Addr() {
+		return "the network address"
+	}
+	if !prefix.Contains(addr.Next()) {
+		return "the broadcast address"
+	}
+	return ""
+}
+
+// vrfOf is the VRF of the prefix that an address is in, else that of the first prefix: a given address must not land in another
+// VRF than an allocated one.
+func vrfOf(sources []v1alpha1.AddressSource, addr netip.Addr) *v1alpha1.VRFSelector {
+	var first *v1alpha1.PrefixSource
+	for _, s := range sources {
+		if s.Prefix == nil {
+			continue
+		}
+		if prefix, err := netip.ParsePrefix(s.Prefix.CIDR); err == nil && prefix.Contains(addr) {
+			return s.Prefix.VRF
+		}
+		if first == nil {
+			first = s.Prefix
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.VRF
+}

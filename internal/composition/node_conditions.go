@@ -1,0 +1,101 @@
+package composition
+
+import (
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// conditionAddressed is the one condition of a node that is decided here: whether it has an address.
+const conditionAddressed xpv2.ConditionType = "Addressed"
+
+// conditions are a node's own, in the order of a boot. Crossplane owns Ready and Synced.
+func (n *node) conditions(addressed xpv2.Condition) []xpv2.Condition {
+	var claim, entry []xpv2.Condition
+	if n.hostClaim != nil {
+		claim = n.hostClaim.Status.Conditions
+	}
+	if n.entry != nil {
+		entry = n.entry.Status.Conditions
+	}
+	out := []xpv2.Condition{
+		mirror(claim, v1alpha1.ConditionBound, corev1.ConditionFalse, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
+		addressed,
+		n.served(entry),
+		mirror(entry, v1alpha1.ConditionInstalled, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "nothing was installed yet"),
+		mirror(entry, v1alpha1.ConditionBooted, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "the machine was not seen booting yet"),
+		mirror(claim, v1alpha1.ConditionReachable, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
+		mirror(claim, v1alpha1.ConditionHealthy, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
+		mirror(entry, v1alpha1.ConditionCurrent, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForBootEntry, "nothing was installed yet"),
+	}
+	return out
+}
+
+// mirror repeats a condition that a controller wrote, or tells what is to be told before it did.
+func mirror(cs []xpv2.Condition, ct xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, message string) xpv2.Condition {
+	for _, c := range cs {
+		if c.Type == ct {
+			return c
+		}
+	}
+	return xpv2.Condition{Type: ct, Status: status, Reason: reason, Message: message}
+}
+
+// served says whether a boot server serves the plan; where there is none yet, what the plan lacks is the answer.
+func (n *node) served(entry []xpv2.Condition) xpv2.Condition {
+	c := mirror(entry, v1alpha1.ConditionServed, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "the boot entry was not looked at yet")
+	planned := mirror(entry, v1alpha1.ConditionPlanned, corev1.ConditionUnknown, "", "")
+	if c.Status != corev1.ConditionTrue && planned.Status == corev1.ConditionFalse {
+		c.Reason, c.Message, c.LastTransitionTime = planned.Reason, planned.Message, planned.LastTransitionTime
+	}
+	return c
+}
+
+// addressedCondition says whether the node has an address, else why not.
+func (n *node) addressedCondition(held *problem) xpv2.Condition {
+	c := xpv2.Condition{Type: conditionAddressed, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonWaitingForAddress}
+	if held != nil {
+		c.Reason, c.Message = held.reason, held.message
+		return c
+	}
+	if n.address == nil {
+		c.Message = "an address is being asked for"
+		return c
+	}
+	ready, synced := n.address.GetCondition(xpv2.TypeReady), n.address.GetCondition(xpv2.TypeSynced)
+	address := n.address.Status.AtProvider.Address
+	// An address that was given stays given: NetBox being away later is no reason to call a running machine unaddressed.
+	if address != "" && (ready.Status == corev1.ConditionTrue || synced.Status == corev1.ConditionFalse) {
+		c.Status, c.Reason, c.Message = corev1.ConditionTrue, v1alpha1.ReasonAvailable, address
+		c.LastTransitionTime = ready.LastTransitionTime
+		return c
+	}
+	c.Message = "NetBox is being asked for an address"
+	switch {
+	case ready.Status == corev1.ConditionFalse && tellsMore(ready):
+		c.Reason, c.Message, c.LastTransitionTime = ready.Reason, ready.Message, ready.LastTransitionTime
+	case synced.Status == corev1.ConditionFalse && synced.Message != "":
+		c.Message, c.LastTransitionTime = cause(synced.Message), synced.LastTransitionTime
+	}
+	return c
+}
+
+// tellsMore says whether a Ready condition has a reason of our own, not one of Crossplane's general ones.
+func tellsMore(c xpv2.Condition) bool {
+	switch c.Reason {
+	case "", xpv2.ReasonCreating, xpv2.ReasonDeleting, xpv2.ReasonUnavailable:
+		return false
+	}
+	return c.Message != ""
+}
+
+// cause drops the words that Crossplane's reconciler puts before an error of ours.
+func cause(message string) string {
+	for _, prefix := range []string{"observe failed: ", "create failed: ", "update failed: ", "delete failed: ", "connect failed: "} {
+		message = strings.TrimPrefix(message, prefix)
+	}
+	return message
+}

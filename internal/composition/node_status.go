@@ -1,0 +1,224 @@
+package composition
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	platform "github.com/crossplane-contrib/provider-baremetal/apis/platform/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// A story is what is told of a node: to a person by status and conditions, to Crossplane by readiness.
+type story struct {
+	status     platform.BareMetalNodeStatus
+	conditions []xpv2.Condition
+
+	// bound: a host is held. addressed: there is an address. ready: the machine does what the claim asks for.
+	bound, addressed, ready bool
+}
+
+// A chapter is where a node is, and why.
+type chapter struct {
+	phase   platform.NodePhase
+	reason  xpv2.ConditionReason
+	message string
+	since   *metav1.Time
+}
+
+// tell says where a node is, from what is observed of its parts and from the problem that holds its address, if any.
+func tell(n *node, held *problem) story {
+	addressed := n.addressedCondition(held)
+	s := story{
+		bound:     n.boundTo() != nil,
+		addressed: addressed.Status == corev1.ConditionTrue,
+	}
+	c := n.chapter(addressed)
+	s.ready = s.addressed && (c.phase == platform.PhaseReady || c.phase == platform.PhaseStopped)
+	s.conditions = n.conditions(addressed)
+	s.status = platform.BareMetalNodeStatus{
+		Phase:     c.phase,
+		Reason:    string(c.reason),
+		Message:   c.message,
+		Since:     c.since,
+		Host:      n.boundTo(),
+		Addresses: n.addresses(),
+		Installed: n.installed(),
+		Timeline:  n.timeline(s.ready),
+	}
+	if h := s.status.Host; h != nil {
+		s.status.ProviderID = "baremetal://" + h.Namespace + "/" + h.Name
+	}
+	return s
+}
+
+// chapter is the step that the node is at. The steps of a boot are the HostClaim's to tell; an address that is missing is ours.
+func (n *node) chapter(addressed xpv2.Condition) chapter {
+	if n.hostClaim == nil {
+		return chapter{phase: platform.PhasePending, reason: v1alpha1.ReasonWaitingForHost, message: "the host claim is being made"}
+	}
+	c := n.claimed()
+	if n.waits(c.phase) && addressed.Status != corev1.ConditionTrue && n.boundTo() != nil {
+		return chapter{phase: platform.PhaseAddressing, reason: addressed.Reason, message: addressed.Message, since: changed(addressed)}
+	}
+	return n.asAsked(c)
+}
+
+// waits says whether a phase is one in which a missing address is what matters.
+func (n *node) waits(p platform.NodePhase) bool {
+	return p == platform.PhasePending || p == platform.PhaseAddressing || p == platform.PhasePreparing
+}
+
+// claimed translates what the HostClaim tells.
+func (n *node) claimed() chapter {
+	s := n.hostClaim.Status
+	c := chapter{
+		phase:   phaseOf(s.Phase),
+		reason:  xpv2.ConditionReason(s.Reason),
+		message: s.Message,
+		since:   sinceOf(s.Conditions, xpv2.ConditionReason(s.Reason)),
+	}
+	if c.reason == "" {
+		c.reason, c.message = v1alpha1.ReasonWaitingForHost, "the host claim was not looked at yet"
+	}
+	return c
+}
+
+// asAsked corrects a chapter that was written before the claim asked for more than that: status of another object lags by a moment,
+// in which a claim must not look done.
+func (n *node) asAsked(c chapter) chapter {
+	done := c.phase == platform.PhaseReady || c.phase == platform.PhaseStopped
+	if done && n.installPending() {
+		return chapter{phase: platform.PhasePreparing, reason: v1alpha1.ReasonWaitingForInstall, message: "the install that installGeneration asks for has not begun yet"}
+	}
+	if c.phase == platform.PhaseStopped && n.spec.Power != platform.NodePoweredOff {
+		return chapter{phase: platform.PhasePoweringOn, reason: v1alpha1.ReasonWaitingForPowerOn, message: "the machine is off and is to be switched on"}
+	}
+	return c
+}
+
+// installPending says whether an install is asked for that isn't on the disk, as far as the plan is known. A live profile never
+// installs.
+func (n *node) installPending() bool {
+	if n.entry == nil || n.spec.Power == platform.NodePoweredOff {
+		return false
+	}
+	at := n.entry.Status.AtProvider
+	return at.Plan != nil && at.Plan.Mode == v1alpha1.BootModeInstall && n.spec.InstallGeneration > at.InstalledGeneration
+}
+
+// phaseOf translates a HostClaim's phase. Bound is a step of ours that is over at once; Releasing is seen here only where somebody
+// deleted the HostClaim alone, which is made again afterwards.
+func phaseOf(p v1alpha1.HostClaimPhase) platform.NodePhase {
+	switch p {
+	case v1alpha1.ClaimBound, v1alpha1.ClaimPreparing:
+		return platform.PhasePreparing
+	case v1alpha1.ClaimPoweringOn:
+		return platform.PhasePoweringOn
+	case v1alpha1.ClaimBooting:
+		return platform.PhaseBooting
+	case v1alpha1.ClaimInstalling:
+		return platform.PhaseInstalling
+	case v1alpha1.ClaimInstalled:
+		return platform.PhaseInstalled
+	case v1alpha1.ClaimReady:
+		return platform.PhaseReady
+	case v1alpha1.ClaimStopped:
+		return platform.PhaseStopped
+	case v1alpha1.ClaimNeedsConfirmation:
+		return platform.PhaseNeedsConfirmation
+	case v1alpha1.ClaimFailed:
+		return platform.PhaseFailed
+	case v1alpha1.ClaimPending, v1alpha1.ClaimReleasing:
+	}
+	return platform.PhasePending
+}
+
+// boundTo is the host that is held; nil where none is.
+func (n *node) boundTo() *platform.NodeHost {
+	if n.hostClaim == nil || n.hostClaim.Spec.Bound == nil || n.hostClaim.GetCondition(v1alpha1.ConditionBound).Status == corev1.ConditionFalse {
+		return nil
+	}
+	b := n.hostClaim.Spec.Bound
+	h := &platform.NodeHost{Kind: b.Kind, Namespace: b.Namespace, Name: b.Name, Serial: b.Serial}
+	if f := n.hostClaim.Status.Host; f != nil && f.Namespace == b.Namespace && f.Name == b.Name {
+		h.Model = f.Model
+		if f.Serial != "" {
+			h.Serial = f.Serial
+		}
+	}
+	return h
+}
+
+// addresses are those that NetBox gave.
+func (n *node) addresses() []platform.NodeAddress {
+	if n.address == nil || n.address.Status.AtProvider.Address == "" {
+		return nil
+	}
+	return []platform.NodeAddress{{
+		Network: n.spec.Networks[0].Name,
+		Family:  v1alpha1.IPv4,
+		Address: n.address.Status.AtProvider.Address,
+	}}
+}
+
+// installed is what the boot plane saw written to the disk.
+func (n *node) installed() *platform.NodeInstalled {
+	if n.entry == nil || n.entry.Status.AtProvider.Installed == nil {
+		return nil
+	}
+	i := n.entry.Status.AtProvider.Installed
+	return &platform.NodeInstalled{Generation: i.Generation, ProfileDigest: i.ProfileDigest, UserDataDigest: i.UserDataDigest, At: i.At}
+}
+
+// timeline says when each step was seen.
+func (n *node) timeline(ready bool) *platform.NodeTimeline {
+	t := platform.NodeTimeline{}
+	if n.hostClaim != nil && n.hostClaim.Status.Host != nil {
+		t.PoweredOn = n.hostClaim.Status.Host.PoweredOnAt
+	}
+	if n.entry != nil {
+		at := n.entry.Status.AtProvider.Timeline
+		t.DHCP, t.Script, t.Kernel, t.Installed = seconds(at.DHCP), seconds(at.Script), seconds(at.Kernel), seconds(at.Installed)
+	}
+	if ready {
+		t.Ready = changed(n.hostClaim.GetCondition(xpv2.TypeReady))
+	}
+	if t == (platform.NodeTimeline{}) {
+		return nil
+	}
+	return &t
+}
+
+// seconds drops the fraction.
+func seconds(t *metav1.MicroTime) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return &metav1.Time{Time: t.Time}
+}
+
+// changed is when a condition last changed; nil where nobody wrote it down.
+func changed(c xpv2.Condition) *metav1.Time {
+	if c.LastTransitionTime.IsZero() {
+		return nil
+	}
+	return &c.LastTransitionTime
+}
+
+// sinceOf is when the condition last changed that a reason comes from: the newest one with that reason, else Ready.
+func sinceOf(cs []xpv2.Condition, reason xpv2.ConditionReason) *metav1.Time {
+	var newest, ready *metav1.Time
+	for _, c := range cs {
+		if c.Type == xpv2.TypeReady {
+			ready = changed(c)
+		}
+		if t := changed(c); c.Reason == reason && t != nil && (newest == nil || newest.Before(t)) {
+			newest = t
+		}
+	}
+	if newest != nil {
+		return newest
+	}
+	return ready
+}
