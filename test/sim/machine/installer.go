@@ -10,32 +10,9 @@ import (
 	"hash"
 	"io"
 	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/guest/cmdline"
 )
-
-// Parameters are what a kernel command line tells the installer. Words that it doesn't know are the kernel's business.
-type Parameters struct {
-	Callback    string // baremetal.callback: base of the callbacks; empty: there is nobody to report to
-	Token       string // baremetal.token: bearer of the callbacks, where the base doesn't hold it already
-	Image       string // baremetal.image: what to write to the disk; empty: this is a live system
-	ImageDigest string // baremetal.image-digest: "sha256:…" or "sha512:…" of that
-	UserData    string // baremetal.user-data: where user data is fetched
-}
-
-// ParseCommandLine reads the parameters of a kernel command line; of a repeated one the last counts.
-func ParseCommandLine(line string) Parameters {
-	var p Parameters
-	known := map[string]*string{
-		"baremetal.callback": &p.Callback, "baremetal.token": &p.Token, "baremetal.image": &p.Image,
-		"baremetal.image-digest": &p.ImageDigest, "baremetal.user-data": &p.UserData,
-	}
-	for _, word := range strings.Fields(line) {
-		name, value, _ := strings.Cut(word, "=")
-		if to, ok := known[name]; ok {
-			*to = value
-		}
-	}
-	return p
-}
 
 // runKernel starts what iPXE loaded: the installer where the command line names an image, a live system otherwise.
 func (m *Machine) runKernel(ctx context.Context, i image) error {
@@ -46,7 +23,7 @@ func (m *Machine) runKernel(ctx context.Context, i image) error {
 	if err := m.at(ctx, StageKernel, fmt.Sprintf("kernel %s with %d initrds", i.kernel, len(i.initrds))); err != nil {
 		return err
 	}
-	p := ParseCommandLine(i.command)
+	p := cmdline.Parse(i.command)
 	if p.Image == "" {
 		return m.runOS(ctx, p.Callback, p.Token)
 	}
@@ -63,7 +40,7 @@ func (m *Machine) runKernel(ctx context.Context, i image) error {
 }
 
 // complain reports a failed installation, unless it was the server who refused it: then it knows.
-func (m *Machine) complain(ctx context.Context, p Parameters, why error) {
+func (m *Machine) complain(ctx context.Context, p cmdline.Parameters, why error) {
 	if final(why) || p.Callback == "" {
 		return
 	}
@@ -73,7 +50,7 @@ func (m *Machine) complain(ctx context.Context, p Parameters, why error) {
 }
 
 // install does what the project's installer does: begin, user data, image, installed.
-func (m *Machine) install(ctx context.Context, p Parameters) error {
+func (m *Machine) install(ctx context.Context, p cmdline.Parameters) error {
 	if p.Callback == "" {
 		return errors.New("the command line names an image but no callback")
 	}
@@ -102,14 +79,14 @@ func (m *Machine) install(ctx context.Context, p Parameters) error {
 }
 
 // step announces a stage and makes the callback that belongs to it.
-func (m *Machine) step(ctx context.Context, s Stage, p Parameters, verb string, r report) error {
+func (m *Machine) step(ctx context.Context, s Stage, p cmdline.Parameters, verb string, r report) error {
 	if err := m.at(ctx, s, "callback "+verb); err != nil {
 		return err
 	}
 	return m.call(ctx, p.Callback, p.Token, verb, r)
 }
 
-func (m *Machine) userData(ctx context.Context, p Parameters) (string, error) {
+func (m *Machine) userData(ctx context.Context, p cmdline.Parameters) (string, error) {
 	if p.UserData == "" {
 		return "", nil
 	}
@@ -128,7 +105,7 @@ func (m *Machine) userData(ctx context.Context, p Parameters) (string, error) {
 }
 
 // write streams the image to the disk and returns its digest and size. A broken transfer goes on where it broke.
-func (m *Machine) write(ctx context.Context, p Parameters) (string, int64, error) {
+func (m *Machine) write(ctx context.Context, p cmdline.Parameters) (string, int64, error) {
 	if err := m.at(ctx, StageImage, withoutQuery(p.Image)); err != nil {
 		return "", 0, err
 	}

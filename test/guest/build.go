@@ -1,0 +1,205 @@
+package guest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// File is a file that a machine downloads.
+type File struct {
+	Path   string
+	Digest string // "sha256:…"
+	Size   int64
+}
+
+// Artifacts are what a BootProfile of the tests names.
+type Artifacts struct {
+	Kernel, Initrd, Image File
+}
+
+// Builder builds Artifacts.
+type Builder struct {
+	// Cache is a directory that survives; the kernel package is kept there.
+	Cache string
+	// Out is where the artifacts are written.
+	Out string
+	// GRUB is where GRUB's images are; empty: /usr/lib/grub.
+	GRUB string
+	// CommandLine is added to the installed system's kernel.
+	CommandLine string
+}
+
+// CommandLine is what Debian's kernel needs under QEMU's TCG, with its console on the serial port.
+const CommandLine = "console=ttyS0 no_timer_check clocksource=hpet tsc=unstable panic=5"
+
+const espSize = 32 << 20
+
+// Build makes the artifacts. Its errors name the Debian package that is missing where that is the reason.
+func (b Builder) Build(ctx context.Context) (Artifacts, error) {
+	kernel, err := b.kernel(ctx)
+	if err != nil {
+		return Artifacts{}, err
+	}
+	initrd, err := b.initrd(ctx, kernel)
+	if err != nil {
+		return Artifacts{}, err
+	}
+	vmlinuz, err := os.ReadFile(kernel.vmlinuz)
+	if err != nil {
+		return Artifacts{}, fmt.Errorf("cannot read the kernel: %w", err)
+	}
+	image, err := b.image(ctx, vmlinuz, initrd)
+	if err != nil {
+		return Artifacts{}, err
+	}
+	var a Artifacts
+	for _, f := range []struct {
+		name string
+		data []byte
+		to   *File
+	}{{"vmlinuz", vmlinuz, &a.Kernel}, {"initrd.img", initrd, &a.Initrd}, {"disk.img", image, &a.Image}} {
+		if *f.to, err = b.write(f.name, f.data); err != nil {
+			return Artifacts{}, err
+		}
+	}
+	return a, nil
+}
+
+func (b Builder) write(name string, data []byte) (File, error) {
+	sum := sha256.Sum256(data)
+	f := File{
+		Path: filepath.Join(b.Out, name), Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(data)),
+	}
+	if err := os.MkdirAll(b.Out, 0o750); err != nil {
+		return File{}, fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	if err := os.WriteFile(f.Path, data, 0o600); err != nil {
+		return File{}, fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// modules are the drivers that a machine under QEMU needs, in the order in which they depend on each other.
+func modules() []string {
+	return []string{
+		"virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci",
+		"failover", "net_failover", "virtio_net", "virtio_blk", "button", "evdev",
+	}
+}
+
+// initrd compiles the init program and packs it with its drivers.
+func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
+	program := filepath.Join(b.Cache, "init")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program,
+		"github.com/crossplane-contrib/provider-baremetal/test/guest/init")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	if err := run(cmd); err != nil {
+		return nil, err
+	}
+	files := map[string]string{"init": program}
+	order := []string{"init"}
+	var list strings.Builder
+	for _, m := range modules() {
+		path, ok := k.modules[m+".ko"]
+		if !ok {
+			return nil, fmt.Errorf("kernel %s has no module %q", k.version, m)
+		}
+		files["lib/modules/"+m+".ko"] = path
+		order = append(order, "lib/modules/"+m+".ko")
+		fmt.Fprintf(&list, "/lib/modules/%s.ko\n", m)
+	}
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compress the initramfs: %w", err)
+	}
+	a := NewArchive(z)
+	for _, name := range order {
+		data, err := os.ReadFile(files[name])
+		if err != nil {
+			return nil, fmt.Errorf("cannot pack %s: %w", name, err)
+		}
+		a.File(name, data)
+	}
+	a.File("modules.list", []byte(list.String()))
+	if err := a.Close(); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("cannot compress the initramfs: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// image makes the disk that an installation writes.
+func (b Builder) image(ctx context.Context, vmlinuz, initrd []byte) ([]byte, error) {
+	core, err := b.grub(ctx, "i386-pc", "biosdisk", "part_gpt", "fat", "search_fs_file", "linux", "boot")
+	if err != nil {
+		return nil, err
+	}
+	efi, err := b.grub(ctx, "x86_64-efi", "part_gpt", "fat", "search_fs_file", "linux", "boot")
+	if err != nil {
+		return nil, err
+	}
+	boot, err := os.ReadFile(filepath.Join(b.grubDir(), "i386-pc", "boot.img"))
+	if err != nil {
+		return nil, fmt.Errorf("GRUB's boot.img is missing (Debian package grub-pc-bin): %w", err)
+	}
+	esp, err := FAT16(espSize, "BAREMETAL", map[string][]byte{
+		"EFI/BOOT/BOOTX64.EFI": efi, "VMLINUZ": vmlinuz, "INITRD.IMG": initrd,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return DiskImage(boot, core, esp)
+}
+
+// config is GRUB's whole program. It runs before any module of a file system that isn't built in would be needed.
+func (b Builder) config() string {
+	return "search.file /INITRD.IMG root\n" +
+		"linux /VMLINUZ " + strings.TrimSpace(CommandLine+" "+b.CommandLine) + " baremetal.role=disk\n" +
+		"initrd /INITRD.IMG\nboot\n"
+}
+
+func (b Builder) grubDir() string {
+	if b.GRUB == "" {
+		return "/usr/lib/grub"
+	}
+	return b.GRUB
+}
+
+// grub makes GRUB's image for one platform, with modules and program inside.
+func (b Builder) grub(ctx context.Context, platform string, mods ...string) ([]byte, error) {
+	config, out := filepath.Join(b.Cache, platform+".cfg"), filepath.Join(b.Cache, platform+".img")
+	if err := os.WriteFile(config, []byte(b.config()), 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write GRUB's configuration: %w", err)
+	}
+	args := []string{
+		"-d", filepath.Join(b.grubDir(), platform), "-O", platform, "-o", out, "-p", "/", "-c", config,
+	}
+	if err := run(exec.CommandContext(ctx, "grub-mkimage", append(args, mods...)...)); err != nil {
+		return nil, fmt.Errorf("GRUB for %s (Debian packages grub-common, grub-pc-bin, grub-efi-amd64-bin): %w", platform, err)
+	}
+	image, err := os.ReadFile(out)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read GRUB's image: %w", err)
+	}
+	return image, nil
+}
+
+// run runs a command; its error holds what it printed.
+func run(cmd *exec.Cmd) error {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
