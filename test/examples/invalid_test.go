@@ -1,0 +1,212 @@
+package examples_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// A refusal is an edit of a valid document that must be refused with a sentence a person understands.
+type refusal struct {
+	reason string
+	// file below examples/, and the kind of the document in it.
+	file, kind string
+	// before, where set, is the edit of the stored document: this is an update then.
+	before string
+	// edit is merged into the document: RFC 7396.
+	edit string
+	want string
+}
+
+// node returns a refusal of an edit of the BareMetalNode example.
+func node(reason, edit, want string) refusal {
+	return refusal{reason: reason, file: "kinds/baremetalnode.yaml", kind: "BareMetalNode", edit: edit, want: want}
+}
+
+// pool returns a refusal of an edit of the RackPool example.
+func pool(reason, edit, want string) refusal {
+	return refusal{reason: reason, file: "kinds/rackpool.yaml", kind: "RackPool", edit: edit, want: want}
+}
+
+// update turns a refusal into one of an update.
+func (r refusal) update(before string) refusal {
+	r.before = before
+	return r
+}
+
+func TestInvalidNode(t *testing.T) {
+	refuse(t, map[string]refusal{
+		"UnknownField": node("an unknown field is never ignored",
+			`{spec: {installGenration: 2}}`, `unknown field "spec.installGenration"`),
+		"NoHost": node("a node needs a host",
+			`{spec: {host: {ref: null}}}`, "host needs exactly one of claim"),
+		"TwoHosts": node("a node has one host",
+			`{spec: {host: {bmc: {address: 10.0.0.1, providerConfigRef: {name: x}}}}}`, "host needs exactly one of claim"),
+		"Pools": node("claims by pool come later",
+			`{spec: {host: {ref: null, claim: {poolRefs: [{name: rack-7}]}}}}`, "host.claim is not supported yet"),
+		"Rebind": node("rebinding comes later",
+			`{spec: {host: {rebindGeneration: 1}}}`, "rebindGeneration is not supported yet"),
+		"OtherHostKind": node("there is one kind of host",
+			`{spec: {host: {ref: {kind: IPMIHost}}}}`, `supported values: "RedfishHost"`),
+		"Adopt": node("adoption comes later",
+			`{spec: {onBind: Adopt}}`, "onBind: Adopt is not supported yet"),
+		"Retain": node("retaining comes later",
+			`{spec: {reclaimPolicy: Retain}}`, "reclaimPolicy: Retain is not supported yet"),
+		"Storage": node("choosing a disk comes later",
+			`{spec: {storage: {rootDevice: {type: NVMe}}}}`, "storage is not supported yet"),
+		"NetworkData": node("network data comes later",
+			`{spec: {networkDataSecretRef: {name: a, key: b}}}`, "networkDataSecretRef is not supported yet"),
+		"VendorData": node("vendor data comes later",
+			`{spec: {vendorDataSecretRef: {name: a, key: b}}}`, "vendorDataSecretRef is not supported yet"),
+		"TwoNetworks": node("one network for now",
+			`{spec: {networks: [{name: a, networkRef: {name: x}}, {name: b, networkRef: {name: z}}]}}`, "networks with more than one entry is not supported yet"),
+		"NoNetwork": node("a node boots from a network",
+			`{spec: {networks: []}}`, "should have at least 1 items"),
+		"TwoAddresses": node("one address for now",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{family: IPv4}, {family: IPv4}]}]}}`, "addresses with more than one entry is not supported yet"),
+		"IPv6": node("IPv4 for now",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{family: IPv6}]}]}}`, "family: IPv6 is not supported yet"),
+		"IPv6Address": node("IPv4 for now, also where an address is given",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{address: "2001:db8::1/64"}]}]}}`, "an IPv6 address is not supported yet"),
+		"NotAnAddress": node("an address is an address",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{address: 10.77.0.400}]}]}}`, "address must be an IPv4 address"),
+		"Bond": node("bonds come later",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {name: bond0, members: [a], mode: LACP}}}]}}`, "interface (bonds and VLANs) is not supported yet"),
+		"Hostname": node("a host name is a DNS label",
+			`{spec: {hostname: ledger.example}}`, "hostname must be a DNS label"),
+		"DottedName": node("the claim's name becomes a host name",
+			`{metadata: {name: ledger.example}}`, "must not contain dots"),
+		"LongName": node("the claim's name becomes a label",
+			`{metadata: {name: `+strings.Repeat("a", 64)+`}}`, "may not be more than 63 bytes"),
+		"Key": node("a key is a line of authorized_keys",
+			`{spec: {sshAuthorizedKeys: ["command=\"x\" ssh-ed25519 AAAA"]}}`, "an SSH key must be one line"),
+		"PowerOn": node("unquoted On is a boolean",
+			`{spec: {power: on}}`, "must be of type string"),
+		"NegativeGeneration": node("a generation counts upwards",
+			`{spec: {installGeneration: -1}}`, "should be greater than or equal to 0"),
+		"EmptyProtection": node("who is refused wants to know why",
+			`{spec: {protection: {reason: ""}}}`, "should be at least 1 chars long"),
+	})
+}
+
+func TestInvalidNodeUpdate(t *testing.T) {
+	refuse(t, map[string]refusal{
+		"LoweredGeneration": node("installGeneration never falls",
+			`{spec: {installGeneration: 1}}`, "installGeneration never falls").update(`{spec: {installGeneration: 2}}`),
+		"RemovedGeneration": node("leaving it out is lowering it to 0",
+			`{spec: {installGeneration: null}}`, "installGeneration never falls").update(`{}`),
+		"OtherHost": node("a host is kept",
+			`{spec: {host: {ref: {name: r7-u17}}}}`, "host can't be changed").update(`{}`),
+		"OtherWayToName": node("a host is kept, however it is named",
+			`{spec: {host: {ref: null, bmc: {address: 10.0.0.1, providerConfigRef: {name: x}}}}}`, "host can't be changed").update(`{}`),
+		"OtherNetwork": node("networks are kept for now",
+			`{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-8}}]}}`, "changing networks of an existing node is not supported yet").update(`{}`),
+	})
+}
+
+func TestValidNodeUpdate(t *testing.T) {
+	ks := kinds(t)
+	base := find(t, "kinds/baremetalnode.yaml", "BareMetalNode")
+	for name, edit := range map[string]string{
+		"RaiseGeneration": `{spec: {installGeneration: 2}}`,
+		"Stop":            `{spec: {power: PoweredOff}}`,
+		"Profile":         `{spec: {profileRef: {name: debian-13}}}`,
+		"Confirm":         `{spec: {confirm: {serial: R7U16}}}`,
+		"Unprotect":       `{spec: {protection: null}}`,
+		"SpellOutKind":    `{spec: {host: {ref: {kind: RedfishHost}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range ks[base.GroupVersionKind()].validate(edited(t, base, edit), base) {
+				t.Error(p)
+			}
+		})
+	}
+}
+
+func TestInvalidPool(t *testing.T) {
+	const hosts = `{spec: {hosts: [{name: a, address: 10.0.0.1, `
+	refuse(t, map[string]refusal{
+		"NoConfig": pool("a host needs credentials",
+			`{spec: {defaults: null}}`, "every host needs a provider config"),
+		"Cleaning": pool("cleaning comes later",
+			`{spec: {reclaim: {cleaning: Metadata}}}`, "cleaning other than None is not supported yet"),
+		"Quarantine": pool("quarantine of addresses comes later",
+			`{spec: {reclaim: {addresses: {policy: Quarantine, after: 24h}}}}`, "addresses.policy other than Delete is not supported yet"),
+		"Taints": pool("taints come later",
+			hosts+`taints: [{key: repair, effect: NoBind}]}]}}`, "taints are not supported yet"),
+		"NetBoxDevice": pool("devices come later",
+			hosts+`netboxDevice: {name: a}}]}}`, "netboxDevice is not supported yet"),
+		"Multicast": pool("a machine's MAC address is unicast",
+			hosts+`macs: ["01:00:5e:00:00:01"]}]}}`, "macs must not be multicast"),
+		"NotAMAC": pool("a MAC address is six bytes",
+			hosts+`macs: ["52:54:00"]}]}}`, "macs must look like 52:54:00:00:00:01"),
+		"TwoSystems": pool("one way to choose a System",
+			hosts+`system: {id: "1", serial: x}}]}}`, "exactly one of id, uuid and serial"),
+		"Twice": pool("hosts are named once",
+			`{spec: {hosts: [{name: a, address: 10.0.0.1}, {name: a, address: 10.0.0.2}]}}`, "Duplicate value"),
+		"TopologyKey": pool("a topology key becomes a label",
+			`{spec: {topology: {Rack_No: "7"}}}`, "a topology key must be a DNS label"),
+		"NamesWithoutFrom": pool("names are for Names",
+			`{spec: {allowedNamespaces: {from: All, names: [a]}}}`, "names must be set when from is Names, and only then"),
+		"Network": pool("a network's rules hold in a pool too",
+			`{spec: {network: {subnets: [{cidr: 10.0.0.0/24, gateway: 10.0.1.1}]}}}`, "gateway must be inside cidr"),
+	})
+}
+
+// refuse runs a table of refusals.
+func refuse(t *testing.T, cases map[string]refusal) {
+	t.Helper()
+	ks := kinds(t)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			base := find(t, tc.file, tc.kind)
+			var old *unstructured.Unstructured
+			if tc.before != "" {
+				old = edited(t, base, tc.before)
+			}
+			got := ks[base.GroupVersionKind()].validate(edited(t, base, tc.edit), old)
+			if !strings.Contains(strings.Join(got, "\n"), tc.want) {
+				t.Errorf("%s:\nwant a refusal with %q\ngot %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// find returns an example.
+func find(t *testing.T, file, kind string) *unstructured.Unstructured {
+	t.Helper()
+	for _, doc := range documents(t, filepath.Join(root, "examples", file)) {
+		if doc.GetKind() == kind {
+			return doc
+		}
+	}
+	t.Fatalf("%s holds no %s", file, kind)
+	return nil
+}
+
+// edited returns a copy of a document with an edit, in YAML, merged into it.
+func edited(t *testing.T, doc *unstructured.Unstructured, edit string) *unstructured.Unstructured {
+	t.Helper()
+	out := doc.DeepCopy()
+	merge(out.Object, decode(t, edit, edit))
+	return out
+}
+
+// merge does what RFC 7396 says: maps are merged, null deletes, everything else replaces.
+func merge(into, patch map[string]any) {
+	for k, v := range patch {
+		if v == nil {
+			delete(into, k)
+			continue
+		}
+		deeper, ok := v.(map[string]any)
+		at, was := into[k].(map[string]any)
+		if ok && was {
+			merge(at, deeper)
+			continue
+		}
+		into[k] = v
+	}
+}
