@@ -1,0 +1,159 @@
+// Package config resolves provider configs: who may use one, with which credentials, and who uses it now.
+package config
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// A NetBox is a provider config for a NetBox, with its token.
+type NetBox struct {
+	Identity
+	// Config is spec.netbox.
+	Config v1alpha1.NetBoxConfig
+	// Token for the API, trimmed.
+	Token string
+	// SecretVersion changes whenever the Secret does: a 401 is remembered for it.
+	SecretVersion string
+}
+
+// A Redfish is a provider config for BMCs, with the credentials for one of them.
+type Redfish struct {
+	Identity
+	// Config is spec.redfish.
+	Config v1alpha1.RedfishConfig
+	// Username and Password, as they are in the Secret but for a trailing line break.
+	Username, Password string
+	// SecretVersion changes whenever the Secret does: a 401 is remembered for it.
+	SecretVersion string
+}
+
+// A Resolver finds the provider config of a managed resource, checks that the resource may use it, and reads its credentials.
+type Resolver struct {
+	kube client.Client // Cached, but for Secrets.
+	meta client.Reader // Cached metadata of Secrets.
+	live client.Reader
+
+	mu     sync.Mutex
+	last   map[types.NamespacedName]secret
+	owners []lister
+}
+
+// NewResolver returns a Resolver. kube reads configs and usages (a cache is welcome), metadata is asked for Secrets as
+// PartialObjectMetadata only, live for their data.
+func NewResolver(kube client.Client, metadata, live client.Reader) *Resolver {
+	return &Resolver{kube: kube, meta: metadata, live: live, last: map[types.NamespacedName]secret{}}
+}
+
+// NetBox resolves the provider config of a resource that wants a NetBox, and records that it's used. Errors are *Error where a
+// person must act.
+func (r *Resolver) NetBox(ctx context.Context, mg resource.ModernManaged) (NetBox, error) {
+	id, spec, err := r.resolve(ctx, mg, netBox)
+	if err != nil {
+		return NetBox{}, err
+	}
+	at, err := secretOf(id.Ref, spec)
+	if err != nil {
+		return NetBox{}, err
+	}
+	keys := keysOf(spec)
+	s, err := r.credentials(ctx, mg, id.Ref, at, keys)
+	if err != nil {
+		return NetBox{}, err
+	}
+	return NetBox{
+		Identity:      id,
+		Config:        *spec.NetBox,
+		Token:         strings.TrimSpace(string(s.data[keys[0]])),
+		SecretVersion: s.version,
+	}, nil
+}
+
+// Redfish resolves the provider config of a resource that wants to talk to a BMC, and records that it's used. Where own isn't
+// nil, it names a Secret of the resource's namespace that holds the credentials instead of the config's. Errors are *Error where
+// a person must act.
+func (r *Resolver) Redfish(ctx context.Context, mg resource.ModernManaged, own *v1alpha1.LocalReference) (Redfish, error) {
+	id, spec, err := r.resolve(ctx, mg, redfish)
+	if err != nil {
+		return Redfish{}, err
+	}
+	at := types.NamespacedName{Namespace: mg.GetNamespace()}
+	if own != nil {
+		at.Name = own.Name
+	}
+	if own == nil {
+		if at, err = secretOf(id.Ref, spec); err != nil {
+			return Redfish{}, err
+		}
+	}
+	s, err := r.credentials(ctx, mg, id.Ref, at, keysOf(spec))
+	if err != nil {
+		return Redfish{}, err
+	}
+	return Redfish{
+		Identity:      id,
+		Config:        *spec.Redfish,
+		Username:      strings.TrimRight(string(s.data["username"]), "\r\n"),
+		Password:      strings.TrimRight(string(s.data["password"]), "\r\n"),
+		SecretVersion: s.version,
+	}, nil
+}
+
+// resolve tracks the use of a config (but not by a resource that is being deleted: in a terminating namespace nothing can be
+// created any more), reads it and asks whether it may be used.
+func (r *Resolver) resolve(ctx context.Context, mg resource.ModernManaged, want string) (Identity, v1alpha1.ProviderConfigSpec, error) {
+	var spec v1alpha1.ProviderConfigSpec
+	ref, err := refOf(mg)
+	if err != nil {
+		return Identity{}, spec, err
+	}
+	if !meta.WasDeleted(mg) {
+		if err := r.track(ctx, mg, ref); err != nil {
+			return Identity{}, spec, err
+		}
+	}
+	id, spec, err := r.get(ctx, ref)
+	if err != nil {
+		return id, spec, err
+	}
+	return id, spec, allowed(ref, spec, mg.GetNamespace(), want)
+}
+
+// refOf returns the reference of a managed resource to its provider config.
+func refOf(mg resource.ModernManaged) (Ref, error) {
+	ref := mg.GetProviderConfigReference()
+	if ref == nil || ref.Name == "" {
+		return Ref{}, errNoRef(fmt.Sprintf("%q", mg.GetName()))
+	}
+	switch ref.Kind {
+	case v1alpha1.ProviderConfigKind:
+		return Ref{Kind: ref.Kind, Namespace: mg.GetNamespace(), Name: ref.Name}, nil
+	case v1alpha1.ClusterProviderConfigKind:
+		return Ref{Kind: ref.Kind, Name: ref.Name}, nil
+	}
+	return Ref{}, errRefKind(ref.Kind)
+}
+
+// get reads a provider config of either kind.
+func (r *Resolver) get(ctx context.Context, ref Ref) (Identity, v1alpha1.ProviderConfigSpec, error) {
+	c := newConfig(ref.Kind)
+	err := r.kube.Get(ctx, ref.key(), c.object())
+	if kerrors.IsNotFound(err) {
+		return Identity{}, v1alpha1.ProviderConfigSpec{}, errNotFound(ref)
+	}
+	if err != nil {
+		return Identity{}, v1alpha1.ProviderConfigSpec{}, fmt.Errorf("cannot get %s: %w", ref, err)
+	}
+	o := c.object()
+	return Identity{Ref: ref, UID: o.GetUID(), Generation: o.GetGeneration()}, *c.spec(), nil
+}

@@ -1,0 +1,65 @@
+package wiring
+
+import (
+	"context"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+)
+
+// paced wraps a kind's connector: its clients tell the pace of their steps, and have failpoints around their calls. Those are
+// named KIND.CALL.before and KIND.CALL.after, such as netboxipaddress.create.after: after the call, before its result is recorded.
+func paced[T resource.ModernManaged](k Kind[T], o Options, p *pace) managed.TypedExternalConnector[T] {
+	return managed.TypedExternalConnectorFn[T](func(ctx context.Context, mg T) (managed.TypedExternalClient[T], error) {
+		if meta.WasDeleted(mg) {
+			p.forget(mg.GetUID())
+		}
+		c, err := k.Connector.Connect(ctx, mg)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // The managed reconciler says that connecting failed.
+		}
+		return &external[T]{TypedExternalClient: c, pace: p, fail: o.Fail, name: strings.ToLower(k.GVK.Kind)}, nil
+	})
+}
+
+// An external is a kind's external client, with steps told and failpoints.
+type external[T resource.ModernManaged] struct {
+	managed.TypedExternalClient[T]
+
+	pace *pace
+	fail func(name string)
+	name string
+}
+
+// Create the external thing.
+func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	e.fail(e.name + ".create.before")
+	c, err := e.TypedExternalClient.Create(ctx, mg)
+	if err == nil {
+		e.fail(e.name + ".create.after")
+	}
+	return c, err //nolint:wrapcheck // The managed reconciler says what failed.
+}
+
+// Update the external thing by one step.
+func (e *external[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
+	e.fail(e.name + ".update.before")
+	u, err := e.TypedExternalClient.Update(ctx, mg)
+	if err == nil {
+		e.fail(e.name + ".update.after")
+		e.pace.step(mg.GetUID())
+	}
+	return u, err //nolint:wrapcheck // The managed reconciler says what failed.
+}
+
+// Delete the external thing by one step.
+func (e *external[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete, error) {
+	e.fail(e.name + ".delete.before")
+	d, err := e.TypedExternalClient.Delete(ctx, mg)
+	if err == nil {
+		e.fail(e.name + ".delete.after")
+	}
+	return d, err //nolint:wrapcheck // The managed reconciler says what failed.
+}

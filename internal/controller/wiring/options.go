@@ -1,0 +1,106 @@
+// Package wiring is the one way to assemble a managed reconciler.
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// Options are what every controller is given. The zero value isn't usable: start from crossplane-runtime's DefaultOptions.
+type Options struct {
+	// Options of crossplane-runtime: logger, rates, features, metrics, gate.
+	xpcontroller.Options
+
+	// Config resolves provider configs. One for all controllers.
+	Config *config.Resolver
+	// ClusterID is the random id of this cluster's control plane, part of every NetBox marker.
+	ClusterID string
+	// Namespace of the provider itself.
+	Namespace string
+	// BootNamespace is where bootd reads Secrets: token keys and copied user data.
+	BootNamespace string
+	// AllowLoopback lets BMCs and NetBoxes be on loopback. For the demo and tests: never in production.
+	AllowLoopback bool
+	// MinPollInterval is the shortest interval that a poll-interval annotation can ask for.
+	MinPollInterval time.Duration
+	// Failpoint is called at named points of a crash test, and may end the process. Nil outside such tests: call Fail.
+	Failpoint func(name string)
+	// OnShutdown registers what is to be done once all reconcilers have stopped, such as logging out of BMCs. Nil: call AtShutdown.
+	OnShutdown func(func(ctx context.Context) error)
+	// Cancel ends the manager with an error: for set-ups that fail after it was started. Nil: such an error is only logged.
+	Cancel context.CancelCauseFunc
+	// Now is the clock; nil is time.Now: call Clock.
+	Now func() time.Time
+}
+
+// Fail is a failpoint: nothing happens here unless a crash test asked for this name.
+func (o Options) Fail(name string) {
+	if o.Failpoint != nil {
+		o.Failpoint(name)
+	}
+}
+
+// AtShutdown registers what is to be done once all reconcilers have stopped.
+func (o Options) AtShutdown(fn func(ctx context.Context) error) {
+	if o.OnShutdown != nil {
+		o.OnShutdown(fn)
+	}
+}
+
+// Clock returns the time.
+func (o Options) Clock() time.Time {
+	if o.Now != nil {
+		return o.Now()
+	}
+	return time.Now()
+}
+
+// Recorder records events under a controller's name. It uses the old events API: Crossplane's RBAC manager gives a provider no
+// right to events.k8s.io.
+func (o Options) Recorder(mgr ctrl.Manager, name string) event.Recorder {
+	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...) //nolint:staticcheck // See above.
+}
+
+const (
+	// firstRetry is soon, because a retry is how the managed reconciler goes on after Create and Delete.
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
+
+// ForController returns options for a controller of ours, with back-off from 0.2 s to 30 s.
+func (o Options) ForController() controller.Options {
+	c := o.ForControllerRuntime()
+	c.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)
+	return c
+}
+
+// Gated runs setup as soon as all the CRDs it needs are there: at once where there's no gate. A setup that fails later ends the
+// manager, so that the pod is restarted rather than deaf.
+func (o Options) Gated(setup func() error, gvks ...schema.GroupVersionKind) error {
+	if o.Gate == nil {
+		return setup()
+	}
+	o.Gate.Register(func() {
+		err := setup()
+		if err == nil {
+			return
+		}
+		err = fmt.Errorf("cannot set up the controller of %v: %w", gvks, err)
+		o.Logger.Info("A controller can't be set up", "error", err)
+		if o.Cancel != nil {
+			o.Cancel(err)
+		}
+	}, gvks...)
+	return nil
+}

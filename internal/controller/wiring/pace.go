@@ -1,0 +1,108 @@
+package wiring
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// soon is the next look at a resource that is on its way.
+	soon = time.Second
+	// growth of the interval while a resource is on its way and nothing changes, up to patience.
+	growth   = 1.5
+	patience = 5 * time.Second
+	// jitter of every interval, a part of it in either direction.
+	jitter = 0.1
+)
+
+// A look is what is remembered of a resource that is on its way.
+type look struct {
+	// version is the resourceVersion at the last look, and idle for how many looks it hasn't changed.
+	version string
+	idle    int
+	// stepped says that the last look ended with an Update. The managed reconciler waits a poll interval after one.
+	stepped bool
+}
+
+// A pace decides when a resource is looked at again: soon while it's on its way, else after its poll interval. It remembers only
+// the resources that are on their way.
+type pace struct {
+	mu    sync.Mutex
+	looks map[types.UID]look
+}
+
+func newPace() *pace { return &pace{looks: map[types.UID]look{}} }
+
+// step notes that a resource's external thing was just changed.
+func (p *pace) step(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.looks[uid]
+	l.stepped = true
+	p.looks[uid] = l
+}
+
+// forget a resource that is being deleted.
+func (p *pace) forget(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.looks, uid)
+}
+
+// interval until the next look at a resource whose poll interval is poll.
+func (p *pace) interval(mg resource.Managed, pending bool, poll time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last, seen := p.looks[mg.GetUID()]
+	if !last.stepped && settled(mg, pending) {
+		delete(p.looks, mg.GetUID())
+		return poll
+	}
+	next := look{version: mg.GetResourceVersion()}
+	if seen && !last.stepped && last.version == next.version {
+		next.idle = last.idle + 1
+	}
+	p.looks[mg.GetUID()] = next
+	return min(wait(next.idle), poll)
+}
+
+// wait is how long to wait after so many looks at which nothing had changed.
+func wait(idle int) time.Duration {
+	d := soon
+	for range idle {
+		if d >= patience {
+			break
+		}
+		d = time.Duration(float64(d) * growth)
+	}
+	return min(d, patience)
+}
+
+// settled says whether nothing is expected to happen to a resource by itself. What is only observed never is on its way.
+func settled(mg resource.Managed, pending bool) bool {
+	if slices.Equal(mg.GetManagementPolicies(), xpv2.ManagementPolicies{xpv2.ManagementActionObserve}) {
+		return true
+	}
+	return !pending && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
+}
+
+// spread moves a duration by up to jitter of it, for random in [0, 1).
+func spread(d time.Duration, random float64) time.Duration {
+	return d + time.Duration((random-0.5)*2*jitter*float64(d))
+}
+
+// hook is the one poll hook: the managed reconciler has but one, and the last one wins.
+func hook[T resource.ModernManaged](p *pace, pending func(T) bool) managed.PollIntervalHook {
+	return func(mg resource.Managed, poll time.Duration) time.Duration {
+		typed, ok := mg.(T)
+		return spread(p.interval(mg, ok && pending != nil && pending(typed), poll), rand.Float64()) //nolint:gosec // Not a secret.
+	}
+}

@@ -1,0 +1,20 @@
+package wiring
+
+import (
+	"slices"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// desiredStateChanged passes what people and other controllers change of a resource, but not its status. Finalizers count: the
+// managed reconciler waits until it holds the last one, and nothing else would wake it when another one goes.
+func desiredStateChanged() predicate.Predicate {
+	return predicate.Or(resource.DesiredStateChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		if e.ObjectOld == nil || e.ObjectNew == nil {
+			return false
+		}
+		return !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers())
+	}})
+}
