@@ -45,7 +45,7 @@ func (c *Client) override(ctx context.Context, s System, target, enabled string)
 	if reached(place.boot, target, enabled, quirk) {
 		return nil
 	}
-	if place.boot.Enabled == "" && place.boot.Target == "" && len(place.boot.Targets) == 0 {
+	if place.boot.Enabled == "" && !place.takesOverride() {
 		if enabled == EnabledDisabled {
 			return nil
 		}
@@ -89,15 +89,18 @@ type place struct {
 	boot Boot
 }
 
+// takesOverride says whether the resource has an override target.
+func (p place) takesOverride() bool { return p.boot.Target != "" || len(p.boot.Targets) > 0 }
+
 // overridePlace is the settings resource where it has a target, else the
 // System: some BMCs publish a settings resource that doesn't take overrides.
 func (c *Client) overridePlace(ctx context.Context, s System, quirk Quirk) (place, error) {
 	if s.settings != "" && !quirk.TargetOnSystem {
 		p, err := c.placeAt(ctx, s.settings)
-		if err == nil && (p.boot.Target != "" || len(p.boot.Targets) > 0) {
+		if err == nil && p.takesOverride() {
 			return p, nil
 		}
-		if err != nil && !IsNotFound(err) {
+		if err != nil && !skippable(err) {
 			return place{}, err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -37,14 +39,40 @@ func classify(what string, err error) error {
 	}
 	switch {
 	case isCertificateError(err):
-		return &Error{Kind: UntrustedCertificate, what: what, cause: err}
+		return &Error{Kind: UntrustedCertificate, what: what, cause: plain(err)}
 	case errors.Is(err, errTooLong):
 		return &Error{Kind: Protocol, what: what, cause: err}
 	case wrapped == nil:
 		// Not a transport error: gofish couldn't read what came.
 		return &Error{Kind: Protocol, what: what + ": the answer isn't Redfish"}
 	default:
-		return &Error{Kind: Unreachable, what: what, cause: err}
+		return &Error{Kind: Unreachable, what: what, cause: plain(err)}
+	}
+}
+
+// plain takes out of an error what differs from one time to the next, such as
+// our own port or the current time: the text ends in a status, which must not
+// change while nothing changes.
+func plain(err error) error {
+	var (
+		timeout net.Error
+		dns     *net.DNSError
+		op      *net.OpError
+		invalid x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errors.New("no answer in time")
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return errors.New("no such host")
+	case errors.As(err, &op):
+		return op.Err
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return errors.New("x509: certificate has expired or is not yet valid")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the connection was closed")
+	default:
+		return err
 	}
 }
 

@@ -38,6 +38,22 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 	return choose(systems, want)
 }
 
+// Find is System with a hint: the URI that the System had last time saves
+// reading all the others.
+func (c *Client) Find(ctx context.Context, want Selector, hint string) (System, error) {
+	if hint != "" {
+		s, err := c.SystemAt(ctx, hint)
+		if err == nil && want.Fits(s) {
+			return s, nil
+		}
+		if err != nil && !IsNotFound(err) {
+			return System{}, err
+		}
+	}
+
+	return c.System(ctx, want)
+}
+
 // SystemAt reads the System at a URI that an earlier System had.
 func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 	a, err := c.get(ctx, uri, nil)
@@ -45,7 +61,29 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 		return System{}, err
 	}
 
-	return decodeSystem(uri, a.body, a.etag)
+	s, err := decodeSystem(uri, a.body, a.etag)
+	if err != nil {
+		return System{}, err
+	}
+
+	return c.withPending(ctx, s)
+}
+
+// withPending shows the override of the settings resource where that is the
+// one that is written: what the System itself shows then comes with a boot.
+func (c *Client) withPending(ctx context.Context, s System) (System, error) {
+	if s.settings == "" || quirkFor(c.cfg.Quirks, s.Identity).TargetOnSystem {
+		return s, nil
+	}
+	p, err := c.placeAt(ctx, s.settings)
+	if err != nil && !skippable(err) {
+		return System{}, err
+	}
+	if err == nil && p.takesOverride() {
+		s.Boot = p.boot
+	}
+
+	return s, nil
 }
 
 func (c *Client) systemsPath() string {

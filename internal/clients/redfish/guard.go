@@ -96,7 +96,7 @@ func (d dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	}
 	addrs, err := d.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, &Error{Kind: Unreachable, what: "cannot resolve the BMC's name", cause: err}
+		return nil, &Error{Kind: Unreachable, what: "cannot resolve the BMC's name", cause: plain(err)}
 	}
 	if len(addrs) == 0 {
 		return nil, failf(Unreachable, "cannot resolve the BMC's name %q: it has no address", host)

@@ -53,6 +53,7 @@ type gate struct {
 	// Guarded by queue.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
+	pin     string // trusted on first use, for as long as the process lives
 	refused map[string]error
 }
 
@@ -151,8 +152,11 @@ func (g *gate) leave() { <-g.queue }
 // than last time, such as a new password or pin, get a new session.
 func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.Client, error) {
 	g.limiter.SetLimit(rate.Limit(perSecond(t)))
-	settings := fingerprint(t)
-	if g.client != nil && g.opened == settings {
+	firstUse := t.TLS.Verify == redfish.VerifyTrustOnFirstUse && len(t.TLS.Pins) == 0
+	if firstUse && g.pin != "" {
+		t.TLS.Pins = []string{g.pin}
+	}
+	if g.client != nil && g.opened == fingerprint(t) {
 		return g.client, nil
 	}
 	g.drop(ctx)
@@ -162,7 +166,12 @@ func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.
 	if err != nil {
 		return nil, err
 	}
-	g.client, g.opened = client, settings
+	if firstUse {
+		// The caller will come back with this pin: that is the same session.
+		g.pin = client.Pin()
+		t.TLS.Pins = []string{g.pin}
+	}
+	g.client, g.opened = client, fingerprint(t)
 
 	return client, nil
 }

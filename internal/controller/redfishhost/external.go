@@ -1,0 +1,186 @@
+package redfishhost
+
+import (
+	"context"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+)
+
+// external is the client of one host for one reconcile.
+type external struct {
+	connector *Connector
+	target    gate.Target
+	inputs    inputs
+	// gone says that there is nothing left to talk to: only deletion remains.
+	gone bool
+
+	// What Observe found, for the Update or Delete of the same reconcile.
+	system  redfish.System
+	trouble error
+}
+
+var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
+
+// Observe looks at the machine and writes nothing to it. A BMC that doesn't
+// answer is condition Reachable and no error: the host still exists, and Ready
+// doesn't flap with its BMC.
+func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalObservation, error) {
+	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && (e.gone || !leavesTraces(host)) {
+		return managed.ExternalObservation{}, e.leave(ctx, host)
+	}
+	if e.gone {
+		return managed.ExternalObservation{}, errors.New("cannot observe a host without its credentials")
+	}
+	inv, pin, err := e.look(ctx, host)
+	if err != nil && !isTrouble(err) {
+		return managed.ExternalObservation{}, err
+	}
+	if err != nil && meta.WasDeleted(host) && host.Spec.ClaimRef == nil {
+		// What we would clear is a hint to a machine that nobody has any more:
+		// it isn't worth keeping the object for a dead BMC. The gate that
+		// decides about installs is in bootd.
+		return managed.ExternalObservation{}, e.leave(ctx, host)
+	}
+	if err != nil {
+		e.trouble = err
+		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity), e.system.Name()
+		showTrouble(host, err, sentence(err, e.inputs))
+
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+
+	return e.show(host, inv, pin), nil
+}
+
+// look reads the machine, unless another host has it.
+func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfish.Inventory, string, error) {
+	others, err := e.others(ctx)
+	if err != nil {
+		return redfish.Inventory{}, "", err
+	}
+	if o := duplicateBySpec(host, others); o != nil {
+		return redfish.Inventory{}, "", e.duplicate(host, o)
+	}
+	var inv redfish.Inventory
+	var pin string
+	err = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
+		var err error
+		if e.system, err = e.find(ctx, bmc, host); err != nil {
+			return err
+		}
+		pin = bmc.Pin()
+		if changedFrom(host, e.system.Identity) != "" {
+			return nil
+		}
+		inv, err = e.inventory(ctx, bmc, host)
+
+		return err
+	})
+	if err != nil {
+		return inv, pin, err
+	}
+	if o := duplicateByIdentity(host, e.system.Identity, others); o != nil {
+		return inv, pin, e.duplicate(host, o)
+	}
+	if changedFrom(host, e.system.Identity) != "" {
+		return inv, pin, errIdentityChanged
+	}
+
+	return inv, pin, nil
+}
+
+// isTrouble says whether err is shown on the host, and not an error of ours or
+// of Kubernetes.
+func isTrouble(err error) bool {
+	return redfish.KindOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
+}
+
+// find reads the System, by the URI of last time where it is known.
+func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
+	return bmc.Find(ctx, selector(host.Spec.ForProvider.System), host.Status.AtProvider.Identity.SystemURI)
+}
+
+func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.Inventory, error) {
+	c, now := e.connector, e.connector.Now()
+	if inv, ok := c.inventories.get(host.GetUID(), e.system.Name(), now, c.InventoryAge); ok {
+		return inv, nil
+	}
+	inv, err := bmc.Inventory(ctx, e.system)
+	if err != nil {
+		return inv, err
+	}
+	c.inventories.put(host.GetUID(), e.system.Name(), now, inv)
+
+	return inv, nil
+}
+
+// others lists every host, from the cache and without copying.
+func (e *external) others(ctx context.Context) ([]v1alpha1.RedfishHost, error) {
+	list := &v1alpha1.RedfishHostList{}
+	if err := e.connector.Kube.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, errors.Wrap(err, "cannot list hosts")
+	}
+
+	return list.Items, nil
+}
+
+// duplicate names the other host only to readers of its namespace.
+func (e *external) duplicate(host, other *v1alpha1.RedfishHost) error {
+	if other.GetNamespace() == host.GetNamespace() {
+		e.inputs.other = other.GetName()
+	}
+
+	return errDuplicate
+}
+
+// leavesTraces says whether we may have set an override that is still there.
+func leavesTraces(host *v1alpha1.RedfishHost) bool {
+	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+
+	return j != nil && (j.Override != "" || (j.pending() && j.Act.Action == actSetBootOnce))
+}
+
+// leave closes the session: the host is gone.
+func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) error {
+	e.connector.inventories.forget(host.GetUID())
+	// A session that can't be closed ends by itself.
+	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
+
+	return nil
+}
+
+// Create is never called: a machine is there or not, and Observe says of every
+// host that it exists.
+func (e *external) Create(context.Context, *v1alpha1.RedfishHost) (managed.ExternalCreation, error) {
+	return managed.ExternalCreation{}, errors.New("cannot create a machine: it is registered, not made")
+}
+
+// Update takes one step.
+func (e *external) Update(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalUpdate, error) {
+	return managed.ExternalUpdate{}, e.advance(ctx, host, wanted(host.Spec.ForProvider))
+}
+
+// Delete takes one step towards off while the host is bound, and takes away
+// our override once it isn't.
+func (e *external) Delete(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalDelete, error) {
+	w := released(wanted(host.Spec.ForProvider), parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]))
+	if host.Spec.ClaimRef == nil {
+		w.power = v1alpha1.Unmanaged
+	}
+
+	return managed.ExternalDelete{}, e.advance(ctx, host, w)
+}
+
+// Disconnect does nothing: the session belongs to the gatekeeper.
+func (e *external) Disconnect(context.Context) error { return nil }
+
+// now is the connector's clock.
+func (e *external) now() time.Time { return e.connector.Now() }

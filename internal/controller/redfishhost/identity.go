@@ -1,0 +1,112 @@
+package redfishhost
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// knownAs lists every name that a machine goes by.
+func knownAs(i redfish.Identity) []string {
+	return slices.DeleteFunc([]string{i.Serial, i.UUID, i.URI}, func(s string) bool { return s == "" })
+}
+
+// changedFrom says which machine this host was, when the BMC shows another one
+// now: "" when it is the same. It is told by the external name, and by the
+// serials of what was granted and installed, which outlive a mistaken rename.
+func changedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
+	was := []string{meta.GetExternalName(host)}
+	var granted v1alpha1.GrantRecord
+	if json.Unmarshal([]byte(host.GetAnnotations()[v1alpha1.AnnotationGranted]), &granted) == nil {
+		was = append(was, granted.Serial)
+	}
+	var installed v1alpha1.InstalledRecord
+	if json.Unmarshal([]byte(host.GetAnnotations()[v1alpha1.AnnotationInstalled]), &installed) == nil {
+		was = append(was, installed.Serial)
+	}
+	for _, name := range was {
+		same := func(s string) bool { return strings.EqualFold(s, name) }
+		if name != "" && !slices.ContainsFunc(knownAs(i), same) {
+			return name
+		}
+	}
+
+	return ""
+}
+
+// selector translates spec.forProvider.system.
+func selector(s *v1alpha1.SystemSelector) redfish.Selector {
+	if s == nil {
+		return redfish.Selector{}
+	}
+
+	return redfish.Selector{ID: s.ID, UUID: s.UUID, Serial: s.Serial}
+}
+
+// duplicateBySpec returns the older host that names the same BMC and may mean
+// the same System, before anything is asked of the BMC.
+func duplicateBySpec(host *v1alpha1.RedfishHost, others []v1alpha1.RedfishHost) *v1alpha1.RedfishHost {
+	return older(host, others, func(o *v1alpha1.RedfishHost) bool {
+		return sameBMC(host, o) && maySelectSame(host, o)
+	})
+}
+
+// duplicateByIdentity returns the older host that is the same machine. Several
+// Systems of one BMC may share their chassis' serial: behind one BMC the
+// System's URI decides.
+func duplicateByIdentity(host *v1alpha1.RedfishHost, i redfish.Identity, others []v1alpha1.RedfishHost) *v1alpha1.RedfishHost {
+	return older(host, others, func(o *v1alpha1.RedfishHost) bool {
+		was := o.Status.AtProvider.Identity
+		if sameBMC(host, o) {
+			return was.SystemURI != "" && strings.EqualFold(was.SystemURI, i.URI)
+		}
+
+		return (i.Serial != "" && i.Serial == was.Serial) || (i.UUID != "" && i.UUID == was.UUID)
+	})
+}
+
+func sameBMC(a, b *v1alpha1.RedfishHost) bool {
+	x, errX := redfish.Endpoint(a.Spec.ForProvider.Address)
+	y, errY := redfish.Endpoint(b.Spec.ForProvider.Address)
+
+	return errX == nil && errY == nil && x == y
+}
+
+// maySelectSame says whether two selectors of one BMC can mean one System:
+// where either leaves it open, or both say the same.
+func maySelectSame(a, b *v1alpha1.RedfishHost) bool {
+	x, y := selector(a.Spec.ForProvider.System), selector(b.Spec.ForProvider.System)
+	if x == (redfish.Selector{}) || y == (redfish.Selector{}) {
+		return true
+	}
+
+	return strings.EqualFold(x.ID, y.ID) && strings.EqualFold(x.UUID, y.UUID) && strings.EqualFold(x.Serial, y.Serial)
+}
+
+// older returns the oldest of the others that match and came before host: by
+// creation, then by UID, so that two hosts agree on which of them is later.
+func older(host *v1alpha1.RedfishHost, others []v1alpha1.RedfishHost, match func(*v1alpha1.RedfishHost) bool) *v1alpha1.RedfishHost {
+	var found *v1alpha1.RedfishHost
+	for i := range others {
+		o := &others[i]
+		if o.GetUID() != host.GetUID() && before(o, host) && match(o) && (found == nil || before(o, found)) {
+			found = o
+		}
+	}
+
+	return found
+}
+
+func before(a, b *v1alpha1.RedfishHost) bool {
+	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	if x.Equal(&y) {
+		return a.GetUID() < b.GetUID()
+	}
+
+	return x.Before(&y)
+}

@@ -1,0 +1,150 @@
+package redfishhost
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// action is one thing that is done to a BMC in one step.
+type action string
+
+// The actions. A reset is two of them, each of which can be repeated and seen:
+// whatever a crash leaves behind, the power state says where to go on.
+const (
+	actNone        action = ""
+	actSetBootOnce action = "SetBootOnce"
+	actClearBoot   action = "ClearBoot"
+	actPowerOn     action = "PowerOn"
+	actGracefulOff action = "GracefulOff"
+	actForceOff    action = "ForceOff"
+	actResetOff    action = "ResetOff"
+	actResetOn     action = "ResetOn"
+)
+
+// States of an act.
+const (
+	begun = "begun"
+	done  = "done"
+	// failed: the BMC said that it didn't do it, so it is begun anew.
+	failed = "failed"
+)
+
+// act is one line of the journal: written as begun before the call, as done
+// when the goal was seen.
+type act struct {
+	Action     action    `json:"action"`
+	Generation int64     `json:"generation,omitempty"`
+	Time       time.Time `json:"time"`
+	State      string    `json:"state"`
+	// Target of SetBootOnce.
+	Target string `json:"target,omitempty"`
+	// Power and LastReset as they were seen before: what differs later happened
+	// in between. They are the BMC's own words, so no clocks are compared.
+	Power     redfish.Power `json:"power,omitempty"`
+	LastReset time.Time     `json:"lastReset,omitzero"`
+	// Refused says that the BMC can't do it, so that waiting is in vain.
+	Refused bool `json:"refused,omitempty"`
+}
+
+// journal is what the provider did and is about to do to a BMC. It is an
+// annotation, since it must survive a backup that loses status.
+type journal struct {
+	// BootOnce is the newest boot.once.generation that was carried out.
+	BootOnce int64 `json:"bootOnce"`
+	// Reset is the newest resetGeneration that was carried out.
+	Reset int64 `json:"reset"`
+	// Override is the target that we set once and that wasn't cleared since.
+	Override string `json:"override,omitempty"`
+	// PoweredOn is when we last powered the machine on.
+	PoweredOn time.Time `json:"poweredOn,omitzero"`
+	// Act is the newest act.
+	Act *act `json:"act,omitempty"`
+}
+
+// parseJournal reads the journal of a host. One that is missing or can't be
+// read is nil: what is asked for now then counts as done, which forgets an act
+// at worst but never repeats one.
+func parseJournal(annotation string) *journal {
+	if annotation == "" {
+		return nil
+	}
+	var j journal
+	if json.Unmarshal([]byte(annotation), &j) != nil {
+		return nil
+	}
+
+	return &j
+}
+
+func (j *journal) String() string {
+	b, err := json.Marshal(j)
+	if err != nil {
+		// Every field marshals: only a year beyond 9999 doesn't.
+		return "{}"
+	}
+
+	return string(b)
+}
+
+// pending says whether an act was begun and its goal not seen yet.
+func (j *journal) pending() bool { return j != nil && j.Act != nil && j.Act.State == begun }
+
+// with returns a copy of j with a as its act.
+func (j journal) with(a act) *journal {
+	j.Act = &a
+
+	return &j
+}
+
+// adopted is the journal of a host that has none: everything that is asked for
+// at this moment counts as done, so that registering changes nothing.
+func adopted(w want) *journal {
+	j := &journal{Reset: w.reset}
+	if w.once != nil {
+		j.BootOnce = w.once.Generation
+	}
+
+	return j
+}
+
+// want is what a host's spec asks of its BMC.
+type want struct {
+	power v1alpha1.PowerState
+	grace time.Duration
+	force bool // after the grace
+	once  *v1alpha1.BootOnce
+	reset int64
+}
+
+// defaultGrace is powerOff.grace where the spec says nothing.
+const defaultGrace = 5 * time.Minute
+
+func wanted(p v1alpha1.RedfishHostParameters) want {
+	w := want{power: p.Power, grace: defaultGrace, force: true, reset: p.ResetGeneration}
+	if p.PowerOff != nil {
+		w.grace = p.PowerOff.Grace.Duration
+		w.force = p.PowerOff.Then != "Never"
+	}
+	if p.Boot != nil {
+		w.once = p.Boot.Once
+	}
+
+	return w
+}
+
+// released is what is wanted of a host that is deleted while it is bound: off,
+// and nothing else. A host whose power isn't ours stays as it is.
+func released(w want, j *journal) want {
+	if w.power != v1alpha1.Unmanaged && w.power != "" {
+		w.power = v1alpha1.PoweredOff
+	}
+	w.once = nil
+	if j != nil {
+		w.reset = j.Reset
+	}
+
+	return w
+}

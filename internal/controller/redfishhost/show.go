@@ -1,0 +1,93 @@
+package redfishhost
+
+import (
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// show puts what Observe found on the host.
+func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin string) managed.ExternalObservation {
+	deleted := meta.WasDeleted(host)
+	fresh := !deleted && enrol(host, e.system.Identity)
+	if !deleted && e.trustFirst(host, pin) {
+		fresh = true
+	}
+	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	host.Status.AtProvider = observation(e.system, inv, pin, j, host.Spec.ForProvider)
+	host.Status.Phase = phaseOf(host, true, false)
+	host.SetConditions(
+		xpv2.Available(),
+		condition(v1alpha1.ConditionReachable, corev1.ConditionTrue, v1alpha1.ReasonAvailable, ""),
+		healthy(e.system.Health),
+	)
+	if c, ok := cleaned(host); ok {
+		host.SetConditions(c)
+	}
+	if fresh {
+		// The spec is written first, which drops this status and wakes us
+		// again: the next look goes on.
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true}
+	}
+	st := next(wanted(host.Spec.ForProvider), j, seenOf(e.system), e.now())
+
+	return managed.ExternalObservation{
+		ResourceExists:   true,
+		ResourceUpToDate: st.journal == nil && st.do == actNone,
+		Diff:             st.why,
+	}
+}
+
+// enrol records, once, who the machine is, and that whatever is asked for at
+// this moment counts as done. It says whether there was something to record.
+func enrol(host *v1alpha1.RedfishHost, i redfish.Identity) bool {
+	if meta.GetExternalName(host) != "" {
+		return false
+	}
+	meta.SetExternalName(host, i.Name())
+	if parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]) == nil {
+		meta.AddAnnotations(host, map[string]string{v1alpha1.AnnotationJournal: adopted(wanted(host.Spec.ForProvider)).String()})
+	}
+
+	return true
+}
+
+// trustFirst stores the certificate seen first, where the provider config says
+// so, and says whether it did. A stored one is never replaced.
+func (e *external) trustFirst(host *v1alpha1.RedfishHost, pin string) bool {
+	if e.target.TLS.Verify != redfish.VerifyTrustOnFirstUse || len(e.target.TLS.Pins) > 0 || pin == "" {
+		return false
+	}
+	host.Spec.ForProvider.TLS = &v1alpha1.HostTLS{PinnedSHA256: []string{pin}}
+
+	return true
+}
+
+// showTrouble puts what is wrong on the host. A host that is enrolled stays
+// Ready while its BMC is away; one that isn't its machine any more doesn't.
+func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
+	ours := err != errDuplicate && err != errIdentityChanged //nolint:errorlint // compared, not unwrapped: both are returned as they are
+	enrolled := ours && meta.GetExternalName(host) != ""
+	recorded(&host.Status.AtProvider, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]))
+	host.Status.Phase = phaseOf(host, enrolled, !ours || (!enrolled && !redfish.IsUnreachable(err)))
+	host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
+	switch {
+	case enrolled:
+		host.SetConditions(xpv2.Available())
+	default:
+		host.SetConditions(condition(xpv2.TypeReady, corev1.ConditionFalse, t.reason, t.message))
+	}
+	if c, ok := cleaned(host); ok {
+		host.SetConditions(c)
+	}
+}
+
+// PollSoon says whether an act of the host is on its way, so that its end
+// should be looked for soon and not at the next poll.
+func PollSoon(host *v1alpha1.RedfishHost) bool {
+	return parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]).pending()
+}
