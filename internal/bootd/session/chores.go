@@ -1,0 +1,221 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// sightings wait to be written to one session.
+type sightings struct {
+	items []Sighting
+	// urgent says that one of them may be a new stage.
+	urgent bool
+	due    time.Time
+}
+
+// chore is something that the watch found to be done to a session.
+type chore struct {
+	// lacks is the revision at which the session lacks a consumption; 0 if it doesn't.
+	lacks uint64
+	due   time.Time
+	// seen is the revision that it was found at; a later one may ask for more.
+	seen string
+}
+
+const (
+	// calm is how often reports alone are written to one session.
+	calm = time.Second
+	// maxWaiting sightings of one session; during a long outage the oldest are dropped.
+	maxWaiting = 32
+	// writers at once.
+	writers = 8
+)
+
+// Sight takes a sighting, to be written soon: a stage at once, mere reports at most once a second. It
+// never blocks. What the machine said is cleaned.
+func (m *Manager) Sight(n boot.Name, x Sighting) {
+	x.Message = Clean(x.Message)
+	m.mu.Lock()
+	w := m.sighted[n]
+	if w == nil {
+		w = &sightings{}
+		m.sighted[n] = w
+	}
+	if len(w.items) == maxWaiting {
+		w.items = append(w.items[:0:0], w.items[1:]...)
+	}
+	w.items = append(w.items, x)
+	w.urgent = w.urgent || x.Kind != SawReport
+	m.mu.Unlock()
+	m.poke()
+}
+
+// Seen takes a session as the watch delivered it, in order. Somebody else's consumption goes into the
+// log before Seen returns; what must be written to the session is done by Run. Until it is, Synced
+// stays below the session's revision.
+func (m *Manager) Seen(r Record) error {
+	if c := r.Session.Consumed; c != nil {
+		if err := m.o.Log.Add(*c); err != nil {
+			return err
+		}
+	}
+	_, lacks := lacking(r.Session, m.o.Log.For(r.Session.EntryUID))
+	_, unheard := boot.Acknowledge(r.Session)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !lacks && !unheard {
+		delete(m.chores, r.Name)
+		return nil
+	}
+	c := chore{seen: r.Session.Revision}
+	if lacks {
+		c.lacks = Revision(r.Session.Revision)
+	}
+	m.chores[r.Name] = c
+	m.poke()
+	return nil
+}
+
+// Gone forgets a session that was deleted.
+func (m *Manager) Gone(n boot.Name) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.chores, n)
+	delete(m.sighted, n)
+}
+
+// Synced lowers a revision to what may be announced as compared with the log: below every session that
+// still lacks what the log knows.
+func (m *Manager) Synced(revision uint64) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.chores {
+		if c.lacks > 0 && c.lacks <= revision {
+			revision = c.lacks - 1
+		}
+	}
+	return revision
+}
+
+// Revision reads a resourceVersion. Those of one cluster are comparable as integers; 0 for anything else.
+func Revision(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (m *Manager) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes sightings and does chores until ctx ends.
+func (m *Manager) Run(ctx context.Context) error {
+	for {
+		due, next := m.due(m.o.Now())
+		g := errgroup.Group{}
+		g.SetLimit(writers)
+		for _, n := range due {
+			g.Go(func() error {
+				m.write(ctx, n)
+				return nil
+			})
+		}
+		_ = g.Wait()
+		if len(due) > 0 {
+			continue
+		}
+		t := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		case <-m.wake:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// due names the sessions to write now, and says when to look again. They aren't due a second time until
+// a second has passed, unless something urgent comes.
+func (m *Manager) due(now time.Time) (names []boot.Name, next time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next = calm
+	for n, w := range m.sighted {
+		switch {
+		case len(w.items) == 0 && now.After(w.due):
+			delete(m.sighted, n)
+		case len(w.items) == 0:
+		case w.urgent, !now.Before(w.due):
+			names = append(names, n)
+			w.urgent, w.due = false, now.Add(calm)
+		default:
+			next = min(next, w.due.Sub(now))
+		}
+	}
+	for n, c := range m.chores {
+		if now.Before(c.due) {
+			next = min(next, c.due.Sub(now))
+			continue
+		}
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+		c.due = now.Add(calm)
+		m.chores[n] = c
+	}
+	return names, next
+}
+
+// write brings a session up to date. A failure is tried again in a second: what waited still waits.
+func (m *Manager) write(ctx context.Context, n boot.Name) {
+	m.mu.Lock()
+	before := m.chores[n].seen
+	m.mu.Unlock()
+	err := m.change(ctx, n, func(r Record) (Record, error) { return r, nil }, noLoss)
+	switch {
+	case err == nil:
+		m.mu.Lock()
+		if m.chores[n].seen == before {
+			delete(m.chores, n)
+		}
+		m.mu.Unlock()
+	case errors.Is(err, ErrNotFound):
+		m.Gone(n)
+	case ctx.Err() == nil:
+		m.o.Logger.Info("a boot session can't be written; it's tried again", "session", n.String(), "error", err.Error())
+	}
+}
+
+// waiting gives a copy of what waits to be written.
+func (m *Manager) waiting(n boot.Name) []Sighting {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.sighted[n]; w != nil {
+		return append([]Sighting(nil), w.items...)
+	}
+	return nil
+}
+
+// written drops the first count of what waited.
+func (m *Manager) written(n boot.Name, count int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.sighted[n]; w != nil {
+		w.items = append([]Sighting(nil), w.items[min(count, len(w.items)):]...)
+		w.urgent = w.urgent && len(w.items) > 0
+	}
+}

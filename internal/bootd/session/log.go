@@ -1,0 +1,206 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// entry is one line of the log.
+type entry struct {
+	Consumption boot.Consumption `json:"consumption"`
+	// Withdrawn takes a line back: the API refused the consumption, for certain, and no byte was served.
+	Withdrawn bool `json:"withdrawn,omitempty"`
+}
+
+// A Log remembers, on this machine's own disk, what was consumed. Each line is on the disk before the
+// API hears of it. It's what stands between a restored etcd and a second install.
+type Log struct {
+	mu      sync.Mutex
+	file    *os.File
+	path    string
+	size    int64
+	lines   int
+	byEntry map[string][]boot.Consumption
+}
+
+// OpenLog reads a log, or begins one. A last line that was cut off by a crash is dropped: the API wasn't
+// told of it yet. A line that can't be read anywhere else is an error: something was consumed there, and
+// going on would forget what.
+func OpenLog(path string) (*Log, error) {
+	l := &Log{path: path, byEntry: map[string][]boot.Consumption{}}
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read the log of consumed grants: %w", err)
+	}
+	good, err := l.parse(b)
+	if err != nil {
+		return nil, err
+	}
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, fmt.Errorf("cannot open the log of consumed grants: %w", err)
+	}
+	if err := errors.Join(l.file.Truncate(good), seekEnd(l.file), l.file.Sync(), syncDir(filepath.Dir(path))); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot prepare the log of consumed grants %q: %w", path, err), l.file.Close())
+	}
+	l.size = good
+	if l.wasteful() {
+		if err := l.compact(); err != nil {
+			return nil, errors.Join(err, l.file.Close())
+		}
+	}
+	return l, nil
+}
+
+// parse takes in all whole lines, and returns where they end.
+func (l *Log) parse(b []byte) (int64, error) {
+	end := 0
+	for n := 1; ; n++ {
+		i := bytes.IndexByte(b[end:], '\n')
+		if i < 0 {
+			return int64(end), nil
+		}
+		var e entry
+		if err := json.Unmarshal(b[end:end+i], &e); err != nil || e.Consumption.GrantID == "" {
+			return 0, fmt.Errorf("line %d of the log of consumed grants %q is damaged; "+
+				"what was consumed there is unknown: compare with the other bootds, then remove the line", n, l.path)
+		}
+		l.take(e)
+		l.lines++
+		end += i + 1
+	}
+}
+
+func (l *Log) take(e entry) {
+	uid := e.Consumption.EntryUID
+	if e.Withdrawn {
+		l.byEntry[uid] = slices.DeleteFunc(l.byEntry[uid], func(c boot.Consumption) bool { return same(c, e.Consumption) })
+		return
+	}
+	l.byEntry[uid] = append(l.byEntry[uid], e.Consumption)
+}
+
+func same(a, b boot.Consumption) bool { return a.GrantID == b.GrantID && a.Nonce == b.Nonce }
+
+// For gives what is known of an entry, the newest last. The slice must not be changed.
+func (l *Log) For(entryUID string) []boot.Consumption {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clip(slices.Clone(l.byEntry[entryUID]))
+}
+
+// Add puts a consumption onto the disk, unless it's there. It returns only when it would survive a power cut.
+func (l *Log) Add(c boot.Consumption) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.byEntry[c.EntryUID], func(x boot.Consumption) bool { return same(c, x) }) {
+		return nil
+	}
+	return l.append(entry{Consumption: c})
+}
+
+// Withdraw takes back what Add wrote for a consumption that certainly never reached the API.
+func (l *Log) Withdraw(c boot.Consumption) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.append(entry{Consumption: c, Withdrawn: true})
+}
+
+func (l *Log) append(e entry) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("cannot encode a consumption: %w", err)
+	}
+	b = append(b, '\n')
+	_, err = l.file.Write(b)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		// A half-written line must not damage the next one.
+		return errors.Join(fmt.Errorf("cannot log a consumption: %w", err), l.file.Truncate(l.size), seekEnd(l.file))
+	}
+	l.size += int64(len(b))
+	l.lines++
+	l.take(e)
+	return nil
+}
+
+// compactAt is how many lines more than needed are left in peace.
+const compactAt = 256
+
+func (l *Log) wasteful() bool { return l.lines > 2*len(l.byEntry)+compactAt }
+
+// compact writes the log anew with what still matters: of one entry and host the highest generation
+// stands for all below it, by the rule of covers.
+func (l *Log) compact() error {
+	var b bytes.Buffer
+	keep := map[string][]boot.Consumption{}
+	lines := 0
+	for uid, cs := range l.byEntry {
+		for i, c := range cs {
+			if slices.ContainsFunc(cs[i+1:], func(x boot.Consumption) bool {
+				return x.HostUID == c.HostUID && x.Generation >= c.Generation
+			}) {
+				continue
+			}
+			line, err := json.Marshal(entry{Consumption: c})
+			if err != nil {
+				return fmt.Errorf("cannot encode a consumption: %w", err)
+			}
+			b.Write(append(line, '\n'))
+			keep[uid] = append(keep[uid], c)
+			lines++
+		}
+	}
+	f, err := replaceFile(l.path, b.Bytes())
+	if err != nil {
+		return fmt.Errorf("cannot compact the log of consumed grants: %w", err)
+	}
+	_ = l.file.Close() // The old file; nothing is waiting to be written to it.
+	l.file, l.byEntry, l.size, l.lines = f, keep, int64(b.Len()), lines
+	return nil
+}
+
+// Close the log.
+func (l *Log) Close() error { return l.file.Close() }
+
+// replaceFile puts b in the place of path, so that after a power cut it's the old file or the new one,
+// and returns the new one, open at its end.
+func replaceFile(path string, b []byte) (*os.File, error) {
+	tmp := path + ".new"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync()); err == nil {
+		err = errors.Join(os.Rename(tmp, path), syncDir(filepath.Dir(path)))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func seekEnd(f *os.File) error {
+	_, err := f.Seek(0, io.SeekEnd)
+	return err
+}
+
+// syncDir makes a new name in a folder survive a power cut.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

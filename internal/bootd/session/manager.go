@@ -1,0 +1,274 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Options of a Manager..
+type Options struct {
+	Store Store
+	Log   *Log
+	// Name of this bootd's BootServer, which signs what it writes.
+	Name   string
+	Now    func() time.Time
+	Logger *slog.Logger
+	// Crash is called at points where a test may want the process to die: bootd-before-consume,
+	// bootd-after-log, bootd-after-consume.
+	Crash func(point string)
+	// Consumed is called after each consumption that this bootd wrote.
+	Consumed func()
+}
+
+// A Manager writes sessions: one change at a time for each of them, each by compare-and-swap on a live
+// read, so that of several bootds and the provider's revocation exactly one wins.
+type Manager struct {
+	o     Options
+	locks locks
+
+	mu      sync.Mutex
+	sighted map[boot.Name]*sightings
+	chores  map[boot.Name]chore
+	wake    chan struct{}
+}
+
+// New makes a manager. Its Run writes what needn't be written at once.
+func New(o Options) *Manager {
+	if o.Crash == nil {
+		o.Crash = func(string) {}
+	}
+	if o.Consumed == nil {
+		o.Consumed = func() {}
+	}
+	return &Manager{
+		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
+		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, wake: make(chan struct{}, 1),
+	}
+}
+
+const (
+	// tries of a compare-and-swap. Those who compete are a few bootds and the provider.
+	tries = 8
+	// patience with the API for one change; the machine that waits has about as much.
+	patience = 5 * time.Second
+)
+
+// Logged gives what this bootd's own log knows of an entry, for boot.Decide.
+func (m *Manager) Logged(entryUID string) []boot.Consumption { return m.o.Log.For(entryUID) }
+
+// Open records that the install script with nonce is about to be served for a grant. A repeat with the
+// nonce that was opened last changes nothing. The errors are boot's refusals, or say that the API
+// couldn't be asked; in either case the script must not be served.
+func (m *Manager) Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error {
+	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+		if r.Session.EntryUID != p.EntryUID {
+			return r, boot.ErrNoGrant
+		}
+		return m.opened(r, grantID, nonce)
+	}, noLoss)
+}
+
+func (m *Manager) opened(r Record, grantID, nonce string) (Record, error) {
+	now := m.o.Now()
+	s, err := open(r.Session, m.o.Log.For(r.Session.EntryUID), grantID, nonce, m.o.Name, now)
+	if err != nil || len(s.Opened) == len(r.Session.Opened) && s.OpenedGrantID == r.Session.OpenedGrantID {
+		return r, err
+	}
+	r.Progress = opened(r.Progress, s.OpenedGrantID != r.Session.OpenedGrantID, now)
+	r.Session = s
+	return r, nil
+}
+
+// Consume uses the grant for the boot of token t. It returns nil only when this boot owns the grant, by
+// the API and by the log on this machine's disk, so that the first destructive byte may be served.
+func (m *Manager) Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+	return m.consume(ctx, p, t, func(r Record) (Record, error) { return r, nil })
+}
+
+// OpenAndConsume does both in one write, for a kernel that destroys without asking again.
+func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+	return m.consume(ctx, p, t, func(r Record) (Record, error) {
+		if boot.Owns(r.Session, t) == nil {
+			return r, nil // A repeat: this boot may go on.
+		}
+		return m.opened(r, t.GrantID, t.Nonce)
+	})
+}
+
+func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, first func(Record) (Record, error)) error {
+	var intent *boot.Consumption
+	err := m.change(ctx, p.Entry, func(r Record) (Record, error) {
+		intent = nil
+		next, err := m.consumption(r, p, t, first)
+		if err != nil || next.Session.Consumed == r.Session.Consumed {
+			return next, err
+		}
+		m.o.Crash("bootd-before-consume")
+		// On the disk before the API hears of it: the other way round a power cut in between would
+		// leave a consumption that a restored etcd could make undone.
+		if err := m.o.Log.Add(*next.Session.Consumed); err != nil {
+			return r, err
+		}
+		intent = next.Session.Consumed
+		m.o.Crash("bootd-after-log")
+		return next, nil
+	}, func() error {
+		// A conflict is certain: nothing was written. What was logged must go, or the retry would
+		// take it for something that a restored etcd has lost.
+		if intent == nil {
+			return nil
+		}
+		return m.o.Log.Withdraw(*intent)
+	})
+	if err != nil || intent == nil {
+		return err
+	}
+	m.o.Crash("bootd-after-consume")
+	m.o.Consumed()
+	return nil
+}
+
+func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(Record) (Record, error)) (Record, error) {
+	if r.Session.EntryUID != p.EntryUID || boot.KeyOf(p.EntryUID) != t.Entry {
+		return r, boot.ErrNoGrant
+	}
+	before := r.Session.Consumed
+	r, err := first(r)
+	if err != nil {
+		return r, err
+	}
+	now := m.o.Now()
+	s, err := consume(r.Session, m.o.Log.For(p.EntryUID), t, m.o.Name, now)
+	if err != nil || s.Consumed == before {
+		return r, err
+	}
+	r.Session, r.Progress = s, began(r.Progress, now)
+	return r, nil
+}
+
+// Report records how the install of token t ended: installed, or failed.
+func (m *Manager) Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error {
+	message = Clean(message)
+	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+		if r.Session.EntryUID != p.EntryUID {
+			return r, boot.ErrNoGrant
+		}
+		s, err := boot.Report(r.Session, t, installed, message, m.o.Now())
+		if err != nil || s.Installed == r.Session.Installed && s.Failed == r.Session.Failed {
+			return r, err
+		}
+		r.Session, r.Progress = s, reported(r.Progress, s, message)
+		return r, nil
+	}, noLoss)
+}
+
+// change reads a session live, applies f and what waited to be written about the session, and writes it
+// if anything changed. A consumption that the log knows and the session lacks is written back first: the
+// session comes from a restored etcd, and f must not see it as it is. After a conflict lost is called,
+// and all starts again.
+func (m *Manager) change(ctx context.Context, n boot.Name, f func(Record) (Record, error), lost func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	unlock, err := m.locks.lock(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for range tries {
+		err := m.try(ctx, n, f)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+		if err := lost(); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("cannot write boot session %s: others wrote it %d times in between", n, tries)
+}
+
+func noLoss() error { return nil }
+
+func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, error)) error {
+	old, err := m.o.Store.Get(ctx, n)
+	if err != nil {
+		return err
+	}
+	if old, err = m.restore(ctx, old); err != nil {
+		return err
+	}
+	r, waiting := old, m.waiting(n)
+	for _, x := range waiting {
+		r = advance(r, x)
+	}
+	r.Session, _ = boot.Acknowledge(r.Session)
+	next, refused := f(r)
+	if refused != nil {
+		next = r // The notes are worth writing all the same.
+	}
+	if differs(old, next) {
+		if _, err := m.o.Store.Update(ctx, next); err != nil {
+			return err
+		}
+	}
+	m.written(n, len(waiting))
+	return refused
+}
+
+func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
+	s, lacked := lacking(r.Session, m.o.Log.For(r.Session.EntryUID))
+	if !lacked {
+		return r, nil
+	}
+	r.Session = s
+	r, err := m.o.Store.Update(ctx, r)
+	if err == nil {
+		m.o.Logger.Warn("a session lacked a consumption that this bootd's log knows; written back",
+			"session", r.Name.String(), "grant", s.Consumed.GrantID)
+	}
+	return r, err
+}
+
+// differs says whether bootd's half of a record changed. The pure transitions never change what a
+// pointer points to, so that comparing pointers is enough.
+func differs(a, b Record) bool {
+	x, y := a.Session, b.Session
+	return a.Progress != b.Progress || x.OpenedGrantID != y.OpenedGrantID || !slices.Equal(x.Opened, y.Opened) ||
+		x.Consumed != y.Consumed || x.Installed != y.Installed || x.Failed != y.Failed || x.Acknowledged != y.Acknowledged
+}
+
+// locks are one lock for each session in use; waiting for one ends with its context.
+type locks struct {
+	mu   sync.Mutex
+	held map[boot.Name]chan struct{}
+}
+
+func (l *locks) lock(ctx context.Context, n boot.Name) (unlock func(), err error) {
+	for {
+		l.mu.Lock()
+		wait, taken := l.held[n]
+		if !taken {
+			mine := make(chan struct{})
+			l.held[n] = mine
+			l.mu.Unlock()
+			return func() {
+				l.mu.Lock()
+				delete(l.held, n)
+				l.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
