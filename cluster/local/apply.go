@@ -49,7 +49,7 @@ func Load(paths ...string) ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 		for _, f := range files {
-			b, err := os.ReadFile(f) //nolint:gosec // What the caller names.
+			b, err := os.ReadFile(f)
 			if err != nil {
 				return nil, fmt.Errorf("cannot read %q: %w", f, err)
 			}
@@ -134,7 +134,7 @@ func (p *Plane) established(ctx context.Context, o *unstructured.Unstructured) e
 }
 
 func isTrue(u *unstructured.Unstructured, condition string) bool {
-	cs, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions") //nolint:errcheck // No conditions is false.
+	cs, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions") // No conditions is false.
 	for _, c := range cs {
 		m, ok := c.(map[string]any)
 		if ok && m["type"] == condition {

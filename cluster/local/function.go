@@ -53,8 +53,8 @@ func (p *Plane) RegisterFunction(ctx context.Context, name, endpoint string) err
 		return err
 	}
 	before := rev.DeepCopy()
-	_ = unstructured.SetNestedField(rev.Object, endpoint, "status", "endpoint")                          //nolint:errcheck // A fresh map.
-	_ = unstructured.SetNestedStringSlice(rev.Object, []string{"composition"}, "status", "capabilities") //nolint:errcheck // A fresh map.
+	_ = unstructured.SetNestedField(rev.Object, endpoint, "status", "endpoint")                          // A fresh map.
+	_ = unstructured.SetNestedStringSlice(rev.Object, []string{"composition"}, "status", "capabilities") // A fresh map.
 	if err := p.kube.Status().Patch(ctx, rev, client.MergeFrom(before)); err != nil {
 		return fmt.Errorf("cannot register function %q: %w", name, err)
 	}

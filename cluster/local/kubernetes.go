@@ -164,7 +164,7 @@ func healthy(hc *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return fmt.Errorf("cannot ask %q: %w", url, err)
 		}
@@ -172,8 +172,8 @@ func healthy(hc *http.Client, url string) func(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("no answer: %w", err)
 		}
-		defer res.Body.Close()                                      //nolint:errcheck // Only read.
-		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) //nolint:errcheck // Only lets the connection be used again.
+		defer res.Body.Close()                                      // Only read.
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // Only lets the connection be used again.
 		if res.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s", url, res.Status)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,8 +115,8 @@ func (p *Plane) Stop() {
 		return
 	}
 	// Nobody needs a graceful end of a control plane that is thrown away: without it, Stop takes no time.
-	for i := len(procs) - 1; i >= 0; i-- {
-		procs[i].Kill()
+	for _, pr := range slices.Backward(procs) {
+		pr.Kill()
 	}
 }
 

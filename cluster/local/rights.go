@@ -16,7 +16,7 @@ import (
 // SafeStart is the capability of a provider that waits for its CRDs to be there.
 const SafeStart = "safe-start"
 
-// A Role of those that Crossplane's RBAC manager makes for a provider.
+// A providerRole is one of those that Crossplane's RBAC manager makes for a provider.
 type providerRole struct {
 	suffix string
 	labels map[string]string
@@ -65,13 +65,12 @@ func providerRoles(crds, capabilities []string) []providerRole {
 }
 
 // byGroup sorts names PLURAL.GROUP as the RBAC manager does, and returns for each group its resources with their status.
-func byGroup(crds []string) ([]string, map[string][]string) {
+func byGroup(crds []string) (groups []string, resources map[string][]string) {
 	sorted := slices.Clone(crds)
 	sort.Slice(sorted, func(i, j int) bool {
 		return strings.Replace(sorted[i], ".", "", 1) < strings.Replace(sorted[j], ".", "", 1)
 	})
-	var groups []string
-	resources := map[string][]string{}
+	resources = map[string][]string{}
 	for _, name := range sorted {
 		plural, group, ok := strings.Cut(name, ".")
 		if !ok {

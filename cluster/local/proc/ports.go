@@ -54,20 +54,20 @@ func (p *Ports) Close() {
 	defer p.mu.Unlock()
 	for _, f := range p.locks {
 		// The file goes while the lock is held: whoever opened it before sees that its lock has no name any more.
-		_ = os.Remove(f.Name()) //nolint:errcheck // A left-over lock file without a lock does no harm.
-		_ = f.Close()           //nolint:errcheck // Nothing was written.
+		_ = os.Remove(f.Name()) // A left-over lock file without a lock does no harm.
+		_ = f.Close()           // Nothing was written.
 	}
 	p.locks = nil
 }
 
 func (p *Ports) lock(port int) bool {
 	name := filepath.Join(p.dir, strconv.Itoa(port))
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // A number in our own folder.
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return false
 	}
 	if !locked(f) || !isFree(port) {
-		_ = f.Close() //nolint:errcheck // Nothing was written.
+		_ = f.Close() // Nothing was written.
 		return false
 	}
 	p.locks = append(p.locks, f)
@@ -93,7 +93,7 @@ func isFree(port int) bool {
 	if err != nil {
 		return false
 	}
-	defer l.Close()                         //nolint:errcheck // Only tried.
+	defer l.Close()                         // Only tried.
 	u, err := net.ListenPacket("udp", addr) //nolint:noctx // Loopback answers at once.
 	if err != nil {
 		return false

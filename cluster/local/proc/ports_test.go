@@ -45,11 +45,11 @@ func TestPortsAreGivenOnce(t *testing.T) {
 }
 
 func TestTakenPort(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Loopback answers at once.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // Only listened.
+	defer l.Close() // Only listened.
 	_, s, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,8 @@ type Process struct {
 // Start runs the command as a child in a process group of its own. The kernel kills it when the parent dies in whatever way.
 func Start(c Command) (*Process, error) {
 	p := &Process{cmd: c}
-	return p, p.Start()
+	err := p.Start()
+	return p, err
 }
 
 // Start runs the command again after it ended. It does nothing while the process is running.
@@ -83,7 +84,7 @@ func (p *Process) run(cmd *exec.Cmd, log *os.File, started chan<- error, done ch
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(done)
-	defer log.Close() //nolint:errcheck // Nothing is buffered; the child wrote to the descriptor itself.
+	defer log.Close() // Nothing is buffered; the child wrote to the descriptor itself.
 
 	err := cmd.Start()
 	if err != nil {
@@ -99,8 +100,7 @@ func (p *Process) run(cmd *exec.Cmd, log *os.File, started chan<- error, done ch
 }
 
 func command(c Command, log *os.File) *exec.Cmd {
-	// The context only bounds exec.CommandContext's own kill; a Process is ended by its methods.
-	cmd := exec.CommandContext(context.Background(), c.Path, c.Args...) //nolint:gosec // Running what the caller names is the job.
+	cmd := exec.Command(c.Path, c.Args...) //nolint:gosec,noctx // Running what the caller names is the job; its methods end it.
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = log, log
@@ -180,7 +180,7 @@ func (p *Process) signal(s syscall.Signal) {
 	if pid == 0 {
 		return
 	}
-	_ = syscall.Kill(-pid, s) //nolint:errcheck // It may just have ended, which is as good.
+	_ = syscall.Kill(-pid, s) // It may just have ended, which is as good.
 }
 
 // Await calls ready until it returns nil and gives up when the process ends or the context does; then the error says which,

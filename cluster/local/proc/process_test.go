@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func TestRestartAppendsToTheLog(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	logged(t, p, "up\n  up")
+	logged(t, p, "up\n  up") //nolint:dupword // It was started twice.
 	if p.PID() == first {
 		t.Error("the PID is the one of before")
 	}
@@ -159,7 +160,7 @@ func TestPauseAndResume(t *testing.T) {
 		if err != nil {
 			t.Skip("skipped: no /proc on this machine")
 		}
-		return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))[0]
+		return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))[0]
 	}
 	for deadline := time.Now().Add(10 * time.Second); state() != "T"; {
 		if time.Now().After(deadline) {
@@ -193,7 +194,7 @@ func TestDiesWithParent(t *testing.T) {
 	}
 	var pid int
 	for deadline := time.Now().Add(10 * time.Second); pid == 0; {
-		b, _ := os.ReadFile(log) //nolint:errcheck // Not there yet.
+		b, _ := os.ReadFile(log) // Not there yet.
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
 		if time.Now().After(deadline) {
 			t.Fatal("the child doesn't start")
@@ -202,7 +203,7 @@ func TestDiesWithParent(t *testing.T) {
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = parent.Wait() //nolint:errcheck // It was killed.
+	_ = parent.Wait() // It was killed.
 	for deadline := time.Now().Add(10 * time.Second); !gone(pid); {
 		if time.Now().After(deadline) {
 			t.Fatal("the child outlives its parent")

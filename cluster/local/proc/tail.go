@@ -13,13 +13,13 @@ const tailWindow = 64 << 10
 // Tail returns the last n lines of a file, each indented by two spaces for an error message. Of a file that can't be read it
 // says so.
 func Tail(path string, n int) string {
-	f, err := os.Open(path) //nolint:gosec // The caller's own log.
+	f, err := os.Open(path)
 	if err != nil {
 		return "  (no log: " + err.Error() + ")"
 	}
-	defer f.Close() //nolint:errcheck // Only read.
+	defer f.Close() // Only read.
 	if size, err := f.Seek(0, io.SeekEnd); err == nil {
-		_, _ = f.Seek(max(0, size-tailWindow), io.SeekStart) //nolint:errcheck // Then more than needed is read.
+		_, _ = f.Seek(max(0, size-tailWindow), io.SeekStart) // Then more than needed is read.
 	}
 	b, err := io.ReadAll(io.LimitReader(f, tailWindow))
 	if err != nil {

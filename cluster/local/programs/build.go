@@ -105,7 +105,7 @@ func (f Finder) lock(ctx context.Context) (func(), error) {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return func() { _ = file.Close() }, nil //nolint:errcheck // Closing is what unlocks; nothing was written.
+			return func() { _ = file.Close() }, nil // Closing is what unlocks; nothing was written.
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("cannot lock the cache folder: %w", err)
@@ -132,7 +132,9 @@ func moduleDir(ctx context.Context, dir, path string) (string, error) {
 }
 
 func parseDir(out []byte, path string) (string, error) {
-	var m struct{ Dir string }
+	var m struct {
+		Dir string `json:"Dir"` //nolint:tagliatelle // Go's own output.
+	}
 	if err := json.Unmarshal(out, &m); err != nil {
 		return "", fmt.Errorf("cannot understand what go says of module %s: %w", path, err)
 	}

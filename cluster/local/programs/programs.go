@@ -133,7 +133,7 @@ func (f Finder) cacheDir(module string) (string, error) {
 // Root is the top folder of the checkout that dir is in: the one with this module's go.mod.
 func Root(dir string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
-		b, err := os.ReadFile(filepath.Join(d, "go.mod")) //nolint:gosec // Looks only for our own module's line.
+		b, err := os.ReadFile(filepath.Join(d, "go.mod"))
 		if err == nil && strings.HasPrefix(string(b), "module github.com/crossplane-contrib/provider-baremetal\n") {
 			return d, nil
 		}

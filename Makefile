@@ -1,0 +1,74 @@
+# Everything a person does with this repository. "make help" lists it.
+# What a machine can't run is named in one line and counted as skipped; under CI=true it fails.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+
+GO       ?= go
+LINT     := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+# Tests are listed as JSON and shown as plain "go test" does, with one line for each test that was skipped.
+VERDICT  := $(GO) run ./test/verdict
+TEST     := $(GO) test -json
+UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo)|cluster/local)$$'
+# What "make generate" writes.
+GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
+
+##@ The two commands of the README
+
+.PHONY: demo
+demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leaves it running.
+	@$(GO) run ./test/demo $(if $(KEEP),-keep)
+
+.PHONY: test
+test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to end and, as root, real firmware.
+
+##@ Parts
+
+.PHONY: demo-down
+demo-down: ## End what "make demo KEEP=1" left running.
+	@$(GO) run ./test/demo -down
+
+.PHONY: generate
+generate: ## Write deep copies, CRDs, accessors and XRDs anew.
+	@$(GO) generate ./apis/...
+
+.PHONY: lint
+lint: ## golangci-lint, and that generated files are what "make generate" writes.
+	@echo "lint: golangci-lint"
+	@$(LINT) run
+	@echo "lint: generated files"
+	@before=$$($(GENERATED) | sort | xargs cat | sha256sum); \
+	$(MAKE) generate; \
+	after=$$($(GENERATED) | sort | xargs cat | sha256sum); \
+	if [ "$$before" != "$$after" ]; then echo "lint: generated files were stale; they are right now: commit them"; exit 1; fi
+
+.PHONY: unit
+unit: ## Unit, contract and render tests, and the rule of who imports whom.
+	@$(TEST) $$($(UNIT)) | $(VERDICT) unit
+
+.PHONY: e2e
+e2e: ## End to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
+	@$(TEST) -timeout 25m -count 1 $(if $(RUN),-run '$(RUN)') ./cluster/local ./test/e2e/... | $(VERDICT) e2e
+
+.PHONY: e2e-vm
+e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).
+	@$(TEST) -timeout 25m -count 1 $(if $(RUN),-run '$(RUN)') ./test/vm/... | $(VERDICT) e2e-vm
+
+.PHONY: bench
+bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
+	@$(GO) run ./test/bench $(if $(ONLY),-only '$(ONLY)')
+
+.PHONY: build
+build: ## The three programs, static, into bin/.
+	@mkdir -p bin
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+
+.PHONY: run
+run: ## The provider against the cluster of KUBECONFIG. ARGS="--help" shows its flags.
+	@$(GO) run ./cmd/provider $(ARGS)
+
+.PHONY: help
+help: ## This list.
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// elsewhere marks a test whose recordings aren't part of the repository: missing them is no machine's fault.
+const elsewhere = "../shared/"
+
+// slow is how many seconds a test takes that is shown by itself though it passed: who waits wants to see what for.
+const slow = 5
+
+var (
+	errFailed  = errors.New("tests failed")
+	errSkipped = errors.New("tests were skipped, which counts as failed under CI=true")
+)
+
+// An event is one line of "go test -json" (see "go doc test2json").
+type event struct {
+	Action     string `json:"Action"`
+	Package    string `json:"Package"`
+	ImportPath string `json:"ImportPath"`
+	Test       string `json:"Test"`
+	Output     string `json:"Output"`
+	// Elapsed is in seconds.
+	Elapsed float64 `json:"Elapsed"`
+}
+
+// A key names one test of one package; the package itself has no test.
+type key struct{ pkg, test string }
+
+// A verdict collects events.
+type verdict struct {
+	output                  map[key][]string
+	passed, failed, skipped int
+	packages                int
+	excused                 int
+}
+
+func newVerdict() *verdict { return &verdict{output: map[key][]string{}} }
+
+// take returns what is to be shown once that line has come.
+func (v *verdict) take(line []byte) string {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+		return string(line) // What isn't an event is the go command's own word.
+	}
+	k := key{pkg: e.Package, test: e.Test}
+	switch e.Action {
+	case "output":
+		v.output[k] = append(v.output[k], e.Output)
+		return ""
+	case "build-output":
+		return e.Output
+	case "build-fail":
+		v.failed++
+		return ""
+	case "pass", "fail", "skip":
+		return v.end(k, e)
+	default:
+		return ""
+	}
+}
+
+// end counts a test or package that has ended, forgets its output and returns what of it is to be shown.
+func (v *verdict) end(k key, e event) string {
+	out := v.output[k]
+	delete(v.output, k)
+	if k.test == "" {
+		v.packages++
+		if e.Action == "fail" {
+			v.failed++
+		}
+		return closing(out)
+	}
+	switch e.Action {
+	case "fail":
+		v.failed++
+		return strings.Join(out, "")
+	case "skip":
+		return v.skip(k, out)
+	default:
+		v.passed++
+		if e.Elapsed < slow {
+			return ""
+		}
+		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed)
+	}
+}
+
+func (v *verdict) skip(k key, out []string) string {
+	why := reason(out)
+	v.skipped++
+	if strings.Contains(why, elsewhere) {
+		v.excused++
+	}
+	return fmt.Sprintf("--- SKIP: %s: %s\n", k.test, why)
+}
+
+// closing are the lines of a package itself: "ok", "FAIL", what a failed TestMain said. "PASS" alone says nothing, nor does a
+// package without tests.
+func closing(out []string) string {
+	var b strings.Builder
+	for _, o := range out {
+		if o == "PASS\n" || strings.Contains(o, "[no test files]") {
+			continue
+		}
+		b.WriteString(o)
+	}
+	return b.String()
+}
+
+// reason is the sentence of a skipped test in one line: its last line that isn't the framework's.
+func reason(out []string) string {
+	lines := strings.Split(strings.Join(out, ""), "\n")
+	for _, l := range slices.Backward(lines) {
+		l = strings.TrimSpace(l)
+		if l == "" || strings.HasPrefix(l, "---") || strings.HasPrefix(l, "===") {
+			continue
+		}
+		if _, said, ok := strings.Cut(l, ".go:"); ok {
+			_, l, _ = strings.Cut(said, ": ")
+		}
+		return strings.TrimPrefix(l, "skipped: ")
+	}
+	return "no reason given"
+}
+
+func (v *verdict) summary(name string) string {
+	return fmt.Sprintf("%s: %d passed, %d failed, %d skipped in %d packages", name, v.passed, v.failed, v.skipped, v.packages)
+}
+
+func (v *verdict) failure(ci bool) error {
+	if v.failed > 0 || v.packages == 0 {
+		return errFailed
+	}
+	if ci && v.skipped > v.excused {
+		return errSkipped
+	}
+	return nil
+}

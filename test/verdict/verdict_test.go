@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestRun(t *testing.T) {
+	const (
+		ok       = `{"Action":"output","Package":"p","Output":"PASS\n"}` + "\n" + `{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}` + "\n" + `{"Action":"pass","Package":"p"}` + "\n"
+		passed   = `{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n"
+		failed   = `{"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:1: boom\n"}` + "\n" + `{"Action":"fail","Package":"p","Test":"TestB"}` + "\n"
+		fail     = `{"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}` + "\n" + `{"Action":"fail","Package":"p"}` + "\n"
+		noRoot   = `{"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:12: skipped: needs root\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestC","Output":"--- SKIP: TestC (0.00s)\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestC"}` + "\n"
+		noShared = `{"Action":"output","Package":"p","Test":"TestD","Output":"    d_test.go:1: ../shared/testdata is missing\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestD"}` + "\n"
+		slowTest = `{"Action":"pass","Package":"p","Test":"TestE","Elapsed":12.34}` + "\n"
+		broken   = `{"ImportPath":"p","Action":"build-output","Output":"p/a.go:1: syntax error\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"
+	)
+	cases := map[string]struct {
+		reason, in string
+		ci         bool
+		want       string
+		err        error
+	}{
+		"Pass": {
+			reason: "A package that passes is one line.", in: passed + ok,
+			want: "ok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
+		},
+		"Slow": {
+			reason: "Who waits for a long test sees it pass.", in: slowTest + ok,
+			want: "--- PASS: TestE (12.3s)\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
+		},
+		"Fail": {
+			reason: "Only a test that fails shows its output.", in: passed + failed + fail,
+			want: "    b_test.go:1: boom\nFAIL\tp\t0.1s\nx: 1 passed, 2 failed, 0 skipped in 1 packages\n", err: errFailed,
+		},
+		"Skip": {
+			reason: "What a machine can't run is named and counted.", in: noRoot + ok,
+			want: "--- SKIP: TestC: needs root\nok  \tp\t0.1s\nx: 0 passed, 0 failed, 1 skipped in 1 packages\n",
+		},
+		"SkipInCI": {
+			reason: "In CI every machine can run everything.", in: noRoot + ok, ci: true,
+			want: "--- SKIP: TestC: needs root\nok  \tp\t0.1s\nx: 0 passed, 0 failed, 1 skipped in 1 packages\n", err: errSkipped,
+		},
+		"Elsewhere": {
+			reason: "Recordings that aren't in the repository may be missing in CI too.", in: noShared + ok, ci: true,
+			want: "--- SKIP: TestD: ../shared/testdata is missing\nok  \tp\t0.1s\nx: 0 passed, 0 failed, 1 skipped in 1 packages\n",
+		},
+		"Broken": {
+			reason: "What doesn't compile fails with the compiler's words.", in: broken + fail,
+			want: "p/a.go:1: syntax error\nFAIL\tp\t0.1s\nx: 0 passed, 2 failed, 0 skipped in 1 packages\n", err: errFailed,
+		},
+		"Nothing": {
+			reason: "No test at all isn't a success, and what go says is shown.", in: "go: cannot find main module",
+			want: "go: cannot find main modulex: 0 passed, 0 failed, 0 skipped in 0 packages\n", err: errFailed,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			err := run(strings.NewReader(tc.in), &out, "x", tc.ci)
+			if diff := cmp.Diff(tc.err, err, cmpopts.EquateErrors()); diff != "" {
+				t.Errorf("%s\nrun: -want error, +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+				t.Errorf("%s\nrun: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func FuzzTake(f *testing.F) {
+	f.Add([]byte(`{"Action":"skip","Test":"T"}`))
+	f.Add([]byte("x\n"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		v := newVerdict()
+		v.take(line)
+		if err := v.failure(false); err != nil && !errors.Is(err, errFailed) {
+			t.Error(err)
+		}
+	})
+}
