@@ -1,0 +1,302 @@
+package dhcp
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// An Ingress is where a request came in.
+type Ingress struct {
+	// From is the sender.
+	From netip.AddrPort
+	// To is our address that it was sent to; invalid for a broadcast.
+	To netip.Addr
+	// Interface that it came in on, by name and index, and the addresses on it.
+	Interface string
+	Index     int
+	Addresses []netip.Addr
+}
+
+// A View is all that an answer rests on, besides the request.
+type View struct {
+	State *boot.State
+	// Keys that tokens are made with, the current one first.
+	Keys [][]byte
+	Now  time.Time
+	// Advertise is the address that machines are told; invalid: the one that they asked.
+	Advertise netip.Addr
+	// HTTPPort of scripts and files.
+	HTTPPort uint16
+	Files    Files
+}
+
+// Files are the names of the first stages, as TFTP and HTTP serve them; "" where there is none.
+type Files struct {
+	BIOS      string
+	UEFIAMD64 string
+	UEFIARM64 string
+}
+
+// For gives the first stage of a firmware.
+func (f Files) For(fw boot.Firmware) string {
+	switch {
+	case fw.Kind == boot.FirmwareBIOS:
+		return f.BIOS
+	case fw.Kind == boot.FirmwareUnknown:
+		return ""
+	case fw.Arch == boot.AMD64:
+		return f.UEFIAMD64
+	case fw.Arch == boot.ARM64:
+		return f.UEFIARM64
+	}
+	return ""
+}
+
+// A Reason says in one word why a request was answered as it was: for logs and metrics.
+type Reason string
+
+// Values of Reason. Those of silence are an owner's most frequent question.
+const (
+	Offered      Reason = "Offered"
+	Acknowledged Reason = "Acknowledged"
+	Informed     Reason = "Informed"
+	Refused      Reason = "Refused"
+	Declined     Reason = "Declined"
+	Released     Reason = "Released"
+
+	SilentNotRequest     Reason = "NotARequest"
+	SilentUnsynced       Reason = "NoStateYet"
+	SilentUnknown        Reason = "UnknownMachine"
+	SilentNoAddress      Reason = "NoAddressPlanned"
+	SilentNoSegment      Reason = "NoSegment"
+	SilentRelayUntrusted Reason = "RelayNotTrusted"
+	SilentElsewhere      Reason = "NotInItsSegment"
+	SilentRelayOnly      Reason = "RelayOnlySegment"
+	SilentNotServedHere  Reason = "InterfaceNotServed"
+	SilentNoServer       Reason = "NoAddressOfOurs"
+	SilentOtherServer    Reason = "RequestForOtherServer"
+	SilentWrongAddress   Reason = "WrongAddress"
+	SilentNoKeys         Reason = "NoTokenKeys"
+	SilentMalformed      Reason = "Malformed"
+	SilentType           Reason = "MessageType"
+
+	// Dropped is a request that was never read: too many came at once.
+	Dropped Reason = "Dropped"
+)
+
+// An Answer is what a request gets.
+type Answer struct {
+	// Packet is nil for silence.
+	Packet *dhcpv4.DHCPv4
+	// To is where it's sent, From our address that it's sent from (invalid: whichever), Broadcast whether on the interface
+	// that the request came in on.
+	To        netip.AddrPort
+	From      netip.Addr
+	Broadcast bool
+	Reason    Reason
+	Facts     Facts
+	// Plan of the machine, where it's ours.
+	Plan *boot.Plan
+	// Stage that the exchange is a sight of; "" where of none.
+	Stage boot.Stage
+}
+
+// Respond decides what a request gets. It's pure: the same request gets the same answer from every replica that knows the
+// same, retransmitted or not.
+func Respond(v View, req *dhcpv4.DHCPv4, in Ingress) Answer {
+	f := Classify(req)
+	e := exchange{view: v, req: req, facts: f, in: in}
+	if why := e.place(); why != "" {
+		return e.silence(why)
+	}
+	switch f.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
+	case dhcpv4.MessageTypeDiscover:
+		return e.give(dhcpv4.MessageTypeOffer, Offered)
+	case dhcpv4.MessageTypeRequest:
+		return e.request()
+	case dhcpv4.MessageTypeInform:
+		return e.inform()
+	case dhcpv4.MessageTypeDecline:
+		return e.silence(e.ours(Declined))
+	case dhcpv4.MessageTypeRelease:
+		return e.silence(e.ours(Released))
+	}
+	return e.silence(SilentType)
+}
+
+// An exchange is one request on its way to an answer.
+type exchange struct {
+	view  View
+	req   *dhcpv4.DHCPv4
+	facts Facts
+	in    Ingress
+
+	plan    *boot.Plan
+	segment boot.Segment
+	server  netip.Addr // siaddr and the host of URLs
+	id      netip.Addr // option 54
+}
+
+func (e *exchange) silence(why Reason) Answer {
+	return Answer{Reason: why, Facts: e.facts, Plan: e.plan}
+}
+
+// ours narrows a message that needs no answer to those that name us.
+func (e *exchange) ours(r Reason) Reason {
+	if e.facts.Server.IsValid() && e.facts.Server != e.id {
+		return SilentOtherServer
+	}
+	return r
+}
+
+// place finds the machine's plan and segment, and which of our addresses it speaks to; a reason: it gets no answer.
+func (e *exchange) place() Reason {
+	if e.req.OpCode != dhcpv4.OpcodeBootRequest || e.facts.Type == dhcpv4.MessageTypeNone {
+		return SilentNotRequest
+	}
+	if e.view.State == nil {
+		return SilentUnsynced
+	}
+	plan, ok := e.view.State.ByMAC(e.facts.MAC)
+	if !ok || e.facts.MAC == "" {
+		return SilentUnknown
+	}
+	e.plan = plan
+	if !plan.Network.Address.IsValid() || !plan.Network.Address.Addr().Is4() {
+		return SilentNoAddress
+	}
+	if e.segment, ok = e.view.State.Segment(plan.Network.Name); !ok {
+		return SilentNoSegment
+	}
+	if why := e.elsewhere(); why != "" {
+		return why
+	}
+	e.server = e.ourAddress()
+	if !e.server.IsValid() {
+		return SilentNoServer
+	}
+	e.id = e.server
+	if e.facts.Relay.ServerID.IsValid() {
+		e.id = e.facts.Relay.ServerID // RFC 5107 §4; place has made sure that the relay is trusted.
+	}
+	return ""
+}
+
+// elsewhere says why the request doesn't come from the machine's own segment, or not in a way that counts there.
+func (e *exchange) elsewhere() Reason {
+	if relay := e.facts.Relay; relay.Address.IsValid() {
+		if !e.segment.TrustsRelay(relay.Address) {
+			return SilentRelayUntrusted
+		}
+		link := relay.Address
+		if relay.Link.IsValid() {
+			link = relay.Link
+		}
+		if !e.segment.Contains(link) {
+			return SilentElsewhere
+		}
+		return ""
+	}
+	if e.renews() {
+		return ""
+	}
+	if e.segment.Mode == boot.SegmentRelayOnly {
+		return SilentRelayOnly
+	}
+	if len(e.segment.Interfaces) > 0 {
+		if !slices.Contains(e.segment.Interfaces, e.in.Interface) {
+			return SilentNotServedHere
+		}
+		return ""
+	}
+	if !slices.ContainsFunc(e.in.Addresses, e.segment.Contains) {
+		return SilentElsewhere
+	}
+	return ""
+}
+
+// renews says that a running system renews its lease: by unicast and without its relay (RFC 2131 §4.3.2), from the very
+// address that the answer will go to.
+func (e *exchange) renews() bool {
+	planned := e.plan.Network.Address.Addr()
+	return e.facts.Client == ClientOS && e.facts.Address == planned && e.in.From.Addr() == planned && e.in.To.IsValid()
+}
+
+func (e *exchange) ourAddress() netip.Addr {
+	if e.view.Advertise.IsValid() {
+		return e.view.Advertise
+	}
+	if e.in.To.Is4() {
+		return e.in.To
+	}
+	for _, a := range e.in.Addresses {
+		if a.Is4() && e.segment.Contains(a) {
+			return a
+		}
+	}
+	for _, a := range e.in.Addresses {
+		if a.Is4() {
+			return a
+		}
+	}
+	return netip.Addr{}
+}
+
+// request answers a REQUEST: selecting (option 54), init-reboot (option 50 alone), renewing or rebinding (ciaddr).
+func (e *exchange) request() Answer {
+	f, planned := e.facts, e.plan.Network.Address.Addr()
+	if f.Server.IsValid() && f.Server != e.id {
+		return e.silence(SilentOtherServer)
+	}
+	wanted := f.Requested
+	if !wanted.IsValid() {
+		wanted = f.Address
+	}
+	if !wanted.IsValid() {
+		return e.silence(SilentMalformed)
+	}
+	if wanted != planned {
+		return e.refuse()
+	}
+	a := e.give(dhcpv4.MessageTypeAck, Acknowledged)
+	if a.Packet != nil {
+		a.Stage = e.stage()
+	}
+	return a
+}
+
+// refuse sends a NAK where we are authoritative, and never to firmware: some goes straight to its disk on a NAK, while
+// silence makes it ask again from DISCOVER.
+func (e *exchange) refuse() Answer {
+	if e.segment.Mode != boot.SegmentAuthoritative || e.facts.Client.Netboots() {
+		return e.silence(SilentWrongAddress)
+	}
+	return e.answer(e.nak(), Refused)
+}
+
+// stage is what an acknowledged request is a sight of. A system that renews its lease runs already; one that asks anew
+// has just started. Whether that was from a disk is for who knows the session: an installer asks in the same way.
+func (e *exchange) stage() boot.Stage {
+	switch {
+	case e.facts.Client.Netboots():
+		return boot.StageDHCP
+	case e.facts.Address.IsValid():
+		return ""
+	case e.plan.Mode == boot.ModeLive:
+		return boot.StageKernel
+	}
+	return boot.StageBootedFromDisk
+}
+
+// inform answers with options and without an address (RFC 2131 §4.3.5).
+func (e *exchange) inform() Answer {
+	if !e.facts.Address.IsValid() {
+		return e.silence(SilentMalformed)
+	}
+	return e.give(dhcpv4.MessageTypeAck, Informed)
+}

@@ -1,0 +1,53 @@
+package ipxe
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Paths under a bootd's base URL (http://address:port, without a slash at its end). DHCP advertises by these functions and
+// HTTP serves by them, so that both mean the same.
+const (
+	// PathBoot is followed by a token, and that by script.ipxe, files/DIGEST or one of the machine's endpoints.
+	PathBoot = "/v1/boot/"
+	// PathFirmware is followed by the name of a first stage, for UEFI HTTP Boot.
+	PathFirmware = "/v1/firmware/"
+	// ScriptName is the last element of a script's path.
+	ScriptName = "script.ipxe"
+)
+
+// archParameter names the query parameter of a script that holds DHCP option 93 of the iPXE that asks. A token says
+// nothing of the firmware, and one machine may come by several.
+const archParameter = "arch"
+
+// ScriptURL is where iPXE fetches its script; arch is its option 93. With any IPv4 base it's at most 122 characters long,
+// so that it fits into the 127 of DHCP's file field.
+func ScriptURL(base, token string, arch uint16) string {
+	return base + PathBoot + token + "/" + ScriptName + "?" + archParameter + "=" + strconv.Itoa(int(arch))
+}
+
+// FirmwareOf reads a script request's query. Without a readable one the firmware is unknown.
+func FirmwareOf(q url.Values) boot.Firmware {
+	n, err := strconv.ParseUint(q.Get(archParameter), 10, 16)
+	if err != nil {
+		return boot.Firmware{}
+	}
+	return boot.FirmwareOf(uint16(n))
+}
+
+// FirmwareURL is where UEFI HTTP Boot fetches a first stage.
+func FirmwareURL(base, name string) string { return base + PathFirmware + url.PathEscape(name) }
+
+// CallbackURL is the base of a boot's endpoints, without a slash at its end; its last element is the token.
+func CallbackURL(base, token string) string { return base + PathBoot + token }
+
+// FileURL is where iPXE fetches a kernel or initrd.
+func FileURL(base, token, digest string) string {
+	return CallbackURL(base, token) + "/files/" + strings.ReplaceAll(digest, ":", "-")
+}
+
+// DigestOf reads the last element of a FileURL.
+func DigestOf(element string) string { return strings.Replace(element, "-", ":", 1) }
