@@ -1,0 +1,179 @@
+// Package netbox emulates, in memory, the endpoints of NetBox that the provider uses, as recorded NetBoxes behave.
+package netbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options of a Server.
+type Options struct {
+	// Version to be: 4.2.9, 4.4.10, 4.6.8 (the default) or 4.7.0-beta1, or any other in between.
+	Version string
+	// Now gives the times of records; time.Now if nil.
+	Now func() time.Time
+}
+
+// A Server is one NetBox. It is an http.Handler, safe for concurrent use; Start serves it on loopback.
+type Server struct {
+	traits traits
+	now    func() time.Time
+
+	mu       sync.Mutex // guards everything below: NetBox, too, allocates under one lock
+	state    state
+	requests []Request
+	faults   []*Fault
+
+	listener net.Listener
+	http     *http.Server
+	done     chan struct{}
+}
+
+// A Request is one entry of the request log.
+type Request struct {
+	At                  time.Time
+	Method, Path, Query string
+	// Body as it came, at most 64 KiB.
+	Body string
+	// Status answered; 0 where a fault gave no answer.
+	Status int
+	// Token is the name of the token, or "" where none was accepted.
+	Token string
+	// Fault that took part, or "".
+	Fault FaultKind
+}
+
+// Writes says whether the request could change anything.
+func (r Request) Writes() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+
+// New returns an empty NetBox without tokens.
+func New(o Options) *Server {
+	if o.Version == "" {
+		o.Version = "4.6.8"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{traits: traitsOf(o.Version), now: o.Now, state: newState()}
+}
+
+// Start serves on addr ("" means 127.0.0.1 and a free port) until Close.
+func (s *Server) Start(addr string) error {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("cannot start the NetBox emulator on %q: %w", addr, err)
+	}
+	s.listener, s.done = l, make(chan struct{})
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		defer close(s.done)
+		_ = s.http.Serve(l)
+	}()
+	return nil
+}
+
+// URL of a started server, ending in a slash.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
+
+// Close ends a started server and all its connections at once, hung ones too.
+func (s *Server) Close() error {
+	if s.http == nil {
+		return nil
+	}
+	err := s.http.Close()
+	<-s.done
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// ServeHTTP answers one request, or, by a fault, doesn't.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return
+	}
+	f := s.takeFault(r, body)
+	if f.before(r.Context()) {
+		s.log(r, body, 0, f.Kind)
+		hangUp(w)
+		return
+	}
+	res := f.answer(s.traits)
+	if res == nil {
+		res = s.handle(r, body, f)
+	}
+	if f.Kind == FaultErrorAfter {
+		res = htmlPage(http.StatusInternalServerError)
+	}
+	status := res.status
+	if f.after(r.Context()) {
+		status = 0
+	}
+	s.log(r, body, status, f.Kind)
+	if status == 0 {
+		hangUp(w)
+		return
+	}
+	res.write(w, r, s.traits)
+}
+
+// handle routes under the lock, so that each request is one transaction.
+func (s *Server) handle(r *http.Request, body []byte, f *Fault) *response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path, ok := strings.CutPrefix(r.URL.Path, "/api/")
+	if !ok {
+		return htmlPage(http.StatusNotFound)
+	}
+	if !strings.HasSuffix(path, "/") {
+		return s.noSlash(r)
+	}
+	c := &exchange{
+		s: s, r: r, body: bytes.TrimSpace(body), parts: strings.Split(strings.Trim(path, "/"), "/"),
+		base: "http://" + r.Host, fault: f,
+	}
+	return c.route()
+}
+
+// noSlash: before 4.5.9 everything is redirected, which loses a POST; later only reads are (723, 724).
+func (s *Server) noSlash(r *http.Request) *response {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && s.traits.atLeast(4, 5, 9) {
+		return htmlPage(http.StatusNotFound)
+	}
+	res := htmlPage(http.StatusMovedPermanently)
+	res.header.Set("Location", r.URL.Path+"/")
+	res.noVersion = true
+	return res
+}
+
+func (s *Server) log(r *http.Request, body []byte, status int, fault FaultKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, _ := s.state.token(r.Header.Get("Authorization"), s.traits)
+	s.requests = append(s.requests, Request{
+		At: s.now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+		Body: string(body[:min(len(body), 64<<10)]), Status: status, Token: t.Name, Fault: fault,
+	})
+}
+
+// hangUp closes the connection without a byte of answer.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // a recorder in a test, or HTTP/2: abort as far as possible
+	}
+	_ = conn.Close()
+}
