@@ -56,6 +56,8 @@ type GrantRecord struct {
 	// SessionUID is the session that the grant was written to.
 	SessionUID string `json:"sessionUID,omitempty"`
 	State      string `json:"state"`
+	// Revision of the session that first held the grant: what a boot server must have synced.
+	Revision string `json:"revision,omitempty"`
 }
 
 // States of a GrantRecord.

@@ -81,6 +81,9 @@ func decideLive(f Facts) Decision {
 
 func decideInstall(f Facts) Decision {
 	p, s := f.Plan, f.Session
+	if p.InstalledGeneration >= p.InstallGeneration {
+		return Decision{AnswerLocalDisk, DecidedInstalled}
+	}
 	if s == nil {
 		return Decision{AnswerHold, DecidedNoSession}
 	}

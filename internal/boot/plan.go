@@ -108,9 +108,12 @@ type Plan struct {
 	ProfileDigest  string
 
 	InstallGeneration int64
-	Otherwise         Otherwise
-	LocalBoot         LocalBoot
-	InstallTimeout    time.Duration
+	// InstalledGeneration is what the provider's own records know as installed, whatever became of
+	// the session.
+	InstalledGeneration int64
+	Otherwise           Otherwise
+	LocalBoot           LocalBoot
+	InstallTimeout      time.Duration
 }
 
 // For gives the files for an architecture.
@@ -132,11 +135,24 @@ func (p Plan) KernelDestroys() bool { return p.Mode == ModeInstall && p.Method =
 func (p Plan) Digest() string {
 	d := p
 	d.Entry, d.Bound, d.Since, d.MACs, d.ProfileDigest, d.UserDataSecret = Name{}, false, time.Time{}, nil, "", ""
-	d.InstallGeneration, d.Otherwise, d.LocalBoot, d.InstallTimeout = 0, "", "", 0
+	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.InstallTimeout = 0, 0, "", "", 0
+	d.Network.DNS, d.Network.NTP, d.CommandLine = some(d.Network.DNS), some(d.Network.NTP), some(d.CommandLine)
+	d.Artifacts = append([]Artifacts(nil), d.Artifacts...)
+	for i := range d.Artifacts {
+		d.Artifacts[i].Initrds = some(d.Artifacts[i].Initrds)
+	}
 	b, err := json.Marshal(d)
 	if err != nil {
 		panic(err) // Plain data always marshals.
 	}
 	s := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(s[:])
+}
+
+// some makes empty and nil the same, since a plan that was written and read again mustn't differ.
+func some[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
 }

@@ -1,0 +1,215 @@
+package boot
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Reasons of a Problem, as conditions have them.
+const (
+	ProblemInvalid  = "Invalid"
+	ProblemNotFound = "NotFound"
+	ProblemWaiting  = "WaitingForHost"
+)
+
+// A Problem says why there's no plan: one word for a script, one sentence for a person.
+type Problem struct {
+	Reason  string
+	Message string
+}
+
+// A Parameter is a value that an entry may give to its profile's command line.
+type Parameter struct {
+	Name    string
+	Default *string
+	// Pattern in RE2; it's anchored here.
+	Pattern string
+}
+
+// A Profile is a BootProfile as a plan needs it.
+type Profile struct {
+	Name
+	Mode           Mode
+	Method         Method
+	UserDataFormat string
+	Artifacts      []Artifacts
+	CommandLine    []string
+	Parameters     []Parameter
+	Digest         string
+	InstallTimeout time.Duration
+}
+
+// A Subnet of a segment, as DHCP gives it to machines.
+type Subnet struct {
+	CIDR    netip.Prefix
+	Gateway netip.Addr
+	DNS     []netip.Addr
+}
+
+// A SegmentConfig is a BootNetwork as a plan needs it.
+type SegmentConfig struct {
+	Name
+	Subnets []Subnet
+	NTP     []netip.Addr
+	Domain  string
+	MTU     int
+	Lease   time.Duration
+}
+
+// A Machine is who boots.
+type Machine struct {
+	HostUID     string
+	Bound       bool
+	MACs        []string
+	UUID        string
+	Serial      string
+	CommandLine []string
+	LocalBoot   LocalBoot
+}
+
+// An Entry is a BootEntry as a plan needs it.
+type Entry struct {
+	Name
+	UID                 string
+	Since               time.Time
+	Parameters          map[string]string
+	Hostname            string
+	Address             netip.Prefix
+	UserDataSecret      string
+	UserDataDigest      string
+	InstallGeneration   int64
+	InstalledGeneration int64
+	Otherwise           Otherwise
+}
+
+const defaultLease = 12 * time.Hour
+
+// Resolve makes a plan, or says what is wrong with its parts.
+func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
+	macs, prob := parseMACs(m.MACs)
+	if prob != nil {
+		return nil, prob
+	}
+	subnet, ok := subnetOf(n, e.Address)
+	if !ok {
+		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+			"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", e.Address, n.Name)}
+	}
+	words, prob := commandLine(p, e.Parameters)
+	if prob != nil {
+		return nil, prob
+	}
+	plan := &Plan{
+		Entry: e.Name, EntryUID: e.UID, Since: e.Since,
+		HostUID: m.HostUID, Bound: m.Bound, MACs: macs, UUID: m.UUID, Serial: m.Serial,
+		Network: Network{
+			Name: n.Name, Address: e.Address, Gateway: subnet.Gateway, DNS: subnet.DNS,
+			NTP: n.NTP, Domain: n.Domain, MTU: n.MTU, Lease: n.Lease,
+		},
+		Hostname: e.Hostname, Mode: p.Mode, Method: p.Method, Artifacts: p.Artifacts,
+		CommandLine:    append(words, m.CommandLine...),
+		UserDataFormat: p.UserDataFormat, UserDataSecret: e.UserDataSecret, UserDataDigest: e.UserDataDigest,
+		ProfileDigest: p.Digest, InstallTimeout: p.InstallTimeout,
+		InstallGeneration: e.InstallGeneration, InstalledGeneration: e.InstalledGeneration,
+		Otherwise: e.Otherwise, LocalBoot: m.LocalBoot,
+	}
+	if plan.Network.Lease == 0 {
+		plan.Network.Lease = defaultLease
+	}
+	return plan, nil
+}
+
+func parseMACs(in []string) ([]MAC, *Problem) {
+	if len(in) == 0 {
+		return nil, &Problem{ProblemWaiting, "no MAC address of the machine is known; its BMC lists none yet, so give spec.forProvider.macs on the host"}
+	}
+	seen := map[MAC]bool{}
+	var macs []MAC
+	for _, s := range in {
+		m, err := ParseMAC(s)
+		if err != nil {
+			return nil, &Problem{ProblemInvalid, err.Error()}
+		}
+		if !seen[m] {
+			seen[m] = true
+			macs = append(macs, m)
+		}
+	}
+	return macs, nil
+}
+
+func subnetOf(n SegmentConfig, a netip.Prefix) (Subnet, bool) {
+	for _, s := range n.Subnets {
+		if s.CIDR.Contains(a.Addr()) {
+			return s, true
+		}
+	}
+	return Subnet{}, false
+}
+
+var placeholder = regexp.MustCompile(`\{\{\s*\.([A-Za-z0-9]+)\s*\}\}`)
+
+// commandLine fills parameters in. It's no template engine: a word can use a declared parameter and
+// nothing else, so its size and time are bounded.
+func commandLine(p Profile, given map[string]string) ([]string, *Problem) {
+	values, prob := parameterValues(p, given)
+	if prob != nil {
+		return nil, prob
+	}
+	words := make([]string, 0, len(p.CommandLine))
+	for _, w := range p.CommandLine {
+		var missing string
+		out := placeholder.ReplaceAllStringFunc(w, func(m string) string {
+			name := placeholder.FindStringSubmatch(m)[1]
+			v, ok := values[name]
+			if !ok {
+				missing = name
+			}
+			return v
+		})
+		if missing != "" {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+				"BootProfile %s uses parameter %q in its command line, but doesn't declare it; add it to spec.parameters", p.Name, missing)}
+		}
+		if strings.Contains(out, "{{") {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+				"command line word %q of BootProfile %s is no plain {{ .name }}; only declared parameters can be used", w, p.Name)}
+		}
+		words = append(words, out)
+	}
+	return words, nil
+}
+
+func parameterValues(p Profile, given map[string]string) (map[string]string, *Problem) {
+	values := map[string]string{}
+	for _, d := range p.Parameters {
+		v, ok := given[d.Name]
+		if !ok && d.Default == nil {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+				"parameter %q of BootProfile %s has no default and isn't given; set spec.parameters.%s", d.Name, p.Name, d.Name)}
+		}
+		if !ok {
+			v = *d.Default
+		}
+		re, err := regexp.Compile(`^(?:` + d.Pattern + `)$`)
+		if err != nil {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf("pattern of parameter %q of BootProfile %s isn't RE2: %v", d.Name, p.Name, err)}
+		}
+		// Whatever the pattern says, a value never becomes a second word.
+		if !re.MatchString(v) || strings.ContainsFunc(v, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' }) {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+				"parameter %q is %q, which doesn't match %q of BootProfile %s", d.Name, v, d.Pattern, p.Name)}
+		}
+		values[d.Name] = v
+	}
+	for name := range given {
+		if _, ok := values[name]; !ok {
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf("parameter %q isn't declared by BootProfile %s; remove it, or declare it there", name, p.Name)}
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,189 @@
+package bootentry
+
+import (
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// step is one write of an entry's client.
+type step string
+
+const (
+	stepNone     step = ""
+	stepCopyData step = "CopyData"
+	// stepQuestion opens, renews or closes the question behind NeedsConfirmation.
+	stepQuestion step = "Question"
+	stepIssue    step = "Issue"
+)
+
+// decision is what an entry serves, and its client's next step.
+type decision struct {
+	// plan that is served; kept from before where problem says that it can't be made anew.
+	plan    *boot.Plan
+	kept    *v1alpha1.Plan
+	problem *problem
+
+	step     step
+	issue    boot.Issue
+	question *v1alpha1.QuestionRecord
+}
+
+// asks says whether only a person can go on.
+func (d decision) asks() bool { return d.issue.Step == boot.StepAsk }
+
+// decide is pure: inputs in, the plan and the next step out.
+func decide(in inputs, now time.Time) decision {
+	d := decision{}
+	d.plan, d.problem = resolve(in)
+	if d.problem != nil {
+		d.kept = keptPlan(in)
+	}
+	facts := issueFacts(in, d.plan, now)
+	d.issue = boot.NextIssue(facts)
+	if d.issue.Step == boot.StepAsk {
+		facts.Answered = answered(in, d.issue.Reason)
+		d.issue = boot.NextIssue(facts)
+	}
+	d.question = nextQuestion(in, d)
+	switch {
+	case d.problem == nil && !copiedWell(in):
+		d.step = stepCopyData
+	case !sameQuestion(question(in.entry), d.question):
+		d.step = stepQuestion
+	case d.issue.Step != boot.StepNone && d.issue.Step != boot.StepWait && d.issue.Step != boot.StepAsk:
+		d.step = stepIssue
+	}
+	return d
+}
+
+// keptPlan goes on serving a machine that is still the entry's own, while something that only an
+// install needs is missing. It never installs: nothing is asked for by it.
+func keptPlan(in inputs) *v1alpha1.Plan {
+	old := in.entry.Status.AtProvider.Plan
+	if old == nil || old.EntryUID != string(in.entry.UID) || old.HostUID != hostUID(in) {
+		return nil
+	}
+	if in.entry.Spec.ForProvider.Machine.HostClaimRef != nil && !bound(in) {
+		return nil
+	}
+	addr, prob := addressOf(in)
+	if prob != nil || addr.String() != old.Network.Address {
+		return nil
+	}
+	p := old.DeepCopy()
+	if installedGeneration(in) < p.InstallGeneration {
+		p.Otherwise = v1alpha1.OtherwiseHold
+	}
+	p.InstallGeneration = 0
+	return p
+}
+
+func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {
+	e := in.entry
+	f := boot.IssueFacts{
+		Now: now, EntryUID: string(e.UID), HostUID: hostUID(in), Generation: e.Spec.ForProvider.Install.Generation,
+		Raw:          e.Spec.ForProvider.Machine.HostClaimRef == nil,
+		EntryGranted: grantRecord(e.Annotations), EntryInstalled: installRecord(e.Annotations),
+		Closing: closing(in),
+	}
+	if s := in.session; s != nil && s.Spec.EntryUID == string(e.UID) && s.DeletionTimestamp == nil {
+		f.Session = sessionOf(s)
+	}
+	if plan != nil {
+		f.PlanDigest, f.Installs = plan.Digest(), plan.Mode == boot.ModeInstall
+	}
+	if h := in.host; h != nil {
+		f.Serial = h.Status.AtProvider.Identity.Serial
+		f.HostGranted, f.HostInstalled = grantRecord(h.Annotations), installRecord(h.Annotations)
+		f.HostOn = h.Status.AtProvider.Power == v1alpha1.PoweredOn
+		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff
+	}
+	if in.claim != nil {
+		r := annotation[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
+		f.PoweredOn = r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID && r.Generation >= f.Generation
+	}
+	return f
+}
+
+// closing says whether nothing may be granted: entry or claim are going, or the claim isn't bound.
+func closing(in inputs) bool {
+	if in.entry.DeletionTimestamp != nil {
+		return true
+	}
+	if in.entry.Spec.ForProvider.Machine.HostClaimRef == nil {
+		return false
+	}
+	return !bound(in) || in.claim.DeletionTimestamp != nil || in.host.DeletionTimestamp != nil
+}
+
+func question(e *v1alpha1.BootEntry) *v1alpha1.QuestionRecord {
+	return annotation[v1alpha1.QuestionRecord](e.Annotations, v1alpha1.AnnotationQuestion)
+}
+
+// answered says whether a person confirmed the machine since the question arose. A confirmation that
+// was there before, such as one restored with the entry, doesn't count.
+func answered(in inputs, reason string) bool {
+	if in.host == nil {
+		return false
+	}
+	serial := in.host.Status.AtProvider.Identity.Serial
+	if serial == "" {
+		return false
+	}
+	// The claim of a restored pair has asked already which machine is meant, and was told.
+	if reason == boot.IssueForeignRecord && in.claim != nil {
+		q := annotation[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion)
+		if q != nil && q.OwnerUID == string(in.claim.UID) && q.Answered == serial {
+			return true
+		}
+	}
+	c, q := in.entry.Spec.ForProvider.Confirm, question(in.entry)
+	return c != nil && c.Serial == serial && q != nil && q.OwnerUID == string(in.entry.UID) &&
+		q.Generation == in.entry.Spec.ForProvider.Install.Generation && q.Reason == reason && q.Seen != c.Serial
+}
+
+// nextQuestion is the question that should stand on the entry. An answered one stands until the step
+// that it allowed has been taken.
+func nextQuestion(in inputs, d decision) *v1alpha1.QuestionRecord {
+	old := question(in.entry)
+	confirmed := ""
+	if c := in.entry.Spec.ForProvider.Confirm; c != nil {
+		confirmed = c.Serial
+	}
+	if !d.asks() {
+		if old != nil && answeredStep(d.issue.Step) {
+			return old
+		}
+		return nil
+	}
+	q := &v1alpha1.QuestionRecord{
+		OwnerUID: string(in.entry.UID), Generation: in.entry.Spec.ForProvider.Install.Generation,
+		Reason: d.issue.Reason, Seen: confirmed,
+	}
+	if old == nil || old.OwnerUID != q.OwnerUID || old.Generation != q.Generation || old.Reason != q.Reason {
+		return q
+	}
+	if confirmed != "" {
+		q.Seen = old.Seen
+	}
+	return q
+}
+
+func answeredStep(s boot.IssueStep) bool {
+	switch s {
+	case boot.StepCreateSession, boot.StepRecordHost, boot.StepRecordEntry, boot.StepAdopt:
+		return true
+	case boot.StepNone, boot.StepWait, boot.StepAsk, boot.StepGrant, boot.StepIssued, boot.StepRecordInstalled,
+		boot.StepClear, boot.StepReopen:
+	}
+	return false
+}
+
+func sameQuestion(a, b *v1alpha1.QuestionRecord) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

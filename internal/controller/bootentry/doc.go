@@ -1,0 +1,3 @@
+// Package bootentry reconciles BootEntry: it resolves the plan that bootd serves, keeps the BootSession
+// and its grant, and says what is missing.
+package bootentry

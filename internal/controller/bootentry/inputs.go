@@ -1,0 +1,125 @@
+package bootentry
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// inputs are the objects that an entry's plan and grant rest on. Absent ones are nil.
+type inputs struct {
+	entry   *v1alpha1.BootEntry
+	session *v1alpha1.BootSession
+	claim   *v1alpha1.HostClaim
+	host    *v1alpha1.RedfishHost
+	address *v1alpha1.NetBoxIPAddress
+	profile *v1alpha1.BootProfile
+	network *v1alpha1.BootNetwork
+	// userData is the tenant's own Secret, copied the provider's copy of it.
+	userData *corev1.Secret
+	copied   *corev1.Secret
+	servers  []v1alpha1.BootServer
+	// others are all other entries, for the MACs they hold.
+	others []v1alpha1.BootEntry
+}
+
+// A gatherer reads inputs. The session is read first and the claim after it: a revocation between the
+// two changes the session's revision, so that a grant decided on the older claim can't be written.
+type gatherer struct {
+	kube          client.Reader
+	bootNamespace string
+}
+
+func (g gatherer) gather(ctx context.Context, e *v1alpha1.BootEntry) (inputs, error) {
+	in := inputs{entry: e}
+	p := e.Spec.ForProvider
+	var err error
+	if in.session, err = get[v1alpha1.BootSession](ctx, g.kube, e.Namespace, e.Name); err != nil {
+		return in, err
+	}
+	if err := g.gatherMachine(ctx, e, &in); err != nil {
+		return in, err
+	}
+	if in.profile, err = get[v1alpha1.BootProfile](ctx, g.kube, or(p.ProfileRef.Namespace, e.Namespace), p.ProfileRef.Name); err != nil {
+		return in, err
+	}
+	n := p.Networks[0]
+	if in.network, err = get[v1alpha1.BootNetwork](ctx, g.kube, or(n.NetworkRef.Namespace, e.Namespace), n.NetworkRef.Name); err != nil {
+		return in, err
+	}
+	if r := n.Addresses[0].Ref; r != nil {
+		if in.address, err = get[v1alpha1.NetBoxIPAddress](ctx, g.kube, e.Namespace, r.Name); err != nil {
+			return in, err
+		}
+	}
+	return in, g.gatherData(ctx, e, &in)
+}
+
+func (g gatherer) gatherMachine(ctx context.Context, e *v1alpha1.BootEntry, in *inputs) (err error) {
+	r := e.Spec.ForProvider.Machine.HostClaimRef
+	if r == nil {
+		return nil
+	}
+	if in.claim, err = get[v1alpha1.HostClaim](ctx, g.kube, e.Namespace, r.Name); err != nil || in.claim == nil {
+		return err
+	}
+	if b := in.claim.Spec.Bound; b != nil {
+		in.host, err = get[v1alpha1.RedfishHost](ctx, g.kube, b.Namespace, b.Name)
+	}
+	return err
+}
+
+func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inputs) (err error) {
+	if r := e.Spec.ForProvider.UserDataSecretRef; r != nil {
+		if in.userData, err = get[corev1.Secret](ctx, g.kube, e.Namespace, r.Name); err != nil {
+			return err
+		}
+	}
+	if in.copied, err = get[corev1.Secret](ctx, g.kube, g.bootNamespace, copyName(e)); err != nil {
+		return err
+	}
+	servers := &v1alpha1.BootServerList{}
+	if err := g.kube.List(ctx, servers, client.InNamespace(g.bootNamespace)); err != nil {
+		return errors.Wrap(err, "cannot list BootServers")
+	}
+	in.servers = servers.Items
+	all := &v1alpha1.BootEntryList{}
+	if err := g.kube.List(ctx, all); err != nil {
+		return errors.Wrap(err, "cannot list BootEntries")
+	}
+	for _, o := range all.Items {
+		if o.UID != e.UID {
+			in.others = append(in.others, o)
+		}
+	}
+	return nil
+}
+
+// get reads one object; absent is nil, and only that.
+func get[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, kube client.Reader, namespace, name string) (P, error) {
+	o := P(new(T))
+	err := kube.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, o)
+	if kerrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // Absent is an answer here, not an error.
+	}
+	return o, errors.Wrapf(err, "cannot get %T %q", o, namespace+"/"+name)
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// copyName is the name of an entry's data in bootd's namespace.
+func copyName(e *v1alpha1.BootEntry) string { return "entry-" + string(e.UID) }

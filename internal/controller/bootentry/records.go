@@ -1,0 +1,51 @@
+package bootentry
+
+import (
+	"encoding/json"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// annotation reads a JSON annotation; nil where there's none. What can't be read is as good as a record
+// of somebody else: it gives a zero record, which matches no UID.
+func annotation[T any](as map[string]string, key string) *T {
+	s, ok := as[key]
+	if !ok || s == "" {
+		return nil
+	}
+	r := new(T)
+	if err := json.Unmarshal([]byte(s), r); err != nil {
+		return new(T)
+	}
+	return r
+}
+
+func encode(r any) string {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // Records are plain strings and numbers.
+	}
+	return string(b)
+}
+
+func grantRecord(as map[string]string) *boot.GrantRecord {
+	r := annotation[v1alpha1.GrantRecord](as, v1alpha1.AnnotationGranted)
+	if r == nil {
+		return nil
+	}
+	return &boot.GrantRecord{
+		EntryUID: r.EntryUID, HostUID: r.HostUID, Generation: r.Generation, GrantID: r.GrantID,
+		SessionUID: r.SessionUID, Issuing: r.State != v1alpha1.GrantIssued,
+	}
+}
+
+func installRecord(as map[string]string) *boot.InstallRecord {
+	r := annotation[v1alpha1.InstalledRecord](as, v1alpha1.AnnotationInstalled)
+	if r == nil {
+		return nil
+	}
+	return &boot.InstallRecord{
+		EntryUID: r.EntryUID, HostUID: r.HostUID, Generation: r.Generation, PlanDigest: r.PlanDigest, Serial: r.Serial,
+	}
+}

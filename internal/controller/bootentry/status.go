@@ -1,0 +1,218 @@
+package bootentry
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// serverLife is how long a boot server counts as live after its heartbeat.
+const serverLife = 15 * time.Second
+
+// observation is what the boot plane says of the machine.
+func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
+	o := v1alpha1.BootEntryObservation{Plan: d.kept, InstalledGeneration: installedGeneration(in)}
+	if d.plan != nil {
+		o.Plan = planStatus(*d.plan)
+	}
+	if r := annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled); r != nil && r.EntryUID == string(in.entry.UID) {
+		o.Installed = &v1alpha1.InstalledObservation{Generation: r.Generation, PlanDigest: r.PlanDigest}
+		if at, err := time.Parse(time.RFC3339, r.At); err == nil {
+			o.Installed.At = &metav1.Time{Time: at}
+		}
+	}
+	s := in.session
+	if s == nil || s.Spec.EntryUID != string(in.entry.UID) {
+		o.Stage = v1alpha1.StageWaiting
+		return o
+	}
+	o.Stage, o.Timeline, o.LastReport = s.Status.Stage, s.Status.Timeline, s.Status.LastReport
+	if o.Stage == "" {
+		o.Stage = v1alpha1.StageWaiting
+	}
+	if g := s.Spec.Grant; g != nil && s.Spec.Revocation == nil {
+		o.Grant = g.DeepCopy()
+		o.GrantConsumed = s.Status.Consumed != nil && s.Status.Consumed.GrantID == g.ID
+	}
+	return o
+}
+
+// conditions of an entry beside Synced, all derived from what was read just now.
+func conditions(in inputs, d decision, now time.Time) []xpv2.Condition {
+	planned := xpv2.Condition{Type: v1alpha1.ConditionPlanned, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonAvailable}
+	if d.problem != nil {
+		planned = condition(v1alpha1.ConditionPlanned, false, d.problem.reason, d.problem.message)
+	}
+	served := servedCondition(in, d, now)
+	installed := installedCondition(in, d)
+	ready := xpv2.Available()
+	for _, c := range []xpv2.Condition{planned, askCondition(in, d), served} {
+		if c.Status == corev1.ConditionFalse {
+			ready = xpv2.Unavailable()
+			ready.Reason, ready.Message = c.Reason, c.Message
+			break
+		}
+	}
+	return []xpv2.Condition{planned, served, installed, bootedCondition(in), currentCondition(in, d), ready}
+}
+
+func condition(t xpv2.ConditionType, ok bool, r xpv2.ConditionReason, msg string) xpv2.Condition {
+	c := xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: msg, LastTransitionTime: metav1.Now()}
+	if ok {
+		c.Status = corev1.ConditionTrue
+	}
+	return c
+}
+
+func askCondition(in inputs, d decision) xpv2.Condition {
+	if !d.asks() {
+		return condition(xpv2.TypeReady, true, v1alpha1.ReasonAvailable, "")
+	}
+	return condition(xpv2.TypeReady, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
+}
+
+// questionText asks in one sentence: what was found, and what a person can do.
+func questionText(in inputs, reason string) string {
+	host, serial := "the machine", ""
+	if in.host != nil {
+		host, serial = in.host.Name, in.host.Status.AtProvider.Identity.Serial
+	}
+	found := map[string]string{
+		boot.IssueHostOn:        "was found powered on without a record of what runs on it",
+		boot.IssueForeignRecord: "carries records of another boot entry, as after a restored backup",
+		boot.IssueMissingRecord: "carries no record of the grant that this entry remembers",
+		boot.IssueSessionLost:   "was granted an install whose BootSession is gone",
+		boot.IssueGrantLost:     "was granted an install that its BootSession no longer knows",
+	}[reason]
+	seen := ""
+	if q := question(in.entry); q != nil && q.Seen != "" {
+		seen = " (the present value was there before the question: remove it first)"
+	}
+	return fmt.Sprintf("%s %s; nothing is installed until a person has looked: to go on with this machine set confirm.serial to %q%s",
+		host, found, serial, seen)
+}
+
+// servedCondition says whether a live boot server of the network has seen what it must serve.
+func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
+	if d.plan == nil && d.kept == nil {
+		return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootEntry, "there is no plan to serve yet")
+	}
+	if in.network == nil {
+		return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonNotFound, "the machine's BootNetwork isn't there")
+	}
+	need := neededRevision(in)
+	live := 0
+	for _, s := range in.servers {
+		if !serves(s, in.network) || s.Status.LastSeen == nil || now.Sub(s.Status.LastSeen.Time) > serverLife {
+			continue
+		}
+		live++
+		if revision(s.Status.SyncedRevision) >= need {
+			return condition(v1alpha1.ConditionServed, true, v1alpha1.ReasonAvailable, "")
+		}
+	}
+	msg := fmt.Sprintf("no boot server of BootNetwork %q has answered in the last %s; see that bootd runs on a node of that segment",
+		in.network.Namespace+"/"+in.network.Name, serverLife)
+	if live > 0 {
+		msg = fmt.Sprintf("no boot server of BootNetwork %q has seen the newest grant yet", in.network.Namespace+"/"+in.network.Name)
+	}
+	return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootServer, msg)
+}
+
+func serves(s v1alpha1.BootServer, n *v1alpha1.BootNetwork) bool {
+	for _, x := range s.Status.Networks {
+		if x.Namespace == n.Namespace && x.Name == n.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// neededRevision is the one at which the session first held the live grant. Revisions of one cluster
+// compare as integers.
+func neededRevision(in inputs) uint64 {
+	r := annotation[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
+	if in.session == nil || in.session.Spec.Grant == nil || r == nil || r.GrantID != in.session.Spec.Grant.ID {
+		return 0
+	}
+	if r.Revision == "" {
+		return revision(in.session.ResourceVersion)
+	}
+	return revision(r.Revision)
+}
+
+func revision(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func installedCondition(in inputs, d decision) xpv2.Condition {
+	want := in.entry.Spec.ForProvider.Install.Generation
+	if have := installedGeneration(in); have > 0 && have >= want {
+		return condition(v1alpha1.ConditionInstalled, true, v1alpha1.ReasonAvailable, fmt.Sprintf("generation %d is installed", have))
+	}
+	if want == 0 {
+		return condition(v1alpha1.ConditionInstalled, false, "NothingAsked", "install.generation is 0: the machine boots from its disk")
+	}
+	if d.asks() {
+		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
+	}
+	if d.issue.Reason == boot.IssueGrantExpired {
+		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
+			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise install.generation to ask again", want))
+	}
+	return installing(in, want)
+}
+
+// installing says where an install is that has been granted, or how it ended.
+func installing(in inputs, want int64) xpv2.Condition {
+	c := func(r xpv2.ConditionReason, format string, args ...any) xpv2.Condition {
+		return condition(v1alpha1.ConditionInstalled, false, r, fmt.Sprintf(format, args...))
+	}
+	s := in.session
+	if s == nil || s.Spec.Grant == nil {
+		return c(v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet", want)
+	}
+	used := s.Status.Consumed != nil && s.Status.Consumed.GrantID == s.Spec.Grant.ID
+	switch {
+	case used && s.Status.Failed != nil && s.Status.Failed.GrantID == s.Spec.Grant.ID:
+		return c(v1alpha1.ReasonInstallFailed, "the machine says that its install failed: %s; mend the cause and raise install.generation to %d", s.Status.Failed.Message, want+1)
+	case used && s.Status.StageReason == boot.DecidedConsumed:
+		return c(v1alpha1.ReasonInterrupted, "the machine was reset after its install began, and isn't installed twice by itself; raise install.generation to %d to install again", want+1)
+	case used:
+		return c(v1alpha1.ReasonWaitingForInstall, "generation %d is being installed", want)
+	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:
+		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise install.generation to %d",
+			len(s.Status.Opened), s.Status.Stage, want+1)
+	case s.Status.StageReason == string(v1alpha1.ReasonDigestMismatch):
+		return c(v1alpha1.ReasonDigestMismatch, "%s", s.Status.LastReport)
+	}
+	return c(v1alpha1.ReasonWaitingForDHCP, "generation %d is granted; waiting for the machine to boot from the network", want)
+}
+
+func bootedCondition(in inputs) xpv2.Condition {
+	s := in.session
+	if s == nil || s.Status.Timeline.BootedFromDisk == nil {
+		return condition(v1alpha1.ConditionBooted, false, v1alpha1.ReasonWaitingForDiskBoot, "the machine has not been seen booting from its disk")
+	}
+	return condition(v1alpha1.ConditionBooted, true, v1alpha1.ReasonAvailable, "")
+}
+
+func currentCondition(in inputs, d decision) xpv2.Condition {
+	r := installRecord(in.entry.Annotations)
+	if r == nil || r.EntryUID != string(in.entry.UID) || d.plan == nil || r.PlanDigest == d.plan.Digest() {
+		return condition(v1alpha1.ConditionCurrent, true, v1alpha1.ReasonAvailable, "")
+	}
+	return condition(v1alpha1.ConditionCurrent, false, v1alpha1.ReasonOutdated, fmt.Sprintf(
+		"generation %d was installed from another plan than what is written now; raise install.generation to %d to apply it", r.Generation, in.entry.Spec.ForProvider.Install.Generation+1))
+}
