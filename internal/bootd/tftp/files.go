@@ -1,0 +1,118 @@
+package tftp
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Names of the first stages, as Debian's package ipxe has them. There is no ARM64 build in Debian 12; one that lies in the
+// same directory is served under our own name.
+const (
+	BIOS      = "undionly.kpxe"
+	UEFIAMD64 = "snponly.efi"
+	UEFIFull  = "ipxe.efi"
+	UEFIARM64 = "snponly-arm64.efi"
+)
+
+// DefaultDir is where Debian's package ipxe puts its files.
+const DefaultDir = "/usr/lib/ipxe"
+
+// maxFile bounds what is read into memory; the largest iPXE build is about 1 MiB.
+const maxFile = 16 << 20
+
+// A File is one first stage.
+type File struct {
+	Name string
+	Data []byte
+	// StandIn says that this isn't iPXE but bytes that send real firmware on to its next boot device.
+	StandIn bool
+}
+
+// Files are all that is served, by name. They're read once: what a machine is given doesn't change under it.
+type Files struct {
+	byName map[string]File
+	// Problems say why a file is a stand-in, by name.
+	Problems map[string]error
+}
+
+// Load reads the first stages in a directory. A file that can't be read becomes a stand-in, so that simulated machines
+// boot where no iPXE package is; the optional ARM64 build is then left out.
+func Load(dir string) Files {
+	f := Files{byName: map[string]File{}, Problems: map[string]error{}}
+	for _, name := range []string{BIOS, UEFIAMD64, UEFIFull, UEFIARM64} {
+		data, err := read(filepath.Join(dir, name))
+		switch {
+		case err == nil:
+			f.byName[name] = File{Name: name, Data: data}
+		case name != UEFIARM64:
+			f.byName[name] = File{Name: name, Data: standIn(name), StandIn: true}
+			f.Problems[name] = err
+		}
+	}
+	return f
+}
+
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read boot file: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxFile {
+		return nil, fmt.Errorf("boot file %q isn't a file of 1 to %d bytes", path, maxFile)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read boot file: %w", err)
+	}
+	return b, nil
+}
+
+// standIn is a boot file for where there is no iPXE. Firmware loads a BIOS one blindly: INT 18h tells it to go on with its
+// next boot device, and the loop after it catches firmware that comes back. UEFI refuses what is no PE image by itself.
+func standIn(name string) []byte {
+	message := "This is a stand-in for iPXE's " + name + ": install Debian's package ipxe, or name its directory.\r\n"
+	if name != BIOS {
+		return []byte(message)
+	}
+	return append([]byte{0xcd, 0x18, 0xf4, 0xeb, 0xfd}, message...)
+}
+
+// Names of the files, sorted.
+func (f Files) Names() []string { return slices.Sorted(maps.Keys(f.byName)) }
+
+// Has gives the name itself where such a file is served, else "".
+func (f Files) Has(name string) string {
+	if _, ok := f.byName[name]; !ok {
+		return ""
+	}
+	return name
+}
+
+// StandIns names the files that aren't iPXE, sorted.
+func (f Files) StandIns() []string {
+	var out []string
+	for _, name := range f.Names() {
+		if f.byName[name].StandIn {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Find gives the file that a client means. Firmware writes paths with either slash, with one in front, and ends them with
+// what its buffer held: NUL or 0xFF. There are no directories, so that nothing can be traversed.
+func (f Files) Find(asked string) (File, bool) {
+	name := strings.TrimRight(asked, "\x00\xff ")
+	name = strings.ReplaceAll(name, `\`, "/")
+	name = strings.TrimPrefix(strings.TrimLeft(name, "/"), "./")
+	file, ok := f.byName[name]
+	return file, ok
+}
+
+// reader gives the bytes anew for each transfer.
+func (f File) reader() *bytes.Reader { return bytes.NewReader(f.Data) }

@@ -1,0 +1,40 @@
+package tftp
+
+import (
+	"net/netip"
+	"sync"
+)
+
+// limits bounds transfers, per client and in total, so that no machine keeps a rack from booting.
+type limits struct {
+	perClient, total int
+
+	mu      sync.Mutex
+	running int
+	clients map[netip.Addr]int
+}
+
+func newLimits(perClient, total int) *limits {
+	return &limits{perClient: perClient, total: total, clients: map[netip.Addr]int{}}
+}
+
+// acquire takes a place for a client's transfer, and gives the function that gives it back.
+func (l *limits) acquire(client netip.Addr) (release func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running >= l.total || l.clients[client] >= l.perClient {
+		return nil, false
+	}
+	l.running++
+	l.clients[client]++
+	return func() { l.release(client) }, true
+}
+
+func (l *limits) release(client netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running--
+	if l.clients[client]--; l.clients[client] == 0 {
+		delete(l.clients, client)
+	}
+}
