@@ -107,8 +107,13 @@ func indexConfigs(ctx context.Context, i client.FieldIndexer) error {
 // BySecret maps a Secret to the resources of one kind that use it: because they name it, or by their provider config.
 func (r *Resolver) BySecret(newList func() resource.ManagedList) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
-		found := r.find(ctx, newList(), fieldSecret, client.ObjectKeyFromObject(o).String())
-		for _, ref := range r.configsBySecret(ctx, client.ObjectKeyFromObject(o)) {
+		at := client.ObjectKeyFromObject(o)
+		found := r.find(ctx, newList(), fieldSecret, at.String())
+		refs, err := r.configsBySecret(ctx, at)
+		if err != nil {
+			return found // As in find.
+		}
+		for _, ref := range refs {
 			found = append(found, r.find(ctx, newList(), fieldConfig, ref.index())...)
 		}
 		return found
@@ -140,20 +145,20 @@ func (r *Resolver) find(ctx context.Context, l resource.ManagedList, field, valu
 }
 
 // configsBySecret returns the configs whose credentials are in a Secret.
-func (r *Resolver) configsBySecret(ctx context.Context, at types.NamespacedName) []Ref {
+func (r *Resolver) configsBySecret(ctx context.Context, at types.NamespacedName) ([]Ref, error) {
 	match := client.MatchingFields{fieldSecret: at.String()}
-	var refs []Ref
-	pcs := &v1alpha1.ProviderConfigList{}
-	if err := r.kube.List(ctx, pcs, match); err == nil {
-		for i := range pcs.Items {
-			refs = append(refs, refTo(namespaced{&pcs.Items[i]}))
+	pcs, cpcs := &v1alpha1.ProviderConfigList{}, &v1alpha1.ClusterProviderConfigList{}
+	for _, l := range []client.ObjectList{pcs, cpcs} {
+		if err := r.kube.List(ctx, l, match); err != nil {
+			return nil, fmt.Errorf("cannot list the provider configs of Secret %q: %w", at, err)
 		}
 	}
-	cpcs := &v1alpha1.ClusterProviderConfigList{}
-	if err := r.kube.List(ctx, cpcs, match); err == nil {
-		for i := range cpcs.Items {
-			refs = append(refs, refTo(clustered{&cpcs.Items[i]}))
-		}
+	refs := make([]Ref, 0, len(pcs.Items)+len(cpcs.Items))
+	for i := range pcs.Items {
+		refs = append(refs, refTo(namespaced{&pcs.Items[i]}))
 	}
-	return refs
+	for i := range cpcs.Items {
+		refs = append(refs, refTo(clustered{&cpcs.Items[i]}))
+	}
+	return refs, nil
 }

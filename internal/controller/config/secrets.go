@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -18,6 +19,8 @@ import (
 type secret struct {
 	data    map[string][]byte
 	version string
+	// held says that our finalizer is on it.
+	held bool
 }
 
 // versionOf a Secret: it changes with its content, and with its re-creation.
@@ -31,7 +34,7 @@ func SecretMetadata() *metav1.PartialObjectMetadata {
 // credentials returns the Secret at, which must have a value for each of keys. A resource that is being deleted may use what was
 // last read of a Secret that is gone: in a terminating namespace it went first, and the machine must be released all the same.
 func (r *Resolver) credentials(ctx context.Context, mg resource.ModernManaged, ref Ref, at types.NamespacedName, keys []string) (secret, error) {
-	s, err := r.read(ctx, at)
+	s, err := r.read(ctx, at, mustHold(mg, at))
 	if kerrors.IsNotFound(err) {
 		if last, ok := r.remembered(at); ok && meta.WasDeleted(mg) {
 			return last, nil
@@ -47,11 +50,13 @@ func (r *Resolver) credentials(ctx context.Context, mg resource.ModernManaged, r
 	return s, nil
 }
 
-// read returns a Secret, from memory where its metadata say that it's still the one that was read last.
-func (r *Resolver) read(ctx context.Context, at types.NamespacedName) (secret, error) {
+// read returns a Secret, from memory where its metadata say that it's still the one that was read last. Where it must be held,
+// it has our finalizer from then on, before its data are first used.
+func (r *Resolver) read(ctx context.Context, at types.NamespacedName, hold bool) (secret, error) {
 	m := SecretMetadata()
 	if err := r.meta.Get(ctx, at, m); err == nil {
-		if last, ok := r.remembered(at); ok && last.version == versionOf(m) {
+		last, ok := r.remembered(at)
+		if ok && last.version == versionOf(m) && (last.held || !hold) {
 			return last, nil
 		}
 	}
@@ -59,7 +64,12 @@ func (r *Resolver) read(ctx context.Context, at types.NamespacedName) (secret, e
 	if err := r.live.Get(ctx, at, o); err != nil {
 		return secret{}, err //nolint:wrapcheck // The caller asks whether it's a not-found, and wraps.
 	}
-	s := secret{data: o.Data, version: versionOf(o)}
+	if hold {
+		if err := r.hold(ctx, o); err != nil {
+			return secret{}, err
+		}
+	}
+	s := secret{data: o.Data, version: versionOf(o), held: slices.Contains(o.Finalizers, FinalizerCredentials)}
 	r.remember(at, s)
 	return s, nil
 }

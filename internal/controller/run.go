@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
+)
+
+// Settings are how the provider runs.
+type Settings struct {
+	// Log of everything, and Version for change logs.
+	Log     logr.Logger
+	Version string
+	// Kube is how to reach the API server.
+	Kube *rest.Config
+	// Namespace of the provider, and that of bootd.
+	Namespace, BootNamespace string
+	// MetricsAddress and ProbeAddress are listened on; "0" is off.
+	MetricsAddress, ProbeAddress string
+	// LeaderElection lets one of several providers work.
+	LeaderElection bool
+	// Poll is between looks at a resource that is as it should be, MinPoll the shortest that an annotation may ask for, Sync
+	// between times at which everything is looked at.
+	Poll, MinPoll, Sync time.Duration
+	// MaxReconcileRate is how many reconciles may be started per second, and how many may run at once for a kind.
+	MaxReconcileRate int
+	// ManagementPolicies respects spec.managementPolicies. Without it, a resource with any but the default is refused.
+	ManagementPolicies bool
+	// ChangeLogs sends each change of an external thing to ChangeLogsSocket.
+	ChangeLogs       bool
+	ChangeLogsSocket string
+	// AllowLoopback lets BMCs and NetBoxes be on loopback.
+	AllowLoopback bool
+	// Failpoint of a crash test, or nil.
+	Failpoint func(name string)
+}
+
+// farewell is how long the things to do at shutdown may take together.
+const farewell = 10 * time.Second
+
+// Run runs the provider until ctx ends or something fails for good.
+func Run(ctx context.Context, s Settings) error {
+	ctrl.SetLogger(s.Log)
+	logging.SetFilteredKlogLogger(s.Log)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	mgr, err := newManager(s)
+	if err != nil {
+		return err
+	}
+	o, err := options(ctx, mgr, s, cancel)
+	if err != nil {
+		return err
+	}
+	last := &farewells{}
+	o.OnShutdown = last.add
+	if err := Setup(mgr, o); err != nil {
+		return fmt.Errorf("cannot set up controllers: %w", err)
+	}
+	err = mgr.Start(ctx)
+	return errors.Join(err, failure(ctx), last.run(context.WithoutCancel(ctx)))
+}
+
+// failure is why ctx was ended from within, or nil where it was ended from without.
+func failure(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return nil
+}
+
+func newManager(s Settings) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(s.Kube, s.MaxReconcileRate), managerOptions(s, scheme))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a manager: %w", err)
+	}
+	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
+		if err := add("ping", healthz.Ping); err != nil {
+			return nil, fmt.Errorf("cannot add a health check: %w", err)
+		}
+	}
+	return mgr, nil
+}
+
+// options assembles what every controller is given.
+func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.CancelCauseFunc) (wiring.Options, error) {
+	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return wiring.Options{}, fmt.Errorf("cannot make a client: %w", err)
+	}
+	id, err := ClusterID(ctx, direct, s.Namespace, rand.Reader)
+	if err != nil {
+		return wiring.Options{}, err
+	}
+	runtime, err := runtimeOptions(s)
+	if err != nil {
+		return wiring.Options{}, err
+	}
+	return wiring.Options{
+		Options:         runtime,
+		Config:          config.NewResolver(mgr.GetClient(), mgr.GetCache(), mgr.GetAPIReader()),
+		ClusterID:       id,
+		Namespace:       s.Namespace,
+		BootNamespace:   s.BootNamespace,
+		AllowLoopback:   s.AllowLoopback,
+		MinPollInterval: s.MinPoll,
+		Failpoint:       s.Failpoint,
+		Cancel:          cancel,
+	}, nil
+}
