@@ -1,0 +1,50 @@
+package qemu
+
+import (
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+)
+
+// Segment is a boot segment: a bridge with an address in the current network namespace, and a tap device per machine.
+// It needs CAP_NET_ADMIN there.
+type Segment struct {
+	bridge *netlink.Bridge
+}
+
+// NewSegment makes a bridge of the given name that has address, in CIDR notation, and forwards at once.
+func NewSegment(name, address string) (*Segment, error) {
+	b := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: name}}
+	if err := netlink.LinkAdd(b); err != nil {
+		return nil, fmt.Errorf("cannot make bridge %q: %w", name, err)
+	}
+	s := &Segment{bridge: b}
+	a, err := netlink.ParseAddr(address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot parse the address of bridge %q: %w", name, err)
+	}
+	if err := netlink.AddrAdd(b, a); err != nil {
+		return nil, fmt.Errorf("cannot give bridge %q address %s: %w", name, address, err)
+	}
+	if err := netlink.LinkSetUp(b); err != nil {
+		return nil, fmt.Errorf("cannot bring bridge %q up: %w", name, err)
+	}
+	return s, nil
+}
+
+// Tap adds a port and returns the Netdev of the machine that it belongs to.
+func (s *Segment) Tap(name string) (string, error) {
+	t := &netlink.Tuntap{
+		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: s.bridge.Attrs().Index}, Mode: netlink.TUNTAP_MODE_TAP,
+	}
+	if err := netlink.LinkAdd(t); err != nil {
+		return "", fmt.Errorf("cannot make tap device %q: %w", name, err)
+	}
+	if err := netlink.LinkSetMaster(t, s.bridge); err != nil {
+		return "", fmt.Errorf("cannot add %q to the bridge: %w", name, err)
+	}
+	if err := netlink.LinkSetUp(t); err != nil {
+		return "", fmt.Errorf("cannot bring %q up: %w", name, err)
+	}
+	return "tap,ifname=" + name + ",script=no,downscript=no", nil
+}
