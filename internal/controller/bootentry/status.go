@@ -180,7 +180,7 @@ func installing(in inputs, want int64) xpv2.Condition {
 		return condition(v1alpha1.ConditionInstalled, false, r, fmt.Sprintf(format, args...))
 	}
 	s := in.session
-	if s == nil || s.Spec.Grant == nil {
+	if s == nil || s.Spec.Grant == nil || s.Spec.Grant.Generation != want {
 		return c(v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet", want)
 	}
 	used := s.Status.Consumed != nil && s.Status.Consumed.GrantID == s.Spec.Grant.ID

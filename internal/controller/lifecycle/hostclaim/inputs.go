@@ -1,0 +1,110 @@
+package hostclaim
+
+import (
+	"encoding/json"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// serverLife is how long a boot server counts as live after its heartbeat.
+const serverLife = 15 * time.Second
+
+// inputs are the objects that a claim's next step rests on. Absent ones are nil.
+type inputs struct {
+	now       time.Time
+	claim     *v1alpha1.HostClaim
+	host      *v1alpha1.RedfishHost
+	entry     *v1alpha1.BootEntry
+	session   *v1alpha1.BootSession
+	addresses []v1alpha1.NetBoxIPAddress
+	servers   []v1alpha1.BootServer
+}
+
+// hostName is where the claim's host is: its binding knows best, then its reference.
+func hostName(c *v1alpha1.HostClaim) client.ObjectKey {
+	if b := c.Spec.Bound; b != nil {
+		return client.ObjectKey{Namespace: b.Namespace, Name: b.Name}
+	}
+	if r := c.Spec.HostRef; r != nil {
+		ns := r.Namespace
+		if ns == "" {
+			ns = c.Namespace
+		}
+		return client.ObjectKey{Namespace: ns, Name: r.Name}
+	}
+	return client.ObjectKey{}
+}
+
+// holdsHost says whether the host's half of the binding is ours.
+func (in inputs) holdsHost() bool {
+	return in.host != nil && in.host.Spec.ClaimRef != nil && in.host.Spec.ClaimRef.UID == in.claim.UID
+}
+
+// bound says whether both halves of the binding name each other, by UID.
+func (in inputs) bound() bool {
+	return in.holdsHost() && in.claim.Spec.Bound != nil && in.claim.Spec.Bound.UID == in.host.UID
+}
+
+// ownSession is the session, if it's our entry's.
+func (in inputs) ownSession() *v1alpha1.BootSession {
+	if in.session == nil || in.entry == nil || in.session.Spec.EntryUID != string(in.entry.UID) {
+		return nil
+	}
+	return in.session
+}
+
+func (in inputs) serial() string {
+	if in.host == nil {
+		return ""
+	}
+	return in.host.Status.AtProvider.Identity.Serial
+}
+
+func (in inputs) power() v1alpha1.PowerState {
+	if in.host == nil {
+		return ""
+	}
+	return in.host.Status.AtProvider.Power
+}
+
+// seenOff says whether the BMC said Off after it was asked for Off.
+func (in inputs) seenOff() bool {
+	h := in.host
+	s := h.GetCondition(xpv2.TypeSynced)
+	return h.Spec.ForProvider.Power == v1alpha1.PoweredOff && h.Status.AtProvider.Power == v1alpha1.PoweredOff &&
+		s.Status == corev1.ConditionTrue && s.ObservedGeneration >= h.Generation &&
+		h.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue
+}
+
+// served says whether a live boot server serves the session's network at all.
+func (in inputs) liveServers() int {
+	n := 0
+	for _, s := range in.servers {
+		if s.Status.LastSeen == nil || in.now.Sub(s.Status.LastSeen.Time) > serverLife {
+			continue
+		}
+		for _, x := range s.Status.Networks {
+			if in.session != nil && x.Namespace+"/"+x.Name == in.session.Spec.Network {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func record[T any](o client.Object, key string) *T {
+	s := o.GetAnnotations()[key]
+	if s == "" {
+		return nil
+	}
+	r := new(T)
+	if err := json.Unmarshal([]byte(s), r); err != nil {
+		return new(T) // Matches no UID.
+	}
+	return r
+}

@@ -1,0 +1,190 @@
+package hostclaim
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/google/go-cmp/cmp"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// pollPending is how soon a claim that isn't settled is looked at again, beside the events that wake it.
+const (
+	pollPending = 2 * time.Second
+	pollSettled = time.Minute
+)
+
+// A reconciler takes one act a call. All its parts are replaced in tests.
+type reconciler struct {
+	kube client.Client
+	// live reads what is about to be changed; a cache may be behind.
+	live          client.Reader
+	bootNamespace string
+	log           logging.Logger
+	record        event.Recorder
+	now           func() time.Time
+	newID         func() string
+}
+
+// Reconcile decides where a claim is, takes its next act, and says so in its status.
+func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	claim := &v1alpha1.HostClaim{}
+	if err := r.live.Get(ctx, req.NamespacedName, claim); err != nil {
+		return reconcile.Result{}, errors.Wrap(client.IgnoreNotFound(err), "cannot get HostClaim")
+	}
+	in, err := r.gather(ctx, claim)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	v := decide(in)
+	if err := r.writeStatus(ctx, in, v); err != nil {
+		return reconcile.Result{}, quiet(err)
+	}
+	if v.act == actNone {
+		return reconcile.Result{RequeueAfter: wait(v)}, nil
+	}
+	r.log.Debug("Acting", "claim", req.String(), "act", string(v.act), "phase", string(v.phase), "reason", string(v.reason))
+	if err := r.perform(ctx, in, v); err != nil {
+		if rival := fieldConflict(err); rival != "" {
+			v = at(v.phase, v1alpha1.ReasonConflict, "host %s can't be changed, since somebody else sets the same fields: %s; they must let go of them", in.host.Name, rival)
+			return reconcile.Result{RequeueAfter: pollPending}, quiet(r.writeStatus(ctx, in, v))
+		}
+		return reconcile.Result{RequeueAfter: pollPending}, quiet(err)
+	}
+	if v.act == actFinish {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+}
+
+func wait(v verdict) time.Duration {
+	if v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped {
+		return pollSettled
+	}
+	return pollPending
+}
+
+// quiet drops the conflict of a write with an older read: the next call reads anew.
+func quiet(err error) error {
+	if kerrors.IsConflict(errors.Cause(err)) || kerrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// fieldConflict is what the API server says of other managers of the fields that we apply; "" where the
+// error is something else.
+func fieldConflict(err error) string {
+	var s kerrors.APIStatus
+	if !errors.As(err, &s) || s.Status().Details == nil {
+		return ""
+	}
+	var out []string
+	for _, c := range s.Status().Details.Causes {
+		if c.Type == metav1.CauseTypeFieldManagerConflict {
+			out = append(out, c.Message+" ("+c.Field+")")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (r *reconciler) writeStatus(ctx context.Context, in inputs, v verdict) error {
+	if v.phase == "" {
+		return nil
+	}
+	s := status(in, v)
+	if cmp.Equal(s, in.claim.Status) {
+		return nil
+	}
+	before := in.claim.Status
+	in.claim.Status = s
+	if err := r.kube.Status().Update(ctx, in.claim); err != nil {
+		return errors.Wrap(client.IgnoreNotFound(err), "cannot write HostClaim's status")
+	}
+	if before.Phase != s.Phase || before.Reason != s.Reason {
+		r.tell(in.claim, v)
+	}
+	return nil
+}
+
+// tell emits an event for what a person would want to be called for.
+func (r *reconciler) tell(c *v1alpha1.HostClaim, v verdict) {
+	switch v.phase {
+	case v1alpha1.ClaimNeedsConfirmation, v1alpha1.ClaimFailed:
+		r.record.Event(c, event.Warning(event.Reason(v.reason), errors.New(v.message)))
+	case v1alpha1.ClaimReady, v1alpha1.ClaimStopped, v1alpha1.ClaimReleasing, v1alpha1.ClaimPoweringOn:
+		r.record.Event(c, event.Normal(event.Reason(v.reason), v.message))
+	case v1alpha1.ClaimPending, v1alpha1.ClaimBound, v1alpha1.ClaimPreparing, v1alpha1.ClaimBooting, v1alpha1.ClaimInstalling, v1alpha1.ClaimInstalled:
+	}
+}
+
+// gather reads the session before host and entry: what is decided on them is written against its revision.
+func (r *reconciler) gather(ctx context.Context, c *v1alpha1.HostClaim) (inputs, error) {
+	in := inputs{now: r.now(), claim: c}
+	if ref := c.Spec.BootEntryRef; ref != nil {
+		key := client.ObjectKey{Namespace: c.Namespace, Name: ref.Name}
+		in.session, in.entry = &v1alpha1.BootSession{}, &v1alpha1.BootEntry{}
+		var err error
+		if in.session, err = absent(r.live.Get(ctx, key, in.session), in.session); err != nil {
+			return in, err
+		}
+		if in.entry, err = absent(r.live.Get(ctx, key, in.entry), in.entry); err != nil {
+			return in, err
+		}
+		if err := r.gatherAddresses(ctx, &in); err != nil {
+			return in, err
+		}
+	}
+	if key := hostName(c); key.Name != "" {
+		h := &v1alpha1.RedfishHost{}
+		var err error
+		if in.host, err = absent(r.live.Get(ctx, key, h), h); err != nil {
+			return in, err
+		}
+	}
+	servers := &v1alpha1.BootServerList{}
+	if err := r.kube.List(ctx, servers, client.InNamespace(r.bootNamespace)); err != nil {
+		return in, errors.Wrap(err, "cannot list BootServers")
+	}
+	in.servers = servers.Items
+	return in, nil
+}
+
+func (r *reconciler) gatherAddresses(ctx context.Context, in *inputs) error {
+	if in.entry == nil {
+		return nil
+	}
+	for _, n := range in.entry.Spec.ForProvider.Networks {
+		for _, a := range n.Addresses {
+			if a.Ref == nil {
+				continue
+			}
+			ip := &v1alpha1.NetBoxIPAddress{}
+			got, err := absent(r.live.Get(ctx, client.ObjectKey{Namespace: in.entry.Namespace, Name: a.Ref.Name}, ip), ip)
+			if err != nil {
+				return err
+			}
+			if got != nil {
+				in.addresses = append(in.addresses, *got)
+			}
+		}
+	}
+	return nil
+}
+
+// absent makes not-found, and only that, a nil object.
+func absent[T any](err error, o *T) (*T, error) {
+	if kerrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // Absent is an answer here, not an error.
+	}
+	return o, errors.Wrapf(err, "cannot get %T", o)
+}

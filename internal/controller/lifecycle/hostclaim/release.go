@@ -1,0 +1,95 @@
+package hostclaim
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// release gives a machine back: revoke, wait for the boot plane, power off and see it, clear, unbind,
+// and only then let entry and addresses go.
+func release(in inputs) verdict {
+	if !controllerutil.ContainsFinalizer(in.claim, v1alpha1.FinalizerRelease) {
+		return verdict{phase: v1alpha1.ClaimReleasing, reason: v1alpha1.ReasonReleasing}
+	}
+	if s := in.ownSession(); s != nil && s.DeletionTimestamp == nil && in.everBound() {
+		if s.Spec.Revocation == nil {
+			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForRevocation, "the boot plane is told that nothing is granted any more").then(actRevoke)
+		}
+		if s.Status.AcknowledgedRevocation != s.Spec.Revocation.ID && in.liveServers() > 0 {
+			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForRevocation, "waiting for a boot server to acknowledge that nothing is granted any more")
+		}
+	}
+	if in.holdsHost() {
+		return releaseHost(in)
+	}
+	if held(in) {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "the machine is released; its entry and addresses follow").then(actLetGo)
+	}
+	return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "everything is released").then(actFinish)
+}
+
+// everBound says whether this claim may have had a machine.
+func (in inputs) everBound() bool { return in.holdsHost() || in.claim.Spec.Bound != nil }
+
+func releaseHost(in inputs) verdict {
+	h := in.host
+	force := in.claim.Annotations[v1alpha1.AnnotationForceRelease]
+	if force != "" && !in.seenOff() {
+		if h.Annotations[v1alpha1.AnnotationQuarantined] == "" || !addressesKept(in) {
+			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonQuarantined, "host %s is given up unseen: %s", h.Name, force).then(actQuarantine)
+		}
+		return unbind(in)
+	}
+	if !in.seenOff() {
+		v := at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForPowerOff, "waiting for host %s to be off%s", h.Name, deadSentence(in))
+		if h.Spec.ForProvider.Power == v1alpha1.PoweredOff {
+			return v
+		}
+		return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+	}
+	return unbind(in)
+}
+
+// unbind clears the host's records before its binding: a crash between the two leaves a machine that is
+// still ours, never a free one with a stranger's records.
+func unbind(in inputs) verdict {
+	for _, k := range []string{v1alpha1.AnnotationGranted, v1alpha1.AnnotationInstalled} {
+		if _, ok := in.host.Annotations[k]; ok {
+			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is off; its records are cleared", in.host.Name).then(actClear)
+		}
+	}
+	return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is off; it's given back", in.host.Name).then(actUnbind)
+}
+
+func held(in inputs) bool {
+	if in.entry != nil && controllerutil.ContainsFinalizer(in.entry, v1alpha1.FinalizerHeldByClaim) {
+		return true
+	}
+	for i := range in.addresses {
+		if controllerutil.ContainsFinalizer(&in.addresses[i], v1alpha1.FinalizerHeldByClaim) {
+			return true
+		}
+	}
+	return false
+}
+
+// addressesKept says whether the addresses of a machine that was given up stay in NetBox: it may still
+// be running with them.
+func addressesKept(in inputs) bool {
+	for i := range in.addresses {
+		if deletes(&in.addresses[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func deletes(a *v1alpha1.NetBoxIPAddress) bool {
+	for _, p := range a.Spec.ManagementPolicies {
+		if p == "*" || p == "Delete" {
+			return true
+		}
+	}
+	return len(a.Spec.ManagementPolicies) == 0
+}

@@ -1,0 +1,198 @@
+package hostclaim
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// run decides the boot of a bound machine: plan and address first, then grant, then a boot server that
+// has seen the grant, then boot-once and power.
+func run(in inputs) verdict {
+	if in.entry == nil {
+		return powerOnly(in)
+	}
+	e := in.entry
+	plan := e.Status.AtProvider.Plan
+	if plan == nil || plan.HostUID != string(in.host.UID) || plan.EntryUID != string(e.UID) {
+		c := e.GetCondition(v1alpha1.ConditionPlanned)
+		if c.Status == corev1.ConditionFalse {
+			return at(v1alpha1.ClaimPreparing, c.Reason, "%s", c.Message)
+		}
+		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootEntry, "BootEntry %q has no plan yet", e.Name)
+	}
+	if in.claim.Spec.Power == v1alpha1.PoweredOff {
+		return stop(in)
+	}
+	if plan.Mode == v1alpha1.BootModeLive {
+		return live(in)
+	}
+	generation := e.Spec.ForProvider.Install.Generation
+	if generation == 0 || e.Status.AtProvider.InstalledGeneration >= generation {
+		return settled(in, generation)
+	}
+	return install(in, generation)
+}
+
+// powerOnly is a claim without a BootEntry: a machine with a power switch.
+func powerOnly(in inputs) verdict {
+	if in.claim.Spec.Power == v1alpha1.PoweredOff {
+		return stop(in)
+	}
+	return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "host %s is on", in.host.Name))
+}
+
+func stop(in inputs) verdict {
+	if in.seenOff() {
+		return at(v1alpha1.ClaimStopped, v1alpha1.ReasonStopped, "host %s is off, as asked; its addresses stay", in.host.Name)
+	}
+	v := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForPowerOff, "waiting for host %s to be off%s", in.host.Name, troubleOf(in.host))
+	return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+}
+
+// on wants the machine on, without a network boot.
+func on(in inputs, done verdict) verdict {
+	w := wish{v1alpha1.PoweredOn, currentOnce(in)}
+	if v := apply(in, at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "host %s is being powered on", in.host.Name), w); v.act != actNone {
+		return v
+	}
+	if in.power() != v1alpha1.PoweredOn {
+		return at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "waiting for host %s to be on%s", in.host.Name, troubleOf(in.host))
+	}
+	return done
+}
+
+// settled is a machine that has what was asked for, or boots from its disk as it is.
+func settled(in inputs, generation int64) verdict {
+	if generation == 0 {
+		c := in.entry.GetCondition(v1alpha1.ConditionServed)
+		if c.Status != corev1.ConditionTrue {
+			return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
+		}
+		return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "host %s is on and boots from its disk", in.host.Name))
+	}
+	if in.entry.Status.AtProvider.Timeline.BootedFromDisk == nil && !wasReady(in, generation) {
+		return on(in, at(v1alpha1.ClaimInstalled, v1alpha1.ReasonWaitingForDiskBoot, "generation %d is installed; waiting for host %s to boot from its disk", generation, in.host.Name))
+	}
+	return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "generation %d is installed and runs on host %s", generation, in.host.Name))
+}
+
+// wasReady keeps a machine Ready whose session was lost: its install is recorded without one.
+func wasReady(in inputs, generation int64) bool {
+	r := record[v1alpha1.InstalledRecord](in.entry, v1alpha1.AnnotationInstalled)
+	return in.session == nil && r != nil && r.EntryUID == string(in.entry.UID) && r.Generation >= generation
+}
+
+// live netboots the machine each time we power it on.
+func live(in inputs) verdict {
+	if c := in.entry.GetCondition(v1alpha1.ConditionServed); c.Status != corev1.ConditionTrue {
+		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
+	}
+	done := at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "host %s is on and boots from the network", in.host.Name)
+	if in.power() != v1alpha1.PoweredOff || in.host.Spec.ForProvider.Power == v1alpha1.PoweredOn {
+		return on(in, done)
+	}
+	return apply(in, at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "host %s is being powered on", in.host.Name),
+		wish{v1alpha1.PoweredOn, nextOnce(in)})
+}
+
+// install boots the machine into its installer once for a generation.
+func install(in inputs, generation int64) verdict {
+	if v := granted(in, generation); v.phase != "" {
+		return v
+	}
+	e := in.entry
+	r := record[v1alpha1.BootRecord](in.claim, v1alpha1.AnnotationBoot)
+	if r != nil && r.EntryUID == string(e.UID) && r.HostUID == string(in.host.UID) && r.Generation == generation {
+		return apply(in, progress(in, generation), wish{v1alpha1.PoweredOn, r.Once})
+	}
+	if g := e.Status.AtProvider.Grant; g != nil && e.Status.AtProvider.GrantConsumed {
+		return progress(in, generation) // Its install has begun, whoever powered it on: it isn't reset.
+	}
+	switch {
+	case in.seenOff(), in.power() == v1alpha1.PoweredOff && in.host.Spec.ForProvider.Power != v1alpha1.PoweredOn:
+		v := at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "host %s will be powered on to install generation %d", in.host.Name, generation)
+		v.boot = &v1alpha1.BootRecord{EntryUID: string(e.UID), HostUID: string(in.host.UID), Generation: generation, Once: nextOnce(in)}
+		return v.then(actRecordBoot)
+	case in.power() == "":
+		return at(v1alpha1.ClaimPreparing, hostReason(in.host), "the power of host %s isn't known%s", in.host.Name, troubleOf(in.host))
+	}
+	v := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForPowerOff, "host %s is powered off first, to install generation %d%s", in.host.Name, generation, troubleOf(in.host))
+	return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+}
+
+// granted says, by an empty verdict, whether the generation is granted and a boot server has seen it.
+func granted(in inputs, generation int64) verdict {
+	e := in.entry
+	if c := e.GetCondition(xpv2.TypeReady); c.Reason == v1alpha1.ReasonNeedsConfirmation {
+		return at(v1alpha1.ClaimNeedsConfirmation, c.Reason, "%s", c.Message)
+	}
+	installed := e.GetCondition(v1alpha1.ConditionInstalled)
+	switch installed.Reason {
+	case v1alpha1.ReasonGrantExpired, v1alpha1.ReasonBootLoop, v1alpha1.ReasonInstallFailed, v1alpha1.ReasonInterrupted, v1alpha1.ReasonDigestMismatch:
+		return at(v1alpha1.ClaimFailed, installed.Reason, "%s", installed.Message)
+	}
+	g, plan := e.Status.AtProvider.Grant, e.Status.AtProvider.Plan
+	if g != nil && e.Status.AtProvider.GrantConsumed && g.Generation == generation {
+		return verdict{}
+	}
+	if c := e.GetCondition(v1alpha1.ConditionPlanned); c.Status == corev1.ConditionFalse {
+		return at(v1alpha1.ClaimPreparing, c.Reason, "%s", c.Message)
+	}
+	if g == nil || g.Generation != generation || g.HostUID != string(in.host.UID) || g.PlanDigest != plan.Digest {
+		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet", generation)
+	}
+	if c := e.GetCondition(v1alpha1.ConditionServed); c.Status != corev1.ConditionTrue {
+		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
+	}
+	return verdict{}
+}
+
+// progress says where a started install is, by what bootd saw of it.
+func progress(in inputs, generation int64) verdict {
+	h, net := in.host, in.entry.Status.AtProvider.Plan.Network.Name
+	if in.power() != v1alpha1.PoweredOn {
+		return at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "waiting for host %s to be on%s", h.Name, troubleOf(h))
+	}
+	switch in.entry.Status.AtProvider.Stage {
+	case v1alpha1.StageDHCP, v1alpha1.StageFirmware:
+		return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForScript, "host %s has its address; waiting for it to ask for its boot script", h.Name)
+	case v1alpha1.StageScript, v1alpha1.StageKernel:
+		return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForInstaller, "host %s loads its installer", h.Name)
+	case v1alpha1.StageInstalling, v1alpha1.StageInstalled:
+		return at(v1alpha1.ClaimInstalling, v1alpha1.ReasonWaitingForInstall, "generation %d is being installed on host %s", generation, h.Name)
+	case v1alpha1.StageWaiting, v1alpha1.StageBootedFromDisk, v1alpha1.StageFailed:
+	}
+	since := ""
+	if t := h.Status.AtProvider.PoweredOnAt; t != nil {
+		since = " at " + t.UTC().Format("15:04:05")
+	}
+	return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForDHCP, "host %s was powered on%s; waiting for its first DHCP request on %s", h.Name, since, net)
+}
+
+// apply asks for a wish, if the host doesn't hold it yet.
+func apply(in inputs, v verdict, w wish) verdict {
+	v.wish = w
+	p := in.host.Spec.ForProvider
+	once := int64(0)
+	if p.Boot != nil && p.Boot.Once != nil {
+		once = p.Boot.Once.Generation
+	}
+	if p.Power == w.power && once == w.once {
+		return v
+	}
+	return v.then(actApply)
+}
+
+func currentOnce(in inputs) int64 {
+	if b := in.host.Spec.ForProvider.Boot; b != nil && b.Once != nil {
+		return b.Once.Generation
+	}
+	return 0
+}
+
+// nextOnce is above every network boot that the host was ever asked for, whoever asked.
+func nextOnce(in inputs) int64 {
+	return max(currentOnce(in), in.host.Status.AtProvider.Boot.OnceGeneration) + 1
+}

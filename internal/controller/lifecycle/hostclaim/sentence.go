@@ -1,0 +1,64 @@
+package hostclaim
+
+import (
+	"fmt"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// The operator reads the BMC's own words on the RedfishHost. A tenant reads these: no BMC address, no
+// user, nothing that a remote server answered.
+
+// troubles are what may be wrong with a host, as a tenant may know it.
+var troubles = map[xpv2.ConditionReason]string{ //nolint:gochecknoglobals // A table of sentences.
+	v1alpha1.ReasonUnauthorized:         "its BMC refused the credentials; its operator must mend the Secret",
+	v1alpha1.ReasonForbidden:            "its BMC forbids what is needed; its operator must give the account more rights",
+	v1alpha1.ReasonUnreachable:          "its BMC doesn't answer; its operator must look at it",
+	v1alpha1.ReasonUntrustedCertificate: "its BMC shows a certificate that isn't trusted; its operator must look at it",
+	v1alpha1.ReasonIdentityChanged:      "its BMC now shows another machine; its operator must look at it",
+	v1alpha1.ReasonAmbiguous:            "its BMC has several systems; its operator must choose one",
+	v1alpha1.ReasonNotFound:             "its BMC shows no such system; its operator must look at it",
+	v1alpha1.ReasonDuplicate:            "another host object is the same machine; its operator must remove one",
+	v1alpha1.ReasonConflict:             "another host object is the same machine; its operator must remove one",
+	v1alpha1.ReasonNotAllowed:           "its BMC's address isn't allowed by its provider config; its operator must look at it",
+	v1alpha1.ReasonMaintenance:          "it's in maintenance",
+	v1alpha1.ReasonQuarantined:          "it's in quarantine; its operator must look at it",
+}
+
+// hostReason is the word for what is wrong with a host.
+func hostReason(h *v1alpha1.RedfishHost) xpv2.ConditionReason {
+	for _, t := range []xpv2.ConditionType{v1alpha1.ConditionReachable, xpv2.TypeReady} {
+		c := h.GetCondition(t)
+		if _, known := troubles[c.Reason]; known && c.Status != corev1.ConditionTrue {
+			return c.Reason
+		}
+	}
+	return v1alpha1.ReasonWaitingForHost
+}
+
+func hostSentence(h *v1alpha1.RedfishHost) string {
+	if s, ok := troubles[hostReason(h)]; ok {
+		return s
+	}
+	return "it's being looked at"
+}
+
+// troubleOf appends what is wrong with a host, if anything is.
+func troubleOf(h *v1alpha1.RedfishHost) string {
+	if s, ok := troubles[hostReason(h)]; ok {
+		return ": " + s
+	}
+	return ""
+}
+
+// deadSentence says what keeps a release, and the way out.
+func deadSentence(in inputs) string {
+	if in.host.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue {
+		return ""
+	}
+	return fmt.Sprintf("%s; the claim stays until then, or until an operator gives the machine up: kubectl annotate hostclaim -n %s %s %s='<reason>'",
+		troubleOf(in.host), in.claim.Namespace, in.claim.Name, v1alpha1.AnnotationForceRelease)
+}
