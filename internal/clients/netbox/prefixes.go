@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -106,6 +107,24 @@ func (c *Client) GetPrefix(ctx context.Context, number int64) (Prefix, error) {
 		return Prefix{}, k.failed(KindUnexpected, "its answer isn't that prefix", err)
 	}
 	return p, nil
+}
+
+// HasFree says whether a prefix has an address to give just now. It needs the right to view addresses,
+// and proves nothing about the next moment: only Allocate takes one.
+func (c *Client) HasFree(ctx context.Context, p Prefix) (bool, error) {
+	k := call{
+		op: "look for a free address in prefix", subject: p.Prefix.String(), method: http.MethodGet,
+		path: fmt.Sprintf("ipam/prefixes/%d/available-ips/", p.ID), want: http.StatusOK, query: url.Values{"limit": {"1"}},
+	}
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return false, err
+	}
+	var free []json.RawMessage // a plain list, not a page (300)
+	if err := json.Unmarshal(a.body, &free); err != nil {
+		return false, k.failed(KindUnexpected, "its answer isn't a list", err)
+	}
+	return len(free) > 0, nil
 }
 
 // FindVRF returns the one VRF that ref names. A ref by number isn't looked up.

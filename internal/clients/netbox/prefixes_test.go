@@ -118,3 +118,27 @@ func TestFindVRF(t *testing.T) {
 		}
 	}
 }
+
+func TestHasFree(t *testing.T) {
+	for _, v := range versions() {
+		c, s := play(t, v, "303", "375", "316", "801", "803", "111")
+		if free, err := c.HasFree(t.Context(), prefix("10.30.0.0/31")); err != nil || !free {
+			t.Errorf("%s: two are free: %v, %v", v, free, err)
+		}
+		if s.seen[0].Query != "limit=1" {
+			t.Errorf("%s: query %s", v, s.seen[0].Query)
+		}
+		if free, err := c.HasFree(t.Context(), prefix("10.30.0.0/31")); err != nil || free {
+			t.Errorf("%s: none is free: %v, %v", v, free, err)
+		}
+		if _, err := c.HasFree(t.Context(), prefix("10.30.0.0/31")); !netbox.IsNotFound(err) {
+			t.Errorf("%s: no prefix: %v", v, err)
+		}
+		if _, err := c.HasFree(t.Context(), prefix("10.30.0.0/31")); !netbox.IsForbidden(err) {
+			t.Errorf("%s: no right: %v", v, err)
+		}
+		if _, err := c.HasFree(t.Context(), prefix("10.30.0.0/31")); netbox.KindOf(err) != netbox.KindUnexpected {
+			t.Errorf("%s: not a list: %v", v, err)
+		}
+	}
+}

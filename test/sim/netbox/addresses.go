@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,8 @@ import (
 func (c *exchange) availableIPs(id int64) *response {
 	p, ok := c.s.state.prefix(id)
 	switch {
+	case c.reads():
+		return c.listFree(p, ok)
 	case c.r.Method != http.MethodPost:
 		return c.notAllowed()
 	case !c.may("add ipaddress") || !c.may("view prefix"):
@@ -35,6 +38,30 @@ func (c *exchange) availableIPs(id int64) *response {
 		return res
 	}
 	return answer(http.StatusCreated, c.renderAddress(c.store(a)))
+}
+
+// listFree is GET available-ips: a plain list, 50 long unless limit says so (300 to 316).
+func (c *exchange) listFree(p Prefix, ok bool) *response {
+	if !c.may("view prefix") || !c.may("view ipaddress") {
+		return noRight()
+	}
+	if !ok {
+		return noMatch("Prefix")
+	}
+	limit, err := strconv.Atoi(c.r.URL.Query().Get("limit"))
+	if err != nil || limit <= 0 {
+		limit = 50
+	}
+	free := []any{}
+	for addr := range c.s.state.free(p) {
+		if len(free) == limit {
+			break
+		}
+		free = append(free, map[string]any{
+			"family": map[bool]int{true: 4, false: 6}[addr.Is4()], "address": netip.PrefixFrom(addr, p.Prefix.Bits()).String(), "vrf": c.nestedVRF(p.VRF),
+		})
+	}
+	return answer(http.StatusOK, free)
 }
 
 func (c *exchange) addresses() *response {

@@ -66,7 +66,6 @@ func transcripts(t *testing.T, version string) []transcript {
 func outside() map[string]string {
 	return map[string]string{
 		"200": "prefixes are seeded, not created by REST", "201": "as 200", "202": "as 200",
-		"316": "GET available-ips isn't in use", "808": "as 316",
 		"330": "assignment to interfaces isn't in use", "361": "two errors in one body are tested below",
 		"380": "lists aren't in use", "383": "as 380", "386": "as 380",
 		"834":        "prefixes are seen by all tokens that may view any",
@@ -92,8 +91,9 @@ func world(version string, tr transcript) *netbox.Server {
 		1: {Prefix: cidr("10.10.0.0/24"), Description: "nodes"}, 2: {Prefix: cidr("10.10.0.0/24"), VRF: 1},
 		3: {Prefix: cidr("10.10.0.0/24"), VRF: 2}, 4: {Prefix: cidr("10.10.0.0/24"), VRF: 3},
 		5: {Prefix: cidr("10.20.0.0/16"), Status: "container"}, 9: {Prefix: cidr("10.30.0.9/32")},
-		12: {Prefix: cidr("10.30.1.0/29"), MarkUtilized: true}, 15: {Prefix: cidr("2001:db8:10::/64")},
-		17: {Prefix: cidr("2001:db8:12::1/128")}, 18: {Prefix: cidr("10.40.0.0/30")},
+		8: {Prefix: cidr("10.30.0.0/31")}, 10: {Prefix: cidr("10.30.0.16/30")}, 11: {Prefix: cidr("10.30.0.20/30"), IsPool: true},
+		16: {Prefix: cidr("2001:db8:11::/127")}, 12: {Prefix: cidr("10.30.1.0/29"), MarkUtilized: true}, 15: {Prefix: cidr("2001:db8:10::/64")},
+		17: {Prefix: cidr("2001:db8:12::1/128")}, 18: {Prefix: cidr(map[bool]string{true: "10.40.0.0/29", false: "10.40.0.0/30"}[tr.number() == "315"])},
 		19: {Prefix: cidr("10.41.0.0/24")}, 20: {Prefix: cidr("10.42.0.0/24")},
 	} {
 		p.ID = id
@@ -180,6 +180,10 @@ func seedTarget(s *netbox.Server, tr transcript, hidden, static netbox.Address) 
 		s.AddAddress(hidden)
 	case n == "813":
 		s.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.42.0.9/24"), CustomFields: map[string]any{"claim_id": "perm-1"}})
+	case n == "375":
+		for _, a := range []string{"10.40.0.1/30", "10.40.0.2/30"} {
+			s.AddAddress(netbox.Address{Address: netip.MustParsePrefix(a)})
+		}
 	case n == "382":
 		s.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.30.0.9/32")})
 	case n == "794":

@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"cmp"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -183,29 +184,34 @@ func (s *state) duplicate(addr netip.Addr, vrf, except int64) (Address, bool) {
 	return Address{}, false
 }
 
-// firstFree is NetBox's first fit: every address of any mask and status in the prefix's table counts
-// as taken; the network's own addresses are skipped as NetBox skips them (303 to 312).
+// firstFree is NetBox's first fit.
 func (s *state) firstFree(p Prefix) (netip.Addr, bool) {
+	for a := range s.free(p) {
+		return a, true
+	}
+	return netip.Addr{}, false
+}
+
+// free yields what a prefix has to give: an address of any mask and status in the prefix's table counts
+// as taken; the network's own addresses are skipped as NetBox skips them (303 to 312).
+func (s *state) free(p Prefix) iter.Seq[netip.Addr] {
 	taken := map[netip.Addr]bool{}
 	for _, a := range s.addresses {
 		if a.VRF == p.VRF || (p.VRF == 0 && p.Status == "container") {
 			taken[a.Address.Addr()] = true
 		}
 	}
-	net := p.Prefix
-	small := net.Addr().BitLen()-net.Bits() <= 1
-	a := net.Addr()
-	if !small && !p.IsPool {
-		a = a.Next()
-	}
-	for ; net.Contains(a); a = a.Next() {
-		last := !net.Contains(a.Next())
-		if last && a.Is4() && !small && !p.IsPool {
-			break
-		}
-		if !taken[a] {
-			return a, true
+	all := p.IsPool || p.Prefix.Addr().BitLen()-p.Prefix.Bits() <= 1
+	return func(yield func(netip.Addr) bool) {
+		for a := p.Prefix.Addr(); p.Prefix.Contains(a); a = a.Next() {
+			first := a == p.Prefix.Addr()
+			broadcast := a.Is4() && !p.Prefix.Contains(a.Next())
+			if taken[a] || (!all && (first || broadcast)) {
+				continue
+			}
+			if !yield(a) {
+				return
+			}
 		}
 	}
-	return netip.Addr{}, false
 }
