@@ -1,0 +1,128 @@
+package kubesource
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+const (
+	// calm is the least time between two heartbeats, quiet the longest.
+	calm  = time.Second
+	quiet = 5 * time.Second
+	// heartbeatPatience with the API.
+	heartbeatPatience = 3 * time.Second
+)
+
+// heartbeats are written until ctx ends: at once when a session changed after a quiet second, else once
+// a second, and every five seconds when nothing happens. A failure is tried again in a second.
+func (s *Source) heartbeats(ctx context.Context, t *tables) error {
+	wait := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		err := s.heartbeat(ctx, t)
+		if err == errRewound { //nolint:errorlint // It's returned bare.
+			return err
+		}
+		wait = 0
+		if err != nil {
+			s.o.Logger.Info("the heartbeat failed", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(calm):
+		}
+		if err != nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.beat:
+		case <-time.After(quiet - calm):
+		}
+	}
+}
+
+// heartbeat says how far this bootd has come. It reads its own record first: had that gone back, so would
+// have all others, and what this bootd has compared with its log would be of another time.
+func (s *Source) heartbeat(ctx context.Context, t *tables) error {
+	if !t.listed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, heartbeatPatience)
+	defer cancel()
+	b := &v1alpha1.BootServer{}
+	name := types.NamespacedName{Namespace: s.o.Namespace, Name: s.o.Name}
+	err := s.o.Kube.Get(ctx, name, b)
+	if kerrors.IsNotFound(err) {
+		b = &v1alpha1.BootServer{ObjectMeta: metav1.ObjectMeta{Namespace: s.o.Namespace, Name: s.o.Name}}
+		err = s.o.Kube.Create(ctx, b)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read or make BootServer %q: %w", s.self(), err)
+	}
+	seen, _ := t.sessions.at()
+	if session.Revision(b.ResourceVersion) < s.last() {
+		return errRewound
+	}
+	b.Status = s.status(t, seen)
+	if err := s.o.Kube.Status().Update(ctx, b); err != nil {
+		return fmt.Errorf("cannot write BootServer %q: %w", s.self(), err)
+	}
+	wrote := session.Revision(b.ResourceVersion)
+	if wrote < seen {
+		return errRewound
+	}
+	s.mu.Lock()
+	s.own = wrote
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *Source) last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own
+}
+
+func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
+	now := metav1.NewMicroTime(s.o.Now())
+	st := v1alpha1.BootServerStatus{
+		LastSeen: &now, Version: s.o.Version, SyncedRevision: strconv.FormatUint(s.sessions.Synced(seen), 10),
+	}
+	if s.o.Cache != nil {
+		st.Cache = s.o.Cache()
+	}
+	segments := t.networks.all()
+	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
+	for _, g := range segments {
+		n := v1alpha1.BootServerNetwork{Namespace: g.Name.Namespace, Name: g.Name.Name}
+		if s.o.Advertise != nil {
+			n.Address = s.o.Advertise(g)
+		}
+		st.Networks = append(st.Networks, n)
+		if n.Address != "" && !slices.Contains(st.Addresses, n.Address) {
+			st.Addresses = append(st.Addresses, n.Address)
+		}
+	}
+	if t.sessions.isStuck() {
+		st.Message = "a session can't be compared with the log of consumed grants; see the log of this bootd, and restart it"
+	}
+	return st
+}

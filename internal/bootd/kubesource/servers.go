@@ -1,0 +1,94 @@
+package kubesource
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// liveFor is how long a bootd counts as live after its last heartbeat, which comes at least every 5 s.
+const liveFor = 15 * time.Second
+
+// server is another bootd.
+type server struct {
+	name     boot.Name
+	networks []boot.Name
+	synced   uint64
+}
+
+// heard says when a heartbeat was last seen to change, by our own clock. Clocks of several nodes are
+// never compared. One that was only just found counts as live too: after a restore of etcd its
+// heartbeat looks old though it's running, and its log may hold what the API lost.
+type heard struct {
+	beat time.Time
+	at   time.Time
+}
+
+func serverOf(o client.Object) (server, bool) {
+	b, ok := o.(*v1alpha1.BootServer)
+	if !ok {
+		return server{}, false
+	}
+	x := server{name: nameOf(b), synced: session.Revision(b.Status.SyncedRevision)}
+	for _, n := range b.Status.Networks {
+		x.networks = append(x.networks, boot.Name{Namespace: n.Namespace, Name: n.Name})
+	}
+	return x, true
+}
+
+func (s *Source) seenServer(o client.Object) error {
+	b, ok := o.(*v1alpha1.BootServer)
+	if !ok {
+		return nil
+	}
+	var beat time.Time
+	if b.Status.LastSeen != nil {
+		beat = b.Status.LastSeen.Time
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h, known := s.servers[nameOf(b)]; !known || !h.beat.Equal(beat) {
+		s.servers[nameOf(b)] = heard{beat: beat, at: s.o.Now()}
+	}
+	return nil
+}
+
+// Synced says whether every live bootd of the plan's network, this one included, has seen its session
+// with the grant that it holds, and compared it with its log.
+func (s *Source) Synced(p *boot.Plan) bool {
+	t := s.t.Load()
+	if t == nil || !t.listed() {
+		return false
+	}
+	own, _ := t.sessions.at()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, known := s.grants[p.Entry]
+	if !known || s.sessions.Synced(own) < g.revision {
+		return false
+	}
+	return lagging(t.servers.all(), s.self(), p.Network.Name, g.revision, func(n boot.Name) bool {
+		return s.o.Now().Sub(s.servers[n].at) < liveFor
+	}) == ""
+}
+
+// lagging names a live bootd of a network that hasn't come to a revision yet; "" where there is none.
+func lagging(servers []server, self, network boot.Name, revision uint64, live func(boot.Name) bool) string {
+	for _, x := range servers {
+		if x.name == self || x.synced >= revision || !live(x.name) {
+			continue
+		}
+		for _, n := range x.networks {
+			if n == network {
+				return x.name.Name
+			}
+		}
+	}
+	return ""
+}
+
+func (s *Source) self() boot.Name { return boot.Name{Namespace: s.o.Namespace, Name: s.o.Name} }

@@ -1,0 +1,199 @@
+// Package kubesource is bootd's source of plans where there is a Kubernetes API: watches of the boot
+// kinds become one state, sessions are read live and written by compare-and-swap, and a heartbeat says
+// how far this bootd has come.
+package kubesource
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// Scheme of what bootd reads and writes.
+func Scheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	return s, errors.Join(v1alpha1.AddToScheme(s), corev1.AddToScheme(s))
+}
+
+// Sessions are told what the watch delivers, in order.
+type Sessions interface {
+	// Seen compares a session with this bootd's log, before its revision is announced.
+	Seen(r session.Record) error
+	// Gone forgets a deleted one.
+	Gone(n boot.Name)
+	// Synced lowers a revision to what may be announced.
+	Synced(revision uint64) uint64
+}
+
+// Options of a Source. All but Addresses, Networks' addresses, Cache and Node are required.
+type Options struct {
+	// Kube reads live and watches.
+	Kube client.WithWatch
+	// Name of this bootd's BootServer, and Namespace of it, of the token keys and of the machines' data.
+	Name, Namespace string
+	// Node holds the labels that BootNetworks' serveOn selects by.
+	Node map[string]string
+	// Version of this program.
+	Version string
+	// Advertise gives the address that a segment is served from, "" where that's decided per request.
+	Advertise func(boot.Segment) string
+	// Cache says what is kept of artifacts.
+	Cache func() v1alpha1.BootServerCache
+	// Now is the clock; it must be monotonic, as time.Now is.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// A Source keeps the newest state. Run fills it.
+type Source struct {
+	o        Options
+	sessions Sessions
+
+	state atomic.Pointer[boot.State]
+	keys  atomic.Pointer[[][]byte]
+	t     atomic.Pointer[tables]
+	onNew func(*boot.State, []session.Record)
+
+	mu      sync.Mutex
+	grants  map[boot.Name]granted
+	servers map[boot.Name]heard
+	own     uint64 // The revision of the last heartbeat.
+
+	rebuild, beat chan struct{}
+}
+
+// granted says since which revision a session holds its grant, as far as this bootd knows.
+type granted struct {
+	session, grant string
+	revision       uint64
+}
+
+// tables of one life of the watches.
+type tables struct {
+	entries  *table[boot.Plan]
+	networks *table[boot.Segment]
+	sessions *table[session.Record]
+	servers  *table[server]
+	keys     *table[[][]byte]
+}
+
+// New makes a source. Sessions are told what it sees; onState, if not nil, gets each new state, one at a time.
+func New(o Options, s Sessions, onState func(*boot.State, []session.Record)) *Source {
+	if onState == nil {
+		onState = func(*boot.State, []session.Record) {}
+	}
+	return &Source{
+		o: o, sessions: s, onNew: onState, grants: map[boot.Name]granted{}, servers: map[boot.Name]heard{},
+		rebuild: make(chan struct{}, 1), beat: make(chan struct{}, 1),
+	}
+}
+
+// State is what is known now; nil before the first list.
+func (s *Source) State() *boot.State { return s.state.Load() }
+
+// Keys of tokens, the current one first; none before they were read.
+func (s *Source) Keys() [][]byte {
+	if k := s.keys.Load(); k != nil {
+		return *k
+	}
+	return nil
+}
+
+// errRewound says that the API's revisions went back: etcd was put back to an older state, and watches
+// from the future would wait for what never comes.
+var errRewound = errors.New("the revisions of the API went back; was etcd restored?")
+
+// Run watches until ctx ends. Where the API's revisions went back all is read anew.
+func (s *Source) Run(ctx context.Context) error {
+	for {
+		err := s.run(ctx)
+		if !errors.Is(err, errRewound) {
+			return err
+		}
+		s.o.Logger.Error("reading everything anew", "error", err.Error())
+		s.mu.Lock()
+		s.grants, s.servers, s.own = map[boot.Name]granted{}, map[boot.Name]heard{}, 0
+		s.mu.Unlock()
+	}
+}
+
+const (
+	// debounce is the least time between two states.
+	debounce = 20 * time.Millisecond
+)
+
+// build makes states until ctx ends: at once after a quiet time, else every 20 ms.
+func (s *Source) build(ctx context.Context, t *tables) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.rebuild:
+		}
+		if t.listed() {
+			s.publish(t)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(debounce):
+		}
+	}
+}
+
+func (s *Source) publish(t *tables) {
+	records := t.sessions.all()
+	list := make([]boot.Session, 0, len(records))
+	for _, r := range records {
+		list = append(list, r.Session)
+	}
+	segments := t.networks.all()
+	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
+	st := boot.NewState(segments, t.entries.all(), list)
+	s.state.Store(st)
+	s.onNew(st, records)
+}
+
+func compareNames(a, b boot.Name) int {
+	switch x, y := a.String(), b.String(); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func (t *tables) listed() bool {
+	for _, at := range []func() (uint64, bool){t.entries.at, t.networks.at, t.sessions.at, t.servers.at} {
+		if _, listed := at(); !listed {
+			return false
+		}
+	}
+	return true
+}
+
+// Ready says whether everything was listed and tokens can be made.
+func (s *Source) Ready() bool {
+	t := s.t.Load()
+	return t != nil && t.listed() && s.State() != nil && len(s.Keys()) > 0
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

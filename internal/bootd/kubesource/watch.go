@@ -1,0 +1,168 @@
+package kubesource
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// SecretTokens holds the keys of tokens, made by the provider: current, and previous while it's rotated.
+const SecretTokens = "bootd-tokens"
+
+// run is one life of the watches.
+func (s *Source) run(ctx context.Context) error {
+	t := s.newTables()
+	s.t.Store(t)
+	g, ctx := errgroup.WithContext(ctx)
+	everywhere := &client.ListOptions{}
+	keys := &client.ListOptions{
+		Namespace: s.o.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", SecretTokens),
+	}
+	s.reflect(ctx, g, &v1alpha1.BootNetwork{}, &v1alpha1.BootNetworkList{}, everywhere, t.networks)
+	s.reflect(ctx, g, &v1alpha1.BootEntry{}, &v1alpha1.BootEntryList{}, everywhere, t.entries)
+	s.reflect(ctx, g, &v1alpha1.BootSession{}, &v1alpha1.BootSessionList{}, everywhere, t.sessions)
+	s.reflect(ctx, g, &v1alpha1.BootServer{}, &v1alpha1.BootServerList{}, &client.ListOptions{Namespace: s.o.Namespace}, t.servers)
+	s.reflect(ctx, g, &corev1.Secret{}, &corev1.SecretList{}, keys, t.keys)
+	g.Go(func() error { return s.build(ctx, t) })
+	g.Go(func() error { return s.heartbeats(ctx, t) })
+	return g.Wait()
+}
+
+func (s *Source) newTables() *tables {
+	changed := func() { poke(s.rebuild) }
+	t := &tables{
+		networks: newTable(s.segment, changed), entries: newTable(s.plan, changed),
+		sessions: newTable(record, func() { poke(s.rebuild); poke(s.beat) }),
+		servers:  newTable(serverOf, changed),
+	}
+	t.keys = newTable(keysOf, func() { s.takeKeys(t) })
+	t.sessions.seen, t.sessions.gone = s.seenSession, s.goneSession
+	t.servers.seen = s.seenServer
+	return t
+}
+
+// reflect keeps a table up to date until ctx ends.
+func (s *Source) reflect(
+	ctx context.Context, g *errgroup.Group, o client.Object, list client.ObjectList, opts *client.ListOptions, t cache.ReflectorStore,
+) {
+	lw := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, raw metav1.ListOptions) (runtime.Object, error) {
+			l, _ := list.DeepCopyObject().(client.ObjectList)
+			lo := *opts
+			lo.Raw = &raw
+			return l, s.o.Kube.List(ctx, l, &lo)
+		},
+		WatchFuncWithContext: func(ctx context.Context, raw metav1.ListOptions) (watch.Interface, error) {
+			l, _ := list.DeepCopyObject().(client.ObjectList)
+			lo := *opts
+			lo.Raw = &raw
+			return s.o.Kube.Watch(ctx, l, &lo)
+		},
+	}
+	// A rack that waits for an install shouldn't wait for a back-off made for thousands of kubelets.
+	backoff := &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
+	r := cache.NewReflectorWithOptions(lw, o, t, cache.ReflectorOptions{Backoff: backoff})
+	g.Go(func() error {
+		r.RunWithContext(ctx)
+		return nil
+	})
+}
+
+func (s *Source) segment(o client.Object) (boot.Segment, bool) {
+	n, ok := o.(*v1alpha1.BootNetwork)
+	if !ok {
+		return boot.Segment{}, false
+	}
+	g, served, err := SegmentOf(n, s.o.Node)
+	if err != nil {
+		s.o.Logger.Warn("a BootNetwork isn't served", "error", err.Error())
+	}
+	return g, served
+}
+
+func (s *Source) plan(o client.Object) (boot.Plan, bool) {
+	e, ok := o.(*v1alpha1.BootEntry)
+	if !ok {
+		return boot.Plan{}, false
+	}
+	p, served, err := PlanOf(e)
+	if err != nil {
+		s.o.Logger.Warn("a BootEntry isn't served", "error", err.Error())
+	}
+	if served && p.Digest() != e.Status.AtProvider.Plan.Digest {
+		s.o.Logger.Warn("bootd and provider don't agree on a plan's digest; are they of one version?", "entry", p.Entry.String())
+	}
+	return p, served
+}
+
+func record(o client.Object) (session.Record, bool) {
+	b, ok := o.(*v1alpha1.BootSession)
+	if !ok {
+		return session.Record{}, false
+	}
+	return RecordOf(b), true
+}
+
+func (s *Source) seenSession(o client.Object) error {
+	r, ok := record(o)
+	if !ok {
+		return nil
+	}
+	id := ""
+	if r.Session.Grant != nil {
+		id = r.Session.Grant.ID
+	}
+	s.mu.Lock()
+	if g := s.grants[r.Name]; g.session != r.Session.UID || g.grant != id {
+		s.grants[r.Name] = granted{r.Session.UID, id, session.Revision(r.Session.Revision)}
+	}
+	s.mu.Unlock()
+	err := s.sessions.Seen(r)
+	if err != nil {
+		s.o.Logger.Error("a session can't be compared with the log; no install starts until bootd is restarted", "error", err.Error())
+	}
+	return err
+}
+
+func (s *Source) goneSession(n boot.Name) {
+	s.mu.Lock()
+	delete(s.grants, n)
+	s.mu.Unlock()
+	s.sessions.Gone(n)
+}
+
+func keysOf(o client.Object) ([][]byte, bool) {
+	x, ok := o.(*corev1.Secret)
+	if !ok {
+		return nil, false
+	}
+	var keys [][]byte
+	for _, k := range []string{"current", "previous"} {
+		if v := x.Data[k]; len(v) > 0 {
+			keys = append(keys, v)
+		}
+	}
+	return keys, len(x.Data["current"]) > 0
+}
+
+// takeKeys remembers the newest keys. Where the Secret went, those that were known go on counting: a
+// machine that boots must not hang on somebody's slip.
+func (s *Source) takeKeys(t *tables) {
+	if k, ok := t.keys.get(boot.Name{Namespace: s.o.Namespace, Name: SecretTokens}); ok {
+		s.keys.Store(&k)
+	}
+	poke(s.rebuild)
+}
