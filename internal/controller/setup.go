@@ -8,8 +8,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/bootentry"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/bootplane"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/lifecycle/hostclaim"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
@@ -20,6 +23,9 @@ type setup func(mgr ctrl.Manager, o wiring.Options) error
 func kinds() []setup {
 	return []setup{
 		configs,
+		redfishhost.Setup,
+		bootentry.Setup,
+		hostclaim.Setup,
 		bootplane.Setup,
 	}
 }

@@ -1,0 +1,118 @@
+package bootplane
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// profiles keeps the status of BootProfiles.
+type profiles struct{ kube client.Client }
+
+// Reconcile says what a profile's digest is, who boots it, and where its files are.
+func (r *profiles) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.Result, error) {
+	p := &v1alpha1.BootProfile{}
+	if err := r.kube.Get(ctx, req.NamespacedName, p); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err) //nolint:wrapcheck // Nothing to add.
+	}
+	entries := &v1alpha1.BootEntryList{}
+	if err := r.kube.List(ctx, entries, client.MatchingFields{fieldProfile: req.String()}); err != nil {
+		return ctrl.Result{}, fmt.Errorf("cannot list the BootEntries of BootProfile %q: %w", req, err)
+	}
+	servers := &v1alpha1.BootServerList{}
+	if err := r.kube.List(ctx, servers); err != nil {
+		return ctrl.Result{}, fmt.Errorf("cannot list BootServers: %w", err)
+	}
+	before := p.DeepCopy()
+	showProfile(p, len(entries.Items), servers.Items)
+	if equality.Semantic.DeepEqual(before.Status, p.Status) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.kube.Status().Patch(ctx, p, client.MergeFrom(before)); err != nil {
+		return ctrl.Result{}, fmt.Errorf("cannot write the status of BootProfile %q: %w", req, err)
+	}
+	return ctrl.Result{}, nil
+}
+
+// showProfile writes a profile's status.
+func showProfile(p *v1alpha1.BootProfile, users int, servers []v1alpha1.BootServer) {
+	p.Status.Digest = ProfileDigest(p.Spec)
+	p.Status.Users = int64(users)
+	p.Status.Artifacts = artifactsOf(p.Spec, servers)
+	p.Status.SetConditions(profileReady(p.Spec).WithObservedGeneration(p.Generation))
+}
+
+// ProfileDigest is the digest of a profile's spec: sha256:….
+func ProfileDigest(spec v1alpha1.BootProfileSpec) string {
+	b, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // API types always marshal.
+	}
+	s := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(s[:])
+}
+
+// artifactsOf lists a profile's files once each, in the order of its spec, with how many bootds have them.
+func artifactsOf(spec v1alpha1.BootProfileSpec, servers []v1alpha1.BootServer) []v1alpha1.ArtifactStatus {
+	var out []v1alpha1.ArtifactStatus
+	for _, a := range files(spec) {
+		if slices.ContainsFunc(out, func(s v1alpha1.ArtifactStatus) bool { return s.URL == a.URL }) {
+			continue
+		}
+		s := v1alpha1.ArtifactStatus{URL: a.URL}
+		for i := range servers {
+			if slices.Contains(servers[i].Status.Cache.Digests, a.Digest) {
+				s.CachedOn++
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// files of a profile.
+func files(spec v1alpha1.BootProfileSpec) []v1alpha1.Artifact {
+	var out []v1alpha1.Artifact
+	for _, a := range spec.Artifacts {
+		if a.Kernel != nil {
+			out = append(out, *a.Kernel)
+		}
+		out = append(out, a.Initrds...)
+		if a.Image != nil {
+			out = append(out, a.Image.Artifact)
+		}
+	}
+	return out
+}
+
+// profileReady checks what admission can't: that parameters' patterns are RE2, and that defaults match them.
+func profileReady(spec v1alpha1.BootProfileSpec) xpv2.Condition {
+	for _, p := range spec.Parameters {
+		re, err := regexp.Compile(`^(?:` + p.Pattern + `)$`)
+		if err != nil {
+			return invalid("pattern %q of parameter %q isn't RE2: correct it", p.Pattern, p.Name)
+		}
+		if p.Default != nil && !re.MatchString(*p.Default) {
+			return invalid("default %q of parameter %q doesn't match its pattern %q: change one of them", *p.Default, p.Name, p.Pattern)
+		}
+	}
+	return xpv2.Available()
+}
+
+func invalid(format string, args ...any) xpv2.Condition {
+	c := xpv2.Unavailable().WithMessage(fmt.Sprintf(format, args...))
+	c.Reason = v1alpha1.ReasonInvalid
+	return c
+}
