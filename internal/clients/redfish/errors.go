@@ -113,3 +113,6 @@ func IsUnsupported(err error) bool { return KindOf(err) == Unsupported }
 func failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, what: fmt.Sprintf(format, args...)}
 }
+
+// Invalidf makes an Error of kind Invalid: a setting can't be used.
+func Invalidf(format string, args ...any) error { return failf(Invalid, format, args...) }

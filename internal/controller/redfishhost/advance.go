@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -125,7 +126,7 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	case a.Action == actGracefulOff && redfish.IsUnsupported(err):
 		// Nothing to wait for: the next step may use force.
 		a.Refused = true
-	case a.Action == actGracefulOff, a.Action == actResetOn, !answered(err):
+	case a.Action == actGracefulOff, a.Action == actResetOff, a.Action == actResetOn, !answered(err):
 		// Grace runs on; a reset must not lose its second half.
 		return errors.New(t.message)
 	default:
@@ -138,8 +139,13 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	return errors.New(t.message)
 }
 
-// answered says whether err is the BMC's own answer that it did nothing.
+// answered says whether err is the BMC's own answer that it did nothing. An
+// internal error (5xx) isn't: it may come after the effect.
 func answered(err error) bool {
+	var e *redfish.Error
+	if errors.As(err, &e) && e.Status >= http.StatusInternalServerError {
+		return false
+	}
 	switch redfish.KindOf(err) {
 	case redfish.Refused, redfish.Unsupported, redfish.NoEffect, redfish.Forbidden, redfish.Unauthorized, redfish.NotFound, redfish.NotAllowed:
 		return true

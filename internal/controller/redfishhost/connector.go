@@ -7,15 +7,13 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // BMC is what a host needs of its BMC; redfish.Client implements it.
@@ -42,13 +40,13 @@ func (g Gates) Do(ctx context.Context, t gate.Target, f func(context.Context, BM
 	return g.Gates.Do(ctx, t, func(ctx context.Context, c *redfish.Client) error { return f(ctx, c) })
 }
 
-// ResolveFn finds the Redfish settings that a host may use, with the namespace
-// of their Secret filled in. It tracks usage.
-type ResolveFn func(ctx context.Context, host *v1alpha1.RedfishHost) (*v1alpha1.RedfishConfig, error)
+// ResolveFn finds the Redfish settings and credentials that a host may use.
+// It records the use.
+type ResolveFn func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error)
 
 // Options of the connector. Kube, Resolve and Gates must be set.
 type Options struct {
-	// Kube reads hosts and Secrets, and patches journals.
+	// Kube lists hosts and patches journals.
 	Kube client.Client
 	// Resolve finds a host's Redfish settings.
 	Resolve ResolveFn
@@ -95,66 +93,50 @@ func NewConnector(o Options) *Connector {
 }
 
 // Connect resolves settings and credentials. It talks to no BMC: that happens
-// in the client's methods, one turn each.
+// in the client's methods, one turn each. What a person must mend about them is
+// shown on the host by Observe, like every other trouble.
 func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (managed.TypedExternalClient[*v1alpha1.RedfishHost], error) {
-	e := &external{connector: c}
-	config, err := c.Resolve(ctx, host)
+	e := &external{connector: c, inputs: inputs{address: host.Spec.ForProvider.Address}}
+	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
+		e.inputs.secret = ref.Name
+	}
+	r, err := c.Resolve(ctx, host)
 	if err == nil {
-		e.target, e.inputs, err = c.target(ctx, host, config)
+		e.target, err = c.target(host, r)
 	}
-	if err == nil {
-		return e, nil
+	if err != nil && config.ReasonOf(err) == "" && redfish.KindOf(err) == "" {
+		return nil, errors.Wrap(err, "cannot resolve the host's provider config")
 	}
-	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil {
-		// The last wish of a host whose config or Secret went first: nothing of
-		// it is worth holding up its deletion.
-		return &external{connector: c, gone: true}, nil
-	}
+	e.unusable = err
 
-	return nil, err
+	return e, nil
 }
 
-func (c *Connector) target(ctx context.Context, host *v1alpha1.RedfishHost, config *v1alpha1.RedfishConfig) (gate.Target, inputs, error) {
-	in := inputs{address: host.Spec.ForProvider.Address}
-	key := types.NamespacedName{Namespace: config.Credentials.SecretRef.Namespace, Name: config.Credentials.SecretRef.Name}
-	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
-		key = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}
-	}
-	if key.Namespace == host.GetNamespace() {
-		in.secret = key.Name
-	}
-	secret := &corev1.Secret{}
-	if err := c.Kube.Get(ctx, key, secret); err != nil {
-		return gate.Target{}, in, errors.Wrap(err, "cannot get the BMC's credentials")
-	}
-	guard, err := c.guard(config)
+func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.Target, error) {
+	guard, err := c.guard(r.Config.AllowedAddresses)
 	if err != nil {
-		return gate.Target{}, in, err
+		return gate.Target{}, err
 	}
 	t := gate.Target{
 		Config: redfish.Config{
-			Address: host.Spec.ForProvider.Address, Auth: redfish.Auth(config.Auth), Guard: guard,
-			Username: string(secret.Data["username"]), Password: string(secret.Data["password"]),
-			TLS: tlsOf(config.TLS, host.Spec.ForProvider.TLS),
+			Address: host.Spec.ForProvider.Address, Auth: redfish.Auth(r.Config.Auth), Guard: guard,
+			Username: r.Username, Password: r.Password, TLS: tlsOf(r.Config.TLS, host.Spec.ForProvider.TLS),
 		},
-		CredentialVersion: key.String() + "/" + string(secret.GetUID()) + "/" + secret.GetResourceVersion(),
+		CredentialVersion: r.SecretVersion,
 	}
-	if config.RequestsPerSecond != nil {
-		t.RequestsPerSecond = float64(*config.RequestsPerSecond)
-	}
-	if t.Username == "" || t.Password == "" {
-		return t, in, errors.Errorf("cannot use %s for the BMC: it must have the keys username and password", secretNamed(in.secret))
+	if r.Config.RequestsPerSecond != nil {
+		t.RequestsPerSecond = float64(*r.Config.RequestsPerSecond)
 	}
 
-	return t, in, nil
+	return t, nil
 }
 
-func (c *Connector) guard(config *v1alpha1.RedfishConfig) (redfish.Guard, error) {
+func (c *Connector) guard(allowed []string) (redfish.Guard, error) {
 	g := redfish.Guard{Denied: c.Denied, AllowLoopback: c.AllowLoopback}
-	for _, cidr := range config.AllowedAddresses {
+	for _, cidr := range allowed {
 		p, err := netip.ParsePrefix(cidr)
 		if err != nil {
-			return g, errors.Errorf("cannot use allowedAddresses: %q isn't a CIDR", cidr)
+			return g, redfish.Invalidf("cannot use allowedAddresses: %q isn't a CIDR", cidr)
 		}
 		g.Allowed = append(g.Allowed, p.Masked())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // external is the client of one host for one reconcile.
@@ -19,8 +20,8 @@ type external struct {
 	connector *Connector
 	target    gate.Target
 	inputs    inputs
-	// gone says that there is nothing left to talk to: only deletion remains.
-	gone bool
+	// unusable says why the target can't be used, or is nil.
+	unusable error
 
 	// What Observe found, for the Update or Delete of the same reconcile.
 	system  redfish.System
@@ -33,11 +34,8 @@ var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
 // answer is condition Reachable and no error: the host still exists, and Ready
 // doesn't flap with its BMC.
 func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalObservation, error) {
-	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && (e.gone || !leavesTraces(host)) {
+	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && !leavesTraces(host) {
 		return managed.ExternalObservation{}, e.leave(ctx, host)
-	}
-	if e.gone {
-		return managed.ExternalObservation{}, errors.New("cannot observe a host without its credentials")
 	}
 	inv, pin, err := e.look(ctx, host)
 	if err != nil && !isTrouble(err) {
@@ -62,6 +60,9 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 // look reads the machine, unless another host has it.
 func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfish.Inventory, string, error) {
+	if e.unusable != nil {
+		return redfish.Inventory{}, "", e.unusable
+	}
 	others, err := e.others(ctx)
 	if err != nil {
 		return redfish.Inventory{}, "", err
@@ -100,7 +101,7 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 // isTrouble says whether err is shown on the host, and not an error of ours or
 // of Kubernetes.
 func isTrouble(err error) bool {
-	return redfish.KindOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
+	return redfish.KindOf(err) != "" || config.ReasonOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
 }
 
 // find reads the System, by the URI of last time where it is known.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // trouble is what keeps a host from being managed, as a word for scripts and a
@@ -42,6 +43,9 @@ func sentence(err error, in inputs) trouble {
 		return trouble{v1alpha1.ReasonIdentityChanged, fmt.Sprintf("the BMC at %q shows machine %q, but this host is %q: nothing is written to it; correct the address, or delete this host and register the machine anew", in.address, in.is, in.was)}
 	case errors.Is(err, errDuplicate):
 		return trouble{v1alpha1.ReasonDuplicate, fmt.Sprintf("the machine behind BMC %q is managed by %s already: nothing is written to it from here; delete one of the two", in.address, named(in.other))}
+	}
+	if reason := config.ReasonOf(err); reason != "" {
+		return trouble{reason, err.Error()}
 	}
 	var e *redfish.Error
 	if !errors.As(err, &e) {
@@ -86,7 +90,7 @@ func named(other string) string {
 
 func secretNamed(secret string) string {
 	if secret == "" {
-		return "the provider config's Secret"
+		return "the provider config"
 	}
 
 	return fmt.Sprintf("Secret %q", secret)

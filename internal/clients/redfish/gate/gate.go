@@ -4,8 +4,10 @@ package gate
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -28,12 +30,15 @@ const (
 	burst       = 16
 )
 
+var errClosed = errors.New("cannot talk to a BMC: the provider is shutting down")
+
 // Connect opens a connection; redfish.Connect in production.
 type Connect func(ctx context.Context, cfg redfish.Config) (*redfish.Client, error)
 
 // Gates holds the gatekeepers of a process. Make one, share it, and Close it.
 type Gates struct {
 	connect Connect
+	now     func() time.Time
 
 	mu     sync.Mutex
 	gates  map[string]*gate
@@ -42,7 +47,7 @@ type Gates struct {
 
 // New makes an empty set of gatekeepers.
 func New(connect Connect) *Gates {
-	return &Gates{connect: connect, gates: map[string]*gate{}}
+	return &Gates{connect: connect, now: time.Now, gates: map[string]*gate{}}
 }
 
 // gate is the gatekeeper of one address.
@@ -55,6 +60,7 @@ type gate struct {
 	opened  [sha256.Size]byte
 	pin     string // trusted on first use, for as long as the process lives
 	refused map[string]error
+	breaker breaker
 }
 
 // Do waits for its turn at the target's BMC and calls f with the shared client,
@@ -72,10 +78,14 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 	if err := gk.refused[t.CredentialVersion]; err != nil {
 		return err
 	}
+	if err := gk.breaker.open(g.now()); err != nil {
+		return err
+	}
 	client, err := gk.ensure(ctx, g.connect, t)
 	if err == nil {
 		err = f(ctx, client)
 	}
+	gk.breaker.result(err, g.now())
 	if redfish.IsUnauthorized(err) {
 		gk.refuse(ctx, t.CredentialVersion, err)
 	}
@@ -123,7 +133,7 @@ func (g *Gates) gate(t Target) (*gate, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return nil, &redfish.Error{Kind: redfish.Unreachable}
+		return nil, errClosed
 	}
 	gk := g.gates[key]
 	if gk == nil {

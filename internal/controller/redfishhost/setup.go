@@ -1,0 +1,73 @@
+package redfishhost
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
+)
+
+// Setup adds the controller of RedfishHosts. At shutdown it logs out of all BMCs.
+func Setup(mgr ctrl.Manager, o wiring.Options) error {
+	gates := gate.New(redfish.Connect)
+	o.AtShutdown(func(ctx context.Context) error {
+		gates.Close(ctx)
+
+		return nil
+	})
+	gvk := v1alpha1.RedfishHostGroupVersionKind
+
+	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.RedfishHost]{
+		GVK: gvk,
+		Connector: NewConnector(Options{
+			Kube: mgr.GetClient(),
+			Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
+				return o.Config.Redfish(ctx, host, host.Spec.ForProvider.CredentialsSecretRef)
+			},
+			Gates:         Gates{gates},
+			AllowLoopback: o.AllowLoopback,
+			Denied:        apiServer(mgr.GetConfig().Host),
+			Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
+			Failpoint:     o.Fail,
+			Now:           o.Clock,
+		}),
+		UsesProviderConfig: true,
+		Secrets:            secretsOf,
+		Pending:            PollSoon,
+	})
+}
+
+// secretsOf lists the Secrets that a host itself names.
+func secretsOf(host *v1alpha1.RedfishHost) []types.NamespacedName {
+	ref := host.Spec.ForProvider.CredentialsSecretRef
+	if ref == nil {
+		return nil
+	}
+
+	return []types.NamespacedName{{Namespace: host.GetNamespace(), Name: ref.Name}}
+}
+
+// apiServer is the one address of the cluster that a provider knows: no BMC is
+// there. Its other ranges aren't told to a pod; allowedAddresses, which nobody
+// can leave empty, keeps them out. Loopback has its own rule.
+func apiServer(host string) []netip.Prefix {
+	u, err := url.Parse(host)
+	if err != nil {
+		return nil
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil || addr.IsLoopback() {
+		return nil
+	}
+
+	return []netip.Prefix{netip.PrefixFrom(addr, addr.BitLen())}
+}
