@@ -1,0 +1,158 @@
+package ipxe
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Words of the kernel command line that are ours. An installer reads them; its own system finds the same data by cloud-init.
+const (
+	// WordCallback is the base of a boot's endpoints: POST begin, progress, installed, booted, failed; GET user-data,
+	// meta-data, vendor-data, image. Its last element is the token.
+	WordCallback = "baremetal.callback"
+	// WordImage is where the disk image is fetched; absent where the plan has none. WordImageDigest is sha256:… or
+	// sha512:…, WordImageCompression None, Gzip, Zstd or Xz, WordImageFormat Raw.
+	WordImage            = "baremetal.image"
+	WordImageDigest      = "baremetal.image-digest"
+	WordImageCompression = "baremetal.image-compression"
+	WordImageFormat      = "baremetal.image-format"
+	// WordUserData is where user data is fetched; absent where the plan has none.
+	WordUserData = "baremetal.user-data"
+	// WordAddress is the machine's address with its prefix length, WordGateway its router, WordDNS and WordNTP servers
+	// joined by commas, WordMTU bytes.
+	WordAddress = "baremetal.address"
+	WordGateway = "baremetal.gateway"
+	WordDNS     = "baremetal.dns"
+	WordNTP     = "baremetal.ntp"
+	WordMTU     = "baremetal.mtu"
+	// WordMAC is the NIC that booted, WordHostname the machine's name.
+	WordMAC      = "baremetal.mac"
+	WordHostname = "baremetal.hostname"
+)
+
+// maxCommandLine is COMMAND_LINE_SIZE of Linux on x86 and ARM64, without its NUL.
+const maxCommandLine = 2047
+
+const (
+	userDataNone      = "None"
+	userDataCloudInit = "CloudInit"
+)
+
+// commandLine gives the words of the kernel's command line: what loads it, the plan's own, then ours, so that a profile
+// can't override them: of a repeated word the last counts.
+func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
+	p := s.in.Plan
+	var words []string
+	if s.in.Firmware.Kind != boot.FirmwareBIOS {
+		for i := range files.Initrds { // An EFI stub finds its initrds by these names; on a BIOS iPXE hands them over.
+			words = append(words, "initrd="+initrdName(i))
+		}
+	}
+	for _, part := range p.CommandLine {
+		for _, w := range strings.Fields(part) {
+			if err := carried(w); err != nil {
+				return nil, fmt.Errorf("command line of %s: %w", p.Entry, err)
+			}
+			words = append(words, w)
+		}
+	}
+	words = append(words, s.callbacks(files)...)
+	words = append(words, network(p)...)
+	if n := len(strings.Join(words, " ")); n > maxCommandLine {
+		return nil, fmt.Errorf("command line of %s is %d bytes long, kernels read %d", p.Entry, n, maxCommandLine)
+	}
+	return words, nil
+}
+
+func (s *script) callbacks(files boot.Artifacts) []string {
+	base := CallbackURL(s.in.Base, s.in.Token)
+	words := []string{WordCallback + "=" + base}
+	if i := files.Image; i != nil {
+		words = append(words, WordImage+"="+base+"/image", WordImageDigest+"="+safeWord(i.Digest))
+		words = append(words, optional(WordImageCompression, safeWord(i.Compression))...)
+		words = append(words, optional(WordImageFormat, safeWord(i.Format))...)
+	}
+	if f := s.in.Plan.UserDataFormat; f != "" && f != userDataNone {
+		words = append(words, WordUserData+"="+base+"/user-data")
+		if f == userDataCloudInit {
+			// cloud-init appends user-data, meta-data and vendor-data by itself. Neither iPXE nor the kernel takes the
+			// semicolon for anything; only GRUB would.
+			words = append(words, "ds=nocloud;s="+base+"/")
+		}
+	}
+	return words
+}
+
+func network(p *boot.Plan) []string {
+	n := p.Network
+	var words []string
+	if n.Address.IsValid() {
+		words = append(words, WordAddress+"="+n.Address.String())
+	}
+	if n.Gateway.IsValid() {
+		words = append(words, WordGateway+"="+n.Gateway.String())
+	}
+	words = append(words, optional(WordDNS, joined(n.DNS))...)
+	words = append(words, optional(WordNTP, joined(n.NTP))...)
+	if n.MTU > 0 {
+		words = append(words, fmt.Sprintf("%s=%d", WordMTU, n.MTU))
+	}
+	words = append(words, WordMAC+"="+mac(p))
+	return append(words, optional(WordHostname, safeWord(p.Hostname))...)
+}
+
+// mac is the NIC that boots: the only one, or else the one that iPXE has open.
+func mac(p *boot.Plan) string {
+	if len(p.MACs) == 1 {
+		return string(p.MACs[0])
+	}
+	return "${netX/mac}"
+}
+
+func joined(as []netip.Addr) string {
+	var out []string
+	for _, a := range as {
+		out = append(out, a.String())
+	}
+	return strings.Join(out, ",")
+}
+
+func optional(name, value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{name + "=" + value}
+}
+
+// carried says why a word of a profile can't be put into a script: iPXE would take it for something else. (Its language:
+// https://ipxe.org/scripting; there is no way to quote.)
+func carried(word string) error {
+	for _, r := range word {
+		if r <= ' ' || r > '~' {
+			return fmt.Errorf("the word %q isn't printable ASCII", word)
+		}
+	}
+	switch {
+	case word == "||" || word == "&&" || word == ";" || strings.HasPrefix(word, "#"):
+		return fmt.Errorf("the word %q would end the command in an iPXE script", word)
+	case strings.Contains(word, "${"):
+		return fmt.Errorf("the word %q holds ${, which iPXE would replace by a setting", word)
+	case strings.HasSuffix(word, `\`):
+		return fmt.Errorf("the word %q ends with a backslash, which would join it with the next line", word)
+	}
+	return nil
+}
+
+// safeWord lets through only what a name, a digest or a reason is made of.
+func safeWord(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_', r == ':':
+			return r
+		}
+		return -1
+	}, s)
+}

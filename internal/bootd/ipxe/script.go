@@ -1,0 +1,152 @@
+package ipxe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// An Input is all that a script is made from.
+type Input struct {
+	// Plan of the machine; nil only where the answer is Hold.
+	Plan *boot.Plan
+	// Decision to be carried out.
+	Decision boot.Decision
+	// Firmware of the iPXE that asks, as FirmwareOf reads it from the request.
+	Firmware boot.Firmware
+	// Base URL of this bootd, as the machine reaches it: http://address:port, without a slash at its end.
+	Base string
+	// Token of the boot (boot.TokenBoot); used by Install and Live.
+	Token string
+	// Again is the URL of this very script, where the machine asks again. Empty: by a new DHCP exchange, for a machine whose
+	// token is no good any more.
+	Again string
+	// Wait before it asks again; 0 means 15 s.
+	Wait time.Duration
+}
+
+const defaultWait = 15 * time.Second
+
+// Render writes the script of a decision. It fails, rather than bend it, on a plan that iPXE can't be told.
+func Render(in Input) (string, error) {
+	s := script{in: in}
+	s.line("#!ipxe")
+	s.line("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
+	switch in.Decision.Answer {
+	case boot.AnswerInstall, boot.AnswerLive:
+		if err := s.kernel(); err != nil {
+			return "", err
+		}
+	case boot.AnswerLocalDisk:
+		s.localDisk()
+	case boot.AnswerHold:
+		s.hold()
+	default:
+		return "", fmt.Errorf("there is no script for answer %q", in.Decision.Answer)
+	}
+	return s.text.String(), nil
+}
+
+// A script on its way. iPXE has no quotation: a line is cut at white space, and nothing protects it but a whitelist.
+type script struct {
+	in   Input
+	text strings.Builder
+}
+
+func (s *script) line(format string, args ...any) { _, _ = fmt.Fprintf(&s.text, format+"\n", args...) }
+
+// title says on the machine's screen whose boot this is, and what it's told.
+func (s *script) title() string {
+	words := map[boot.Answer]string{
+		boot.AnswerInstall: "install", boot.AnswerLive: "live", boot.AnswerLocalDisk: "local disk", boot.AnswerHold: "hold",
+	}
+	if s.in.Plan == nil {
+		return words[s.in.Decision.Answer]
+	}
+	return safeWord(s.in.Plan.Entry.Namespace) + "/" + safeWord(s.in.Plan.Entry.Name) + ": " + words[s.in.Decision.Answer]
+}
+
+// kernel boots the plan's kernel. A boot that fails asks again from the start, so that it's decided anew; but a kernel that
+// destroys by itself has used its grant up with this script, and is tried again in place.
+func (s *script) kernel() error {
+	p := s.in.Plan
+	if p == nil {
+		return fmt.Errorf("there is no plan to %s", s.in.Decision.Answer)
+	}
+	files, ok := p.For(s.in.Firmware.Arch)
+	if !ok {
+		return fmt.Errorf("the plan of %s has no files for architecture %q", p.Entry, s.in.Firmware.Arch)
+	}
+	words, err := s.commandLine(files)
+	if err != nil {
+		return err
+	}
+	s.line(":start")
+	s.line("imgfree")
+	s.line("kernel --name vmlinuz %s %s || goto failed", s.file(files.Kernel), strings.Join(words, " "))
+	for i, a := range files.Initrds {
+		s.line("initrd --name %s %s || goto failed", initrdName(i), s.file(a))
+	}
+	s.line("boot || goto failed")
+	s.line(":failed")
+	s.line("echo the boot failed and is tried again")
+	s.line("sleep %d", s.seconds())
+	if p.KernelDestroys() {
+		s.line("goto start")
+		return nil
+	}
+	s.again("failed")
+	return nil
+}
+
+func (s *script) file(a boot.Artifact) string { return FileURL(s.in.Base, s.in.Token, a.Digest) }
+
+func initrdName(i int) string { return fmt.Sprintf("initrd%d.img", i) }
+
+// localDisk sends the machine to its disk. Firmware differs: a BIOS is best told which disk, since what comes after a
+// network boot in its order may be nothing; UEFI tries its next boot option, but only after an exit with an error.
+func (s *script) localDisk() {
+	how := boot.LocalBootAuto
+	if s.in.Plan != nil && s.in.Plan.LocalBoot != "" {
+		how = s.in.Plan.LocalBoot
+	}
+	switch how {
+	case boot.LocalBootExit:
+		s.line("iseq ${platform} efi && goto next || exit 0")
+	case boot.LocalBootSanboot:
+		s.line("sanboot --no-describe --drive 0x80 || goto next")
+	default:
+		s.line("iseq ${platform} efi && goto next || goto bios")
+		s.line(":bios")
+		s.line("sanboot --no-describe --drive 0x80 || exit 0")
+	}
+	s.line(":next")
+	s.line("exit 1")
+}
+
+// hold makes the machine wait and ask again, for ever: it ends when the answer is another.
+func (s *script) hold() {
+	s.line(":wait")
+	s.line("sleep %d", s.seconds())
+	s.again("wait")
+}
+
+// again asks anew, and goes to a label where nobody answers.
+func (s *script) again(label string) {
+	if s.in.Again != "" {
+		s.line("chain --replace --autofree %s || goto %s", s.in.Again, label)
+		return
+	}
+	s.line("dhcp || goto %s", label)
+	s.line("chain --replace --autofree ${filename} || goto %s", label)
+}
+
+func (s *script) seconds() int {
+	wait := s.in.Wait
+	if wait <= 0 {
+		wait = defaultWait
+	}
+	return max(1, int(wait.Round(time.Second)/time.Second))
+}

@@ -1,0 +1,74 @@
+package ipxe
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// maxFileField is what fits into DHCP's file field with its NUL.
+const maxFileField = 127
+
+func TestScriptURLFits(t *testing.T) {
+	tok, err := boot.Mint([]byte("key"), boot.Claims{Kind: boot.TokenScript})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ScriptURL("http://255.255.255.255:65535", tok, 65535); len(got) > maxFileField {
+		t.Errorf("%q is %d characters long: firmware that reads only the file field would lose its end", got, len(got))
+	}
+}
+
+func TestFirmwareOf(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		query  string
+		want   boot.Firmware
+	}{
+		"BIOS":      {"option 93 is 0", "arch=0", bios},
+		"UEFI":      {"option 93 is 7", "arch=7", uefi},
+		"ARM":       {"option 93 is 11", "arch=11", arm},
+		"None":      {"somebody else's URL", "", boot.Firmware{}},
+		"Garbage":   {"not a number", "arch=x86", boot.Firmware{}},
+		"Overflow":  {"too large for option 93", "arch=65543", boot.Firmware{}},
+		"NotBooted": {"a number that we have nothing for", "arch=27", boot.Firmware{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			q, err := url.ParseQuery(tc.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, FirmwareOf(q)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestScriptURLIsRead(t *testing.T) {
+	u, err := url.Parse(ScriptURL(base, token, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := PathBoot + token + "/" + ScriptName; u.Path != want {
+		t.Errorf("path %q, want %q", u.Path, want)
+	}
+	if got := FirmwareOf(u.Query()); got != uefi {
+		t.Errorf("firmware %v, want %v", got, uefi)
+	}
+}
+
+func TestFileURLIsRead(t *testing.T) {
+	for _, d := range []string{digest("a"), "sha512:" + strings.Repeat("b", 128)} {
+		got := FileURL(base, token, d)
+		last := got[strings.LastIndex(got, "/")+1:]
+		if strings.Contains(last, ":") || DigestOf(last) != d {
+			t.Errorf("%q reads as %q, want %q", last, DigestOf(last), d)
+		}
+	}
+}
