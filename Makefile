@@ -11,7 +11,7 @@ LINT     := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
 # Tests are listed as JSON and shown as plain "go test" does, with one line for each test that was skipped.
 VERDICT  := $(GO) run ./test/verdict
 TEST     := $(GO) test -json
-UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo)|cluster/local)$$'
+UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render)(/.*)?|cluster/local)$$'
 # What "make generate" writes.
 GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
@@ -45,12 +45,12 @@ lint: ## golangci-lint, and that generated files are what "make generate" writes
 	if [ "$$before" != "$$after" ]; then echo "lint: generated files were stale; they are right now: commit them"; exit 1; fi
 
 .PHONY: unit
-unit: ## Unit, contract and render tests, and the rule of who imports whom.
+unit: ## Unit and contract tests, and the rule of who imports whom.
 	@$(TEST) $$($(UNIT)) | $(VERDICT) unit
 
 .PHONY: e2e
-e2e: ## End to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
-	@$(TEST) -timeout 25m -count 1 $(if $(RUN),-run '$(RUN)') ./cluster/local ./test/e2e/... | $(VERDICT) e2e
+e2e: ## Rendered compositions, and end to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
+	@$(TEST) -timeout 25m -count 1 $(if $(RUN),-run '$(RUN)') ./cluster/local ./test/render ./test/e2e/... | $(VERDICT) e2e
 
 .PHONY: e2e-vm
 e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).

@@ -1,6 +1,8 @@
 package composition
 
 import (
+	"strings"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +36,7 @@ func tell(n *node, held *problem) story {
 		addressed: addressed.Status == corev1.ConditionTrue,
 	}
 	c := n.chapter(addressed)
-	s.ready = s.addressed && (c.phase == platform.PhaseReady || c.phase == platform.PhaseStopped)
+	s.ready = s.addressed && (c.phase == platform.PhaseReady || c.phase == platform.PhaseStopped || n.stopping(c))
 	s.conditions = n.conditions(addressed)
 	s.status = platform.BareMetalNodeStatus{
 		Phase:     c.phase,
@@ -54,19 +56,31 @@ func tell(n *node, held *problem) story {
 
 // chapter is the step that the node is at. The steps of a boot are the HostClaim's to tell; an address that is missing is ours.
 func (n *node) chapter(addressed xpv2.Condition) chapter {
-	if n.hostClaim == nil {
-		return chapter{phase: platform.PhasePending, reason: v1alpha1.ReasonWaitingForHost, message: "the host claim is being made"}
+	c := chapter{phase: platform.PhasePending, reason: v1alpha1.ReasonWaitingForHost, message: "the host claim is being made"}
+	if n.hostClaim != nil {
+		c = n.claimed()
 	}
-	c := n.claimed()
-	if n.waits(c.phase) && addressed.Status != corev1.ConditionTrue && n.boundTo() != nil {
+	if n.lacksAddress(c, addressed) {
 		return chapter{phase: platform.PhaseAddressing, reason: addressed.Reason, message: addressed.Message, since: changed(addressed)}
 	}
 	return n.asAsked(c)
 }
 
-// waits says whether a phase is one in which a missing address is what matters.
-func (n *node) waits(p platform.NodePhase) bool {
-	return p == platform.PhasePending || p == platform.PhaseAddressing || p == platform.PhasePreparing
+// lacksAddress says whether the missing address is what is to be told: where it is what everything waits for, or where a person must
+// do something about it and about nothing else.
+func (n *node) lacksAddress(c chapter, addressed xpv2.Condition) bool {
+	if addressed.Status == corev1.ConditionTrue || c.phase != platform.PhasePending && c.phase != platform.PhasePreparing {
+		return false
+	}
+	if !waiting(c.reason) && c.reason != v1alpha1.ReasonBound {
+		return false
+	}
+	return n.boundTo() != nil || !waiting(addressed.Reason)
+}
+
+// waiting says whether a reason asks for nothing but patience.
+func waiting(r xpv2.ConditionReason) bool {
+	return strings.HasPrefix(string(r), "Waiting")
 }
 
 // claimed translates what the HostClaim tells.
@@ -95,6 +109,12 @@ func (n *node) asAsked(c chapter) chapter {
 		return chapter{phase: platform.PhasePoweringOn, reason: v1alpha1.ReasonWaitingForPowerOn, message: "the machine is off and is to be switched on"}
 	}
 	return c
+}
+
+// stopping says whether an installed machine is on its way to being off, as asked: it is no less ready than it was, or will be.
+func (n *node) stopping(c chapter) bool {
+	return n.spec.Power == platform.NodePoweredOff && c.reason == v1alpha1.ReasonWaitingForPowerOff &&
+		n.entry != nil && n.spec.InstallGeneration > 0 && n.entry.Status.AtProvider.InstalledGeneration >= n.spec.InstallGeneration
 }
 
 // installPending says whether an install is asked for that isn't on the disk, as far as the plan is known. A live profile never

@@ -18,6 +18,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/internal/composition"
 )
 
@@ -140,23 +141,18 @@ func lifecycle(host map[string]any) []string {
 	return out
 }
 
-// binary finds Crossplane: CROSSPLANE names it, else it is in the local control plane's cache.
+// binary finds Crossplane, or builds it as the local control plane does.
 func binary(t *testing.T) string {
 	t.Helper()
-	if path := os.Getenv("CROSSPLANE"); path != "" {
-		return path
+	finder, err := programs.Default(func(line string) { t.Log(line) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		found, _ := filepath.Glob(filepath.Join(cache, "provider-baremetal", "crossplane-*", "crossplane"))
-		if len(found) > 0 {
-			return found[len(found)-1]
-		}
+	set, err := finder.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("no crossplane binary: build the local control plane first, or set CROSSPLANE")
-	}
-	t.Skip("skipped: no crossplane binary; make e2e builds one, or set CROSSPLANE")
-	return ""
+	return set.Path[programs.Crossplane]
 }
 
 // serve runs the function on loopback until the test ends.

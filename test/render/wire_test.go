@@ -32,7 +32,7 @@ const (
 )
 
 // functionRef is the name by which the compositions call the function.
-const functionRef = "crossplane-contrib-function-baremetal"
+const functionRef = "function-baremetal"
 
 // An input is what Crossplane's reconciler renders from.
 type input struct {
