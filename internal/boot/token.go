@@ -72,7 +72,7 @@ func Mint(key []byte, c Claims) (string, error) {
 
 // Verify reads a token made with any of the keys.
 func Verify(keys [][]byte, token string, now time.Time) (Claims, error) {
-	b, err := base64.RawURLEncoding.DecodeString(token)
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) != claimsSize+macSize {
 		return Claims{}, ErrToken
 	}

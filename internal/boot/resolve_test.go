@@ -1,0 +1,76 @@
+package boot
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestResolve(t *testing.T) {
+	none := "none"
+	entry := func() Entry {
+		return Entry{Name: Name{"team-a", "web-1"}, UID: "entry", Address: netip.MustParsePrefix("10.77.0.11/24"), InstallGeneration: 1}
+	}
+	profile := func(words []string, ps ...Parameter) Profile {
+		return Profile{Name: Name{"infra", "debian"}, Mode: ModeInstall, Method: MethodDiskImage, CommandLine: words, Parameters: ps}
+	}
+	network := SegmentConfig{
+		Name:    Name{"infra", "rack-7"},
+		Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24"), Gateway: netip.MustParseAddr("10.77.0.1")}},
+	}
+	machine := Machine{HostUID: "host", Bound: true, MACs: []string{"52-54-00-00-00-01", "52:54:00:00:00:01"}, CommandLine: []string{"console=ttyS1"}}
+	role := Parameter{Name: "role", Default: &none, Pattern: "[a-z]{1,8}"}
+
+	cases := map[string]struct {
+		reason  string
+		entry   func() Entry
+		profile Profile
+		machine Machine
+		words   []string
+		problem string
+	}{
+		"Plain":       {reason: "The profile's words, then the host's.", profile: profile([]string{"quiet"}), words: []string{"quiet", "console=ttyS1"}},
+		"Default":     {reason: "A parameter has its default.", profile: profile([]string{"role={{ .role }}"}, role), words: []string{"role=none", "console=ttyS1"}},
+		"Given":       {reason: "Or the entry's value.", profile: profile([]string{"role={{.role}}"}, role), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"role": "web"}; return e }, words: []string{"role=web", "console=ttyS1"}},
+		"NoMatch":     {reason: "A value that doesn't match its pattern never enters a command line.", profile: profile(nil, role), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"role": "web init=/bin/sh"}; return e }, problem: "doesn't match"},
+		"SecondWord":  {reason: "Nor does a second word, even where the pattern would let it.", profile: profile(nil, Parameter{Name: "role", Pattern: ".*"}), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"role": "a b"}; return e }, problem: "doesn't match"},
+		"Anchored":    {reason: "A pattern is for the whole value.", profile: profile(nil, Parameter{Name: "role", Pattern: "a|b"}), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"role": "xb"}; return e }, problem: "doesn't match"},
+		"BadPattern":  {reason: "A broken pattern is the profile's fault, and said so.", profile: profile(nil, Parameter{Name: "role", Default: &none, Pattern: "("}), problem: "isn't RE2"},
+		"NotGiven":    {reason: "Without a default a value is needed.", profile: profile(nil, Parameter{Name: "role"}), problem: "has no default"},
+		"Undeclared":  {reason: "What the profile doesn't declare can't be given.", profile: profile(nil), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"x": "y"}; return e }, problem: "isn't declared"},
+		"UnknownUsed": {reason: "A word can use declared parameters only.", profile: profile([]string{"{{ .secret }}"}), problem: "doesn't declare it"},
+		"Function":    {reason: "There are no functions.", profile: profile([]string{`{{ env "HOME" }}`}), problem: "no plain"},
+		"OffSegment":  {reason: "An address of another segment can't boot here.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.78.0.1/24"); return e }, problem: "isn't in any subnet"},
+		"NoMAC":       {reason: "A machine without a MAC can't be recognised.", profile: profile(nil), machine: Machine{HostUID: "host"}, problem: "no MAC"},
+		"BadMAC":      {reason: "A multicast MAC is a mistake.", profile: profile(nil), machine: Machine{HostUID: "host", MACs: []string{"01:00:5e:00:00:01"}}, problem: "multicast"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e, m := entry(), machine
+			if tc.entry != nil {
+				e = tc.entry()
+			}
+			if tc.machine.HostUID != "" {
+				m = tc.machine
+			}
+			got, prob := Resolve(e, tc.profile, network, m)
+			if tc.problem != "" {
+				if prob == nil || !strings.Contains(prob.Message, tc.problem) {
+					t.Fatalf("%s\nResolve(...): problem %v, want one with %q", tc.reason, prob, tc.problem)
+				}
+				return
+			}
+			if prob != nil {
+				t.Fatalf("%s\nResolve(...): %v", tc.reason, prob)
+			}
+			if diff := cmp.Diff(tc.words, got.CommandLine); diff != "" {
+				t.Errorf("%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if len(got.MACs) != 1 || got.Network.Gateway.String() != "10.77.0.1" || got.Network.Lease != defaultLease {
+				t.Errorf("%s\nResolve(...): MACs %v, gateway %s, lease %s", tc.reason, got.MACs, got.Network.Gateway, got.Network.Lease)
+			}
+		})
+	}
+}
