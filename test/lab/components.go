@@ -1,0 +1,227 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
+)
+
+// Names of the components: of their programs, processes and ServiceAccounts.
+const (
+	ProviderName = "provider-baremetal"
+	FunctionName = "function-baremetal"
+	BootdName    = "bootd"
+)
+
+// readyTimeout is how long one component may take until it's ready, on a busy machine.
+const readyTimeout = time.Minute
+
+// A Bootd is one boot server with a loopback address of its own.
+type Bootd struct {
+	*proc.Process
+
+	// Name of its BootServer.
+	Name string
+	// Address that it serves at.
+	Address netip.Addr
+	// Health is where /healthz, /readyz and /metrics are.
+	Health string
+}
+
+// portsOfBootd are the same for every bootd, since each has an address of its own.
+type portsOfBootd struct{ dhcp, tftp, http, health int }
+
+// bootdAddress of the i-th bootd: Linux answers for all of 127.0.0.0/8.
+func bootdAddress(i int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}) }
+
+// build makes the three programs from this checkout.
+func (l *Lab) build(ctx context.Context) error {
+	if err := os.MkdirAll(l.bin, 0o750); err != nil {
+		return fmt.Errorf("cannot make the folder of the programs: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", l.bin+string(filepath.Separator), "./cmd/provider", "./cmd/function", "./cmd/bootd") //nolint:gosec // Our own folder.
+	cmd.Dir = l.root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build provider, function and bootd: %w\n%s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+func (l *Lab) startComponents(ctx context.Context) error {
+	if err := l.startFunction(ctx); err != nil {
+		return err
+	}
+	if err := l.startProvider(ctx); err != nil {
+		return err
+	}
+	for i := range l.opts.Bootds {
+		if err := l.startBootd(ctx, i); err != nil {
+			return err
+		}
+	}
+	return l.Ready(ctx)
+}
+
+// Ready waits until every component says that it's ready.
+func (l *Lab) Ready(ctx context.Context) error {
+	if err := l.awaitHTTP(ctx, l.Provider, l.providerHealth); err != nil {
+		return err
+	}
+	for _, b := range l.Bootds {
+		if err := l.awaitHTTP(ctx, b.Process, b.Health); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Lab) startFunction(ctx context.Context) error {
+	port, err := l.ports.Next()
+	if err != nil {
+		return err
+	}
+	certs := filepath.Join(l.opts.StateDir, "function")
+	if err := l.Plane.FunctionCertificate(ctx, certs); err != nil {
+		return err
+	}
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	l.Function, err = l.run(FunctionName, "function", nil, "--debug", "--address="+address, "--metrics-address=", "--tls-certs-dir="+certs)
+	if err != nil {
+		return err
+	}
+	return l.Plane.RegisterFunction(ctx, FunctionName, address)
+}
+
+func (l *Lab) startProvider(ctx context.Context) error {
+	kubeconfig, err := l.kubeconfigOf(ctx, local.CrossplaneNamespace, ProviderName)
+	if err != nil {
+		return err
+	}
+	port, err := l.ports.Next()
+	if err != nil {
+		return err
+	}
+	address := "127.0.0.1:" + strconv.Itoa(port)
+	l.providerHealth = "http://" + address
+	l.providerCommand = proc.Command{
+		Name: ProviderName,
+		Path: filepath.Join(l.bin, "provider"),
+		Args: append(providerArgs(address), l.opts.ProviderArgs...),
+		Env:  append([]string{"KUBECONFIG=" + kubeconfig, "POD_NAMESPACE=" + local.CrossplaneNamespace}, l.opts.ProviderEnv...),
+		Log:  filepath.Join(l.LogDir(), ProviderName+".log"),
+	}
+	l.Provider, err = proc.Start(l.providerCommand)
+	return err
+}
+
+func providerArgs(health string) []string {
+	return []string{"--debug", "--health-probe-bind-address=" + health, "--metrics-bind-address=0", "--allow-loopback-targets"}
+}
+
+// FailProvider starts the provider anew so that it dies, as by kill -9, at a failpoint. Whoever asks for that waits for
+// Provider.Done, and then for HealProvider.
+func (l *Lab) FailProvider(failpoint string) error {
+	c := l.providerCommand
+	c.Env = append(slices.Clone(c.Env), "BAREMETAL_FAILPOINT="+failpoint)
+	c.MayEnd = true
+	l.Provider.Kill()
+	p, err := proc.Start(c)
+	l.Provider = p
+	return err
+}
+
+// HealProvider starts the provider without a failpoint, after kill -9 where it still runs, and waits until it's ready.
+func (l *Lab) HealProvider(ctx context.Context) error {
+	l.Provider.Kill()
+	p, err := proc.Start(l.providerCommand)
+	l.Provider = p
+	if err != nil {
+		return err
+	}
+	return l.awaitHTTP(ctx, p, l.providerHealth)
+}
+
+func (l *Lab) startBootd(ctx context.Context, i int) error {
+	kubeconfig, err := l.kubeconfigOf(ctx, BootNamespace, BootdName)
+	if err != nil {
+		return err
+	}
+	b := &Bootd{Name: BootdName + "-" + strconv.Itoa(i+1), Address: bootdAddress(i)}
+	b.Health = "http://" + netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.health)).String() //nolint:gosec // A port.
+	args := bootdArgs(b, l.bootdPorts, l.Firmware.Dir, filepath.Join(l.opts.StateDir, b.Name))
+	b.Process, err = l.run(b.Name, BootdName, []string{"KUBECONFIG=" + kubeconfig}, append(args, l.opts.BootdArgs...)...)
+	if err != nil {
+		return err
+	}
+	l.Bootds = append(l.Bootds, b)
+	return nil
+}
+
+func bootdArgs(b *Bootd, p portsOfBootd, firmware, state string) []string {
+	at := func(port int) string { return netip.AddrPortFrom(b.Address, uint16(port)).String() } //nolint:gosec // A port.
+	return []string{
+		"--name=" + b.Name,
+		"--dhcp-address=" + at(p.dhcp),
+		"--tftp-address=" + at(p.tftp),
+		"--http-address=" + at(p.http),
+		"--health-address=" + at(p.health),
+		"--firmware-dir=" + firmware,
+		"--state-dir=" + state,
+		"--debug",
+	}
+}
+
+// run starts a program of this checkout under a name.
+func (l *Lab) run(name, program string, env []string, args ...string) (*proc.Process, error) {
+	return proc.Start(proc.Command{
+		Name: name,
+		Path: filepath.Join(l.bin, program),
+		Args: args,
+		Env:  env,
+		Log:  filepath.Join(l.LogDir(), name+".log"),
+	})
+}
+
+// kubeconfigOf writes a kubeconfig of a ServiceAccount and returns its path.
+func (l *Lab) kubeconfigOf(ctx context.Context, namespace, name string) (string, error) {
+	cfg, err := l.Plane.ServiceAccountConfig(ctx, namespace, name)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(l.opts.StateDir, "kubeconfigs", name)
+	return path, local.WriteKubeconfig(path, cfg)
+}
+
+// awaitHTTP waits until a component's /readyz answers 200.
+func (l *Lab) awaitHTTP(ctx context.Context, p *proc.Process, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return p.Await(ctx, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", http.NoBody)
+		if err != nil {
+			return fmt.Errorf("cannot ask %q: %w", base, err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return fmt.Errorf("no answer: %w", err)
+		}
+		_ = res.Body.Close() // Not read.
+		if res.StatusCode != http.StatusOK {
+			return errors.New(base + "/readyz answers " + res.Status)
+		}
+		return nil
+	})
+}
