@@ -1,0 +1,64 @@
+package policies_test
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// named is an object of the provider's group in the tenant's namespace.
+func named(kind, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: "baremetal.m.crossplane.io", Version: "v1alpha1", Kind: kind})
+	u.SetNamespace(tenantNamespace)
+	u.SetName(name)
+	return u
+}
+
+// list is an empty list of a kind.
+func list(group, kind string) *unstructured.UnstructuredList {
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1alpha1", Kind: kind + "List"})
+	return l
+}
+
+// status merges a patch into an object's status.
+func status(kind, name, body string) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		return c.Status().Patch(ctx, named(kind, name), client.RawPatch(types.MergePatchType, []byte(body)))
+	}
+}
+
+// patch merges a patch into an object.
+func patch(kind, name, body string) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		return c.Patch(ctx, named(kind, name), client.RawPatch(types.MergePatchType, []byte(body)))
+	}
+}
+
+// create makes an object.
+func create(kind, name string, spec map[string]any) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		u := named(kind, name)
+		u.Object["spec"] = spec
+		return c.Create(ctx, u)
+	}
+}
+
+// remove deletes the protected node of a flavour, which the examples hold.
+func remove(group string) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		l := list(group, "BareMetalNode")
+		if err := c.List(ctx, l, client.InNamespace(tenantNamespace)); err != nil {
+			return err
+		}
+		if len(l.Items) != 1 {
+			return errors.New("there isn't exactly one protected node")
+		}
+		return c.Delete(ctx, &l.Items[0])
+	}
+}
