@@ -56,7 +56,7 @@ func managerOptions(s Settings, scheme *runtime.Scheme) ctrl.Options {
 	lease, renew := leaseDuration, renewDeadline
 	return ctrl.Options{
 		Scheme: scheme,
-		Logger: s.Log,
+		Logger: quiet(s.Log),
 		Cache: cache.Options{
 			SyncPeriod:       &s.Sync,
 			DefaultTransform: cache.TransformStripManagedFields(),

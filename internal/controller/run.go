@@ -53,7 +53,7 @@ const farewell = 10 * time.Second
 
 // Run runs the provider until ctx ends or something fails for good.
 func Run(ctx context.Context, s Settings) error {
-	ctrl.SetLogger(s.Log)
+	ctrl.SetLogger(quiet(s.Log))
 	logging.SetFilteredKlogLogger(s.Log)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -74,6 +74,9 @@ func Run(ctx context.Context, s Settings) error {
 	err = mgr.Start(ctx)
 	return errors.Join(err, failure(ctx), last.run(context.WithoutCancel(ctx)))
 }
+
+// quiet is for controller-runtime, whose news are debugging to us: errors stay what they are.
+func quiet(l logr.Logger) logr.Logger { return l.V(1) }
 
 // failure is why ctx was ended from within, or nil where it was ended from without.
 func failure(ctx context.Context) error {

@@ -94,7 +94,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 	if err := r.kube.Get(ctx, req.NamespacedName, c.object()); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err) //nolint:wrapcheck // Nothing to add.
 	}
-	users, err := r.users(ctx, refTo(c))
+	users, err := r.users(ctx, c)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

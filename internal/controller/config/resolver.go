@@ -109,24 +109,26 @@ func (r *Resolver) Redfish(ctx context.Context, mg resource.ModernManaged, own *
 	}, nil
 }
 
-// resolve tracks the use of a config (but not by a resource that is being deleted: in a terminating namespace nothing can be
-// created any more), reads it and asks whether it may be used.
+// resolve reads a config, asks whether it may be used, and records its use: after that question, or a namespace that may not use a
+// config could keep it from being deleted. A resource that is being deleted isn't recorded: in a terminating namespace nothing can
+// be created any more.
 func (r *Resolver) resolve(ctx context.Context, mg resource.ModernManaged, want string) (Identity, v1alpha1.ProviderConfigSpec, error) {
 	var spec v1alpha1.ProviderConfigSpec
 	ref, err := refOf(mg)
 	if err != nil {
 		return Identity{}, spec, err
 	}
-	if !meta.WasDeleted(mg) {
-		if err := r.track(ctx, mg, ref); err != nil {
-			return Identity{}, spec, err
-		}
-	}
 	id, spec, err := r.get(ctx, ref)
 	if err != nil {
 		return id, spec, err
 	}
-	return id, spec, allowed(ref, spec, mg.GetNamespace(), want)
+	if err := allowed(ref, spec, mg.GetNamespace(), want); err != nil {
+		return id, spec, err
+	}
+	if meta.WasDeleted(mg) {
+		return id, spec, nil
+	}
+	return id, spec, r.track(ctx, mg, ref)
 }
 
 // refOf returns the reference of a managed resource to its provider config.
