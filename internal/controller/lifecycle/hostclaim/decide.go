@@ -77,7 +77,12 @@ func decide(in inputs) verdict {
 	if v := hold(in); v.phase != "" {
 		return v
 	}
-	return run(in)
+	v := run(in)
+	// An answer stands until the machine runs, for the entry's own question about it; not longer.
+	if v.act == actNone && (v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped) && record[v1alpha1.QuestionRecord](in.claim, v1alpha1.AnnotationQuestion) != nil {
+		return v.then(actQuestion)
+	}
+	return v
 }
 
 // bind joins claim and host: the host's half first, guarded by its revision, so that one of two claims
@@ -188,10 +193,14 @@ func ask(in inputs, reason, format string, args ...any) verdict {
 	}
 	q := &v1alpha1.QuestionRecord{OwnerUID: string(in.claim.UID), Reason: reason, Seen: confirmed}
 	old := record[v1alpha1.QuestionRecord](in.claim, v1alpha1.AnnotationQuestion)
-	known := old != nil && old.OwnerUID == q.OwnerUID && old.Reason == q.Reason
-	if known && old.Answered == in.serial() && in.serial() != "" {
-		return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "the machine was confirmed").then(actBindHost)
+	if old != nil && old.OwnerUID == q.OwnerUID && old.Answered == in.serial() && in.serial() != "" {
+		v := at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "the machine was confirmed")
+		if in.holdsHost() {
+			return v.then(actBindClaim)
+		}
+		return v.then(actBindHost)
 	}
+	known := old != nil && old.OwnerUID == q.OwnerUID && old.Reason == q.Reason
 	if known && confirmed != "" {
 		q.Seen = old.Seen
 		if confirmed == in.serial() && old.Seen != confirmed {
