@@ -131,6 +131,8 @@ func classifyTransport(k call, err error) *Error {
 	dialled := !errors.As(err, &op) || op.Op != "dial"
 	reason := transportReason(err)
 	switch {
+	case errors.Is(err, errDial):
+		return k.failed(KindNotAllowed, "its address may not be connected to, so nothing was sent", err)
 	case isCertificate(err):
 		return k.failed(KindUntrusted, "its TLS certificate isn't trusted; set tls.caBundle or tls.pinnedSHA256 in the ProviderConfig", err)
 	case !dialled || !k.writes():

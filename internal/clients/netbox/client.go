@@ -3,6 +3,8 @@ package netbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,10 +51,19 @@ type options struct {
 }
 
 // WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
-// that a token never leaves for a forbidden range. An error refuses the connection.
+// that a token never leaves for a forbidden range. An error refuses the connection: KindNotAllowed.
 func WithDialControl(control func(network, address string, c syscall.RawConn) error) Option {
-	return func(o *options) { o.control = control }
+	return func(o *options) {
+		o.control = func(network, address string, c syscall.RawConn) error {
+			if err := control(network, address, c); err != nil {
+				return fmt.Errorf("%w: %w", errDial, err)
+			}
+			return nil
+		}
+	}
 }
+
+var errDial = errors.New("address refused before connecting") // sentinel: net wraps it
 
 // WithClock replaces time.Now, which only ages the proof of the marker field.
 func WithClock(now func() time.Time) Option {

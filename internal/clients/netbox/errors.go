@@ -15,6 +15,8 @@ const (
 	KindUnreachable Kind = "Unreachable"
 	// KindUntrusted: the TLS certificate isn't trusted; nothing was sent.
 	KindUntrusted Kind = "UntrustedCertificate"
+	// KindNotAllowed: WithDialControl refused the address; nothing was sent.
+	KindNotAllowed Kind = "NotAllowed"
 	// KindUnauthorized: even /api/status/, which needs no rights, is refused: the token is no good.
 	KindUnauthorized Kind = "Unauthorized"
 	// KindForbidden: the token is good, but read-only, or lacks the right, or the scope.

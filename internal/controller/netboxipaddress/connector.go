@@ -1,0 +1,124 @@
+package netboxipaddress
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// NetBox is what an address needs of its NetBox; netbox.Client implements it.
+type NetBox interface {
+	Preflight(ctx context.Context) (netbox.Preflight, error)
+	CreateMarkerField(ctx context.Context) error
+	FindPrefix(ctx context.Context, cidr string, vrf netbox.VRFRef) (netbox.Prefix, error)
+	GetPrefix(ctx context.Context, number int64) (netbox.Prefix, error)
+	HasFree(ctx context.Context, p netbox.Prefix) (bool, error)
+	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
+	Allocate(ctx context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error)
+	Create(ctx context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error)
+	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
+	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
+	Patch(ctx context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error)
+	Delete(ctx context.Context, number int64, marker string) error
+}
+
+// ResolveFn finds the NetBox settings and token that an address may use, and records the use.
+type ResolveFn func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error)
+
+// ClientFn returns the connection named key with these settings.
+type ClientFn func(key string, cfg netbox.Config) (NetBox, error)
+
+// Options of the connector. Resolve, Client and ClusterID must be set.
+type Options struct {
+	// Resolve finds an address's NetBox settings.
+	Resolve ResolveFn
+	// Client returns connections.
+	Client ClientFn
+	// ClusterID is the first part of every marker.
+	ClusterID string
+	// Failpoint is called with "netbox-after-post" between a record's creation and its recording; nil does nothing.
+	Failpoint func(name string)
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// A Connector makes the external client of an address.
+type Connector struct {
+	Options
+
+	failures *failures
+}
+
+var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
+
+// NewConnector makes a connector.
+func NewConnector(o Options) *Connector {
+	if o.Failpoint == nil {
+		o.Failpoint = func(string) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Connector{Options: o, failures: newFailures()}
+}
+
+// Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
+// asked needs neither: its provider config may be gone with its namespace.
+func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress], error) {
+	e := &external{connector: c, us: identityOf(c.ClusterID, mg)}
+	if untouched(mg) {
+		c.failures.forget(mg.GetUID())
+		return e, nil
+	}
+	cfg, err := c.Resolve(ctx, mg)
+	if err == nil {
+		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
+		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
+		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
+		e.netbox, err = c.Client(string(cfg.UID), clientConfig(cfg))
+	}
+	if err == nil {
+		return e, nil
+	}
+	if config.ReasonOf(err) == "" && netbox.KindOf(err) == "" {
+		return nil, errors.Wrap(err, "cannot resolve the provider config")
+	}
+	return nil, e.trouble(mg, err)
+}
+
+// untouched says that nothing of a resource that is being deleted can be in NetBox: the managed reconciler records the intention
+// before it lets a record be made.
+func untouched(mg *v1alpha1.NetBoxIPAddress) bool {
+	return meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+}
+
+// defaultField is the marker's custom field where the API server didn't fill one in.
+const defaultField = "crossplane_claim"
+
+func fieldOf(c v1alpha1.NetBoxConfig) string {
+	if c.MarkerField == "" {
+		return defaultField
+	}
+	return c.MarkerField
+}
+
+// clientConfig translates settings into the client's.
+func clientConfig(c config.NetBox) netbox.Config {
+	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config)}
+	if c.Config.RequestsPerSecond != nil {
+		out.RequestsPerSecond = float64(*c.Config.RequestsPerSecond)
+	}
+	if t := c.Config.TLS; t != nil {
+		out.TLS = netbox.TLS{Verify: netbox.Verify(t.Verify), CABundle: t.CABundle, PinnedSHA256: t.PinnedSHA256}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package netboxipaddress
+
+import (
+	"context"
+	"strconv"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// external is the client of one address for one reconcile.
+type external struct {
+	connector *Connector
+	netbox    NetBox
+	us        identity
+	grant     grant
+	inputs    inputs
+	// settings change whenever what Create depends on does.
+	settings string
+
+	// What Observe found, for the Create, Update or Delete of the same reconcile.
+	field  netbox.FieldState
+	record *netbox.IPAddress
+	plan   plan
+}
+
+var _ managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress] = &external{}
+
+// Observe looks for the record, by its number and else by its marker, and writes nothing. That it isn't there is said only where
+// NetBox says so; every other trouble is an error. Where it isn't there, Observe also finds out what would keep it from being
+// made: what Create could say would be lost.
+func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	if untouched(mg) {
+		return managed.ExternalObservation{}, nil
+	}
+	if err := e.find(ctx, mg); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	if e.record != nil {
+		return e.show(ctx, mg)
+	}
+	if meta.WasDeleted(mg) {
+		e.connector.failures.forget(mg.GetUID())
+		return managed.ExternalObservation{}, nil
+	}
+	if err := e.prepare(ctx, mg); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	return managed.ExternalObservation{}, nil
+}
+
+// show puts what was found on the resource and says what differs.
+func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	name := strconv.FormatInt(e.record.ID, 10)
+	named := meta.GetExternalName(mg) != name
+	meta.SetExternalName(mg, name)
+	if meta.WasDeleted(mg) {
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+	e.connector.failures.forget(mg.GetUID())
+	p := mg.Spec.ForProvider
+	before := mg.Status.AtProvider.Prefix
+	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, p, before), before, *e.record))
+	mg.SetConditions(xpv2.Available())
+	patch, err := e.diff(p)
+	if err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	// The annotation that was set above lives on only as part of a late initialisation.
+	return managed.ExternalObservation{
+		ResourceExists: true, ResourceUpToDate: patch.Empty(), ResourceLateInitialized: named, Diff: words(patch),
+	}, nil
+}
+
+// diff is what must be written, where all that is asked for is supported and allowed.
+func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
+	if field := unsupported(p); field != "" {
+		return netbox.Patch{}, errUnsupported{field}
+	}
+	policy, ok := e.grant.policy(e.record.Address, p.DNSName)
+	if !ok {
+		return netbox.Patch{}, e.notAllowed(e.record.Address, p.DNSName)
+	}
+	return diff(p, policy, e.inputs.field, e.us.marker(), *e.record), nil
+}
+
+// Create makes the record: one POST with the marker in it.
+func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
+	ip, err := e.obtain(ctx, mg)
+	if err != nil {
+		e.remember(mg, err)
+		return managed.ExternalCreation{}, sentence(err, e.inputs)
+	}
+	e.connector.Failpoint("netbox-after-post")
+	e.connector.failures.forget(mg.GetUID())
+	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
+	return managed.ExternalCreation{}, nil
+}
+
+// Update writes what differs, in one PATCH.
+func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalUpdate, error) {
+	patch, err := e.diff(mg.Spec.ForProvider)
+	if err == nil {
+		_, err = e.netbox.Patch(ctx, *e.record, patch)
+	}
+	if err != nil {
+		return managed.ExternalUpdate{}, e.trouble(mg, err)
+	}
+	return managed.ExternalUpdate{}, nil
+}
+
+// Delete frees the address. The client looks at the marker once more before it does: the one that Observe took for ours.
+func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalDelete, error) {
+	if keeps(mg.Spec.ForProvider) {
+		return managed.ExternalDelete{}, sentence(errUnsupported{"release.policy " + mg.Spec.ForProvider.Release.Policy}, e.inputs)
+	}
+	if e.record == nil {
+		return managed.ExternalDelete{}, nil
+	}
+	if err := e.netbox.Delete(ctx, e.record.ID, e.record.Marker(e.inputs.field)); err != nil {
+		return managed.ExternalDelete{}, sentence(err, e.inputs)
+	}
+	return managed.ExternalDelete{}, nil
+}
+
+// Disconnect does nothing: the connection is shared.
+func (e *external) Disconnect(context.Context) error { return nil }
+
+// trouble words an error and shows it on the resource: the managed reconciler shows it in Synced, but only as a sentence.
+func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
+	t := sentence(err, e.inputs)
+	if meta.WasDeleted(mg) || (mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && !unready(t.reason)) {
+		return t
+	}
+	c := xpv2.Unavailable().WithMessage(t.message)
+	c.Reason = t.reason
+	mg.SetConditions(c)
+	return t
+}
+
+// unready says whether a trouble takes an address that was given away from its holder: only that the record isn't ours any more.
+// That NetBox can't be asked just now doesn't.
+func unready(r xpv2.ConditionReason) bool {
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous
+}

@@ -1,0 +1,57 @@
+package netboxipaddress
+
+import (
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// An identity is who a record in NetBox belongs to. As its marker it reads CLUSTER/NAMESPACE/NAME/UID.
+type identity struct {
+	cluster, namespace, name, uid string
+}
+
+// markerParts is the number of parts of a marker. None of them can hold a slash.
+const markerParts = 4
+
+func identityOf(cluster string, mg *v1alpha1.NetBoxIPAddress) identity {
+	return identity{cluster: cluster, namespace: mg.GetNamespace(), name: mg.GetName(), uid: string(mg.GetUID())}
+}
+
+// marker is what stands in the custom field.
+func (i identity) marker() string {
+	return strings.Join([]string{i.cluster, i.namespace, i.name, i.uid}, "/")
+}
+
+// An owner says whose a record is.
+type owner string
+
+const (
+	// ownerUs: it carries our marker.
+	ownerUs owner = "us"
+	// ownerRestored: it carries the marker of a resource of our cluster, namespace and name with another UID. Two of those can't be
+	// there at once: ours was restored from a backup, and the record is its own.
+	ownerRestored owner = "restored"
+	// ownerOther: it carries the marker of another resource of our cluster.
+	ownerOther owner = "other"
+	// ownerCluster: it carries the marker of a resource of another cluster.
+	ownerCluster owner = "cluster"
+	// ownerNobody: it carries no marker, or something that isn't one.
+	ownerNobody owner = "nobody"
+)
+
+// ownerOf compares a record's marker with who we are.
+func ownerOf(marker string, us identity) owner {
+	p := strings.Split(marker, "/")
+	switch {
+	case marker == us.marker():
+		return ownerUs
+	case len(p) != markerParts || strings.Contains("/"+marker+"/", "//"):
+		return ownerNobody
+	case p[0] != us.cluster:
+		return ownerCluster
+	case p[1] != us.namespace || p[2] != us.name:
+		return ownerOther
+	}
+	return ownerRestored
+}

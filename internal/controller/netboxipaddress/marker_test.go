@@ -1,0 +1,32 @@
+package netboxipaddress
+
+import "testing"
+
+func TestOwnerOf(t *testing.T) {
+	us := identity{cluster: "c1", namespace: "team-a", name: "web-1", uid: "u1"}
+	cases := map[string]struct {
+		reason string
+		marker string
+		want   owner
+	}{
+		"Us":           {"our own marker", "c1/team-a/web-1/u1", ownerUs},
+		"Restored":     {"our name with another UID: we were restored", "c1/team-a/web-1/u0", ownerRestored},
+		"OtherName":    {"another resource of the namespace", "c1/team-a/web-2/u1", ownerOther},
+		"OtherSpace":   {"another tenant's", "c1/team-b/web-1/u1", ownerOther},
+		"OtherCluster": {"another cluster's, with all else the same", "c2/team-a/web-1/u1", ownerCluster},
+		"None":         {"a person's own address", "", ownerNobody},
+		"Text":         {"something that isn't a marker", "web-1", ownerNobody},
+		"Short":        {"too few parts", "c1/team-a/web-1", ownerNobody},
+		"Long":         {"too many parts", "c1/team-a/web-1/u1/x", ownerNobody},
+		"EmptyUID":     {"an empty part", "c1/team-a/web-1/", ownerNobody},
+		"EmptyCluster": {"an empty part", "/team-a/web-1/u1", ownerNobody},
+		"Case":         {"case counts", "C1/team-a/web-1/u1", ownerCluster},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := ownerOf(tc.marker, us); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package netboxipaddress
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+func TestObservation(t *testing.T) {
+	ip := netbox.IPAddress{
+		ID: 4711, URL: "http://n/api/ipam/ip-addresses/4711/", Address: netip.MustParsePrefix("10.77.0.11/24"), VRF: &netbox.VRF{ID: 3, Name: "prod"},
+		Status: "active", DNSName: "web-1.example", LastUpdated: "2026-11-21T03:10:50Z", Description: "isn't shown",
+	}
+	prefix := &v1alpha1.PrefixObservation{ID: 3, CIDR: "10.77.0.0/24"}
+	want := v1alpha1.NetBoxIPAddressObservation{
+		ID: 4711, URL: ip.URL, Address: "10.77.0.11/24", Family: v1alpha1.IPv4, Prefix: prefix,
+		VRF: &v1alpha1.VRFObservation{ID: 3, Name: "prod"}, Status: "active", DNSName: "web-1.example", LastUpdated: "2026-11-21T03:10:50Z",
+	}
+	if d := cmp.Diff(want, observation(ip, prefix)); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	six := observation(netbox.IPAddress{ID: 1, Address: netip.MustParsePrefix("2001:db8::1/64")}, nil)
+	if six.Family != v1alpha1.IPv6 || six.VRF != nil {
+		t.Errorf("IPv6: %+v", six)
+	}
+}
+
+func TestPrefixOf(t *testing.T) {
+	ip := netbox.IPAddress{Address: netip.MustParsePrefix("10.77.0.11/24")}
+	inVRF := netbox.IPAddress{Address: ip.Address, VRF: &netbox.VRF{ID: 3}}
+	sources := []netbox.Prefix{
+		{ID: 1, Prefix: netip.MustParsePrefix("10.78.0.0/24")},
+		{ID: 2, Prefix: netip.MustParsePrefix("10.77.0.0/24"), VRF: &netbox.VRF{ID: 3}},
+		{ID: 3, Prefix: netip.MustParsePrefix("10.77.0.0/24")},
+	}
+	before := &v1alpha1.PrefixObservation{ID: 9, CIDR: "10.77.0.0/16"}
+	cases := map[string]struct {
+		reason  string
+		sources []netbox.Prefix
+		before  *v1alpha1.PrefixObservation
+		ip      netbox.IPAddress
+		want    *v1alpha1.PrefixObservation
+	}{
+		"First":    {"the source that holds it, in its table", sources, nil, ip, &v1alpha1.PrefixObservation{ID: 3, CIDR: "10.77.0.0/24"}},
+		"InVRF":    {"the same in a VRF", sources, nil, inVRF, &v1alpha1.PrefixObservation{ID: 2, CIDR: "10.77.0.0/24"}},
+		"Before":   {"what was said stays", sources, before, ip, before},
+		"NotAgain": {"unless it can't be", sources, &v1alpha1.PrefixObservation{ID: 9, CIDR: "10.1.0.0/16"}, ip, &v1alpha1.PrefixObservation{ID: 3, CIDR: "10.77.0.0/24"}},
+		"None":     {"nothing fits", sources[:1], nil, ip, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if d := cmp.Diff(tc.want, prefixOf(tc.sources, tc.before, tc.ip)); d != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, d)
+			}
+		})
+	}
+}
+
+func TestLost(t *testing.T) {
+	cases := map[string]struct {
+		in   v1alpha1.NetBoxIPAddressObservation
+		want string
+		vrf  int64
+		ok   bool
+	}{
+		"Never":  {v1alpha1.NetBoxIPAddressObservation{}, "invalid Prefix", 0, false},
+		"Global": {v1alpha1.NetBoxIPAddressObservation{ID: 1, Address: "10.0.0.1/24"}, "10.0.0.1/24", 0, true},
+		"VRF":    {v1alpha1.NetBoxIPAddressObservation{ID: 1, Address: "10.0.0.1/24", VRF: &v1alpha1.VRFObservation{ID: 3}}, "10.0.0.1/24", 3, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p, vrf, ok := lost(tc.in)
+			if p.String() != tc.want || ok != tc.ok || (vrf != nil) != (tc.vrf != 0) || (vrf != nil && vrf.ID != tc.vrf) {
+				t.Errorf("got %v, %v, %v", p, vrf, ok)
+			}
+		})
+	}
+}
+
+func TestVRFRef(t *testing.T) {
+	cases := map[string]struct {
+		in   *v1alpha1.VRFSelector
+		want netbox.VRFRef
+	}{
+		"Global": {nil, netbox.VRFRef{}},
+		"Name":   {&v1alpha1.VRFSelector{Name: "prod"}, netbox.VRFRef{Name: "prod"}},
+		"RD":     {&v1alpha1.VRFSelector{RD: "65000:1"}, netbox.VRFRef{RD: "65000:1"}},
+		"ID":     {&v1alpha1.VRFSelector{ID: ptr(int64(3))}, netbox.VRFRef{ID: 3}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := vrfRef(tc.in); got != tc.want {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}

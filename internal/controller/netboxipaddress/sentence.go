@@ -1,0 +1,190 @@
+package netboxipaddress
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// A trouble is what keeps an address from being managed, as a word for scripts and a sentence for its owner: what, on which
+// input, why, what to do. As an error its text is the sentence.
+type trouble struct {
+	reason  xpv2.ConditionReason
+	message string
+	cause   error
+}
+
+// Error implements error.
+func (t *trouble) Error() string { return t.message }
+
+// Unwrap returns the cause.
+func (t *trouble) Unwrap() error { return t.cause }
+
+// Troubles that NetBox doesn't tell.
+type (
+	// errOwner: the external name is a record that isn't ours.
+	errOwner struct {
+		id    int64
+		owner owner
+	}
+	// errUnsupported: a field that isn't supported yet.
+	errUnsupported struct{ field string }
+	// errMalformed: parameters that contradict themselves.
+	errMalformed struct{ why string }
+	// errNotAllowed: what the policies don't leave to the namespace.
+	errNotAllowed struct{ what, namespace string }
+	// errName: the external name isn't a number.
+	errName struct{ name string }
+	// errLost: the record is gone from NetBox, and so is its address.
+	errLost struct {
+		address string
+		cause   error
+	}
+)
+
+func (e errOwner) Error() string       { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
+func (e errUnsupported) Error() string { return e.field + " is not supported yet" }
+func (e errMalformed) Error() string   { return e.why }
+func (e errNotAllowed) Error() string  { return e.what + " isn't allowed" }
+func (e errName) Error() string        { return "not a NetBox id: " + e.name }
+func (e errLost) Error() string        { return "record gone, address taken: " + e.address }
+func (e errLost) Unwrap() error        { return e.cause }
+
+// inputs are what sentences name. Nothing secret is among them, and nothing of another namespace.
+type inputs struct {
+	// config is the provider config, such as: ClusterProviderConfig "netbox".
+	config string
+	// from lists what the address is asked for from, such as: prefix "10.77.0.0/24".
+	from string
+	// field is the marker's custom field.
+	field string
+}
+
+// sentence says what is wrong. It's the only place where the words are.
+func sentence(err error, in inputs) *trouble {
+	if t := (*trouble)(nil); errors.As(err, &t) {
+		return t
+	}
+	if t := ownTrouble(err, in); t != nil {
+		return t
+	}
+	if reason := config.ReasonOf(err); reason != "" {
+		return &trouble{reason, err.Error(), err}
+	}
+	if t := accessTrouble(err, in); t != nil {
+		return t
+	}
+	return recordTrouble(err, in)
+}
+
+// ownTrouble words what is decided here.
+func ownTrouble(err error, in inputs) *trouble {
+	var (
+		foreign     errOwner
+		unsupported errUnsupported
+		malformed   errMalformed
+		notAllowed  errNotAllowed
+		name        errName
+		gone        errLost
+	)
+	switch {
+	case errors.As(err, &foreign):
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own", foreign.id, ownerWords(foreign.owner, in.field)), err}
+	case errors.As(err, &unsupported):
+		return &trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("%s is not supported yet: take it out of spec.forProvider", unsupported.field), err}
+	case errors.As(err, &malformed):
+		return &trouble{v1alpha1.ReasonInvalid, "spec.forProvider is not usable: " + malformed.why, err}
+	case errors.As(err, &notAllowed):
+		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("%s is not allowed for namespace %q by the policies of %s: ask for what they allow, or ask their owner to extend them", notAllowed.what, notAllowed.namespace, in.config), err}
+	case errors.As(err, &name):
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("external name %q is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off", name.name), err}
+	case errors.As(err, &gone):
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the record of address %q was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up", gone.address), err}
+	}
+	return nil
+}
+
+func ownerWords(o owner, field string) string {
+	switch o {
+	case ownerCluster:
+		return "belongs to another cluster"
+	case ownerOther:
+		return "belongs to another resource"
+	case ownerNobody, ownerUs, ownerRestored:
+	}
+	return fmt.Sprintf("carries no marker of ours in custom field %q", field)
+}
+
+// accessTrouble words what is between us and NetBox.
+func accessTrouble(err error, in inputs) *trouble {
+	var e *netbox.Error
+	if !errors.As(err, &e) {
+		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("cannot use %s: %v", in.config, err), err}
+	}
+	switch e.Kind {
+	case netbox.KindUnauthorized:
+		return &trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", in.config), err}
+	case netbox.KindForbidden:
+		return &trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the token of %s is valid but %s: it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses", in.config, deniedWords(e)), err}
+	case netbox.KindUntrusted:
+		return &trouble{v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the NetBox of %s isn't trusted: set tls.caBundle or tls.pinnedSHA256 there; no token was sent", in.config), err}
+	case netbox.KindNotAllowed:
+		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("the URL of %s leads to a loopback or link-local address, to which no token is sent: correct the URL", in.config), err}
+	case netbox.KindUnreachable, netbox.KindServerError:
+		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s can't be reached%s: nothing was changed; it is tried again", in.config, why(e)), err}
+	case netbox.KindUnknownOutcome:
+		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", in.config, why(e)), err}
+	case netbox.KindUnexpected:
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("what answers at the URL of %s isn't a NetBox that can be used (%v): correct the URL", in.config, e), err}
+	case netbox.KindMarkerField:
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold our marker, without which no address is taken: %s", in.field, in.config, e.Reason), err}
+	case netbox.KindNotFound, netbox.KindFull, netbox.KindMarkerTaken, netbox.KindInvalid, netbox.KindConflict, netbox.KindAmbiguous:
+	}
+	return nil
+}
+
+// recordTrouble words what NetBox says of prefixes and records.
+func recordTrouble(err error, in inputs) *trouble {
+	var e *netbox.Error
+	_ = errors.As(err, &e) // accessTrouble has seen to it
+	switch e.Kind {        //nolint:exhaustive // accessTrouble has the others.
+	case netbox.KindFull:
+		return &trouble{v1alpha1.ReasonExhausted, fmt.Sprintf("no address is free in %s: free one in NetBox, or name another prefix; it is tried again", in.from), err}
+	case netbox.KindNotFound:
+		return &trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("cannot %s %q: NetBox has none, or the token of %s may not see it; create it in NetBox, or correct spec.forProvider", e.Op, e.Subject, in.config), err}
+	case netbox.KindAmbiguous:
+		return &trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("cannot %s %q: %s", e.Op, e.Subject, e.Reason), err}
+	case netbox.KindMarkerTaken:
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of %s, which needs to see all that it made, or another custom field is required on addresses; set that in spec.forProvider.customFields", in.config), err}
+	case netbox.KindConflict:
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("cannot %s %q: %s; it is looked at again", e.Op, e.Subject, e.Reason), err}
+	}
+	if len(e.Fields) > 0 {
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("NetBox doesn't take what this resource says about %s: correct spec.forProvider; an address may be taken already, a tag or tenant must exist", strings.Join(e.Fields, ", ")), err}
+	}
+	return &trouble{v1alpha1.ReasonInvalid, e.Error(), err}
+}
+
+// why is what is known of a failure: a status code, or our own words for a broken connection.
+func why(e *netbox.Error) string {
+	switch {
+	case e.Status != 0:
+		return fmt.Sprintf(" (status %d)", e.Status)
+	case e.Reason != "":
+		return " (" + strings.TrimSuffix(e.Reason, "; whether the write happened is looked up next") + ")"
+	}
+	return ""
+}
+
+func deniedWords(e *netbox.Error) string {
+	if e.Subject == "" {
+		return "may not " + e.Op
+	}
+	return fmt.Sprintf("may not %s %q", e.Op, e.Subject)
+}

@@ -1,0 +1,136 @@
+package netboxipaddress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+func TestSentence(t *testing.T) {
+	const cfg = `ClusterProviderConfig "netbox"`
+	in := inputs{config: cfg, from: `prefix "10.77.0.0/24" of the global table`, field: "crossplane_claim"}
+	nb := func(k netbox.Kind, op, subject string, status int, reason string, fields ...string) error {
+		return &netbox.Error{Kind: k, Op: op, Subject: subject, Status: status, Reason: reason, Fields: fields}
+	}
+	boom := errors.New("boom")
+	cases := map[string]struct {
+		err    error
+		reason xpv2.ConditionReason
+		want   string
+	}{
+		"PrefixMissing": {
+			nb(netbox.KindNotFound, "find in the global table the prefix", "10.77.0.0/24", 0, ""), v1alpha1.ReasonNotFound,
+			`cannot find in the global table the prefix "10.77.0.0/24": NetBox has none, or the token of ` + cfg + ` may not see it; create it in NetBox, or correct spec.forProvider`,
+		},
+		"PrefixFull": {
+			nb(netbox.KindFull, "allocate an address in prefix", "10.77.0.0/24", 409, ""), v1alpha1.ReasonExhausted,
+			`no address is free in prefix "10.77.0.0/24" of the global table: free one in NetBox, or name another prefix; it is tried again`,
+		},
+		"WrongToken": {
+			nb(netbox.KindUnauthorized, "x", "", 403, ""), v1alpha1.ReasonUnauthorized,
+			`the NetBox of ` + cfg + ` doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret`,
+		},
+		"ReadOnlyToken": {
+			nb(netbox.KindForbidden, "allocate an address in prefix", "10.77.0.0/24", 403, ""), v1alpha1.ReasonForbidden,
+			`the token of ` + cfg + ` is valid but may not allocate an address in prefix "10.77.0.0/24": it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses`,
+		},
+		"NoRightToRead": {
+			nb(netbox.KindForbidden, "read the version of NetBox", "", 403, ""), v1alpha1.ReasonForbidden,
+			`the token of ` + cfg + ` is valid but may not read the version of NetBox: it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses`,
+		},
+		"Down": {
+			nb(netbox.KindUnreachable, "x", "", 0, "the connection was refused"), v1alpha1.ReasonUnreachable,
+			`the NetBox of ` + cfg + ` can't be reached (the connection was refused): nothing was changed; it is tried again`,
+		},
+		"Failing": {
+			nb(netbox.KindServerError, "x", "", 500, "y"), v1alpha1.ReasonUnreachable,
+			`the NetBox of ` + cfg + ` can't be reached (status 500): nothing was changed; it is tried again`,
+		},
+		"Lost": {
+			nb(netbox.KindUnknownOutcome, "x", "", 0, "no answer came in time; whether the write happened is looked up next"), v1alpha1.ReasonUnreachable,
+			`the NetBox of ` + cfg + ` was lost in the middle of a change (no answer came in time): it is looked up first whether the change was made, so nothing is made twice`,
+		},
+		"Certificate": {
+			nb(netbox.KindUntrusted, "x", "", 0, ""), v1alpha1.ReasonUntrustedCertificate,
+			`the certificate of the NetBox of ` + cfg + ` isn't trusted: set tls.caBundle or tls.pinnedSHA256 there; no token was sent`,
+		},
+		"Loopback": {
+			nb(netbox.KindNotAllowed, "x", "", 0, ""), v1alpha1.ReasonNotAllowed,
+			`the URL of ` + cfg + ` leads to a loopback or link-local address, to which no token is sent: correct the URL`,
+		},
+		"NotNetBox": {
+			nb(netbox.KindUnexpected, "read the version of NetBox", "", 301, "redirects aren't followed"), v1alpha1.ReasonInvalid,
+			`what answers at the URL of ` + cfg + ` isn't a NetBox that can be used (cannot read the version of NetBox: NetBox answered 301: redirects aren't followed): correct the URL`,
+		},
+		"MarkerField": {
+			nb(netbox.KindMarkerField, "x", "crossplane_claim", 0, "it isn't unique; correct it in NetBox"), v1alpha1.ReasonInvalid,
+			`custom field "crossplane_claim" of the NetBox of ` + cfg + ` can't hold our marker, without which no address is taken: it isn't unique; correct it in NetBox`,
+		},
+		"Ambiguous": {
+			nb(netbox.KindAmbiguous, "find the VRF", "prod", 0, "NetBox has 2 of that name; name one by its rd or id"), v1alpha1.ReasonAmbiguous,
+			`cannot find the VRF "prod": NetBox has 2 of that name; name one by its rd or id`,
+		},
+		"Hidden": {
+			nb(netbox.KindMarkerTaken, "x", "", 400, ""), v1alpha1.ReasonConflict,
+			`NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of ` + cfg + `, which needs to see all that it made, or another custom field is required on addresses; set that in spec.forProvider.customFields`,
+		},
+		"Changed": {
+			nb(netbox.KindConflict, "update address number", "7", 412, "the record changed or is in use"), v1alpha1.ReasonConflict,
+			`cannot update address number "7": the record changed or is in use; it is looked at again`,
+		},
+		"BadValue": {
+			nb(netbox.KindInvalid, "x", "", 400, "", "tags", "tenant"), v1alpha1.ReasonInvalid,
+			`NetBox doesn't take what this resource says about tags, tenant: correct spec.forProvider; an address may be taken already, a tag or tenant must exist`,
+		},
+		"BadURL": {
+			nb(netbox.KindInvalid, "use the NetBox URL", "", 0, "it must look like https://netbox.example/"), v1alpha1.ReasonInvalid,
+			`cannot use the NetBox URL: it must look like https://netbox.example/`,
+		},
+		"Foreign": {
+			errOwner{5, ownerOther}, v1alpha1.ReasonConflict,
+			`external name 5 is a record in NetBox that belongs to another resource: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+		},
+		"OtherCluster": {
+			errOwner{5, ownerCluster}, v1alpha1.ReasonConflict,
+			`external name 5 is a record in NetBox that belongs to another cluster: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+		},
+		"Unmarked": {
+			errOwner{5, ownerNobody}, v1alpha1.ReasonConflict,
+			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+		},
+		"Unsupported": {errUnsupported{"assignTo"}, v1alpha1.ReasonNotSupported, `assignTo is not supported yet: take it out of spec.forProvider`},
+		"Malformed":   {errMalformed{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
+		"NotAllowed": {
+			errNotAllowed{`prefix or address "10.78.0.0/24"`, "team-a"}, v1alpha1.ReasonNotAllowed,
+			`prefix or address "10.78.0.0/24" is not allowed for namespace "team-a" by the policies of ` + cfg + `: ask for what they allow, or ask their owner to extend them`,
+		},
+		"Name": {
+			errName{"web-1"}, v1alpha1.ReasonInvalid,
+			`external name "web-1" is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off`,
+		},
+		"Taken": {
+			errLost{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
+			`the record of address "10.77.0.11/24" was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up`,
+		},
+		"Config": {&config.Error{Reason: v1alpha1.ReasonNotAllowed}, v1alpha1.ReasonNotAllowed, ""},
+		"Other":  {boom, v1alpha1.ReasonUnreachable, `cannot use ` + cfg + `: boom`},
+		"Again":  {&trouble{reason: v1alpha1.ReasonExhausted, message: "as it was"}, v1alpha1.ReasonExhausted, "as it was"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := sentence(tc.err, in)
+			if got.reason != tc.reason || got.message != tc.want {
+				t.Errorf("got  %s: %s\nwant %s: %s", got.reason, got.message, tc.reason, tc.want)
+			}
+			if strings.Contains(got.message, "\n") || got.Error() != got.message {
+				t.Errorf("one line, and the error's own text: %q", got.message)
+			}
+		})
+	}
+}

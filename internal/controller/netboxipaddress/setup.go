@@ -1,0 +1,54 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
+)
+
+// Setup adds the controller of NetBoxIPAddresses.
+func Setup(mgr ctrl.Manager, o wiring.Options) error {
+	if o.ClusterID == "" {
+		return errors.New("cannot manage NetBoxIPAddresses without the cluster's id: markers begin with it")
+	}
+	pool := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback)), netbox.WithClock(o.Clock))
+	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind,
+		Connector: NewConnector(Options{
+			Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
+				return o.Config.NetBox(ctx, mg)
+			},
+			Client:    func(key string, cfg netbox.Config) (NetBox, error) { return pool.Client(key, cfg) },
+			ClusterID: o.ClusterID,
+			Failpoint: o.Fail,
+			Now:       o.Clock,
+		}),
+		UsesProviderConfig:        true,
+		DeterministicExternalName: true,
+	})
+}
+
+// guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a
+// ProviderConfig, and so choose what the provider connects to.
+func guard(allowLoopback bool) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		ap, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("address %q isn't one that can be checked: %w", address, err)
+		}
+		a := ap.Addr().Unmap()
+		if (a.IsLoopback() && !allowLoopback) || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
+			return fmt.Errorf("address %q may not be used: no token is sent to loopback or link-local addresses", a)
+		}
+		return nil
+	}
+}
