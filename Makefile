@@ -8,6 +8,8 @@ MAKEFLAGS   += --no-print-directory
 
 GO       ?= go
 LINT     := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+# Programs that people interrupt run by themselves, not below "go run", which doesn't pass signals on.
+CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 # Tests are listed as JSON and shown as plain "go test" does, with one line for each test that was skipped.
 VERDICT  := $(GO) run ./test/verdict
 TEST     := $(GO) test -json
@@ -19,7 +21,8 @@ GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
 .PHONY: demo
 demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leaves it running.
-	@$(GO) run ./test/demo $(if $(KEEP),-keep)
+	@$(GO) build -o $(CACHE)/demo ./test/demo
+	@exec $(CACHE)/demo $(if $(KEEP),-keep)
 
 .PHONY: test
 test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to end and, as root, real firmware.
@@ -28,7 +31,8 @@ test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to e
 
 .PHONY: demo-down
 demo-down: ## End what "make demo KEEP=1" left running.
-	@$(GO) run ./test/demo -down
+	@$(GO) build -o $(CACHE)/demo ./test/demo
+	@exec $(CACHE)/demo -down
 
 .PHONY: generate
 generate: ## Write deep copies, CRDs, accessors and XRDs anew.
@@ -58,7 +62,8 @@ e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace o
 
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
-	@$(GO) run ./test/bench $(if $(ONLY),-only '$(ONLY)')
+	@$(GO) build -o $(CACHE)/bench ./test/bench
+	@exec $(CACHE)/bench $(if $(ONLY),-only '$(ONLY)')
 
 .PHONY: build
 build: ## The three programs, static, into bin/.

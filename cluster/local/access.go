@@ -67,6 +67,8 @@ func (p *Plane) config() *rest.Config {
 		Host:            "https://" + loopback(p.port.apiserver),
 		TLSClientConfig: rest.TLSClientConfig{CAData: p.pki.pem},
 		QPS:             -1,
+		// What is deprecated here, such as XRDs with claims, is so on purpose.
+		WarningHandler: rest.NoWarnings{},
 	}
 }
 

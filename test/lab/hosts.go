@@ -85,6 +85,17 @@ func (l *Lab) AddHost(s HostSpec) (*Host, error) {
 	return h, nil
 }
 
+// RemoveHost ends a machine and its BMC.
+func (l *Lab) RemoveHost(name string) {
+	l.mu.Lock()
+	h := l.hosts[name]
+	delete(l.hosts, name)
+	l.mu.Unlock()
+	if h != nil {
+		h.close()
+	}
+}
+
 // Host of that name, nil where there is none.
 func (l *Lab) Host(name string) *Host {
 	l.mu.Lock()
@@ -104,10 +115,12 @@ func (l *Lab) Hosts() []*Host {
 	return out
 }
 
+// count numbers machines; no number is given twice.
 func (l *Lab) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.hosts) + 1
+	l.made++
+	return l.made
 }
 
 func (l *Lab) machineConfig(s HostSpec, mac net.HardwareAddr) machine.Config {

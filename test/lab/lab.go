@@ -66,6 +66,7 @@ type Lab struct {
 
 	mu    sync.Mutex
 	hosts map[string]*Host
+	made  int
 }
 
 // Start brings everything up and returns when all components run. What it started is ended again when it fails.

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+)
+
+// startTimeout covers a first build of Kubernetes and Crossplane.
+const startTimeout = 20 * time.Minute
+
+// shared is the one lab of all cases of this package: cases run one after another and leave it as they found it.
+var shared *lab.Lab //nolint:gochecknoglobals // TestMain has no other way to hand something to tests.
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+// run starts the lab, runs the cases and stops the lab in every case: also on a panic, and on an interrupt.
+func run(m *testing.M) int {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	cache, err := programs.Cache()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	state, err := os.MkdirTemp(cache, "e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	start, begin := time.Now(), func(s string) { fmt.Fprintf(os.Stderr, "e2e: %s\n", s) }
+	upCtx, upCancel := context.WithTimeout(ctx, startTimeout)
+	defer upCancel()
+	l, err := lab.Start(upCtx, lab.Options{StateDir: state, Say: begin, Bootds: bootds})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: cannot start the lab:", err)
+		return 1
+	}
+	defer l.Stop()
+	context.AfterFunc(ctx, func() {
+		l.Stop()
+		os.Exit(1)
+	})
+	if err := furnish(upCtx, l); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: cannot furnish the lab:", err)
+		return 1
+	}
+	fmt.Fprintf(os.Stderr, "e2e: the lab is up after %.1fs; logs are in %s\n", time.Since(start).Seconds(), l.LogDir())
+	shared = l
+	code := m.Run()
+	if code == 0 {
+		l.Stop()
+		_ = os.RemoveAll(state) // Logs of what went well.
+	}
+	return code
+}
