@@ -62,8 +62,11 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		if err := perform(ctx, bmc, now, a); err != nil {
 			return err
 		}
-		// A look that fails now says nothing about the call: the next will tell.
-		after, _ = e.find(ctx, bmc, host)
+		if a.Action != actSetBootOnce && a.Action != actClearBoot {
+			// A look that fails now says nothing about the call: the next will
+			// tell. Overrides were read back already.
+			after, _ = e.find(ctx, bmc, host)
+		}
 
 		return nil
 	})

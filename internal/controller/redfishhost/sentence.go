@@ -18,6 +18,14 @@ type trouble struct {
 	message string
 }
 
+// Reasons of this kind alone.
+const (
+	// reasonRefused: the BMC refused a request for a reason of its own.
+	reasonRefused xpv2.ConditionReason = "Refused"
+	// reasonNoEffect: the BMC accepted a change and didn't make it.
+	reasonNoEffect xpv2.ConditionReason = "NoEffect"
+)
+
 // Troubles that don't come from the BMC.
 var (
 	errIdentityChanged = errors.New("another machine answers")
@@ -51,6 +59,12 @@ func sentence(err error, in inputs) trouble {
 	if !errors.As(err, &e) {
 		return trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("cannot talk to the BMC at %q: %v", in.address, err)}
 	}
+
+	return sentenceOfBMC(e, in)
+}
+
+// sentenceOfBMC is sentence for what the BMC's client found.
+func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	switch e.Kind {
 	case redfish.Unauthorized:
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
@@ -67,13 +81,13 @@ func sentence(err error, in inputs) trouble {
 	case redfish.NotFound, redfish.Protocol:
 		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q isn't a BMC with Redfish (%v): correct the address, or switch Redfish on in the BMC", in.address, e)}
 	case redfish.NoEffect:
-		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}
+		return trouble{reasonNoEffect, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}
 	case redfish.Unsupported:
 		return trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("the BMC at %q doesn't offer %s", in.address, e.Field)}
 	case redfish.Invalid:
 		return trouble{v1alpha1.ReasonInvalid, e.Error()}
 	case redfish.Refused:
-		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the BMC at %q refused (%v): it is tried again", in.address, e)}
+		return trouble{reasonRefused, fmt.Sprintf("the BMC at %q refused (%v): it is tried again", in.address, e)}
 	case redfish.Unreachable:
 	}
 

@@ -27,7 +27,7 @@ type Target struct {
 
 const (
 	defaultRate = 4
-	burst       = 16
+	burst       = 32
 )
 
 var errClosed = errors.New("cannot talk to a BMC: the provider is shutting down")

@@ -1,0 +1,237 @@
+package redfishhost
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/google/go-cmp/cmp"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+func TestTLSOf(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		config *v1alpha1.TLS
+		host   *v1alpha1.HostTLS
+		want   redfish.TLS
+	}{
+		"Nothing":   {reason: "The system's roots.", want: redfish.TLS{Verify: redfish.VerifySystem}},
+		"Config":    {reason: "As the config says.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyCABundle, CABundle: "x"}, want: redfish.TLS{Verify: redfish.VerifyCABundle, CABundle: []byte("x")}},
+		"HostPin":   {reason: "A host's pin wins over a laxer config.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyNone}, host: &v1alpha1.HostTLS{PinnedSHA256: []string{"aa"}}, want: redfish.TLS{Verify: redfish.VerifyPinned, CABundle: []byte{}, Pins: []string{"aa"}}},
+		"FirstUse":  {reason: "A stored pin is what trust on first use goes by.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyTrustOnFirstUse}, host: &v1alpha1.HostTLS{PinnedSHA256: []string{"aa"}}, want: redfish.TLS{Verify: redfish.VerifyTrustOnFirstUse, CABundle: []byte{}, Pins: []string{"aa"}}},
+		"EmptyPins": {reason: "No pins are no pins.", host: &v1alpha1.HostTLS{}, want: redfish.TLS{Verify: redfish.VerifySystem}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tlsOf(tc.config, tc.host)); diff != "" {
+				t.Errorf("\n%s\ntlsOf(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// fakeBMC is a BMC of functions; what isn't set mustn't be called.
+type fakeBMC struct {
+	system redfish.System
+	reset  func(redfish.Act) error
+	boot   func(target string) error
+}
+
+func (f *fakeBMC) Find(context.Context, redfish.Selector, string) (redfish.System, error) {
+	return f.system, nil
+}
+
+func (f *fakeBMC) Inventory(context.Context, redfish.System) (redfish.Inventory, error) {
+	return redfish.Inventory{}, nil
+}
+
+func (f *fakeBMC) Reset(_ context.Context, _ redfish.System, a redfish.Act) error { return f.reset(a) }
+
+func (f *fakeBMC) SetBootOnce(_ context.Context, _ redfish.System, target string) error {
+	return f.boot(target)
+}
+
+func (f *fakeBMC) ClearBoot(context.Context, redfish.System) error { return f.boot("") }
+
+func (f *fakeBMC) Pin() string { return "" }
+
+// openGate lets everybody in.
+type openGate struct{ bmc BMC }
+
+func (g openGate) Do(ctx context.Context, _ gate.Target, f func(context.Context, BMC) error) error {
+	return f(ctx, g.bmc)
+}
+
+func (g openGate) Forget(context.Context, string) error { return nil }
+
+func enrolled(j *journal) *v1alpha1.RedfishHost {
+	h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "h", UID: "h"}}
+	h.Spec.ForProvider.Address = "10.0.0.1"
+	h.Spec.ForProvider.Power = v1alpha1.PoweredOn
+	meta.SetExternalName(h, "ABC")
+	meta.AddAnnotations(h, map[string]string{v1alpha1.AnnotationJournal: j.String()})
+
+	return h
+}
+
+func kubeWith(t *testing.T, h *v1alpha1.RedfishHost, f interceptor.Funcs) client.Client {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+
+	return fake.NewClientBuilder().WithScheme(s).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(f).Build()
+}
+
+// updated observes and updates the host once, and returns it as it is stored.
+func updated(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) (*v1alpha1.RedfishHost, error) {
+	t.Helper()
+	c := NewConnector(Options{
+		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
+		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, nil },
+	})
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), h); err != nil {
+		t.Fatal(err)
+	}
+	e, err := c.Connect(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := e.Observe(t.Context(), h)
+	if err != nil || o.ResourceUpToDate {
+		t.Fatalf("Observe(...): %+v, %v; want something to do", o, err)
+	}
+	_, updateErr := e.Update(t.Context(), h)
+	stored := &v1alpha1.RedfishHost{}
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), stored); err != nil {
+		t.Fatal(err)
+	}
+
+	return stored, updateErr
+}
+
+func off() redfish.System {
+	return redfish.System{Identity: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/1"}, Power: redfish.PowerOff, CanReset: true}
+}
+
+func TestNoCallWithoutJournal(t *testing.T) {
+	conflict := kerrors.NewConflict(schema.GroupResource{}, "h", errors.New("stale"))
+	for name, patchErr := range map[string]error{"Conflict": conflict, "Error": errors.New("boom")} {
+		t.Run(name, func(t *testing.T) {
+			h := enrolled(&journal{})
+			kube := kubeWith(t, h, interceptor.Funcs{Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+				return patchErr
+			}})
+			bmc := &fakeBMC{system: off(), reset: func(a redfish.Act) error {
+				t.Errorf("Reset(%s): nothing may be done that isn't in the journal", a)
+
+				return nil
+			}}
+			_, err := updated(t, h, kube, bmc)
+			if !errors.Is(err, patchErr) && !kerrors.IsConflict(err) {
+				t.Errorf("Update(...): got %v, want %v", err, patchErr)
+			}
+		})
+	}
+}
+
+func TestJournalIsThereBeforeTheCall(t *testing.T) {
+	h := enrolled(&journal{})
+	kube := kubeWith(t, h, interceptor.Funcs{})
+	bmc := &fakeBMC{system: off()}
+	bmc.reset = func(a redfish.Act) error {
+		stored := &v1alpha1.RedfishHost{}
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), stored); err != nil {
+			t.Fatal(err)
+		}
+		j := parseJournal(stored.GetAnnotations()[v1alpha1.AnnotationJournal])
+		if !j.pending() || j.Act.Action != actPowerOn || a != redfish.ActOn {
+			t.Errorf("Reset(%s) with journal %s", a, j)
+		}
+		bmc.system.Power = redfish.PowerOn
+
+		return nil
+	}
+	stored, err := updated(t, h, kube, bmc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := parseJournal(stored.GetAnnotations()[v1alpha1.AnnotationJournal])
+	if j.pending() || !j.PoweredOn.Equal(t0) || h.Status.AtProvider.Power != v1alpha1.PoweredOn || h.Status.AtProvider.PoweredOnAt == nil {
+		t.Errorf("after the call: journal %s, status %+v", j, h.Status.AtProvider)
+	}
+}
+
+func TestFailedCalls(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		state  string
+	}{
+		"Refused":     {reason: "The BMC said that it didn't: begun anew.", err: &redfish.Error{Kind: redfish.Refused, Status: 400}, state: failed},
+		"Unsupported": {reason: "The same.", err: &redfish.Error{Kind: redfish.Unsupported}, state: failed},
+		"Internal":    {reason: "An internal error may come after the effect.", err: &redfish.Error{Kind: redfish.Refused, Status: 500}, state: begun},
+		"Unreachable": {reason: "Nobody knows: the next look tells.", err: &redfish.Error{Kind: redfish.Unreachable}, state: begun},
+		"Unknown":     {reason: "The same.", err: errors.New("boom"), state: begun},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := enrolled(&journal{})
+			stored, err := updated(t, h, kubeWith(t, h, interceptor.Funcs{}), &fakeBMC{system: off(), reset: func(redfish.Act) error { return tc.err }})
+			if err == nil {
+				t.Error("Update(...): want an error")
+			}
+			if j := parseJournal(stored.GetAnnotations()[v1alpha1.AnnotationJournal]); j.Act.State != tc.state {
+				t.Errorf("\n%s\njournal: got %s, want %q", tc.reason, j, tc.state)
+			}
+		})
+	}
+}
+
+func TestUnusableConfig(t *testing.T) {
+	trouble := &config.Error{Reason: v1alpha1.ReasonNotAllowed}
+	c := NewConnector(Options{
+		Kube: kubeWith(t, enrolled(&journal{}), interceptor.Funcs{}), Gates: openGate{},
+		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, trouble },
+	})
+	h := enrolled(&journal{})
+	e, err := c.Connect(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := e.Observe(t.Context(), h)
+	if err != nil || !o.ResourceExists || !o.ResourceUpToDate {
+		t.Errorf("Observe(...): %+v, %v; what a person must mend is shown on the host", o, err)
+	}
+	if got := h.Status.GetCondition(v1alpha1.ConditionReachable); got.Reason != v1alpha1.ReasonNotAllowed {
+		t.Errorf("Reachable: got %v, want NotAllowed", got)
+	}
+	now := metav1.NewTime(t0)
+	h.SetDeletionTimestamp(&now)
+	if o, err := e.Observe(t.Context(), h); err != nil || o.ResourceExists {
+		t.Errorf("Observe(...) of an unbound host that is deleted: %+v, %v; its config mustn't hold it up", o, err)
+	}
+}
+
+func TestAPIServer(t *testing.T) {
+	for host, want := range map[string]int{"https://10.96.0.1:443": 1, "https://[2001:db8::1]": 1, "https://127.0.0.1:6443": 0, "https://kubernetes.example": 0, ":": 0} {
+		if got := apiServer(host); len(got) != want {
+			t.Errorf("apiServer(%q): got %v, want %d ranges", host, got, want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package redfishhost
+
+import (
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+func TestChangedFrom(t *testing.T) {
+	const uuid = "11111111-2222-3333-4444-555555555555"
+	same := redfish.Identity{Serial: "ABC", UUID: uuid, URI: "/redfish/v1/Systems/1"}
+	cases := map[string]struct {
+		reason      string
+		external    string
+		annotations map[string]string
+		is          redfish.Identity
+		want        string
+	}{
+		"New":         {reason: "A host that isn't enrolled was nobody.", is: same},
+		"Serial":      {reason: "The same serial.", external: "ABC", is: same},
+		"SerialCase":  {reason: "Firmware updates change the case.", external: "abc", is: same},
+		"UUID":        {reason: "Enrolled while it had no serial.", external: uuid, is: same},
+		"URI":         {reason: "Enrolled while it had neither.", external: "/redfish/v1/Systems/1", is: same},
+		"Other":       {reason: "Another serial.", external: "XYZ", is: same, want: "XYZ"},
+		"SerialGone":  {reason: "A serial that is gone (a BMC that is starting) isn't this machine as far as anybody knows.", external: "ABC", is: redfish.Identity{URI: "/redfish/v1/Systems/1"}, want: "ABC"},
+		"Granted":     {reason: "The external name was edited, but what was granted tells.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{"serial":"OLD"}`}, is: same, want: "OLD"},
+		"Installed":   {reason: "The same for what was installed.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationInstalled: `{"serial":"OLD"}`}, is: same, want: "OLD"},
+		"SameGranted": {reason: "Granted to this machine.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{"serial":"ABC"}`}, is: same},
+		"BadRecord":   {reason: "A record that can't be read says nothing.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{`}, is: same},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := &v1alpha1.RedfishHost{}
+			h.SetAnnotations(tc.annotations)
+			if tc.external != "" {
+				meta.SetExternalName(h, tc.external)
+			}
+			if got := changedFrom(h, tc.is); got != tc.want {
+				t.Errorf("\n%s\nchangedFrom(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func host(uid string, created int64, address string, change func(*v1alpha1.RedfishHost)) v1alpha1.RedfishHost {
+	h := v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{
+		Name: uid, UID: types.UID(uid), CreationTimestamp: metav1.NewTime(time.Unix(created, 0)),
+	}}
+	h.Spec.ForProvider.Address = address
+	if change != nil {
+		change(&h)
+	}
+
+	return h
+}
+
+func selecting(s v1alpha1.SystemSelector) func(*v1alpha1.RedfishHost) {
+	return func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.System = &s }
+}
+
+func being(i v1alpha1.HostIdentity) func(*v1alpha1.RedfishHost) {
+	return func(h *v1alpha1.RedfishHost) { h.Status.AtProvider.Identity = i }
+}
+
+func TestDuplicateBySpec(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		self   v1alpha1.RedfishHost
+		others []v1alpha1.RedfishHost
+		want   string
+	}{
+		"Alone":        {reason: "Itself isn't another.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 2, "10.0.0.1", nil)}},
+		"Other":        {reason: "Another BMC.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.2", nil)}},
+		"Later":        {reason: "The later one is refused.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
+		"Earlier":      {reason: "The earlier one isn't.", self: host("a", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 2, "10.0.0.1", nil)}},
+		"Tie":          {reason: "The same second: by UID.", self: host("b", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
+		"Spelling":     {reason: "One address in two spellings.", self: host("b", 2, "https://BMC.example/", nil), others: []v1alpha1.RedfishHost{host("a", 1, "bmc.example:443", nil)}, want: "a"},
+		"TwoSystems":   {reason: "Two Systems of one BMC.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "1"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "2"}))}},
+		"SameSystem":   {reason: "The same System of one BMC.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "Node0"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "node0"}))}, want: "a"},
+		"OneSelects":   {reason: "One of them leaves it open.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "1"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
+		"OldestOfMany": {reason: "The oldest is named.", self: host("c", 3, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 2, "10.0.0.1", nil), host("a", 1, "10.0.0.1", nil)}, want: "a"},
+		"BadAddress":   {reason: "Addresses that can't be used are no BMC.", self: host("b", 2, "http://x", nil), others: []v1alpha1.RedfishHost{host("a", 1, "http://x", nil)}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := nameOf(duplicateBySpec(&tc.self, tc.others)); got != tc.want {
+				t.Errorf("\n%s\nduplicateBySpec(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func nameOf(h *v1alpha1.RedfishHost) string {
+	if h == nil {
+		return ""
+	}
+
+	return h.GetName()
+}
+
+func TestDuplicateByIdentity(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		is     redfish.Identity
+		other  v1alpha1.RedfishHost
+		want   string
+	}{
+		"Serial":      {reason: "One machine under two addresses.", is: redfish.Identity{Serial: "ABC"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "ABC"})), want: "a"},
+		"UUID":        {reason: "The same by UUID.", is: redfish.Identity{UUID: "u"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{UUID: "u"})), want: "a"},
+		"Blank":       {reason: "Two machines without a name aren't one.", is: redfish.Identity{URI: "/redfish/v1/Systems/1"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{SystemURI: "/redfish/v1/Systems/1"}))},
+		"ChassisMate": {reason: "Two nodes of one BMC share their chassis' serial.", is: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/Node1"}, other: host("a", 1, "10.0.0.1", being(v1alpha1.HostIdentity{Serial: "ABC", SystemURI: "/redfish/v1/Systems/Node0"}))},
+		"SameURI":     {reason: "Two selectors that mean one System.", is: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/1"}, other: host("a", 1, "10.0.0.1", being(v1alpha1.HostIdentity{SystemURI: "/redfish/v1/Systems/1"})), want: "a"},
+		"Unknown":     {reason: "What isn't known yet isn't the same.", is: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/1"}, other: host("a", 1, "10.0.0.1", nil)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			self := host("b", 2, "10.0.0.1", nil)
+			if got := nameOf(duplicateByIdentity(&self, tc.is, []v1alpha1.RedfishHost{tc.other})); got != tc.want {
+				t.Errorf("\n%s\nduplicateByIdentity(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package redfishhost
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+func TestSentence(t *testing.T) {
+	in := inputs{address: "10.0.7.12", secret: "r7-u12-bmc"}
+	cases := map[string]struct {
+		reason string
+		err    error
+		in     inputs
+		want   trouble
+	}{
+		"WrongPassword": {
+			reason: "What to correct, and that nothing is tried in the meantime.", in: in,
+			err:  &redfish.Error{Kind: redfish.Unauthorized, Status: 401},
+			want: trouble{"Unauthorized", `the BMC at "10.0.7.12" refused the user name or password of Secret "r7-u12-bmc": correct the Secret; it is tried once per change, since BMCs lock accounts`},
+		},
+		"WrongPasswordOfConfig": {
+			reason: "A Secret of another namespace isn't named.", in: inputs{address: "10.0.7.12"},
+			err:  &redfish.Error{Kind: redfish.Unauthorized, Status: 401},
+			want: trouble{"Unauthorized", `the BMC at "10.0.7.12" refused the user name or password of the provider config: correct the Secret; it is tried once per change, since BMCs lock accounts`},
+		},
+		"Forbidden": {
+			reason: "The BMC's own word is shown.", in: in,
+			err:  &redfish.Error{Kind: redfish.Forbidden, Status: 403, MessageID: "Base.1.8.PasswordChangeRequired"},
+			want: trouble{"Forbidden", `the BMC at "10.0.7.12" doesn't let the user of Secret "r7-u12-bmc" do this (Base.1.8.PasswordChangeRequired): give it the Operator role, or change its initial password`},
+		},
+		"Unreachable": {
+			reason: "Where it doesn't answer, and what to look at.", in: in,
+			err:  &redfish.Error{Kind: redfish.Unreachable, Status: 503},
+			want: trouble{"Unreachable", `the BMC at "10.0.7.12" doesn't answer (: status 503): check its power, network and firewall; it is tried again`},
+		},
+		"UntrustedCertificate": {
+			reason: "Which of the two ways to trust it.", in: in,
+			err:  &redfish.Error{Kind: redfish.UntrustedCertificate},
+			want: trouble{"UntrustedCertificate", `the certificate of the BMC at "10.0.7.12" isn't trusted (): give the provider config its CA, or pin the fingerprint in tls.pinnedSHA256 after checking it`},
+		},
+		"NotAllowed": {
+			reason: "That no credential left.", in: in,
+			err:  &redfish.Error{Kind: redfish.NotAllowed},
+			want: trouble{"NotAllowed", `BMC address "10.0.7.12" may not be used (): no credential was sent; correct the address or allowedAddresses`},
+		},
+		"NoSystem": {
+			reason: "How many there are.", in: in,
+			err:  &redfish.Error{Kind: redfish.NoSystem, Count: 1},
+			want: trouble{"NotFound", `the BMC at "10.0.7.12" has 1 System, none of which is the one that is selected: correct spec.forProvider.system`},
+		},
+		"SeveralSystems": {
+			reason: "How to choose.", in: in,
+			err:  &redfish.Error{Kind: redfish.Ambiguous, Count: 4},
+			want: trouble{"Ambiguous", `the BMC at "10.0.7.12" has 4 Systems that can be meant: choose one by id, uuid or serial in spec.forProvider.system`},
+		},
+		"NotRedfish": {
+			reason: "Something else is there.", in: in,
+			err:  &redfish.Error{Kind: redfish.NotFound, Status: 404},
+			want: trouble{"NotFound", `what answers at "10.0.7.12" isn't a BMC with Redfish (: status 404): correct the address, or switch Redfish on in the BMC`},
+		},
+		"NoEffect": {
+			reason: "Which field.", in: in,
+			err:  &redfish.Error{Kind: redfish.NoEffect, Field: "Boot.BootSourceOverrideTarget"},
+			want: trouble{"NoEffect", `the BMC at "10.0.7.12" accepted a change of Boot.BootSourceOverrideTarget and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again`},
+		},
+		"Unsupported": {
+			reason: "Which field.", in: in,
+			err:  &redfish.Error{Kind: redfish.Unsupported, Field: "BootSourceOverrideTarget Pxe"},
+			want: trouble{"NotSupported", `the BMC at "10.0.7.12" doesn't offer BootSourceOverrideTarget Pxe`},
+		},
+		"Refused": {
+			reason: "With the BMC's own word.", in: in,
+			err:  &redfish.Error{Kind: redfish.Refused, Status: 400, MessageID: "Base.1.8.PropertyUnknown"},
+			want: trouble{"Refused", `the BMC at "10.0.7.12" refused (: status 400 (Base.1.8.PropertyUnknown)): it is tried again`},
+		},
+		"Duplicate": {
+			reason: "The other one, in the same namespace.", in: inputs{address: "10.0.7.12", other: "r7-u11"}, err: errDuplicate,
+			want: trouble{"Duplicate", `the machine behind BMC "10.0.7.12" is managed by RedfishHost "r7-u11" already: nothing is written to it from here; delete one of the two`},
+		},
+		"ForeignDuplicate": {
+			reason: "The other one isn't named across namespaces.", in: in, err: errDuplicate,
+			want: trouble{"Duplicate", `the machine behind BMC "10.0.7.12" is managed by another RedfishHost already: nothing is written to it from here; delete one of the two`},
+		},
+		"IdentityChanged": {
+			reason: "Who it was, who it is.", in: inputs{address: "10.0.7.12", was: "ABC", is: "XYZ"}, err: errIdentityChanged,
+			want: trouble{"IdentityChanged", `the BMC at "10.0.7.12" shows machine "XYZ", but this host is "ABC": nothing is written to it; correct the address, or delete this host and register the machine anew`},
+		},
+		"Config":  {reason: "The config's own sentence.", in: in, err: &config.Error{Reason: "NotAllowed"}, want: trouble{"NotAllowed", ""}},
+		"Foreign": {reason: "Anything else.", in: in, err: errors.New("boom"), want: trouble{"Unreachable", `cannot talk to the BMC at "10.0.7.12": boom`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := sentence(tc.err, tc.in)
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(trouble{})); diff != "" {
+				t.Errorf("\n%s\nsentence(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestEveryKindHasASentence(t *testing.T) {
+	for _, k := range []redfish.Kind{
+		redfish.Unauthorized, redfish.Forbidden, redfish.Unreachable, redfish.UntrustedCertificate, redfish.NotAllowed, redfish.NotFound,
+		redfish.Ambiguous, redfish.NoSystem, redfish.NoEffect, redfish.Unsupported, redfish.Refused, redfish.Protocol,
+	} {
+		got := sentence(&redfish.Error{Kind: k}, inputs{address: "10.0.7.12"})
+		if got.reason == "" || !strings.Contains(got.message, "10.0.7.12") {
+			t.Errorf("%s: got %v, want a reason, and the BMC's address", k, got)
+		}
+	}
+}
