@@ -22,6 +22,8 @@ const (
 	quiet = 5 * time.Second
 	// heartbeatPatience with the API.
 	heartbeatPatience = 3 * time.Second
+	// maxDigests of a heartbeat; the schema's own limit.
+	maxDigests = 1024
 )
 
 // heartbeats are written until ctx ends: at once when a session changed after a quiet second, else once
@@ -90,7 +92,7 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 		return errRewound
 	}
 	s.mu.Lock()
-	s.own = wrote
+	s.own, s.beaten = wrote, s.o.Now()
 	s.mu.Unlock()
 	return nil
 }
@@ -107,7 +109,8 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		LastSeen: &now, Version: s.o.Version, SyncedRevision: strconv.FormatUint(s.sessions.Synced(seen), 10),
 	}
 	if s.o.Cache != nil {
-		st.Cache = s.o.Cache()
+		files, size, digests := s.o.Cache()
+		st.Cache = v1alpha1.BootServerCache{Files: files, SizeBytes: size, Digests: digests[:min(len(digests), maxDigests)]}
 	}
 	segments := t.networks.all()
 	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })

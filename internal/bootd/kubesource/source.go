@@ -49,8 +49,8 @@ type Options struct {
 	Version string
 	// Advertise gives the address that a segment is served from, "" where that's decided per request.
 	Advertise func(boot.Segment) string
-	// Cache says what is kept of artifacts.
-	Cache func() v1alpha1.BootServerCache
+	// Cache says what is kept of artifacts: how many files, how big together, their digests.
+	Cache func() (files, bytes int64, digests []string)
 	// Now is the clock; it must be monotonic, as time.Now is.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -64,12 +64,13 @@ type Source struct {
 	state atomic.Pointer[boot.State]
 	keys  atomic.Pointer[[][]byte]
 	t     atomic.Pointer[tables]
-	onNew func(*boot.State, []session.Record)
+	onNew func(*boot.State)
 
 	mu      sync.Mutex
 	grants  map[boot.Name]granted
 	servers map[boot.Name]heard
-	own     uint64 // The revision of the last heartbeat.
+	own     uint64    // The revision of the last heartbeat.
+	beaten  time.Time // When the API took it.
 
 	rebuild, beat chan struct{}
 }
@@ -90,9 +91,9 @@ type tables struct {
 }
 
 // New makes a source. Sessions are told what it sees; onState, if not nil, gets each new state, one at a time.
-func New(o Options, s Sessions, onState func(*boot.State, []session.Record)) *Source {
+func New(o Options, s Sessions, onState func(*boot.State)) *Source {
 	if onState == nil {
-		onState = func(*boot.State, []session.Record) {}
+		onState = func(*boot.State) {}
 	}
 	return &Source{
 		o: o, sessions: s, onNew: onState, grants: map[boot.Name]granted{}, servers: map[boot.Name]heard{},
@@ -154,16 +155,15 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 }
 
 func (s *Source) publish(t *tables) {
-	records := t.sessions.all()
-	list := make([]boot.Session, 0, len(records))
-	for _, r := range records {
+	var list []boot.Session
+	for _, r := range t.sessions.all() {
 		list = append(list, r.Session)
 	}
 	segments := t.networks.all()
 	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
 	st := boot.NewState(segments, t.entries.all(), list)
 	s.state.Store(st)
-	s.onNew(st, records)
+	s.onNew(st)
 }
 
 func compareNames(a, b boot.Name) int {
@@ -189,6 +189,16 @@ func (t *tables) listed() bool {
 func (s *Source) Ready() bool {
 	t := s.t.Load()
 	return t != nil && t.listed() && s.State() != nil && len(s.Keys()) > 0
+}
+
+// Lag is how many seconds ago the API last took a heartbeat; -1 before the first.
+func (s *Source) Lag() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.beaten.IsZero() {
+		return -1
+	}
+	return s.o.Now().Sub(s.beaten).Seconds()
 }
 
 func poke(c chan struct{}) {

@@ -43,6 +43,9 @@ const (
 func (m *Manager) Sight(n boot.Name, x Sighting) {
 	x.Message = Clean(x.Message)
 	m.mu.Lock()
+	if x.Kind == SawFirmwareDHCP {
+		m.started[n] = x.At
+	}
 	w := m.sighted[n]
 	if w == nil {
 		w = &sightings{}
@@ -89,6 +92,7 @@ func (m *Manager) Gone(n boot.Name) {
 	defer m.mu.Unlock()
 	delete(m.chores, n)
 	delete(m.sighted, n)
+	delete(m.started, n)
 }
 
 // Synced lowers a revision to what may be announced as compared with the log: below every session that

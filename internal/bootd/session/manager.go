@@ -36,6 +36,7 @@ type Manager struct {
 	mu      sync.Mutex
 	sighted map[boot.Name]*sightings
 	chores  map[boot.Name]chore
+	started map[boot.Name]time.Time // When the firmware was last seen to start.
 	wake    chan struct{}
 }
 
@@ -49,7 +50,8 @@ func New(o Options) *Manager {
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
-		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, wake: make(chan struct{}, 1),
+		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{},
+		wake: make(chan struct{}, 1),
 	}
 }
 
@@ -151,22 +153,6 @@ func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(
 	}
 	r.Session, r.Progress = s, began(r.Progress, now)
 	return r, nil
-}
-
-// Report records how the install of token t ended: installed, or failed.
-func (m *Manager) Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error {
-	message = Clean(message)
-	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
-		if r.Session.EntryUID != p.EntryUID {
-			return r, boot.ErrNoGrant
-		}
-		s, err := boot.Report(r.Session, t, installed, message, m.o.Now())
-		if err != nil || s.Installed == r.Session.Installed && s.Failed == r.Session.Failed {
-			return r, err
-		}
-		r.Session, r.Progress = s, reported(r.Progress, s, message)
-		return r, nil
-	}, noLoss)
 }
 
 // change reads a session live, applies f and what waited to be written about the session, and writes it

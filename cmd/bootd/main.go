@@ -1,0 +1,128 @@
+// Command bootd answers the machines of a boot segment: DHCP, TFTP, HTTP, and the callbacks of their installs.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+)
+
+// version is set by the linker.
+var version = "dev" //nolint:gochecknoglobals // The linker can set nothing else.
+
+// crashed is the exit code of a process that a failpoint ended: that of one killed by SIGKILL.
+const crashed = 137
+
+// cli holds the flags.
+type cli struct {
+	Kubeconfig             string            `help:"Kubeconfig of the cluster; default: that of the pod, $KUBECONFIG, or ~/.kube/config." type:"path"`
+	PlansDir               string            `help:"Take plans from the YAML files in this folder, and talk to no cluster: for labs. Nothing is installed so." type:"path"`
+	Name                   string            `default:"${hostname}" env:"NODE_NAME" help:"Name of this bootd's BootServer."`
+	Namespace              string            `default:"baremetal-boot" env:"POD_NAMESPACE" help:"Namespace of BootServers, token keys, and what machines are given."`
+	NodeLabel              map[string]string `help:"Labels of this node (KEY=VALUE), which a BootNetwork's serveOn selects by."`
+	StateDir               string            `default:"/var/lib/bootd" help:"Folder of the log of consumed grants, which must survive restarts, the snapshot and the artifact cache." type:"path"`
+	DHCPListen             string            `default:"0.0.0.0:67" help:"Address to hear DHCP on; one address alone hears only relays. Empty: don't." name:"dhcp-listen"`
+	DHCPInterface          []string          `help:"Hear DHCP on these interfaces alone; repeatable." name:"dhcp-interface"`
+	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen"`
+	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen"`
+	HealthListen           string            `default:":8481" help:"Address to serve /healthz, /readyz and /metrics on. Empty: on that of HTTP."`
+	AdvertiseAddress       string            `help:"Address that machines are told; default: the one that they asked."`
+	TFTPDir                string            `default:"/usr/lib/ipxe" help:"Folder of iPXE's files, as in Debian's package ipxe." name:"tftp-dir" type:"path"`
+	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
+	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
+	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
+	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
+	Version                kong.VersionFlag  `help:"Print the version."`
+}
+
+// Run runs bootd until the process is told to stop.
+func (c *cli) Run() error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return bootd.Run(ctx, cfg) //nolint:wrapcheck // It says what failed.
+}
+
+func (c *cli) config() (bootd.Config, error) {
+	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.LogLevel}))
+	klog.SetLogger(logr.FromSlogHandler(log.Handler()))
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	cfg := bootd.Config{
+		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
+		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
+		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, MaxArtifactBytes: c.MaxArtifactBytes,
+		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
+		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
+	}
+	var err error
+	if c.AdvertiseAddress != "" {
+		if cfg.Advertise, err = netip.ParseAddr(c.AdvertiseAddress); err != nil {
+			return cfg, fmt.Errorf("--advertise-address %q isn't an address", c.AdvertiseAddress)
+		}
+	}
+	for _, r := range c.ArtifactRange {
+		p, err := netip.ParsePrefix(r)
+		if err != nil {
+			return cfg, fmt.Errorf("--artifact-range %q isn't a CIDR", r)
+		}
+		cfg.Artifacts.Allowed = append(cfg.Artifacts.Allowed, p)
+	}
+	if c.PlansDir == "" {
+		cfg.Kube, err = c.kube()
+	}
+	return cfg, err
+}
+
+func (c *cli) kube() (*rest.Config, error) {
+	if c.Kubeconfig == "" {
+		return ctrl.GetConfig() //nolint:wrapcheck // It says where it looked.
+	}
+	kube, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use kubeconfig %q: %w", c.Kubeconfig, err)
+	}
+	return kube, nil
+}
+
+// failpoint ends the process at the named points, comma-separated, as kill -9 would. Nil where none is named.
+func failpoint(names string, exit func(code int)) func(name string) {
+	if names == "" {
+		return nil
+	}
+	points := strings.Split(names, ",")
+	return func(name string) {
+		if slices.Contains(points, name) {
+			exit(crashed)
+		}
+	}
+}
+
+func main() {
+	hostname, err := os.Hostname()
+	if err != nil {
+		hostname = "bootd"
+	}
+	ctx := kong.Parse(&cli{},
+		kong.Description("The boot plane: DHCP, TFTP and HTTP for machines that boot from the network."),
+		kong.Vars{"version": version, "hostname": strings.ToLower(hostname)})
+	ctx.FatalIfErrorf(ctx.Run())
+}

@@ -1,0 +1,79 @@
+// Package bootd composes the boot daemon: sources of plans, the records of boots, and the listeners that
+// machines talk to.
+package bootd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+)
+
+// Config of a boot daemon.
+type Config struct {
+	// Name of this bootd's BootServer, unique in its cluster.
+	Name string
+	// Namespace of its BootServer, of the token keys and of the machines' data.
+	Namespace string
+	// Version of the program, for its heartbeat.
+	Version string
+	// Kube is the access to the API. Nil: plans come from PlansDir.
+	Kube *rest.Config
+	// PlansDir is a folder of BootNetworks and BootEntries, where there is no API.
+	PlansDir string
+	// NodeLabels are what BootNetworks' serveOn selects by.
+	NodeLabels map[string]string
+	// StateDir holds the log of consumptions, which must survive, the snapshot and the artifact cache.
+	StateDir string
+
+	// DHCPListen, TFTPListen and HTTPListen are addresses with ports; empty: not served. Bound to
+	// 0.0.0.0 DHCP hears broadcasts, bound to one address only relays.
+	DHCPListen, TFTPListen, HTTPListen string
+	// DHCPInterfaces, where given, get a DHCP socket each that hears nothing else. It takes CAP_NET_RAW.
+	DHCPInterfaces []string
+	// HealthListen serves /healthz, /readyz and /metrics; empty: HTTPListen does.
+	HealthListen string
+	// Advertise is the address that machines are told; invalid: the one that they asked.
+	Advertise netip.Addr
+	// TFTPDir holds the first stages, as Debian's package ipxe installs them.
+	TFTPDir string
+	// Artifacts says where kernels and images may be fetched from.
+	Artifacts artifacts.Guard
+	// MaxArtifactBytes of one file; 0: 64 GiB.
+	MaxArtifactBytes int64
+
+	Logger *slog.Logger
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Crash is called at the points where a test may want the process to die; nil: nowhere.
+	Crash func(point string)
+}
+
+func (c Config) complete() (Config, error) {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	switch {
+	case c.Name == "":
+		return c, errors.New("bootd needs a name")
+	case c.StateDir == "":
+		return c, errors.New("bootd needs a state folder: what it consumed must survive a restart")
+	case c.Kube == nil && c.PlansDir == "":
+		return c, errors.New("bootd needs access to a Kubernetes API, or a folder of plans")
+	case c.Kube != nil && c.PlansDir != "":
+		return c, errors.New("bootd takes plans from a Kubernetes API or from a folder, not from both")
+	}
+	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
+		return c, fmt.Errorf("cannot make the state folder: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,133 @@
+package httpboot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+const (
+	// maxBody of a callback.
+	maxBody = 64 << 10
+	// bodyPatience is how long it may take to arrive.
+	bodyPatience = 30 * time.Second
+)
+
+// report is the body of a callback.
+type report struct {
+	Message string `json:"message"`
+	Percent int    `json:"percent"`
+}
+
+// text of a report, for people.
+func (r report) text() string {
+	m := session.Clean(r.Message)
+	if r.Percent <= 0 || r.Percent > 100 {
+		return m
+	}
+	if m == "" {
+		return fmt.Sprintf("%d %%", r.Percent)
+	}
+	return fmt.Sprintf("%s (%d %%)", m, r.Percent)
+}
+
+// callbackFunc does what one callback says.
+type callbackFunc func(ctx context.Context, c caller, r report) error
+
+func (s *Server) callbacks() map[string]callbackFunc {
+	return map[string]callbackFunc{
+		"begin":    s.begin,
+		"progress": s.progress,
+		"installed": func(ctx context.Context, c caller, r report) error {
+			return s.ended(ctx, c, r, true)
+		},
+		"failed": func(ctx context.Context, c caller, r report) error {
+			return s.ended(ctx, c, r, false)
+		},
+		"booted": s.booted,
+	}
+}
+
+func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc) {
+	c, ok := s.caller(r, boot.TokenBoot)
+	if !ok || !c.fits() {
+		forbidden(w)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyPatience)) // A test's recorder has none.
+	said, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
+		return
+	case err != nil:
+		http.Error(w, "the body isn't a JSON object with message and percent", http.StatusBadRequest)
+		return
+	}
+	if err := f(r.Context(), c, said); err != nil {
+		s.refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// decode reads a body; none at all says nothing, which is fine.
+func decode(body io.Reader) (report, error) {
+	b, err := io.ReadAll(body)
+	if err != nil || len(b) == 0 {
+		return report{}, err
+	}
+	r := report{}
+	return r, json.Unmarshal(b, &r)
+}
+
+func (s *Server) sight(c caller, k session.Kind, r report) {
+	s.o.Sessions.Sight(c.plan.Entry, session.Sighting{
+		Kind: k, At: s.o.Now(), Message: r.text(), Live: c.plan.Mode == boot.ModeLive,
+	})
+}
+
+// begin consumes the grant, unless the same boot did.
+func (s *Server) begin(ctx context.Context, c caller, r report) error {
+	if c.plan.Mode != boot.ModeLive && !c.owns() {
+		if err := s.o.Sessions.Consume(ctx, c.plan, c.claims); err != nil {
+			return err
+		}
+	}
+	s.sight(c, session.SawReport, r)
+	return nil
+}
+
+func (s *Server) progress(ctx context.Context, c caller, r report) error {
+	if c.plan.Mode != boot.ModeLive && !c.owns() {
+		if err := s.o.Sessions.Check(ctx, c.plan, c.claims); err != nil {
+			return err
+		}
+	}
+	s.sight(c, session.SawReport, r)
+	return nil
+}
+
+func (s *Server) ended(ctx context.Context, c caller, r report, installed bool) error {
+	if c.plan.Mode == boot.ModeLive {
+		s.sight(c, session.SawReport, r)
+		return nil
+	}
+	return s.o.Sessions.Report(ctx, c.plan, c.claims, installed, r.text())
+}
+
+func (s *Server) booted(ctx context.Context, c caller, r report) error {
+	if c.plan.Mode == boot.ModeLive {
+		s.sight(c, session.SawReport, r)
+		return nil
+	}
+	return s.o.Sessions.Booted(ctx, c.plan, c.claims, r.text())
+}

@@ -1,0 +1,167 @@
+package httpboot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// filePatience is how long a request waits for a file that is on its way.
+const filePatience = 20 * time.Second
+
+// file serves a kernel or an initrd of the boot's own plan. It opens and consumes nothing.
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.caller(r, boot.TokenBoot)
+	if !ok || !c.fits() {
+		forbidden(w)
+		return
+	}
+	a, kernel, ok := find(c.plan, ipxe.DigestOf(r.PathValue("digest")))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if kernel && r.Method == http.MethodGet {
+		s.o.Sessions.Sight(c.plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.plan.Mode == boot.ModeLive})
+	}
+	s.artifact(w, r, a)
+}
+
+func find(p *boot.Plan, digest string) (a boot.Artifact, kernel, ok bool) {
+	for _, f := range p.Artifacts {
+		if f.Kernel.Digest == digest {
+			return f.Kernel, true, true
+		}
+		for _, i := range f.Initrds {
+			if i.Digest == digest {
+				return i, false, true
+			}
+		}
+	}
+	return boot.Artifact{}, false, false
+}
+
+// image serves the disk image. The first GET consumes the grant before its first byte.
+func (s *Server) image(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.admitted(w, r)
+	if !ok {
+		return
+	}
+	for _, f := range c.plan.Artifacts {
+		if f.Image != nil {
+			// One plan has one image for an architecture; which one the machine has is in its command line.
+			if d := r.URL.Query().Get("digest"); d == "" || d == f.Image.Digest {
+				s.artifact(w, r, f.Image.Artifact)
+				return
+			}
+		}
+	}
+	http.NotFound(w, r)
+}
+
+// admitted lets a boot at what only it may have. For an install a GET consumes its grant, unless this
+// boot has used it already; a HEAD never does.
+func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool) {
+	c, ok := s.caller(r, boot.TokenBoot)
+	if !ok || !c.fits() {
+		forbidden(w)
+		return c, false
+	}
+	if c.plan.Mode == boot.ModeLive || c.owns() || r.Method == http.MethodHead {
+		return c, true
+	}
+	if err := s.o.Sessions.Consume(r.Context(), c.plan, c.claims); err != nil {
+		s.refuse(w, err)
+		return c, false
+	}
+	return c, true
+}
+
+// data serves user data and the like. All of it consumes: whoever asks for it is an install that began.
+func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
+	c, ok := s.admitted(w, r)
+	if !ok {
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method == http.MethodHead && !c.owns() && c.plan.Mode != boot.ModeLive {
+		return // Not even its length before the grant is used.
+	}
+	if c.plan.UserDataSecret == "" {
+		s.given(w, r, nil, name)
+		return
+	}
+	data, err := s.o.Data(r.Context(), c.plan.UserDataSecret)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	s.given(w, r, data, name)
+}
+
+// given serves one part of the data. Vendor data is what nobody has to say: cloud-init asks for it all the same.
+func (s *Server) given(w http.ResponseWriter, r *http.Request, data map[string][]byte, name string) {
+	b, ok := data[name]
+	if !ok && name != "vendor-data" {
+		http.NotFound(w, r)
+		return
+	}
+	serveBytes(w, r, b)
+}
+
+// artifact serves a file of the cache, by Range where asked.
+func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifact) {
+	ctx, cancel := context.WithTimeout(r.Context(), filePatience)
+	defer cancel()
+	err := s.o.Artifacts.Await(ctx, a)
+	var f *os.File
+	if err == nil {
+		f, err = s.o.Artifacts.Open(a.Digest)
+	}
+	switch {
+	case errors.Is(err, artifacts.ErrFetching):
+		w.Header().Set("Retry-After", "2")
+		http.Error(w, "the file is being fetched", http.StatusServiceUnavailable)
+		return
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = f.Close() }()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("ETag", `"`+a.Digest+`"`)
+	serve(w, r, f)
+}
+
+func serveBytes(w http.ResponseWriter, r *http.Request, b []byte) { serve(w, r, bytes.NewReader(b)) }
+
+// serve answers GET, HEAD and Range.
+func serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
+	http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w)}, r, "", time.Time{}, content)
+}
+
+// writePatience is how long one piece of an answer may take to be taken.
+const writePatience = time.Minute
+
+// steady bounds each write instead of all of them: an image may take an hour, a machine that takes
+// nothing for a minute is gone.
+type steady struct {
+	http.ResponseWriter
+
+	c *http.ResponseController
+}
+
+func (s *steady) Write(b []byte) (int, error) {
+	_ = s.c.SetWriteDeadline(time.Now().Add(writePatience)) // A test's recorder has none.
+	return s.ResponseWriter.Write(b)
+}

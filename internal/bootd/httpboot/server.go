@@ -1,0 +1,137 @@
+// Package httpboot is what machines ask by HTTP: their boot script, decided anew at each request, the
+// files it names, the data of their install, and the callbacks by which they say how it went.
+package httpboot
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// Sessions are the records of what really happened; in production a session.Manager.
+type Sessions interface {
+	Logged(entryUID string) []boot.Consumption
+	Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error
+	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error
+	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error
+	Sight(n boot.Name, x session.Sighting)
+	// NewBoot says whether the machine's firmware was seen to start again since.
+	NewBoot(n boot.Name, since time.Time) bool
+}
+
+// Artifacts are the files that scripts name; in production an artifacts.Cache.
+type Artifacts interface {
+	// Await returns nil when a file is there, its digest checked.
+	Await(ctx context.Context, a boot.Artifact) error
+	Open(digest string) (*os.File, error)
+}
+
+// Options of a Server. All are required.
+type Options struct {
+	// State gives what is known now; nil: nothing yet.
+	State func() *boot.State
+	// Keys of tokens, the current one first.
+	Keys func() [][]byte
+	// Synced says whether a plan's session was compared with the logs of all live bootds.
+	Synced    func(*boot.Plan) bool
+	Sessions  Sessions
+	Artifacts Artifacts
+	// Data reads the Secret that holds what a machine is given.
+	Data func(ctx context.Context, secret string) (map[string][]byte, error)
+	// Firmware gives a first stage, for UEFI HTTP Boot.
+	Firmware func(name string) ([]byte, bool)
+	// Base URL of this bootd for a machine that reached us at an address.
+	Base func(local netip.AddrPort) string
+	// Decided is told of each answer to a script request, Served of each request: its route and status.
+	Decided func(boot.Decision)
+	Served  func(route string, status int)
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// A Server answers machines.
+type Server struct{ o Options }
+
+// New makes a server.
+func New(o Options) *Server { return &Server{o: o} }
+
+const (
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = time.Minute
+	maxHeader      = 16 << 10
+	maxConnections = 4096
+	shutdownAfter  = 3 * time.Second
+)
+
+// Handler serves everything under ipxe.PathBoot and ipxe.PathFirmware.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, s.watched(pattern, h)) }
+	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ScriptName, s.script)
+	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
+	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
+	for _, name := range []string{"user-data", "meta-data", "vendor-data"} {
+		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.data(w, r, name) })
+	}
+	for verb, f := range s.callbacks() {
+		handle("POST "+ipxe.PathBoot+"{token}/"+verb, func(w http.ResponseWriter, r *http.Request) { s.callback(w, r, f) })
+	}
+	handle("GET "+ipxe.PathFirmware+"{name}", s.firmware)
+	return mux
+}
+
+// Serve runs an HTTP server with deadlines until ctx ends. There is no deadline for the whole of an
+// answer, since an image takes as long as it takes; the handlers bound bodies and each write instead.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownAfter)
+		defer cancel()
+		if srv.Shutdown(late) != nil {
+			_ = srv.Close() // Machines go on by Range at another bootd.
+		}
+	})
+	err := srv.Serve(netutil.LimitListener(l, maxConnections))
+	if stop() {
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+func (s *Server) firmware(w http.ResponseWriter, r *http.Request) {
+	b, ok := s.o.Firmware(r.PathValue("name"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/efi")
+	serveBytes(w, r, b)
+}
+
+// base is where the machine reached us: the address of our end of its connection, never a header.
+func (s *Server) base(r *http.Request) string {
+	local := netip.AddrPort{}
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		local = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
+	}
+	return s.o.Base(local)
+}

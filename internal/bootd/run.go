@@ -1,0 +1,201 @@
+package bootd
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
+)
+
+// Run serves machines until ctx ends, or something fails that only a restart could heal.
+func Run(ctx context.Context, c Config) error {
+	c, err := c.complete()
+	if err != nil {
+		return err
+	}
+	d, err := assemble(c)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, c)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.source.Run(ctx) })
+	g.Go(func() error { return d.sessions.Run(ctx) })
+	g.Go(func() error { return d.snapshot.Run(ctx, c.Logger) })
+	if err := d.serve(ctx, g, l); err != nil {
+		l.close()
+		return err
+	}
+	return g.Wait()
+}
+
+// daemon is a bootd put together.
+type daemon struct {
+	c        Config
+	source   Source
+	sessions *session.Manager
+	cache    *artifacts.Cache
+	snapshot *snapshot.Snapshot
+	files    tftp.Files
+	metrics  *metrics
+
+	// old is what an earlier life knew: served until the source knows more.
+	old     *boot.State
+	oldKeys [][]byte
+}
+
+func assemble(c Config) (*daemon, error) {
+	d := &daemon{c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir)}
+	var err error
+	d.cache, err = artifacts.Open(artifacts.Options{
+		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, Now: c.Now, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.old, d.oldKeys, err = d.snapshot.Load(); err != nil {
+		c.Logger.Warn("starting without what was known before", "error", err.Error())
+	}
+	for name, err := range d.files.Problems {
+		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
+	}
+	var m atomic.Pointer[metrics]
+	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, d.learned)
+	if err != nil {
+		return nil, err
+	}
+	d.metrics = newMetrics(d.source, d.state)
+	m.Store(d.metrics)
+	return d, nil
+}
+
+// state is what is known now: by the source, else by an earlier life.
+func (d *daemon) state() *boot.State {
+	if st := d.source.State(); st != nil {
+		return st
+	}
+	return d.old
+}
+
+func (d *daemon) keys() [][]byte {
+	if k := d.source.Keys(); len(k) > 0 {
+		return k
+	}
+	return d.oldKeys
+}
+
+// learned keeps a new state on the disk, and fetches the files of whoever may ask for them soon.
+func (d *daemon) learned(st *boot.State) {
+	if k := d.keys(); len(k) > 0 {
+		d.snapshot.Offer(st, k)
+	}
+	for _, p := range st.Plans() {
+		if !wanted(p, st.Sessions[p.EntryUID]) {
+			continue
+		}
+		for _, f := range p.Artifacts {
+			for _, a := range httpboot.Files(f) {
+				d.cache.Start(a)
+			}
+		}
+	}
+}
+
+// wanted says whether a machine may ask for its files soon.
+func wanted(p *boot.Plan, s boot.Session) bool {
+	if p.Mode == boot.ModeLive {
+		return true
+	}
+	return s.Grant != nil && (s.Consumed == nil || s.Consumed.GrantID != s.Grant.ID)
+}
+
+// serve starts the listeners.
+func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) error {
+	if err := d.serveDHCP(ctx, g, l); err != nil {
+		return err
+	}
+	if l.tftp != nil {
+		srv := tftp.New(tftp.Config{
+			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Log: d.c.Logger, Now: d.c.Now,
+		})
+		g.Go(func() error { return srv.Serve(ctx, l.tftp) })
+	}
+	ready := func() bool { return d.state() != nil && len(d.keys()) > 0 }
+	if l.http != nil {
+		mux := http.NewServeMux()
+		mux.Handle("/v1/", d.http(l.httpPort()).Handler())
+		if l.health == nil {
+			d.metrics.register(mux, ready)
+		}
+		g.Go(func() error { return httpboot.Serve(ctx, l.http, mux, d.c.Logger) })
+	}
+	if l.health != nil {
+		mux := http.NewServeMux()
+		d.metrics.register(mux, ready)
+		g.Go(func() error { return httpboot.Serve(ctx, l.health, mux, d.c.Logger) })
+	}
+	return nil
+}
+
+func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) error {
+	srv := dhcp.New(dhcp.Config{
+		State: d.state, Keys: d.keys, Sightings: d, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
+		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
+		Log:   d.c.Logger, Now: d.c.Now,
+	})
+	for _, c := range l.dhcp {
+		conn, err := dhcp.NewConn(c)
+		if err != nil {
+			return err
+		}
+		g.Go(func() error { return srv.Serve(ctx, conn) })
+	}
+	return nil
+}
+
+func (d *daemon) http(port uint16) *httpboot.Server {
+	return httpboot.New(httpboot.Options{
+		State: d.state, Keys: d.keys, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Data: d.source.Data,
+		Firmware: func(name string) ([]byte, bool) {
+			f, ok := d.files.Find(name)
+			return f.Data, ok
+		},
+		Base: func(local netip.AddrPort) string {
+			if d.c.Advertise.IsValid() {
+				local = netip.AddrPortFrom(d.c.Advertise, port)
+			}
+			return "http://" + local.String()
+		},
+		Decided: d.metrics.decided, Served: d.metrics.served, Now: d.c.Now, Logger: d.c.Logger,
+	})
+}
+
+// Seen passes on what DHCP and TFTP saw.
+func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
+	if k, ok := kindOf(stage); ok {
+		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Live: p.Mode == boot.ModeLive})
+	}
+}
+
+func kindOf(s boot.Stage) (session.Kind, bool) {
+	k, ok := map[boot.Stage]session.Kind{
+		boot.StageDHCP: session.SawFirmwareDHCP, boot.StageFirmware: session.SawFirmwareFile,
+		boot.StageKernel: session.SawKernel, boot.StageBootedFromDisk: session.SawSystemDHCP,
+	}[s]
+	return k, ok
+}

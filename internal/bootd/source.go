@@ -1,0 +1,81 @@
+package bootd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dirsource"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/kubesource"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// A Source says what machines are to be given.
+type Source interface {
+	// Run keeps the source up to date until ctx ends.
+	Run(ctx context.Context) error
+	// State is what is known now; nil before anything is.
+	State() *boot.State
+	// Keys of tokens, the current one first.
+	Keys() [][]byte
+	// Ready says whether everything was read once.
+	Ready() bool
+	// Synced says whether a plan's grant was compared with the logs of all live bootds.
+	Synced(p *boot.Plan) bool
+	// Data reads what a machine is given.
+	Data(ctx context.Context, name string) (map[string][]byte, error)
+	// Lag is how many seconds ago the source was last known to be up to date; -1 if never.
+	Lag() float64
+}
+
+// qps and burst towards the API: a rack that powers on is a burst, and Kubernetes has its own fairness.
+const (
+	qps   = 200
+	burst = 400
+)
+
+// sources gives the source of plans and the records of boots.
+func sources(c Config, cache *artifacts.Cache, consumed func(), onState func(*boot.State)) (Source, *session.Manager, error) {
+	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
+	if err != nil {
+		return nil, nil, err
+	}
+	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
+	if c.Kube == nil {
+		o.Store = dirsource.NoSessions{}
+		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)
+		if err != nil {
+			return nil, nil, err
+		}
+		return src, session.New(o), nil
+	}
+	kube, err := kubeClient(c.Kube)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Store = kubesource.Store{Kube: kube}
+	m := session.New(o)
+	return kubesource.New(kubesource.Options{
+		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
+		Advertise: advertised(c.Advertise), Cache: cache.Holdings, Now: c.Now, Logger: c.Logger,
+	}, m, onState), m, nil
+}
+
+func kubeClient(access *rest.Config) (client.WithWatch, error) {
+	access = rest.CopyConfig(access)
+	access.QPS, access.Burst, access.UserAgent = qps, burst, "bootd"
+	scheme, err := kubesource.Scheme()
+	if err != nil {
+		return nil, fmt.Errorf("cannot register the API's kinds: %w", err)
+	}
+	kube, err := client.NewWithWatch(access, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client of the Kubernetes API: %w", err)
+	}
+	return kube, nil
+}
