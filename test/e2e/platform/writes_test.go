@@ -1,4 +1,4 @@
-package policies_test
+package platform_test
 
 import (
 	"context"

@@ -1,9 +1,7 @@
-// Package policies_test proves on a real API server that the manifests beside the packages keep people from what isn't theirs to write.
-package policies_test
+package platform_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,23 +10,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
-	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
-	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 )
 
-const (
-	root = "../../.."
-
-	// tenantNamespace is where everything of these tests happens.
-	tenantNamespace = "team-a"
-)
-
-// A refusal is one write of one person that must be refused with a sentence, or must pass.
+// A trial is one write of one person that must be refused with a sentence, or must pass.
 type trial struct {
 	reason string
 	// who writes: a name of people.
@@ -39,10 +27,9 @@ type trial struct {
 	refused string
 }
 
-func TestPolicies(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
-	defer cancel()
-	plane := install(ctx, t)
+// testPolicies proves that the manifests beside the packages keep people from what isn't theirs to write.
+func testPolicies(ctx context.Context, t *testing.T, plane *local.Plane) {
+	t.Helper()
 	as := people(ctx, t, plane)
 	seed(ctx, t, plane, as["provider"])
 
@@ -65,15 +52,15 @@ func trials() map[string]trial {
 	return map[string]trial{
 		"EditorWritesClaimStatus": {
 			"a namespace's editor must not call a host bound", "editor",
-			status("HostClaim", "web-1", `{"status":{"phase":"Ready"}}`), "status of hostclaims is written by provider alone",
+			status("HostClaim", "seeded", `{"status":{"phase":"Ready"}}`), "status of hostclaims is written by provider alone",
 		},
 		"EditorWritesEntryStatus": {
 			"an editor must not make a plan", "editor",
-			status("BootEntry", "web-1", `{"status":{"atProvider":{"stage":"Installed"}}}`), "written by provider alone",
+			status("BootEntry", "seeded", `{"status":{"atProvider":{"stage":"Installed"}}}`), "written by provider alone",
 		},
 		"EditorWritesAddressStatus": {
 			"an editor must not give himself another's address", "editor",
-			status("NetBoxIPAddress", "web-1", `{"status":{"atProvider":{"address":"10.77.0.66/24"}}}`), "written by provider alone",
+			status("NetBoxIPAddress", "seeded", `{"status":{"atProvider":{"address":"10.77.0.66/24"}}}`), "written by provider alone",
 		},
 		"AdminWritesStatus": {
 			"nobody but our ServiceAccounts writes status", "admin",
@@ -81,19 +68,19 @@ func trials() map[string]trial {
 		},
 		"ProviderWritesStatus": {
 			"the provider writes status", "provider",
-			status("HostClaim", "web-1", `{"status":{"phase":"Pending"}}`), "",
+			status("HostClaim", "seeded", `{"status":{"phase":"Pending"}}`), "",
 		},
 		"ProviderWritesSessionStatus": {
 			"what really happened is bootd's to write", "provider",
-			status("BootSession", "web-1", `{"status":{"boots":1}}`), "status of bootsessions is written by bootd alone",
+			status("BootSession", "seeded", `{"status":{"boots":1}}`), "status of bootsessions is written by bootd alone",
 		},
 		"BootdWritesSessionStatus": {
 			"bootd writes what happened", "bootd",
-			status("BootSession", "web-1", `{"status":{"boots":1}}`), "",
+			status("BootSession", "seeded", `{"status":{"boots":1}}`), "",
 		},
 		"BootdWritesSession": {
 			"bootd can't grant", "bootd",
-			patch("BootSession", "web-1", `{"spec":{"network":"infra/other"}}`), "forbidden",
+			patch("BootSession", "seeded", `{"spec":{"network":"infra/other"}}`), "forbidden",
 		},
 		"BootdReadsTenantsSecrets": {
 			"bootd can't read a Secret outside its namespace", "bootd",
@@ -103,7 +90,7 @@ func trials() map[string]trial {
 		},
 		"EditorGrants": {
 			"a grant is the provider's", "editor",
-			patch("BootSession", "web-1", `{"spec":{"network":"infra/other"}}`), "holds the grant",
+			patch("BootSession", "seeded", `{"spec":{"network":"infra/other"}}`), "holds the grant",
 		},
 		"EditorMakesSession": {
 			"a session is the provider's to make", "editor",
@@ -115,7 +102,7 @@ func trials() map[string]trial {
 		},
 		"EditorBindsClaim": {
 			"a binding is the provider's", "editor",
-			patch("HostClaim", "web-1", `{"spec":{"bound":{"kind":"RedfishHost","namespace":"infra","name":"x","uid":"y"}}}`), "spec.bound is the claim's half",
+			patch("HostClaim", "seeded", `{"spec":{"bound":{"kind":"RedfishHost","namespace":"infra","name":"x","uid":"y"}}}`), "spec.bound is the claim's half",
 		},
 		"EditorMakesBoundClaim": {
 			"a claim isn't born bound", "editor",
@@ -126,23 +113,23 @@ func trials() map[string]trial {
 		},
 		"EditorForgesRecord": {
 			"records are the provider's", "editor",
-			patch("BootEntry", "web-1", `{"metadata":{"annotations":{"`+ours+`installed":"{}"}}}`), "annotations " + ours + "installed record",
+			patch("BootEntry", "seeded", `{"metadata":{"annotations":{"`+ours+`installed":"forged"}}}`), "annotations " + ours + "installed record",
 		},
 		"EditorRemovesRecord": {
 			"a missing record is as bad as a forged one", "editor",
-			patch("BootEntry", "web-1", `{"metadata":{"annotations":{"`+ours+`granted":null}}}`), "annotations " + ours + "granted record",
+			patch("BootEntry", "seeded", `{"metadata":{"annotations":{"`+ours+`granted":null}}}`), "annotations " + ours + "granted record",
 		},
 		"EditorForcesRelease": {
 			"giving up a host is an operator's to decide", "editor",
-			patch("HostClaim", "web-1", `{"metadata":{"annotations":{"`+ours+`force-release":"now"}}}`), "annotations " + ours + "force-release record",
+			patch("HostClaim", "seeded", `{"metadata":{"annotations":{"`+ours+`force-release":"now"}}}`), "annotations " + ours + "force-release record",
 		},
 		"EditorTakesFinalizer": {
 			"a finalizer keeps the address until the machine is off", "editor",
-			patch("HostClaim", "web-1", `{"metadata":{"finalizers":[]}}`), "this finalizer keeps",
+			patch("HostClaim", "seeded", `{"metadata":{"finalizers":[]}}`), "this finalizer keeps",
 		},
 		"EditorLabels": {
 			"an editor may write what isn't a record", "editor",
-			patch("HostClaim", "web-1", `{"metadata":{"labels":{"a":"b"}}}`), "",
+			patch("HostClaim", "seeded", `{"metadata":{"labels":{"a":"b"}}}`), "",
 		},
 		"OperatorForcesRelease": {
 			"an operator may give up a host", "operator",
@@ -150,7 +137,7 @@ func trials() map[string]trial {
 		},
 		"ProviderRecords": {
 			"the provider records", "provider",
-			patch("BootEntry", "web-1", `{"metadata":{"annotations":{"`+ours+`installed":"{}"}}}`), "",
+			patch("BootEntry", "seeded", `{"metadata":{"annotations":{"`+ours+`installed":"{}"}}}`), "",
 		},
 		"TenantReadsClaim": {
 			"a tenant reads its claims", "tenant",
@@ -179,63 +166,6 @@ func trials() map[string]trial {
 			remove("platform.baremetal.m.crossplane.io"), "is protected: production database",
 		},
 	}
-}
-
-// install starts a control plane with everything that a user installs, and the examples' namespaces.
-func install(ctx context.Context, t *testing.T) *local.Plane {
-	t.Helper()
-	say := func(line string) { t.Log(line) }
-	finder, err := programs.Default(say)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ports, err := proc.NewPorts(filepath.Join(finder.Cache, "ports"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(ports.Close)
-	plane, err := local.Start(ctx, local.Options{StateDir: filepath.Join(t.TempDir(), "plane"), Programs: finder, Ports: ports, Say: say})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(plane.Stop)
-
-	crds := apply(ctx, t, plane, "package/provider/crds")
-	apply(ctx, t, plane, "package/manifests", "examples/demo/00-namespaces.yaml")
-	xrds := apply(ctx, t, plane, "package/configuration", "package/configuration-v2")
-	for _, o := range append(crds, xrds...) {
-		if o.GetKind() == "Composition" {
-			continue
-		}
-		if err := plane.Established(ctx, o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names := make([]string, 0, len(crds))
-	for _, c := range crds {
-		names = append(names, c.GetName())
-	}
-	if err := plane.ProviderServiceAccount(ctx, "provider-baremetal", names, nil); err != nil {
-		t.Fatal(err)
-	}
-	return plane
-}
-
-// apply applies files and folders as the administrator.
-func apply(ctx context.Context, t *testing.T, plane *local.Plane, paths ...string) []*unstructured.Unstructured {
-	t.Helper()
-	full := make([]string, 0, len(paths))
-	for _, p := range paths {
-		full = append(full, filepath.Join(root, p))
-	}
-	objects, err := local.Load(full...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plane.Apply(ctx, objects...); err != nil {
-		t.Fatal(err)
-	}
-	return objects
 }
 
 // people are clients by who uses them. The editor has what Crossplane's edit role gives: every verb on our kinds.
@@ -296,7 +226,7 @@ func people(ctx context.Context, t *testing.T, plane *local.Plane) map[string]cl
 func seed(ctx context.Context, t *testing.T, plane *local.Plane, provider client.Client) {
 	t.Helper()
 	entry := map[string]any{"forProvider": map[string]any{
-		"machine":    map[string]any{"hostClaimRef": map[string]any{"name": "web-1"}},
+		"machine":    map[string]any{"hostClaimRef": map[string]any{"name": "seeded"}},
 		"profileRef": map[string]any{"name": "x"},
 		"install":    map[string]any{"generation": int64(0)},
 		"networks": []any{map[string]any{
@@ -309,14 +239,14 @@ func seed(ctx context.Context, t *testing.T, plane *local.Plane, provider client
 		"BootSession":     {"entryUID": "x"},
 		"NetBoxIPAddress": {"forProvider": map[string]any{"address": "10.77.0.40/24"}},
 	} {
-		must(t, create(kind, "web-1", spec)(ctx, plane.Client()))
+		must(t, create(kind, "seeded", spec)(ctx, plane.Client()))
 	}
 	must(t, create("RedfishHost", "own", map[string]any{"forProvider": map[string]any{"address": "10.0.0.1"}})(ctx, plane.Client()))
-	must(t, patch("HostClaim", "web-1", `{"metadata":{"finalizers":["baremetal.m.crossplane.io/release"]}}`)(ctx, plane.Client()))
-	must(t, patch("BootEntry", "web-1", `{"metadata":{"annotations":{"baremetal.m.crossplane.io/granted":"{}"}}}`)(ctx, plane.Client()))
+	must(t, patch("HostClaim", "seeded", `{"metadata":{"finalizers":["baremetal.m.crossplane.io/release"]}}`)(ctx, plane.Client()))
+	must(t, patch("BootEntry", "seeded", `{"metadata":{"annotations":{"baremetal.m.crossplane.io/granted":"{}"}}}`)(ctx, plane.Client()))
 	apply(ctx, t, plane, "examples/kinds/baremetalnode.yaml", "examples/v2/baremetalnode.yaml")
 
-	forged := status("BootSession", "web-1", `{"status":{"boots":7}}`)
+	forged := status("BootSession", "seeded", `{"status":{"boots":7}}`)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := forged(ctx, provider)
 		if err != nil && strings.Contains(err.Error(), "written by bootd alone") {
