@@ -109,7 +109,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 		c.object().SetUsers(users)
 		if users > 0 {
 			c.object().SetConditions(providerconfig.Terminating().WithMessage(
-				fmt.Sprintf("%d resources still use it: it goes when they have gone", users)))
+				fmt.Sprintf("it goes when its users have gone: %d", users)))
 		}
 	})
 }
