@@ -1,0 +1,259 @@
+package netboxipaddress
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+const (
+	testField = "crossplane_claim"
+	ours      = "c1/team-a/web-1/u1"
+)
+
+// A fakeNetBox has records and prefixes, fails where fail says so, and writes down the calls.
+type fakeNetBox struct {
+	field    netbox.FieldState
+	prefixes []netbox.Prefix
+	vrfs     []netbox.VRF
+	records  []netbox.IPAddress
+	full     []int64
+	fail     map[string]error
+	// lose makes the named call take effect and fail all the same.
+	lose  map[string]error
+	calls []string
+}
+
+func kind(k netbox.Kind) error { return &netbox.Error{Kind: k, Op: "do", Reason: "so"} }
+
+func (f *fakeNetBox) call(name string) error {
+	f.calls = append(f.calls, name)
+	return f.fail[name]
+}
+
+// writes are the calls that change something.
+func (f *fakeNetBox) writes() []string {
+	var out []string
+	for _, c := range f.calls {
+		if slices.Contains([]string{"CreateMarkerField", "Allocate", "Create", "Patch", "Delete"}, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (f *fakeNetBox) Preflight(context.Context) (netbox.Preflight, error) {
+	return netbox.Preflight{Field: f.field}, f.call("Preflight")
+}
+
+func (f *fakeNetBox) CreateMarkerField(context.Context) error {
+	f.field = netbox.FieldReady
+	return f.call("CreateMarkerField")
+}
+
+func (f *fakeNetBox) FindPrefix(_ context.Context, cidr string, vrf netbox.VRFRef) (netbox.Prefix, error) {
+	if err := f.call("FindPrefix"); err != nil {
+		return netbox.Prefix{}, err
+	}
+	for _, p := range f.prefixes {
+		if p.Prefix.String() == cidr && vrf.Global() == (p.VRF == nil) {
+			return p, nil
+		}
+	}
+	return netbox.Prefix{}, kind(netbox.KindNotFound)
+}
+
+func (f *fakeNetBox) GetPrefix(_ context.Context, number int64) (netbox.Prefix, error) {
+	if err := f.call("GetPrefix"); err != nil {
+		return netbox.Prefix{}, err
+	}
+	for _, p := range f.prefixes {
+		if p.ID == number {
+			return p, nil
+		}
+	}
+	return netbox.Prefix{}, kind(netbox.KindNotFound)
+}
+
+func (f *fakeNetBox) HasFree(_ context.Context, p netbox.Prefix) (bool, error) {
+	return !slices.Contains(f.full, p.ID), f.call("HasFree")
+}
+
+func (f *fakeNetBox) FindVRF(_ context.Context, ref netbox.VRFRef) (netbox.VRF, error) {
+	if err := f.call("FindVRF"); err != nil {
+		return netbox.VRF{}, err
+	}
+	for _, v := range f.vrfs {
+		if v.Name == ref.Name {
+			return v, nil
+		}
+	}
+	return netbox.VRF{}, kind(netbox.KindNotFound)
+}
+
+func (f *fakeNetBox) Allocate(_ context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error) {
+	if err := f.call("Allocate"); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	if slices.Contains(f.full, p.ID) {
+		return netbox.IPAddress{}, kind(netbox.KindFull)
+	}
+	a := p.Prefix.Addr().Next()
+	for range f.records {
+		a = a.Next()
+	}
+	return f.add(netip.PrefixFrom(a, p.Prefix.Bits()), p.VRF, r, "Allocate")
+}
+
+func (f *fakeNetBox) Create(_ context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error) {
+	if err := f.call("Create"); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	for _, ip := range f.records {
+		if ip.Address.Addr() == address.Addr() {
+			return netbox.IPAddress{}, &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
+		}
+	}
+	return f.add(address, vrf, r, "Create")
+}
+
+func (f *fakeNetBox) add(a netip.Prefix, vrf *netbox.VRF, r netbox.Request, call string) (netbox.IPAddress, error) {
+	for _, ip := range f.records {
+		if ip.Marker(testField) == r.Marker {
+			return netbox.IPAddress{}, kind(netbox.KindMarkerTaken)
+		}
+	}
+	ip := record(int64(100+len(f.records)), a.String(), r.Marker)
+	ip.VRF, ip.Status, ip.DNSName, ip.Tenant = vrf, r.Status, r.DNSName, r.Tenant
+	f.records = append(f.records, ip)
+	return ip, f.lose[call]
+}
+
+func (f *fakeNetBox) Get(_ context.Context, number int64) (netbox.IPAddress, error) {
+	if err := f.call("Get"); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	for _, ip := range f.records {
+		if ip.ID == number {
+			return ip, nil
+		}
+	}
+	return netbox.IPAddress{}, kind(netbox.KindNotFound)
+}
+
+func (f *fakeNetBox) FindByMarker(_ context.Context, marker string) (netbox.IPAddress, error) {
+	if err := f.call("FindByMarker"); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	for _, ip := range f.records {
+		if ip.Marker(testField) == marker {
+			return ip, nil
+		}
+	}
+	return netbox.IPAddress{}, kind(netbox.KindNotFound)
+}
+
+func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error) {
+	if err := f.call("Patch"); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	for i := range f.records {
+		if m, ok := p.CustomFields[testField].(string); ok && f.records[i].ID == ip.ID {
+			f.records[i].CustomFields = map[string]any{testField: m}
+		}
+	}
+	return ip, nil
+}
+
+func (f *fakeNetBox) Delete(_ context.Context, number int64, marker string) error {
+	if err := f.call("Delete"); err != nil {
+		return err
+	}
+	f.records = slices.DeleteFunc(f.records, func(ip netbox.IPAddress) bool { return ip.ID == number && ip.Marker(testField) == marker })
+	return nil
+}
+
+func record(id int64, address, marker string) netbox.IPAddress {
+	return netbox.IPAddress{ID: id, Address: netip.MustParsePrefix(address), Status: "active", CustomFields: map[string]any{testField: marker}}
+}
+
+// newFake has one prefix with room, and the field.
+func newFake() *fakeNetBox {
+	return &fakeNetBox{
+		field:    netbox.FieldReady,
+		prefixes: []netbox.Prefix{{ID: 1, Prefix: netip.MustParsePrefix("10.77.0.0/24")}, {ID: 2, Prefix: netip.MustParsePrefix("10.78.0.0/24")}},
+		vrfs:     []netbox.VRF{{ID: 3, Name: "prod"}},
+		fail:     map[string]error{}, lose: map[string]error{},
+	}
+}
+
+// newAddress is a resource that wants an address of 10.77.0.0/24.
+func newAddress(change ...func(*v1alpha1.NetBoxIPAddress)) *v1alpha1.NetBoxIPAddress {
+	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1", UID: types.UID("u1"), Generation: 1}}
+	mg.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{From: from("10.77.0.0/24"), Status: "active"}
+	mg.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"})
+	for _, c := range change {
+		c(mg)
+	}
+	return mg
+}
+
+func named(id string) func(*v1alpha1.NetBoxIPAddress) {
+	return func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalName(mg, id) }
+}
+
+// deleted is being deleted, after a Create was at least begun.
+func deleted(mg *v1alpha1.NetBoxIPAddress) {
+	now := metav1.Now()
+	mg.SetDeletionTimestamp(&now)
+	meta.SetExternalCreatePending(mg, now.Time)
+}
+
+func params(change func(*v1alpha1.NetBoxIPAddressParameters)) func(*v1alpha1.NetBoxIPAddress) {
+	return func(mg *v1alpha1.NetBoxIPAddress) { change(&mg.Spec.ForProvider) }
+}
+
+// A harness is a connector of a fake NetBox, with a clock that stands.
+type harness struct {
+	*Connector
+
+	netbox *fakeNetBox
+	cfg    config.NetBox
+	err    error
+	now    time.Time
+	points []string
+}
+
+func newHarness(f *fakeNetBox) *harness {
+	h := &harness{netbox: f, now: time.Unix(1000, 0)}
+	h.cfg.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
+	h.cfg.UID, h.cfg.SecretVersion = "cfg", "1"
+	h.Connector = NewConnector(Options{
+		Resolve:   func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return h.cfg, h.err },
+		Client:    func(string, netbox.Config) (NetBox, error) { return f, nil },
+		ClusterID: "c1",
+		Failpoint: func(name string) { h.points = append(h.points, name) },
+		Now:       func() time.Time { return h.now },
+	})
+	return h
+}
+
+func (h *harness) connect(t *testing.T, mg *v1alpha1.NetBoxIPAddress) *external {
+	t.Helper()
+	c, err := h.Connect(t.Context(), mg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*external)
+}
