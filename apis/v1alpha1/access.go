@@ -15,7 +15,7 @@ const (
 // AllowedNamespaces says who may use a shared thing. It's checked at each use, not once.
 // +kubebuilder:validation:XValidation:rule="self.from == 'Names' ? size(self.names) > 0 : !has(self.names) || size(self.names) == 0",message="names must be set when from is Names, and only then"
 type AllowedNamespaces struct {
-	// From is None, Same (the thing's own namespace), All, or Names.
+	// From is None, Same (the thing's own namespace), All, or Names (those and its own).
 	From AllowedFrom `json:"from"`
 
 	// Names of the namespaces that may use it, where from is Names.
@@ -39,6 +39,9 @@ func (a *AllowedNamespaces) Allows(namespace, owner string, fallback AllowedFrom
 	case AllowedFromSame:
 		return namespace == owner
 	case AllowedFromNames:
+		if owner != "" && namespace == owner {
+			return true
+		}
 		for _, n := range names {
 			if n == namespace {
 				return true

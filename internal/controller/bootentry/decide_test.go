@@ -1,0 +1,121 @@
+package bootentry
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+func TestDecide(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		step   step
+		issue  boot.IssueStep
+	}{
+		"CopyFirst":      {"What the machine is given is in place before it's granted.", world(withUserData), stepCopyData, boot.StepRecordHost},
+		"New":            {"A new machine that is off is granted.", world(), stepIssue, boot.StepRecordHost},
+		"Granted":        {"Granted, there's nothing to do.", world(granted), stepNone, boot.StepNone},
+		"On":             {"A machine found on asks; the question is written first.", world(poweredOn), stepQuestion, boot.StepAsk},
+		"Asked":          {"Asked, it waits.", world(poweredOn, asked(boot.IssueHostOn, "")), stepNone, boot.StepAsk},
+		"Answered":       {"A confirmation after the question goes on.", world(poweredOn, asked(boot.IssueHostOn, ""), confirmed("ABC123")), stepIssue, boot.StepRecordHost},
+		"AnsweredBefore": {"One that was there before the question doesn't.", world(poweredOn, asked(boot.IssueHostOn, "ABC123"), confirmed("ABC123")), stepNone, boot.StepAsk},
+		"Removed":        {"Once it's removed it may be set again.", world(poweredOn, asked(boot.IssueHostOn, "ABC123")), stepQuestion, boot.StepAsk},
+		"OtherSerial":    {"Another machine's serial is no answer.", world(poweredOn, asked(boot.IssueHostOn, ""), confirmed("XYZ")), stepNone, boot.StepAsk},
+		"OtherQuestion":  {"An answer to one question is none to the next.", world(granted, asked(boot.IssueHostOn, ""), confirmed("ABC123"), func(in *inputs) { in.session.Spec.Grant = nil }), stepQuestion, boot.StepAsk},
+		"Closed":         {"A question that doesn't arise any more is taken away.", world(granted, asked(boot.IssueHostOn, "")), stepQuestion, boot.StepNone},
+		"ClaimGoing":     {"A claim that is going is granted nothing.", world(func(in *inputs) { in.claim.DeletionTimestamp = &metav1.Time{Time: noon} }), stepNone, boot.StepNone},
+		"HostGoing":      {"Nor is one whose host is.", world(func(in *inputs) { in.host.DeletionTimestamp = &metav1.Time{Time: noon} }), stepNone, boot.StepNone},
+		"RestoredEntry":  {"An entry with another UID than its records asks.", world(granted, func(in *inputs) { in.entry.UID = "restored" }), stepQuestion, boot.StepAsk},
+		"ClaimConfirmed": {"What the claim was told of the same machine counts for its entry.", world(granted, installed, func(in *inputs) {
+			in.entry.UID, in.session = "restored", nil
+			note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
+		}), stepIssue, boot.StepAdopt},
+		"ForeignSession":   {"A session of an earlier entry of this name isn't ours.", world(func(in *inputs) { in.session.Spec.EntryUID = "earlier" }), stepIssue, boot.StepCreateSession},
+		"SessionGone":      {"A granted session that is gone asks.", world(granted, func(in *inputs) { in.session = nil }), stepQuestion, boot.StepAsk},
+		"InstalledForgets": {"An installed machine needs no session.", world(granted, installed, poweredOn, func(in *inputs) { in.session = nil }), stepNone, boot.StepNone},
+		"Settled":          {"Installed and recorded.", world(granted, installed, poweredOn), stepNone, boot.StepNone},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decide(tc.in, noon)
+			if d.step != tc.step || d.issue.Step != tc.issue {
+				t.Errorf("%s\ndecide(...) = %q, %q (%s; problem %+v), want %q, %q", tc.reason, d.step, d.issue.Step, d.issue.Reason, d.problem, tc.step, tc.issue)
+			}
+		})
+	}
+}
+
+func TestKeptPlan(t *testing.T) {
+	published := func(in *inputs) { in.entry.Status.AtProvider.Plan = planStatus(plan()) }
+	noProfile := func(in *inputs) { in.profile = nil }
+	cases := map[string]struct {
+		reason    string
+		in        inputs
+		kept      bool
+		otherwise v1alpha1.Otherwise
+	}{
+		"Installed":    {"A machine that runs keeps its lease and its disk when its profile goes.", world(granted, installed, published, noProfile), true, ""},
+		"NotInstalled": {"One that was never installed is held.", world(granted, published, noProfile), true, v1alpha1.OtherwiseHold},
+		"Unbound":      {"One that is no longer ours gets nothing.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.Spec.ClaimRef = nil }), false, ""},
+		"OtherHost":    {"Nor does another machine.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.UID, in.claim.Spec.Bound.UID = "h2", "h2" }), false, ""},
+		"Moved":        {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.address.Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
+		"NeverServed":  {"What was never served isn't kept.", world(noProfile), false, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decide(tc.in, noon)
+			if (d.kept != nil) != tc.kept {
+				t.Fatalf("%s\nkept %v, want %t", tc.reason, d.kept, tc.kept)
+			}
+			if d.kept != nil && (d.kept.InstallGeneration != 0 || d.kept.Otherwise != tc.otherwise) {
+				t.Errorf("%s\nkept plan asks for generation %d, otherwise %q", tc.reason, d.kept.InstallGeneration, d.kept.Otherwise)
+			}
+			if d.step == stepIssue && d.issue.Step == boot.StepGrant {
+				t.Errorf("%s\na kept plan is granted", tc.reason)
+			}
+		})
+	}
+}
+
+func TestConditions(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		now    time.Time
+		want   map[string]string // type to reason of False, "" for True
+	}{
+		"Granted":     {"A granted machine is planned and served, and waits.", world(granted), noon, map[string]string{"Ready": "", "Served": "", "Planned": "", "Installed": "WaitingForDHCP"}},
+		"Lagging":     {"A boot server that hasn't seen the grant doesn't serve it.", world(granted, func(in *inputs) { in.servers[0].Status.SyncedRevision = "109" }), noon, map[string]string{"Served": "WaitingForBootServer", "Ready": "WaitingForBootServer"}},
+		"Silent":      {"One that is silent doesn't either.", world(granted), noon.Add(time.Minute), map[string]string{"Served": "WaitingForBootServer"}},
+		"Elsewhere":   {"Nor one of another network.", world(granted, func(in *inputs) { in.servers[0].Status.Networks[0].Name = "rack-8" }), noon, map[string]string{"Served": "WaitingForBootServer"}},
+		"Asks":        {"NeedsConfirmation is Ready's reason.", world(poweredOn), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
+		"Used":        {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
+		"Interrupted": {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
+		"Failed": {"A machine's own word of failure.", world(granted, consumed, func(in *inputs) {
+			in.session.Status.Failed = &v1alpha1.BootResult{GrantID: "g", Message: "disk is full"}
+		}), noon, map[string]string{"Installed": "InstallFailed"}},
+		"Loop": {"Five scripts and no begin.", world(granted, func(in *inputs) {
+			in.session.Status.OpenedGrantID = "g"
+			in.session.Status.Opened = make([]v1alpha1.Opened, 5)
+		}), noon, map[string]string{"Installed": "BootLoop"}},
+		"Digest":   {"Wrong bytes.", world(granted, func(in *inputs) { in.session.Status.StageReason = "DigestMismatch" }), noon, map[string]string{"Installed": "DigestMismatch"}},
+		"Done":     {"Installed.", world(granted, installed, poweredOn), noon, map[string]string{"Ready": "", "Installed": "", "Current": ""}},
+		"Outdated": {"An edit shows, and does nothing.", world(granted, installed, poweredOn, func(in *inputs) { in.entry.Spec.ForProvider.Hostname = "web-2" }), noon, map[string]string{"Installed": "", "Current": "Outdated", "Ready": ""}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			cs := conditions(tc.in, decide(tc.in, tc.now), tc.now)
+			for typ, reason := range tc.want {
+				c := conditionOf(cs, typeOf(typ))
+				if (reason == "") != (c.Status == "True") || reason != "" && string(c.Reason) != reason {
+					t.Errorf("%s\n%s is %s (%s: %s), want reason %q", tc.reason, typ, c.Status, c.Reason, c.Message, reason)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package bootentry
+
+import (
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// TestSentences is the table of what a person reads when an entry has no plan: what, on which input, why, and what to do.
+func TestSentences(t *testing.T) {
+	rival := func(namespace string, bound bool) func(*inputs) {
+		return func(in *inputs) {
+			in.others = []v1alpha1.BootEntry{{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other", UID: "other", CreationTimestamp: metav1.NewTime(noon.Add(-1e9))},
+				Status: v1alpha1.BootEntryStatus{AtProvider: v1alpha1.BootEntryObservation{
+					Plan: &v1alpha1.Plan{Bound: bound, MACs: []string{"52:54:00:00:00:01"}},
+				}},
+			}}
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		word   xpv2.ConditionReason
+		says   []string
+	}{
+		"ProfileMissing":    {"A profile that isn't there.", world(func(in *inputs) { in.profile = nil }), v1alpha1.ReasonNotFound, []string{`BootProfile "infra/debian-12"`, "profileRef"}},
+		"ProfileNotAllowed": {"A profile that isn't for this namespace.", world(func(in *inputs) { in.profile.Spec.AllowedNamespaces = nil }), v1alpha1.ReasonNotAllowed, []string{`namespace "team-a"`, "spec.allowedNamespaces"}},
+		"ProfileElsewhere":  {"A profile of a namespace that the network doesn't trust.", world(func(in *inputs) { in.profile.Namespace = "team-a" }), v1alpha1.ReasonNotAllowed, []string{"allowedProfileNamespaces"}},
+		"NetworkMissing":    {"A network that isn't there.", world(func(in *inputs) { in.network = nil }), v1alpha1.ReasonNotFound, []string{`BootNetwork "infra/rack-7"`, "networkRef"}},
+		"NetworkNotAllowed": {"A network that isn't for this namespace.", world(func(in *inputs) { in.network.Spec.AllowedNamespaces = nil }), v1alpha1.ReasonNotAllowed, []string{`namespace "team-a"`}},
+		"SecretMissing":     {"User data that isn't there.", world(withUserData, func(in *inputs) { in.userData = nil }), v1alpha1.ReasonNotFound, []string{`Secret "web-1"`, "userDataSecretRef"}},
+		"SecretKeyMissing":  {"A key that isn't there.", world(withUserData, func(in *inputs) { in.userData.Data = nil }), v1alpha1.ReasonNotFound, []string{`no key "userData"`}},
+		"ClaimMissing":      {"A claim that isn't there.", world(func(in *inputs) { in.claim = nil }), v1alpha1.ReasonNotFound, []string{`HostClaim "web-1"`}},
+		"NotBound":          {"A claim without a host.", world(func(in *inputs) { in.host.Spec.ClaimRef = nil }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
+		"BoundToOther":      {"A host that names another claim isn't ours.", world(func(in *inputs) { in.host.Spec.ClaimRef.UID = "other" }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
+		"NoAddressYet":      {"An address that is on its way.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "" }), v1alpha1.ReasonWaitingForAddress, []string{`"web-1-boot-ipv4"`}},
+		"PrefixFull": {"The allocator's own word and sentence are handed on.", world(func(in *inputs) {
+			in.address.Status.AtProvider.Address = ""
+			in.address.SetConditions(xpv2.Condition{Type: xpv2.TypeReady, Status: "False", Reason: v1alpha1.ReasonExhausted, Message: "prefix 10.77.0.0/24 is full"})
+		}), v1alpha1.ReasonExhausted, []string{"prefix 10.77.0.0/24 is full"}},
+		"AddressIsV6": {"An IPv6 address can't boot yet.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "2001:db8::1/64" }), v1alpha1.ReasonInvalid, []string{"2001:db8::1/64", "IPv4"}},
+		"OffSegment":  {"An address of another segment.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "10.78.0.1/24" }), v1alpha1.ReasonInvalid, []string{"10.78.0.1/24", "infra/rack-7"}},
+		"RawMACsOfTenant": {"A tenant can't name a machine by its MAC.", world(func(in *inputs) {
+			in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}
+		}), v1alpha1.ReasonNotAllowed, []string{"machine.macs", `"infra"`, "hostClaimRef"}},
+		"RawAddressOfTenant": {"Nor take an address past the allocator.", world(func(in *inputs) {
+			in.entry.Spec.ForProvider.Networks[0].Addresses[0] = v1alpha1.EntryAddress{Address: "10.77.0.99/24"}
+		}), v1alpha1.ReasonNotAllowed, []string{"use ref"}},
+		"MalformedMAC":      {"A MAC that is none.", world(func(in *inputs) { in.host.Spec.ForProvider.MACs = []string{"52:54"} }), v1alpha1.ReasonInvalid, []string{`"52:54"`, "malformed"}},
+		"MulticastMAC":      {"A multicast MAC.", world(func(in *inputs) { in.host.Spec.ForProvider.MACs = []string{"01:00:5e:00:00:01"} }), v1alpha1.ReasonInvalid, []string{"multicast"}},
+		"NoMAC":             {"A host without NICs.", world(func(in *inputs) { in.host.Spec.ForProvider.MACs = nil }), v1alpha1.ReasonWaitingForHost, []string{"no MAC"}},
+		"DuplicateMAC":      {"A MAC that an entry of this namespace has: it's named.", world(rival("team-a", true)), v1alpha1.ReasonConflict, []string{"52:54:00:00:00:01", `BootEntry "team-a/other"`}},
+		"DuplicateMACOther": {"One of another tenant: it isn't.", world(rival("team-b", true)), v1alpha1.ReasonConflict, []string{"a machine of another namespace"}},
+		"Parameter":         {"A parameter that isn't declared.", world(func(in *inputs) { in.entry.Spec.ForProvider.Parameters = map[string]string{"x": "y"} }), v1alpha1.ReasonInvalid, []string{`"x"`, "isn't declared"}},
+		"RawRivalLoses":     {"A bound machine beats an earlier entry of raw MACs.", world(rival("infra", false)), "", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, prob := resolve(tc.in)
+			if tc.word == "" {
+				if prob != nil {
+					t.Errorf("%s\nresolve(...): %v", tc.reason, prob)
+				}
+				return
+			}
+			if prob == nil || prob.reason != tc.word {
+				t.Fatalf("%s\nresolve(...): problem %+v, want reason %s", tc.reason, prob, tc.word)
+			}
+			for _, s := range tc.says {
+				if !strings.Contains(prob.message, s) {
+					t.Errorf("%s\n%q doesn't say %q", tc.reason, prob.message, s)
+				}
+			}
+		})
+	}
+}
+
+func TestOperatorsRawEntry(t *testing.T) {
+	in := world(func(in *inputs) {
+		in.entry.Namespace = "infra"
+		in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}
+		in.entry.Spec.ForProvider.Networks[0].Addresses[0] = v1alpha1.EntryAddress{Address: "10.77.0.99/24"}
+		in.claim, in.host, in.address = nil, nil, nil
+	})
+	p, prob := resolve(in)
+	if prob != nil {
+		t.Fatal(prob.message)
+	}
+	if p.Bound || !strings.HasPrefix(p.HostUID, "macs-") || p.Network.Address.String() != "10.77.0.99/24" {
+		t.Errorf("an operator's raw entry gives %+v", p)
+	}
+}
