@@ -12,6 +12,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/bootplane"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/lifecycle/hostclaim"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
@@ -23,6 +24,7 @@ type setup func(mgr ctrl.Manager, o wiring.Options) error
 func kinds() []setup {
 	return []setup{
 		configs,
+		netboxipaddress.Setup,
 		redfishhost.Setup,
 		bootentry.Setup,
 		hostclaim.Setup,
