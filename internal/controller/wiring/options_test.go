@@ -1,0 +1,80 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/gate"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+func TestGated(t *testing.T) {
+	errBoom := errors.New("boom")
+	host, entry := v1alpha1.RedfishHostGroupVersionKind, v1alpha1.BootEntryGroupVersionKind
+
+	t.Run("WithoutGate", func(t *testing.T) {
+		o := Options{Options: xpcontroller.DefaultOptions()}
+		if err := o.Gated(func() error { return errBoom }, host); !errors.Is(err, errBoom) {
+			t.Errorf("Gated(...) = %v: without a gate a set-up runs at once, and its error is returned", err)
+		}
+	})
+	t.Run("Waits", func(t *testing.T) {
+		g := new(gate.Gate[schema.GroupVersionKind])
+		o := Options{Options: xpcontroller.DefaultOptions()}
+		o.Gate = g
+		ran := make(chan struct{})
+		if err := o.Gated(func() error { close(ran); return nil }, host, entry); err != nil {
+			t.Fatal(err)
+		}
+		g.Set(host, true)
+		select {
+		case <-ran:
+			t.Fatal("a set-up must wait for all CRDs it needs")
+		case <-time.After(20 * time.Millisecond): // Nothing can be awaited: nothing is to happen.
+		}
+		g.Set(entry, true)
+		<-ran
+	})
+	t.Run("Fails", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g := new(gate.Gate[schema.GroupVersionKind])
+		o := Options{Options: xpcontroller.DefaultOptions(), Cancel: cancel}
+		o.Gate = g
+		if err := o.Gated(func() error { return errBoom }, host); err != nil {
+			t.Fatal(err)
+		}
+		g.Set(host, true)
+		<-ctx.Done()
+		if err := context.Cause(ctx); !errors.Is(err, errBoom) {
+			t.Errorf("the manager ends with %v: want the set-up's error", err)
+		}
+	})
+}
+
+func TestOptionsWithoutExtras(t *testing.T) {
+	o := Options{Options: xpcontroller.DefaultOptions()}
+	o.Fail("anything")
+	o.AtShutdown(func(context.Context) error { return nil })
+	if d := time.Since(o.Clock()); d < 0 || d > time.Minute {
+		t.Errorf("the clock is off by %s", d)
+	}
+	fixed := time.Date(2026, 9, 1, 10, 0, 0, 0, time.UTC)
+	o.Now = func() time.Time { return fixed }
+	if !o.Clock().Equal(fixed) {
+		t.Errorf("Clock() = %s: want the injected one's %s", o.Clock(), fixed)
+	}
+	limit := o.ForController().RateLimiter
+	first := limit.When(reconcile.Request{})
+	for range 20 {
+		limit.When(reconcile.Request{})
+	}
+	if last := limit.When(reconcile.Request{}); first != 200*time.Millisecond || last != 30*time.Second {
+		t.Errorf("retries after %s and at last %s: want 200ms and 30s", first, last)
+	}
+}
