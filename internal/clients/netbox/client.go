@@ -22,6 +22,8 @@ const (
 	defaultTimeout = 55 * time.Second
 	// maxBody caps what is read of any answer. Lists are asked for in small pages.
 	maxBody = 4 << 20
+	// maxContentType is how much is shown of what a stranger says about its answer.
+	maxContentType = 64
 	// fieldTTL is how long a proven marker field is believed before it is looked at again.
 	fieldTTL = 10 * time.Minute
 )

@@ -56,6 +56,7 @@ type Connector struct {
 	Options
 
 	failures *failures
+	origins  *origins
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -68,7 +69,7 @@ func NewConnector(o Options) *Connector {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Connector{Options: o, failures: newFailures()}
+	return &Connector{Options: o, failures: newFailures(), origins: newOrigins()}
 }
 
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever

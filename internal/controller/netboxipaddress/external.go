@@ -66,7 +66,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.connector.failures.forget(mg.GetUID())
 	p := mg.Spec.ForProvider
 	before := mg.Status.AtProvider.Prefix
-	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, p, before), before, *e.record))
+	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before, *e.record))
 	mg.SetConditions(xpv2.Available())
 	patch, err := e.diff(p)
 	if err != nil {

@@ -89,7 +89,7 @@ func (e *external) sources(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 		case err == nil:
 			out = append(out, s)
 		case skips(err):
-			first = cmpOr(first, err)
+			first = earlier(first, err)
 		default:
 			return nil, err
 		}
@@ -100,7 +100,8 @@ func (e *external) sources(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	return nil, first
 }
 
-func cmpOr(a, b error) error {
+// earlier returns the first of two errors that is one.
+func earlier(a, b error) error {
 	if a != nil {
 		return a
 	}
@@ -157,12 +158,15 @@ func (e *external) notAllowed(network netip.Prefix, dnsName string) error {
 
 // knownSources are the prefixes of the sources, for status, where it doesn't say yet where an address is from. It's a nicety:
 // what can't be read is left out.
-func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, before *v1alpha1.PrefixObservation) []netbox.Prefix {
-	if prefixOf(nil, before, *e.record) != nil {
+func (e *external) knownSources(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) []netbox.Prefix {
+	if p, ok := e.connector.origins.take(mg.GetUID()); ok {
+		return []netbox.Prefix{p}
+	}
+	if prefixOf(nil, mg.Status.AtProvider.Prefix, *e.record) != nil {
 		return nil
 	}
 	var out []netbox.Prefix
-	for _, f := range p.From {
+	for _, f := range mg.Spec.ForProvider.From {
 		if f.Prefix == nil || f.Prefix.Filter != nil {
 			continue
 		}
@@ -215,7 +219,7 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 			return netbox.IPAddress{}, err
 		}
 	}
-	ip, err := e.post(ctx, mg.Spec.ForProvider)
+	ip, err := e.post(ctx, mg)
 	if err == nil || !mustLook(err) {
 		return ip, err
 	}
@@ -243,7 +247,8 @@ func taken(err error) bool {
 }
 
 // post asks for the address: the planned one, or one of the first source that isn't full.
-func (e *external) post(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (netbox.IPAddress, error) {
+func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
+	p := mg.Spec.ForProvider
 	if e.plan.address.IsValid() {
 		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, requestOf(p, e.plan.policy, e.us.marker()))
 	}
@@ -251,6 +256,9 @@ func (e *external) post(ctx context.Context, p v1alpha1.NetBoxIPAddressParameter
 	err := error(errMalformed{"no source was found"})
 	for _, s := range e.plan.sources {
 		ip, err = e.netbox.Allocate(ctx, s.prefix, requestOf(p, s.policy, e.us.marker()))
+		if err == nil {
+			e.connector.origins.put(mg.GetUID(), s.prefix)
+		}
 		if !netbox.IsFull(err) {
 			return ip, err
 		}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
 // A failure is why the last Create failed, and with which settings: with others, it's tried again at once.
@@ -41,4 +43,27 @@ func (f *failures) get(uid types.UID, settings string) (failure, bool) {
 	defer f.mu.Unlock()
 	v, ok := f.last[uid]
 	return v, ok && v.settings == settings
+}
+
+// origins remembers, per resource, the prefix that its address was just taken from, until status says so: Create can't.
+type origins struct {
+	mu   sync.Mutex
+	last map[types.UID]netbox.Prefix
+}
+
+func newOrigins() *origins { return &origins{last: map[types.UID]netbox.Prefix{}} }
+
+func (o *origins) put(uid types.UID, p netbox.Prefix) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last[uid] = p
+}
+
+// take returns the prefix and forgets it.
+func (o *origins) take(uid types.UID) (netbox.Prefix, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p, ok := o.last[uid]
+	delete(o.last, uid)
+	return p, ok
 }
