@@ -106,7 +106,7 @@ func asIPXE(arch byte) dhcpv4.Modifier { return all(asPXE(arch), text(77, "iPXE"
 
 func ofType(m dhcpv4.MessageType) dhcpv4.Modifier { return dhcpv4.WithMessageType(m) }
 
-func address(code uint8, a string) dhcpv4.Modifier {
+func addressOpt(code uint8, a string) dhcpv4.Modifier {
 	return option(code, netip.MustParseAddr(a).AsSlice()...)
 }
 

@@ -181,7 +181,12 @@ func (e *exchange) bootScript(p *dhcpv4.DHCPv4) Reason {
 	return ""
 }
 
-// token makes the script token of this exchange: derived, so that every replica gives the same one.
+// bootsApart is how soon a machine can't have started again.
+const bootsApart = time.Minute
+
+// token makes the script token of this exchange: derived, so that every replica gives the same one. The exchange is known by
+// its xid and its minute: OVMF under Debian's iPXE has the same xid at every boot, and a boot loop must not look like one
+// boot that is told twice.
 func (e *exchange) token() (string, bool) {
 	if len(e.view.Keys) == 0 {
 		return "", false
@@ -191,7 +196,8 @@ func (e *exchange) token() (string, bool) {
 	if s, ok := e.view.State.Sessions[uid]; ok && s.Grant != nil {
 		c.GrantID, c.Expires = s.Grant.ID, expiry(s.Grant, e.view.Now)
 	}
-	c.Nonce = boot.DerivedNonce(key, string(e.facts.MAC), e.req.TransactionID.String(), uid, c.GrantID)
+	minute := e.view.Now.Truncate(bootsApart).UTC().Format(time.RFC3339)
+	c.Nonce = boot.DerivedNonce(key, string(e.facts.MAC), e.req.TransactionID.String(), minute, uid, c.GrantID)
 	t, err := boot.Mint(key, c)
 	return t, err == nil
 }

@@ -1,10 +1,14 @@
 package dhcp
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,7 +85,7 @@ func TestServe(t *testing.T) {
 	exchange := func(xid byte, as dhcpv4.Modifier) *dhcpv4.DHCPv4 {
 		same := all(as, relayed("127.0.0.1", sub...), dhcpv4.WithTransactionID(dhcpv4.TransactionID{xid}))
 		offer := ask(t, relay, server, request(t, same))
-		return ask(t, relay, server, request(t, same, ofType(dhcpv4.MessageTypeRequest), address(50, testAddress.String()),
+		return ask(t, relay, server, request(t, same, ofType(dhcpv4.MessageTypeRequest), addressOpt(50, testAddress.String()),
 			dhcpv4.WithOption(dhcpv4.OptServerIdentifier(offer.ServerIdentifier()))))
 	}
 	if ack := exchange(1, asPXE(0)); ack.MessageType() != dhcpv4.MessageTypeAck || ack.BootFileName != "undionly.kpxe" {
@@ -98,5 +102,172 @@ func TestServe(t *testing.T) {
 		if got := <-sights; got != want {
 			t.Errorf("got a sight of %s, want %s", got, want)
 		}
+	}
+}
+
+// wire is a Conn of a test: what it's given comes in, what goes out is kept.
+type wire struct {
+	in     chan []byte
+	out    chan Answer
+	closed chan struct{}
+	once   sync.Once
+	broken error
+}
+
+func newWire() *wire {
+	return &wire{in: make(chan []byte), out: make(chan Answer, 64), closed: make(chan struct{})}
+}
+
+func (w *wire) Receive(b []byte) (int, Ingress, error) {
+	if w.broken != nil {
+		return 0, Ingress{}, w.broken
+	}
+	select {
+	case data := <-w.in:
+		return copy(b, data), broadcastIn(), nil
+	case <-w.closed:
+		return 0, Ingress{}, net.ErrClosed
+	}
+}
+
+func (w *wire) Send(_ []byte, a Answer, _ Ingress) error {
+	w.out <- a
+	return nil
+}
+
+func (w *wire) Close() error {
+	w.once.Do(func() { close(w.closed) })
+	return nil
+}
+
+func serving(t *testing.T, w *wire, cfg Config) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- New(cfg).Serve(ctx, w) }()
+	t.Cleanup(cancel)
+	return func() error {
+		cancel()
+		return <-done
+	}
+}
+
+func testConfig(s *boot.State) Config {
+	return Config{
+		State: func() *boot.State { return s }, Keys: func() [][]byte { return [][]byte{testKey} },
+		Files: testFiles, HTTPPort: 8080, Now: func() time.Time { return testNow },
+	}
+}
+
+func TestServeGoesOn(t *testing.T) {
+	w := newWire()
+	reasons := make(chan Reason, 8)
+	cfg := testConfig(testState(nil, testPlan()))
+	first := true
+	state := cfg.State
+	cfg.Workers = 1
+	cfg.State = func() *boot.State {
+		if first {
+			first = false
+			panic("a bug that one packet has found")
+		}
+		return state()
+	}
+	cfg.Observe = func(_ Client, r Reason) { reasons <- r }
+	stop := serving(t, w, cfg)
+
+	w.in <- request(t, asPXE(0)).ToBytes() // The panic.
+	w.in <- []byte("no packet at all")
+	if r := <-reasons; r != SilentMalformed {
+		t.Errorf("reason %s, want %s", r, SilentMalformed)
+	}
+	w.in <- request(t, asPXE(0)).ToBytes()
+	if a := <-w.out; a.Reason != Offered {
+		t.Errorf("reason %s, want %s: one bad packet must not end the boots of a rack", a.Reason, Offered)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("a stop is no error: %v", err)
+	}
+}
+
+func TestServeReportsABrokenSocket(t *testing.T) {
+	w := newWire()
+	w.broken = errors.New("boom")
+	err := New(testConfig(nil)).Serve(t.Context(), w)
+	if !errors.Is(err, w.broken) {
+		t.Errorf("got %v, want %v", err, w.broken)
+	}
+	select {
+	case <-w.closed:
+	default:
+		t.Error("the connection must be closed")
+	}
+}
+
+func TestPushDropsTheOldest(t *testing.T) {
+	dropped := 0
+	cfg := testConfig(nil)
+	cfg.Observe = func(_ Client, r Reason) {
+		if r == Dropped {
+			dropped++
+		}
+	}
+	s := New(cfg)
+	queue := make(chan packet, 2)
+	for i := range byte(5) {
+		s.push(queue, packet{data: []byte{i}})
+	}
+	if dropped != 3 {
+		t.Errorf("%d were dropped, want 3", dropped)
+	}
+	if got := (<-queue).data[0]; got != 3 {
+		t.Errorf("the oldest left is %d, want 3: its machine has asked again already", got)
+	}
+}
+
+func TestDecodeWithoutEnd(t *testing.T) {
+	b := request(t, option(12, 'x')).ToBytes()
+	cut := b[:bytes.LastIndexByte(b, 255)]
+	if _, err := Decode(cut); err != nil {
+		t.Errorf("some firmware forgets the end mark: %v", err)
+	}
+	if _, err := Decode(cut[:100]); err == nil {
+		t.Error("half a header is no packet")
+	}
+}
+
+func TestLogHoldsNothingOfAStranger(t *testing.T) {
+	var out bytes.Buffer
+	cfg := testConfig(testState(nil, testPlan()))
+	cfg.Log = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w := newWire()
+	req := request(t, text(60, "secret of a phone's memory"), func(d *dhcpv4.DHCPv4) {
+		d.BootFileName, d.ClientHWAddr = "secret", net.HardwareAddr{2, 0, 0, 0, 0, 9}
+	})
+	New(cfg).handle(w, packet{req.ToBytes(), broadcastIn()})
+	if got := out.String(); strings.Contains(got, "secret") || !strings.Contains(got, "UnknownMachine") {
+		t.Errorf("log: %s", got)
+	}
+}
+
+func TestUnicast(t *testing.T) {
+	k := knownInterface{addresses: []netip.Addr{testServer}, directed: []netip.Addr{netip.MustParseAddr("10.99.0.255")}}
+	cases := map[string]struct {
+		reason string
+		to     string
+		want   string
+	}{
+		"Own":       {"a relay or a renewal", "10.99.0.1", "10.99.0.1"},
+		"Other":     {"an address of ours on another interface", "172.16.0.1", "172.16.0.1"},
+		"Limited":   {"a broadcast", "255.255.255.255", "invalid IP"},
+		"Directed":  {"a broadcast to the subnet", "10.99.0.255", "invalid IP"},
+		"Multicast": {"no address of anybody", "224.0.0.1", "invalid IP"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := k.unicast(net.ParseIP(tc.to)).String(); got != tc.want {
+				t.Errorf("got %s, want %s: %s", got, tc.want, tc.reason)
+			}
+		})
 	}
 }

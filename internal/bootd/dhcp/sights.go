@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// sameExchange is how long a repeated xid is a retransmission; later it's a new boot: BIOS ROMs use the same one at
-	// every boot.
-	sameExchange = 30 * time.Second
+	// sameExchange is how long a repeated xid is a retransmission; later it's a new boot: BIOS ROMs, and iPXE on OVMF, use
+	// the same one at every boot.
+	sameExchange = 10 * time.Second
 	// sameBoot is how long after its ROM's exchange an iPXE's belongs to the same boot.
 	sameBoot  = 3 * time.Minute
 	maxSights = 8192

@@ -1,0 +1,182 @@
+package dhcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+//nolint:gochecknoglobals // The flag of golden files.
+var update = flag.Bool("update", false, "write the golden files")
+
+type recording struct {
+	name string
+	data []byte
+}
+
+// recordings reads lines of a name and a packet in hex.
+func recordings(t testing.TB) []recording {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "recordings.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var out []recording
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		name, digits, ok := strings.Cut(lines.Text(), " ")
+		if !ok || name == "#" {
+			continue
+		}
+		data, err := hex.DecodeString(digits)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, recording{name, data})
+	}
+	return out
+}
+
+// owner is a state in which a packet's machine is ours, with the address that it was given when it was recorded.
+func owner(t testing.TB, req *dhcpv4.DHCPv4) *boot.State {
+	t.Helper()
+	f := Classify(req)
+	if f.MAC == "" {
+		t.Fatalf("hardware address %s", req.ClientHWAddr)
+	}
+	return testState(nil, testPlan(func(p *boot.Plan) {
+		p.MACs = []boot.MAC{f.MAC}
+		if f.Requested.IsValid() {
+			p.Network.Address = netip.PrefixFrom(f.Requested, 24)
+		}
+	}))
+}
+
+// described is an answer as golden files hold it.
+func described(a Answer) string {
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "  %s option93=%d: %s", a.Facts.Client, a.Facts.Arch, a.Reason)
+	if a.Packet == nil {
+		return b.String() + "\n"
+	}
+	p := a.Packet
+	_, _ = fmt.Fprintf(&b, " to %s, stage %q, %d bytes\n", a.To, a.Stage, len(p.ToBytes()))
+	_, _ = fmt.Fprintf(&b, "  yiaddr=%s siaddr=%s flags=%#04x file=%q\n", p.YourIPAddr, p.ServerIPAddr, p.Flags, p.BootFileName)
+	for _, code := range slices.Sorted(maps.Keys(p.Options)) {
+		v := p.Options[code]
+		if printable(v) {
+			_, _ = fmt.Fprintf(&b, "  %3d %q\n", code, v)
+			continue
+		}
+		_, _ = fmt.Fprintf(&b, "  %3d %x\n", code, v)
+	}
+	return b.String()
+}
+
+func printable(b []byte) bool {
+	return len(b) > 4 && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// TestRecordings answers what firmware under QEMU really sent.
+func TestRecordings(t *testing.T) {
+	var got strings.Builder
+	for _, r := range recordings(t) {
+		req, err := Decode(r.data)
+		if err != nil {
+			t.Fatalf("%s: %v", r.name, err)
+		}
+		a := Respond(testView(owner(t, req)), req, broadcastIn())
+		_, _ = fmt.Fprintf(&got, "%s\n%s\n", r.name, described(a))
+	}
+	path := filepath.Join("testdata", "answers.golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("answers (-want +got; -update writes them):\n%s", diff)
+	}
+}
+
+// TestRealFirmware reads packets of real machines, which aren't ours to give away.
+func TestRealFirmware(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "..", "shared", "testdata", "dhcp-real", "text")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("packets of real firmware: ../shared/testdata/dhcp-real isn't there")
+	}
+	cases := map[string]struct {
+		reason string
+		client Client
+		file   string
+	}{
+		"cisco-ncs5001-ipxe-discover":      {"a vendor's iPXE, with more behind its class", ClientIPXE, "http://"},
+		"dell-bios-discover":               {"a BIOS ROM of 548 bytes", ClientPXE, "undionly.kpxe"},
+		"dell-ipxe-native-discover":        {"iPXE with a native driver", ClientIPXE, "http://"},
+		"hyperv-gen1-bios-discover":        {"a BIOS ROM with the short list", ClientPXE, "undionly.kpxe"},
+		"juniper-ex-relay-opt82-discover":  {"a laptop's system behind a relay", ClientOS, ""},
+		"minipc-intel-iba-v1562-discover":  {"an unset option 97", ClientPXE, "undionly.kpxe"},
+		"minipc-uefi-httpboot-discover-a":  {"UEFI HTTP Boot", ClientHTTP, "http://10.99.0.1:8080/v1/firmware/snponly.efi"},
+		"minipc-uefi-httpboot-discover-b":  {"a maximum size of 65280", ClientHTTP, "http://10.99.0.1:8080/v1/firmware/snponly.efi"},
+		"raspberrypi3-rom-discover":        {"a Pi says that it is a BIOS", ClientPXE, "undionly.kpxe"},
+		"raspberrypi3bplus-rom-discover":   {"and doesn't ask for mask and router", ClientPXE, "undionly.kpxe"},
+		"raspberrypi4-eeprom-discover":     {"the same", ClientPXE, "undionly.kpxe"},
+		"raspberrypi4-eeprom-request":      {"without a class; option 93 tells", ClientPXE, "undionly.kpxe"},
+		"raspberrypi4-eeprom2019-discover": {"the same", ClientPXE, "undionly.kpxe"},
+		"raspberrypi4-uboot-request":       {"firmware that we have nothing for", ClientOther, ""},
+		"starfive-riscv-uboot-discover":    {"and without option 93", ClientOther, ""},
+		"supermicro-bios-discover":         {"option 97 holds the MAC", ClientPXE, "undionly.kpxe"},
+		"virtualbox-efi-discover":          {"OVMF's kin", ClientPXE, "snponly.efi"},
+		"virtualbox-efi-request":           {"a REQUEST four seconds later", ClientPXE, "snponly.efi"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(dir, name+".hex"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req, err := Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.GatewayIPAddr = net.IPv4zero // As if it stood on our own segment.
+			a := Respond(testView(owner(t, req)), req, broadcastIn())
+			if a.Facts.Client != tc.client {
+				t.Errorf("%s: client %s, want %s", tc.reason, a.Facts.Client, tc.client)
+			}
+			if a.Packet == nil && a.Reason != SilentOtherServer {
+				t.Fatalf("%s: silence, %s", tc.reason, a.Reason)
+			}
+			if a.Packet != nil && (!strings.HasPrefix(a.Packet.BootFileName, tc.file) || tc.file == "" && a.Packet.BootFileName != "") {
+				t.Errorf("%s: file %q, want %q", tc.reason, a.Packet.BootFileName, tc.file)
+			}
+			if got := Respond(testView(testState(nil, testPlan())), req, broadcastIn()); got.Packet != nil {
+				t.Errorf("%s: answered though it's nobody's", tc.reason)
+			}
+		})
+	}
+}
