@@ -17,6 +17,13 @@ const (
 	targetUefiHTTP  = "UefiHttp"
 )
 
+// Properties of ComputerSystem.Boot (schema ComputerSystem 1.5 and later; Mode 1.1).
+const (
+	propTarget  = "BootSourceOverrideTarget"
+	propEnabled = "BootSourceOverrideEnabled"
+	propMode    = "BootSourceOverrideMode"
+)
+
 // readBacks is how often a write is looked for before it counts as lost.
 const readBacks = 3
 
@@ -24,7 +31,7 @@ const readBacks = 3
 // BiosSetup) and reads it back. A target that is already set is left alone.
 func (c *Client) SetBootOnce(ctx context.Context, s System, target string) error {
 	if len(s.Boot.Targets) > 0 && !slices.Contains(s.Boot.Targets, target) {
-		return unsupported("BootSourceOverrideTarget " + target)
+		return unsupported(propTarget + " " + target)
 	}
 
 	return c.override(ctx, s, target, EnabledOnce)
@@ -50,7 +57,7 @@ func (c *Client) override(ctx context.Context, s System, target, enabled string)
 			return nil
 		}
 
-		return unsupported("Boot.BootSourceOverrideTarget")
+		return unsupported("Boot." + propTarget)
 	}
 	if err := c.patch(ctx, place, payload(place.boot, target, enabled, quirk), quirk); err != nil {
 		return err
@@ -61,11 +68,11 @@ func (c *Client) override(ctx context.Context, s System, target, enabled string)
 
 // payload is the PATCH for an override. It is pure.
 func payload(now Boot, target, enabled string, quirk Quirk) map[string]any {
-	boot := map[string]string{"BootSourceOverrideTarget": target, "BootSourceOverrideEnabled": enabled}
+	boot := map[string]string{propTarget: target, propEnabled: enabled}
 	if now.Mode != "" && quirk.Mode != ModeNever && enabled != EnabledDisabled {
-		boot["BootSourceOverrideMode"] = now.Mode
+		boot[propMode] = now.Mode
 		if target == targetUefiHTTP {
-			boot["BootSourceOverrideMode"] = modeUEFI
+			boot[propMode] = modeUEFI
 		}
 	}
 
@@ -179,9 +186,9 @@ func (c *Client) readBack(ctx context.Context, path, target, enabled string, qui
 			return nil
 		}
 	}
-	field := "Boot.BootSourceOverrideTarget"
+	field := "Boot." + propTarget
 	if now.boot.Target == target {
-		field = "Boot.BootSourceOverrideEnabled"
+		field = "Boot." + propEnabled
 	}
 	err := failf(NoEffect, "the BMC accepted a change of %s and didn't make it", field)
 	err.Field = field

@@ -2,10 +2,12 @@ package redfish
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,13 +27,13 @@ func loadCapture(t *testing.T, name string) replay {
 	t.Helper()
 	root := filepath.Join(captures, name)
 	tree := replay{}
-	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+	files := os.DirFS(root)
+	err := fs.WalkDir(files, ".", func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.Name() != "index.json" {
 			return err
 		}
-		body, err := os.ReadFile(p)
-		rel := strings.TrimPrefix(filepath.Dir(p), root)
-		tree[strings.ToLower(rel)] = body
+		body, err := fs.ReadFile(files, p)
+		tree["/"+strings.ToLower(path.Dir(p))] = body
 
 		return err
 	})
@@ -58,18 +60,14 @@ func loopback() Guard {
 }
 
 // connectTo starts a TLS server for h and connects with basic authentication.
-func connectTo(t *testing.T, h http.Handler, change func(*Config)) *Client {
+func connectTo(t *testing.T, h http.Handler) *Client {
 	t.Helper()
 	srv := httptest.NewTLSServer(h)
 	t.Cleanup(srv.Close)
-	cfg := Config{
+	c, err := Connect(t.Context(), Config{
 		Address: srv.URL, Username: "u", Password: "p", Auth: AuthBasic, TLS: TLS{Verify: VerifyNone},
 		Guard: loopback(), RequestTimeout: 10 * time.Second, ReadBackInterval: time.Millisecond,
-	}
-	if change != nil {
-		change(&cfg)
-	}
-	c, err := Connect(t.Context(), cfg)
+	})
 	if err != nil {
 		t.Fatalf("Connect(...): %v", err)
 	}
@@ -78,14 +76,17 @@ func connectTo(t *testing.T, h http.Handler, change func(*Config)) *Client {
 	return c
 }
 
-// seen is what a capture must be read as.
-type seen struct {
-	Name, UUID, Model, Health string
-	Power                     Power
-	Boot                      [3]string // target, enabled, mode
-	CanReset                  bool
-	On, Graceful, Force       string // ResetTypes; "" when the BMC has none
-	MACs                      int
+// reading is what a capture must be read as.
+type reading struct {
+	Kind Kind // of the error, or ""
+
+	Name     string // in one word, Identity.Name
+	Power    Power
+	Health   string
+	Boot     string // target, enabled, mode
+	Graceful string // the ResetType that asks the OS
+	Force    string
+	MACs     int
 }
 
 func TestCaptures(t *testing.T) {
@@ -95,33 +96,59 @@ func TestCaptures(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		want   Selector
-		seen   seen
-	}{}
-	_ = cases
-	dirs, _ := os.ReadDir(captures)
-	for _, d := range dirs {
-		if !d.IsDir() || d.Name() == "LICENSES" {
-			continue
-		}
-		t.Run(d.Name(), func(t *testing.T) {
-			c := connectTo(t, loadCapture(t, d.Name()), nil)
-			s, err := c.System(t.Context(), Selector{})
-			if err != nil {
-				t.Log(err)
-				return
+		read   reading
+	}{
+		"dell-13g-idrac8-partial":           {reason: "No GracefulShutdown: the power button asks the OS. Rests at None/Once.", read: reading{Name: "CNIVC0076B0735", Power: PowerOn, Health: "OK", Boot: "None Once ", Graceful: "PushPowerButton", Force: "ForceOff", MACs: 4}},
+		"dell-r750-idrac9-6.00.30":          {reason: "InfiniBand functions are NICs too.", read: reading{Name: "CNIVC0014M0388", Power: PowerOn, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 7}},
+		"gigabyte-h262z63-ami-12.84":        {reason: "Duplicate MACs; Systems/Capabilities is no System; reset types in an ActionInfo.", read: reading{Name: "GJG9NF512A000302", Power: PowerOn, Health: "OK", Boot: "None Disabled Legacy", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 2}},
+		"hpe-dl360gen10plus-ilo5-3.11":      {reason: "Ports know MACs that nothing else does.", read: reading{Name: "MXQ2390RHW", Power: PowerOn, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 8}},
+		"hpe-dl380agen11-ilo6-1.66":         {reason: "iLO 6.", read: reading{Name: "2M2D2J00L4", Power: PowerOn, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 2}},
+		"hpe-dl385gen10plusv2-ilo5-2.72":    {reason: "Trailing slashes in every link.", read: reading{Name: "MXQ302099S", Power: PowerOn, Health: "Critical", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 9}},
+		"hpecray-ex235n-nc-2node":           {reason: "Two nodes behind one BMC: it refuses to guess.", read: reading{Kind: Ambiguous}},
+		"hpecray-ex235n-nc-2node/by-id":     {reason: "By id. Off instead of ForceOff never wins over ForceOff; no override; MACs that say Not Available, but not in boot paths.", want: Selector{ID: "Node1"}, read: reading{Name: "DP20300012", Power: PowerOn, Health: "OK", Boot: "  ", Force: "ForceOff", MACs: 5}},
+		"hpecray-ex235n-nc-2node/by-serial": {reason: "The nodes share their serial.", want: Selector{Serial: "DP20300012"}, read: reading{Kind: Ambiguous}},
+		"huawei-v5-ibmc-partial":            {reason: "The capture has no list of Systems.", read: reading{Kind: NotFound}},
+		"lenovo-sr670v2-xcc-2.83":           {reason: "ToManager is the BMC's NIC.", read: reading{Name: "J105958B", Power: PowerOn, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 4}},
+		"nvidia-bluefield3-dpubmc-24.10":    {reason: "UUID null; Members null; its MACs are listed under its Manager; tmfifo's is everybody's.", read: reading{Name: "MT2423600ANG", Power: PowerOn, Health: "OK", Boot: "UefiHttp Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 3}},
+		"nvidia-gb200nvl-openbmc-24.12":     {reason: "The System that can be reset is the host; serial null; MACs in boot paths only.", read: reading{Name: "501f2928-84ea-8579-cf52-dc2dbd2e4656", Power: PowerOn, Health: "OK", Boot: "None Disabled ", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 2}},
+		"nvidia-gh200-openbmc-24.05":        {reason: "The same, resting at Continuous/Hdd.", read: reading{Name: "1e90aa6e-6d05-9589-2253-ce7672d02d26", Power: PowerOn, Health: "OK", Boot: "Hdd Continuous ", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 6}},
+		"nvidia-nvswitchtray-n5110-openbmc": {reason: "A switch tray without NICs.", read: reading{Name: "MT2519600UDR", Power: PowerOn, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff"}},
+		"openbmc-stock-2.15":                {reason: "Neither serial nor UUID: the URI is its name.", read: reading{Name: "/redfish/v1/Systems/system", Power: PowerOff, Health: "OK", Boot: "None Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff"}},
+		"supermicro-sys510t-x12-partial":    {reason: "GracefulShutdownGracefulRestart is two values glued together.", read: reading{Name: "S482931X2814218", Power: PowerOn, Health: "Critical", Boot: "Hdd Continuous UEFI", Graceful: "GracefulShutdown", Force: "ForceOff"}},
+		"supermicro-sys821ge-x13-11.01.01":  {reason: "Reset types in an ActionInfo; rests at Disabled/Pxe; the host interface's MAC is left out.", read: reading{Name: "S889914X3710910", Power: PowerOn, Health: "OK", Boot: "Pxe Disabled UEFI", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 11}},
+		"supermicro-x10sdv-4.0":             {reason: "A serial of spaces; non-schema boot targets.", read: reading{Name: "00000000-0000-0000-0000-ac1f6b18a45a", Power: PowerOn, Health: "OK", Boot: "None Disabled ", Graceful: "GracefulShutdown", Force: "ForceOff", MACs: 4}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tree, _, _ := strings.Cut(name, "/")
+			c := connectTo(t, loadCapture(t, tree))
+			if diff := cmp.Diff(tc.read, readAll(t, c, tc.want)); diff != "" {
+				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
 			}
-			adv, err := c.advertised(t.Context(), s)
-			if err != nil {
-				t.Log(err)
-			}
-			inv, err := c.Inventory(t.Context(), s)
-			if err != nil {
-				t.Log(err)
-			}
-			on, _ := chooseReset(adv, ActOn, s.Power)
-			gr, _ := chooseReset(adv, ActGracefulOff, s.Power)
-			fo, _ := chooseReset(adv, ActForceOff, s.Power)
-			t.Log(cmp.Diff(seen{}, seen{s.Name(), s.UUID, s.Manufacturer + "|" + s.Model, s.Health, s.Power, [3]string{s.Boot.Target, s.Boot.Enabled, s.Boot.Mode}, s.CanReset, on, gr, fo, len(inv.MACs)}), inv)
 		})
 	}
+}
+
+func readAll(t *testing.T, c *Client, want Selector) reading {
+	t.Helper()
+	s, err := c.System(t.Context(), want)
+	if err != nil {
+		return reading{Kind: KindOf(err)}
+	}
+	inv, err := c.Inventory(t.Context(), s)
+	if err != nil {
+		t.Fatalf("Inventory(...): %v", err)
+	}
+	types, err := c.advertised(t.Context(), s)
+	if err != nil {
+		t.Fatalf("advertised(...): %v", err)
+	}
+	r := reading{
+		Name: s.Name(), Power: s.Power, Health: s.Health, MACs: len(inv.MACs),
+		Boot: strings.Join([]string{s.Boot.Target, s.Boot.Enabled, s.Boot.Mode}, " "),
+	}
+	r.Graceful, _ = chooseReset(types, ActGracefulOff, s.Power)
+	r.Force, _ = chooseReset(types, ActForceOff, s.Power)
+
+	return r
 }

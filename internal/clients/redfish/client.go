@@ -3,6 +3,7 @@ package redfish
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,8 +12,13 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// pathRoot is the service root (DSP0266, 6.2).
-const pathRoot = "/redfish/v1/"
+// Where things are when the service root doesn't say (DSP0266, 6.2).
+const (
+	pathRoot     = "/redfish/v1/"
+	pathSystems  = "/redfish/v1/Systems"
+	pathManagers = "/redfish/v1/Managers"
+	pathSessions = "/redfish/v1/SessionService/Sessions"
+)
 
 // Client is a connection to one BMC. Close it: BMCs have few sessions. Not
 // safe for concurrent use.
@@ -87,14 +93,14 @@ type answer struct {
 	etag string
 }
 
-// get reads a resource leniently into into (nil: the body is dropped).
-func (c *Client) get(ctx context.Context, path string, into any) (answer, error) {
+// get reads a resource leniently into v (nil: the body is only returned).
+func (c *Client) get(ctx context.Context, path string, v any) (answer, error) {
 	a, err := c.do(ctx, http.MethodGet, path, nil, "")
-	if err != nil || into == nil {
+	if err != nil || v == nil {
 		return a, err
 	}
 
-	return a, decode(a.body, into)
+	return a, decode(a.body, v)
 }
 
 // do sends one request. A session that the BMC forgot is opened again, once.
@@ -153,9 +159,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any, header
 
 func (c *Client) headers(ifMatch string) map[string]string {
 	h := map[string]string{"OData-Version": "4.0"}
-	for k, v := range c.header {
-		h[k] = v
-	}
+	maps.Copy(h, c.header)
 	if ifMatch != "" {
 		h["If-Match"] = ifMatch
 	}
@@ -197,14 +201,14 @@ func wait(ctx context.Context, w Waiter) error {
 	return nil
 }
 
-// Session is the part of gofish that logs in.
+// createSession is the part of gofish that logs in.
 func (c *Client) createSession(ctx context.Context) (*schemas.AuthToken, error) {
 	if err := wait(ctx, c.cfg.Limiter); err != nil {
 		return nil, err
 	}
 	path := string(c.root.Links.Sessions)
 	if path == "" {
-		path = "/redfish/v1/SessionService/Sessions"
+		path = pathSessions
 	}
 	if err := checkPath(path); err != nil {
 		return nil, err

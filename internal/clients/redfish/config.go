@@ -114,7 +114,11 @@ func Endpoint(address string) (string, error) {
 		}
 		host = strings.TrimRight(rest, "/")
 	}
-	if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+	bare := host
+	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+		bare = host[1 : len(host)-1]
+	}
+	if ip, err := netip.ParseAddr(bare); err == nil {
 		return net.JoinHostPort(ip.String(), "443"), nil
 	}
 	u, err := url.Parse("https://" + host)

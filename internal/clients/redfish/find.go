@@ -91,7 +91,7 @@ func (c *Client) systemsPath() string {
 		return string(c.root.Systems)
 	}
 
-	return "/redfish/v1/Systems"
+	return pathSystems
 }
 
 // Fits says whether a System is one that the selector means.
@@ -145,11 +145,11 @@ type collectionBody struct {
 }
 
 // members lists a collection's members, page by page, each once.
-func (c *Client) members(ctx context.Context, path string) ([]string, error) {
+func (c *Client) members(ctx context.Context, uri string) ([]string, error) {
 	var out []string
-	for page := 0; path != "" && page < maxPages; page++ {
+	for page := 0; uri != "" && page < maxPages; page++ {
 		var b collectionBody
-		if _, err := c.get(ctx, path, &b); err != nil {
+		if _, err := c.get(ctx, uri, &b); err != nil {
 			return nil, err
 		}
 		for _, m := range b.Members {
@@ -157,18 +157,18 @@ func (c *Client) members(ctx context.Context, path string) ([]string, error) {
 				out = append(out, m)
 			}
 		}
-		path = string(b.NextLink)
-		if path == "" {
-			path = string(b.Next)
+		uri = string(b.NextLink)
+		if uri == "" {
+			uri = string(b.Next)
 		}
 	}
 
 	return out, nil
 }
 
-func contains(paths []string, path string) bool {
-	for _, p := range paths {
-		if samePath(p, path) {
+func contains(uris []string, uri string) bool {
+	for _, u := range uris {
+		if samePath(u, uri) {
 			return true
 		}
 	}

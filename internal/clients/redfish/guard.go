@@ -64,6 +64,7 @@ type dialer struct {
 
 const dialTimeout = 10 * time.Second
 
+// DialContext is what http.Transport calls.
 func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -32,13 +32,13 @@ func (i Identity) Name() string {
 }
 
 // placeholders are what firmware says instead of a serial number.
-var placeholders = []string{
+var placeholders = []string{ //nolint:gochecknoglobals // A table.
 	"n/a", "na", "none", "null", "unknown", "default string", "not specified", "not available",
 	"to be filled by o.e.m.", "system serial number", "0123456789", "empty",
 }
 
 // placeholderUUIDs come with the reference code of firmware vendors.
-var placeholderUUIDs = []string{
+var placeholderUUIDs = []string{ //nolint:gochecknoglobals // A table.
 	"03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009",
 }
 

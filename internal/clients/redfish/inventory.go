@@ -63,12 +63,12 @@ type walk struct {
 }
 
 // read gets one resource and says whether it is there.
-func (w *walk) read(ctx context.Context, path string, into any) bool {
-	if path == "" || w.err != nil || w.left <= 0 {
+func (w *walk) read(ctx context.Context, uri string, v any) bool {
+	if uri == "" || w.err != nil || w.left <= 0 {
 		return false
 	}
 	w.left--
-	_, err := w.c.get(ctx, path, into)
+	_, err := w.c.get(ctx, uri, v)
 	if err != nil && skippable(err) {
 		return false
 	}
@@ -78,12 +78,12 @@ func (w *walk) read(ctx context.Context, path string, into any) bool {
 }
 
 // members lists a collection; one that can't be read has none.
-func (w *walk) members(ctx context.Context, path string) []string {
-	if path == "" || w.err != nil || w.left <= 0 {
+func (w *walk) members(ctx context.Context, uri string) []string {
+	if uri == "" || w.err != nil || w.left <= 0 {
 		return nil
 	}
 	w.left--
-	out, err := w.c.members(ctx, path)
+	out, err := w.c.members(ctx, uri)
 	if err != nil && !skippable(err) {
 		w.err = err
 	}
@@ -188,7 +188,7 @@ func (w *walk) adapter(ctx context.Context, uri string) {
 func (w *walk) manager(ctx context.Context) (own []string, firmware string) {
 	managers := string(w.c.root.Managers)
 	if managers == "" {
-		managers = "/redfish/v1/Managers"
+		managers = pathManagers
 	}
 	for _, uri := range w.members(ctx, managers) {
 		var b struct {

@@ -49,7 +49,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	}
 	var list []text
 	if json.Unmarshal(b, &list) != nil {
-		return nil
+		return nil //nolint:nilerr // What isn't a list is an empty one.
 	}
 	for _, s := range list {
 		if s != "" {
@@ -92,7 +92,7 @@ func (r *refs) UnmarshalJSON(b []byte) error {
 	}
 	var list []ref
 	if json.Unmarshal(b, &list) != nil {
-		return nil
+		return nil //nolint:nilerr // What isn't a list is an empty one.
 	}
 	for _, s := range list {
 		if s != "" {

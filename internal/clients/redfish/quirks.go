@@ -31,6 +31,9 @@ type Quirk struct {
 	TargetOnSystem bool
 }
 
+// targetBootNext is UEFI's BootNext variable as a target.
+const targetBootNext = "UefiBootNext"
+
 // Quirks is the built-in table.
 func Quirks() []Quirk {
 	return []Quirk{
@@ -41,7 +44,7 @@ func Quirks() []Quirk {
 		{Manufacturer: "HPE", Mode: ModeNever},
 		// X11 and later store Pxe as UefiBootNext; older ones have no mode,
 		// which ModeIfPresent sees.
-		{Manufacturer: "Supermicro", StoredAs: map[string]string{"Pxe": "UefiBootNext"}},
+		{Manufacturer: "Supermicro", StoredAs: map[string]string{"Pxe": targetBootNext}},
 		// Systems/1/Pending carries BootOrder only.
 		{Manufacturer: "Lenovo", TargetOnSystem: true},
 	}

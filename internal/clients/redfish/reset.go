@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
 )
 
 // Act is a power action.
@@ -23,17 +25,21 @@ const (
 )
 
 // resetTypes are the ResetTypes for an act, best first.
-var resetTypes = map[Act][]string{
-	ActOn:          {"On", "ForceOn"},
-	ActGracefulOff: {"GracefulShutdown"},
+var resetTypes = map[Act][]string{ //nolint:gochecknoglobals // A table.
+	ActOn:          {string(schemas.OnResetType), string(schemas.ForceOnResetType)},
+	ActGracefulOff: {string(schemas.GracefulShutdownResetType)},
 	// Cray's node controllers say Off, which isn't in the schema.
-	ActForceOff: {"ForceOff", "Off"},
-	ActRestart:  {"ForceRestart", "PowerCycle", "FullPowerCycle"},
+	ActForceOff: {string(schemas.ForceOffResetType), "Off"},
+	ActRestart: {
+		string(schemas.ForceRestartResetType), string(schemas.PowerCycleResetType), string(schemas.FullPowerCycleResetType),
+	},
 }
+
+const pushButton = string(schemas.PushPowerButtonResetType)
 
 // lastResort is the power button, which does different things in different
 // states: tried only where the state makes it mean what is wanted.
-var lastResort = map[Act]Power{ActOn: PowerOff, ActGracefulOff: PowerOn}
+var lastResort = map[Act]Power{ActOn: PowerOff, ActGracefulOff: PowerOn} //nolint:gochecknoglobals // A table.
 
 // goal is the power state that an act leads to; a restart has none to see.
 func (a Act) goal() Power {
@@ -67,8 +73,8 @@ func chooseReset(advertised []string, act Act, now Power) (string, bool) {
 		}
 	}
 	state, ok := lastResort[act]
-	if ok && state == now && slices.Contains(advertised, "PushPowerButton") {
-		return "PushPowerButton", true
+	if ok && state == now && slices.Contains(advertised, pushButton) {
+		return pushButton, true
 	}
 
 	return "", false

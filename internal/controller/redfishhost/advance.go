@@ -120,7 +120,7 @@ func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w
 // it didn't answer, it stays begun and the next look tells what happened.
 func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j journal, err error) error {
 	t := sentence(err, e.inputs)
-	switch redfish.KindOf(err) {
+	switch redfish.KindOf(err) { //nolint:exhaustive // The others don't say that the BMC is away.
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}

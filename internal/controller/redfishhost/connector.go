@@ -145,10 +145,10 @@ func (c *Connector) guard(allowed []string) (redfish.Guard, error) {
 }
 
 // tlsOf joins the provider config's settings with the host's own pins.
-func tlsOf(config *v1alpha1.TLS, host *v1alpha1.HostTLS) redfish.TLS {
+func tlsOf(of *v1alpha1.TLS, host *v1alpha1.HostTLS) redfish.TLS {
 	t := redfish.TLS{Verify: redfish.VerifySystem}
-	if config != nil {
-		t = redfish.TLS{Verify: redfish.Verify(config.Verify), CABundle: []byte(config.CABundle), Pins: config.PinnedSHA256}
+	if of != nil {
+		t = redfish.TLS{Verify: redfish.Verify(of.Verify), CABundle: []byte(of.CABundle), Pins: of.PinnedSHA256}
 	}
 	if host != nil && len(host.PinnedSHA256) > 0 {
 		t.Pins = host.PinnedSHA256

@@ -35,7 +35,9 @@ var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
 // doesn't flap with its BMC.
 func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalObservation, error) {
 	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && !leavesTraces(host) {
-		return managed.ExternalObservation{}, e.leave(ctx, host)
+		e.leave(ctx, host)
+
+		return managed.ExternalObservation{}, nil
 	}
 	inv, pin, err := e.look(ctx, host)
 	if err != nil && !isTrouble(err) {
@@ -45,7 +47,9 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		// What we would clear is a hint to a machine that nobody has any more:
 		// it isn't worth keeping the object for a dead BMC. The gate that
 		// decides about installs is in bootd.
-		return managed.ExternalObservation{}, e.leave(ctx, host)
+		e.leave(ctx, host)
+
+		return managed.ExternalObservation{}, nil
 	}
 	if err != nil {
 		e.trouble = err
@@ -150,12 +154,10 @@ func leavesTraces(host *v1alpha1.RedfishHost) bool {
 }
 
 // leave closes the session: the host is gone.
-func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) error {
+func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.inventories.forget(host.GetUID())
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
-
-	return nil
 }
 
 // Create is never called: a machine is there or not, and Observe says of every

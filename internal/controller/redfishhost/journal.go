@@ -93,10 +93,11 @@ func (j *journal) String() string {
 func (j *journal) pending() bool { return j != nil && j.Act != nil && j.Act.State == begun }
 
 // with returns a copy of j with a as its act.
-func (j journal) with(a act) *journal {
-	j.Act = &a
+func (j *journal) with(a act) *journal {
+	next := *j
+	next.Act = &a
 
-	return &j
+	return &next
 }
 
 // adopted is the journal of a host that has none: everything that is asked for

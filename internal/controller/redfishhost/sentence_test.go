@@ -12,7 +12,7 @@ import (
 )
 
 func TestSentence(t *testing.T) {
-	in := inputs{address: "10.0.7.12", secret: "r7-u12-bmc"}
+	in := inputs{address: "10.0.7.12", secret: "r7-u12-bmc"} //nolint:gosec // The name of a Secret.
 	cases := map[string]struct {
 		reason string
 		err    error

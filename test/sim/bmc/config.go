@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"net"
+	"strconv"
 	"time"
 )
 
@@ -93,7 +94,7 @@ func (c Config) withDefaults() Config {
 
 func (s SystemConfig) withDefaults(position int) SystemConfig {
 	if s.ID == "" {
-		s.ID = string(rune('1' + position))
+		s.ID = strconv.Itoa(position + 1)
 	}
 	if s.Model == "" {
 		s.Model = ModelInline

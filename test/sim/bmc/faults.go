@@ -125,6 +125,11 @@ func misbehave(f *Fault, w http.ResponseWriter, r *http.Request, effect func(htt
 // discard is a ResponseWriter for answers that nobody gets.
 type discard struct{ header http.Header }
 
-func (d discard) Header() http.Header         { return d.header }
+// Header implements http.ResponseWriter.
+func (d discard) Header() http.Header { return d.header }
+
+// Write implements http.ResponseWriter.
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
+
+// WriteHeader implements http.ResponseWriter.
+func (d discard) WriteHeader(int) {}

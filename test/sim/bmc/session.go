@@ -66,7 +66,10 @@ func (b *BMC) login(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	var body struct{ UserName, Password string }
+	var body struct {
+		UserName string `json:"UserName"`
+		Password string `json:"Password"`
+	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		fail(w, http.StatusBadRequest, "MalformedJSON")
 

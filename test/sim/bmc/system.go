@@ -50,7 +50,7 @@ func (s *system) targets() []string {
 func (s *system) etagHeader() string { return `W/"` + strconv.Itoa(s.etag) + `"` }
 
 // systemResource renders the System or its settings resource, with its ETag.
-func (b *BMC) systemResource(s *system, path string) (object, string) {
+func (b *BMC) systemResource(s *system, path string) (body object, etag string) {
 	powered := s.cfg.Machine.Powered()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func (b *BMC) systemResource(s *system, path string) (object, string) {
 	if b.cfg.Now().Before(s.lagUntil) {
 		powered = s.laggedOn
 	}
-	body := s.describe(powered)
+	body = s.describe(powered)
 	if s.cfg.Model == ModelActionInfo {
 		body["@Redfish.Settings"] = object{"SettingsObject": link(s.settingsURI())}
 		body["Boot"] = object{"BootOptions": link(s.uri() + "/BootOptions")}

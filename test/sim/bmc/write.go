@@ -16,10 +16,10 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	var body struct {
 		Boot struct {
-			BootSourceOverrideTarget  *string
-			BootSourceOverrideEnabled *string
-			BootSourceOverrideMode    *string
-		}
+			Target  *string `json:"BootSourceOverrideTarget"`
+			Enabled *string `json:"BootSourceOverrideEnabled"`
+			Mode    *string `json:"BootSourceOverrideMode"`
+		} `json:"Boot"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		fail(w, http.StatusBadRequest, "MalformedJSON")
@@ -33,7 +33,7 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 
 		return
 	}
-	next, bad := s.patched(body.Boot.BootSourceOverrideTarget, body.Boot.BootSourceOverrideEnabled, body.Boot.BootSourceOverrideMode)
+	next, bad := s.patched(body.Boot.Target, body.Boot.Enabled, body.Boot.Mode)
 	if bad != "" {
 		fail(w, http.StatusBadRequest, bad)
 
@@ -113,7 +113,9 @@ func (b *BMC) post(w http.ResponseWriter, r *http.Request, path string) {
 
 		return
 	}
-	var body struct{ ResetType string }
+	var body struct {
+		ResetType string `json:"ResetType"`
+	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		fail(w, http.StatusBadRequest, "MalformedJSON")
 

@@ -1,0 +1,139 @@
+package redfish
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestChooseReset(t *testing.T) {
+	full := []string{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown", "PushPowerButton", "Nmi", "PowerCycle"}
+	cases := map[string]struct {
+		reason     string
+		advertised []string
+		act        Act
+		now        Power
+		want       string // "" is none
+	}{
+		"On":               {reason: "The standard value.", advertised: full, act: ActOn, want: "On"},
+		"ForceOn":          {reason: "Its nearest.", advertised: []string{"ForceOn"}, act: ActOn, want: "ForceOn"},
+		"NothingSaid":      {reason: "A BMC that advertises nothing gets the standard value.", act: ActForceOff, want: "ForceOff"},
+		"Graceful":         {reason: "The standard value.", advertised: full, act: ActGracefulOff, now: PowerOn, want: "GracefulShutdown"},
+		"Glued":            {reason: "Supermicro X12 glues two values together.", advertised: []string{"On", "GracefulShutdownGracefulRestart"}, act: ActGracefulOff, now: PowerOn, want: "GracefulShutdown"},
+		"Button":           {reason: "iDRAC8: the power button of a running machine asks its OS.", advertised: []string{"On", "ForceOff", "PushPowerButton"}, act: ActGracefulOff, now: PowerOn, want: "PushPowerButton"},
+		"ButtonWhenOff":    {reason: "The button of a machine that is off would start it.", advertised: []string{"PushPowerButton"}, act: ActGracefulOff, now: PowerOff},
+		"ButtonUnknown":    {reason: "Nobody presses it without knowing.", advertised: []string{"PushPowerButton"}, act: ActOn},
+		"ButtonOn":         {reason: "It starts a machine that is off.", advertised: []string{"PushPowerButton"}, act: ActOn, now: PowerOff, want: "PushPowerButton"},
+		"ForceWithoutName": {reason: "Cray: Off besides ForceOff.", advertised: []string{"On", "Off"}, act: ActForceOff, now: PowerOn, want: "Off"},
+		"OffIsNotForceOff": {reason: "The longer name wins.", advertised: []string{"Off", "ForceOff"}, act: ActForceOff, now: PowerOn, want: "ForceOff"},
+		"OnIsNotForceOn":   {reason: "On isn't found inside ForceOff or Emulation.", advertised: []string{"Continue", "ForceOff"}, act: ActOn},
+		"NoForce":          {reason: "Nothing that cuts power.", advertised: []string{"On", "GracefulShutdown"}, act: ActForceOff, now: PowerOn},
+		"Restart":          {reason: "The standard value.", advertised: full, act: ActRestart, want: "ForceRestart"},
+		"Cycle":            {reason: "Its nearest.", advertised: []string{"PowerCycle"}, act: ActRestart, want: "PowerCycle"},
+		"Case":             {reason: "As the BMC spells it.", advertised: []string{"forceoff"}, act: ActForceOff, want: "forceoff"},
+		"NoSuchAct":        {reason: "An act that isn't one.", act: "Melt"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, ok := chooseReset(tc.advertised, tc.act, tc.now)
+			if got != tc.want || ok != (tc.want != "") {
+				t.Errorf("\n%s\nchooseReset(...): got %q, %v; want %q", tc.reason, got, ok, tc.want)
+			}
+		})
+	}
+}
+
+func TestPayload(t *testing.T) {
+	type boot = map[string]string
+	cases := map[string]struct {
+		reason          string
+		now             Boot
+		target, enabled string
+		quirk           Quirk
+		want            boot
+	}{
+		"Plain":    {reason: "A BMC without mode.", target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
+		"Mode":     {reason: "The mode that is there, so that it doesn't change.", now: Boot{Mode: "Legacy"}, target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "Legacy"}},
+		"HTTP":     {reason: "UEFI HTTP is UEFI.", now: Boot{Mode: "Legacy"}, target: "UefiHttp", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}},
+		"Quirk":    {reason: "Dell would queue a BIOS job.", now: Boot{Mode: "UEFI"}, target: "Pxe", enabled: EnabledOnce, quirk: Quirk{Mode: ModeNever}, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
+		"Clearing": {reason: "Target and Enabled, both, and nothing else.", now: Boot{Mode: "UEFI"}, target: TargetNone, enabled: EnabledDisabled, want: boot{"BootSourceOverrideTarget": "None", "BootSourceOverrideEnabled": "Disabled"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := payload(tc.now, tc.target, tc.enabled, tc.quirk)
+			if diff := cmp.Diff(map[string]any{"Boot": tc.want}, got); diff != "" {
+				t.Errorf("\n%s\npayload(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReached(t *testing.T) {
+	x13 := Quirk{StoredAs: map[string]string{"Pxe": targetBootNext}}
+	cases := map[string]struct {
+		reason          string
+		now             Boot
+		target, enabled string
+		quirk           Quirk
+		want            bool
+	}{
+		"Set":         {reason: "As written.", now: Boot{Target: "Pxe", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, want: true},
+		"OtherTarget": {reason: "Another one.", now: Boot{Target: "Hdd", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
+		"Disabled":    {reason: "X13 rests at Disabled/Pxe.", now: Boot{Target: "Pxe", Enabled: "Disabled"}, target: "Pxe", enabled: EnabledOnce},
+		"Continuous":  {reason: "Not once.", now: Boot{Target: "Pxe", Enabled: "Continuous"}, target: "Pxe", enabled: EnabledOnce},
+		"StoredAs":    {reason: "X13 stores another name.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, quirk: x13, want: true},
+		"NotStoredAs": {reason: "Without the quirk that is another target.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
+		"Cleared":     {reason: "Both.", now: Boot{Target: "None", Enabled: "Disabled"}, target: TargetNone, enabled: EnabledDisabled, want: true},
+		"ClearedOnce": {reason: "iDRAC8 rests at None/Once.", now: Boot{Target: "None", Enabled: "Once"}, target: TargetNone, enabled: EnabledDisabled, want: true},
+		"NotCleared":  {reason: "Still there.", now: Boot{Target: "Pxe", Enabled: "Once"}, target: TargetNone, enabled: EnabledDisabled},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := reached(tc.now, tc.target, tc.enabled, tc.quirk); got != tc.want {
+				t.Errorf("\n%s\nreached(...): got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRungs(t *testing.T) {
+	cases := map[string]struct {
+		reason       string
+		first, fresh string
+		want         []string
+	}{
+		"Stale":  {reason: "The fresh one, strong, any, none.", first: `W/"1"`, fresh: `W/"2"`, want: []string{`W/"2"`, `"2"`, "*", ""}},
+		"Same":   {reason: "What was refused isn't sent again.", first: `W/"1"`, fresh: `W/"1"`, want: []string{`"1"`, "*", ""}},
+		"Strong": {reason: "A strong one has no weaker form.", first: `"1"`, fresh: `"2"`, want: []string{`"2"`, "*", ""}},
+		"NoETag": {reason: "428 from a BMC that has none: any.", want: []string{"*"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, rungs(tc.first, tc.fresh)); diff != "" {
+				t.Errorf("\n%s\nrungs(%q, %q): -want, +got:\n%s", tc.reason, tc.first, tc.fresh, diff)
+			}
+		})
+	}
+}
+
+func TestQuirkFor(t *testing.T) {
+	table := []Quirk{{Manufacturer: "HPE", ModelContains: "DL160", NoIfMatch: true}, {Manufacturer: "HPE", Mode: ModeNever}}
+	cases := map[string]struct {
+		reason string
+		table  []Quirk
+		is     Identity
+		want   Quirk
+	}{
+		"Model": {reason: "The more special row comes first.", table: table, is: Identity{Manufacturer: "HPE", Model: "ProLiant dl160 Gen10"}, want: table[0]},
+		"Maker": {reason: "Then the manufacturer's.", table: table, is: Identity{Manufacturer: "hpe", Model: "ProLiant DL380"}, want: table[1]},
+		"None":  {reason: "Most machines have none.", table: table, is: Identity{Manufacturer: "Emulated Systems"}},
+		"Dell":  {reason: "The built-in table knows its manufacturers as they call themselves.", table: Quirks(), is: Identity{Manufacturer: "Dell Inc."}, want: Quirk{Manufacturer: "Dell", Mode: ModeNever, TargetOnSystem: true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, quirkFor(tc.table, tc.is)); diff != "" {
+				t.Errorf("\n%s\nquirkFor(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package bmc_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+)
+
+// lab is a RedfishHost controller without a manager: a fake API server, an
+// emulated BMC, and what the managed reconciler does, in miniature.
+type lab struct {
+	t    *testing.T
+	emu  *bmc.Server
+	m    *bmc.Idle
+	kube client.Client
+	now  time.Time
+
+	password  string
+	version   string
+	verify    v1alpha1.TLSVerify
+	pins      []string
+	failpoint func(string)
+	connector *redfishhost.Connector
+}
+
+var hostKey = types.NamespacedName{Namespace: "infra", Name: "r7-u12"}
+
+func newHost(name, address string) *v1alpha1.RedfishHost {
+	h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{
+		Namespace: hostKey.Namespace, Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(time.Unix(1, 0)),
+	}}
+	h.Spec.ForProvider.Address = address
+	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
+
+	return h
+}
+
+func newLab(t *testing.T, model bmc.Model) *lab {
+	t.Helper()
+	emu, m := emulator(t, model, nil)
+	s := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{
+		t: t, emu: emu, m: m, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		kube:     fake.NewClientBuilder().WithScheme(s).WithObjects(newHost(hostKey.Name, emu.Addr())).WithStatusSubresource(&v1alpha1.RedfishHost{}).Build(),
+		password: bmc.DefaultPassword, version: "1", verify: v1alpha1.TLSVerifyPinned, pins: []string{emu.CertificateSHA256()},
+	}
+	l.start()
+
+	return l
+}
+
+// start makes a new connector, as a restarted provider does.
+func (l *lab) start() {
+	g := gate.New(redfish.Connect)
+	l.t.Cleanup(func() { g.Close(context.WithoutCancel(l.t.Context())) })
+	rate := int64(1000)
+	l.connector = redfishhost.NewConnector(redfishhost.Options{
+		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now },
+		Failpoint: func(name string) {
+			if l.failpoint != nil {
+				l.failpoint(name)
+			}
+		},
+		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) {
+			return config.Redfish{
+				Username: bmc.DefaultUsername, Password: l.password, SecretVersion: l.version,
+				Config: v1alpha1.RedfishConfig{
+					AllowedAddresses: []string{"127.0.0.0/8"}, RequestsPerSecond: &rate,
+					TLS: &v1alpha1.TLS{Verify: l.verify, PinnedSHA256: l.pins},
+				},
+			}, nil
+		},
+	})
+}
+
+func (l *lab) get() *v1alpha1.RedfishHost {
+	l.t.Helper()
+	h := &v1alpha1.RedfishHost{}
+	if err := l.kube.Get(l.t.Context(), hostKey, h); err != nil {
+		l.t.Fatal(err)
+	}
+
+	return h
+}
+
+// edit changes the spec, as people and the HostClaim controller do.
+func (l *lab) edit(change func(*v1alpha1.RedfishHost)) {
+	l.t.Helper()
+	h := l.get()
+	change(h)
+	if err := l.kube.Update(l.t.Context(), h); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// reconcile does one round: observe, then late-initialise, update or delete.
+func (l *lab) reconcile() (managed.ExternalObservation, error) {
+	l.t.Helper()
+	h := l.get()
+	e, err := l.connector.Connect(l.t.Context(), h)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	o, err := e.Observe(l.t.Context(), h)
+	if err != nil {
+		return o, err
+	}
+	switch {
+	case o.ResourceLateInitialized:
+		if err := l.kube.Update(l.t.Context(), h); err != nil {
+			l.t.Fatal(err)
+		}
+
+		return o, nil
+	case meta.WasDeleted(h) && o.ResourceExists:
+		_, err = e.Delete(l.t.Context(), h)
+	case !meta.WasDeleted(h) && !o.ResourceUpToDate:
+		_, err = e.Update(l.t.Context(), h)
+	}
+	if statusErr := l.kube.Status().Update(l.t.Context(), h); statusErr != nil {
+		l.t.Fatal(statusErr)
+	}
+
+	return o, err
+}
+
+// settle reconciles until nothing is left to do.
+func (l *lab) settle() *v1alpha1.RedfishHost {
+	l.t.Helper()
+	for range 20 {
+		o, err := l.reconcile()
+		if err != nil {
+			l.t.Fatalf("reconcile: %v", err)
+		}
+		if !o.ResourceExists || (o.ResourceUpToDate && !o.ResourceLateInitialized) {
+			return l.get()
+		}
+	}
+	l.t.Fatal("the host doesn't settle")
+
+	return nil
+}
+
+func (l *lab) resets() map[string]int { return l.emu.Counters().Resets }
+
+func condition(h *v1alpha1.RedfishHost, t xpv2.ConditionType) [2]string {
+	c := h.Status.GetCondition(t)
+
+	return [2]string{string(c.Status), string(c.Reason)}
+}
+
+func once(generation int64) *v1alpha1.HostBoot {
+	return &v1alpha1.HostBoot{Once: &v1alpha1.BootOnce{Target: v1alpha1.BootTargetPxe, Generation: generation}}
+}
