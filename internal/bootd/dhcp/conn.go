@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -39,6 +40,7 @@ func NewConn(c *net.UDPConn) (Conn, error) {
 	return &udpConn{conn: c, packets: p, interfaces: map[int]knownInterface{}}, nil
 }
 
+// Close makes Receive return net.ErrClosed.
 func (u *udpConn) Close() error { return u.conn.Close() }
 
 // Receive waits for a packet. It must not be called by two at once.
@@ -118,15 +120,8 @@ func (k knownInterface) unicast(ip net.IP) netip.Addr {
 	if !to.Is4() || to == netip.AddrFrom4([4]byte{255, 255, 255, 255}) || to.IsMulticast() || to.IsUnspecified() {
 		return netip.Addr{}
 	}
-	for _, a := range k.addresses {
-		if a == to {
-			return to
-		}
-	}
-	for _, d := range k.directed {
-		if d == to {
-			return netip.Addr{}
-		}
+	if !slices.Contains(k.addresses, to) && slices.Contains(k.directed, to) {
+		return netip.Addr{}
 	}
 	return to
 }

@@ -37,7 +37,7 @@ func TestAdvertisedIsServed(t *testing.T) {
 			t.Fatalf("%q isn't a URL of this bootd: %v", address, err)
 		}
 		w := httptest.NewRecorder()
-		web.ServeHTTP(w, httptest.NewRequest(http.MethodGet, u.RequestURI(), nil))
+		web.ServeHTTP(w, httptest.NewRequest(http.MethodGet, u.RequestURI(), http.NoBody))
 		if w.Code != http.StatusOK {
 			t.Fatalf("%q is served as %d", address, w.Code)
 		}

@@ -214,19 +214,6 @@ func userClasses(b []byte) []string {
 	return list
 }
 
-// machineID gives the UUID of option 97; nil where there is none to speak of.
-func machineID(b []byte) []byte {
-	const size = 16
-	if len(b) != 1+size || b[0] != 0 {
-		return nil
-	}
-	id := b[1:]
-	if strings.Trim(string(id), "\x00") == "" || strings.Trim(string(id), "\xff") == "" {
-		return nil
-	}
-	return id
-}
-
 func relayOf(p *dhcpv4.DHCPv4) Relay {
 	r := Relay{Address: addressOf(p.GatewayIPAddr)}
 	info := p.RelayAgentInfo()

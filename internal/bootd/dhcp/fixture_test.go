@@ -67,18 +67,18 @@ func broadcastIn() Ingress {
 }
 
 // request builds a request of a client.
-func request(t testing.TB, mods ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
-	t.Helper()
+func request(tb testing.TB, mods ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
+	tb.Helper()
 	mac, err := net.ParseMAC(string(testMAC))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p, err := dhcpv4.New(append([]dhcpv4.Modifier{
 		dhcpv4.WithTransactionID(dhcpv4.TransactionID{1, 2, 3, 4}), dhcpv4.WithHwAddr(mac),
 		dhcpv4.WithMessageType(dhcpv4.MessageTypeDiscover),
 	}, mods...)...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

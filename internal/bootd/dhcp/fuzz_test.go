@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"testing"
 
@@ -23,7 +24,7 @@ func FuzzRespond(f *testing.F) {
 			return
 		}
 		in := broadcastIn()
-		in.From = netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(from >> 24), byte(from >> 16), byte(from >> 8), byte(from)}), port)
+		in.From = netip.AddrPortFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, from))), port)
 		if port%2 == 0 {
 			in.To = testServer
 		}

@@ -21,7 +21,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-//nolint:gochecknoglobals // The flag of golden files.
 var update = flag.Bool("update", false, "write the golden files")
 
 type recording struct {
@@ -30,11 +29,11 @@ type recording struct {
 }
 
 // recordings reads lines of a name and a packet in hex.
-func recordings(t testing.TB) []recording {
-	t.Helper()
+func recordings(tb testing.TB) []recording {
+	tb.Helper()
 	f, err := os.Open(filepath.Join("testdata", "recordings.txt"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
 	var out []recording
@@ -46,7 +45,7 @@ func recordings(t testing.TB) []recording {
 		}
 		data, err := hex.DecodeString(digits)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			tb.Fatalf("%s: %v", name, err)
 		}
 		out = append(out, recording{name, data})
 	}
@@ -54,11 +53,11 @@ func recordings(t testing.TB) []recording {
 }
 
 // owner is a state in which a packet's machine is ours, with the address that it was given when it was recorded.
-func owner(t testing.TB, req *dhcpv4.DHCPv4) *boot.State {
-	t.Helper()
+func owner(tb testing.TB, req *dhcpv4.DHCPv4) *boot.State {
+	tb.Helper()
 	f := Classify(req)
 	if f.MAC == "" {
-		t.Fatalf("hardware address %s", req.ClientHWAddr)
+		tb.Fatalf("hardware address %s", req.ClientHWAddr)
 	}
 	return testState(nil, testPlan(func(p *boot.Plan) {
 		p.MACs = []boot.MAC{f.MAC}

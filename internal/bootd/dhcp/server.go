@@ -190,17 +190,12 @@ func (s *Server) saw(a Answer, xid dhcpv4.TransactionID) {
 // log writes what was done. Nothing that a client wrote into its packet but its MAC gets here: some hold uninitialised
 // memory.
 func (s *Server) log(a Answer, in Ingress, err error) {
-	level, message := slog.LevelDebug, "DHCP"
+	write := s.cfg.Log.Debug
 	switch {
-	case err != nil:
-		level, message = slog.LevelWarn, "cannot send a DHCP answer"
-	case a.Reason == Declined:
-		level, message = slog.LevelWarn, "a machine found its address in use by another"
+	case err != nil || a.Reason == Declined: // Another has the machine's address.
+		write = s.cfg.Log.Warn
 	case a.Reason == Acknowledged || a.Reason == Refused:
-		level = slog.LevelInfo
-	}
-	if !s.cfg.Log.Enabled(context.Background(), level) {
-		return
+		write = s.cfg.Log.Info
 	}
 	args := []any{
 		"reason", string(a.Reason), "type", a.Facts.Type.String(), "mac", string(a.Facts.MAC),
@@ -209,10 +204,13 @@ func (s *Server) log(a Answer, in Ingress, err error) {
 	if a.Plan != nil {
 		args = append(args, "entry", a.Plan.Entry.String(), "address", a.Plan.Network.Address.String(), "to", a.To.String())
 	}
+	if a.Plan != nil && a.Facts.contradicts(a.Plan.UUID) {
+		args = append(args, "uuid", "differs from the host's") // The NIC may have moved to another machine.
+	}
 	if err != nil {
 		args = append(args, "error", err.Error())
 	}
-	s.cfg.Log.Log(context.Background(), level, message, args...)
+	write("DHCP", args...)
 }
 
 // Decode reads a packet. One whose options lack their end mark, as some firmware sends, is read as if it had one.

@@ -52,7 +52,7 @@ func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 		}
 	}
 	for _, part := range p.CommandLine {
-		for _, w := range strings.Fields(part) {
+		for w := range strings.FieldsSeq(part) {
 			if err := carried(w); err != nil {
 				return nil, fmt.Errorf("command line of %s: %w", p.Entry, err)
 			}

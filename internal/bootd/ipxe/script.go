@@ -32,8 +32,8 @@ const defaultWait = 15 * time.Second
 // Render writes the script of a decision. It fails, rather than bend it, on a plan that iPXE can't be told.
 func Render(in Input) (string, error) {
 	s := script{in: in}
-	s.line("#!ipxe")
-	s.line("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
+	s.linef("#!ipxe")
+	s.linef("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
 	switch in.Decision.Answer {
 	case boot.AnswerInstall, boot.AnswerLive:
 		if err := s.kernel(); err != nil {
@@ -55,7 +55,7 @@ type script struct {
 	text strings.Builder
 }
 
-func (s *script) line(format string, args ...any) { _, _ = fmt.Fprintf(&s.text, format+"\n", args...) }
+func (s *script) linef(format string, args ...any) { _, _ = fmt.Fprintf(&s.text, format+"\n", args...) }
 
 // title says on the machine's screen whose boot this is, and what it's told.
 func (s *script) title() string {
@@ -83,18 +83,18 @@ func (s *script) kernel() error {
 	if err != nil {
 		return err
 	}
-	s.line(":start")
-	s.line("imgfree")
-	s.line("kernel --name vmlinuz %s %s || goto failed", s.file(files.Kernel), strings.Join(words, " "))
+	s.linef(":start")
+	s.linef("imgfree")
+	s.linef("kernel --name vmlinuz %s %s || goto failed", s.file(files.Kernel), strings.Join(words, " "))
 	for i, a := range files.Initrds {
-		s.line("initrd --name %s %s || goto failed", initrdName(i), s.file(a))
+		s.linef("initrd --name %s %s || goto failed", initrdName(i), s.file(a))
 	}
-	s.line("boot || goto failed")
-	s.line(":failed")
-	s.line("echo the boot failed and is tried again")
-	s.line("sleep %d", s.seconds())
+	s.linef("boot || goto failed")
+	s.linef(":failed")
+	s.linef("echo the boot failed and is tried again")
+	s.linef("sleep %d", s.seconds())
 	if p.KernelDestroys() {
-		s.line("goto start")
+		s.linef("goto start")
 		return nil
 	}
 	s.again("failed")
@@ -114,33 +114,33 @@ func (s *script) localDisk() {
 	}
 	switch how {
 	case boot.LocalBootExit:
-		s.line("iseq ${platform} efi && goto next || exit 0")
+		s.linef("iseq ${platform} efi && goto next || exit 0")
 	case boot.LocalBootSanboot:
-		s.line("sanboot --no-describe --drive 0x80 || goto next")
+		s.linef("sanboot --no-describe --drive 0x80 || goto next")
 	default:
-		s.line("iseq ${platform} efi && goto next || goto bios")
-		s.line(":bios")
-		s.line("sanboot --no-describe --drive 0x80 || exit 0")
+		s.linef("iseq ${platform} efi && goto next || goto bios")
+		s.linef(":bios")
+		s.linef("sanboot --no-describe --drive 0x80 || exit 0")
 	}
-	s.line(":next")
-	s.line("exit 1")
+	s.linef(":next")
+	s.linef("exit 1")
 }
 
 // hold makes the machine wait and ask again, for ever: it ends when the answer is another.
 func (s *script) hold() {
-	s.line(":wait")
-	s.line("sleep %d", s.seconds())
+	s.linef(":wait")
+	s.linef("sleep %d", s.seconds())
 	s.again("wait")
 }
 
 // again asks anew, and goes to a label where nobody answers.
 func (s *script) again(label string) {
 	if s.in.Again != "" {
-		s.line("chain --replace --autofree %s || goto %s", s.in.Again, label)
+		s.linef("chain --replace --autofree %s || goto %s", s.in.Again, label)
 		return
 	}
-	s.line("dhcp || goto %s", label)
-	s.line("chain --replace --autofree ${filename} || goto %s", label)
+	s.linef("dhcp || goto %s", label)
+	s.linef("chain --replace --autofree ${filename} || goto %s", label)
 }
 
 func (s *script) seconds() int {

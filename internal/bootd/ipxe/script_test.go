@@ -14,11 +14,11 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-//nolint:gochecknoglobals // The flag of golden files.
 var update = flag.Bool("update", false, "write the golden files")
 
 const (
-	base  = "http://10.77.0.1:8080"
+	base = "http://10.77.0.1:8080"
+	//nolint:gosec // The shape of a token, and nothing more.
 	token = "YgABAgMEBQYHCAkKCwABAgMEBQYHCAECAwQFBgcIZqtBcwABAgMEBQYHCAkKCwwNDg8"
 )
 
@@ -146,7 +146,7 @@ func TestRenderWhitelists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(got, "\n") {
+	for line := range strings.SplitSeq(got, "\n") {
 		if strings.HasPrefix(line, "shell") || strings.Contains(line, "${uuid}") || strings.HasSuffix(line, `\`) {
 			t.Errorf("a host's string became part of the script: %q", line)
 		}
@@ -184,7 +184,7 @@ func FuzzRender(f *testing.F) {
 		if strings.Count(got, "\n") != strings.Count(clean, "\n") {
 			t.Errorf("input changed the number of lines:\n%s", got)
 		}
-		for _, line := range strings.Split(got, "\n") {
+		for line := range strings.SplitSeq(got, "\n") {
 			if strings.Contains(line, "${") || strings.Count(line, "||") > 1 && strings.Contains(line, " || ") &&
 				strings.Count(line, " || ") > 1 {
 				t.Errorf("input became syntax: %q", line)

@@ -107,7 +107,11 @@ func (f Files) StandIns() []string {
 // Find gives the file that a client means. Firmware writes paths with either slash, with one in front, and ends them with
 // what its buffer held: NUL or 0xFF. There are no directories, so that nothing can be traversed.
 func (f Files) Find(asked string) (File, bool) {
-	name := strings.TrimRight(asked, "\x00\xff ")
+	end := len(asked)
+	for end > 0 && (asked[end-1] == 0 || asked[end-1] == 0xff || asked[end-1] == ' ') {
+		end--
+	}
+	name := asked[:end]
 	name = strings.ReplaceAll(name, `\`, "/")
 	name = strings.TrimPrefix(strings.TrimLeft(name, "/"), "./")
 	file, ok := f.byName[name]

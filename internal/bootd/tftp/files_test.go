@@ -2,6 +2,7 @@ package tftp
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,46 +24,46 @@ func boxed(t *testing.T, files map[string][]byte) string {
 
 func TestLoad(t *testing.T) {
 	all := map[string][]byte{BIOS: []byte("bios"), UEFIAMD64: []byte("efi"), UEFIFull: []byte("full")}
+	without := func(name string) map[string][]byte {
+		files := maps.Clone(all)
+		delete(files, name)
+		return files
+	}
+	with := func(name string, data []byte) map[string][]byte {
+		files := maps.Clone(all)
+		files[name] = data
+		return files
+	}
 	cases := map[string]struct {
 		reason   string
-		dir      func(t *testing.T) string
+		files    map[string][]byte
 		names    []string
 		standIns []string
 	}{
 		"Package": {
 			reason: "Debian's package has no ARM64 build: that is no fault, and nothing stands in for it",
-			dir:    func(t *testing.T) string { return boxed(t, all) },
-			names:  []string{UEFIFull, UEFIAMD64, BIOS},
+			files:  all, names: []string{UEFIFull, UEFIAMD64, BIOS},
 		},
-		"NoDirectory": {
-			reason:   "without the package everything is a stand-in, and says so",
-			dir:      func(t *testing.T) string { return filepath.Join(t.TempDir(), "none") },
-			names:    []string{UEFIFull, UEFIAMD64, BIOS},
-			standIns: []string{UEFIFull, UEFIAMD64, BIOS},
+		"NoPackage": {
+			reason: "without the package everything is a stand-in, and says so",
+			names:  []string{UEFIFull, UEFIAMD64, BIOS}, standIns: []string{UEFIFull, UEFIAMD64, BIOS},
+		},
+		"OneMissing": {
+			reason: "one that is missing is one stand-in",
+			files:  without(UEFIFull), names: []string{UEFIFull, UEFIAMD64, BIOS}, standIns: []string{UEFIFull},
 		},
 		"EmptyFile": {
 			reason: "an empty file would end firmware's patience, not its boot",
-			dir: func(t *testing.T) string {
-				return boxed(t, map[string][]byte{BIOS: nil, UEFIAMD64: {1}, UEFIFull: {1}})
-			},
-			names:    []string{UEFIFull, UEFIAMD64, BIOS},
-			standIns: []string{BIOS},
+			files:  with(BIOS, nil), names: []string{UEFIFull, UEFIAMD64, BIOS}, standIns: []string{BIOS},
 		},
 		"ARM64": {
 			reason: "an ARM64 build beside the others is served",
-			dir: func(t *testing.T) string {
-				dir := boxed(t, all)
-				if err := os.WriteFile(filepath.Join(dir, UEFIARM64), []byte("arm"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return dir
-			},
-			names: []string{UEFIFull, UEFIARM64, UEFIAMD64, BIOS},
+			files:  with(UEFIARM64, []byte("arm")), names: []string{UEFIFull, UEFIARM64, UEFIAMD64, BIOS},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := Load(tc.dir(t))
+			f := Load(boxed(t, tc.files))
 			if diff := cmp.Diff(tc.names, f.Names()); diff != "" {
 				t.Errorf("%s: names (-want +got):\n%s", tc.reason, diff)
 			}

@@ -34,7 +34,8 @@ func (l *limits) release(client netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running--
-	if l.clients[client]--; l.clients[client] == 0 {
+	l.clients[client]--
+	if l.clients[client] == 0 {
 		delete(l.clients, client)
 	}
 }

@@ -212,15 +212,15 @@ func (s *Server) done(o Outcome, client netip.Addr, name string, err error) {
 	if s.cfg.Observe != nil {
 		s.cfg.Observe(o)
 	}
-	level := slog.LevelDebug
+	write := s.cfg.Log.Debug
 	if o == Sent || o == Busy {
-		level = slog.LevelInfo
+		write = s.cfg.Log.Info
 	}
 	args := []any{"outcome", string(o), "client", client.String(), "file", strconv.QuoteToASCII(name[:min(len(name), maxLogged)])}
 	if err != nil {
 		args = append(args, "error", err.Error())
 	}
-	s.cfg.Log.Log(context.Background(), level, "TFTP", args...)
+	write("TFTP", args...)
 }
 
 // stoppable is a reader that ends with its server.

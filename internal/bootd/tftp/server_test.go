@@ -21,7 +21,7 @@ func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
 type seen chan boot.Stage
 
-func (s seen) Seen(p *boot.Plan, stage boot.Stage, _ time.Time) { s <- stage }
+func (s seen) Seen(_ *boot.Plan, stage boot.Stage, _ time.Time) { s <- stage }
 
 // at is a state in which machines have addresses.
 func at(addresses ...string) *boot.State {
@@ -64,7 +64,7 @@ func served(t *testing.T, change func(*Config)) *net.UDPAddr {
 
 func content() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 4321) } // No multiple of any block.
 
-func fetch(to *net.UDPAddr, name string, size int) ([]byte, int64, error) {
+func fetch(to *net.UDPAddr, name string, size int) (data []byte, announced int64, err error) {
 	c, err := tftp.NewClient(to.String())
 	if err != nil {
 		return nil, 0, err
