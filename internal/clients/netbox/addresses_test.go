@@ -178,7 +178,9 @@ func TestCreate(t *testing.T) {
 func TestGet(t *testing.T) {
 	for _, v := range versions() {
 		all := transcripts(t, v)
-		var want struct{ ID int64 }
+		var want struct {
+			ID int64 `json:"id"`
+		}
 		_ = json.Unmarshal(all["520"].Answer, &want)
 		c, _ := play(t, v, "520", "526", "721")
 		ip, err := c.Get(t.Context(), want.ID)

@@ -129,7 +129,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 	return r.ID.UnmarshalJSON(b)
 }
 
-func (r ref) vrf() *VRF {
+func (r *ref) vrf() *VRF {
 	if r.ID == 0 {
 		return nil
 	}
@@ -148,9 +148,9 @@ func (r *refs) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (r refs) slugs() []string {
+func (r *refs) slugs() []string {
 	var out []string
-	for _, t := range r {
+	for _, t := range *r {
 		if t.Slug != "" {
 			out = append(out, string(t.Slug))
 		}

@@ -89,7 +89,9 @@ func seed(f *testing.F) {
 	s := bufio.NewScanner(file)
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
-		var tr struct{ Answer json.RawMessage }
+		var tr struct {
+			Answer json.RawMessage `json:"answer"`
+		}
 		if json.Unmarshal(s.Bytes(), &tr) == nil {
 			f.Add([]byte(tr.Answer))
 		}

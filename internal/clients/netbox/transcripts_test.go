@@ -34,11 +34,11 @@ type transcript struct {
 	Answer        json.RawMessage   `json:"answer"`
 }
 
-func transcripts(t testing.TB, version string) map[string]transcript {
-	t.Helper()
+func transcripts(tb testing.TB, version string) map[string]transcript {
+	tb.Helper()
 	f, err := os.Open(filepath.Join("testdata", version+".jsonl"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
 	out := map[string]transcript{}
@@ -47,7 +47,7 @@ func transcripts(t testing.TB, version string) map[string]transcript {
 	for s.Scan() {
 		var tr transcript
 		if err := json.Unmarshal(s.Bytes(), &tr); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		number, _, _ := strings.Cut(tr.Name, "-")
 		out[number] = tr
@@ -108,36 +108,36 @@ func (s *script) requests() []string {
 	return out
 }
 
-func newClient(t testing.TB, url string, opts ...netbox.Option) *netbox.Client {
-	t.Helper()
+func newClient(tb testing.TB, url string, opts ...netbox.Option) *netbox.Client {
+	tb.Helper()
 	c, err := netbox.New(netbox.Config{URL: url, Token: token, MarkerField: "claim_id", RequestsPerSecond: 1000}, opts...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 	return c
 }
 
 // play serves the numbered transcripts in order and returns a client of them.
-func play(t testing.TB, version string, numbers ...string) (*netbox.Client, *script) {
-	t.Helper()
-	all := transcripts(t, version)
-	s := &script{t: t}
+func play(tb testing.TB, version string, numbers ...string) (*netbox.Client, *script) {
+	tb.Helper()
+	all := transcripts(tb, version)
+	s := &script{t: tb}
 	for _, n := range numbers {
 		tr, ok := all[n]
 		if !ok {
-			t.Fatalf("no transcript %s of %s", n, version)
+			tb.Fatalf("no transcript %s of %s", n, version)
 		}
 		s.answers = append(s.answers, tr)
 	}
-	return serve(t, s), s
+	return serve(tb, s), s
 }
 
-func serve(t testing.TB, h http.Handler) *netbox.Client {
-	t.Helper()
+func serve(tb testing.TB, h http.Handler) *netbox.Client {
+	tb.Helper()
 	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
-	return newClient(t, srv.URL)
+	tb.Cleanup(srv.Close)
+	return newClient(tb, srv.URL)
 }
 
 // made is an answer written by hand, for what was never recorded.
@@ -145,9 +145,9 @@ func made(status int, body string) transcript {
 	return transcript{Status: status, Answer: json.RawMessage(body), AnswerHeaders: map[string]string{"Content-Type": "application/json"}}
 }
 
-func serveAt(t testing.TB, h http.Handler, now func() time.Time) *netbox.Client {
-	t.Helper()
+func serveAt(tb testing.TB, h http.Handler, now func() time.Time) *netbox.Client {
+	tb.Helper()
 	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
-	return newClient(t, srv.URL, netbox.WithClock(now))
+	tb.Cleanup(srv.Close)
+	return newClient(tb, srv.URL, netbox.WithClock(now))
 }

@@ -17,16 +17,26 @@ import (
 
 // NetBox is what an address needs of its NetBox; netbox.Client implements it.
 type NetBox interface {
+	Reader
+	Writer
+}
+
+// Reader is what Observe uses.
+type Reader interface {
 	Preflight(ctx context.Context) (netbox.Preflight, error)
-	CreateMarkerField(ctx context.Context) error
 	FindPrefix(ctx context.Context, cidr string, vrf netbox.VRFRef) (netbox.Prefix, error)
 	GetPrefix(ctx context.Context, number int64) (netbox.Prefix, error)
 	HasFree(ctx context.Context, p netbox.Prefix) (bool, error)
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
-	Allocate(ctx context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error)
-	Create(ctx context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error)
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
+}
+
+// Writer is what Create, Update and Delete use.
+type Writer interface {
+	CreateMarkerField(ctx context.Context) error
+	Allocate(ctx context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error)
+	Create(ctx context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error)
 	Patch(ctx context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error)
 	Delete(ctx context.Context, number int64, marker string) error
 }

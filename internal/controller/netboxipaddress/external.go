@@ -81,7 +81,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 // diff is what must be written, where all that is asked for is supported and allowed.
 func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
 	if field := unsupported(p); field != "" {
-		return netbox.Patch{}, errUnsupported{field}
+		return netbox.Patch{}, unsupportedError{field}
 	}
 	policy, ok := e.grant.policy(e.record.Address, p.DNSName)
 	if !ok {
@@ -118,7 +118,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 // Delete frees the address. The client looks at the marker once more before it does: the one that Observe took for ours.
 func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalDelete, error) {
 	if keeps(mg.Spec.ForProvider) {
-		return managed.ExternalDelete{}, sentence(errUnsupported{"release.policy " + mg.Spec.ForProvider.Release.Policy}, e.inputs)
+		return managed.ExternalDelete{}, sentence(unsupportedError{"release.policy " + mg.Spec.ForProvider.Release.Policy}, e.inputs)
 	}
 	if e.record == nil {
 		return managed.ExternalDelete{}, nil

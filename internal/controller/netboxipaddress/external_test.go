@@ -60,7 +60,7 @@ func TestObserve(t *testing.T) {
 		"NotAllowed": {"a prefix outside the policies", nil, nil, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.9.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NotNamed":   {"a namespace that no policy names", nil, nil, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-b"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NotByNumber": {"nor by its number", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
-			p.From[0].Prefix = &v1alpha1.PrefixSource{ID: ptr(int64(2))}
+			p.From[0].Prefix = &v1alpha1.PrefixSource{ID: new(int64(2))}
 		})}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NotThisFixed": {"nor by one address", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.78.0.9/24" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NameLater":    {"a DNS name that isn't allowed, on an address that is there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = "a.evil" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"good"}}}, managed.ExternalObservation{}, "Available", "NotAllowed", "5"},
@@ -250,7 +250,7 @@ func TestGuard(t *testing.T) {
 
 func TestClientConfig(t *testing.T) {
 	got := clientConfig(config.NetBox{Token: "t", Config: v1alpha1.NetBoxConfig{
-		URL: "https://n/", RequestsPerSecond: ptr(int64(7)), TLS: &v1alpha1.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
+		URL: "https://n/", RequestsPerSecond: new(int64(7)), TLS: &v1alpha1.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
 	}})
 	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
 	if diff := cmp.Diff(want, got); diff != "" {

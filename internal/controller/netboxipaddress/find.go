@@ -19,7 +19,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error
 	}
 	e.field = pre.Field
 	err = e.findByName(ctx, meta.GetExternalName(mg))
-	if err != nil && !(meta.WasDeleted(mg) && another(err)) {
+	if err != nil && (!meta.WasDeleted(mg) || !another(err)) {
 		return err
 	}
 	if e.record != nil || e.field == netbox.FieldMissing {
@@ -43,7 +43,7 @@ func (e *external) findByName(ctx context.Context, name string) error {
 	}
 	id, err := strconv.ParseInt(name, 10, 64)
 	if err != nil || id <= 0 {
-		return errName{name}
+		return nameError{name}
 	}
 	ip, err := e.netbox.Get(ctx, id)
 	if netbox.IsNotFound(err) {
@@ -54,7 +54,7 @@ func (e *external) findByName(ctx context.Context, name string) error {
 	}
 	o := ownerOf(ip.Marker(e.inputs.field), e.us)
 	if o != ownerUs && o != ownerRestored {
-		return errOwner{id, o}
+		return ownerError{id, o}
 	}
 	e.record = &ip
 	return nil
@@ -63,6 +63,6 @@ func (e *external) findByName(ctx context.Context, name string) error {
 // another says that the record of the external name is plainly somebody else's, so that a resource can go without it. A record
 // that carries no marker may have lost ours, and keeps the resource until a person has looked.
 func another(err error) bool {
-	var o errOwner
+	var o ownerError
 	return errors.As(err, &o) && (o.owner == ownerOther || o.owner == ownerCluster)
 }

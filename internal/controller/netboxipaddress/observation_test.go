@@ -89,7 +89,7 @@ func TestVRFRef(t *testing.T) {
 		"Global": {nil, netbox.VRFRef{}},
 		"Name":   {&v1alpha1.VRFSelector{Name: "prod"}, netbox.VRFRef{Name: "prod"}},
 		"RD":     {&v1alpha1.VRFSelector{RD: "65000:1"}, netbox.VRFRef{RD: "65000:1"}},
-		"ID":     {&v1alpha1.VRFSelector{ID: ptr(int64(3))}, netbox.VRFRef{ID: 3}},
+		"ID":     {&v1alpha1.VRFSelector{ID: new(int64(3))}, netbox.VRFRef{ID: 3}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -43,10 +43,10 @@ type source struct {
 func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	p := mg.Spec.ForProvider
 	if why := malformed(p); why != "" {
-		return errMalformed{why}
+		return malformedError{why}
 	}
 	if field := unsupported(p); field != "" {
-		return errUnsupported{field}
+		return unsupportedError{field}
 	}
 	var err error
 	switch a, vrf, ok := lost(mg.Status.AtProvider); {
@@ -68,7 +68,7 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (plan, error) {
 	a, err := netip.ParsePrefix(p.Address)
 	if err != nil {
-		return plan{}, errMalformed{err.Error()}
+		return plan{}, malformedError{err.Error()}
 	}
 	out := plan{address: a}
 	if out.policy, err = e.allowed(a, p.DNSName); err != nil || p.VRF == nil {
@@ -110,7 +110,7 @@ func earlier(a, b error) error {
 
 // skips says that a source can't serve, while another may.
 func skips(err error) bool {
-	var n errNotAllowed
+	var n notAllowedError
 	return errors.As(err, &n) || netbox.IsNotFound(err) || netbox.IsAmbiguous(err) || netbox.IsInvalid(err)
 }
 
@@ -153,7 +153,7 @@ func (e *external) notAllowed(network netip.Prefix, dnsName string) error {
 	if _, ok := e.grant.policy(network, ""); ok {
 		what = fmt.Sprintf("DNS name %q", dnsName)
 	}
-	return errNotAllowed{what: what, namespace: e.us.namespace}
+	return notAllowedError{what: what, namespace: e.us.namespace}
 }
 
 // knownSources are the prefixes of the sources, for status, where it doesn't say yet where an address is from. It's a nicety:
@@ -230,7 +230,7 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
-		return netbox.IPAddress{}, errLost{e.plan.address.String(), err}
+		return netbox.IPAddress{}, lostError{e.plan.address.String(), err}
 	}
 	return netbox.IPAddress{}, err
 }
@@ -253,7 +253,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, requestOf(p, e.plan.policy, e.us.marker()))
 	}
 	var ip netbox.IPAddress
-	err := error(errMalformed{"no source was found"})
+	err := error(malformedError{"no source was found"})
 	for _, s := range e.plan.sources {
 		ip, err = e.netbox.Allocate(ctx, s.prefix, requestOf(p, s.policy, e.us.marker()))
 		if err == nil {

@@ -161,7 +161,7 @@ func TestFullHeals(t *testing.T) {
 
 func TestFromWords(t *testing.T) {
 	got := fromWords(v1alpha1.NetBoxIPAddressParameters{From: []v1alpha1.AddressSource{
-		{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/24", VRF: &v1alpha1.VRFSelector{Name: "prod"}}}, {Prefix: &v1alpha1.PrefixSource{ID: ptr(int64(3))}}, {Range: &v1alpha1.RangeSource{ID: 1}},
+		{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/24", VRF: &v1alpha1.VRFSelector{Name: "prod"}}}, {Prefix: &v1alpha1.PrefixSource{ID: new(int64(3))}}, {Range: &v1alpha1.RangeSource{ID: 1}},
 	}})
 	if want := `prefix "10.77.0.0/24" of VRF "prod" and prefix number 3`; got != want {
 		t.Errorf("got %s", got)

@@ -28,33 +28,33 @@ func (t *trouble) Unwrap() error { return t.cause }
 
 // Troubles that NetBox doesn't tell.
 type (
-	// errOwner: the external name is a record that isn't ours.
-	errOwner struct {
+	// ownerError: the external name is a record that isn't ours.
+	ownerError struct {
 		id    int64
 		owner owner
 	}
-	// errUnsupported: a field that isn't supported yet.
-	errUnsupported struct{ field string }
-	// errMalformed: parameters that contradict themselves.
-	errMalformed struct{ why string }
-	// errNotAllowed: what the policies don't leave to the namespace.
-	errNotAllowed struct{ what, namespace string }
-	// errName: the external name isn't a number.
-	errName struct{ name string }
-	// errLost: the record is gone from NetBox, and so is its address.
-	errLost struct {
+	// unsupportedError: a field that isn't supported yet.
+	unsupportedError struct{ field string }
+	// malformedError: parameters that contradict themselves.
+	malformedError struct{ why string }
+	// notAllowedError: what the policies don't leave to the namespace.
+	notAllowedError struct{ what, namespace string }
+	// nameError: the external name isn't a number.
+	nameError struct{ name string }
+	// lostError: the record is gone from NetBox, and so is its address.
+	lostError struct {
 		address string
 		cause   error
 	}
 )
 
-func (e errOwner) Error() string       { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
-func (e errUnsupported) Error() string { return e.field + " is not supported yet" }
-func (e errMalformed) Error() string   { return e.why }
-func (e errNotAllowed) Error() string  { return e.what + " isn't allowed" }
-func (e errName) Error() string        { return "not a NetBox id: " + e.name }
-func (e errLost) Error() string        { return "record gone, address taken: " + e.address }
-func (e errLost) Unwrap() error        { return e.cause }
+func (e ownerError) Error() string       { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
+func (e unsupportedError) Error() string { return e.field + " is not supported yet" }
+func (e malformedError) Error() string   { return e.why }
+func (e notAllowedError) Error() string  { return e.what + " isn't allowed" }
+func (e nameError) Error() string        { return "not a NetBox id: " + e.name }
+func (e lostError) Error() string        { return "record gone, address taken: " + e.address }
+func (e lostError) Unwrap() error        { return e.cause }
 
 // inputs are what sentences name. Nothing secret is among them, and nothing of another namespace.
 type inputs struct {
@@ -86,12 +86,12 @@ func sentence(err error, in inputs) *trouble {
 // ownTrouble words what is decided here.
 func ownTrouble(err error, in inputs) *trouble {
 	var (
-		foreign     errOwner
-		unsupported errUnsupported
-		malformed   errMalformed
-		notAllowed  errNotAllowed
-		name        errName
-		gone        errLost
+		foreign     ownerError
+		unsupported unsupportedError
+		malformed   malformedError
+		notAllowed  notAllowedError
+		name        nameError
+		gone        lostError
 	)
 	switch {
 	case errors.As(err, &foreign):

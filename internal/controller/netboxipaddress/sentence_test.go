@@ -93,29 +93,29 @@ func TestSentence(t *testing.T) {
 			`cannot use the NetBox URL: it must look like https://netbox.example/`,
 		},
 		"Foreign": {
-			errOwner{5, ownerOther}, v1alpha1.ReasonConflict,
+			ownerError{5, ownerOther}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that belongs to another resource: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
 		},
 		"OtherCluster": {
-			errOwner{5, ownerCluster}, v1alpha1.ReasonConflict,
+			ownerError{5, ownerCluster}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that belongs to another cluster: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
 		},
 		"Unmarked": {
-			errOwner{5, ownerNobody}, v1alpha1.ReasonConflict,
+			ownerError{5, ownerNobody}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
 		},
-		"Unsupported": {errUnsupported{"assignTo"}, v1alpha1.ReasonNotSupported, `assignTo is not supported yet: take it out of spec.forProvider`},
-		"Malformed":   {errMalformed{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
+		"Unsupported": {unsupportedError{"assignTo"}, v1alpha1.ReasonNotSupported, `assignTo is not supported yet: take it out of spec.forProvider`},
+		"Malformed":   {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
 		"NotAllowed": {
-			errNotAllowed{`prefix or address "10.78.0.0/24"`, "team-a"}, v1alpha1.ReasonNotAllowed,
+			notAllowedError{`prefix or address "10.78.0.0/24"`, "team-a"}, v1alpha1.ReasonNotAllowed,
 			`prefix or address "10.78.0.0/24" is not allowed for namespace "team-a" by the policies of ` + cfg + `: ask for what they allow, or ask their owner to extend them`,
 		},
 		"Name": {
-			errName{"web-1"}, v1alpha1.ReasonInvalid,
+			nameError{"web-1"}, v1alpha1.ReasonInvalid,
 			`external name "web-1" is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off`,
 		},
 		"Taken": {
-			errLost{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
+			lostError{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
 			`the record of address "10.77.0.11/24" was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up`,
 		},
 		"Config": {&config.Error{Reason: v1alpha1.ReasonNotAllowed}, v1alpha1.ReasonNotAllowed, ""},

@@ -201,12 +201,15 @@ func plain(v any) any {
 	return v
 }
 
+// wordCustomFields is spec's word for what NetBox calls custom_fields.
+const wordCustomFields = "customFields"
+
 // words lists what a patch would change, for the log. Values may be anybody's business and aren't in it.
 func words(p netbox.Patch) string {
 	var out []string
 	for name, changed := range map[string]bool{
 		"status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
-		"tenant": p.Tenant != nil, "tags": p.Tags != nil, "customFields": len(p.CustomFields) > 0,
+		"tenant": p.Tenant != nil, "tags": p.Tags != nil, wordCustomFields: len(p.CustomFields) > 0,
 	} {
 		if changed {
 			out = append(out, name)

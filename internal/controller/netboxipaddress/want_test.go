@@ -11,8 +11,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func from(cidr string) []v1alpha1.AddressSource {
 	return []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: cidr}}}
 }
@@ -114,13 +112,13 @@ func TestDiff(t *testing.T) {
 	}{
 		"Nothing":     {"what isn't said stays", params{}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Same":        {"the same in other words", params{Status: "active", DNSName: "Web-1.Example", Tags: []string{"pool"}, Tenant: &v1alpha1.SlugReference{Slug: "team-a"}, CustomFields: map[string]apiextv1.JSON{"purpose": json(`"web"`), "n": json("5"), "zone": json(`"a"`), "site": json("1")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
-		"Status":      {"one value", params{Status: "reserved"}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Status: ptr("reserved")}, "status"},
-		"Texts":       {"several", params{DNSName: "x.example", Description: "d", Role: "vip"}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{DNSName: ptr("x.example"), Description: ptr("d"), Role: ptr("vip")}, "description, dnsName, role"},
+		"Status":      {"one value", params{Status: "reserved"}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Status: new("reserved")}, "status"},
+		"Texts":       {"several", params{DNSName: "x.example", Description: "d", Role: "vip"}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{DNSName: new("x.example"), Description: new("d"), Role: new("vip")}, "description, dnsName, role"},
 		"Tags":        {"people's tags stay", params{Tags: []string{"kubernetes", "pool"}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Tags: []string{"human", "pool", "kubernetes"}}, "tags"},
 		"Fields":      {"only the one that differs", params{CustomFields: map[string]apiextv1.JSON{"purpose": json(`"db"`), "n": json("5")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{CustomFields: map[string]any{"purpose": "db"}}, "customFields"},
 		"ForgedMark":  {"the marker isn't a tenant's to set", params{CustomFields: map[string]apiextv1.JSON{"m": json(`"c/other/n/u"`)}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Restored":    {"a restored resource marks its record anew", params{}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.CustomFields = map[string]any{"m": "c/ns/n/old"} }, netbox.Patch{CustomFields: map[string]any{"m": marker}}, "customFields"},
-		"PolicyWins":  {"the policy's tenant, whatever is asked for", params{Tenant: &v1alpha1.SlugReference{Slug: "team-a"}}, v1alpha1.NetBoxPolicy{Tenant: "b"}, nil, netbox.Patch{Tenant: ptr("b")}, "tenant"},
+		"PolicyWins":  {"the policy's tenant, whatever is asked for", params{Tenant: &v1alpha1.SlugReference{Slug: "team-a"}}, v1alpha1.NetBoxPolicy{Tenant: "b"}, nil, netbox.Patch{Tenant: new("b")}, "tenant"},
 		"PolicyAlone": {"also where none is asked for", params{}, v1alpha1.NetBoxPolicy{Tenant: "team-a"}, nil, netbox.Patch{}, ""},
 	}
 	for name, tc := range cases {

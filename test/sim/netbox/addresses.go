@@ -109,7 +109,7 @@ func (c *exchange) addressCollection() *response {
 		return res
 	}
 	if _, ok := m["address"]; !ok {
-		return fieldErrors("address", "This field is required.")
+		return fieldError("address", "This field is required.")
 	}
 	a, res := c.apply(Address{Status: "active"}, m)
 	if res != nil {
@@ -190,7 +190,7 @@ func (c *exchange) apply(a Address, m map[string]any) (Address, *response) {
 	if len(wrong) > 0 {
 		return a, answer(http.StatusBadRequest, wrong)
 	}
-	if res := c.setFields(&a, m["custom_fields"]); res != nil {
+	if res := c.setFields(&a, m[keyCustomFields]); res != nil {
 		return a, res
 	}
 	return a, c.unique(a, m)

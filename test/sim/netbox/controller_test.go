@@ -1,235 +1,31 @@
 package netbox_test
 
 import (
-	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
-	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
-	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
-	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
-
-const clusterID = "c0ffee"
-
-// A lab is the real reconciler between a fake API server and an emulated NetBox.
-type lab struct {
-	t      *testing.T
-	netbox *netbox.Server
-	kube   client.Client
-	config config.NetBox
-	// crash, if set, is the failpoint that ends the provider.
-	crash string
-	now   time.Time
-
-	reconciler reconcile.Reconciler
-}
-
-func newLab(t *testing.T, version, cidr string) *lab {
-	t.Helper()
-	s := netbox.New(netbox.Options{Version: version})
-	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
-	s.AddCIDR(cidr)
-	if err := s.Start(""); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	l := &lab{
-		t: t, netbox: s, now: time.Now(),
-		kube: kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).Build(),
-	}
-	l.config.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
-	l.config.UID, l.config.Token, l.config.SecretVersion = "cfg", secret, "1"
-	l.config.Config = v1alpha1.NetBoxConfig{URL: s.URL(), MarkerField: field, RequestsPerSecond: ptr(int64(1000))}
-	l.restart()
-	return l
-}
-
-func ptr[T any](v T) *T { return &v }
-
-// restart is a new process of the provider: nothing is remembered.
-func (l *lab) restart() {
-	pool := netboxclient.NewPool()
-	c := netboxipaddress.NewConnector(netboxipaddress.Options{
-		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
-		Client: func(key string, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
-			cfg.Timeout = 300 * time.Millisecond
-			return pool.Client(key, cfg)
-		},
-		ClusterID: clusterID,
-		Failpoint: func(name string) {
-			if name == l.crash {
-				panic(crashed(name))
-			}
-		},
-		Now: func() time.Time { return l.now },
-	})
-	mgr := &fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}
-	l.reconciler = managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.NetBoxIPAddressGroupVersionKind),
-		managed.WithTypedExternalConnector[*v1alpha1.NetBoxIPAddress](c), managed.WithInitializers(),
-		managed.WithDeterministicExternalName(true), managed.WithManagementPolicies(), managed.WithLogger(logging.NewNopLogger()),
-		managed.WithCreationGracePeriod(0))
-}
-
-type crashed string
-
-// once reconciles one resource, and says whether the provider crashed.
-func (l *lab) once(name string) (crash bool) {
-	l.t.Helper()
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case crashed:
-			crash = true
-		default:
-			panic(r)
-		}
-	}()
-	_, err := l.reconciler.Reconcile(l.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return false
-}
-
-// settle reconciles until cond holds. Every step is one look of the reconciler, so no time needs to pass.
-func (l *lab) settle(name string, cond func(*v1alpha1.NetBoxIPAddress) bool) *v1alpha1.NetBoxIPAddress {
-	l.t.Helper()
-	var mg *v1alpha1.NetBoxIPAddress
-	for range 12 {
-		l.once(name)
-		if mg = l.get(name); cond(mg) {
-			return mg
-		}
-	}
-	l.t.Fatalf("didn't settle: %+v\n%+v", mg, l.netbox.Addresses())
-	return nil
-}
-
-// get returns nil where the resource is gone.
-func (l *lab) get(name string) *v1alpha1.NetBoxIPAddress {
-	l.t.Helper()
-	mg := &v1alpha1.NetBoxIPAddress{}
-	err := l.kube.Get(l.t.Context(), types.NamespacedName{Namespace: "team-a", Name: name}, mg)
-	if kerrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return mg
-}
-
-func (l *lab) apply(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
-	l.t.Helper()
-	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID("uid-" + name), Generation: 1}}
-	mg.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
-		Status: "active", From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/29"}}},
-	}
-	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
-	for _, c := range change {
-		c(mg)
-	}
-	if err := l.kube.Create(l.t.Context(), mg); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-func (l *lab) remove(name string) {
-	l.t.Helper()
-	if err := l.kube.Delete(l.t.Context(), l.get(name)); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-func ready(mg *v1alpha1.NetBoxIPAddress) bool {
-	return mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && mg.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue &&
-		meta.GetExternalName(mg) != "" && mg.Status.AtProvider.Address != ""
-}
-
-func gone(mg *v1alpha1.NetBoxIPAddress) bool { return mg == nil }
-
-func because(r xpv2.ConditionReason) func(*v1alpha1.NetBoxIPAddress) bool {
-	return func(mg *v1alpha1.NetBoxIPAddress) bool {
-		return mg.GetCondition(xpv2.TypeReady).Reason == r && mg.GetCondition(xpv2.TypeSynced).Reason == xpv2.ReasonReconcileError
-	}
-}
-
-// only holds that there is one record, and that it's name's.
-func (l *lab) only(name string) netbox.Address {
-	l.t.Helper()
-	want := map[string]int{clusterID + "/team-a/" + name + "/uid-" + name: 1}
-	if diff := cmp.Diff(want, l.netbox.Markers(field)); diff != "" {
-		l.t.Errorf("markers (-want +got):\n%s", diff)
-	}
-	all := l.netbox.Addresses()
-	if len(all) != 1 {
-		l.t.Fatalf("%d records, want 1: %+v", len(all), all)
-	}
-	return all[0]
-}
-
-// still holds that looking again changes neither the resource nor NetBox.
-func (l *lab) still(mg *v1alpha1.NetBoxIPAddress) {
-	l.t.Helper()
-	writes := l.netbox.Writes()
-	for range 3 {
-		l.once(mg.GetName())
-	}
-	again := l.get(mg.GetName())
-	again.ResourceVersion = mg.ResourceVersion // the fake API server counts updates that change nothing
-	if diff := cmp.Diff(mg, again); diff != "" {
-		l.t.Errorf("the resource changed (-before +after):\n%s", diff)
-	}
-	if l.netbox.Writes() != writes {
-		l.t.Error("NetBox was written to")
-	}
-}
-
-func (l *lab) posts() int {
-	n := 0
-	for _, r := range l.netbox.Requests() {
-		if r.Method == "POST" && strings.HasSuffix(r.Path, "/available-ips/") {
-			n++
-		}
-	}
-	return n
-}
 
 // TestLife is an address from its wish to its end, on each version; the marker's field is made on the way.
 func TestLife(t *testing.T) {
 	for _, v := range versions() {
 		t.Run(v, func(t *testing.T) {
-			l := newLab(t, v, "10.77.0.0/29")
+			l := newLab(t, v)
 			l.apply("web-1")
 			mg := l.settle("web-1", ready)
-			a := l.only("web-1")
+			a := l.only()
 			o := mg.Status.AtProvider
 			if o.Address != "10.77.0.1/29" || strconv.FormatInt(a.ID, 10) != meta.GetExternalName(mg) || o.Prefix == nil || o.Prefix.CIDR != "10.77.0.0/29" {
 				t.Errorf("status: %+v, prefix %+v", o, o.Prefix)
@@ -238,7 +34,7 @@ func TestLife(t *testing.T) {
 			if l.posts() != 1 {
 				t.Errorf("%d POSTs", l.posts())
 			}
-			l.remove("web-1")
+			l.remove()
 			l.settle("web-1", gone)
 			if len(l.netbox.Addresses()) != 0 {
 				t.Errorf("left behind: %+v", l.netbox.Addresses())
@@ -249,7 +45,7 @@ func TestLife(t *testing.T) {
 
 // TestCrash is a kill between the POST and its recording, and answers that were lost in every way.
 func TestCrash(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.apply("web-1")
 	l.crash = "netbox-after-post"
 	for i := 0; !l.once("web-1"); i++ {
@@ -257,42 +53,42 @@ func TestCrash(t *testing.T) {
 			t.Fatal("it never came to the failpoint")
 		}
 	}
-	l.only("web-1")
+	l.only()
 	if n := meta.GetExternalName(l.get("web-1")); n != "" {
 		t.Fatalf("recorded already: %s", n)
 	}
 	l.crash = ""
 	l.restart()
 	l.settle("web-1", ready)
-	l.only("web-1")
+	l.only()
 	if l.posts() != 1 {
 		t.Errorf("%d POSTs", l.posts())
 	}
 	for _, k := range []netbox.FaultKind{netbox.FaultEOFAfter, netbox.FaultHangAfter, netbox.FaultErrorAfter, netbox.FaultDisconnect, netbox.FaultServerErrorHTML, netbox.FaultServerErrorJSON} {
 		t.Run(string(k), func(t *testing.T) {
-			l := newLab(t, "4.6.8", "10.77.0.0/29")
+			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
-			l.netbox.Inject(netbox.Fault{Kind: k, Method: "POST", Times: 1})
+			l.netbox.Inject(netbox.Fault{Kind: k, Method: http.MethodPost, Times: 1})
 			l.apply("web-1")
 			l.settle("web-1", ready)
-			l.only("web-1")
+			l.only()
 		})
 	}
 }
 
 // TestLateRecord: the client gave up, NetBox carries the POST out later; the next POST meets its marker (858).
 func TestLateRecord(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.netbox.AddMarkerField(field)
-	l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 450 * time.Millisecond, Method: "POST", Times: 2})
+	l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 450 * time.Millisecond, Method: http.MethodPost, Times: 2})
 	l.apply("web-1")
 	l.settle("web-1", ready)
-	l.only("web-1")
+	l.only()
 }
 
 // TestDeletedAfterCrash: what was made and never recorded is freed all the same.
 func TestDeletedAfterCrash(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.apply("web-1")
 	l.crash = "netbox-after-post"
 	for !l.once("web-1") {
@@ -300,7 +96,7 @@ func TestDeletedAfterCrash(t *testing.T) {
 	}
 	l.crash = ""
 	l.restart()
-	l.remove("web-1")
+	l.remove()
 	l.settle("web-1", gone)
 	if len(l.netbox.Addresses()) != 0 {
 		t.Errorf("left behind: %+v", l.netbox.Addresses())
@@ -313,7 +109,7 @@ func TestHandsOff(t *testing.T) {
 		return func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ManagementPolicies = p }
 	}
 	t.Run("Observe", func(t *testing.T) {
-		l := newLab(t, "4.6.8", "10.77.0.0/29")
+		l := newLab(t, "4.6.8")
 		l.apply("web-1", policies(xpv2.ManagementActionObserve))
 		for range 3 {
 			l.once("web-1")
@@ -323,7 +119,7 @@ func TestHandsOff(t *testing.T) {
 		}
 	})
 	t.Run("Paused", func(t *testing.T) {
-		l := newLab(t, "4.6.8", "10.77.0.0/29")
+		l := newLab(t, "4.6.8")
 		l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
 			meta.AddAnnotations(mg, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"})
 		})
@@ -335,22 +131,22 @@ func TestHandsOff(t *testing.T) {
 		}
 	})
 	t.Run("Orphan", func(t *testing.T) {
-		l := newLab(t, "4.6.8", "10.77.0.0/29")
+		l := newLab(t, "4.6.8")
 		l.apply("web-1", policies(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize))
 		l.settle("web-1", ready)
-		l.remove("web-1")
+		l.remove()
 		l.settle("web-1", gone)
-		l.only("web-1")
+		l.only()
 	})
 	t.Run("ForeignFinalizer", func(t *testing.T) {
-		l := newLab(t, "4.6.8", "10.77.0.0/29")
+		l := newLab(t, "4.6.8")
 		l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { meta.AddFinalizer(mg, v1alpha1.FinalizerHeldByClaim) })
 		l.settle("web-1", ready)
-		l.remove("web-1")
+		l.remove()
 		for range 3 {
 			l.once("web-1")
 		}
-		l.only("web-1")
+		l.only()
 		mg := l.get("web-1")
 		meta.RemoveFinalizer(mg, v1alpha1.FinalizerHeldByClaim)
 		if err := l.kube.Update(t.Context(), mg); err != nil {
@@ -402,7 +198,7 @@ func TestTroublesHeal(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l := newLab(t, "4.6.8", "10.77.0.0/29")
+			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
 			mend := tc.spoil(l)
 			l.apply("web-1")
@@ -426,7 +222,7 @@ func TestTroublesHeal(t *testing.T) {
 
 // TestDownLater: an address that was given stays Ready while NetBox is down, and isn't asked for twice.
 func TestDownLater(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.apply("web-1")
 	l.settle("web-1", ready)
 	mend := l.netbox.Inject(netbox.Fault{Kind: netbox.FaultServerErrorJSON})
@@ -437,17 +233,17 @@ func TestDownLater(t *testing.T) {
 	}
 	mend()
 	l.settle("web-1", ready)
-	l.only("web-1")
+	l.only()
 }
 
 // TestRestored: saved YAML comes back with a new UID, and takes its own record over; another's it doesn't.
 func TestRestored(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.netbox.AddMarkerField(field)
 	own := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.5/29"), CustomFields: map[string]any{field: clusterID + "/team-a/web-1/before"}})
 	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalName(mg, strconv.FormatInt(own, 10)) })
 	mg := l.settle("web-1", ready)
-	if a := l.only("web-1"); a.ID != own || mg.Status.AtProvider.Address != "10.77.0.5/29" || l.posts() != 0 {
+	if a := l.only(); a.ID != own || mg.Status.AtProvider.Address != "10.77.0.5/29" || l.posts() != 0 {
 		t.Errorf("record %+v, status %+v", a, mg.Status.AtProvider)
 	}
 	for name, marker := range map[string]string{"other": clusterID + "/team-b/web-1/x", "cluster": "decaf/team-a/cluster/uid-cluster", "bare": ""} {
@@ -463,10 +259,10 @@ func TestRestored(t *testing.T) {
 
 // TestRecordDeletedByHand: the machine keeps its address, which is asked for again.
 func TestRecordDeletedByHand(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.apply("web-1")
 	l.settle("web-1", ready)
-	first := l.only("web-1")
+	first := l.only()
 	l.netbox.RemoveAddress(first.ID)
 	l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.2/29")})
 	l.once("web-1")
@@ -479,17 +275,17 @@ func TestRecordDeletedByHand(t *testing.T) {
 
 // TestDrift: what the spec says is put back, what people added stays.
 func TestDrift(t *testing.T) {
-	l := newLab(t, "4.6.8", "10.77.0.0/29")
+	l := newLab(t, "4.6.8")
 	l.netbox.AddTag(netbox.Named{ID: 1, Name: "Pool", Slug: "pool"})
 	l.netbox.AddTag(netbox.Named{ID: 2, Name: "Human", Slug: "human"})
 	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Tags = []string{"pool"} })
 	l.settle("web-1", ready)
-	l.netbox.ChangeAddress(l.only("web-1").ID, func(a *netbox.Address) {
+	l.netbox.ChangeAddress(l.only().ID, func(a *netbox.Address) {
 		a.Tags, a.Status, a.Description = []int64{2}, "reserved", "by hand"
 	})
 	l.once("web-1")
 	l.settle("web-1", ready)
-	if a := l.only("web-1"); a.Status != "active" || a.Description != "by hand" || !cmp.Equal(a.Tags, []int64{1, 2}) {
+	if a := l.only(); a.Status != "active" || a.Description != "by hand" || !cmp.Equal(a.Tags, []int64{1, 2}) {
 		t.Errorf("record %+v", a)
 	}
 }

@@ -91,10 +91,10 @@ func (c *exchange) vrfFilter() (func(int64) bool, *response) {
 	keep := func(int64) bool { return true }
 	for _, key := range []string{"vrf_id", "vrf"} {
 		v := q.Get(key)
-		switch {
-		case v == "":
+		switch v {
+		case "":
 			continue
-		case v == "null":
+		case "null":
 			keep = func(id int64) bool { return id == 0 }
 			continue
 		}
@@ -102,7 +102,7 @@ func (c *exchange) vrfFilter() (func(int64) bool, *response) {
 			return (key == "vrf" && x.RD == v) || (key == "vrf_id" && strconv.FormatInt(x.ID, 10) == v)
 		})
 		if i < 0 {
-			return nil, fieldErrors(key, "Select a valid choice. "+v+" is not one of the available choices.")
+			return nil, fieldError(key, "Select a valid choice. "+v+" is not one of the available choices.")
 		}
 		want := c.s.state.vrfs[i].ID
 		keep = func(id int64) bool { return id == want }

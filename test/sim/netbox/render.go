@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Keys of records that stand in several kinds.
+const (
+	keyCustomFields = "custom_fields"
+	keyLastUpdated  = "last_updated"
+)
+
 // choice is how NetBox writes a choice: {"value", "label"}; nil for none.
 func choice(value, label string) any {
 	if value == "" {
@@ -36,7 +42,7 @@ func (c *exchange) urls(m map[string]any, path string, id int64) map[string]any 
 	m["id"] = id
 	m["url"] = fmt.Sprintf("%s/api/%s/%d/", c.base, path, id)
 	m["display_url"] = fmt.Sprintf("%s/%s/%d/", c.base, path, id)
-	if c.s.traits.atLeast(4, 6) && strings.Contains(" ipam/ip-addresses ipam/prefixes ipam/vrfs extras/custom-fields ", path) {
+	if c.s.traits.atLeast(4, 6) {
 		m["owner"] = nil
 	}
 	return m
@@ -109,8 +115,8 @@ func (c *exchange) renderAddress(a Address) map[string]any {
 		"status": choice(a.Status, title(a.Status)), "role": choice(a.Role, title(a.Role)),
 		"assigned_object_type": nil, "assigned_object_id": nil, "assigned_object": nil,
 		"nat_inside": nil, "nat_outside": []any{}, "dns_name": a.DNSName, "description": a.Description,
-		"comments": a.Comments, "tags": c.nestedTags(a.Tags), "custom_fields": c.renderFields(a),
-		"created": stamp(a.Created), "last_updated": stamp(a.LastUpdated),
+		"comments": a.Comments, "tags": c.nestedTags(a.Tags), keyCustomFields: c.renderFields(a),
+		"created": stamp(a.Created), keyLastUpdated: stamp(a.LastUpdated),
 	}, "ipam/ip-addresses", a.ID)
 }
 
@@ -119,8 +125,8 @@ func (c *exchange) renderPrefix(p Prefix) map[string]any {
 		"display": p.Prefix.String(), "family": family(p.Prefix.Addr().Is4()), "prefix": p.Prefix.String(),
 		"vrf": c.nestedVRF(p.VRF), "scope_type": nil, "scope_id": nil, "scope": nil, "tenant": nil, "vlan": nil,
 		"status": choice(p.Status, title(p.Status)), "role": nil, "is_pool": p.IsPool, "mark_utilized": p.MarkUtilized,
-		"description": p.Description, "comments": "", "tags": []any{}, "custom_fields": map[string]any{},
-		"created": stamp(p.created), "last_updated": stamp(p.created), "children": 0, "_depth": 0,
+		"description": p.Description, "comments": "", "tags": []any{}, keyCustomFields: map[string]any{},
+		"created": stamp(p.created), keyLastUpdated: stamp(p.created), "children": 0, "_depth": 0,
 	}, "ipam/prefixes", p.ID)
 }
 
@@ -139,7 +145,7 @@ func (c *exchange) renderVRF(v VRF) map[string]any {
 	return c.urls(map[string]any{
 		"display": vrfDisplay(v), "name": v.Name, "rd": orNil(v.RD), "tenant": nil, "enforce_unique": v.EnforceUnique,
 		"description": "", "comments": "", "import_targets": []any{}, "export_targets": []any{}, "tags": []any{},
-		"custom_fields": map[string]any{}, "created": stamp(v.created), "last_updated": stamp(v.created),
+		keyCustomFields: map[string]any{}, "created": stamp(v.created), keyLastUpdated: stamp(v.created),
 		"ipaddress_count": addresses, "prefix_count": prefixes,
 	}, "ipam/vrfs", v.ID)
 }
@@ -156,7 +162,7 @@ func (c *exchange) renderField(f CustomField) map[string]any {
 		"filter_logic": choice(f.FilterLogic, title(f.FilterLogic)), "ui_visible": choice("always", "Always"),
 		"ui_editable": choice(f.UIEditable, title(f.UIEditable)), "is_cloneable": false, "default": nil,
 		"related_object_filter": nil, "weight": 100, "validation_minimum": nil, "validation_maximum": nil,
-		"validation_regex": "", "choice_set": nil, "comments": "", "created": stamp(f.created), "last_updated": stamp(f.created),
+		"validation_regex": "", "choice_set": nil, "comments": "", "created": stamp(f.created), keyLastUpdated: stamp(f.created),
 	}
 	if c.s.traits.atLeast(4, 6) {
 		m["validation_schema"] = nil

@@ -3,6 +3,7 @@ package netbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -40,17 +41,13 @@ func noMatch(kind string) *response {
 	return detail(http.StatusNotFound, "No "+kind+" matches the given query.")
 }
 
-// fieldErrors is a 400 {"field": ["…"]}.
-func fieldErrors(pairs ...string) *response {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i]] = []string{pairs[i+1]}
-	}
-	return answer(http.StatusBadRequest, m)
+// fieldError is a 400 {"field": ["…"]}.
+func fieldError(field, why string) *response {
+	return answer(http.StatusBadRequest, map[string]any{field: []string{why}})
 }
 
 func notUnique(field string) *response {
-	return fieldErrors("__all__", fmt.Sprintf("Custom field '%s' must have a unique value.", field))
+	return fieldError("__all__", fmt.Sprintf("Custom field '%s' must have a unique value.", field))
 }
 
 func serverError(tr traits, exception, text string) *response {
@@ -67,13 +64,11 @@ func htmlPage(status int) *response {
 
 func (res *response) write(w http.ResponseWriter, r *http.Request, tr traits) {
 	h := w.Header()
-	for k, v := range res.header {
-		h[k] = v
-	}
+	maps.Copy(h, res.header)
 	h.Set("Content-Language", "en")
 	isJSON := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 	if !res.noVersion && tr.versionHeader(isJSON) {
-		h.Set("API-Version", tr.minor())
+		h.Set("Api-Version", tr.minor()) // as net/http spells it on the wire, too
 	}
 	if !res.noAllow {
 		h.Set("Allow", allow(r.URL.Path))
@@ -88,7 +83,9 @@ func (res *response) write(w http.ResponseWriter, r *http.Request, tr traits) {
 	default:
 		h.Set("Content-Type", "application/json")
 		w.WriteHeader(res.status)
-		_ = json.NewEncoder(w).Encode(res.body)
+		if err := json.NewEncoder(w).Encode(res.body); err != nil {
+			panic(http.ErrAbortHandler) // the client has gone
+		}
 	}
 }
 

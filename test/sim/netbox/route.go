@@ -98,9 +98,9 @@ func (c *exchange) object() (map[string]any, *response) {
 		return nil, detail(http.StatusNotImplemented, "the emulator takes no lists")
 	}
 	if c.s.traits.atLeast(4, 7) {
-		return nil, fieldErrors("__all__", "No data provided")
+		return nil, fieldError("__all__", "No data provided")
 	}
-	return nil, fieldErrors("non_field_errors", "No data provided")
+	return nil, fieldError("non_field_errors", "No data provided")
 }
 
 func (c *exchange) notAllowed() *response {

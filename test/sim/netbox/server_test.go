@@ -2,6 +2,7 @@ package netbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -156,7 +157,7 @@ func TestConcurrency(t *testing.T) {
 	if diff := cmp.Diff(map[client.Kind]int{"": 1, client.KindMarkerTaken: 39}, kinds(func(int) string { return "one" })); diff != "" {
 		t.Errorf("one marker, 40 times: %s", diff)
 	}
-	got := kinds(func(i int) string { return "m" + string(rune('A'+i)) })
+	got := kinds(func(i int) string { return fmt.Sprintf("m%d", i) })
 	if diff := cmp.Diff(map[client.Kind]int{"": 29, client.KindFull: 11}, got); diff != "" {
 		t.Errorf("40 markers, 29 addresses left: %s", diff)
 	}
@@ -291,7 +292,7 @@ func TestFirstFree(t *testing.T) {
 			p.ID = s.AddPrefix(netbox.Prefix{Prefix: p.Prefix, IsPool: tc.pool})
 			var got []string
 			for i := range len(tc.want) + 1 {
-				ip, err := c.Allocate(t.Context(), p, client.Request{Marker: "m" + string(rune('A'+i))})
+				ip, err := c.Allocate(t.Context(), p, client.Request{Marker: fmt.Sprintf("m%d", i)})
 				if err != nil {
 					if !client.IsFull(err) {
 						t.Error(err)

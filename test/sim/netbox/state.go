@@ -108,7 +108,7 @@ func (s *state) number(kind string, want int64) int64 {
 }
 
 // token finds who is asking, or says why nobody is.
-func (s *state) token(header string, tr traits) (Token, string) {
+func (s *state) token(header string, tr traits) (t Token, why string) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if header == "" || (scheme != "Token" && (scheme != "Bearer" || !tr.bearer())) {
 		return Token{}, "Authentication credentials were not provided."

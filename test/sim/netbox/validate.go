@@ -93,7 +93,7 @@ func (c *exchange) setVRF(a *Address, v any) string {
 }
 
 // find resolves a tenant or tag given by number or by {"slug"} or {"name"} (354 to 359).
-func find(all []Named, v any) (int64, string) {
+func find(all []Named, v any) (id int64, why string) {
 	for _, n := range all {
 		switch v := v.(type) {
 		case float64:
@@ -161,11 +161,11 @@ func (c *exchange) setFields(a *Address, v any) *response {
 			a.CustomFields[name] = m[name]
 		case c.s.traits.dropsUnknownFields():
 		case c.s.traits.atLeast(4, 4):
-			return answer(http.StatusBadRequest, map[string]any{"custom_fields": map[string]any{
+			return answer(http.StatusBadRequest, map[string]any{keyCustomFields: map[string]any{
 				name: "Custom field '" + name + "' does not exist for this object type.",
 			}})
 		default:
-			return fieldErrors("__all__", "Unknown field name '"+name+"' in custom field data.")
+			return fieldError("__all__", "Unknown field name '"+name+"' in custom field data.")
 		}
 	}
 	return nil
@@ -177,7 +177,7 @@ func (c *exchange) unique(a Address, m map[string]any) *response {
 	for _, f := range c.s.state.fields {
 		v := a.CustomFields[f.Name]
 		if f.forAddresses() && f.Required && (v == nil || v == "") {
-			return fieldErrors("__all__", "Missing required custom field '"+f.Name+"'.")
+			return fieldError("__all__", "Missing required custom field '"+f.Name+"'.")
 		}
 		if f.forAddresses() && f.Unique && v != nil && v != "" && c.s.state.holder(f.Name, v, a.ID) {
 			return notUnique(f.Name)
@@ -193,7 +193,7 @@ func (c *exchange) unique(a Address, m map[string]any) *response {
 		where, enforced = "VRF "+vrfDisplay(v), v.EnforceUnique
 	}
 	if d, taken := c.s.state.duplicate(a.Address.Addr(), a.VRF, a.ID); taken && enforced {
-		return fieldErrors("address", "Duplicate IP address found in "+where+": "+d.Address.String())
+		return fieldError("address", "Duplicate IP address found in "+where+": "+d.Address.String())
 	}
 	return nil
 }

@@ -1,0 +1,220 @@
+package netbox_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+const clusterID = "c0ffee"
+
+// A lab is the real reconciler between a fake API server and an emulated NetBox.
+type lab struct {
+	t      *testing.T
+	netbox *netbox.Server
+	kube   client.Client
+	config config.NetBox
+	// crash, if set, is the failpoint that ends the provider.
+	crash string
+	now   time.Time
+
+	reconciler reconcile.Reconciler
+}
+
+func newLab(t *testing.T, version string) *lab {
+	t.Helper()
+	s := netbox.New(netbox.Options{Version: version})
+	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
+	s.AddCIDR("10.77.0.0/29")
+	if err := s.Start(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{
+		t: t, netbox: s, now: time.Now(),
+		kube: kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).Build(),
+	}
+	l.config.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
+	l.config.UID, l.config.Token, l.config.SecretVersion = "cfg", secret, "1"
+	l.config.Config = v1alpha1.NetBoxConfig{URL: s.URL(), MarkerField: field, RequestsPerSecond: new(int64(1000))}
+	l.restart()
+	return l
+}
+
+// restart is a new process of the provider: nothing is remembered.
+func (l *lab) restart() {
+	pool := netboxclient.NewPool()
+	c := netboxipaddress.NewConnector(netboxipaddress.Options{
+		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
+		Client: func(key string, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
+			cfg.Timeout = 300 * time.Millisecond
+			return pool.Client(key, cfg)
+		},
+		ClusterID: clusterID,
+		Failpoint: func(name string) {
+			if name == l.crash {
+				panic(crashed(name))
+			}
+		},
+		Now: func() time.Time { return l.now },
+	})
+	mgr := &fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}
+	l.reconciler = managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.NetBoxIPAddressGroupVersionKind),
+		managed.WithTypedExternalConnector[*v1alpha1.NetBoxIPAddress](c), managed.WithInitializers(),
+		managed.WithDeterministicExternalName(true), managed.WithManagementPolicies(), managed.WithLogger(logging.NewNopLogger()),
+		managed.WithCreationGracePeriod(0))
+}
+
+type crashed string
+
+// once reconciles one resource, and says whether the provider crashed.
+func (l *lab) once(name string) (crash bool) {
+	l.t.Helper()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case crashed:
+			crash = true
+		default:
+			panic(r)
+		}
+	}()
+	_, err := l.reconciler.Reconcile(l.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return false
+}
+
+// settle reconciles until cond holds. Every step is one look of the reconciler, so no time needs to pass.
+func (l *lab) settle(name string, cond func(*v1alpha1.NetBoxIPAddress) bool) *v1alpha1.NetBoxIPAddress {
+	l.t.Helper()
+	var mg *v1alpha1.NetBoxIPAddress
+	for range 12 {
+		l.once(name)
+		if mg = l.get(name); cond(mg) {
+			return mg
+		}
+	}
+	l.t.Fatalf("didn't settle: %+v\n%+v", mg, l.netbox.Addresses())
+	return nil
+}
+
+// get returns nil where the resource is gone.
+func (l *lab) get(name string) *v1alpha1.NetBoxIPAddress {
+	l.t.Helper()
+	mg := &v1alpha1.NetBoxIPAddress{}
+	err := l.kube.Get(l.t.Context(), types.NamespacedName{Namespace: "team-a", Name: name}, mg)
+	if kerrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return mg
+}
+
+func (l *lab) apply(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
+	l.t.Helper()
+	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID("uid-" + name), Generation: 1}}
+	mg.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
+		Status: "active", From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/29"}}},
+	}
+	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
+	for _, c := range change {
+		c(mg)
+	}
+	if err := l.kube.Create(l.t.Context(), mg); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// remove begins the deletion of web-1.
+func (l *lab) remove() {
+	l.t.Helper()
+	if err := l.kube.Delete(l.t.Context(), l.get("web-1")); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func ready(mg *v1alpha1.NetBoxIPAddress) bool {
+	return mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && mg.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionTrue &&
+		meta.GetExternalName(mg) != "" && mg.Status.AtProvider.Address != ""
+}
+
+func gone(mg *v1alpha1.NetBoxIPAddress) bool { return mg == nil }
+
+func because(r xpv2.ConditionReason) func(*v1alpha1.NetBoxIPAddress) bool {
+	return func(mg *v1alpha1.NetBoxIPAddress) bool {
+		return mg.GetCondition(xpv2.TypeReady).Reason == r && mg.GetCondition(xpv2.TypeSynced).Reason == xpv2.ReasonReconcileError
+	}
+}
+
+// only holds that there is one record, and that it's web-1's.
+func (l *lab) only() netbox.Address {
+	l.t.Helper()
+	want := map[string]int{clusterID + "/team-a/web-1/uid-web-1": 1}
+	if diff := cmp.Diff(want, l.netbox.Markers(field)); diff != "" {
+		l.t.Errorf("markers (-want +got):\n%s", diff)
+	}
+	all := l.netbox.Addresses()
+	if len(all) != 1 {
+		l.t.Fatalf("%d records, want 1: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// still holds that looking again changes neither the resource nor NetBox.
+func (l *lab) still(mg *v1alpha1.NetBoxIPAddress) {
+	l.t.Helper()
+	writes := l.netbox.Writes()
+	for range 3 {
+		l.once(mg.GetName())
+	}
+	again := l.get(mg.GetName())
+	again.ResourceVersion = mg.ResourceVersion // the fake API server counts updates that change nothing
+	if diff := cmp.Diff(mg, again); diff != "" {
+		l.t.Errorf("the resource changed (-before +after):\n%s", diff)
+	}
+	if l.netbox.Writes() != writes {
+		l.t.Error("NetBox was written to")
+	}
+}
+
+func (l *lab) posts() int {
+	n := 0
+	for _, r := range l.netbox.Requests() {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/available-ips/") {
+			n++
+		}
+	}
+	return n
+}
