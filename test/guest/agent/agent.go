@@ -56,6 +56,9 @@ func (a *Agent) Install(ctx context.Context, p cmdline.Parameters, open func() (
 }
 
 func (a *Agent) install(ctx context.Context, p cmdline.Parameters, open func() (Disk, error)) error {
+	if p.Compression != "" && p.Compression != "None" {
+		return fmt.Errorf("cannot unpack an image with compression %q", p.Compression)
+	}
 	disk, err := open() // before begin: a machine without a disk isn't worth a grant
 	if err != nil {
 		return err

@@ -20,7 +20,6 @@ import (
 const (
 	patience    = 2 * time.Minute
 	dialTimeout = 10 * time.Second
-	roleDisk    = "disk"
 )
 
 func main() {
@@ -68,7 +67,7 @@ func run(ctx context.Context) error {
 
 // stay is the running system.
 func stay(p cmdline.Parameters) error {
-	if p.Role == roleDisk {
+	if p.Role == cmdline.RoleDisk {
 		say("running from disk")
 	} else {
 		say("running from memory")

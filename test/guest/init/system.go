@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
@@ -49,7 +50,7 @@ func bringUp(ctx context.Context, p cmdline.Parameters) (netlink.Link, error) {
 	if lo, err := netlink.LinkByName("lo"); err == nil {
 		_ = netlink.LinkSetUp(lo)
 	}
-	link, err := nic()
+	link, err := nic(p.MAC)
 	if err != nil {
 		return nil, err
 	}
@@ -66,21 +67,25 @@ func bringUp(ctx context.Context, p cmdline.Parameters) (netlink.Link, error) {
 	return link, assign(link, p.Address, p.Gateway)
 }
 
-// nic waits for the first network device that has a MAC.
-func nic() (netlink.Link, error) {
+// nic waits for the network device with this MAC; for the first one that has any where mac is empty.
+func nic(mac string) (netlink.Link, error) {
 	for range nicTries {
 		links, err := netlink.LinkList()
 		if err != nil {
 			return nil, fmt.Errorf("cannot list network devices: %w", err)
 		}
 		for _, l := range links {
-			if l.Type() == "device" && l.Attrs().Name != "lo" && len(l.Attrs().HardwareAddr) > 0 {
+			if l.Type() == "device" && matches(l, mac) {
 				return l, nil
 			}
 		}
 		time.Sleep(nicPause)
 	}
-	return nil, errors.New("there is no network device")
+	return nil, fmt.Errorf("there is no network device with MAC %q", mac)
+}
+
+func matches(l netlink.Link, mac string) bool {
+	return len(l.Attrs().HardwareAddr) > 0 && l.Attrs().Name != "lo" && (mac == "" || strings.EqualFold(l.Attrs().HardwareAddr.String(), mac))
 }
 
 // lease asks as an operating system does: no option 60, 93 or 97, by which bootd sees that no firmware is asking.

@@ -77,7 +77,7 @@ func (c Config) identity(s speaker) []dhcpv4.Modifier {
 		dhcpv4.WithOption(dhcpv4.OptMaxMessageSize(maxSizeFirmware)),
 		dhcpv4.WithOption(dhcpv4.OptClassIdentifier(c.class(s))),
 		dhcpv4.WithOption(dhcpv4.OptClientArch(c.arch(s))),
-		dhcpv4.WithGeneric(dhcpv4.OptionClientNetworkInterfaceIdentifier, c.undi()),
+		dhcpv4.WithGeneric(dhcpv4.OptionClientNetworkInterfaceIdentifier, c.undi(s)),
 		dhcpv4.WithRequestedOptions(dhcpv4.OptionSubnetMask, dhcpv4.OptionRouter, dhcpv4.OptionDomainNameServer,
 			dhcpv4.OptionHostName, dhcpv4.OptionVendorSpecificInformation, dhcpv4.OptionClassIdentifier,
 			dhcpv4.OptionTFTPServerName, dhcpv4.OptionBootfileName),
@@ -105,12 +105,16 @@ func (c Config) arch(s speaker) iana.Arch {
 	}
 }
 
-// undi is option 94: type 1, then the version of the network driver interface.
-func (c Config) undi() []byte {
-	if c.Firmware == UEFI {
+// undi is option 94: type 1, then the version of the network driver interface as OVMF, iPXE and BIOS ROMs say it.
+func (c Config) undi(s speaker) []byte {
+	switch {
+	case c.Firmware == UEFI && s == speakerIPXE:
+		return []byte{1, 3, 10} //nolint:mnd // recorded
+	case c.Firmware == UEFI:
 		return []byte{1, 3, 0}
+	default:
+		return []byte{1, 2, 1}
 	}
-	return []byte{1, 2, 1}
 }
 
 func (c Config) class(s speaker) string {
@@ -118,7 +122,7 @@ func (c Config) class(s speaker) string {
 	if s == speakerHTTP {
 		name = "HTTPClient"
 	}
-	u := c.undi()
+	u := c.undi(s)
 	return fmt.Sprintf("%s:Arch:%05d:UNDI:%03d%03d", name, uint16(c.arch(s)), u[1], u[2])
 }
 

@@ -24,10 +24,10 @@ func (m *Machine) runKernel(ctx context.Context, i image) error {
 		return err
 	}
 	p := cmdline.Parse(i.command)
-	if p.Image == "" {
+	if p.Image == "" && p.Role != cmdline.RoleInstaller {
 		return m.runOS(ctx, p.Callback, p.Token)
 	}
-	err := m.install(ctx, p)
+	err := m.install(ctx, p, i)
 	if err == nil {
 		return fmt.Errorf("the installer has finished: %w", errReset)
 	}
@@ -50,9 +50,9 @@ func (m *Machine) complain(ctx context.Context, p cmdline.Parameters, why error)
 }
 
 // install does what the project's installer does: begin, user data, image, installed.
-func (m *Machine) install(ctx context.Context, p cmdline.Parameters) error {
+func (m *Machine) install(ctx context.Context, p cmdline.Parameters, i image) error {
 	if p.Callback == "" {
-		return errors.New("the command line names an image but no callback")
+		return errors.New("the command line asks for an installation but names no callback")
 	}
 	if err := m.step(ctx, StageBegin, p, "begin", report{Message: "the installer runs"}); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (m *Machine) install(ctx context.Context, p cmdline.Parameters) error {
 	if err != nil {
 		return err
 	}
-	digest, n, err := m.write(ctx, p)
+	digest, n, err := m.fill(ctx, p, i)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,19 @@ func (m *Machine) userData(ctx context.Context, p cmdline.Parameters) (string, e
 		return "", fmt.Errorf("user data: %w", err)
 	}
 	return got, nil
+}
+
+// fill writes the disk: the image, or what an installer that needs none brings along, which is its kernel's digest here.
+func (m *Machine) fill(ctx context.Context, p cmdline.Parameters, i image) (string, int64, error) {
+	if p.Image != "" {
+		return m.write(ctx, p)
+	}
+	if err := m.at(ctx, StageImage, "an image of its own"); err != nil {
+		return "", 0, err
+	}
+	w := &diskWriter{ctx: ctx, m: m, hash: sha256.New()}
+	n, err := w.Write([]byte(i.kernel))
+	return i.kernel, int64(n), err
 }
 
 // write streams the image to the disk and returns its digest and size. A broken transfer goes on where it broke.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -32,14 +33,15 @@ type image struct {
 
 // shell runs one script on behalf of a machine.
 type shell struct {
-	m     *Machine
-	base  *url.URL // what relative addresses are relative to
-	vars  map[string]string
-	image image
-	slept bool
-	next  struct{ address, text string } // what `chain --replace` goes on with
-	depth int                            // how many scripts wait for this one to end
-	line  int
+	m      *Machine
+	base   *url.URL // what relative addresses are relative to
+	vars   map[string]string
+	image  image
+	slept  bool
+	failed bool                           // it ended by exit with a status other than 0
+	next   struct{ address, text string } // what `chain --replace` goes on with
+	depth  int                            // how many scripts wait for this one to end
+	line   int
 }
 
 const (
@@ -98,6 +100,9 @@ func (m *Machine) follow(ctx context.Context, end ending, sh *shell) error {
 	case endPowerOff:
 		return fmt.Errorf("the script said poweroff: %w", errPowerOff)
 	default:
+		if m.cfg.Firmware == UEFI && !sh.failed { // UEFI 2.10, 3.1.2: after success the boot manager shows its menu
+			return fmt.Errorf("the script said exit, and the firmware shows its menu: %w", errHalt)
+		}
 		return fmt.Errorf("the script said exit: %w", errNext)
 	}
 }
@@ -117,9 +122,10 @@ func (sh *shell) kind(e ending) string {
 // settings are the variables that a script can use; names as iPXE has them.
 func (m *Machine) settings(l Lease) map[string]string {
 	platform := map[Firmware]string{BIOS: "pcbios", UEFI: "efi"}[m.cfg.Firmware]
+	arch := map[Firmware]string{BIOS: "i386", UEFI: "x86_64"}[m.cfg.Firmware]
 	v := map[string]string{
 		"mac": m.cfg.MAC.String(), "uuid": m.cfg.UUID.String(), "serial": m.cfg.Serial, "product": m.cfg.Product,
-		"platform": platform, "buildarch": "x86_64", "ip": l.Address.String(), "hostname": l.Hostname,
+		"platform": platform, "buildarch": arch, "ip": l.Address.String(), "hostname": l.Hostname,
 		"next-server": l.NextServer.String(), "filename": l.BootFile, "dhcp-server": l.Server.String(), "version": agentIPXE,
 	}
 	for _, k := range []string{"mac", "ip"} {
@@ -184,8 +190,8 @@ func (sh *shell) run(ctx context.Context, s script) (ending, error) {
 		line := s.lines[sh.line]
 		sh.line++
 		var err error
-		for i, c := range line {
-			if i > 0 && (c.join == "||") != (err != nil) {
+		for _, c := range line {
+			if !c.runs(err != nil) {
 				continue
 			}
 			var end ending
@@ -229,22 +235,40 @@ func (sh *shell) command(ctx context.Context, s script, args []string) (ending, 
 	case "echo":
 		sh.m.note(StageScript, "echo: "+strings.Join(args, " "))
 		return "", nil
+	case "dhcp":
+		return "", sh.dhcp(ctx)
 	case "sanboot":
-		return endLocal, errEnd
+		return sh.sanboot()
 	case "exit":
-		if len(args) > 0 && args[0] != "0" {
-			return endError, fmt.Errorf("exit %s", args[0])
-		}
+		sh.failed = len(args) > 0 && args[0] != "0"
 		return endExit, errEnd
 	case "reboot":
 		return endReboot, errEnd
 	case "poweroff":
 		return endPowerOff, errEnd
-	case "dhcp", "ifopen", "ifclose", "ifstat", "console", "colour", "cpair", "imgstat", "sync":
+	case "ifopen", "ifclose", "ifstat", "console", "colour", "cpair", "imgstat", "sync":
 		return "", nil // the network is up already, and there is no screen
 	default:
 		return "", fmt.Errorf("%q is not a command that this machine knows", name)
 	}
+}
+
+// dhcp asks for a lease, and with it a script address, once more.
+func (sh *shell) dhcp(ctx context.Context) error {
+	l, err := sh.m.exchange(ctx, speakerIPXE)
+	if err != nil {
+		return err
+	}
+	maps.Copy(sh.vars, sh.m.settings(l))
+	return nil
+}
+
+// sanboot starts the first disk by its boot sector. UEFI has none, and iPXE there can't.
+func (sh *shell) sanboot() (ending, error) {
+	if sh.m.cfg.Firmware == UEFI || !sh.m.Status().Disk.Bootable {
+		return "", errors.New("sanboot: there is no drive 0x80 to boot from")
+	}
+	return endLocal, errEnd
 }
 
 func (sh *shell) jump(s script, args []string) error {

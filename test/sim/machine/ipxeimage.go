@@ -80,6 +80,9 @@ func (sh *shell) call(ctx context.Context, address, text string) (ending, error)
 	child := &shell{m: sh.m, vars: sh.vars, image: sh.image, depth: sh.depth + 1}
 	end, err := child.interpret(ctx, address, text)
 	sh.image, sh.next = child.image, child.next
+	if err == nil && end == endExit && child.failed {
+		err = errors.New("the chained script ended by exit 1")
+	}
 	if err != nil || end == endExit {
 		return "", err
 	}

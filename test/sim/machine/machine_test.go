@@ -43,8 +43,9 @@ func TestInstall(t *testing.T) {
 		},
 		"UEFINetworkFirst": {
 			reason: "UEFI firmware leaves iPXE by exit and goes on with its next device",
-			change: func(c *machine.Config) { c.Firmware = machine.UEFI }, local: "#!ipxe\nexit\n",
-			dhcp: map[string]int{"pxe": 2, "ipxe": 2, "os": 1},
+			change: func(c *machine.Config) { c.Firmware = machine.UEFI },
+			local:  "#!ipxe\niseq ${platform} efi && goto next || goto bios\n:bios\nsanboot || exit 0\n:next\nexit 1\n",
+			dhcp:   map[string]int{"pxe": 2, "ipxe": 2, "os": 1},
 		},
 		"UEFIHTTPBoot": {
 			reason: "HTTP Boot gets its first stage by HEAD and GET; the boot order decides after the reboot",

@@ -10,7 +10,7 @@ import (
 
 // command is one command of a line and what joined it to the one before.
 type command struct {
-	join string   // "" for the first of a line, else "||" or "&&"
+	join string   // "" for the first of a line, else "||", "&&" or ";"
 	args []string // unexpanded; never empty
 }
 
@@ -37,11 +37,7 @@ func parseScript(text string) (script, error) {
 			s.labels[strings.TrimSpace(line[1:])] = len(s.lines)
 			continue
 		}
-		words, err := split(line)
-		if err != nil {
-			return script{}, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		commands, err := group(words)
+		commands, err := group(split(line))
 		if err != nil {
 			return script{}, fmt.Errorf("line %d: %w", i+1, err)
 		}
@@ -52,12 +48,25 @@ func parseScript(text string) (script, error) {
 	return s, nil
 }
 
-// group cuts the words of a line at || and &&.
+// runs tells whether a command is executed, given how the one before it ended.
+func (c command) runs(failed bool) bool {
+	switch c.join {
+	case "||":
+		return failed
+	case "&&":
+		return !failed
+	}
+	return true
+}
+
+func joins(word string) bool { return word == "||" || word == "&&" || word == ";" }
+
+// group cuts the words of a line at ||, && and ;.
 func group(words []string) ([]command, error) {
 	var out []command
 	join, start := "", 0
 	for i := 0; i <= len(words); i++ {
-		if i < len(words) && words[i] != "||" && words[i] != "&&" {
+		if i < len(words) && !joins(words[i]) {
 			continue
 		}
 		switch {
@@ -73,45 +82,16 @@ func group(words []string) ([]command, error) {
 	return out, nil // as in iPXE nothing may stand after a last ||: then a failure is forgotten
 }
 
-// split cuts a line into words as iPXE does: at white space, quotes of both kinds and backslashes protect.
-func split(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	open, quote := false, rune(0)
-	escaped := false
-	for _, r := range line {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\':
-			escaped, open = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '"' || r == '\'':
-			quote, open = r, true
-		case r == ' ' || r == '\t' || r == '\r':
-			if open {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			open = false
-		case r == '#' && !open:
-			return words, nil
-		default:
-			open = true
-			word.WriteRune(r)
+// split cuts a line into words as iPXE does: at white space alone, since it has no quotation, up to a word that begins a
+// comment.
+func split(line string) []string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		if w[0] == '#' {
+			return words[:i]
 		}
 	}
-	if quote != 0 || escaped {
-		return nil, fmt.Errorf("%q ends inside a quotation", line)
-	}
-	if open {
-		words = append(words, word.String())
-	}
-	return words, nil
+	return words
 }
 
 // expand replaces ${name} and ${name:format} by values, from the innermost outwards; unknown names become nothing.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
@@ -35,13 +36,30 @@ func need(t *testing.T, err error) {
 	t.Skipf("skipped: %v", err)
 }
 
-func artifacts(t *testing.T) guest.Artifacts {
-	t.Helper()
+// TestMain gives the tests a network of their own; the kernel is downloaded before, where there is one.
+func TestMain(m *testing.M) {
+	os.Exit(netns.Main(m, func() error {
+		out, err := os.MkdirTemp("", "guest-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(out) }()
+		_, err = build(context.Background(), out)
+		return err
+	}))
+}
+
+func build(ctx context.Context, out string) (guest.Artifacts, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Fatal(err)
+		return guest.Artifacts{}, err
 	}
-	a, err := guest.Builder{Cache: filepath.Join(cache, "provider-baremetal", "guest"), Out: t.TempDir()}.Build(t.Context())
+	return guest.Builder{Cache: filepath.Join(cache, "provider-baremetal", "guest"), Out: out}.Build(ctx)
+}
+
+func artifacts(t *testing.T) guest.Artifacts {
+	t.Helper()
+	a, err := build(t.Context(), t.TempDir())
 	need(t, err)
 	return a
 }
@@ -69,9 +87,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		w.WriteHeader(http.StatusNoContent)
 	case local:
-		_, _ = io.WriteString(w, "#!ipxe\nexit\n")
+		_, _ = io.WriteString(w, "#!ipxe\nexit 1\n")
 	default:
-		_, _ = fmt.Fprintf(w, "#!ipxe\nkernel http://%[1]s/vmlinuz %[2]s baremetal.callback=http://%[1]s "+
+		_, _ = fmt.Fprintf(w, "#!ipxe\nkernel http://%[1]s/vmlinuz initrd=initrd.img %[2]s baremetal.callback=http://%[1]s "+
 			"baremetal.image=http://%[1]s/disk.img baremetal.image-digest=%[3]s\ninitrd http://%[1]s/initrd.img\nboot\n",
 			r.Host, guest.CommandLine, s.a.Image.Digest)
 	}
