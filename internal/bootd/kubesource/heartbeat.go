@@ -20,6 +20,8 @@ const (
 	// calm is the least time between two heartbeats, quiet the longest.
 	calm  = time.Second
 	quiet = 5 * time.Second
+	// listing is how often the first list is looked for.
+	listing = 20 * time.Millisecond
 	// heartbeatPatience with the API.
 	heartbeatPatience = 3 * time.Second
 	// maxDigests of a heartbeat; the schema's own limit.
@@ -29,27 +31,21 @@ const (
 // heartbeats are written until ctx ends: at once when a session changed after a quiet second, else once
 // a second, and every five seconds when nothing happens. A failure is tried again in a second.
 func (s *Source) heartbeats(ctx context.Context, t *tables) error {
-	wait := time.Duration(0)
-	for {
-		select {
-		case <-ctx.Done():
+	for !t.listed() {
+		if pause(ctx, listing) != nil {
 			return nil
-		case <-time.After(wait):
 		}
+	}
+	for {
 		err := s.heartbeat(ctx, t)
 		if err == errRewound { //nolint:errorlint // It's returned bare.
 			return err
 		}
-		wait = 0
+		if pause(ctx, calm) != nil {
+			return nil
+		}
 		if err != nil {
 			s.o.Logger.Info("the heartbeat failed", "error", err.Error())
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(calm):
-		}
-		if err != nil {
 			continue
 		}
 		select {
@@ -61,12 +57,18 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 	}
 }
 
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // heartbeat says how far this bootd has come. It reads its own record first: had that gone back, so would
 // have all others, and what this bootd has compared with its log would be of another time.
 func (s *Source) heartbeat(ctx context.Context, t *tables) error {
-	if !t.listed() {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, heartbeatPatience)
 	defer cancel()
 	b := &v1alpha1.BootServer{}

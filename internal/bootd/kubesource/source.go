@@ -130,10 +130,8 @@ func (s *Source) Run(ctx context.Context) error {
 	}
 }
 
-const (
-	// debounce is the least time between two states.
-	debounce = 20 * time.Millisecond
-)
+// debounce is the least time between two states.
+const debounce = 20 * time.Millisecond
 
 // build makes states until ctx ends: at once after a quiet time, else every 20 ms.
 func (s *Source) build(ctx context.Context, t *tables) error {
@@ -146,10 +144,8 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 		if t.listed() {
 			s.publish(t)
 		}
-		select {
-		case <-ctx.Done():
+		if pause(ctx, debounce) != nil {
 			return nil
-		case <-time.After(debounce):
 		}
 	}
 }

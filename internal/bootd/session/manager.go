@@ -212,7 +212,7 @@ func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
 	if !lacked {
 		return r, nil
 	}
-	r.Session = s
+	r.Session, r.Progress = s, began(r.Progress, s.Consumed.At)
 	r, err := m.o.Store.Update(ctx, r)
 	if err == nil {
 		m.o.Logger.Warn("a session lacked a consumption that this bootd's log knows; written back",

@@ -82,6 +82,9 @@ func advance(r Record, x Sighting) Record {
 		reach(p, at, &p.Timeline.Firmware, boot.StageFirmware, x.At)
 	case SawScript:
 		p.Reason = x.Reason
+		if at == ended && x.Reason == boot.DecidedConsumed && r.Session.Failed == nil {
+			p.Reason = boot.DecidedInstalled // The watch was a moment behind when it was decided.
+		}
 		reach(p, at, &p.Timeline.Script, boot.StageScript, x.At)
 	case SawKernel:
 		reach(p, at, &p.Timeline.Kernel, boot.StageKernel, x.At)

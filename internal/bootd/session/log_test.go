@@ -1,0 +1,138 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+func consumption(entry, grant string, generation int64) boot.Consumption {
+	return boot.Consumption{GrantID: grant, EntryUID: entry, HostUID: "host", Generation: generation, Nonce: nonceA, At: start()}
+}
+
+func openLog(t *testing.T, path string) *Log {
+	t.Helper()
+	l, err := OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func TestLogSurvives(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	one, two := consumption("e", "1", 1), consumption("e", "2", 2)
+	for _, c := range []boot.Consumption{one, one, two} {
+		if err := l.Add(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Withdraw(two); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]boot.Consumption{one}, openLog(t, path).For("e")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if b, _ := os.ReadFile(path); strings.Count(string(b), "\n") != 3 {
+		t.Errorf("what is known isn't written again:\n%s", b)
+	}
+}
+
+func TestTornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	if err := errors.Join(l.Add(consumption("e", "1", 1)), l.Add(consumption("e", "2", 2))); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.IndexByte(string(whole), '\n') + 1
+	for cut := first; cut < len(whole); cut++ {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := openLog(t, path)
+		if got := len(l.For("e")); got != 1 {
+			t.Fatalf("cut at %d: %d consumptions", cut, got)
+		}
+		if err := l.Add(consumption("e", "3", 3)); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(openLog(t, path).For("e")); got != 2 {
+			t.Fatalf("cut at %d: what is added after a torn line must be readable, got %d", cut, got)
+		}
+	}
+}
+
+func TestDamagedLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("{\"consumption\":{\"Gra\n{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLog(path); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a damaged line must not be forgotten silently: %v", err)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	for i := range int64(compactAt + 10) {
+		if err := l.Add(consumption("e", fmt.Sprint(i), i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Add(consumption("other", "x", 1)); err != nil {
+		t.Fatal(err)
+	}
+	again := openLog(t, path)
+	if got := again.For("e"); len(got) != 1 || got[0].Generation != compactAt+9 {
+		t.Errorf("the highest generation stands for all below it, got %d", len(got))
+	}
+	if err := again.Add(consumption("e", "y", 9999)); err != nil {
+		t.Fatal(err)
+	}
+	last := openLog(t, path)
+	if len(last.For("e")) != 2 || len(last.For("other")) != 1 {
+		t.Errorf("after compaction the log goes on: %v, %v", last.For("e"), last.For("other"))
+	}
+	g := &boot.Grant{ID: "3", HostUID: "host", EntryUID: "e", Generation: 3}
+	if !covers(last.For("e")[0], g) {
+		t.Error("a grant that was compacted away must still be refused")
+	}
+}
+
+func FuzzLog(f *testing.F) {
+	f.Add([]byte("{\"consumption\":{\"GrantID\":\"a\"}}\n{"))
+	f.Add([]byte("\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLog(path)
+		if err != nil {
+			return
+		}
+		defer func() { _ = l.Close() }()
+		if err := l.Add(consumption("e", "1", 1)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := OpenLog(path)
+		if err != nil {
+			t.Fatalf("what was opened once must open again: %v", err)
+		}
+		_ = again.Close()
+	})
+}
