@@ -82,22 +82,7 @@ func (d *demo) up(ctx context.Context) error {
 		d.say("no iPXE is installed and none could be had without root: the simulated machines load a stand-in")
 	}
 	d.begin("fill the rack: four emulated BMCs with a machine each, off; one RackPool")
-	for _, h := range lab.DemoHosts() {
-		if _, err := l.AddHost(h); err != nil {
-			return err
-		}
-	}
-	if err := l.ApplyExample(ctx, "demo/00-namespaces.yaml", "demo/10-secrets.yaml", "demo/20-clusterproviderconfigs.yaml",
-		"demo/30-bootprofiles.yaml", "demo/40-rackpool.yaml"); err != nil {
-		return err
-	}
-	for _, h := range l.Hosts() {
-		ref := lab.Kind("RedfishHost", lab.InfraNamespace, h.Name)
-		if _, err := l.Await(ctx, ref, "Available", stepTimeout, lab.Field("Available", "status", "phase")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.FillRack(ctx)
 }
 
 // claims applies those of both tenants and shows their machines until all are Ready. It returns how long that took.

@@ -62,6 +62,8 @@ type env struct {
 	Tenant string
 
 	hosts []string
+	// told says that what is known was shown already.
+	told bool
 }
 
 // newEnv makes a tenant for a case. When the case fails, it shows what is known of that namespace.
@@ -81,7 +83,7 @@ func (e *env) leave(failed bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	ns := lab.Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Tenant}
-	if failed {
+	if failed && !e.told {
 		e.t.Log(e.Describe(e.Tenant))
 	}
 	if err := e.Delete(ctx, ns); err != nil && client.IgnoreNotFound(err) != nil {
@@ -114,6 +116,7 @@ func (e *env) retire(ctx context.Context, host string, failed bool) {
 func (e *env) must(err error) {
 	e.t.Helper()
 	if err != nil {
+		e.told = true
 		e.t.Fatal(err)
 	}
 }
@@ -244,4 +247,25 @@ func (e *env) serviceAccount(namespace, name string) client.Client {
 	c, err := client.New(cfg, client.Options{})
 	e.must(err)
 	return c
+}
+
+// addressesOf a namespace, by their markers in NetBox.
+func (e *env) addressesOf(namespace string) int {
+	n := 0
+	for marker := range e.NetBox.Markers("crossplane_claim") {
+		if strings.Contains(marker, "/"+namespace+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// count is how many objects of a kind are in the tenant.
+func (e *env) count(kind string) int {
+	e.t.Helper()
+	all := &unstructured.UnstructuredList{}
+	all.SetAPIVersion(lab.Baremetal)
+	all.SetKind(kind + "List")
+	e.must(e.Client().List(e.t.Context(), all, client.InNamespace(e.Tenant)))
+	return len(all.Items)
 }

@@ -181,10 +181,14 @@ func (l *Lab) until(ctx context.Context, timeout time.Duration, f func(context.C
 	defer cancel()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
+	var last error
 	for {
-		last := f(ctx)
-		if last == nil {
+		err := f(ctx)
+		if err == nil {
 			return nil
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err // What is said because time has run out says nothing.
 		}
 		if err := l.Failed(); err != nil {
 			return err

@@ -38,6 +38,9 @@ type Bootd struct {
 	Address netip.Addr
 	// Health is where /healthz, /readyz and /metrics are.
 	Health string
+
+	// command is how it's started.
+	command proc.Command
 }
 
 // portsOfBootd are the same for every bootd, since each has an address of its own.
@@ -134,24 +137,20 @@ func providerArgs(health string) []string {
 // FailProvider starts the provider anew so that it dies, as by kill -9, at a failpoint. Whoever asks for that waits for
 // Provider.Done, and then for HealProvider.
 func (l *Lab) FailProvider(failpoint string) error {
-	c := l.providerCommand
-	c.Env = append(slices.Clone(c.Env), "BAREMETAL_FAILPOINT="+failpoint)
-	c.MayEnd = true
 	l.Provider.Kill()
-	p, err := proc.Start(c)
-	l.Provider = p
+	var err error
+	l.Provider, err = proc.Start(failing(l.providerCommand, failpoint))
 	return err
 }
 
 // HealProvider starts the provider without a failpoint, after kill -9 where it still runs, and waits until it's ready.
 func (l *Lab) HealProvider(ctx context.Context) error {
 	l.Provider.Kill()
-	p, err := proc.Start(l.providerCommand)
-	l.Provider = p
-	if err != nil {
+	var err error
+	if l.Provider, err = proc.Start(l.providerCommand); err != nil {
 		return err
 	}
-	return l.awaitHTTP(ctx, p, l.providerHealth)
+	return l.awaitHTTP(ctx, l.Provider, l.providerHealth)
 }
 
 func (l *Lab) startBootd(ctx context.Context, i int) error {
@@ -161,8 +160,14 @@ func (l *Lab) startBootd(ctx context.Context, i int) error {
 	}
 	b := &Bootd{Name: BootdName + "-" + strconv.Itoa(i+1), Address: bootdAddress(i)}
 	b.Health = "http://" + netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.health)).String() //nolint:gosec // A port.
-	args := bootdArgs(b, l.bootdPorts, l.Firmware.Dir, filepath.Join(l.opts.StateDir, b.Name))
-	b.Process, err = l.run(b.Name, BootdName, []string{"KUBECONFIG=" + kubeconfig}, append(args, l.opts.BootdArgs...)...)
+	b.command = proc.Command{
+		Name: b.Name,
+		Path: filepath.Join(l.bin, BootdName),
+		Args: append(bootdArgs(b, l.bootdPorts, l.Firmware.Dir, filepath.Join(l.opts.StateDir, b.Name)), l.opts.BootdArgs...),
+		Env:  []string{"KUBECONFIG=" + kubeconfig},
+		Log:  filepath.Join(l.LogDir(), b.Name+".log"),
+	}
+	b.Process, err = proc.Start(b.command)
 	if err != nil {
 		return err
 	}
@@ -174,14 +179,41 @@ func bootdArgs(b *Bootd, p portsOfBootd, firmware, state string) []string {
 	at := func(port int) string { return netip.AddrPortFrom(b.Address, uint16(port)).String() } //nolint:gosec // A port.
 	return []string{
 		"--name=" + b.Name,
-		"--dhcp-address=" + at(p.dhcp),
-		"--tftp-address=" + at(p.tftp),
-		"--http-address=" + at(p.http),
-		"--health-address=" + at(p.health),
-		"--firmware-dir=" + firmware,
 		"--state-dir=" + state,
-		"--debug",
+		"--dhcp-listen=" + at(p.dhcp),
+		"--tftp-listen=" + at(p.tftp),
+		"--http-listen=" + at(p.http),
+		"--health-listen=" + at(p.health),
+		"--advertise-address=" + b.Address.String(),
+		"--tftp-dir=" + firmware,
+		"--allow-loopback-artifacts",
+		"--log-level=debug",
 	}
+}
+
+// FailBootd starts a bootd anew so that it dies, as by kill -9, at a failpoint; HealBootd ends that.
+func (l *Lab) FailBootd(b *Bootd, failpoint string) error {
+	b.Kill()
+	var err error
+	b.Process, err = proc.Start(failing(b.command, failpoint))
+	return err
+}
+
+// HealBootd starts a bootd without a failpoint, after kill -9 where it still runs, and waits until it's ready.
+func (l *Lab) HealBootd(ctx context.Context, b *Bootd) error {
+	b.Kill()
+	var err error
+	if b.Process, err = proc.Start(b.command); err != nil {
+		return err
+	}
+	return l.awaitHTTP(ctx, b.Process, b.Health)
+}
+
+// failing is a command that dies at a failpoint.
+func failing(c proc.Command, failpoint string) proc.Command {
+	c.Env = append(slices.Clone(c.Env), "BAREMETAL_FAILPOINT="+failpoint)
+	c.MayEnd = true
+	return c
 }
 
 // run starts a program of this checkout under a name.

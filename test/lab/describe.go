@@ -59,9 +59,14 @@ func (l *Lab) Describe(namespace string) string {
 		}
 	}
 	for _, p := range l.components() {
-		fmt.Fprintf(&b, "%s, last lines of %s:\n%s\n", p.Name(), p.Log(), proc.Tail(p.Log(), lastLines))
+		fmt.Fprintf(&b, "%s, last lines of %s:\n%s\n", p.Name(), p.Log(), proc.TailOf(p.Log(), lastLines, noteworthy))
 	}
 	return b.String()
+}
+
+// noteworthy leaves out what is logged at debug level without an error in it.
+func noteworthy(line string) bool {
+	return !strings.Contains(line, `"level":"DEBUG`) || strings.Contains(line, `"error"`)
 }
 
 func (l *Lab) describeKind(ctx context.Context, b *strings.Builder, r Ref, namespace string) {

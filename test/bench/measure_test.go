@@ -1,0 +1,40 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+)
+
+func TestMedian(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     []float64
+		want   float64
+	}{
+		"None": {"Nothing measured is nothing.", nil, 0},
+		"Odd":  {"The one in the middle, whatever the order.", []float64{9, 1, 2}, 2},
+		"Even": {"Between the two in the middle.", []float64{4, 1, 2, 100}, 3},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := median(tc.in); got != tc.want {
+				t.Errorf("%s\nmedian(%v): want %v, got %v", tc.reason, tc.in, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestFigures(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	for _, f := range figures() {
+		if !name.MatchString(f.name) || f.unit == "" || f.what == "" || f.limit <= 0 {
+			t.Errorf("figure %q isn't whole: %+v", f.name, f)
+		}
+	}
+	if err := run("("); err == nil {
+		t.Error("a broken expression: want an error")
+	}
+	if err := run("nothing is called so"); err == nil {
+		t.Error("no figure: want an error")
+	}
+}
