@@ -46,7 +46,7 @@ func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 
 // conditions of an entry beside Synced, all derived from what was read just now.
 func conditions(in inputs, d decision, now time.Time) []xpv2.Condition {
-	planned := xpv2.Condition{Type: v1alpha1.ConditionPlanned, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonAvailable}
+	planned := condition(v1alpha1.ConditionPlanned, true, v1alpha1.ReasonAvailable, "")
 	if d.problem != nil {
 		planned = condition(v1alpha1.ConditionPlanned, false, d.problem.reason, d.problem.message)
 	}
