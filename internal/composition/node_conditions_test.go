@@ -1,0 +1,137 @@
+package composition
+
+import (
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+func TestAddressedCondition(t *testing.T) {
+	type want struct {
+		Status  corev1.ConditionStatus
+		Reason  xpv2.ConditionReason
+		Message string
+	}
+	// given is an address object with those conditions and that address.
+	given := func(address string, cs ...xpv2.Condition) *node {
+		return aNode(func(n *node) {
+			n.address = &v1alpha1.NetBoxIPAddress{}
+			n.address.Status.AtProvider.Address = address
+			n.address.Status.Conditions = cs
+		})
+	}
+	const no, yes = corev1.ConditionFalse, corev1.ConditionTrue
+	cases := map[string]struct {
+		reason string
+		node   *node
+		held   *problem
+		want   want
+	}{
+		"Held": {
+			reason: "a problem with the network is the reason",
+			node:   aNode(),
+			held:   &problem{v1alpha1.ReasonNotFound, "no such network"},
+			want:   want{no, v1alpha1.ReasonNotFound, "no such network"},
+		},
+		"NotMade": {
+			reason: "the object is on its way",
+			node:   aNode(),
+			want:   want{no, v1alpha1.ReasonWaitingForAddress, "an address is being asked for"},
+		},
+		"Asked": {
+			reason: "the object is there, NetBox hasn't answered",
+			node:   given(""),
+			want:   want{no, v1alpha1.ReasonWaitingForAddress, "NetBox is being asked for an address"},
+		},
+		"Creating": {
+			reason: "a general reason of Crossplane's says nothing to a person",
+			node:   given("", is(xpv2.TypeReady, no, xpv2.ReasonCreating, "", 1)),
+			want:   want{no, v1alpha1.ReasonWaitingForAddress, "NetBox is being asked for an address"},
+		},
+		"Exhausted": {
+			reason: "a reason of our own is the claim's",
+			node: given("", is(xpv2.TypeReady, no, v1alpha1.ReasonExhausted, "prefix 10.77.0.0/24 is full", 1),
+				is(xpv2.TypeSynced, no, xpv2.ReasonReconcileError, "create failed: prefix 10.77.0.0/24 is full", 1)),
+			want: want{no, v1alpha1.ReasonExhausted, "prefix 10.77.0.0/24 is full"},
+		},
+		"Error": {
+			reason: "an error without a reason of our own still has its sentence",
+			node:   given("", is(xpv2.TypeSynced, no, xpv2.ReasonReconcileError, "observe failed: NetBox does not answer", 1)),
+			want:   want{no, v1alpha1.ReasonWaitingForAddress, "NetBox does not answer"},
+		},
+		"Given": {
+			reason: "NetBox gave an address",
+			node:   given("10.77.0.11/24", is(xpv2.TypeReady, yes, xpv2.ReasonAvailable, "", 1)),
+			want:   want{yes, v1alpha1.ReasonAvailable, "10.77.0.11/24"},
+		},
+		"GivenThenAway": {
+			reason: "an address that was given stays given while NetBox is away",
+			node:   given("10.77.0.11/24", is(xpv2.TypeSynced, no, xpv2.ReasonReconcileError, "observe failed: no answer", 1)),
+			want:   want{yes, v1alpha1.ReasonAvailable, "10.77.0.11/24"},
+		},
+		"GivenThenTakenAway": {
+			reason: "an address that NetBox says is lost is lost",
+			node:   given("10.77.0.11/24", is(xpv2.TypeReady, no, v1alpha1.ReasonConflict, "somebody changed it", 1), is(xpv2.TypeSynced, yes, xpv2.ReasonReconcileSuccess, "", 1)),
+			want:   want{no, v1alpha1.ReasonConflict, "somebody changed it"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := tc.node.addressedCondition(tc.held)
+			if diff := cmp.Diff(tc.want, want{c.Status, c.Reason, c.Message}); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if c.Type != conditionAddressed {
+				t.Errorf("%s: type is %q", tc.reason, c.Type)
+			}
+		})
+	}
+}
+
+func TestConditions(t *testing.T) {
+	reachable := is(v1alpha1.ConditionReachable, corev1.ConditionFalse, v1alpha1.ReasonUnreachable, "the BMC does not answer", 5)
+	planned := is(v1alpha1.ConditionPlanned, corev1.ConditionFalse, v1alpha1.ReasonNotFound, "Secret web-1 is missing", 6)
+	unserved := is(v1alpha1.ConditionServed, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "no plan", 4)
+	current := is(v1alpha1.ConditionCurrent, corev1.ConditionFalse, v1alpha1.ReasonOutdated, "raise it", 7)
+	n := aNode(claims(v1alpha1.ClaimPreparing, "", "", reachable), func(n *node) {
+		n.entry = &v1alpha1.BootEntry{}
+		n.entry.Status.Conditions = []xpv2.Condition{planned, unserved, current}
+	})
+	served := unserved
+	served.Reason, served.Message, served.LastTransitionTime = planned.Reason, planned.Message, planned.LastTransitionTime
+
+	got := map[xpv2.ConditionType]xpv2.Condition{}
+	var order []xpv2.ConditionType
+	for _, c := range n.conditions(xpv2.Condition{Type: conditionAddressed}) {
+		got[c.Type] = c
+		order = append(order, c.Type)
+	}
+	for _, want := range []xpv2.Condition{reachable, served, current} {
+		if diff := cmp.Diff(want, got[want.Type]); diff != "" {
+			t.Errorf("condition %s (-want +got):\n%s", want.Type, diff)
+		}
+	}
+	wantOrder := []xpv2.ConditionType{"HostBound", "Addressed", "Served", "Installed", "Booted", "Reachable", "HostHealthy", "Current"}
+	if diff := cmp.Diff(wantOrder, order); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+	if got["HostHealthy"].Status != corev1.ConditionUnknown {
+		t.Errorf("health of a host that nobody spoke of is %q", got["HostHealthy"].Status)
+	}
+}
+
+func TestCause(t *testing.T) {
+	for in, want := range map[string]string{
+		"observe failed: NetBox is away": "NetBox is away",
+		"create failed: full":            "full",
+		"plain":                          "plain",
+	} {
+		if got := cause(in); got != want {
+			t.Errorf("cause(%q) is %q, not %q", in, got, want)
+		}
+	}
+}
