@@ -1,0 +1,196 @@
+package httpboot
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+)
+
+func owned(r *rig) {
+	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: nonce(r.key, scriptNonce, grantID), At: r.now}
+}
+
+func TestFiles(t *testing.T) {
+	live := func(r *rig) { r.plan.Mode = boot.ModeLive }
+	cases := map[string]struct {
+		reason string
+		change func(*rig)
+		claims boot.Claims
+		method string
+		path   string
+		header []string
+		status int
+		body   string
+		calls  []string
+	}{
+		"Kernel": {
+			reason: "a kernel consumes nothing", path: "files/sha256-aaaa", status: 200, body: "kernel",
+		},
+		"Initrd": {
+			reason: "nor does an initrd", path: "files/sha256-bbbb", status: 200, body: "initrd",
+		},
+		"ImageAsFile": {
+			reason: "the image can't be had past the grant", path: "files/sha256-cccc", status: 404,
+		},
+		"Unknown": {
+			reason: "another plan's file isn't served", path: "files/sha256-dddd", status: 404,
+		},
+		"Revoked": {
+			reason: "a closed session gives no kernel", change: func(r *rig) { r.session.Revocation = "r" }, path: "files/sha256-aaaa", status: 403,
+		},
+		"OldGrant": {
+			reason: "a token of an earlier grant is no good", claims: boot.Claims{GrantID: "00000000000000ee"}, path: "files/sha256-aaaa", status: 403,
+		},
+		"ScriptToken": {
+			reason: "a script's token opens nothing else", claims: boot.Claims{Kind: boot.TokenScript}, path: "files/sha256-aaaa", status: 403,
+		},
+		"LiveKernel": {
+			reason: "a live boot's token is of its plan", change: live, path: "files/sha256-aaaa", status: 200, body: "kernel",
+		},
+		"LiveOldPlan": {
+			reason: "a live boot's token ends with its plan", change: live, claims: boot.Claims{GrantID: "00000000000000ee"}, path: "files/sha256-aaaa", status: 403,
+		},
+		"Image": {
+			reason: "the first byte of an image consumes", path: "image", status: 200, body: "0123456789", calls: []string{"consume"},
+		},
+		"ImageHead": {
+			reason: "a HEAD doesn't", method: http.MethodHead, path: "image", status: 200,
+		},
+		"ImageRange": {
+			reason: "a broken transfer goes on, and consumes nothing again", change: owned, path: "image", header: []string{"Range", "bytes=4-"},
+			status: 206, body: "456789",
+		},
+		"ImageAPIDown": {
+			reason: "without the API no first byte", change: func(r *rig) { r.sessions.err = errors.New("refused") }, path: "image", status: 503,
+			calls: []string{"consume"},
+		},
+		"ImageOwnedAPIDown": {
+			reason: "a transfer that began goes on through an outage", change: func(r *rig) { owned(r); r.sessions.err = errors.New("refused") },
+			path: "image", status: 200, body: "0123456789",
+		},
+		"ImageRefused": {
+			reason: "another boot's grant", change: func(r *rig) { r.sessions.err = boot.ErrConsumed }, path: "image", status: 403, calls: []string{"consume"},
+		},
+		"LiveImage": {
+			reason: "a live boot has no grant to consume", change: live, path: "image", status: 200, body: "0123456789",
+		},
+		"UserData": {
+			reason: "user data consumes", path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume"},
+		},
+		"UserDataHead": {
+			reason: "not even its length before", method: http.MethodHead, path: "user-data", status: 200,
+		},
+		"MetaDataMissing": {
+			reason: "what isn't there", change: owned, path: "meta-data", status: 404,
+		},
+		"VendorDataMissing": {
+			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200,
+		},
+		"DataAPIDown": {
+			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,
+		},
+		"Unavailable": {
+			reason: "its server is away", change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonFetch} }, path: "files/sha256-aaaa", status: 502,
+		},
+		"Traversal": {
+			reason: "a digest is no path", path: "files/..%2f..%2fetc%2fpasswd", status: 404,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tc.change)
+			c := tc.claims
+			if c.Kind == 0 {
+				c.Kind = boot.TokenBoot
+			}
+			if c.GrantID == "" {
+				c.GrantID = grantID
+				if r.plan.Mode == boot.ModeLive {
+					c.GrantID = liveID(&r.plan)
+				}
+			}
+			c.Nonce = r.nonce()
+			method := tc.method
+			if method == "" {
+				method = http.MethodGet
+			}
+			got := r.do(method, "/v1/boot/"+r.mint(c)+"/"+tc.path, "", tc.header...)
+			if got.status != tc.status || tc.status < 300 && got.body != tc.body {
+				t.Errorf("%s: %d %q, want %d %q", tc.reason, got.status, got.body, tc.status, tc.body)
+			}
+			var calls []string
+			for _, c := range tc.calls {
+				calls = append(calls, c+" "+r.nonce())
+			}
+			if diff := cmp.Diff(calls, r.sessions.calls); diff != "" {
+				t.Errorf("%s: calls -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestNeverByAddress(t *testing.T) {
+	r := newRig(t, owned)
+	for _, h := range []string{"X-Forwarded-For", "X-Real-IP", "Forwarded", "Host"} {
+		if got := r.do(http.MethodGet, "/v1/boot/x/user-data", "", h, "10.77.0.11"); got.status != http.StatusForbidden || got.body != "forbidden\n" {
+			t.Errorf("%s: %d %q", h, got.status, got.body)
+		}
+	}
+}
+
+func TestFirmware(t *testing.T) {
+	r := newRig(t, nil)
+	if got := r.do(http.MethodHead, "/v1/firmware/snponly.efi", ""); got.status != 200 || got.header.Get("Content-Length") != "4" {
+		t.Errorf("UEFI asks by HEAD for the length: %d %v", got.status, got.header)
+	}
+	if got := r.do(http.MethodGet, "/v1/firmware/passwd", ""); got.status != 404 {
+		t.Errorf("another file: %d", got.status)
+	}
+}
+
+func TestCallbacks(t *testing.T) {
+	cases := map[string]struct {
+		reason, verb, body string
+		change             func(*rig)
+		status             int
+		calls              []string
+	}{
+		"Begin":         {reason: "the first callback consumes", verb: "begin", status: 204, calls: []string{"consume NONCE"}},
+		"BeginAgain":    {reason: "a repeat doesn't", verb: "begin", change: owned, status: 204},
+		"BeginRefused":  {reason: "another boot", verb: "begin", change: func(r *rig) { r.sessions.err = boot.ErrSuperseded }, status: 403, calls: []string{"consume NONCE"}},
+		"BeginAPIDown":  {reason: "it's asked to try again", verb: "begin", change: func(r *rig) { r.sessions.err = errors.New("refused") }, status: 503, calls: []string{"consume NONCE"}},
+		"Progress":      {reason: "progress is a sighting", verb: "progress", body: `{"percent":50}`, change: owned, status: 204},
+		"ProgressEarly": {reason: "what the watch hasn't delivered is asked for", verb: "progress", status: 204, calls: []string{"check"}},
+		"Installed":     {reason: "with what it says", verb: "installed", body: `{"message":"ok\u0007","percent":100}`, change: owned, status: 204, calls: []string{"installed ok (100 %)"}},
+		"Failed":        {reason: "with what it says", verb: "failed", body: `{"message":"no disk"}`, change: owned, status: 204, calls: []string{"failed no disk"}},
+		"Booted":        {reason: "the system", verb: "booted", change: owned, status: 204, calls: []string{"booted "}},
+		"Garbage":       {reason: "no JSON", verb: "failed", body: "<xml>", change: owned, status: 400},
+		"Large":         {reason: "bounded", verb: "failed", body: `{"message":"` + strings.Repeat("x", maxBody) + `"}`, change: owned, status: 413},
+		"Unknown":       {reason: "no such callback", verb: "explode", status: 404},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tc.change)
+			got := r.do(http.MethodPost, "/v1/boot/"+r.bootToken()+"/"+tc.verb, tc.body)
+			if got.status != tc.status {
+				t.Errorf("%s: %d %q, want %d", tc.reason, got.status, got.body, tc.status)
+			}
+			var calls []string
+			for _, c := range tc.calls {
+				calls = append(calls, strings.ReplaceAll(c, "NONCE", r.nonce()))
+			}
+			if diff := cmp.Diff(calls, r.sessions.calls); diff != "" {
+				t.Errorf("%s: calls -want +got:\n%s", tc.reason, diff)
+			}
+			if tc.status == 503 && got.header.Get("Retry-After") == "" {
+				t.Errorf("%s: it isn't told when", tc.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package httpboot
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+func TestScript(t *testing.T) {
+	nonce := nonce([]byte("key"), scriptNonce, grantID)
+	cases := map[string]struct {
+		reason string
+		change func(*rig)
+		want   boot.Decision
+		calls  []string
+	}{
+		"Install": {
+			reason: "a live grant gives the script, and is opened for it",
+			want:   boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, calls: []string{"open " + nonce},
+		},
+		"KernelDestroys": {
+			reason: "a kernel that is destructive itself consumes at the script",
+			change: func(r *rig) { r.plan.Method = boot.MethodKernel; r.session.Grant.PlanDigest = r.plan.Digest() },
+			want:   boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, calls: []string{"open+consume " + nonce},
+		},
+		"NotSynced": {
+			reason: "as long as a live bootd lags nothing is opened", change: func(r *rig) { r.synced = false },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced},
+		},
+		"APIDown": {
+			reason: "what can't be recorded isn't served", change: func(r *rig) { r.sessions.err = errors.New("connection refused") },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: ReasonAPI}, calls: []string{"open " + nonce},
+		},
+		"Raced": {
+			reason: "another bootd was faster", change: func(r *rig) { r.sessions.err = boot.ErrConsumed },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedConsumed}, calls: []string{"open " + nonce},
+		},
+		"WrongDigest": {
+			reason: "a grant isn't used up for what can't be served",
+			change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonDigest} },
+			want:   boot.Decision{Answer: boot.AnswerHold, Reason: artifacts.ReasonDigest},
+		},
+		"LocalDisk": {
+			reason: "no grant: the disk, also while the API is away", change: func(r *rig) {
+				r.session.Grant = nil
+				r.sessions.err, r.synced = errors.New("connection refused"), false
+			},
+			want: boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedNoGrant},
+		},
+		"Live": {
+			reason: "a live system needs no grant and no API",
+			change: func(r *rig) { r.plan.Mode = boot.ModeLive; r.synced = false },
+			want:   boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive},
+		},
+		"Revoked": {
+			reason: "a closed session holds", change: func(r *rig) { r.session.Revocation = "r" },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedRevoked},
+		},
+		"Unrenderable": {
+			reason: "a plan that iPXE can't be told opens nothing",
+			change: func(r *rig) { r.plan.CommandLine = []string{"a ${b}"}; r.session.Grant.PlanDigest = r.plan.Digest() },
+			want:   boot.Decision{Answer: boot.AnswerHold, Reason: ReasonScript},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, tc.change)
+			got := r.script(http.MethodGet)
+			if got.status != http.StatusOK || !strings.HasPrefix(got.body, "#!ipxe\n") {
+				t.Fatalf("%s: %d %q", tc.reason, got.status, got.body)
+			}
+			if diff := cmp.Diff([]boot.Decision{tc.want}, r.decided); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.calls, r.sessions.calls); diff != "" {
+				t.Errorf("%s: calls -want +got:\n%s", tc.reason, diff)
+			}
+			if strings.Contains(got.body, "kernel ") != (tc.want.Answer == boot.AnswerInstall || tc.want.Answer == boot.AnswerLive) {
+				t.Errorf("%s: the script doesn't fit its answer:\n%s", tc.reason, got.body)
+			}
+			if strings.Contains(r.log.String(), r.scriptToken()) {
+				t.Errorf("%s: the log holds a token:\n%s", tc.reason, r.log.String())
+			}
+		})
+	}
+}
+
+func TestScriptRepeats(t *testing.T) {
+	r := newRig(t, nil)
+	first := r.script(http.MethodGet)
+	other := newRig(t, nil)
+	if diff := cmp.Diff(strings.ReplaceAll(first.body, r.http.URL, ""), strings.ReplaceAll(other.script(http.MethodGet).body, other.http.URL, "")); diff != "" {
+		t.Errorf("two replicas, or one before and after a restart, must answer the same:\n%s", diff)
+	}
+	if again := r.script(http.MethodGet); again.body != first.body {
+		t.Errorf("a repeat must be answered the same")
+	}
+	calls := len(r.sessions.calls)
+	head := r.script(http.MethodHead)
+	if len(r.sessions.calls) != calls || head.body != "" || head.header.Get("Content-Length") != first.header.Get("Content-Length") {
+		t.Errorf("a HEAD opens nothing and has the script's length: %d calls, %v", len(r.sessions.calls)-calls, head.header)
+	}
+}
+
+func TestConsumedScriptIsRetriedInPlace(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*rig)
+		want   boot.Answer
+	}{
+		"Retry":     {"the same request, a moment later", func(*rig) {}, boot.AnswerInstall},
+		"Late":      {"half a minute later it's another boot", func(r *rig) { r.now = r.now.Add(31 * time.Second) }, boot.AnswerLocalDisk},
+		"NewBoot":   {"the machine was seen to start again", func(r *rig) { r.sessions.newBoot = true }, boot.AnswerLocalDisk},
+		"Other":     {"another boot used it", func(r *rig) { r.session.Consumed.Nonce = "00000000000000ff" }, boot.AnswerLocalDisk},
+		"Revoked":   {"closed in between", func(r *rig) { r.session.Revocation = "r" }, boot.AnswerHold},
+		"DiskImage": {"an installer that runs needs no script", func(r *rig) { r.plan.Method = boot.MethodDiskImage }, boot.AnswerLocalDisk},
+		"Log": {"only the log has it: bootd died before the API heard of it", func(r *rig) {
+			r.sessions.logged, r.session.Consumed = []boot.Consumption{*r.session.Consumed}, nil
+		}, boot.AnswerInstall},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				r.plan.Method = boot.MethodKernel
+				r.session.Grant.PlanDigest = r.plan.Digest()
+				r.session.Consumed = &boot.Consumption{
+					GrantID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(),
+					Nonce: nonce(r.key, scriptNonce, grantID), At: r.now,
+				}
+				tc.change(r)
+			})
+			r.script(http.MethodGet)
+			if got := r.decided[0].Answer; got != tc.want {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestInvalidScriptTokens(t *testing.T) {
+	r := newRig(t, nil)
+	foreign, err := boot.Mint([]byte("other"), boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf("entry"), Expires: r.now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.do(http.MethodGet, "/v1/boot/x/script.ipxe", "").body
+	for name, token := range map[string]string{
+		"Foreign": foreign, "BootToken": r.bootToken(),
+		"Expired": r.mint(boot.Claims{Kind: boot.TokenScript, Expires: r.now}),
+		"Gone":    r.mint(boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf("deleted")}),
+	} {
+		if got := r.do(http.MethodGet, "/v1/boot/"+token+"/script.ipxe", ""); got.status != http.StatusOK || got.body != want {
+			t.Errorf("%s: %d\n%s", name, got.status, got.body)
+		}
+	}
+	if !strings.Contains(want, "sleep ") || !strings.Contains(want, "chain --replace --autofree ${filename}") {
+		t.Errorf("the static hold must begin again with DHCP:\n%s", want)
+	}
+	if len(r.sessions.calls) > 0 {
+		t.Errorf("nothing may be touched: %v", r.sessions.calls)
+	}
+	r.stateNil = true
+	if got := r.script(http.MethodGet); got.body != want {
+		t.Errorf("before anything is known: %s", got.body)
+	}
+}
+
+func TestHoldSaysWhy(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonDigest, Digest: kernelDigest} })
+	body := r.script(http.MethodGet).body
+	want := session.Sighting{Kind: session.SawScript, At: r.now, Reason: artifacts.ReasonDigest, Message: r.files.err.Error()}
+	if diff := cmp.Diff([]session.Sighting{want}, r.sessions.sights); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !regexp.MustCompile(`chain --replace --autofree http://127\.0\.0\.1:\d+/v1/boot/[\w-]+/script\.ipxe\?arch=0`).MatchString(body) {
+		t.Errorf("a hold asks for the same script again:\n%s", body)
+	}
+}
+
+func TestTokenOfTheScript(t *testing.T) {
+	r := newRig(t, nil)
+	found := regexp.MustCompile(`baremetal\.callback=http://[^/]+/v1/boot/(\S+)`).FindStringSubmatch(r.script(http.MethodGet).body)
+	if found == nil {
+		t.Fatal("the script has no callback")
+	}
+	got, err := boot.Verify([][]byte{r.key}, found[1], r.now)
+	want := boot.Claims{
+		Kind: boot.TokenBoot, Entry: boot.KeyOf("entry"), GrantID: grantID, Nonce: r.nonce(),
+		Expires: r.session.Grant.Expires.Add(bootTokenLife).Local(),
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
