@@ -110,6 +110,11 @@ func TestConditions(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			cs := conditions(tc.in, decide(tc.in, tc.now), tc.now)
+			for _, c := range cs {
+				if c.LastTransitionTime.IsZero() || c.Reason == "" {
+					t.Errorf("%s\n%s has no time or no reason, which the API server refuses", tc.reason, c.Type)
+				}
+			}
 			for typ, reason := range tc.want {
 				c := conditionOf(cs, typeOf(typ))
 				if (reason == "") != (c.Status == "True") || reason != "" && string(c.Reason) != reason {

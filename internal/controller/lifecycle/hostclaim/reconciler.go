@@ -56,9 +56,15 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.perform(ctx, in, v); err != nil {
 		if rival := fieldConflict(err); rival != "" {
 			v = at(v.phase, v1alpha1.ReasonConflict, "host %s can't be changed, since somebody else sets the same fields: %s; they must let go of them", in.host.Name, rival)
-			return reconcile.Result{RequeueAfter: pollPending}, quiet(r.writeStatus(ctx, in, v))
+			if err := quiet(r.writeStatus(ctx, in, v)); err != nil {
+				return reconcile.Result{}, err
+			}
+			return reconcile.Result{RequeueAfter: pollPending}, nil
 		}
-		return reconcile.Result{RequeueAfter: pollPending}, quiet(err)
+		if quiet(err) != nil {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{RequeueAfter: pollPending}, nil
 	}
 	if v.act == actFinish {
 		return reconcile.Result{}, nil
