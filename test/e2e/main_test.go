@@ -46,10 +46,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer l.Stop()
-	context.AfterFunc(ctx, func() {
+	uninterrupted := context.AfterFunc(ctx, func() {
 		l.Stop()
 		os.Exit(1)
 	})
+	defer uninterrupted()
 	if err := furnish(upCtx, l); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e: cannot furnish the lab:", err)
 		return 1
