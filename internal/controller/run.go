@@ -127,5 +127,6 @@ func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.C
 		MinPollInterval: s.MinPoll,
 		Failpoint:       s.Failpoint,
 		Cancel:          cancel,
+		Mapper:          mgr.GetRESTMapper(),
 	}, nil
 }

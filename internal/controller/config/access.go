@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -31,6 +32,7 @@ func (r Ref) index() string { return strings.Join([]string{r.Kind, r.Namespace, 
 // An Identity is a provider config as it was when it was resolved.
 type Identity struct {
 	Ref
+
 	// UID of the config: a config of the same name with another UID is another one.
 	UID types.UID
 	// Generation of its spec.
@@ -44,7 +46,7 @@ const (
 )
 
 // credentials returns what spec says about credentials, and for which system they are.
-func credentials(spec v1alpha1.ProviderConfigSpec) (v1alpha1.Credentials, string) {
+func credentials(spec v1alpha1.ProviderConfigSpec) (c v1alpha1.Credentials, system string) {
 	switch {
 	case spec.NetBox != nil:
 		return spec.NetBox.Credentials, netBox
@@ -107,7 +109,7 @@ func keysOf(spec v1alpha1.ProviderConfigSpec) []string {
 // missingKey returns the first of keys that data has no value for, or "".
 func missingKey(data map[string][]byte, keys []string) string {
 	for _, k := range keys {
-		if len(strings.TrimSpace(string(data[k]))) == 0 {
+		if len(bytes.TrimSpace(data[k])) == 0 {
 			return k
 		}
 	}

@@ -152,8 +152,8 @@ func clusterConfig(name string, spec v1alpha1.ProviderConfigSpec, mods ...mod[*v
 	}, mods...)
 }
 
-func localConfig(namespace, name string, spec v1alpha1.ProviderConfigSpec, mods ...mod[*v1alpha1.ProviderConfig]) *v1alpha1.ProviderConfig {
+func localConfig(namespace string, spec v1alpha1.ProviderConfigSpec, mods ...mod[*v1alpha1.ProviderConfig]) *v1alpha1.ProviderConfig {
 	return with(&v1alpha1.ProviderConfig{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-" + name), Generation: 1}, Spec: spec,
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mine", UID: "uid-mine", Generation: 1}, Spec: spec,
 	}, mods...)
 }

@@ -91,7 +91,7 @@ func TestHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kube := testKube(t, interceptor.Funcs{},
 				clusterConfig("bmc", redfishSpec(from("infra", "bmc"), "team-a")),
-				localConfig("team-a", "mine", redfishSpec(from("", "bmc"))),
+				localConfig("team-a", redfishSpec(from("", "bmc"))),
 				secretAt(tc.namespace, "bmc", tc.mods...))
 			r := testResolver(kube)
 			first, err := r.Redfish(t.Context(), tc.host, tc.host.Spec.ForProvider.CredentialsSecretRef)
@@ -145,7 +145,7 @@ func TestHolder(t *testing.T) {
 		"Used": {
 			reason: "It stays for a host that names its config.",
 			objects: []client.Object{
-				secretAt("team-a", "bmc", holding), localConfig("team-a", "mine", redfishSpec(from("", "bmc"))), host("team-a", "h", local("mine")),
+				secretAt("team-a", "bmc", holding), localConfig("team-a", redfishSpec(from("", "bmc"))), host("team-a", "h", local("mine")),
 			},
 			running: time.Minute,
 			held:    true, after: time.Minute,

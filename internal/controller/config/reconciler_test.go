@@ -82,7 +82,7 @@ func TestReconcileConfig(t *testing.T) {
 		},
 		"TokenMissing": {
 			reason: "A token has one key.",
-			config: namespaced{localConfig("team-a", "mine", netboxSpec(from("", "netbox")))},
+			config: namespaced{localConfig("team-a", netboxSpec(from("", "netbox")))},
 			want: seen{
 				InUse: true, Ready: corev1.ConditionFalse, Reason: v1alpha1.ReasonNotFound,
 				Message: `Secret "netbox" in namespace "team-a" doesn't exist: create it with key "token"`,
@@ -90,7 +90,7 @@ func TestReconcileConfig(t *testing.T) {
 		},
 		"KeyMissing": {
 			reason: "The key is the one that the config names.",
-			config: namespaced{localConfig("team-a", "mine", func() v1alpha1.ProviderConfigSpec {
+			config: namespaced{localConfig("team-a", func() v1alpha1.ProviderConfigSpec {
 				s := netboxSpec(from("", "netbox"))
 				s.NetBox.Credentials.SecretRef.Key = "api"
 				return s
@@ -103,7 +103,7 @@ func TestReconcileConfig(t *testing.T) {
 		},
 		"ForeignSecret": {
 			reason:  "A ProviderConfig that names another namespace's Secret is told so, whether that Secret is there or not.",
-			config:  namespaced{localConfig("team-a", "mine", netboxSpec(from("infra", "netbox")))},
+			config:  namespaced{localConfig("team-a", netboxSpec(from("infra", "netbox")))},
 			objects: []client.Object{secretAt("infra", "netbox")},
 			want: seen{
 				InUse: true, Ready: corev1.ConditionFalse, Reason: v1alpha1.ReasonNotAllowed,
@@ -123,7 +123,7 @@ func TestReconcileConfig(t *testing.T) {
 		},
 		"DeletedInUse": {
 			reason:  "In a terminating namespace usages go first, so the resources themselves keep their config.",
-			config:  namespaced{localConfig("team-a", "mine", redfishSpec(from("", "bmc")), dyingL)},
+			config:  namespaced{localConfig("team-a", redfishSpec(from("", "bmc")), dyingL)},
 			objects: []client.Object{host("team-a", "h", local("mine"), deleted)},
 			want: seen{
 				InUse: true, Users: 1, Ready: corev1.ConditionUnknown,

@@ -19,6 +19,7 @@ import (
 // A NetBox is a provider config for a NetBox, with its token.
 type NetBox struct {
 	Identity
+
 	// Config is spec.netbox.
 	Config v1alpha1.NetBoxConfig
 	// Token for the API, trimmed.
@@ -30,6 +31,7 @@ type NetBox struct {
 // A Redfish is a provider config for BMCs, with the credentials for one of them.
 type Redfish struct {
 	Identity
+
 	// Config is spec.redfish.
 	Config v1alpha1.RedfishConfig
 	// Username and Password, as they are in the Secret but for a trailing line break.

@@ -66,13 +66,13 @@ func TestRedfish(t *testing.T) {
 		},
 		"Local": {
 			reason:  "A ProviderConfig is for its own namespace, with a Secret of it.",
-			objects: []client.Object{localConfig("team-a", "mine", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc")},
+			objects: []client.Object{localConfig("team-a", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc")},
 			host:    host("team-a", "h", local("mine")),
 			want:    good,
 		},
 		"LocalOfAnother": {
 			reason:  "A ProviderConfig of another namespace isn't there.",
-			objects: []client.Object{localConfig("infra", "mine", redfishSpec(from("", "bmc"))), secretAt("infra", "bmc")},
+			objects: []client.Object{localConfig("infra", redfishSpec(from("", "bmc"))), secretAt("infra", "bmc")},
 			host:    host("team-a", "h", local("mine")),
 			want: got{Said: said{
 				v1alpha1.ReasonNotFound,
@@ -81,7 +81,7 @@ func TestRedfish(t *testing.T) {
 		},
 		"LocalForeignSecret": {
 			reason:  "A ProviderConfig can't name a Secret of a namespace that its author may not read.",
-			objects: []client.Object{localConfig("team-a", "mine", redfishSpec(from("infra", "bmc"))), secretAt("infra", "bmc")},
+			objects: []client.Object{localConfig("team-a", redfishSpec(from("infra", "bmc"))), secretAt("infra", "bmc")},
 			host:    host("team-a", "h", local("mine")),
 			want: got{Said: said{
 				v1alpha1.ReasonNotAllowed,
@@ -133,7 +133,7 @@ func TestRedfish(t *testing.T) {
 		"KeyMissing": {
 			reason: "A Secret without a password is said to lack that key; an empty one is no password.",
 			objects: []client.Object{
-				localConfig("team-a", "mine", redfishSpec(from("", "bmc"))),
+				localConfig("team-a", redfishSpec(from("", "bmc"))),
 				secretAt("team-a", "bmc", func(s *corev1.Secret) { s.Data["password"] = []byte("\n") }),
 			},
 			host: host("team-a", "h", local("mine")),
@@ -211,7 +211,7 @@ func TestSecretIsReadOnce(t *testing.T) {
 			}
 			return c.Get(ctx, k, o, opts...)
 		},
-	}, localConfig("team-a", "mine", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc"))
+	}, localConfig("team-a", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc"))
 	r := testResolver(kube)
 	for range 3 {
 		if _, err := r.Redfish(t.Context(), host("team-a", "h", local("mine")), nil); err != nil {
@@ -250,7 +250,7 @@ func TestSecretGoneFirst(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := secretAt("team-a", "bmc")
-			kube := testKube(t, interceptor.Funcs{}, localConfig("team-a", "mine", redfishSpec(from("", "bmc"))), s)
+			kube := testKube(t, interceptor.Funcs{}, localConfig("team-a", redfishSpec(from("", "bmc"))), s)
 			r := testResolver(kube)
 			if tc.before {
 				if _, err := r.Redfish(t.Context(), host("team-a", "h", local("mine")), nil); err != nil {
@@ -289,7 +289,7 @@ func TestUnreachableAPI(t *testing.T) {
 		"Config": &v1alpha1.ProviderConfig{}, "Secret": &corev1.Secret{}, "Usage": &v1alpha1.ProviderConfigUsage{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kube := testKube(t, fail(bad), localConfig("team-a", "mine", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc"))
+			kube := testKube(t, fail(bad), localConfig("team-a", redfishSpec(from("", "bmc"))), secretAt("team-a", "bmc"))
 			_, err := testResolver(kube).Redfish(t.Context(), host("team-a", "h", local("mine")), nil)
 			if !errors.Is(err, errBoom) || ReasonOf(err) != "" {
 				t.Errorf("error %v, reason %q: want the cause, and no reason, for nothing is known to be wrong", err, ReasonOf(err))

@@ -86,7 +86,7 @@ func TestTrack(t *testing.T) {
 					writes++
 					return c.Update(ctx, o, opts...)
 				},
-			}, append(tc.before, localConfig("team-a", "mine", redfishSpec(from("", "bmc"))),
+			}, append(tc.before, localConfig("team-a", redfishSpec(from("", "bmc"))),
 				clusterConfig("bmc", redfishSpec(from("infra", "bmc"))))...)
 			r := testResolver(kube)
 			_, _, _ = r.resolve(t.Context(), tc.host, redfish) // Whether it's allowed is another test's.
@@ -103,7 +103,7 @@ func TestTrack(t *testing.T) {
 }
 
 func TestTrackRaces(t *testing.T) {
-	kube := testKube(t, interceptor.Funcs{}, localConfig("team-a", "mine", redfishSpec(from("", "bmc"))))
+	kube := testKube(t, interceptor.Funcs{}, localConfig("team-a", redfishSpec(from("", "bmc"))))
 	mg := host("team-a", "h", local("mine"))
 	ref := Ref{Kind: v1alpha1.ProviderConfigKind, Namespace: "team-a", Name: "mine"}
 	if err := testResolver(kube).track(t.Context(), mg, ref); err != nil {
@@ -150,8 +150,8 @@ func TestUsers(t *testing.T) {
 func TestMaps(t *testing.T) {
 	kube := testKube(t, interceptor.Funcs{},
 		clusterConfig("bmc", redfishSpec(from("infra", "bmc"), "team-a")),
-		localConfig("team-a", "mine", redfishSpec(from("", "bmc"))),
-		localConfig("team-b", "mine", redfishSpec(from("", "bmc"))),
+		localConfig("team-a", redfishSpec(from("", "bmc"))),
+		localConfig("team-b", redfishSpec(from("", "bmc"))),
 		host("team-a", "by-cluster", cluster("bmc")),
 		host("team-a", "by-local", local("mine")),
 		host("team-a", "by-own", cluster("other"), ownSecret("bmc")),
@@ -216,7 +216,7 @@ func TestMaps(t *testing.T) {
 		},
 		"Config": {
 			reason: "A config wakes those that name it: the ProviderConfig of another namespace is another one.",
-			wake:   byConfig(localConfig("team-a", "mine", v1alpha1.ProviderConfigSpec{})), list: hosts,
+			wake:   byConfig(localConfig("team-a", v1alpha1.ProviderConfigSpec{})), list: hosts,
 			want: []string{"team-a/by-local"},
 		},
 		"NoConfig": {

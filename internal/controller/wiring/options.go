@@ -8,7 +8,9 @@ import (
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -40,6 +42,8 @@ type Options struct {
 	OnShutdown func(func(ctx context.Context) error)
 	// Cancel ends the manager with an error: for set-ups that fail after it was started. Nil: such an error is only logged.
 	Cancel context.CancelCauseFunc
+	// Mapper tells which kinds the API server serves. Nil: whatever the gate lets pass is believed to be served.
+	Mapper meta.RESTMapper
 	// Now is the clock; nil is time.Now: call Clock.
 	Now func() time.Time
 }
@@ -69,7 +73,7 @@ func (o Options) Clock() time.Time {
 // Recorder records events under a controller's name. It uses the old events API: Crossplane's RBAC manager gives a provider no
 // right to events.k8s.io.
 func (o Options) Recorder(mgr ctrl.Manager, name string) event.Recorder {
-	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...) //nolint:staticcheck // See above.
+	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 }
 
 const (
@@ -85,6 +89,12 @@ func (o Options) ForController() controller.Options {
 	return c
 }
 
+const (
+	// servedPatience is how long the API server may take to serve a kind whose CRD is established, servedRetry between looks.
+	servedPatience = time.Minute
+	servedRetry    = 100 * time.Millisecond
+)
+
 // Gated runs setup as soon as all the CRDs it needs are there: at once where there's no gate. A setup that fails later ends the
 // manager, so that the pod is restarted rather than deaf.
 func (o Options) Gated(setup func() error, gvks ...schema.GroupVersionKind) error {
@@ -92,7 +102,10 @@ func (o Options) Gated(setup func() error, gvks ...schema.GroupVersionKind) erro
 		return setup()
 	}
 	o.Gate.Register(func() {
-		err := setup()
+		err := o.served(gvks)
+		if err == nil {
+			err = setup()
+		}
 		if err == nil {
 			return
 		}
@@ -102,5 +115,25 @@ func (o Options) Gated(setup func() error, gvks ...schema.GroupVersionKind) erro
 			o.Cancel(err)
 		}
 	}, gvks...)
+	return nil
+}
+
+// served waits until the API server serves kinds: for a moment after a CRD was established its discovery doesn't list it.
+func (o Options) served(gvks []schema.GroupVersionKind) error {
+	if o.Mapper == nil {
+		return nil
+	}
+	for _, gvk := range gvks {
+		err := wait.PollUntilContextTimeout(context.Background(), servedRetry, servedPatience, true, func(context.Context) (bool, error) {
+			_, err := o.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+			if meta.IsNoMatchError(err) {
+				return false, nil
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("the API server doesn't serve %s: %w", gvk.Kind, err)
+		}
+	}
 	return nil
 }

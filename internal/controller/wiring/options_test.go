@@ -3,11 +3,13 @@ package wiring
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/gate"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -55,6 +57,35 @@ func TestGated(t *testing.T) {
 			t.Errorf("the manager ends with %v: want the set-up's error", err)
 		}
 	})
+}
+
+// A shyMapper knows a kind only when it's asked for the third time.
+type shyMapper struct {
+	meta.RESTMapper
+
+	asked atomic.Int32
+}
+
+func (m *shyMapper) RESTMapping(gk schema.GroupKind, _ ...string) (*meta.RESTMapping, error) {
+	if m.asked.Add(1) < 3 {
+		return nil, &meta.NoKindMatchError{GroupKind: gk}
+	}
+	return &meta.RESTMapping{}, nil
+}
+
+func TestGatedUntilServed(t *testing.T) {
+	g := new(gate.Gate[schema.GroupVersionKind])
+	m := &shyMapper{}
+	o := Options{Options: xpcontroller.DefaultOptions(), Mapper: m}
+	o.Gate = g
+	ran := make(chan int32, 1)
+	if err := o.Gated(func() error { ran <- m.asked.Load(); return nil }, v1alpha1.RedfishHostGroupVersionKind); err != nil {
+		t.Fatal(err)
+	}
+	g.Set(v1alpha1.RedfishHostGroupVersionKind, true)
+	if asked := <-ran; asked != 3 {
+		t.Errorf("set up after %d looks: want 3, because an established CRD isn't served at once", asked)
+	}
 }
 
 func TestOptionsWithoutExtras(t *testing.T) {

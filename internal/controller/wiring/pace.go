@@ -71,11 +71,11 @@ func (p *pace) interval(mg resource.Managed, pending bool, poll time.Duration) t
 		next.idle = last.idle + 1
 	}
 	p.looks[mg.GetUID()] = next
-	return min(wait(next.idle), poll)
+	return min(pause(next.idle), poll)
 }
 
-// wait is how long to wait after so many looks at which nothing had changed.
-func wait(idle int) time.Duration {
+// pause is how long to wait after so many looks at which nothing had changed.
+func pause(idle int) time.Duration {
 	d := soon
 	for range idle {
 		if d >= patience {
