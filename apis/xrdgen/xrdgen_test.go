@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,7 +86,7 @@ func TestUpToDate(t *testing.T) {
 		t.Errorf("%d XRDs were generated, not two kinds in two flavours", len(files))
 	}
 	for path, want := range files {
-		got, err := os.ReadFile(filepath.Join("../../package", path))
+		got, err := os.ReadFile(filepath.Join("..", "..", "package", path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +128,7 @@ func generate(t *testing.T, pattern string) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for path, raw := range files {
-			out[path] = raw
-		}
+		maps.Copy(out, files)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package composition
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -133,10 +134,8 @@ func taken(s v1alpha1.Subnet, prefix netip.Prefix, addr netip.Addr) string {
 	if s.Gateway == addr.String() {
 		return "the gateway"
 	}
-	for _, d := range s.DNS {
-		if d == addr.String() {
-			return "a DNS server"
-		}
+	if slices.Contains(s.DNS, addr.String()) {
+		return "a DNS server"
 	}
 	if prefix.Bits() > 30 { // RFC 3021: a /31 has neither network nor broadcast address.
 		return ""

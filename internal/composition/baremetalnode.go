@@ -132,7 +132,10 @@ func composeNode(n *node) (*output, error) {
 		return out, nil
 	}
 	// A bound host is a found one. Its own Ready follows its BMC, which is never a node's Ready.
-	return out, out.add(hostResource, n.hostObject(), v1alpha1.RedfishHostGroupVersionKind, story.bound)
+	if err := out.add(hostResource, n.hostObject(), v1alpha1.RedfishHostGroupVersionKind, story.bound); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // add renders one composed resource into the output.

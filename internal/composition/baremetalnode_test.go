@@ -16,12 +16,12 @@ func fetched(bn *v1alpha1.BootNetwork) change {
 	return func(n *node) { n.network, n.networkFetched = bn, true }
 }
 
-// observedAddress adds an address object with a source, and an external name where there is one.
-func observedAddress(cidr, externalName string) change {
+// observedAddress adds an address object of another source than the network's, and with an external name where there is one.
+func observedAddress(externalName string) change {
 	return func(n *node) {
 		a := &v1alpha1.NetBoxIPAddress{}
 		a.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "old"}
-		a.Spec.ForProvider.From = []v1alpha1.AddressSource{source(cidr, nil)}
+		a.Spec.ForProvider.From = []v1alpha1.AddressSource{source("10.99.0.0/24", nil)}
 		a.Spec.ForProvider.DNSName = "old.example"
 		a.Spec.ForProvider.Tags = []string{"by-somebody-else"}
 		if externalName != "" {
@@ -67,27 +67,27 @@ func TestAddressObject(t *testing.T) {
 		},
 		"NotYetAllocated": {
 			reason: "a source that an operator corrected counts as long as nothing was allocated",
-			node:   aNode(fetched(rack), named("web-1"), observedAddress("10.99.0.0/24", "")),
+			node:   aNode(fetched(rack), named("web-1"), observedAddress("")),
 			want:   want{Config: "netbox", From: "10.77.0.0/24", DNSName: "web-1.rack7.example"},
 		},
 		"Allocated": {
 			reason: "an allocated address keeps its source; its name follows the host name",
-			node:   aNode(fetched(rack), named("renamed"), observedAddress("10.99.0.0/24", "4711")),
+			node:   aNode(fetched(rack), named("renamed"), observedAddress("4711")),
 			want:   want{Config: "old", From: "10.99.0.0/24", DNSName: "renamed.rack7.example"},
 		},
 		"AllocatedThenForbidden": {
 			reason: "a running machine doesn't lose its address by an edit of the network",
-			node:   aNode(fetched(others), named("web-1"), observedAddress("10.99.0.0/24", "4711")),
+			node:   aNode(fetched(others), named("web-1"), observedAddress("4711")),
 			want:   want{Config: "old", From: "10.99.0.0/24"},
 		},
 		"AllocatedThenNoNetwork": {
 			reason: "nor by its deletion",
-			node:   aNode(fetched(nil), observedAddress("10.99.0.0/24", "4711")),
+			node:   aNode(fetched(nil), observedAddress("4711")),
 			want:   want{Config: "old", From: "10.99.0.0/24", DNSName: "old.example"},
 		},
 		"NotFetchedAgain": {
 			reason: "nor while Crossplane hasn't answered",
-			node:   aNode(observedAddress("10.99.0.0/24", "")),
+			node:   aNode(observedAddress("")),
 			want:   want{Config: "old", From: "10.99.0.0/24", DNSName: "old.example"},
 		},
 	}

@@ -1,6 +1,7 @@
 package composition
 
 import (
+	"slices"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -85,11 +86,8 @@ func (n *node) addressedCondition(held *problem) xpv2.Condition {
 
 // tellsMore says whether a Ready condition has a reason of our own, not one of Crossplane's general ones.
 func tellsMore(c xpv2.Condition) bool {
-	switch c.Reason {
-	case "", xpv2.ReasonCreating, xpv2.ReasonDeleting, xpv2.ReasonUnavailable:
-		return false
-	}
-	return c.Message != ""
+	general := []xpv2.ConditionReason{"", xpv2.ReasonCreating, xpv2.ReasonDeleting, xpv2.ReasonUnavailable}
+	return c.Message != "" && !slices.Contains(general, c.Reason)
 }
 
 // cause drops the words that Crossplane's reconciler puts before an error of ours.

@@ -215,7 +215,8 @@ func seconds(t *metav1.MicroTime) *metav1.Time {
 	if t == nil {
 		return nil
 	}
-	return &metav1.Time{Time: t.Time}
+	out := metav1.Time(*t)
+	return &out
 }
 
 // changed is when a condition last changed; nil where nobody wrote it down.

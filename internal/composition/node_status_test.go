@@ -18,7 +18,7 @@ func at(minute int) metav1.Time {
 	return metav1.Time{Time: time.Date(2026, 8, 1, 10, minute, 0, 0, time.UTC)}
 }
 
-// is is a condition that changed at that minute.
+// is makes a condition that changed at that minute.
 func is(ct xpv2.ConditionType, status corev1.ConditionStatus, reason xpv2.ConditionReason, message string, minute int) xpv2.Condition {
 	return xpv2.Condition{Type: ct, Status: status, Reason: reason, Message: message, LastTransitionTime: at(minute)}
 }
@@ -282,7 +282,7 @@ func TestFacts(t *testing.T) {
 	n.entry.Status.AtProvider.Timeline.DHCP = &dhcp
 	n.entry.Status.AtProvider.Installed = &v1alpha1.InstalledObservation{Generation: 1, ProfileDigest: "p", UserDataDigest: "u", At: &done}
 
-	whole, ready := metav1.Time{Time: dhcp.Time}, at(44)
+	whole, ready := metav1.Time(dhcp), at(44)
 	want := platform.BareMetalNodeStatus{
 		Phase:      platform.PhaseReady,
 		Reason:     "Available",

@@ -33,7 +33,7 @@ func optional(t *testing.T, path string) []map[string]any {
 		t.Fatal(err)
 	}
 	var out []map[string]any
-	for _, part := range strings.Split("\n"+string(raw), "\n---\n") {
+	for part := range strings.SplitSeq("\n"+string(raw), "\n---\n") {
 		doc := map[string]any{}
 		if err := yaml.UnmarshalStrict([]byte(part), &doc); err != nil {
 			t.Fatalf("%s: %v", path, err)

@@ -158,7 +158,7 @@ func binary(t *testing.T) string {
 // serve runs the function on loopback until the test ends.
 func serve(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Binding loopback doesn't wait.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,6 +100,9 @@ type HostDefaults struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || self.taints.size() == 0",message="taints are not supported yet; use unschedulable",fieldPath=".taints"
 // +kubebuilder:validation:XValidation:rule="!has(self.netboxDevice)",message="netboxDevice is not supported yet",fieldPath=".netboxDevice"
 type PoolHost struct {
+	// HostDefaults of the pool may be overridden for this host.
+	HostDefaults `json:",inline"`
+
 	// Name of the host, a DNS label; its RedfishHost has the same.
 	//
 	// +kubebuilder:validation:MaxLength=63
@@ -166,9 +169,6 @@ type PoolHost struct {
 	//
 	// +optional
 	Maintenance *v1alpha1.HostMaintenance `json:"maintenance,omitempty"`
-
-	// HostDefaults of the pool may be overridden for this host.
-	HostDefaults `json:",inline"`
 }
 
 // A LabelValue is the value of a Kubernetes label.
