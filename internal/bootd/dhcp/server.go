@@ -152,15 +152,14 @@ func (s *Server) handle(c Conn, p packet) {
 		s.cfg.Log.Debug("ignored a malformed DHCP packet", "from", p.in.From)
 		return
 	}
-	a := Respond(s.view(), req, p.in)
+	v := s.view()
+	a := Respond(v, req, p.in)
 	s.observe(a.Facts.Client, a.Reason)
 	if a.Packet != nil {
+		s.saw(a, req.TransactionID, v.Now)
 		err = c.Send(a.Packet.ToBytes(), a, p.in)
 	}
 	s.log(a, p.in, err)
-	if err == nil && a.Plan != nil {
-		s.saw(a, req.TransactionID)
-	}
 }
 
 func (s *Server) view() View {
@@ -177,12 +176,10 @@ func (s *Server) observe(c Client, r Reason) {
 	}
 }
 
-// saw passes a sight on, once per boot.
-func (s *Server) saw(a Answer, xid dhcpv4.TransactionID) {
-	if a.Stage == "" || s.cfg.Sightings == nil {
-		return
-	}
-	if now := s.cfg.Now(); s.sights.first(a, xid, now) {
+// saw passes a sight on, once per boot, and before the answer is sent: so it's known before anything that the machine does
+// with the answer.
+func (s *Server) saw(a Answer, xid dhcpv4.TransactionID, now time.Time) {
+	if a.Stage != "" && s.cfg.Sightings != nil && s.sights.first(a, xid, now) {
 		s.cfg.Sightings.Seen(a.Plan, a.Stage, now)
 	}
 }

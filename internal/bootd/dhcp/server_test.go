@@ -204,6 +204,24 @@ func TestServeReportsABrokenSocket(t *testing.T) {
 	}
 }
 
+// TestSightComesBeforeItsAnswer: what the machine does next must not be known before.
+func TestSightComesBeforeItsAnswer(t *testing.T) {
+	w := newWire()
+	cfg := testConfig(testState(nil, testPlan()))
+	sent := -1
+	cfg.Sightings = SightingsFn(func(_ *boot.Plan, stage boot.Stage, at time.Time) {
+		sent = len(w.out)
+		if stage != boot.StageDHCP || !at.Equal(testNow) {
+			t.Errorf("a sight of %s at %s", stage, at)
+		}
+	})
+	req := request(t, asPXE(0), ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"))
+	New(cfg).handle(w, packet{req.ToBytes(), broadcastIn()})
+	if sent != 0 || len(w.out) != 1 {
+		t.Errorf("%d answers were sent before the sight, want none, and one after it", sent)
+	}
+}
+
 func TestPushDropsTheOldest(t *testing.T) {
 	dropped := 0
 	cfg := testConfig(nil)
