@@ -16,9 +16,11 @@ import (
 const (
 	// soon is the next look at a resource that is on its way.
 	soon = time.Second
-	// growth of the interval while a resource is on its way and nothing changes, up to patience.
-	growth   = 1.5
-	patience = 5 * time.Second
+	// growth of the interval while a resource is on its way and nothing changes: up to stepPatience while a step is pending, and to
+	// patience while it just isn't ready, which can take a person.
+	growth       = 1.5
+	stepPatience = 5 * time.Second
+	patience     = 15 * time.Second
 	// jitter of every interval, a part of it in either direction.
 	jitter = 0.1
 )
@@ -71,19 +73,23 @@ func (p *pace) interval(mg resource.Managed, pending bool, poll time.Duration) t
 		next.idle = last.idle + 1
 	}
 	p.looks[mg.GetUID()] = next
-	return min(pause(next.idle), poll)
+	most := patience
+	if pending {
+		most = stepPatience
+	}
+	return min(pause(next.idle, most), poll)
 }
 
-// pause is how long to wait after so many looks at which nothing had changed.
-func pause(idle int) time.Duration {
+// pause is how long to wait after so many looks at which nothing had changed, and at most.
+func pause(idle int, most time.Duration) time.Duration {
 	d := soon
 	for range idle {
-		if d >= patience {
+		if d >= most {
 			break
 		}
 		d = time.Duration(float64(d) * growth)
 	}
-	return min(d, patience)
+	return min(d, most)
 }
 
 // settled says whether nothing is expected to happen to a resource by itself. What is only observed never is on its way.

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -44,8 +45,13 @@ func TestInterval(t *testing.T) {
 		},
 		"NotReady": {
 			reason: "What is on its way is looked at soon, and less and less soon while nothing changes.",
-			turns:  []turn{{host: waiting("1")}, {host: waiting("1")}, {host: waiting("1")}, {host: waiting("1")}, {host: waiting("1")}, {host: waiting("1")}},
-			want:   []time.Duration{1000 * ms, 1500 * ms, 2250 * ms, 3375 * ms, 5000 * ms, 5000 * ms},
+			turns:  repeat(turn{host: waiting("1")}, 9),
+			want:   append(backOff(5), 7594*ms, 11391*ms, 15000*ms, 15000*ms),
+		},
+		"PendingLong": {
+			reason: "A step that is pending is never left alone for long.",
+			turns:  repeat(turn{host: waiting("1"), pending: true}, 7),
+			want:   append(backOff(4), 5000*ms, 5000*ms, 5000*ms),
 		},
 		"Changed": {
 			reason: "A change starts over.",
@@ -91,7 +97,7 @@ func TestInterval(t *testing.T) {
 				if turn.stepped {
 					p.step(turn.host.UID)
 				}
-				got = append(got, p.interval(turn.host, turn.pending, poll))
+				got = append(got, p.interval(turn.host, turn.pending, poll).Round(ms))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s\nintervals: -want, +got:\n%s", tc.reason, diff)
@@ -99,6 +105,14 @@ func TestInterval(t *testing.T) {
 		})
 	}
 }
+
+// backOff is how the first looks at a resource that isn't ready are apart.
+func backOff(n int) []time.Duration {
+	ms := time.Millisecond
+	return []time.Duration{1000 * ms, 1500 * ms, 2250 * ms, 3375 * ms, 5063 * ms}[:n:n]
+}
+
+func repeat[T any](x T, n int) []T { return slices.Repeat([]T{x}, n) }
 
 func TestPaceForgets(t *testing.T) {
 	p := newPace()
