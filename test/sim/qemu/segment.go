@@ -32,6 +32,14 @@ func NewSegment(name, address string) (*Segment, error) {
 	return s, nil
 }
 
+// Close removes the bridge; tap devices that are still there lose it.
+func (s *Segment) Close() error {
+	if err := netlink.LinkDel(s.bridge); err != nil {
+		return fmt.Errorf("cannot remove bridge %q: %w", s.bridge.Attrs().Name, err)
+	}
+	return nil
+}
+
 // Tap adds a port and returns the Netdev of the machine that it belongs to.
 func (s *Segment) Tap(name string) (string, error) {
 	t := &netlink.Tuntap{

@@ -1,4 +1,4 @@
-package qemu_test
+package vm_test
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"github.com/pin/tftp/v3"
 
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
-	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
@@ -104,20 +103,13 @@ func (s *segment) serve(t *testing.T, handler http.Handler) {
 }
 
 func TestUEFIOnSegment(t *testing.T) {
-	if !netns.Isolated() {
-		need(t, netns.Missing())
-	}
-	need(t, qemu.Missing(qemu.UEFI))
-	_, err := os.Stat(filepath.Join(firstStages, "snponly.efi"))
-	need(t, err)
-	if testing.Short() {
-		t.Skip("skipped: -short, and a virtual machine takes its time")
-	}
+	needMachines(t)
 	a := artifacts(t)
 	bridge, err := qemu.NewSegment("br0", "10.88.0.1/24")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = bridge.Close() }()
 	tap, err := bridge.Tap("tap0")
 	if err != nil {
 		t.Fatal(err)
