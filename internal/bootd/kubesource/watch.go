@@ -74,7 +74,7 @@ func (s *Source) reflect(
 	}
 	// A rack that waits for an install shouldn't wait for a back-off made for thousands of kubelets.
 	backoff := &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
-	r := cache.NewReflectorWithOptions(lw, o, t, cache.ReflectorOptions{Backoff: backoff})
+	r := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, s.o.Kube), o, t, cache.ReflectorOptions{Backoff: backoff})
 	g.Go(func() error {
 		r.RunWithContext(ctx)
 		return nil

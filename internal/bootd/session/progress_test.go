@@ -71,7 +71,7 @@ func TestAdvance(t *testing.T) {
 			want: Progress{Stage: boot.StageBootedFromDisk, Timeline: story, Boots: 2},
 		},
 		"LaggingDecision": {
-			reason: "an answer made before the watch delivered the report has its right reason",
+			reason:  "an answer made before the watch delivered the report has its right reason",
 			session: boot.Session{Grant: grant, Consumed: used, Installed: done},
 			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed},
 			want: Progress{Stage: boot.StageInstalled, Reason: boot.DecidedInstalled},
