@@ -48,7 +48,8 @@ type Config struct {
 	Observe func(Outcome)
 	// PerClient and Total bound the transfers at one time; the zero values are 4 and 256.
 	PerClient, Total int
-	// MTU of the path to the machines, in bytes; 0 means 1500. Blocks never make longer packets.
+	// MTU of our own links, in bytes; 0 means 1500. Blocks make no longer packets, nor longer ones than the networks of the
+	// machines take.
 	MTU int
 	// SinglePort answers from the port that was asked, for NAT and shared addresses.
 	SinglePort bool
@@ -108,16 +109,20 @@ func orElse[T comparable](v, def T) T {
 
 // Serve answers requests until the context ends; transfers that run then are broken off. It closes the connection.
 func (s *Server) Serve(ctx context.Context, conn *net.UDPConn) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	for name, err := range s.cfg.Files.Problems {
 		s.cfg.Log.Warn("boot file is a stand-in", "file", name, "error", err.Error())
 	}
 	srv := tftp.NewServer(func(name string, rf io.ReaderFrom) error { return s.read(ctx, name, rf) }, nil)
-	srv.SetBlockSize(s.cfg.MTU - headers)
+	srv.SetBlockSize(pathMTU(s.state(), s.cfg.MTU) - headers)
 	srv.SetTimeout(s.cfg.Timeout)
 	srv.SetRetries(retries)
 	srv.SetBackoff(func(int) time.Duration { return 0 }) // The timeout is pause enough.
 	if s.cfg.SinglePort {
 		srv.EnableSinglePort()
+	} else {
+		go s.follow(ctx, srv)
 	}
 	defer context.AfterFunc(ctx, srv.Shutdown)()
 	for {
@@ -130,6 +135,42 @@ func (s *Server) Serve(ctx context.Context, conn *net.UDPConn) error {
 		}
 		s.cfg.Log.Error("serving TFTP goes on after a panic", "error", err.Error())
 	}
+}
+
+// follow keeps blocks as small as the narrowest path needs. The library takes one size for all; the few machines that could
+// take more lose next to nothing. (In single-port mode the size of the start stays: the library reads it without its lock.)
+func (s *Server) follow(ctx context.Context, srv *tftp.Server) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			srv.SetBlockSize(pathMTU(s.state(), s.cfg.MTU) - headers)
+		}
+	}
+}
+
+func (s *Server) state() *boot.State {
+	if s.cfg.State == nil {
+		return nil
+	}
+	return s.cfg.State()
+}
+
+// pathMTU is the least MTU of the machines' networks, and at most ours. Less than 576 nobody has to take (RFC 791).
+func pathMTU(s *boot.State, ours int) int {
+	const least = 576
+	if s == nil {
+		return ours
+	}
+	for _, p := range s.Plans() {
+		if m := p.Network.MTU; m >= least && m < ours {
+			ours = m
+		}
+	}
+	return ours
 }
 
 // serve survives the library's panic in single-port mode, where it may send a late packet to a transfer that it has just
@@ -181,10 +222,10 @@ func clientOf(rf io.ReaderFrom) netip.Addr {
 
 // saw says that a machine has its first stage.
 func (s *Server) saw(client netip.Addr) {
-	if s.cfg.State == nil || s.cfg.Sightings == nil {
+	if s.cfg.Sightings == nil {
 		return
 	}
-	if plan, ok := planAt(s.cfg.State(), client); ok {
+	if plan, ok := planAt(s.state(), client); ok {
 		s.cfg.Sightings.Seen(plan, boot.StageFirmware, s.cfg.Now())
 	}
 }

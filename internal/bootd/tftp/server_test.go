@@ -173,15 +173,31 @@ func rrq(size string) string {
 }
 
 func TestBlocksFitThePath(t *testing.T) {
-	to := served(t, nil)
-	c := client(t)
-	oack, tid := exchange(t, c, to, rrq("65464"))
-	if got := string(oack); !strings.Contains(got, "blksize\x001468\x00") || strings.Contains(got, "windowsize") {
-		t.Errorf("OACK %q: want blksize 1468 for a path of 1500, and no option that isn't kept", got)
+	cases := map[string]struct {
+		reason string
+		mtu    int // of a machine's network
+		want   string
+		path   int
+	}{
+		"Ethernet": {"the usual", 0, "1468", 1500},
+		"Jumbo":    {"larger than our own link doesn't count", 9000, "1468", 1500},
+		"Tunnel":   {"a network with less", 1400, "1368", 1400},
+		"Nonsense": {"less than every host must take isn't believed", 100, "1468", 1500},
 	}
-	data, _ := exchange(t, c, tid, "\x00\x04\x00\x00")
-	if got := len(data) + 28; got > 1500 {
-		t.Errorf("a DATA packet is %d bytes long on a path of 1500", got)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			state := boot.NewState(nil, []boot.Plan{{EntryUID: "a", Network: boot.Network{MTU: tc.mtu}}}, nil)
+			to := served(t, func(c *Config) { c.State = func() *boot.State { return state } })
+			c := client(t)
+			oack, tid := exchange(t, c, to, rrq("65464"))
+			if got := string(oack); !strings.Contains(got, "blksize\x00"+tc.want+"\x00") || strings.Contains(got, "windowsize") {
+				t.Errorf("%s: OACK %q: want blksize %s, and no option that isn't kept", tc.reason, got, tc.want)
+			}
+			data, _ := exchange(t, c, tid, "\x00\x04\x00\x00")
+			if got := len(data) + 28; got > tc.path {
+				t.Errorf("%s: a DATA packet is %d bytes long on a path of %d", tc.reason, got, tc.path)
+			}
+		})
 	}
 }
 
