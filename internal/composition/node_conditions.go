@@ -68,8 +68,9 @@ func (n *node) addressedCondition(held *problem) xpv2.Condition {
 	}
 	ready, synced := n.address.GetCondition(xpv2.TypeReady), n.address.GetCondition(xpv2.TypeSynced)
 	address := n.address.Status.AtProvider.Address
-	// An address that was given stays given: NetBox being away later is no reason to call a running machine unaddressed.
-	if address != "" && (ready.Status == corev1.ConditionTrue || synced.Status == corev1.ConditionFalse) {
+	// An address that was given stays given until its resource isn't Ready any more: NetBox being away later, which shows in Synced, is
+	// no reason to call a running machine unaddressed.
+	if address != "" && ready.Status != corev1.ConditionFalse {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, v1alpha1.ReasonAvailable, address
 		c.LastTransitionTime = ready.LastTransitionTime
 		return c

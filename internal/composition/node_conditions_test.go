@@ -75,7 +75,7 @@ func TestAddressedCondition(t *testing.T) {
 		},
 		"GivenThenTakenAway": {
 			reason: "an address that NetBox says is lost is lost",
-			node:   given("10.77.0.11/24", is(xpv2.TypeReady, no, v1alpha1.ReasonConflict, "somebody changed it", 1), is(xpv2.TypeSynced, yes, xpv2.ReasonReconcileSuccess, "", 1)),
+			node:   given("10.77.0.11/24", is(xpv2.TypeReady, no, v1alpha1.ReasonConflict, "somebody changed it", 1), is(xpv2.TypeSynced, no, xpv2.ReasonReconcileError, "observe failed: somebody changed it", 1)),
 			want:   want{no, v1alpha1.ReasonConflict, "somebody changed it"},
 		},
 	}
