@@ -1,6 +1,11 @@
 package netboxipaddress
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
+)
 
 func TestOwnerOf(t *testing.T) {
 	us := identity{cluster: "c1", namespace: "team-a", name: "web-1", uid: "u1"}
@@ -28,5 +33,28 @@ func TestOwnerOf(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// FuzzOwnerOf: whatever stands in a record, only our own marker is ours, and only our own name is restored.
+func FuzzOwnerOf(f *testing.F) {
+	us := identity{cluster: "c1", namespace: "team-a", name: "web-1", uid: "u1"}
+	for _, m := range []string{"", "c1/team-a/web-1/u1", "c1/team-a/web-1/u0", "c1/team-a/web-1//", "c1//web-1/u1", "////"} {
+		f.Add(m)
+	}
+	f.Fuzz(func(t *testing.T, marker string) {
+		o := ownerOf(marker, us)
+		if (o == ownerUs) != (marker == us.marker()) {
+			t.Errorf("%q: %s", marker, o)
+		}
+		if uid, ok := strings.CutPrefix(marker, "c1/team-a/web-1/"); o == ownerRestored && (!ok || uid == "" || strings.Contains(uid, "/")) {
+			t.Errorf("%q: %s", marker, o)
+		}
+	})
+}
+
+func TestSetupNeedsClusterID(t *testing.T) {
+	if err := Setup(nil, wiring.Options{}); err == nil || !strings.Contains(err.Error(), "cluster's id") {
+		t.Errorf("markers can't begin with nothing: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func New(o Options) *Server {
 	return &Server{traits: traitsOf(o.Version), now: o.Now, state: newState()}
 }
 
-// Start serves on addr ("" means 127.0.0.1 and a free port) until Close.
+// Start serves on addr ("" means 127.0.0.1 and a free port) until Close. After that it may start again, with all it had.
 func (s *Server) Start(addr string) error {
 	if addr == "" {
 		addr = "127.0.0.1:0"

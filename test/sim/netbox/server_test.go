@@ -322,3 +322,30 @@ func TestListsFailLoudly(t *testing.T) {
 		t.Errorf("a list: %d %s", res.StatusCode, b)
 	}
 }
+
+// TestRestart: NetBox goes away and comes back where it was, with what it had.
+func TestRestart(t *testing.T) {
+	s, c, p := start(t, "4.6.8", "10.77.0.0/24")
+	if _, err := c.Allocate(t.Context(), p, client.Request{Marker: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.FindByMarker(t.Context(), "m"); !client.IsUnreachable(err) {
+		t.Errorf("while it is away: %v", err)
+	}
+	if err := s.Start(address); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.FindByMarker(t.Context(), "m"); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+	if err := netbox.New(netbox.Options{}).Start(address); err == nil {
+		t.Error("an address can't be used twice")
+	}
+	if err := netbox.New(netbox.Options{}).Close(); err != nil {
+		t.Errorf("one that was never started: %v", err)
+	}
+}
