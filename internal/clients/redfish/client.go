@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -115,8 +116,14 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	if err := c.login(ctx); err != nil {
 		return answer{}, err
 	}
+	a, err = c.try(ctx, method, path, body, ifMatch)
+	if e := new(Error); errors.As(err, &e) && e.Kind == Unauthorized {
+		// The login was good a moment ago: it is this resource that is refused,
+		// and the credentials mustn't be given up for it.
+		e.Kind = Forbidden
+	}
 
-	return c.try(ctx, method, path, body, ifMatch)
+	return a, err
 }
 
 func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -118,17 +120,35 @@ func Endpoint(address string) (string, error) {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		bare = host[1 : len(host)-1]
 	}
-	if ip, err := netip.ParseAddr(bare); err == nil {
-		return net.JoinHostPort(ip.String(), "443"), nil
+	if ip, err := netip.ParseAddr(bare); err == nil && ip.Zone() == "" {
+		return net.JoinHostPort(ip.String(), defaultPort), nil
 	}
 	u, err := url.Parse("https://" + host)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || !isHost(u.Hostname()) || !isPort(u.Port()) {
 		return "", failf(Invalid, "cannot use BMC address %q: it must be a host, host:port, [v6] or an https URL without a path", address)
 	}
 	port := u.Port()
 	if port == "" {
-		port = "443"
+		port = defaultPort
 	}
 
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
+}
+
+const defaultPort = "443"
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$`)
+
+// isHost says whether s is a name or an address without a zone.
+func isHost(s string) bool {
+	ip, err := netip.ParseAddr(s)
+
+	return hostName.MatchString(s) || (err == nil && ip.Zone() == "")
+}
+
+// isPort says whether s is a port, or nothing.
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+
+	return s == "" || (err == nil && n > 0)
 }

@@ -11,6 +11,11 @@ import (
 // it a state that didn't change is evidence that an action didn't happen.
 const settle = 20 * time.Second
 
+// stale is when the power state stops being evidence about a reset that was
+// begun: after so long (a BMC that was away, a restored backup) somebody else
+// may have ended the off, so a machine that is On counts as reset.
+const stale = time.Hour
+
 // seen is what the BMC shows.
 type seen struct {
 	power     redfish.Power
@@ -48,7 +53,7 @@ func (s step) idle() bool { return s.journal == nil && s.do == actNone && !s.wai
 // boot since, which used it up), power by the power state. A reset is an off
 // and an on: nothing but our own ResetOn ends the off, so a machine that is
 // still On after the settle time, with the LastResetTime it had, wasn't reset,
-// and one that is Off was.
+// and one that is Off was. A reset that may have happened is never repeated.
 func next(w want, j *journal, s seen, now time.Time) step {
 	if j == nil {
 		return step{journal: adopted(w), why: "no journal: what is asked for now counts as done"}
@@ -241,8 +246,8 @@ func resumeResetOff(w want, j journal, s seen, now time.Time) step {
 		return start(j, act{Action: actResetOn, Generation: a.Generation}, s, now)
 	case !s.on() || !settled(a, now):
 		return step{wait: true, why: "the machine is being reset"}
-	case !s.lastReset.Equal(a.LastReset):
-		// Somebody powered it on again before we saw it off.
+	case !s.lastReset.Equal(a.LastReset) || now.Sub(a.Time) >= stale:
+		// Somebody powered it on again before we saw it off, or may have.
 		j.Reset = a.Generation
 
 		return finish(j, "the machine was reset")

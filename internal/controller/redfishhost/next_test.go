@@ -15,6 +15,7 @@ var ( // Points in time of the tables.
 	t1 = t0.Add(5 * time.Second)  // before settle
 	t2 = t0.Add(30 * time.Second) // after settle
 	t3 = t0.Add(6 * time.Minute)  // after grace
+	t4 = t0.Add(2 * time.Hour)    // after stale
 )
 
 func wish(power v1alpha1.PowerState, once, reset int64) want {
@@ -186,6 +187,7 @@ func TestNextResumesReset(t *testing.T) {
 		"OffLags":    {reason: "PowerState lags, LastResetTime or not: wait.", want: wish("", 0, 4), j: j(actResetOff, on), seen: wasReset(sight(on)), now: t1, out: outcome{wait: true}},
 		"OffLost":    {reason: "On, as before, and nothing but us ends an off: it didn't happen.", want: wish("", 0, 4), j: j(actResetOff, on), seen: sight(on), now: t2, out: outcome{do: actResetOff, write: true, state: begun}},
 		"OffByOther": {reason: "On, but reset since: it may have been ours, never again.", want: wish("", 0, 4), j: j(actResetOff, on), seen: wasReset(sight(on)), now: t2, out: outcome{write: true, state: done, reset: 4}},
+		"OffStale":   {reason: "Too long ago to tell (a restored backup): never again.", want: wish("", 0, 4), j: j(actResetOff, on), seen: sight(on), now: t4, out: outcome{write: true, state: done, reset: 4}},
 		"OffWanted":  {reason: "Off is wanted by now: that was the reset.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOff, on), seen: sight(off), now: t1, out: outcome{write: true, state: done, reset: 4}},
 		"OnSeen":     {reason: "On was seen: the reset is done.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(on), now: t1, out: outcome{write: true, state: done, reset: 4}},
 		"OnLags":     {reason: "PowerState lags.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,10 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
+
+// timeout of one reconcile: some BMCs take a second or two for each of the
+// hundred resources of an inventory.
+const timeout = 5 * time.Minute
 
 // Setup adds the controller of RedfishHosts. At shutdown it logs out of all BMCs.
 func Setup(mgr ctrl.Manager, o wiring.Options) error {
@@ -43,6 +48,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		UsesProviderConfig: true,
 		Secrets:            secretsOf,
 		Pending:            PollSoon,
+		Timeout:            timeout,
 	})
 }
 

@@ -47,6 +47,7 @@ func newHost(name, address string) *v1alpha1.RedfishHost {
 	}}
 	h.Spec.ForProvider.Address = address
 	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
+	h.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
 
 	return h
 }

@@ -1,0 +1,76 @@
+package redfish
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// loginBMC answers a login with one status, and everything else by whether the
+// right kind of authentication came along.
+type loginBMC struct {
+	status   int    // of POST Sessions
+	token    string // with it
+	location string
+	refuse   string // a path that answers 401 whatever comes
+
+	tries, logouts int
+}
+
+func (b *loginBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == pathRoot:
+		_, _ = io.WriteString(w, emptyRoot)
+	case r.Method == http.MethodPost:
+		b.tries++
+		w.Header().Set("X-Auth-Token", b.token)
+		w.Header().Set("Location", b.location)
+		w.WriteHeader(b.status)
+	case r.Method == http.MethodDelete:
+		b.logouts++
+	case r.URL.Path == b.refuse, r.Header.Get("X-Auth-Token") == "" && r.Header.Get("Authorization") == "":
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		_, _ = io.WriteString(w, `{"Id":"1","Members":[{"@odata.id":"/s"}]}`)
+	}
+}
+
+func TestLogin(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		bmc    loginBMC
+		auth   Auth
+		want   Kind // of Connect, then of reading
+		tries  int
+		out    int // logouts
+	}{
+		"Session":         {reason: "As it should be.", bmc: loginBMC{status: 201, token: "t", location: "/redfish/v1/SessionService/Sessions/1"}, tries: 1, out: 1},
+		"FullLocation":    {reason: "Some vendors give a whole URL.", bmc: loginBMC{status: 201, token: "t", location: "https://elsewhere/redfish/v1/SessionService/Sessions/1"}, tries: 1, out: 1},
+		"Unauthorized":    {reason: "A refused login isn't tried as basic authentication.", bmc: loginBMC{status: 401}, want: Unauthorized, tries: 1},
+		"Forbidden":       {reason: "Nor one that is forbidden.", bmc: loginBMC{status: 403}, want: Forbidden, tries: 1},
+		"Busy":            {reason: "Nor one without a free session.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
+		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
+		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
+		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},
+		"SessionOnly":     {reason: "Session means session.", bmc: loginBMC{status: 404}, auth: AuthSession, want: NotFound, tries: 1},
+		"Basic":           {reason: "Basic means basic.", bmc: loginBMC{status: 201, token: "t"}, auth: AuthBasic},
+		"OneResource":     {reason: "A good login that one resource refuses isn't a wrong password.", bmc: loginBMC{status: 201, token: "t", location: "/x", refuse: "/s"}, want: Forbidden, tries: 2, out: 1},
+		"BasicIsRefused":  {reason: "With basic authentication nobody knows better.", bmc: loginBMC{refuse: "/s"}, auth: AuthBasic, want: Unauthorized},
+		"HostileLocation": {reason: "A session link that leads elsewhere isn't followed at logout.", bmc: loginBMC{status: 201, token: "t", location: "@evil.example/x"}, tries: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewTLSServer(&tc.bmc)
+			t.Cleanup(srv.Close)
+			c, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", Auth: tc.auth, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+			if err == nil {
+				_, err = c.System(t.Context(), Selector{})
+				_ = c.Close(t.Context())
+			}
+			if KindOf(err) != tc.want || tc.bmc.tries != tc.tries || tc.bmc.logouts != tc.out {
+				t.Errorf("\n%s\ngot %v, %d logins, %d logouts; want kind %q, %d, %d", tc.reason, err, tc.bmc.tries, tc.bmc.logouts, tc.want, tc.tries, tc.out)
+			}
+		})
+	}
+}
