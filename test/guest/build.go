@@ -98,8 +98,8 @@ func modules() []string {
 // initrd compiles the init program and packs it with its drivers.
 func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
 	program := filepath.Join(b.Cache, "init")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program,
-		"github.com/crossplane-contrib/provider-baremetal/test/guest/init")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // our own cache
+		"-o", program, "github.com/crossplane-contrib/provider-baremetal/test/guest/init")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if err := run(cmd); err != nil {
 		return nil, err
@@ -185,7 +185,8 @@ func (b Builder) grub(ctx context.Context, platform string, mods ...string) ([]b
 	args := []string{
 		"-d", filepath.Join(b.grubDir(), platform), "-O", platform, "-o", out, "-p", "/", "-c", config,
 	}
-	if err := run(exec.CommandContext(ctx, "grub-mkimage", append(args, mods...)...)); err != nil {
+	cmd := exec.CommandContext(ctx, "grub-mkimage", append(args, mods...)...) //nolint:gosec // our own cache
+	if err := run(cmd); err != nil {
 		return nil, fmt.Errorf("GRUB for %s (Debian packages grub-common, grub-pc-bin, grub-efi-amd64-bin): %w", platform, err)
 	}
 	image, err := os.ReadFile(out)

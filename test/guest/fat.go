@@ -38,7 +38,8 @@ type fatDir struct {
 	names   []string // in order of creation
 	dirs    map[string]*fatDir
 	files   map[string][]byte
-	cluster uint16
+	cluster uint16 // 0 for the root
+	entries []byte // what place made of the above
 }
 
 // FAT16 returns a file system of the given size that holds files, whose names are upper-case paths of 8.3 names. Equal
@@ -107,20 +108,36 @@ func (d *fatDir) sub(name string) *fatDir {
 	return d.dirs[name]
 }
 
-// place gives d's directories one cluster each, then fills them from the leaves up; files get theirs while d is written.
+// place gives d's directories one cluster each and fills them, then writes d's own entries.
 func (fs *fatFS) place(d *fatDir, parent uint16) error {
 	for _, name := range d.names {
-		if sub := d.dirs[name]; sub != nil {
-			first, err := fs.store(make([]byte, clusterSize))
-			if err != nil {
-				return err
-			}
-			sub.cluster = first
-			if err := fs.place(sub, d.cluster); err != nil {
-				return err
-			}
+		if err := fs.placeDir(d.dirs[name], d.cluster); err != nil {
+			return err
 		}
 	}
+	if err := fs.list(d, parent); err != nil || d == fs.root {
+		return err
+	}
+	if len(d.entries) > clusterSize {
+		return fmt.Errorf("a directory of %d bytes doesn't fit a cluster", len(d.entries))
+	}
+	copy(fs.data[int(d.cluster-firstCluster)*clusterSize:], d.entries)
+	return nil
+}
+
+// placeDir places a directory; nil is a file's, which has none.
+func (fs *fatFS) placeDir(d *fatDir, parent uint16) (err error) {
+	if d == nil {
+		return nil
+	}
+	if d.cluster, err = fs.store(make([]byte, clusterSize)); err != nil {
+		return err
+	}
+	return fs.place(d, parent)
+}
+
+// list writes the entries of a directory whose directories are placed, and stores its files.
+func (fs *fatFS) list(d *fatDir, parent uint16) error {
 	var entries bytes.Buffer
 	if d != fs.root {
 		entries.Write(dirEntry(".          ", attrDir, d.cluster, 0))
@@ -138,21 +155,14 @@ func (fs *fatFS) place(d *fatDir, parent uint16) error {
 		}
 		entries.Write(dirEntry(short, attrArchive, first, len(d.files[name])))
 	}
-	d.names, d.files = nil, map[string][]byte{"": entries.Bytes()}
-	if d == fs.root {
-		return nil
-	}
-	if entries.Len() > clusterSize {
-		return fmt.Errorf("a directory of %d bytes doesn't fit a cluster", entries.Len())
-	}
-	copy(fs.data[int(d.cluster-firstCluster)*clusterSize:], entries.Bytes())
+	d.entries = entries.Bytes()
 	return nil
 }
 
 // encode returns the root directory, the volume label first.
 func (d *fatDir) encode(label string) []byte {
 	const attrLabel = 0x08
-	return append(dirEntry(fmt.Sprintf("%-11.11s", label), attrLabel, 0, 0), d.files[""]...)
+	return append(dirEntry(fmt.Sprintf("%-11.11s", label), attrLabel, 0, 0), d.entries...)
 }
 
 // store appends data in clusters of its own and returns the first one; 0 for no data.

@@ -45,6 +45,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case local:
 		_, _ = io.WriteString(w, "#!ipxe\nexit 1\n")
 	default:
+		//nolint:gosec // iPXE runs no scripts of browsers
 		_, _ = fmt.Fprintf(w, "#!ipxe\nkernel http://%[1]s/vmlinuz initrd=initrd.img %[2]s baremetal.callback=http://%[1]s "+
 			"baremetal.image=http://%[1]s/disk.img baremetal.image-digest=%[3]s\ninitrd http://%[1]s/initrd.img\nboot\n",
 			r.Host, guest.CommandLine, s.a.Image.Digest)

@@ -36,19 +36,19 @@ type Agent struct {
 	Patience time.Duration
 }
 
-// Refused is an answer of bootd that trying again would not change.
-type Refused struct {
+// RefusedError is an answer of bootd that trying again would not change.
+type RefusedError struct {
 	What   string
 	Status int
 }
 
 // Error says what was refused; addresses are left out since they hold the token.
-func (r Refused) Error() string { return fmt.Sprintf("%s: bootd answered %d", r.What, r.Status) }
+func (r RefusedError) Error() string { return fmt.Sprintf("%s: bootd answered %d", r.What, r.Status) }
 
 // Install runs one installation: begin, user data, image, installed. It reports a failure of its own as `failed`.
 func (a *Agent) Install(ctx context.Context, p cmdline.Parameters, open func() (Disk, error)) error {
 	err := a.install(ctx, p, open)
-	var refused Refused
+	var refused RefusedError
 	if err != nil && p.Callback != "" && !errors.As(err, &refused) {
 		err = errors.Join(err, a.Call(ctx, p, "failed", err.Error(), 0))
 	}
@@ -97,12 +97,11 @@ func (a *Agent) write(ctx context.Context, p cmdline.Parameters, disk Disk) erro
 }
 
 // fetch streams address into w, going on where a broken transfer stopped, and returns its digest and size.
-func (a *Agent) fetch(ctx context.Context, what, address, algorithm string, w io.Writer) (string, int64, error) {
+func (a *Agent) fetch(ctx context.Context, what, address, algorithm string, w io.Writer) (digest string, n int64, err error) {
 	h, err := hasher(algorithm)
 	if err != nil {
 		return "", 0, fmt.Errorf("%s: %w", what, err)
 	}
-	var n int64
 	err = a.retry(ctx, func() error {
 		m, err := a.get(ctx, what, address, n, io.MultiWriter(w, h))
 		n += m
@@ -116,7 +115,7 @@ func (a *Agent) fetch(ctx context.Context, what, address, algorithm string, w io
 
 // get copies what follows the first offset bytes of address.
 func (a *Agent) get(ctx context.Context, what, address string, offset int64, w io.Writer) (int64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
@@ -184,7 +183,7 @@ func (a *Agent) post(ctx context.Context, p cmdline.Parameters, verb string, bod
 // answered turns a status into an error; only one that is the request's fault is final.
 func answered(what string, status int) error {
 	if status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusTooManyRequests {
-		return Refused{What: what, Status: status}
+		return RefusedError{What: what, Status: status}
 	}
 	return fmt.Errorf("%s: bootd answered %d", what, status)
 }
@@ -199,7 +198,7 @@ func (a *Agent) retry(ctx context.Context, step func() error) error {
 	end := time.Now().Add(a.Patience)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) { //nolint:mnd // doubling
 		err := step()
-		var refused Refused
+		var refused RefusedError
 		if err == nil || errors.As(err, &refused) || time.Now().Add(pause).After(end) {
 			return err
 		}

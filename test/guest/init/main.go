@@ -24,14 +24,14 @@ const (
 
 func main() {
 	err := run(context.Background())
-	say("FATAL %v", err)
+	sayf("FATAL %v", err)
 	time.Sleep(time.Second) // for the serial port
 	shutdown(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// say prints a line that the tests read from the serial port.
-func say(format string, args ...any) {
-	fmt.Printf("GUEST "+format+"\n", args...)
+// sayf prints a line that the tests read from the serial port.
+func sayf(format string, args ...any) {
+	fmt.Fprintf(os.Stdout, "GUEST "+format+"\n", args...)
 }
 
 // run does what the command line says. It returns only when it can't.
@@ -45,7 +45,7 @@ func run(ctx context.Context) error {
 	}
 	p := cmdline.Parse(string(line))
 	_, efi := os.Stat("/sys/firmware/efi")
-	say("hello role=%q efi=%t install=%t", p.Role, efi == nil, p.Image != "")
+	sayf("hello role=%q efi=%t install=%t", p.Role, efi == nil, p.Image != "")
 	loadModules("/modules.list")
 	go watchPowerButton()
 	link, err := bringUp(ctx, p)
@@ -55,11 +55,11 @@ func run(ctx context.Context) error {
 	if p.Image == "" {
 		return stay(p)
 	}
-	a := &agent.Agent{HTTP: client(), Log: say, Patience: patience}
+	a := &agent.Agent{HTTP: client(), Log: sayf, Patience: patience}
 	if err := a.Install(ctx, p, openDisk); err != nil {
 		return err
 	}
-	say("installed")
+	sayf("installed")
 	down(link)
 	shutdown(unix.LINUX_REBOOT_CMD_RESTART)
 	return nil
@@ -68,9 +68,9 @@ func run(ctx context.Context) error {
 // stay is the running system.
 func stay(p cmdline.Parameters) error {
 	if p.Role == cmdline.RoleDisk {
-		say("running from disk")
+		sayf("running from disk")
 	} else {
-		say("running from memory")
+		sayf("running from memory")
 	}
 	select {}
 }
@@ -101,12 +101,12 @@ func openDisk() (agent.Disk, error) {
 func loadModules(list string) {
 	names, err := os.ReadFile(list)
 	if err != nil {
-		say("no modules: %v", err)
+		sayf("no modules: %v", err)
 		return
 	}
 	for name := range strings.FieldsSeq(string(names)) {
 		if err := loadModule(name); err != nil {
-			say("module %s: %v", name, err)
+			sayf("module %s: %v", name, err)
 		}
 	}
 }

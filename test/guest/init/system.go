@@ -63,7 +63,7 @@ func bringUp(ctx context.Context, p cmdline.Parameters) (netlink.Link, error) {
 			return nil, err
 		}
 	}
-	say("address %s gateway %q mac %s", p.Address, p.Gateway, link.Attrs().HardwareAddr)
+	sayf("address %s gateway %q mac %s", p.Address, p.Gateway, link.Attrs().HardwareAddr)
 	return link, assign(link, p.Address, p.Gateway)
 }
 
@@ -127,7 +127,7 @@ func assign(link netlink.Link, address, gateway string) error {
 // down takes the link down: a virtio NIC that still has buffers may hang the firmware of the next boot.
 func down(link netlink.Link) {
 	if err := netlink.LinkSetDown(link); err != nil {
-		say("link down: %v", err)
+		sayf("link down: %v", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func readEvents(f io.Reader) {
 			return
 		}
 		if binary.LittleEndian.Uint16(event[16:]) == eventTypeKey && binary.LittleEndian.Uint16(event[18:]) == keyPower {
-			say("power button")
+			sayf("power button")
 			shutdown(unix.LINUX_REBOOT_CMD_POWER_OFF)
 		}
 	}

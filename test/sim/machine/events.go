@@ -75,6 +75,8 @@ type Disk struct {
 
 // Status is a machine at one moment.
 type Status struct {
+	Counters
+
 	Powered bool
 	Stage   Stage
 	Lease   Lease  // of the last acknowledged exchange
@@ -83,7 +85,6 @@ type Status struct {
 	Command string // command line of the last kernel
 	Error   string // the last step that failed
 	Disk    Disk
-	Counters
 }
 
 // Status returns a copy of the machine's state.

@@ -162,8 +162,8 @@ func (f *fake) serveHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *fake) called(r *http.Request, verb string) {
 	var body struct {
-		Message string
-		Percent int
+		Message string `json:"message"`
+		Percent int    `json:"percent"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		f.t.Errorf("callback %s: %v", verb, err)

@@ -40,7 +40,7 @@ func final(err error) bool {
 
 // get opens url; bytes before offset are skipped by Range, and by reading where the server ignores it.
 func (m *Machine) get(ctx context.Context, agent, url string, offset int64) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask for %q: %w", url, err)
 	}
@@ -98,7 +98,7 @@ func (m *Machine) load(ctx context.Context, agent, url string) (string, error) {
 
 // loadHTTPBoot is UEFI HTTP Boot: HEAD for the size, then GET.
 func (m *Machine) loadHTTPBoot(ctx context.Context, l Lease) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, l.BootFile, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, l.BootFile, http.NoBody)
 	if err != nil {
 		return "", fmt.Errorf("cannot ask for %q: %w", l.BootFile, err)
 	}

@@ -105,7 +105,7 @@ func (m *Machine) userData(ctx context.Context, p cmdline.Parameters) (string, e
 }
 
 // fill writes the disk: the image, or what an installer that needs none brings along, which is its kernel's digest here.
-func (m *Machine) fill(ctx context.Context, p cmdline.Parameters, i image) (string, int64, error) {
+func (m *Machine) fill(ctx context.Context, p cmdline.Parameters, i image) (digest string, n int64, err error) {
 	if p.Image != "" {
 		return m.write(ctx, p)
 	}
@@ -113,17 +113,17 @@ func (m *Machine) fill(ctx context.Context, p cmdline.Parameters, i image) (stri
 		return "", 0, err
 	}
 	w := &diskWriter{ctx: ctx, m: m, hash: sha256.New()}
-	n, err := w.Write([]byte(i.kernel))
-	return i.kernel, int64(n), err
+	written, err := w.Write([]byte(i.kernel))
+	return i.kernel, int64(written), err
 }
 
 // write streams the image to the disk and returns its digest and size. A broken transfer goes on where it broke.
-func (m *Machine) write(ctx context.Context, p cmdline.Parameters) (string, int64, error) {
+func (m *Machine) write(ctx context.Context, p cmdline.Parameters) (digest string, n int64, err error) {
 	if err := m.at(ctx, StageImage, withoutQuery(p.Image)); err != nil {
 		return "", 0, err
 	}
 	w := &diskWriter{ctx: ctx, m: m, hash: hasher(p.ImageDigest)}
-	err := m.retry(ctx, func() error {
+	err = m.retry(ctx, func() error {
 		before := w.n
 		body, err := m.get(ctx, agentInstaller, p.Image, w.n)
 		if err != nil {

@@ -3,6 +3,7 @@
 package netns
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -39,7 +40,7 @@ func Run() (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("cannot find the program to run in a namespace: %w", err)
 	}
-	cmd := exec.Command(self, os.Args[1:]...) //nolint:gosec // itself
+	cmd := exec.CommandContext(context.Background(), self, os.Args[1:]...) //nolint:gosec // itself
 	cmd.Env = append(os.Environ(), marker+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{

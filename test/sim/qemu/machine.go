@@ -68,7 +68,7 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, b, 0o600)
+	return os.WriteFile(to, b, 0o600) //nolint:gosec // a test's own folder
 }
 
 // Powered tells whether the machine has power.
@@ -199,7 +199,7 @@ func (m *Machine) running() *process {
 func (m *Machine) start(i indices) (*process, error) {
 	_ = os.Remove(m.cfg.socket())
 	p := &process{stderr: &bytes.Buffer{}, exited: make(chan struct{})}
-	p.cmd = exec.Command(m.cfg.Binary, m.cfg.args(i)...) //nolint:gosec // a test's own configuration
+	p.cmd = exec.CommandContext(context.Background(), m.cfg.Binary, m.cfg.args(i)...) //nolint:gosec // a test's own configuration
 	p.cmd.Stderr = p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
