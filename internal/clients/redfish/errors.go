@@ -114,5 +114,8 @@ func failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, what: fmt.Sprintf(format, args...)}
 }
 
+// Unreachablef makes an Error of kind Unreachable: the BMC can't be used now.
+func Unreachablef(format string, args ...any) error { return failf(Unreachable, format, args...) }
+
 // Invalidf makes an Error of kind Invalid: a setting can't be used.
 func Invalidf(format string, args ...any) error { return failf(Invalid, format, args...) }

@@ -52,12 +52,12 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 	err := e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		now, err := e.find(ctx, bmc, host)
 		if err != nil {
-			return err
+			return notCalled{err}
 		}
-		if changedFrom(host, now.Identity) != "" {
+		if err := recognise(host, now.Identity); err != nil {
 			e.inputs.was, e.inputs.is = changedFrom(host, now.Identity), now.Name()
 
-			return errIdentityChanged
+			return notCalled{err}
 		}
 		if err := perform(ctx, bmc, now, a); err != nil {
 			return err
@@ -142,9 +142,20 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	return errors.New(t.message)
 }
 
-// answered says whether err is the BMC's own answer that it did nothing. An
-// internal error (5xx) isn't: it may come after the effect.
+// notCalled is an error from before the call.
+type notCalled struct{ error }
+
+// Unwrap returns the error itself.
+func (n notCalled) Unwrap() error { return n.error }
+
+// answered says whether err means that nothing was done: it came before the
+// call, or is the BMC's own answer. An internal error (5xx) isn't one: it may
+// come after the effect.
 func answered(err error) bool {
+	var early notCalled
+	if errors.As(err, &early) {
+		return true
+	}
 	var e *redfish.Error
 	if errors.As(err, &e) && e.Status >= http.StatusInternalServerError {
 		return false
@@ -153,7 +164,7 @@ func answered(err error) bool {
 	case redfish.Refused, redfish.Unsupported, redfish.NoEffect, redfish.Forbidden, redfish.Unauthorized, redfish.NotFound, redfish.NotAllowed:
 		return true
 	default:
-		return errors.Is(err, errIdentityChanged)
+		return false
 	}
 }
 

@@ -95,11 +95,20 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	if o := duplicateByIdentity(host, e.system.Identity, others); o != nil {
 		return inv, pin, e.duplicate(host, o)
 	}
-	if changedFrom(host, e.system.Identity) != "" {
-		return inv, pin, errIdentityChanged
-	}
 
-	return inv, pin, nil
+	return inv, pin, recognise(host, e.system.Identity)
+}
+
+// recognise says whether a machine is the one that the host is.
+func recognise(host *v1alpha1.RedfishHost, i redfish.Identity) error {
+	switch {
+	case changedFrom(host, i) == "":
+		return nil
+	case silent(host, i):
+		return errSilent
+	default:
+		return errIdentityChanged
+	}
 }
 
 // isTrouble says whether err is shown on the host, and not an error of ours or

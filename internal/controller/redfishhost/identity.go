@@ -39,6 +39,19 @@ func changedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 	return ""
 }
 
+// errSilent is a machine that doesn't say who it is at the moment, as BMCs do
+// while they start. That is no other machine: nothing is written until it says.
+var errSilent = redfish.Unreachablef("the BMC doesn't tell the machine's serial number at the moment")
+
+// silent says whether the serial that a host is known by is missing just now,
+// and nothing else speaks for another machine.
+func silent(host *v1alpha1.RedfishHost, i redfish.Identity) bool {
+	was := host.Status.AtProvider.Identity
+	sameRest := (i.UUID == "" || was.UUID == "" || strings.EqualFold(i.UUID, was.UUID)) && strings.EqualFold(i.URI, was.SystemURI)
+
+	return i.Serial == "" && was.Serial != "" && sameRest
+}
+
 // selector translates spec.forProvider.system.
 func selector(s *v1alpha1.SystemSelector) redfish.Selector {
 	if s == nil {

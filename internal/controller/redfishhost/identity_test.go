@@ -48,6 +48,32 @@ func TestChangedFrom(t *testing.T) {
 	}
 }
 
+func TestSilent(t *testing.T) {
+	was := v1alpha1.HostIdentity{Serial: "ABC", UUID: "u", SystemURI: "/s"}
+	cases := map[string]struct {
+		reason string
+		was    v1alpha1.HostIdentity
+		is     redfish.Identity
+		want   bool
+	}{
+		"Starting":  {reason: "A BMC that is starting tells neither.", was: was, is: redfish.Identity{URI: "/s"}, want: true},
+		"SameUUID":  {reason: "The UUID is the same.", was: was, is: redfish.Identity{URI: "/s", UUID: "U"}, want: true},
+		"OtherUUID": {reason: "Another UUID is another machine.", was: was, is: redfish.Identity{URI: "/s", UUID: "v"}},
+		"OtherURI":  {reason: "Another System is another machine.", was: was, is: redfish.Identity{URI: "/t"}},
+		"Serial":    {reason: "Another serial is another machine.", was: was, is: redfish.Identity{URI: "/s", Serial: "XYZ"}},
+		"NeverHad":  {reason: "A machine that never had one isn't silent about it.", is: redfish.Identity{URI: "/s"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := &v1alpha1.RedfishHost{}
+			h.Status.AtProvider.Identity = tc.was
+			if got := silent(h, tc.is); got != tc.want {
+				t.Errorf("\n%s\nsilent(...): got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 func host(uid string, created int64, address string, change func(*v1alpha1.RedfishHost)) v1alpha1.RedfishHost {
 	h := v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{
 		Name: uid, UID: types.UID(uid), CreationTimestamp: metav1.NewTime(time.Unix(created, 0)),

@@ -15,7 +15,7 @@ import (
 )
 
 // ask sends one request straight to an emulator, with basic authentication.
-func ask(t *testing.T, b *bmc.BMC, method, path string, body any, headers map[string]string) (int, map[string]any) {
+func ask(t *testing.T, b *bmc.BMC, method, path string, body any, headers map[string]string) (status int, answer map[string]any) {
 	t.Helper()
 	payload, err := json.Marshal(body)
 	if err != nil {
@@ -28,7 +28,7 @@ func ask(t *testing.T, b *bmc.BMC, method, path string, body any, headers map[st
 	}
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
-	answer := map[string]any{}
+	answer = map[string]any{}
 	if raw, _ := io.ReadAll(w.Body); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &answer); err != nil {
 			t.Fatalf("%s %s: %v", method, path, err)

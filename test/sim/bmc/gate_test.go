@@ -159,4 +159,17 @@ func TestGateForget(t *testing.T) {
 	if n := emu.Sessions(); n != 0 {
 		t.Errorf("%d sessions left after Forget", n)
 	}
+	wrong := target(emu, "v2")
+	wrong.Password = "wrong"
+	for range 3 {
+		if err := g.Do(t.Context(), wrong, read); !redfish.IsUnauthorized(err) {
+			t.Errorf("Do(...): got %v, want unauthorized", err)
+		}
+		if err := g.Forget(t.Context(), emu.Addr()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := emu.Counters().FailedLogins; n != 1 {
+		t.Errorf("%d failed logins, want 1: a host made anew isn't another try", n)
+	}
 }

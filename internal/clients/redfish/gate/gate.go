@@ -93,7 +93,9 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 	return err
 }
 
-// Forget logs out of the BMC at address and forgets it: its host is gone.
+// Forget logs out of the BMC at address: a host of it is gone. What the BMC
+// refused stays in memory, so that making a host anew isn't a way to try the
+// same password again.
 func (g *Gates) Forget(ctx context.Context, address string) error {
 	key, err := redfish.Endpoint(address)
 	if err != nil {
@@ -101,7 +103,6 @@ func (g *Gates) Forget(ctx context.Context, address string) error {
 	}
 	g.mu.Lock()
 	gk := g.gates[key]
-	delete(g.gates, key)
 	g.mu.Unlock()
 	if gk == nil {
 		return nil
