@@ -24,7 +24,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "dev" //nolint:gochecknoglobals // The linker can set nothing else.
+var version = "dev"
 
 // crashed is the exit code of a process that a failpoint ended: that of one killed by SIGKILL.
 const crashed = 137

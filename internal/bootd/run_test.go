@@ -87,9 +87,9 @@ func running(t *testing.T, c Config) {
 	}
 }
 
-func get(t *testing.T, url string) (int, string) {
+func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
-	resp, err := http.Get(url) //nolint:noctx // A test's.
+	resp, err := http.Get(url) //nolint:gosec // A test's own server.
 	if err != nil {
 		return 0, ""
 	}

@@ -86,7 +86,7 @@ func Open(o Options) (*Cache, error) {
 	}, nil
 }
 
-var digestPattern = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`) //nolint:gochecknoglobals // Compiled once, never changed.
+var digestPattern = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)
 
 func (c *Cache) path(digest string) string {
 	return filepath.Join(c.o.Dir, strings.Replace(digest, ":", "-", 1))
@@ -122,7 +122,7 @@ func (c *Cache) Await(ctx context.Context, a boot.Artifact) error {
 	if c.Has(a.Digest) {
 		return nil
 	}
-	f := c.begin(a)
+	f := c.begin(a) //nolint:contextcheck // A download outlives the machine that asked first: others wait for it too.
 	if f == nil {
 		return c.lastFailure(a)
 	}

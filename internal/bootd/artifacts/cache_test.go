@@ -146,7 +146,7 @@ func TestHealsWithoutRestart(t *testing.T) {
 	var asked atomic.Int32
 	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
-		_, _ = io.WriteString(w, text.Load().(string)) //nolint:forcetypeassert // Stored above.
+		_, _ = io.WriteString(w, text.Load().(string))
 	})
 	now := time.Now()
 	var mu sync.Mutex

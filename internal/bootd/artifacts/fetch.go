@@ -94,7 +94,7 @@ func (c *Cache) fetch(a boot.Artifact) (int64, error) {
 }
 
 func (c *Cache) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, errors.New("its URL can't be asked")
 	}

@@ -62,7 +62,7 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyPatience)) // A test's recorder has none.
-	said, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
+	heard, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -72,7 +72,7 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc
 		http.Error(w, "the body isn't a JSON object with message and percent", http.StatusBadRequest)
 		return
 	}
-	if err := f(r.Context(), c, said); err != nil {
+	if err := f(r.Context(), c, heard); err != nil {
 		s.refuse(w, err)
 		return
 	}
@@ -86,12 +86,13 @@ func decode(body io.Reader) (report, error) {
 		return report{}, err
 	}
 	r := report{}
-	return r, json.Unmarshal(b, &r)
+	err = json.Unmarshal(b, &r)
+	return r, err
 }
 
-func (s *Server) sight(c caller, k session.Kind, r report) {
+func (s *Server) said(c caller, r report) {
 	s.o.Sessions.Sight(c.plan.Entry, session.Sighting{
-		Kind: k, At: s.o.Now(), Message: r.text(), Live: c.plan.Mode == boot.ModeLive,
+		Kind: session.SawReport, At: s.o.Now(), Message: r.text(), Live: c.plan.Mode == boot.ModeLive,
 	})
 }
 
@@ -102,7 +103,7 @@ func (s *Server) begin(ctx context.Context, c caller, r report) error {
 			return err
 		}
 	}
-	s.sight(c, session.SawReport, r)
+	s.said(c, r)
 	return nil
 }
 
@@ -112,13 +113,13 @@ func (s *Server) progress(ctx context.Context, c caller, r report) error {
 			return err
 		}
 	}
-	s.sight(c, session.SawReport, r)
+	s.said(c, r)
 	return nil
 }
 
 func (s *Server) ended(ctx context.Context, c caller, r report, installed bool) error {
 	if c.plan.Mode == boot.ModeLive {
-		s.sight(c, session.SawReport, r)
+		s.said(c, r)
 		return nil
 	}
 	return s.o.Sessions.Report(ctx, c.plan, c.claims, installed, r.text())
@@ -126,7 +127,7 @@ func (s *Server) ended(ctx context.Context, c caller, r report, installed bool) 
 
 func (s *Server) booted(ctx context.Context, c caller, r report) error {
 	if c.plan.Mode == boot.ModeLive {
-		s.sight(c, session.SawReport, r)
+		s.said(c, r)
 		return nil
 	}
 	return s.o.Sessions.Booted(ctx, c.plan, c.claims, r.text())

@@ -182,7 +182,7 @@ func (r *rig) scriptToken() string {
 }
 
 // nonce of the boot that the rig's script token begins.
-func (r *rig) nonce() string { return nonce(r.key, scriptNonce, grantID) }
+func (r *rig) nonce() string { return nonce(r.key, scriptNonce, grantID, boot.AMD64) }
 
 func (r *rig) bootToken() string {
 	return r.mint(boot.Claims{Kind: boot.TokenBoot, GrantID: grantID, Nonce: r.nonce()})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -57,12 +58,9 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, f := range c.plan.Artifacts {
-		if f.Image != nil {
-			// One plan has one image for an architecture; which one the machine has is in its command line.
-			if d := r.URL.Query().Get("digest"); d == "" || d == f.Image.Digest {
-				s.artifact(w, r, f.Image.Artifact)
-				return
-			}
+		if f.Image != nil && strings.HasSuffix(c.claims.Nonce, archDigit(f.Arch)) {
+			s.artifact(w, r, f.Image.Artifact)
+			return
 		}
 	}
 	http.NotFound(w, r)

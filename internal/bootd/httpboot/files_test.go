@@ -13,7 +13,7 @@ import (
 )
 
 func owned(r *rig) {
-	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: nonce(r.key, scriptNonce, grantID), At: r.now}
+	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now}
 }
 
 func TestFiles(t *testing.T) {
@@ -132,6 +132,18 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: calls -want +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+func TestImageOfTheBootsArchitecture(t *testing.T) {
+	r := newRig(t, func(r *rig) {
+		r.plan.Artifacts = append([]boot.Artifacts{{
+			Arch: boot.ARM64, Kernel: boot.Artifact{Digest: "sha256:other"}, Image: &boot.Image{Artifact: boot.Artifact{Digest: "sha256:other"}},
+		}}, r.plan.Artifacts...)
+		owned(r)
+	})
+	if got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/image", ""); got.body != "0123456789" {
+		t.Errorf("%d %q", got.status, got.body)
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 // answer is a script on its way: what was decided, and the token of the boot.
 type answer struct {
 	boot.Decision
+
 	token   string
 	message string
 }
@@ -124,12 +125,12 @@ func (s *Server) answer(r *http.Request, c caller, fw boot.Firmware) answer {
 		Now: s.o.Now(), Plan: c.plan, Session: c.session, Log: s.o.Sessions.Logged(c.plan.EntryUID),
 		Synced: s.o.Synced(c.plan), Arch: fw.Arch,
 	})
-	again, repeats := s.repeat(c, d)
+	again, repeats := s.repeat(c, fw.Arch, d)
 	switch {
 	case repeats:
 		return s.install(r, c, fw, again)
 	case d.Answer == boot.AnswerInstall:
-		return s.install(r, c, fw, s.nonce(c, c.session.Grant.ID))
+		return s.install(r, c, fw, s.nonce(c, c.session.Grant.ID, fw.Arch))
 	case d.Answer == boot.AnswerLive:
 		return s.live(r, c, fw)
 	}
@@ -139,19 +140,33 @@ func (s *Server) answer(r *http.Request, c caller, fw boot.Firmware) answer {
 // nonce of the boot that a script request begins. It follows from the request alone, so that a repeat
 // of the request is the same boot, whichever replica answers it and however often that was restarted in
 // between. Each DHCP exchange makes another script token, and with it another boot.
-func (s *Server) nonce(c caller, id string) string {
+func (s *Server) nonce(c caller, id string, arch boot.Arch) string {
 	keys := s.o.Keys()
 	if len(keys) == 0 {
 		return ""
 	}
-	return nonce(keys[0], c.claims.Nonce, id)
+	return nonce(keys[0], c.claims.Nonce, id, arch)
 }
 
-func nonce(key []byte, script, id string) string { return boot.DerivedNonce(key, "boot", script, id) }
+// nonce ends with a digit for the architecture, so that a boot's token says which image is its own.
+func nonce(key []byte, script, id string, arch boot.Arch) string {
+	n := boot.DerivedNonce(key, "boot", script, id)
+	return n[:len(n)-1] + archDigit(arch)
+}
+
+func archDigit(a boot.Arch) string {
+	switch a {
+	case boot.AMD64:
+		return "1"
+	case boot.ARM64:
+		return "2"
+	}
+	return "0"
+}
 
 // repeat finds out whether a request is the retry of one that consumed the grant: of a kernel that
 // destroys, whose machine must get what it paid for. The nonce is that of the consumption.
-func (s *Server) repeat(c caller, d boot.Decision) (string, bool) {
+func (s *Server) repeat(c caller, arch boot.Arch, d boot.Decision) (string, bool) {
 	if d.Reason != boot.DecidedConsumed || !c.plan.KernelDestroys() || c.session.Revocation != "" {
 		return "", false
 	}
@@ -165,7 +180,7 @@ func (s *Server) repeat(c caller, d boot.Decision) (string, bool) {
 			continue
 		}
 		for _, k := range s.o.Keys() {
-			if nonce(k, c.claims.Nonce, x.GrantID) == x.Nonce {
+			if nonce(k, c.claims.Nonce, x.GrantID, arch) == x.Nonce {
 				return x.Nonce, true
 			}
 		}
@@ -212,7 +227,7 @@ func (s *Server) live(r *http.Request, c caller, fw boot.Firmware) answer {
 	}
 	id := liveID(c.plan)
 	token, err := s.mint(boot.Claims{
-		Kind: boot.TokenBoot, Entry: c.claims.Entry, GrantID: id, Nonce: s.nonce(c, id), Expires: s.o.Now().Add(bootTokenLife),
+		Kind: boot.TokenBoot, Entry: c.claims.Entry, GrantID: id, Nonce: s.nonce(c, id, fw.Arch), Expires: s.o.Now().Add(bootTokenLife),
 	})
 	if err != nil {
 		return hold(ReasonScript)

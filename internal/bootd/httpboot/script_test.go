@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
@@ -16,7 +17,7 @@ import (
 )
 
 func TestScript(t *testing.T) {
-	nonce := nonce([]byte("key"), scriptNonce, grantID)
+	nonce := nonce([]byte("key"), scriptNonce, grantID, boot.AMD64)
 	cases := map[string]struct {
 		reason string
 		change func(*rig)
@@ -134,7 +135,7 @@ func TestConsumedScriptIsRetriedInPlace(t *testing.T) {
 				r.session.Grant.PlanDigest = r.plan.Digest()
 				r.session.Consumed = &boot.Consumption{
 					GrantID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(),
-					Nonce: nonce(r.key, scriptNonce, grantID), At: r.now,
+					Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now,
 				}
 				tc.change(r)
 			})
@@ -195,9 +196,9 @@ func TestTokenOfTheScript(t *testing.T) {
 	got, err := boot.Verify([][]byte{r.key}, found[1], r.now)
 	want := boot.Claims{
 		Kind: boot.TokenBoot, Entry: boot.KeyOf("entry"), GrantID: grantID, Nonce: r.nonce(),
-		Expires: r.session.Grant.Expires.Add(bootTokenLife).Local(),
+		Expires: r.session.Grant.Expires.Add(bootTokenLife),
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(0)); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 }

@@ -14,16 +14,21 @@ func (s *Server) watched(route string, h http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p != nil {
-				s.o.Logger.Error("a request caused a panic", "route", route, "panic", fmt.Sprint(p))
-				if rec.status == 0 {
-					http.Error(rec, "internal error", http.StatusInternalServerError)
-				}
+				s.failed(rec, route, p)
 			}
 			s.o.Served(route, rec.code())
 			s.o.Logger.Debug("HTTP", "route", route, "method", r.Method, "status", rec.code(), "from", r.RemoteAddr, "took", time.Since(began).String())
 		}()
 		h.ServeHTTP(rec, r)
 	})
+}
+
+func (s *Server) failed(rec *recorder, route string, p any) {
+	s.o.Logger.Error("a request caused a panic", "route", route, "panic", fmt.Sprint(p))
+	if rec.status != 0 {
+		return // Its answer has begun.
+	}
+	http.Error(rec, "internal error", http.StatusInternalServerError)
 }
 
 // recorder remembers the status of an answer.

@@ -32,7 +32,7 @@ const (
 // a second, and every five seconds when nothing happens. A failure is tried again in a second.
 func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 	for !t.listed() {
-		if pause(ctx, listing) != nil {
+		if !pause(ctx, listing) {
 			return nil
 		}
 	}
@@ -41,7 +41,7 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 		if err == errRewound { //nolint:errorlint // It's returned bare.
 			return err
 		}
-		if pause(ctx, calm) != nil {
+		if !pause(ctx, calm) {
 			return nil
 		}
 		if err != nil {
@@ -57,12 +57,13 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// pause says whether ctx lasts longer.
+func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return false
 	case <-time.After(d):
-		return nil
+		return true
 	}
 }
 
@@ -117,7 +118,7 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	segments := t.networks.all()
 	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
 	for _, g := range segments {
-		n := v1alpha1.BootServerNetwork{Namespace: g.Name.Namespace, Name: g.Name.Name}
+		n := v1alpha1.BootServerNetwork{Namespace: g.Namespace, Name: g.Name.Name}
 		if s.o.Advertise != nil {
 			n.Address = s.o.Advertise(g)
 		}

@@ -1,6 +1,7 @@
 package kubesource
 
 import (
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,10 +83,8 @@ func lagging(servers []server, self, network boot.Name, revision uint64, live fu
 		if x.name == self || x.synced >= revision || !live(x.name) {
 			continue
 		}
-		for _, n := range x.networks {
-			if n == network {
-				return x.name.Name
-			}
+		if slices.Contains(x.networks, network) {
+			return x.name.Name
 		}
 	}
 	return ""

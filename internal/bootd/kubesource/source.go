@@ -144,7 +144,7 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 		if t.listed() {
 			s.publish(t)
 		}
-		if pause(ctx, debounce) != nil {
+		if !pause(ctx, debounce) {
 			return nil
 		}
 	}

@@ -109,7 +109,7 @@ func bootServer(name string, beat time.Time, synced string) *v1alpha1.BootServer
 }
 
 // listed gives a source tables as after a first list at a revision.
-func listed(t *testing.T, s *Source, revision string, sessions []any, servers []any) *tables {
+func listed(t *testing.T, s *Source, revision string, sessions, servers []any) *tables {
 	t.Helper()
 	tb := s.newTables()
 	s.t.Store(tb)
@@ -134,7 +134,7 @@ func TestSynced(t *testing.T) {
 		reason  string
 		servers []any
 		after   time.Duration
-		log     log
+		log     *log
 		change  func(*tables)
 		want    bool
 	}{
@@ -150,7 +150,7 @@ func TestSynced(t *testing.T) {
 		"Elsewhere": {
 			reason: "one of another network doesn't matter", servers: []any{&v1alpha1.BootServer{ObjectMeta: metav1.ObjectMeta{Name: "b"}}}, want: true,
 		},
-		"OwnLog": {reason: "its own log knows better, and that isn't written back yet", log: log{lower: 99}},
+		"OwnLog": {reason: "its own log knows better, and that isn't written back yet", log: &log{lower: 99}},
 		"GrantedLater": {
 			reason: "a newer grant is what counts", servers: []any{bootServer("b", t0(), "100")},
 			change: func(tb *tables) {
@@ -174,7 +174,10 @@ func TestSynced(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := &clock{now: t0()}
-			s := newSource(t, &tc.log, c)
+			if tc.log == nil {
+				tc.log = &log{}
+			}
+			s := newSource(t, tc.log, c)
 			tb := listed(t, s, "100", []any{bootSession("100", "g")}, tc.servers)
 			c.add(tc.after)
 			if tc.change != nil {

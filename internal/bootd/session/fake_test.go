@@ -41,7 +41,7 @@ func (a *api) Get(ctx context.Context, n boot.Name) (Record, error) {
 	return r, ctx.Err()
 }
 
-func (a *api) Update(ctx context.Context, r Record) (Record, error) {
+func (a *api) Update(_ context.Context, r Record) (Record, error) {
 	if a.before != nil {
 		if err := a.before(r); err != nil {
 			return Record{}, err

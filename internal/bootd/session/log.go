@@ -69,7 +69,7 @@ func (l *Log) parse(b []byte) (int64, error) {
 			return int64(end), nil
 		}
 		var e entry
-		if err := json.Unmarshal(b[end:end+i], &e); err != nil || e.Consumption.GrantID == "" {
+		if err := json.Unmarshal(b[end:end+i], &e); err != nil || e.Consumption.GrantID == "" { //nolint:musttag // The domain's own names are the format.
 			return 0, fmt.Errorf("line %d of the log of consumed grants %q is damaged; "+
 				"what was consumed there is unknown: compare with the other bootds, then remove the line", n, l.path)
 		}
@@ -115,7 +115,7 @@ func (l *Log) Withdraw(c boot.Consumption) error {
 }
 
 func (l *Log) append(e entry) error {
-	b, err := json.Marshal(e)
+	b, err := json.Marshal(e) //nolint:musttag // As above.
 	if err != nil {
 		return fmt.Errorf("cannot encode a consumption: %w", err)
 	}
@@ -152,7 +152,7 @@ func (l *Log) compact() error {
 			}) {
 				continue
 			}
-			line, err := json.Marshal(entry{Consumption: c})
+			line, err := json.Marshal(entry{Consumption: c}) //nolint:musttag // As above.
 			if err != nil {
 				return fmt.Errorf("cannot encode a consumption: %w", err)
 			}

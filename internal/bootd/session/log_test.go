@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -57,9 +58,9 @@ func TestTornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := strings.IndexByte(string(whole), '\n') + 1
+	first := bytes.IndexByte(whole, '\n') + 1
 	for cut := first; cut < len(whole); cut++ {
-		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil { //nolint:gosec // A path of the test's own.
 			t.Fatal(err)
 		}
 		l := openLog(t, path)

@@ -62,7 +62,7 @@ func (s *Snapshot) Load() (*boot.State, [][]byte, error) {
 
 func decode(b []byte) (*boot.State, [][]byte, error) {
 	f := file{}
-	if err := json.Unmarshal(b, &f); err != nil {
+	if err := json.Unmarshal(b, &f); err != nil { //nolint:musttag // The domain's own names are the format.
 		return nil, nil, fmt.Errorf("cannot decode the snapshot: %w", err)
 	}
 	if f.Format != format {
@@ -116,7 +116,7 @@ func (s *Snapshot) flush(log *slog.Logger) {
 }
 
 func (s *Snapshot) save(f *file) error {
-	b, err := json.Marshal(f)
+	b, err := json.Marshal(f) //nolint:musttag // As above.
 	if err != nil {
 		return fmt.Errorf("cannot encode the snapshot: %w", err)
 	}
