@@ -82,7 +82,7 @@ spec:
 			return err
 		}
 		if c := lab.ConditionOf(e, "Served"); c.Status != "True" {
-			return fmt.Errorf("Served is %q: %s", c.Status, c.Message)
+			return fmt.Errorf("condition Served is %q: %s", c.Status, c.Message)
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,9 @@ import (
 
 // keeperVariable tells a demo that it's the one in the background.
 const keeperVariable = "PROVIDER_BAREMETAL_DEMO_KEEPER"
+
+// errSaid is returned where the one in the background has said what failed.
+var errSaid = errors.New("it ended early, as said above")
 
 // readyFD is where the one in the background says that everything is up.
 const readyFD = 3
@@ -41,9 +45,8 @@ func background(ctx context.Context) error {
 	if b, err := io.ReadAll(r); err == nil && len(b) > 0 {
 		return nil
 	}
-	// It has said what failed.
 	if err := cmd.Wait(); err != nil {
-		os.Exit(1)
+		return errSaid
 	}
 	return nil
 }

@@ -49,9 +49,9 @@ func (d *demo) run(ctx context.Context, keep bool) error {
 	if err := d.release(ctx, stories[0]); err != nil {
 		return err
 	}
-	d.screen.say("demo: %d/%d machines Ready in %.1f s", len(stories), len(stories), took.Seconds())
+	d.screen.sayf("demo: %d/%d machines Ready in %.1f s", len(stories), len(stories), took.Seconds())
 	if keep {
-		d.screen.say("%s", d.invitation())
+		d.screen.sayf("%s", d.invitation())
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (d *demo) begin(step string) {
 	d.say(step)
 }
 
-func (d *demo) say(s string) { d.screen.say("%6.1fs %s", time.Since(d.start).Seconds(), s) }
+func (d *demo) say(s string) { d.screen.sayf("%6.1fs %s", time.Since(d.start).Seconds(), s) }
 
 // up starts everything and fills the rack.
 func (d *demo) up(ctx context.Context) error {

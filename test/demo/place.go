@@ -34,7 +34,7 @@ func newPlace() (place, error) {
 		base = filepath.Join(home, ".local", "state")
 	}
 	dir := filepath.Join(base, "provider-baremetal")
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil { //nolint:gosec // A folder of the user's own choice.
 		return place{}, fmt.Errorf("cannot make the state folder: %w", err)
 	}
 	return place{state: filepath.Join(dir, "demo"), lockFile: filepath.Join(dir, "demo.lock")}, nil

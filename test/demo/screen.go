@@ -29,8 +29,8 @@ func newScreen(out *os.File) *screen {
 	return s
 }
 
-// say prints a line that stays.
-func (s *screen) say(format string, args ...any) {
+// sayf prints a line that stays.
+func (s *screen) sayf(format string, args ...any) {
 	s.drawn = 0
 	fmt.Fprintf(s.out, format+"\n", args...)
 }

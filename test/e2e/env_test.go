@@ -51,7 +51,7 @@ spec:
 }
 
 // numbers makes names that no other case of this run has.
-var numbers atomic.Int64 //nolint:gochecknoglobals // Cases have nothing else in common.
+var numbers atomic.Int64
 
 // An env is what one case works with: the shared lab and a tenant of its own.
 type env struct {
@@ -229,9 +229,7 @@ func (e *env) as(user string) client.Client {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "baremetal-tenant"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	}
-	if err := e.Client().Create(e.t.Context(), binding); client.IgnoreAlreadyExists(err) != nil {
-		e.t.Fatal(err)
-	}
+	e.must(client.IgnoreAlreadyExists(e.Client().Create(e.t.Context(), binding)))
 	cfg, err := e.Plane.UserConfig(user, "tenants")
 	e.must(err)
 	c, err := client.New(cfg, client.Options{})

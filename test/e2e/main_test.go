@@ -17,7 +17,7 @@ import (
 const startTimeout = 20 * time.Minute
 
 // shared is the one lab of all cases of this package: cases run one after another and leave it as they found it.
-var shared *lab.Lab //nolint:gochecknoglobals // TestMain has no other way to hand something to tests.
+var shared *lab.Lab
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))

@@ -47,7 +47,7 @@ type Bootd struct {
 type portsOfBootd struct{ dhcp, tftp, http, health int }
 
 // bootdAddress of the i-th bootd: Linux answers for all of 127.0.0.0/8.
-func bootdAddress(i int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}) }
+func bootdAddress(i int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}) } //nolint:gosec // There are two at most.
 
 // build makes the three programs from this checkout.
 func (l *Lab) build(ctx context.Context) error {
