@@ -52,12 +52,12 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 	err := e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		now, err := e.find(ctx, bmc, host)
 		if err != nil {
-			return notCalled{err}
+			return notCalledError{err}
 		}
 		if err := recognise(host, now.Identity); err != nil {
 			e.inputs.was, e.inputs.is = changedFrom(host, now.Identity), now.Name()
 
-			return notCalled{err}
+			return notCalledError{err}
 		}
 		if err := perform(ctx, bmc, now, a); err != nil {
 			return err
@@ -142,17 +142,17 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	return errors.New(t.message)
 }
 
-// notCalled is an error from before the call.
-type notCalled struct{ error }
+// notCalledError is an error from before the call.
+type notCalledError struct{ error }
 
 // Unwrap returns the error itself.
-func (n notCalled) Unwrap() error { return n.error }
+func (n notCalledError) Unwrap() error { return n.error }
 
 // answered says whether err means that nothing was done: it came before the
 // call, or is the BMC's own answer. An internal error (5xx) isn't one: it may
 // come after the effect.
 func answered(err error) bool {
-	var early notCalled
+	var early notCalledError
 	if errors.As(err, &early) {
 		return true
 	}
