@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func parse(t *testing.T, args ...string) *cli {
+	t.Helper()
+	c := &cli{}
+	p, err := kong.New(c, kong.Vars{"version": "v", "hostname": "node-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfig(t *testing.T) {
+	got, err := parse(t,
+		"--plans-dir", "/plans", "--dhcp-interface", "eth1", "--dhcp-interface", "eth2", "--advertise-address", "10.77.0.5",
+		"--artifact-range", "10.9.0.0/16", "--node-label", "rack=r7", "--allow-loopback-artifacts", "--log-level", "debug", "--health-listen", "",
+	).config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Name != "node-1" || got.Namespace != "baremetal-boot" || got.Kube != nil || len(got.DHCPInterfaces) != 2 || got.HealthListen != "" ||
+		got.Advertise.String() != "10.77.0.5" || len(got.Artifacts.Allowed) != 1 || !got.Artifacts.Local || got.NodeLabels["rack"] != "r7" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for says, args := range map[string][]string{
+		`"here" isn't an address`: {"--plans-dir", "/x", "--advertise-address", "here"},
+		`"ten" isn't a CIDR`:      {"--plans-dir", "/x", "--artifact-range", "ten"},
+		"cannot use kubeconfig":   {"--kubeconfig", "/does/not/exist"},
+	} {
+		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", args, err, says)
+		}
+	}
+}
+
+func TestFailpoint(t *testing.T) {
+	if failpoint("", nil) != nil {
+		t.Error("no failpoint is named")
+	}
+	var codes []int
+	f := failpoint("bootd-after-log,bootd-after-consume", func(code int) { codes = append(codes, code) })
+	f("bootd-before-consume")
+	f("bootd-after-log")
+	if len(codes) != 1 || codes[0] != crashed {
+		t.Errorf("exits: %v", codes)
+	}
+}
