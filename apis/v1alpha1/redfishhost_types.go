@@ -7,8 +7,7 @@ import (
 )
 
 // PowerState is what is wanted, or seen, of a machine's power. Never a bare "On", which YAML reads as
-// a boolean.
-// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;Unmanaged
+// a boolean. Each field says which values it takes.
 type PowerState string
 
 // Values of PowerState. Unmanaged is a wish only, PoweringOn and PoweringOff are sights only.
@@ -144,6 +143,7 @@ type RedfishHostParameters struct {
 	// Power that is wanted. Unmanaged leaves it as it is.
 	// +optional
 	// +kubebuilder:default=Unmanaged
+	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;Unmanaged
 	Power PowerState `json:"power,omitempty"`
 	// PowerOff says how the machine is powered off.
 	// +optional

@@ -74,7 +74,9 @@ func checkMachine(in inputs) *problem {
 	case in.claim == nil:
 		return no(v1alpha1.ReasonNotFound, "HostClaim %q isn't there; create it, or name another in machine.hostClaimRef", m.HostClaimRef.Name)
 	case !bound(in):
-		return no(v1alpha1.ReasonWaitingForBinding, "HostClaim %q isn't bound to a host yet: %s", m.HostClaimRef.Name, or(in.claim.Status.Message, "its controller has not looked at it"))
+		// Not with the claim's own words: each change of theirs would be one more change of this entry, and
+		// Crossplane stops listening to a composite whose parts change too often.
+		return no(v1alpha1.ReasonWaitingForBinding, "HostClaim %q isn't bound to a host yet; its status says why", m.HostClaimRef.Name)
 	}
 	return nil
 }

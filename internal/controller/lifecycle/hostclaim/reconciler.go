@@ -46,8 +46,10 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, err
 	}
 	v := decide(in)
-	if err := r.writeStatus(ctx, in, v); err != nil {
-		return reconcile.Result{}, quiet(err)
+	if !passing(v.act) {
+		if err := r.writeStatus(ctx, in, v); err != nil {
+			return reconcile.Result{}, quiet(err)
+		}
 	}
 	if v.act == actNone {
 		return reconcile.Result{RequeueAfter: wait(v)}, nil
@@ -70,6 +72,17 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+}
+
+// passing says whether an act is followed by the next at once, so that nobody needs to read of it.
+// Crossplane stops listening for minutes to a composite whose parts change more than 50 times at once.
+func passing(a act) bool {
+	switch a {
+	case actFinalize, actBindHost, actBindClaim, actHold, actRecordBoot, actClear, actUnbind, actLetGo:
+		return true
+	case actNone, actQuestion, actApply, actRevoke, actQuarantine, actFinish:
+	}
+	return false
 }
 
 func wait(v verdict) time.Duration {
