@@ -26,6 +26,8 @@ const (
 	maxContentType = 64
 	// fieldTTL is how long a proven marker field is believed before it is looked at again.
 	fieldTTL = 10 * time.Minute
+	// missingTTL is how long it is believed that there is none.
+	missingTTL = 2 * time.Second
 )
 
 // A Config is one connection to one NetBox.

@@ -49,22 +49,41 @@ func (c *Client) markerCall(op, method, path string, want int) call {
 	return call{op: op, subject: c.field, method: method, path: path, want: want}
 }
 
+// hold takes the slot, or says that there was no time to. Whoever has it may read and write the proof.
+func (p *proof) hold(ctx context.Context, k call) (release func(), err error) {
+	select {
+	case p.slot <- struct{}{}:
+		return func() { <-p.slot }, nil
+	case <-ctx.Done():
+		return nil, k.failed(KindUnreachable, "no answer came in time", ctx.Err())
+	}
+}
+
+// set remembers what was found: for long that the field is good, for a moment that it is missing, so that a hundred resources
+// don't all ask while one of them creates it.
+func (p *proof) set(v Preflight) {
+	ttl := fieldTTL
+	if v.Field == FieldMissing {
+		ttl = missingTTL
+	}
+	p.value, p.until = v, p.now().Add(ttl)
+}
+
 // Preflight reads the version and checks the marker field, and remembers a good answer for ten
 // minutes. It writes nothing: FieldMissing isn't an error here. A field that is there but wrong is
 // KindMarkerField, a NetBox before 4.2 KindUnexpected.
 func (c *Client) Preflight(ctx context.Context) (Preflight, error) {
-	select {
-	case c.proof.slot <- struct{}{}:
-		defer func() { <-c.proof.slot }()
-	case <-ctx.Done():
-		return Preflight{}, statusCall().failed(KindUnreachable, "no answer came in time", ctx.Err())
+	release, err := c.proof.hold(ctx, statusCall())
+	if err != nil {
+		return Preflight{}, err
 	}
+	defer release()
 	if c.proof.now().Before(c.proof.until) {
 		return c.proof.value, nil
 	}
 	p, err := c.preflight(ctx)
-	if err == nil && p.Field != FieldMissing {
-		c.proof.value, c.proof.until = p, c.proof.now().Add(fieldTTL)
+	if err == nil {
+		c.proof.set(p)
 	}
 	return p, err
 }
@@ -148,10 +167,26 @@ func fieldRecipe(name string) string {
 		`{"name":%q,"object_types":["ipam.ipaddress"],"type":"text","unique":true,"filter_logic":"exact","ui_editable":"no"}`, name)
 }
 
-// CreateMarkerField creates the marker's custom field where Preflight found none. KindMarkerField says
-// that the token may not, and names the exact object to create.
+// CreateMarkerField creates the marker's custom field where Preflight found none, unless another
+// resource was faster. KindMarkerField says that the token may not, and names the exact object to create.
 func (c *Client) CreateMarkerField(ctx context.Context) error {
 	k := c.markerCall("create the marker's custom field", http.MethodPost, "extras/custom-fields/", http.StatusCreated)
+	release, err := c.proof.hold(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if c.proof.value.Field == FieldReady && c.proof.now().Before(c.proof.until) {
+		return nil
+	}
+	if err := c.createField(ctx, k); err != nil {
+		return err
+	}
+	c.proof.set(Preflight{Version: c.proof.value.Version, Field: FieldReady})
+	return nil
+}
+
+func (c *Client) createField(ctx context.Context, k call) error {
 	k.body = fieldRequest(c.field)
 	a, err := c.do(ctx, k)
 	if IsForbidden(err) {

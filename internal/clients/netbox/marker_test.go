@@ -71,8 +71,9 @@ func TestPreflightIsRemembered(t *testing.T) {
 		reason   string
 	}{
 		{0, 2, "the first looks"},
-		{0, 4, "missing isn't remembered: somebody may create it any moment"},
-		{0, 4, "ready is"},
+		{time.Second, 2, "missing is remembered for a moment"},
+		{time.Second, 4, "only: somebody may create it any time"},
+		{0, 4, "ready is remembered"},
 		{9 * time.Minute, 4, "for a while"},
 		{2 * time.Minute, 6, "and then looked at again"},
 	}
@@ -120,5 +121,29 @@ func TestCreateMarkerField(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestCreateMarkerFieldOnce: of many that found none, one asks.
+func TestCreateMarkerFieldOnce(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	s := &script{t: t, answers: []transcript{all["002"], all["112"], all["100"]}}
+	c := serve(t, s)
+	for range 3 {
+		if _, err := c.Preflight(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		if err := c.CreateMarkerField(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Preflight(t.Context())
+	if err != nil || p.Field != netbox.FieldReady || p.Version.String() != "4.6.8" {
+		t.Errorf("afterwards: %+v, %v", p, err)
+	}
+	if got := len(s.requests()); got != 3 {
+		t.Errorf("%d requests, want 3: %v", got, s.requests())
 	}
 }

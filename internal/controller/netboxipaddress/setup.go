@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -34,6 +35,8 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		}),
 		UsesProviderConfig:        true,
 		DeterministicExternalName: true,
+		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
+		CreationGrace: time.Nanosecond,
 	})
 }
 

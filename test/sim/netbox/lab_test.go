@@ -71,7 +71,7 @@ func newLab(t *testing.T, version string) *lab {
 
 // restart is a new process of the provider: nothing is remembered.
 func (l *lab) restart() {
-	pool := netboxclient.NewPool()
+	pool := netboxclient.NewPool(netboxclient.WithClock(func() time.Time { return l.now }))
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
 		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
 		Client: func(key string, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
