@@ -38,16 +38,14 @@ func (c *Client) useBasic() {
 }
 
 // withoutSessions says whether err means that the BMC has no sessions, and not
-// that it refused ours: after a 401 or 403 a second try in another way would
-// count as a second wrong password.
+// that it refused ours: after a 401, a 403, or the 400 that some vendors answer
+// instead, a second try in another way would count as a second wrong password.
 func withoutSessions(err error) bool {
 	if KindOf(err) == Protocol {
 		return true
 	}
 
-	return slices.Contains([]int{
-		http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusBadRequest,
-	}, statusOf(err))
+	return slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, statusOf(err))
 }
 
 // Close ends the session and the connections. It is safe to call twice.

@@ -49,6 +49,7 @@ func TestLogin(t *testing.T) {
 		"FullLocation":    {reason: "Some vendors give a whole URL.", bmc: loginBMC{status: 201, token: "t", location: "https://elsewhere/redfish/v1/SessionService/Sessions/1"}, tries: 1, out: 1},
 		"Unauthorized":    {reason: "A refused login isn't tried as basic authentication.", bmc: loginBMC{status: 401}, want: Unauthorized, tries: 1},
 		"Forbidden":       {reason: "Nor one that is forbidden.", bmc: loginBMC{status: 403}, want: Forbidden, tries: 1},
+		"BadRequest":      {reason: "Nor one that is a bad request: some vendors mean the password.", bmc: loginBMC{status: 400}, want: Refused, tries: 1},
 		"Busy":            {reason: "Nor one without a free session.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
 		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
 		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
