@@ -1,6 +1,8 @@
 package bootentry
 
 import (
+	"time"
+
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -24,6 +26,8 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.BootEntry]{
 		GVK:                       v1alpha1.BootEntryGroupVersionKind,
 		DeterministicExternalName: true,
+		// A session is made on the same API server: only our own cache may lag. The default of 30 s would delay a deletion.
+		CreationGrace: 2 * time.Second,
 		Connector: &connector{
 			kube: kube, cached: kube, live: mgr.GetAPIReader(), bootNamespace: o.BootNamespace,
 			record: o.Recorder(mgr, managed.ControllerName(v1alpha1.BootEntryKind)),
