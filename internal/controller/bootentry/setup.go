@@ -1,11 +1,10 @@
 package bootentry
 
 import (
-	"time"
-
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
