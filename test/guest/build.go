@@ -29,7 +29,7 @@ type Artifacts struct {
 type Builder struct {
 	// Cache is a directory that survives; the kernel package is kept there.
 	Cache string
-	// Out is where the artifacts are written.
+	// Out is where the artifacts are written, and what they are made of; nobody else may build there at the same time.
 	Out string
 	// GRUB is where GRUB's images are; empty: /usr/lib/grub.
 	GRUB string
@@ -47,6 +47,9 @@ func (b Builder) Build(ctx context.Context) (Artifacts, error) {
 	kernel, err := b.kernel(ctx)
 	if err != nil {
 		return Artifacts{}, err
+	}
+	if err := os.MkdirAll(b.Out, 0o750); err != nil {
+		return Artifacts{}, fmt.Errorf("cannot build into %q: %w", b.Out, err)
 	}
 	initrd, err := b.initrd(ctx, kernel)
 	if err != nil {
@@ -78,9 +81,6 @@ func (b Builder) write(name string, data []byte) (File, error) {
 	f := File{
 		Path: filepath.Join(b.Out, name), Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(data)),
 	}
-	if err := os.MkdirAll(b.Out, 0o750); err != nil {
-		return File{}, fmt.Errorf("cannot write %s: %w", name, err)
-	}
 	if err := os.WriteFile(f.Path, data, 0o600); err != nil {
 		return File{}, fmt.Errorf("cannot write %s: %w", name, err)
 	}
@@ -97,8 +97,8 @@ func modules() []string {
 
 // initrd compiles the init program and packs it with its drivers.
 func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
-	program := filepath.Join(b.Cache, "init")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // our own cache
+	program := filepath.Join(b.Out, "init")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // our own folder
 		"-o", program, "github.com/crossplane-contrib/provider-baremetal/test/guest/init")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if err := run(cmd); err != nil {
@@ -178,14 +178,14 @@ func (b Builder) grubDir() string {
 
 // grub makes GRUB's image for one platform, with modules and program inside.
 func (b Builder) grub(ctx context.Context, platform string, mods ...string) ([]byte, error) {
-	config, out := filepath.Join(b.Cache, platform+".cfg"), filepath.Join(b.Cache, platform+".img")
+	config, out := filepath.Join(b.Out, platform+".cfg"), filepath.Join(b.Out, platform+".img")
 	if err := os.WriteFile(config, []byte(b.config()), 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write GRUB's configuration: %w", err)
 	}
 	args := []string{
 		"-d", filepath.Join(b.grubDir(), platform), "-O", platform, "-o", out, "-p", "/", "-c", config,
 	}
-	cmd := exec.CommandContext(ctx, "grub-mkimage", append(args, mods...)...) //nolint:gosec // our own cache
+	cmd := exec.CommandContext(ctx, "grub-mkimage", append(args, mods...)...) //nolint:gosec // our own folder
 	if err := run(cmd); err != nil {
 		return nil, fmt.Errorf("GRUB for %s (Debian packages grub-common, grub-pc-bin, grub-efi-amd64-bin): %w", platform, err)
 	}

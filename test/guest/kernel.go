@@ -51,7 +51,8 @@ func (b Builder) kernel(ctx context.Context) (kernel, error) {
 	if err := run(unpack); err != nil {
 		return kernel{}, fmt.Errorf("cannot unpack %s: %w", version, err)
 	}
-	if err := os.Rename(root, dir); err != nil {
+	err = os.Rename(root, dir)
+	if _, there := os.Stat(dir); err != nil && there != nil { // not if somebody else was faster
 		return kernel{}, fmt.Errorf("cannot keep the kernel: %w", err)
 	}
 	return unpacked(dir)

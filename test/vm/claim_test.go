@@ -4,12 +4,14 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
@@ -39,6 +41,7 @@ type rack struct {
 	t       *testing.T
 	segment *qemu.Segment
 	image   guest.File
+	state   string // holds all logs; it stays when the test fails
 }
 
 func newRack(t *testing.T) *rack {
@@ -49,8 +52,9 @@ func newRack(t *testing.T) *rack {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = segment.Close() })
+	state := stateDir(t)
 	l, err := lab.Start(t.Context(), lab.Options{
-		StateDir: t.TempDir(), Say: func(s string) { t.Log(s) },
+		StateDir: state, Say: func(s string) { t.Log(s) },
 		// Of a repeated flag the last one counts: these stand behind the lab's own, which are for relays on loopback.
 		BootdArgs: []string{
 			"--dhcp-listen=0.0.0.0:67", "--dhcp-interface=br0", "--tftp-listen=0.0.0.0:69", "--http-listen=0.0.0.0:8480",
@@ -68,10 +72,34 @@ func newRack(t *testing.T) *rack {
 		}
 		l.Artifacts.Put(name, content)
 	}
-	r := &rack{Lab: l, t: t, segment: segment, image: a.Image}
+	r := &rack{Lab: l, t: t, segment: segment, image: a.Image, state: state}
 	r.must(l.ApplyExample(t.Context(), "demo/00-namespaces.yaml", "demo/10-secrets.yaml", "demo/20-clusterproviderconfigs.yaml"))
 	r.must(l.Apply(t.Context(), strings.ReplaceAll(rackManifest, "«commandLine»", guest.CommandLine)))
 	return r
+}
+
+// stateDir makes a folder that a failed test leaves behind.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	cache, err := programs.Cache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.MkdirTemp(cache, "e2e-vm-") //nolint:usetesting // t.TempDir would remove the logs of a failed test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("logs and serial ports are in %s", state)
+			return
+		}
+		_ = os.RemoveAll(state)
+	})
+	return state
 }
 
 // rackManifest is what the operator applies once. The digests are put in by the lab.
@@ -120,7 +148,7 @@ func (r *rack) newHost(name string, number byte, f qemu.Firmware, model bmc.Mode
 	h := &host{name: name, serial: "VM" + strings.ToUpper(name), mac: net.HardwareAddr{0x52, 0x54, 0, 0x77, 0, number}}
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.serial))
 	h.machine, err = qemu.New(qemu.Config{
-		Name: name, MAC: h.mac, UUID: id, Serial: h.serial, Firmware: f, Dir: r.t.TempDir(), Netdev: tap,
+		Name: name, MAC: h.mac, UUID: id, Serial: h.serial, Firmware: f, Dir: filepath.Join(r.state, "machines", name), Netdev: tap,
 	})
 	r.must(err)
 	r.t.Cleanup(h.machine.Close)
@@ -193,8 +221,10 @@ func TestClaimToReadyOnRealFirmware(t *testing.T) {
 		r.await(h, lab.Kind("RedfishHost", lab.InfraNamespace, h.name), "Available", lab.Field("Available", "status", "phase"))
 		r.claim(h)
 	}
+	claimed := time.Now()
 	for _, h := range hosts {
 		r.await(h, lab.Node(tenant, h.name), "Ready", lab.Is("Ready", "True"))
+		t.Logf("%s: Ready %.0f s after the last claim", h.name, time.Since(claimed).Seconds())
 		r.installedOnce(h, 1)
 		if got := diskDigest(t, h.machine, r.image.Size); got != r.image.Digest {
 			t.Errorf("%s: the disk holds %s, the image is %s", h.name, got, r.image.Digest)

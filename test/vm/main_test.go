@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 
 // prepare fills the caches: Debian's kernel and the control plane's programs.
 func prepare() error {
+	if err := missing(); err != nil {
+		return err // the tests say so, each for itself; nothing has to be built for that
+	}
 	out, err := os.MkdirTemp("", "guest-")
 	if err != nil {
 		return err
@@ -61,12 +64,23 @@ func needMachines(t *testing.T) {
 	if !netns.Isolated() {
 		need(t, netns.Missing())
 	}
-	need(t, errors.Join(qemu.Missing(qemu.BIOS), qemu.Missing(qemu.UEFI)))
-	_, err := os.Stat(filepath.Join(firstStages, "snponly.efi"))
-	need(t, err)
+	need(t, missing())
 	if testing.Short() {
 		t.Skip("skipped: -short, and virtual machines take their time")
 	}
+}
+
+// missing says what this machine lacks, beside root.
+func missing() error {
+	for _, f := range []qemu.Firmware{qemu.BIOS, qemu.UEFI} {
+		if err := qemu.Missing(f); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(firstStages, "snponly.efi")); err != nil {
+		return fmt.Errorf("iPXE is missing (Debian package ipxe): %w", err)
+	}
+	return nil
 }
 
 func artifacts(t *testing.T) guest.Artifacts {

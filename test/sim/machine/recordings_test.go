@@ -3,7 +3,6 @@ package machine
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,7 +80,7 @@ func TestIdentityIsThatOfFirmware(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := Config{MAC: net.HardwareAddr(want.ClientHWAddr), UUID: id, Firmware: tc.firmware}.withDefaults()
+			c := Config{MAC: want.ClientHWAddr, UUID: id, Firmware: tc.firmware}.withDefaults()
 			got, err := c.discover(tc.speaker, want.TransactionID)
 			if err != nil {
 				t.Fatal(err)
