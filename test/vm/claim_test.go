@@ -226,6 +226,9 @@ func TestClaimToReadyOnRealFirmware(t *testing.T) {
 		r.await(h, lab.Node(tenant, h.name), "Ready", lab.Is("Ready", "True"))
 		t.Logf("%s: Ready %.0f s after the last claim", h.name, time.Since(claimed).Seconds())
 		r.installedOnce(h, 1)
+		if !strings.Contains(h.machine.Serial(), "GUEST user data: ") {
+			t.Errorf("%s: the installer fetched no user data", h.name)
+		}
 		if got := diskDigest(t, h.machine, r.image.Size); got != r.image.Digest {
 			t.Errorf("%s: the disk holds %s, the image is %s", h.name, got, r.image.Digest)
 		}
