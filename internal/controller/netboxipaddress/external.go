@@ -49,10 +49,22 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		e.connector.failures.forget(mg.GetUID())
 		return managed.ExternalObservation{}, nil
 	}
-	if err := e.prepare(ctx, mg); err != nil {
-		return managed.ExternalObservation{}, e.trouble(mg, err)
+	err := e.prepare(ctx, mg)
+	if err == nil {
+		return managed.ExternalObservation{}, nil
 	}
-	return managed.ExternalObservation{}, nil
+	t := e.trouble(mg, err)
+	if !waits(t.reason) {
+		return managed.ExternalObservation{}, t
+	}
+	// Saying that it exists keeps Create from being called. An error would, too, but each one makes the next look later, and
+	// keeps it late after the cause has gone.
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// waits says that NetBox was asked and just has nothing to give: nothing failed, and somebody may change it there any time.
+func waits(r xpv2.ConditionReason) bool {
+	return r == v1alpha1.ReasonExhausted || r == v1alpha1.ReasonNotFound
 }
 
 // show puts what was found on the resource and says what differs.
@@ -61,6 +73,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	named := meta.GetExternalName(mg) != name
 	meta.SetExternalName(mg, name)
 	if meta.WasDeleted(mg) {
+		e.connector.origins.forget(mg.GetUID())
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())

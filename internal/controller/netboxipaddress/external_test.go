@@ -54,7 +54,7 @@ func TestObserve(t *testing.T) {
 			f.field = netbox.FieldMissing
 			f.fail["FindByMarker"] = kind(netbox.KindMarkerField)
 		}, nil, nil, managed.ExternalObservation{}, "", "", ""},
-		"NoPrefix":   {"found out before Create", func(f *fakeNetBox) { f.prefixes = nil }, nil, nil, managed.ExternalObservation{}, "NotFound", "NotFound", ""},
+		"NoPrefix":   {"found out before Create", func(f *fakeNetBox) { f.prefixes = nil }, nil, nil, exists, "NotFound", "", ""},
 		"OnePrefix":  {"one of two is enough", func(f *fakeNetBox) { f.prefixes = f.prefixes[1:] }, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = append(p.From, from("10.78.0.0/24")...) })}, nil, managed.ExternalObservation{}, "", "", ""},
 		"PrefixDown": {"a source that can't be asked isn't skipped", func(f *fakeNetBox) { f.fail["FindPrefix"] = kind(netbox.KindUnreachable) }, nil, nil, managed.ExternalObservation{}, "Unreachable", "Unreachable", ""},
 		"NotAllowed": {"a prefix outside the policies", nil, nil, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.9.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
@@ -71,7 +71,7 @@ func TestObserve(t *testing.T) {
 		"Empty":       {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = nil })}, nil, managed.ExternalObservation{}, "Invalid", "Invalid", ""},
 		"FixedNoVRF": {"a VRF that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From, p.Address, p.VRF = nil, "10.77.0.9/24", &v1alpha1.VRFSelector{Name: "x"}
-		})}, nil, managed.ExternalObservation{}, "NotFound", "NotFound", ""},
+		})}, nil, exists, "NotFound", "", ""},
 		"RecordGone":   {"somebody deleted the record", nil, []edit{named("5"), seen, ready}, nil, managed.ExternalObservation{}, "Available", "", "5"},
 		"DeletedGone":  {"gone", nil, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "", "5"},
 		"DeletedThere": {"still there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), deleted}, nil, exists, "", "", "5"},

@@ -59,11 +59,15 @@ func (o *origins) put(uid types.UID, p netbox.Prefix) {
 	o.last[uid] = p
 }
 
-// take returns the prefix and forgets it.
-func (o *origins) take(uid types.UID) (netbox.Prefix, bool) {
+func (o *origins) get(uid types.UID) (netbox.Prefix, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p, ok := o.last[uid]
-	delete(o.last, uid)
 	return p, ok
+}
+
+func (o *origins) forget(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.last, uid)
 }

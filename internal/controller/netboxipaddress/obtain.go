@@ -159,11 +159,12 @@ func (e *external) notAllowed(network netip.Prefix, dnsName string) error {
 // knownSources are the prefixes of the sources, for status, where it doesn't say yet where an address is from. It's a nicety:
 // what can't be read is left out.
 func (e *external) knownSources(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) []netbox.Prefix {
-	if p, ok := e.connector.origins.take(mg.GetUID()); ok {
-		return []netbox.Prefix{p}
-	}
 	if prefixOf(nil, mg.Status.AtProvider.Prefix, *e.record) != nil {
+		e.connector.origins.forget(mg.GetUID())
 		return nil
+	}
+	if p, ok := e.connector.origins.get(mg.GetUID()); ok {
+		return []netbox.Prefix{p}
 	}
 	var out []netbox.Prefix
 	for _, f := range mg.Spec.ForProvider.From {

@@ -134,8 +134,9 @@ func TestFullHeals(t *testing.T) {
 	}
 	for range 3 {
 		h.now = h.now.Add(time.Hour)
-		if _, err := h.connect(t, mg).Observe(t.Context(), mg); reasonOf(err) != "Exhausted" {
-			t.Errorf("still full: %v", err)
+		got, err := h.connect(t, mg).Observe(t.Context(), mg)
+		if err != nil || !got.ResourceExists || mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonExhausted {
+			t.Errorf("still full, so Create isn't called: %+v, %v", got, err)
 		}
 	}
 	if c := mg.GetCondition(xpv2.TypeReady); c.Reason != v1alpha1.ReasonExhausted || c.Message == "" {

@@ -174,7 +174,7 @@ func gone(mg *v1alpha1.NetBoxIPAddress) bool { return mg == nil }
 
 func because(r xpv2.ConditionReason) func(*v1alpha1.NetBoxIPAddress) bool {
 	return func(mg *v1alpha1.NetBoxIPAddress) bool {
-		return mg.GetCondition(xpv2.TypeReady).Reason == r && mg.GetCondition(xpv2.TypeSynced).Reason == xpv2.ReasonReconcileError
+		return mg.GetCondition(xpv2.TypeReady).Reason == r
 	}
 }
 
