@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "slices"
+
 // AllowedFrom says from which namespaces a shared thing may be used.
 // +kubebuilder:validation:Enum=None;Same;All;Names
 type AllowedFrom string
@@ -42,11 +44,7 @@ func (a *AllowedNamespaces) Allows(namespace, owner string, fallback AllowedFrom
 		if owner != "" && namespace == owner {
 			return true
 		}
-		for _, n := range names {
-			if n == namespace {
-				return true
-			}
-		}
+		return slices.Contains(names, namespace)
 	case AllowedFromNone:
 	}
 	return false

@@ -341,6 +341,7 @@ type InstalledObservation struct {
 // BootEntrySpec is the desired state of an entry.
 type BootEntrySpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
+
 	// ForProvider says which machine boots what.
 	ForProvider BootEntryParameters `json:"forProvider"`
 }
@@ -348,6 +349,7 @@ type BootEntrySpec struct {
 // BootEntryStatus is the observed state of an entry.
 type BootEntryStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
+
 	// AtProvider is what the boot plane says of the machine.
 	// +optional
 	AtProvider BootEntryObservation `json:"atProvider,omitempty"`
@@ -381,5 +383,6 @@ type BootEntry struct {
 type BootEntryList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []BootEntry `json:"items"`
+
+	Items []BootEntry `json:"items"`
 }

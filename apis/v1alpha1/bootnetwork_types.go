@@ -166,6 +166,7 @@ type NetworkServer struct {
 // BootNetworkStatus is what is known of a segment.
 type BootNetworkStatus struct {
 	xpv2.ConditionedStatus `json:",inline"`
+
 	// Servers that serve it.
 	// +optional
 	// +listType=map
@@ -213,5 +214,6 @@ func (n *BootNetwork) SetConditions(c ...xpv2.Condition) { n.Status.SetCondition
 type BootNetworkList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []BootNetwork `json:"items"`
+
+	Items []BootNetwork `json:"items"`
 }

@@ -61,6 +61,7 @@ type Artifact struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format == 'Raw'",message="image.format other than Raw is not supported yet"
 type ImageArtifact struct {
 	Artifact `json:",inline"`
+
 	// Format of the image.
 	// +optional
 	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI
@@ -210,6 +211,7 @@ type ArtifactStatus struct {
 // BootProfileStatus is what is known of a profile.
 type BootProfileStatus struct {
 	xpv2.ConditionedStatus `json:",inline"`
+
 	// Digest of the spec.
 	// +optional
 	Digest string `json:"digest,omitempty"`
@@ -256,5 +258,6 @@ func (p *BootProfile) SetConditions(c ...xpv2.Condition) { p.Status.SetCondition
 type BootProfileList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []BootProfile `json:"items"`
+
+	Items []BootProfile `json:"items"`
 }

@@ -88,5 +88,6 @@ type BootServer struct {
 type BootServerList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []BootServer `json:"items"`
+
+	Items []BootServer `json:"items"`
 }

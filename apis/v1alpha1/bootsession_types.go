@@ -152,5 +152,6 @@ type BootSession struct {
 type BootSessionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []BootSession `json:"items"`
+
+	Items []BootSession `json:"items"`
 }

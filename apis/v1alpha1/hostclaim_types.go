@@ -147,6 +147,7 @@ type HostFacts struct {
 // HostClaimStatus is where the claim is, in the tenant's words.
 type HostClaimStatus struct {
 	xpv2.ConditionedStatus `json:",inline"`
+
 	// Phase of the claim.
 	// +optional
 	Phase HostClaimPhase `json:"phase,omitempty"`
@@ -197,5 +198,6 @@ func (c *HostClaim) SetConditions(cs ...xpv2.Condition) { c.Status.SetConditions
 type HostClaimList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []HostClaim `json:"items"`
+
+	Items []HostClaim `json:"items"`
 }

@@ -267,6 +267,7 @@ type NetBoxIPAddressObservation struct {
 // NetBoxIPAddressSpec is the desired state of an address.
 type NetBoxIPAddressSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
+
 	// ForProvider is what is wanted of the address.
 	ForProvider NetBoxIPAddressParameters `json:"forProvider"`
 }
@@ -274,6 +275,7 @@ type NetBoxIPAddressSpec struct {
 // NetBoxIPAddressStatus is the observed state of an address.
 type NetBoxIPAddressStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
+
 	// AtProvider is what NetBox says of the address.
 	// +optional
 	AtProvider NetBoxIPAddressObservation `json:"atProvider,omitempty"`
@@ -306,5 +308,6 @@ type NetBoxIPAddress struct {
 type NetBoxIPAddressList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []NetBoxIPAddress `json:"items"`
+
+	Items []NetBoxIPAddress `json:"items"`
 }

@@ -35,7 +35,7 @@ type TLS struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
-	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"`
+	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
 }
 
 // Credentials of a remote system, always by reference.
@@ -184,6 +184,7 @@ type NetBoxFacts struct {
 // ProviderConfigStatus is what is known of a provider config.
 type ProviderConfigStatus struct {
 	xpv2.ProviderConfigStatus `json:",inline"`
+
 	// NetBox facts.
 	// +optional
 	NetBox *NetBoxFacts `json:"netbox,omitempty"`
@@ -212,7 +213,8 @@ type ProviderConfig struct {
 type ProviderConfigList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []ProviderConfig `json:"items"`
+
+	Items []ProviderConfig `json:"items"`
 }
 
 // +kubebuilder:object:root=true
@@ -239,7 +241,8 @@ type ClusterProviderConfig struct {
 type ClusterProviderConfigList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []ClusterProviderConfig `json:"items"`
+
+	Items []ClusterProviderConfig `json:"items"`
 }
 
 // +kubebuilder:object:root=true
@@ -264,5 +267,6 @@ type ProviderConfigUsage struct {
 type ProviderConfigUsageList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []ProviderConfigUsage `json:"items"`
+
+	Items []ProviderConfigUsage `json:"items"`
 }

@@ -201,7 +201,7 @@ type HostTLS struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
-	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"`
+	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
 }
 
 // A ClaimReference is the host's half of a binding. It's written by the HostClaim controller alone.
@@ -258,7 +258,7 @@ type BMCFacts struct {
 	Firmware string `json:"firmware,omitempty"`
 	// TLSSHA256 is the fingerprint of the certificate it showed.
 	// +optional
-	TLSSHA256 string `json:"tlsSHA256,omitempty"`
+	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
 }
 
 // BootObservation is the boot override that the BMC shows.
@@ -327,6 +327,7 @@ const (
 // RedfishHostSpec is the desired state of a host.
 type RedfishHostSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
+
 	// ClaimRef is the binding to a HostClaim; written by its controller alone.
 	// +optional
 	ClaimRef *ClaimReference `json:"claimRef,omitempty"`
@@ -340,6 +341,7 @@ type RedfishHostSpec struct {
 // RedfishHostStatus is the observed state of a host.
 type RedfishHostStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
+
 	// Phase of the host's life.
 	// +optional
 	Phase HostPhase `json:"phase,omitempty"`
@@ -380,5 +382,6 @@ type RedfishHost struct {
 type RedfishHostList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []RedfishHost `json:"items"`
+
+	Items []RedfishHost `json:"items"`
 }

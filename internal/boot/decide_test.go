@@ -8,7 +8,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	granted := func(change ...func(*Session)) *Session { return session(change...) }
+	granted := session
 	cases := map[string]struct {
 		reason string
 		facts  Facts
@@ -107,19 +107,19 @@ func TestDecide(t *testing.T) {
 		},
 		"Installed": {
 			reason: "The second boot is from the disk.",
-			facts:  Facts{Plan: plan(), Session: granted(consumedBy("1"), installed(1)), Synced: true},
+			facts:  Facts{Plan: plan(), Session: granted(consumedBy("1"), installed), Synced: true},
 			want:   Decision{AnswerLocalDisk, DecidedInstalled},
 		},
 		"InstalledInOutage": {
 			reason: "An API outage never stops a provisioned machine from booting its disk.",
-			facts:  Facts{Plan: plan(), Session: granted(consumedBy("1"), installed(1))},
+			facts:  Facts{Plan: plan(), Session: granted(consumedBy("1"), installed)},
 			want:   Decision{AnswerLocalDisk, DecidedInstalled},
 		},
 		"RaisedAfterInstall": {
 			reason: "A raised generation with its own grant installs once more.",
 			facts: Facts{
 				Plan: plan(func(p *Plan) { p.InstallGeneration = 2 }), Synced: true,
-				Session: granted(consumedBy("1"), installed(1), func(s *Session) { s.Grant.ID, s.Grant.Generation = "00000000000000a2", 2 }),
+				Session: granted(consumedBy("1"), installed, func(s *Session) { s.Grant.ID, s.Grant.Generation = "00000000000000a2", 2 }),
 			},
 			want: Decision{AnswerInstall, DecidedGranted},
 		},

@@ -86,14 +86,14 @@ func TestNextIssue(t *testing.T) {
 		}), Issue{StepRecordHost, IssueGranted}},
 		"RaisedNoSession": {"A new generation may have a new session.", issueFacts(on, raised, noSession), Issue{StepCreateSession, IssueGranted}},
 		"Lowered":         {"A lowered generation asks for nothing.", issueFacts(func(f *IssueFacts) { f.EntryGranted.Generation, f.HostGranted.Generation = 2, 2 }), Issue{StepWait, IssueGenerationLowered}},
-		"JustInstalled":   {"The session's install is recorded.", issueFacts(on, func(f *IssueFacts) { consumedBy("a")(f.Session); installed(1)(f.Session) }), Issue{StepRecordInstalled, IssueInstalled}},
-		"HalfRecorded":    {"On both.", issueFacts(on, func(f *IssueFacts) { installed(1)(f.Session); f.HostInstalled = install("entry", 1) }), Issue{StepRecordInstalled, IssueInstalled}},
+		"JustInstalled":   {"The session's install is recorded.", issueFacts(on, func(f *IssueFacts) { consumedBy("a")(f.Session); installed(f.Session) }), Issue{StepRecordInstalled, IssueInstalled}},
+		"HalfRecorded":    {"On both.", issueFacts(on, func(f *IssueFacts) { installed(f.Session); f.HostInstalled = install("entry", 1) }), Issue{StepRecordInstalled, IssueInstalled}},
 		"RecordedClear": {"Then the used grant is taken out.", issueFacts(on, func(f *IssueFacts) {
-			installed(1)(f.Session)
+			installed(f.Session)
 			f.HostInstalled, f.EntryInstalled = install("entry", 1), install("entry", 1)
 		}), Issue{StepClear, IssueInstalled}},
 		"Settled": {"Then there's nothing left to do.", issueFacts(on, func(f *IssueFacts) {
-			installed(1)(f.Session)
+			installed(f.Session)
 			f.HostInstalled, f.EntryInstalled = install("entry", 1), install("entry", 1)
 			f.Session.Grant = nil
 		}), Issue{StepNone, IssueInstalled}},

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -162,8 +163,7 @@ func Report(s Session, t Claims, installed bool, message string, now time.Time) 
 // Restore writes a consumption that bootd's own log knows into a session that lacks it: the session
 // comes from a restored etcd. It reports whether anything changed.
 func Restore(s Session, log []Consumption) (Session, bool) {
-	for i := len(log) - 1; i >= 0; i-- {
-		c := log[i]
+	for _, c := range slices.Backward(log) {
 		if c.EntryUID != s.EntryUID {
 			continue
 		}

@@ -109,7 +109,7 @@ func TestReport(t *testing.T) {
 		"Installed":         {reason: "The boot that used the grant says so.", s: session(consumedBy("a")), nonce: "a", ok: true, installed: true},
 		"Failed":            {reason: "It may say that it failed.", s: session(consumedBy("a")), nonce: "a", failed: true},
 		"FailedThenDone":    {reason: "A retry that works in the end counts.", s: session(consumedBy("a"), func(s *Session) { s.Failed = &Result{GrantID: "00000000000000a1"} }), nonce: "a", ok: true, installed: true},
-		"DoneThenFailed":    {reason: "A late failure doesn't unsay an install.", s: session(consumedBy("a"), installed(1)), nonce: "a", installed: true},
+		"DoneThenFailed":    {reason: "A late failure doesn't unsay an install.", s: session(consumedBy("a"), installed), nonce: "a", installed: true},
 		"Stranger":          {reason: "Another boot's word doesn't count.", s: session(consumedBy("a")), nonce: "b", ok: true, err: ErrConsumed},
 		"NothingUsed":       {reason: "Nobody is installed by a word alone.", s: session(opened("a")), nonce: "a", ok: true, err: ErrNoGrant},
 		"RevokedMeanwhile":  {reason: "A late callback of a released machine is refused.", s: session(consumedBy("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", ok: true, err: ErrRevoked},

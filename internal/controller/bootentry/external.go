@@ -2,6 +2,7 @@ package bootentry
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -287,9 +288,7 @@ func (e *external) annotate(ctx context.Context, o client.Object, values map[str
 		return errors.Errorf("%T is no client object", o)
 	}
 	as := map[string]string{}
-	for k, v := range c.GetAnnotations() {
-		as[k] = v
-	}
+	maps.Copy(as, c.GetAnnotations())
 	for k, v := range values {
 		if q, isQuestion := v.(*v1alpha1.QuestionRecord); isQuestion && q == nil {
 			delete(as, k)

@@ -132,9 +132,9 @@ func confirmed(serial string) func(*inputs) {
 	return func(in *inputs) { in.entry.Spec.ForProvider.Confirm = &v1alpha1.Confirmation{Serial: serial} }
 }
 
-func asked(reason, seen string) func(*inputs) {
+func askedWhyOn(seen string) func(*inputs) {
 	return func(in *inputs) {
-		note(in.entry, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "entry", Generation: 1, Reason: reason, Seen: seen})
+		note(in.entry, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "entry", Generation: 1, Reason: boot.IssueHostOn, Seen: seen})
 	}
 }
 

@@ -58,7 +58,8 @@ func (g gatherer) gather(ctx context.Context, e *v1alpha1.BootEntry) (inputs, er
 			return in, err
 		}
 	}
-	return in, g.gatherData(ctx, e, &in)
+	err = g.gatherData(ctx, e, &in)
+	return in, err
 }
 
 func (g gatherer) gatherMachine(ctx context.Context, e *v1alpha1.BootEntry, in *inputs) (err error) {

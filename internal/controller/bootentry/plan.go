@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -130,8 +131,7 @@ func checkAddress(in inputs) *problem {
 
 // or2 keeps a reason that says something, such as Exhausted, and not the runtime's own.
 func or2(r, fallback xpv2.ConditionReason) xpv2.ConditionReason {
-	switch r {
-	case "", xpv2.ReasonCreating, xpv2.ReasonUnavailable, xpv2.ReasonReconcileError, xpv2.ReasonReconcileSuccess:
+	if r == "" || slices.Contains([]xpv2.ConditionReason{xpv2.ReasonCreating, xpv2.ReasonUnavailable, xpv2.ReasonReconcileError, xpv2.ReasonReconcileSuccess}, r) {
 		return fallback
 	}
 	return r
@@ -284,7 +284,7 @@ func segmentOf(n *v1alpha1.BootNetwork) boot.SegmentConfig {
 		Name: boot.Name{Namespace: n.Namespace, Name: n.Name}, NTP: addrs(n.Spec.NTP), Domain: n.Spec.Domain, MTU: int(n.Spec.MTU),
 	}
 	if d := n.Spec.DHCP; d != nil && d.LeaseDuration != nil {
-		out.Lease = d.LeaseDuration.Duration.Truncate(time.Second)
+		out.Lease = d.LeaseDuration.Truncate(time.Second)
 	}
 	for _, s := range n.Spec.Subnets {
 		cidr, err := netip.ParsePrefix(s.CIDR)

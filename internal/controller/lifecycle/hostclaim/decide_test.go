@@ -3,11 +3,9 @@ package hostclaim
 import (
 	"strings"
 	"testing"
-	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -239,7 +237,7 @@ func TestBoot(t *testing.T) {
 		},
 		"Start": {
 			"Then boot-once and power are applied as one.",
-			world(started(1, 1)),
+			world(started),
 			want{act: actApply, phase: v1alpha1.ClaimPoweringOn, reason: v1alpha1.ReasonWaitingForPowerOn, wish: wish{v1alpha1.PoweredOn, 1}},
 		},
 		"OffFirst": {
@@ -264,17 +262,17 @@ func TestBoot(t *testing.T) {
 		},
 		"Waiting": {
 			"On, and silent so far.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn)),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn)),
 			want{phase: v1alpha1.ClaimBooting, reason: v1alpha1.ReasonWaitingForDHCP, says: "first DHCP request on rack-7"},
 		},
 		"Loading": {
 			"It loads its installer.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageKernel)),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageKernel)),
 			want{phase: v1alpha1.ClaimBooting, reason: v1alpha1.ReasonWaitingForInstaller},
 		},
 		"Installing": {
 			"It installs.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling)),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling)),
 			want{phase: v1alpha1.ClaimInstalling, reason: v1alpha1.ReasonWaitingForInstall},
 		},
 		"RecordLost": {
@@ -286,36 +284,36 @@ func TestBoot(t *testing.T) {
 		},
 		"Interrupted": {
 			"What failed is said, and left alone.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), func(in *inputs) {
+			world(started, applied(v1alpha1.PoweredOn, 1), func(in *inputs) {
 				in.entry.SetConditions(condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, "raise it"))
 			}),
 			want{phase: v1alpha1.ClaimFailed, reason: v1alpha1.ReasonInterrupted, says: "raise it"},
 		},
 		"InstalledOnly": {
 			"A machine's word alone isn't Ready.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installedGeneration(1)),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed),
 			want{phase: v1alpha1.ClaimInstalled, reason: v1alpha1.ReasonWaitingForDiskBoot},
 		},
 		"Ready": {
 			"Installed and seen from its disk is.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installedGeneration(1), bootedFromDisk),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk),
 			want{phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
 		},
 		"AnswerForgotten": {
 			"An answer doesn't outlive what it was about.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installedGeneration(1), bootedFromDisk, func(in *inputs) {
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk, func(in *inputs) {
 				note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
 			}),
 			want{act: actQuestion, phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
 		},
 		"ReadyBMCDead": {
 			"Ready doesn't flap with the BMC.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installedGeneration(1), bootedFromDisk, bmcDead),
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk, bmcDead),
 			want{phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
 		},
 		"Raised": {
 			"A raised generation resets a running machine once: off first.",
-			world(started(1, 1), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installedGeneration(1), bootedFromDisk, func(in *inputs) {
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk, func(in *inputs) {
 				in.entry.Spec.ForProvider.Install.Generation = 2
 				in.entry.Status.AtProvider.Grant.Generation = 2
 			}),
@@ -328,12 +326,12 @@ func TestBoot(t *testing.T) {
 		},
 		"Stop": {
 			"A weekend off.",
-			world(installedGeneration(1), power(v1alpha1.PoweredOn), func(in *inputs) { in.claim.Spec.Power = v1alpha1.PoweredOff }),
+			world(installed, power(v1alpha1.PoweredOn), func(in *inputs) { in.claim.Spec.Power = v1alpha1.PoweredOff }),
 			want{act: actApply, phase: v1alpha1.ClaimPreparing, reason: v1alpha1.ReasonWaitingForPowerOff, wish: wish{v1alpha1.PoweredOff, 0}},
 		},
 		"Stopped": {
 			"Off as asked is Ready, by another name.",
-			world(installedGeneration(1), applied(v1alpha1.PoweredOff, 0), func(in *inputs) { in.claim.Spec.Power = v1alpha1.PoweredOff }),
+			world(installed, applied(v1alpha1.PoweredOff, 0), func(in *inputs) { in.claim.Spec.Power = v1alpha1.PoweredOff }),
 			want{phase: v1alpha1.ClaimStopped, reason: v1alpha1.ReasonStopped},
 		},
 		"LiveStart": {
@@ -348,106 +346,6 @@ func TestBoot(t *testing.T) {
 			"And is Ready when it's on.",
 			world(applied(v1alpha1.PoweredOn, 5), power(v1alpha1.PoweredOn), func(in *inputs) { in.entry.Status.AtProvider.Plan.Mode = v1alpha1.BootModeLive }),
 			want{phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
-		},
-	})
-}
-
-func TestRelease(t *testing.T) {
-	releasing := v1alpha1.ClaimReleasing
-	off := func(in *inputs) { applied(v1alpha1.PoweredOff, 1)(in); power(v1alpha1.PoweredOff)(in) }
-	recorded := func(in *inputs) {
-		note(in.host, v1alpha1.AnnotationInstalled, v1alpha1.InstalledRecord{EntryUID: "entry"})
-	}
-	check(t, map[string]decideCase{
-		"RevokeFirst": {
-			"Before anything else nothing is granted any more.",
-			world(deleted),
-			want{act: actRevoke, phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
-		},
-		"WaitForBootd": {
-			"A live boot server says that it has seen it.",
-			world(deleted, revoked(false)),
-			want{phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
-		},
-		"NoBootd": {
-			"One that is gone is not waited for: it can't consume either.",
-			world(deleted, revoked(false), func(in *inputs) { in.now = noon.Add(time.Minute) }),
-			want{act: actApply, phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff, wish: wish{v1alpha1.PoweredOff, 0}},
-		},
-		"PowerOff": {
-			"Then the machine is powered off.",
-			world(deleted, revoked(true), applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn)),
-			want{act: actApply, phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff, wish: wish{v1alpha1.PoweredOff, 1}},
-		},
-		"NotSeen": {
-			"And seen off, after it was asked for.",
-			world(deleted, revoked(true), off, func(in *inputs) { in.host.Generation = 4 }),
-			want{phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff},
-		},
-		"BMCDead": {
-			"A dead BMC is waited for, and the way out is said.",
-			world(deleted, revoked(true), off, bmcDead),
-			want{phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff, says: "kubectl annotate hostclaim -n team-a web-1 baremetal.m.crossplane.io/force-release="},
-		},
-		"Clear": {
-			"Its records go before its binding.",
-			world(deleted, revoked(true), off, recorded),
-			want{act: actClear, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"Unbind": {
-			"Then it's free.",
-			world(deleted, revoked(true), off),
-			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"LetGo": {
-			"Only then its entry and addresses may go.",
-			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef = nil }),
-			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"Finish": {
-			"And the claim.",
-			world(deleted, revoked(true), func(in *inputs) {
-				in.host.Spec.ClaimRef = nil
-				in.entry.Finalizers, in.addresses[0].Finalizers = nil, nil
-			}),
-			want{act: actFinish, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"NeverBound": {
-			"A claim that never had a machine goes at once; its host's other claim isn't touched.",
-			world(deleted, func(in *inputs) {
-				in.claim.Spec.Bound = nil
-				in.host.Spec.ClaimRef = &v1alpha1.ClaimReference{Namespace: "team-b", Name: "db", UID: "x"}
-				in.entry.Finalizers, in.addresses[0].Finalizers = nil, nil
-			}),
-			want{act: actFinish, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"ForceMarks": {
-			"A machine that is given up is marked, and its addresses are held.",
-			world(deleted, revoked(true), off, bmcDead, forced),
-			want{act: actQuarantine, phase: releasing, reason: v1alpha1.ReasonQuarantined},
-		},
-		"ForceUnbinds": {
-			"Then it's unbound unseen.",
-			world(deleted, revoked(true), off, bmcDead, forced, func(in *inputs) {
-				in.host.Annotations = map[string]string{v1alpha1.AnnotationQuarantined: "burnt"}
-				in.addresses[0].Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
-			}),
-			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"ForceNotNeeded": {
-			"A machine that was seen off is released as any other.",
-			world(deleted, revoked(true), off, forced),
-			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"HostGone": {
-			"A host object that is gone holds nothing back.",
-			world(deleted, func(in *inputs) { in.host = nil; in.session.DeletionTimestamp = &metav1.Time{Time: noon} }),
-			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
-		},
-		"Gone": {
-			"Released already.",
-			world(deleted, func(in *inputs) { in.claim.Finalizers = nil }),
-			want{phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 	})
 }

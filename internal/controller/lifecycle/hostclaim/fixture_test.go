@@ -105,20 +105,16 @@ func power(p v1alpha1.PowerState) func(*inputs) {
 	return func(in *inputs) { in.host.Status.AtProvider.Power = p }
 }
 
-// started is a claim that has set its host to boot for a generation.
-func started(generation, once int64) func(*inputs) {
-	return func(in *inputs) {
-		note(in.claim, v1alpha1.AnnotationBoot, v1alpha1.BootRecord{EntryUID: "entry", HostUID: "host", Generation: generation, Once: once})
-	}
+// started is a claim that has set its host to boot for its first generation.
+func started(in *inputs) {
+	note(in.claim, v1alpha1.AnnotationBoot, v1alpha1.BootRecord{EntryUID: "entry", HostUID: "host", Generation: 1, Once: 1})
 }
 
 func stage(s v1alpha1.BootStage) func(*inputs) {
 	return func(in *inputs) { in.entry.Status.AtProvider.Stage = s }
 }
 
-func installedGeneration(n int64) func(*inputs) {
-	return func(in *inputs) { in.entry.Status.AtProvider.InstalledGeneration = n }
-}
+func installed(in *inputs) { in.entry.Status.AtProvider.InstalledGeneration = 1 }
 
 func bootedFromDisk(in *inputs) {
 	in.entry.Status.AtProvider.Timeline.BootedFromDisk = &metav1.MicroTime{Time: noon}

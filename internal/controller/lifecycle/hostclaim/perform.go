@@ -3,6 +3,7 @@ package hostclaim
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -67,9 +68,7 @@ func encode[T any](r *T) string {
 func (r *reconciler) annotate(ctx context.Context, o client.Object, key, value string) error {
 	return r.patch(ctx, o, func(o client.Object) {
 		as := map[string]string{}
-		for k, v := range o.GetAnnotations() {
-			as[k] = v
-		}
+		maps.Copy(as, o.GetAnnotations())
 		as[key] = value
 		if value == "" {
 			delete(as, key)

@@ -1,6 +1,8 @@
 package hostclaim
 
 import (
+	"slices"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 
@@ -129,8 +131,7 @@ func granted(in inputs, generation int64) verdict {
 		return at(v1alpha1.ClaimNeedsConfirmation, c.Reason, "%s", c.Message)
 	}
 	installed := e.GetCondition(v1alpha1.ConditionInstalled)
-	switch installed.Reason {
-	case v1alpha1.ReasonGrantExpired, v1alpha1.ReasonBootLoop, v1alpha1.ReasonInstallFailed, v1alpha1.ReasonInterrupted, v1alpha1.ReasonDigestMismatch:
+	if ended(installed.Reason) {
 		return at(v1alpha1.ClaimFailed, installed.Reason, "%s", installed.Message)
 	}
 	g, plan := e.Status.AtProvider.Grant, e.Status.AtProvider.Plan
@@ -147,6 +148,13 @@ func granted(in inputs, generation int64) verdict {
 		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
 	}
 	return verdict{}
+}
+
+// ended says whether an install ended without a system, and waits for a person.
+func ended(r xpv2.ConditionReason) bool {
+	return slices.Contains([]xpv2.ConditionReason{
+		v1alpha1.ReasonGrantExpired, v1alpha1.ReasonBootLoop, v1alpha1.ReasonInstallFailed, v1alpha1.ReasonInterrupted, v1alpha1.ReasonDigestMismatch,
+	}, r)
 }
 
 // progress says where a started install is, by what bootd saw of it.
