@@ -56,6 +56,7 @@ type Artifact struct {
 // An Image is a disk image. The digest is of the file as it's served, compressed or not.
 type Image struct {
 	Artifact
+
 	Format      string
 	Compression string
 }
@@ -71,6 +72,7 @@ type Artifacts struct {
 // A Network is the boot segment of a plan, as DHCP gives it to the machine.
 type Network struct {
 	Name
+
 	Address netip.Prefix
 	Gateway netip.Addr
 	DNS     []netip.Addr

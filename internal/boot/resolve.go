@@ -33,6 +33,7 @@ type Parameter struct {
 // A Profile is a BootProfile as a plan needs it.
 type Profile struct {
 	Name
+
 	Mode           Mode
 	Method         Method
 	UserDataFormat string
@@ -53,6 +54,7 @@ type Subnet struct {
 // A SegmentConfig is a BootNetwork as a plan needs it.
 type SegmentConfig struct {
 	Name
+
 	Subnets []Subnet
 	NTP     []netip.Addr
 	Domain  string
@@ -74,6 +76,7 @@ type Machine struct {
 // An Entry is a BootEntry as a plan needs it.
 type Entry struct {
 	Name
+
 	UID                 string
 	Since               time.Time
 	Parameters          map[string]string

@@ -19,6 +19,7 @@ const (
 // A Segment is one BootNetwork as bootd serves it.
 type Segment struct {
 	Name
+
 	Subnets []netip.Prefix
 	Mode    SegmentMode
 	// Relays whose option 82 is trusted; empty: any relay inside one of the subnets.
