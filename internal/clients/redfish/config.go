@@ -16,7 +16,7 @@ type Auth string
 
 // The ways to log in.
 const (
-	// AuthAuto uses a session, or basic authentication where the BMC has no sessions.
+	// AuthAuto uses a session, or basic authentication where the BMC has no sessions, or none left.
 	AuthAuto    Auth = "Auto"
 	AuthSession Auth = "Session"
 	AuthBasic   Auth = "Basic"

@@ -3,8 +3,10 @@ package redfish
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // login opens a session or sets up basic authentication.
@@ -24,7 +26,7 @@ func (c *Client) login(ctx context.Context) error {
 	if err == nil {
 		err = failf(Protocol, "cannot open a session on the BMC: it answered without a token")
 	}
-	if c.cfg.Auth == AuthSession || !withoutSessions(err) {
+	if c.cfg.Auth == AuthSession || !withoutSessions(err) && !sessionsFull(err) {
 		return err
 	}
 	c.useBasic()
@@ -46,6 +48,16 @@ func withoutSessions(err error) bool {
 	}
 
 	return slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, statusOf(err))
+}
+
+// sessionsFull says whether the BMC has no session left. Each kill of the
+// provider leaves one behind until the BMC's own timeout, which may be half an
+// hour away: until then basic authentication needs none. The BMC didn't refuse
+// the password, so asking in this way isn't a second try with it.
+func sessionsFull(err error) bool {
+	var e *Error
+
+	return errors.As(err, &e) && e.Status == http.StatusServiceUnavailable && strings.HasSuffix(e.MessageID, ".SessionLimitExceeded")
 }
 
 // Close ends the session and the connections. It is safe to call twice.

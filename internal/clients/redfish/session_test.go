@@ -13,6 +13,7 @@ type loginBMC struct {
 	status   int    // of POST Sessions
 	token    string // with it
 	location string
+	message  string // MessageId of its body
 	refuse   string // a path that answers 401 whatever comes
 
 	tries, logouts int
@@ -27,6 +28,9 @@ func (b *loginBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Auth-Token", b.token)
 		w.Header().Set("Location", b.location)
 		w.WriteHeader(b.status)
+		if b.message != "" {
+			_, _ = io.WriteString(w, `{"error":{"code":"`+b.message+`","message":"m"}}`)
+		}
 	case r.Method == http.MethodDelete:
 		b.logouts++
 	case r.URL.Path == b.refuse, r.Header.Get("X-Auth-Token") == "" && r.Header.Get("Authorization") == "":
@@ -37,6 +41,7 @@ func (b *loginBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestLogin(t *testing.T) {
+	const full = "Base.1.18.SessionLimitExceeded"
 	cases := map[string]struct {
 		reason string
 		bmc    loginBMC
@@ -50,7 +55,10 @@ func TestLogin(t *testing.T) {
 		"Unauthorized":    {reason: "A refused login isn't tried as basic authentication.", bmc: loginBMC{status: 401}, want: Unauthorized, tries: 1},
 		"Forbidden":       {reason: "Nor one that is forbidden.", bmc: loginBMC{status: 403}, want: Forbidden, tries: 1},
 		"BadRequest":      {reason: "Nor one that is a bad request: some vendors mean the password.", bmc: loginBMC{status: 400}, want: Refused, tries: 1},
-		"Busy":            {reason: "Nor one without a free session.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
+		"Busy":            {reason: "Nor one of a BMC that is busy.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
+		"Full":            {reason: "Where others hold all sessions, none is needed.", bmc: loginBMC{status: 503, message: full}, tries: 1},
+		"FullSessionOnly": {reason: "Unless it must be one.", bmc: loginBMC{status: 503, message: full}, auth: AuthSession, want: Unreachable, tries: 1},
+		"FullRefused":     {reason: "Only when the BMC says so with 503: a refusal stays one.", bmc: loginBMC{status: 401, message: full}, want: Unauthorized, tries: 1},
 		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
 		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
 		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},
