@@ -1,0 +1,61 @@
+package hostclaim
+
+import (
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// TestHostSentence holds what a tenant is told of a host that isn't well: the reason, who must act, and nothing that only the
+// operator may know.
+func TestHostSentence(t *testing.T) {
+	const operators = `the BMC at "10.0.7.12" refused the user name of Secret "bmc-rack-7"`
+	cases := map[string]struct {
+		reason string
+		state  xpv2.ConditionReason
+		want   xpv2.ConditionReason
+		words  []string
+	}{
+		"WrongPassword":  {"The operator mends it.", v1alpha1.ReasonUnauthorized, v1alpha1.ReasonUnauthorized, []string{"refused the credentials", "operator must mend the Secret"}},
+		"FewRights":      {"So does it here.", v1alpha1.ReasonForbidden, v1alpha1.ReasonForbidden, []string{"forbids", "more rights"}},
+		"Unreachable":    {"And here.", v1alpha1.ReasonUnreachable, v1alpha1.ReasonUnreachable, []string{"doesn't answer", "operator"}},
+		"Certificate":    {"And here.", v1alpha1.ReasonUntrustedCertificate, v1alpha1.ReasonUntrustedCertificate, []string{"certificate", "operator"}},
+		"OtherMachine":   {"And here.", v1alpha1.ReasonIdentityChanged, v1alpha1.ReasonIdentityChanged, []string{"another machine", "operator"}},
+		"NoSystem":       {"A word for two causes: the sentence names both.", v1alpha1.ReasonNotFound, v1alpha1.ReasonNotFound, []string{"no such system", "provider config", "credentials"}},
+		"SeveralSystems": {"Somebody must choose.", v1alpha1.ReasonAmbiguous, v1alpha1.ReasonAmbiguous, []string{"several systems", "choose one"}},
+		"DuplicateBMC":   {"The other's name may be another tenant's.", v1alpha1.ReasonDuplicate, v1alpha1.ReasonDuplicate, []string{"same machine", "remove one"}},
+		"NotAllowed":     {"A word for two causes: the sentence names both.", v1alpha1.ReasonNotAllowed, v1alpha1.ReasonNotAllowed, []string{"allowedNamespaces", "allowedAddresses"}},
+		"Malformed":      {"An address or a reference that can't be used stays so until it's corrected.", v1alpha1.ReasonInvalid, v1alpha1.ReasonInvalid, []string{"address", "provider config", "correct it"}},
+		"NotSupported":   {"A BMC without what is needed.", v1alpha1.ReasonNotSupported, v1alpha1.ReasonNotSupported, []string{"lacks a function"}},
+		"Quarantined":    {"A burnt host.", v1alpha1.ReasonQuarantined, v1alpha1.ReasonQuarantined, []string{"quarantine"}},
+		"NotKnown":       {"A word that isn't for tenants becomes patience.", "Refused", v1alpha1.ReasonWaitingForHost, []string{"being looked at"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := host()
+			h.SetConditions(condition(v1alpha1.ConditionReachable, false, tc.state, operators))
+			if got := hostReason(h); got != tc.want {
+				t.Errorf("%s: want reason %q, got %q", tc.reason, tc.want, got)
+			}
+			got := hostSentence(h)
+			for _, w := range tc.words {
+				if !strings.Contains(got, w) {
+					t.Errorf("%s: want %q in %q", tc.reason, w, got)
+				}
+			}
+			if strings.Contains(got, "10.0.7.12") || strings.Contains(got, "bmc-rack-7") {
+				t.Errorf("%s: %q tells a tenant what is the operator's", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestHealthyHost holds that nothing is appended to the sentence about a host that is well.
+func TestHealthyHost(t *testing.T) {
+	if got := troubleOf(host()); got != "" {
+		t.Errorf("want no trouble, got %q", got)
+	}
+}
