@@ -299,6 +299,11 @@ func TestBoot(t *testing.T) {
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk),
 			want{phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
 		},
+		"ReadyByRecord": {
+			"A machine whose install is known by its record alone isn't doubted: its session was lost, or it was adopted.",
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), recorded),
+			want{phase: v1alpha1.ClaimReady, reason: v1alpha1.ReasonAvailable},
+		},
 		"AnswerForgotten": {
 			"An answer doesn't outlive what it was about.",
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, bootedFromDisk, func(in *inputs) {

@@ -114,7 +114,13 @@ func stage(s v1alpha1.BootStage) func(*inputs) {
 	return func(in *inputs) { in.entry.Status.AtProvider.Stage = s }
 }
 
-func installed(in *inputs) { in.entry.Status.AtProvider.InstalledGeneration = 1 }
+func installed(in *inputs) {
+	in.entry.Status.AtProvider.InstalledGeneration = 1
+	in.entry.Status.AtProvider.Timeline.Installed = &metav1.MicroTime{Time: noon.Add(-time.Second)}
+}
+
+// recorded is an install that only the entry's own record knows: the session's status was lost.
+func recorded(in *inputs) { in.entry.Status.AtProvider.InstalledGeneration = 1 }
 
 func bootedFromDisk(in *inputs) {
 	in.entry.Status.AtProvider.Timeline.BootedFromDisk = &metav1.MicroTime{Time: noon}

@@ -74,16 +74,17 @@ func settled(in inputs, generation int64) verdict {
 		}
 		return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "host %s is on and boots from its disk", in.host.Name))
 	}
-	if in.entry.Status.AtProvider.Timeline.BootedFromDisk == nil && !wasReady(in, generation) {
+	if awaitsDiskBoot(in) {
 		return on(in, at(v1alpha1.ClaimInstalled, v1alpha1.ReasonWaitingForDiskBoot, "generation %d is installed; waiting for host %s to boot from its disk", generation, in.host.Name))
 	}
 	return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "generation %d is installed and runs on host %s", generation, in.host.Name))
 }
 
-// wasReady keeps a machine Ready whose session was lost: its install is recorded without one.
-func wasReady(in inputs, generation int64) bool {
-	r := record[v1alpha1.InstalledRecord](in.entry, v1alpha1.AnnotationInstalled)
-	return in.session == nil && r != nil && r.EntryUID == string(in.entry.UID) && r.Generation >= generation
+// awaitsDiskBoot says whether an install that the boot plane saw end is still to be seen booting. One that is known by its record
+// alone, since the session or its status was lost, restored or adopted, was seen when it was recorded, and isn't doubted.
+func awaitsDiskBoot(in inputs) bool {
+	t := in.entry.Status.AtProvider.Timeline
+	return t.Installed != nil && t.BootedFromDisk == nil
 }
 
 // live netboots the machine each time we power it on.
