@@ -28,7 +28,8 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 		Entry: name, EntryUID: a.EntryUID, HostUID: a.HostUID, Bound: a.Bound, Since: e.CreationTimestamp.Time,
 		UUID: a.UUID, Serial: a.Serial, Hostname: a.Hostname, Mode: boot.Mode(a.Mode), Method: boot.Method(a.Method),
 		CommandLine: a.CommandLine, UserDataFormat: string(a.UserDataFormat), UserDataSecret: a.UserDataSecret,
-		UserDataDigest: a.UserDataDigest, ProfileDigest: a.ProfileDigest, InstallGeneration: a.InstallGeneration,
+		UserDataDigest: a.UserDataDigest, ProfileDigest: a.ProfileDigest,
+		InstallGeneration: a.InstallGeneration, InstalledGeneration: e.Status.AtProvider.InstalledGeneration,
 		Otherwise: boot.Otherwise(a.Otherwise), LocalBoot: boot.LocalBoot(a.LocalBoot),
 		InstallTimeout: time.Duration(a.InstallTimeoutSeconds) * time.Second,
 	}

@@ -37,7 +37,7 @@ func entry(change func(*v1alpha1.Plan)) *v1alpha1.BootEntry {
 	if change != nil {
 		change(p)
 	}
-	e.Status.AtProvider.Plan = p
+	e.Status.AtProvider.Plan, e.Status.AtProvider.InstalledGeneration = p, 1
 	return e
 }
 
@@ -51,7 +51,7 @@ func TestPlanOf(t *testing.T) {
 			NTP: []netip.Addr{netip.MustParseAddr("10.77.0.3")}, Domain: "example", MTU: 9000, Lease: time.Minute,
 		},
 		Mode: boot.ModeInstall, Method: boot.MethodDiskImage, CommandLine: []string{"a"}, UserDataFormat: "CloudInit", UserDataSecret: "x",
-		UserDataDigest: "y", ProfileDigest: "z", InstallGeneration: 2, Otherwise: boot.OtherwiseHold, LocalBoot: boot.LocalBootExit,
+		UserDataDigest: "y", ProfileDigest: "z", InstallGeneration: 2, InstalledGeneration: 1, Otherwise: boot.OtherwiseHold, LocalBoot: boot.LocalBootExit,
 		InstallTimeout: 30 * time.Minute,
 		Artifacts: []boot.Artifacts{{
 			Arch: boot.AMD64, Kernel: boot.Artifact{URL: "k", Digest: "kd"}, Initrds: []boot.Artifact{{URL: "i", Digest: "id"}},
