@@ -232,6 +232,8 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
 		return netbox.IPAddress{}, lostError{e.plan.address.String(), err}
+	case taken(err) && e.plan.address.IsValid():
+		return netbox.IPAddress{}, takenError{e.plan.address.String(), err}
 	}
 	return netbox.IPAddress{}, err
 }

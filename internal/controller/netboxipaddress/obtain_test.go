@@ -34,7 +34,7 @@ func TestCreate(t *testing.T) {
 		"AllFull":    {"all are", func(f *fakeNetBox) { f.full = []int64{1, 2} }, []edit{two}, nil, "", []string{"Allocate", "Allocate"}, "Exhausted"},
 		"Fixed":      {"a given address", nil, []edit{fixed}, nil, "10.77.0.40/24", []string{"Create"}, ""},
 		"FixedInVRF": {"in a VRF", nil, []edit{fixed, inVRF}, nil, "10.77.0.40/24", []string{"Create"}, ""},
-		"FixedTaken": {"which another has", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.40/24", "x")} }, []edit{fixed}, nil, "", []string{"Create"}, "Invalid"},
+		"FixedTaken": {"which another has", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.40/24", "x")} }, []edit{fixed}, nil, "", []string{"Create"}, "Conflict"},
 		"Again":      {"the record is gone: the same address, no other", nil, []edit{named("5"), seen}, nil, "10.77.0.200/24", []string{"Create"}, ""},
 		"AgainTaken": {"which another has by now", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.200/24", "x")} }, []edit{named("5"), seen}, nil, "", []string{"Create"}, "Conflict"},
 		"FirstField": {"the field first", func(f *fakeNetBox) { f.field = netbox.FieldMissing }, nil, nil, "10.77.0.1/24", []string{"CreateMarkerField", "Allocate"}, ""},

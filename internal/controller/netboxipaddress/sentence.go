@@ -41,6 +41,11 @@ type (
 	notAllowedError struct{ what, namespace string }
 	// nameError: the external name isn't a number.
 	nameError struct{ name string }
+	// takenError: the given address is another record's.
+	takenError struct {
+		address string
+		cause   error
+	}
 	// lostError: the record is gone from NetBox, and so is its address.
 	lostError struct {
 		address string
@@ -53,6 +58,8 @@ func (e unsupportedError) Error() string { return e.field + " is not supported y
 func (e malformedError) Error() string   { return e.why }
 func (e notAllowedError) Error() string  { return e.what + " isn't allowed" }
 func (e nameError) Error() string        { return "not a NetBox id: " + e.name }
+func (e takenError) Error() string       { return "address taken: " + e.address }
+func (e takenError) Unwrap() error       { return e.cause }
 func (e lostError) Error() string        { return "record gone, address taken: " + e.address }
 func (e lostError) Unwrap() error        { return e.cause }
 
@@ -91,6 +98,7 @@ func ownTrouble(err error, in inputs) *trouble {
 		malformed   malformedError
 		notAllowed  notAllowedError
 		name        nameError
+		busy        takenError
 		gone        lostError
 	)
 	switch {
@@ -104,6 +112,8 @@ func ownTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("%s is not allowed for namespace %q by the policies of %s: ask for what they allow, or ask their owner to extend them", notAllowed.what, notAllowed.namespace, in.config), err}
 	case errors.As(err, &name):
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("external name %q is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off", name.name), err}
+	case errors.As(err, &busy):
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("address %q is another record's in NetBox: ask for another address, or have it freed there; it is tried again", busy.address), err}
 	case errors.As(err, &gone):
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the record of address %q was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up", gone.address), err}
 	}

@@ -118,6 +118,10 @@ func TestSentence(t *testing.T) {
 			lostError{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
 			`the record of address "10.77.0.11/24" was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up`,
 		},
+		"TakenByOther": {
+			takenError{"10.77.0.40/24", boom}, v1alpha1.ReasonConflict,
+			`address "10.77.0.40/24" is another record's in NetBox: ask for another address, or have it freed there; it is tried again`,
+		},
 		"Config": {&config.Error{Reason: v1alpha1.ReasonNotAllowed}, v1alpha1.ReasonNotAllowed, ""},
 		"Other":  {boom, v1alpha1.ReasonUnreachable, `cannot use ` + cfg + `: boom`},
 		"Again":  {&trouble{reason: v1alpha1.ReasonExhausted, message: "as it was"}, v1alpha1.ReasonExhausted, "as it was"},
