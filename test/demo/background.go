@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -42,7 +41,7 @@ func background(ctx context.Context) error {
 	_ = w.Close()
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer stop()
-	if b, err := io.ReadAll(r); err == nil && len(b) > 0 {
+	if n, err := r.Read(make([]byte, 1)); err == nil && n > 0 {
 		return nil
 	}
 	if err := cmd.Wait(); err != nil {
@@ -56,6 +55,8 @@ func keeper() *os.File {
 	if os.Getenv(keeperVariable) == "" {
 		return nil
 	}
+	// Its children must not hold it open: whoever waits would never see it close.
+	unix.CloseOnExec(readyFD)
 	return os.NewFile(readyFD, "ready")
 }
 
