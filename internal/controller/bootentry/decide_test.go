@@ -35,7 +35,13 @@ func TestDecide(t *testing.T) {
 			in.entry.UID, in.session = "restored", nil
 			note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
 		}), stepIssue, boot.StepAdopt},
-		"ForeignSession":   {"A session of an earlier entry of this name isn't ours.", world(func(in *inputs) { in.session.Spec.EntryUID = "earlier" }), stepIssue, boot.StepCreateSession},
+		"ForeignSession": {"A session of an earlier entry of this name isn't ours.", world(func(in *inputs) { in.session.Spec.EntryUID = "earlier" }), stepIssue, boot.StepCreateSession},
+		"OrphanedSession": {"One that nobody would take away is let go, before all else.", world(granted, installed, func(in *inputs) {
+			in.session.Spec.EntryUID, in.session.OwnerReferences = "earlier", nil
+		}), stepDisown, boot.StepNone},
+		"OrphanGoing": {"Once.", world(granted, installed, func(in *inputs) {
+			in.session.Spec.EntryUID, in.session.OwnerReferences, in.session.DeletionTimestamp = "earlier", nil, &metav1.Time{Time: noon}
+		}), stepNone, boot.StepNone},
 		"SessionGone":      {"A granted session that is gone asks.", world(granted, func(in *inputs) { in.session = nil }), stepQuestion, boot.StepAsk},
 		"InstalledForgets": {"An installed machine needs no session.", world(granted, installed, poweredOn, func(in *inputs) { in.session = nil }), stepNone, boot.StepNone},
 		"Settled":          {"Installed and recorded.", world(granted, installed, poweredOn), stepNone, boot.StepNone},

@@ -66,23 +66,11 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.BootEntry) (managed
 		late = true
 	}
 	return managed.ExternalObservation{
-		ResourceExists:          d.issue.Step != boot.StepCreateSession && !missing(in, d),
+		ResourceExists:          orphaned(in) || d.issue.Step != boot.StepCreateSession && !missing(in, d),
 		ResourceUpToDate:        d.step == stepNone,
 		ResourceLateInitialized: late,
 		Diff:                    string(d.step) + " " + string(d.issue.Step) + " " + d.issue.Reason,
 	}, nil
-}
-
-// missing says whether an entry that never had a session should get one: it's the record of all boots,
-// not of installs alone. One that was lost isn't made again for the same generation.
-func missing(in inputs, d decision) bool {
-	return in.session == nil && d.plan != nil && !d.asks() && grantRecord(in.entry.Annotations) == nil && installRecord(in.entry.Annotations) == nil
-}
-
-// open says whether a session of this entry could still be granted something.
-func open(in inputs) bool {
-	s := in.session
-	return s != nil && s.Spec.EntryUID == string(in.entry.UID) && s.DeletionTimestamp == nil && s.Spec.Revocation == nil
 }
 
 // Create makes the BootSession.
@@ -122,6 +110,8 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 	d := decide(in, e.now())
 	switch d.step {
 	case stepNone:
+	case stepDisown:
+		err = e.disown(ctx, in)
 	case stepCopyData:
 		err = e.copyData(ctx, in)
 	case stepQuestion:

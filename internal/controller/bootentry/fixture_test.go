@@ -30,8 +30,11 @@ func world(change ...func(*inputs)) inputs {
 			}},
 		},
 		session: &v1alpha1.BootSession{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1", UID: "session", ResourceVersion: "100"},
-			Spec:       v1alpha1.BootSessionSpec{EntryUID: "entry", Network: "infra/rack-7"},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "team-a", Name: "web-1", UID: "session", ResourceVersion: "100",
+				OwnerReferences: []metav1.OwnerReference{{Kind: v1alpha1.BootEntryKind, Name: "web-1", UID: "entry"}},
+			},
+			Spec: v1alpha1.BootSessionSpec{EntryUID: "entry", Network: "infra/rack-7"},
 		},
 		claim: &v1alpha1.HostClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1", UID: "claim"},
