@@ -44,6 +44,12 @@ func (e *env) fetch(url, pretended string) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
+// bootToken of the last boot that installed a machine: the last element of its callback's URL.
+func bootToken(h *lab.Host) string {
+	callback := h.Machine.Status().Disk.Callback
+	return callback[strings.LastIndex(callback, "/")+1:]
+}
+
 // bootURLs are the base of a token's URLs at each bootd: where the machine booted, and the other ones.
 func (e *env) bootURLs(h *lab.Host, token string) []string {
 	e.t.Helper()
@@ -54,7 +60,7 @@ func (e *env) bootURLs(h *lab.Host, token string) []string {
 	if !ok || err != nil {
 		e.t.Fatalf("machine %s was told no callback: %q", h.Name, callback)
 	}
-	own := h.Machine.Status().Disk.Token
+	own := bootToken(h)
 	var out []string
 	for _, b := range e.Bootds {
 		base := scheme + "://" + net.JoinHostPort(b.Address.String(), port) + "/" + path
@@ -86,7 +92,7 @@ func TestUserDataIsTheBootsOwn(t *testing.T) {
 	one, two := e.withData("one", "data-one-d41d", h), e.withData("two", "data-two-98f0", other)
 	e.ready(one)
 	e.ready(two)
-	first, second := h.Machine.Status().Disk.Token, other.Machine.Status().Disk.Token
+	first, second := bootToken(h), bootToken(other)
 	if first == "" || second == "" || first == second {
 		t.Fatalf("want a token for each boot, got %q and %q", first, second)
 	}
@@ -113,7 +119,7 @@ func TestUserDataIsTheBootsOwn(t *testing.T) {
 
 	e.patch(one, `{"spec":{"installGeneration":2}}`)
 	e.until("the second install", func(context.Context) error {
-		if s := h.Machine.Status(); s.Installs != 2 || s.Disk.Token == first {
+		if s := h.Machine.Status(); s.Installs != 2 || bootToken(h) == first {
 			return fmt.Errorf("%d installs", s.Installs)
 		}
 		return nil
@@ -146,7 +152,7 @@ func TestNothingSecretIsTold(t *testing.T) {
 		"user data": "data-three-77aa", "the boot's token": "",
 	}
 	o.ready(node)
-	tenants["the boot's token"] = h.Machine.Status().Disk.Token
+	tenants["the boot's token"] = bootToken(h)
 	o.silentAbout(o.tenantReads(node), tenants)
 
 	for _, trouble := range []struct {
