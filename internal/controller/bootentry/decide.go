@@ -13,8 +13,6 @@ type step string
 const (
 	stepNone     step = ""
 	stepCopyData step = "CopyData"
-	// stepDisown lets a session go that was left by an earlier entry of this name.
-	stepDisown step = "DisownSession"
 	// stepQuestion opens, renews or closes the question behind NeedsConfirmation.
 	stepQuestion step = "Question"
 	stepIssue    step = "Issue"
@@ -50,8 +48,6 @@ func decide(in inputs, now time.Time) decision {
 	}
 	d.question = nextQuestion(in, d)
 	switch {
-	case orphaned(in):
-		d.step = stepDisown
 	case d.problem == nil && !copiedWell(in):
 		d.step = stepCopyData
 	case !sameQuestion(question(in.entry), d.question):

@@ -1,6 +1,7 @@
 package bootentry
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,12 +37,6 @@ func TestDecide(t *testing.T) {
 			note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
 		}), stepIssue, boot.StepAdopt},
 		"ForeignSession": {"A session of an earlier entry of this name isn't ours.", world(func(in *inputs) { in.session.Spec.EntryUID = "earlier" }), stepIssue, boot.StepCreateSession},
-		"OrphanedSession": {"One that nobody would take away is let go, before all else.", world(granted, installed, func(in *inputs) {
-			in.session.Spec.EntryUID, in.session.OwnerReferences = "earlier", nil
-		}), stepDisown, boot.StepNone},
-		"OrphanGoing": {"Once.", world(granted, installed, func(in *inputs) {
-			in.session.Spec.EntryUID, in.session.OwnerReferences, in.session.DeletionTimestamp = "earlier", nil, &metav1.Time{Time: noon}
-		}), stepNone, boot.StepNone},
 		"SessionGone":      {"A granted session that is gone asks.", world(granted, func(in *inputs) { in.session = nil }), stepQuestion, boot.StepAsk},
 		"InstalledForgets": {"An installed machine needs no session.", world(granted, installed, poweredOn, func(in *inputs) { in.session = nil }), stepNone, boot.StepNone},
 		"Settled":          {"Installed and recorded.", world(granted, installed, poweredOn), stepNone, boot.StepNone},
@@ -126,6 +121,44 @@ func TestConditions(t *testing.T) {
 				if (reason == "") != (c.Status == "True") || reason != "" && string(c.Reason) != reason {
 					t.Errorf("%s\n%s is %s (%s: %s), want reason %q", tc.reason, typ, c.Status, c.Reason, c.Message, reason)
 				}
+			}
+		})
+	}
+}
+
+func TestEarlierSession(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		owners []metav1.OwnerReference
+		says   string
+	}{
+		"Owned":    {"It goes with its owner.", []metav1.OwnerReference{{Name: "web-1"}}, "waiting for it to go"},
+		"Restored": {"Nobody takes it away but a person.", nil, "kubectl delete bootsession -n team-a web-1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := &v1alpha1.BootSession{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1", OwnerReferences: tc.owners}}
+			if got := earlierText(s); !strings.Contains(got, tc.says) {
+				t.Errorf("%s\nearlierText(...) = %q, want %q in it", tc.reason, got, tc.says)
+			}
+		})
+	}
+}
+
+func TestWhatToRaise(t *testing.T) {
+	interrupted := func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }
+	cases := map[string]struct {
+		reason string
+		change func(*inputs)
+		want   string
+	}{
+		"Claim": {"The claim's own field, under the name that it has there.", func(*inputs) {}, "raise installGeneration to 2"},
+		"Raw":   {"An entry without a claim is edited itself.", func(in *inputs) { in.entry.Spec.ForProvider.Machine.HostClaimRef = nil }, "raise install.generation to 2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := installing(world(granted, consumed, interrupted, tc.change), 1).Message; !strings.Contains(got, tc.want) {
+				t.Errorf("\n%s\nwant %q in %q", tc.reason, tc.want, got)
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.BootEntry) (managed
 		late = true
 	}
 	return managed.ExternalObservation{
-		ResourceExists:          orphaned(in) || d.issue.Step != boot.StepCreateSession && !missing(in, d),
+		ResourceExists:          d.issue.Step != boot.StepCreateSession && !missing(in, d),
 		ResourceUpToDate:        d.step == stepNone,
 		ResourceLateInitialized: late,
 		Diff:                    string(d.step) + " " + string(d.issue.Step) + " " + d.issue.Reason,
@@ -90,7 +90,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 			return managed.ExternalCreation{}, errors.Wrap(gerr, "cannot get BootSession")
 		}
 		if old.Spec.EntryUID != string(mg.UID) {
-			return managed.ExternalCreation{}, errors.Errorf("BootSession %q is of an earlier entry of this name; waiting for it to go", mg.Namespace+"/"+mg.Name)
+			return managed.ExternalCreation{}, errors.New(earlierText(old))
 		}
 		s, err = old, nil
 	}
@@ -110,8 +110,6 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 	d := decide(in, e.now())
 	switch d.step {
 	case stepNone:
-	case stepDisown:
-		err = e.disown(ctx, in)
 	case stepCopyData:
 		err = e.copyData(ctx, in)
 	case stepQuestion:

@@ -1,11 +1,7 @@
 package bootentry
 
 import (
-	"context"
-
-	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"fmt"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -22,19 +18,12 @@ func open(in inputs) bool {
 	return s != nil && s.Spec.EntryUID == string(in.entry.UID) && s.DeletionTimestamp == nil && s.Spec.Revocation == nil
 }
 
-// orphaned says whether the session is of an earlier entry of this name and nobody's to take away, as after a restore that makes
-// everything anew: it can't be used, and while it's there no other can be made.
-func orphaned(in inputs) bool {
-	s := in.session
-	return s != nil && s.Spec.EntryUID != string(in.entry.UID) && s.DeletionTimestamp == nil && len(s.OwnerReferences) == 0
-}
-
-// disown names the earlier entry as the session's owner. It's gone, so that Kubernetes deletes the session, which a provider has no
-// right to.
-func (e *external) disown(ctx context.Context, in inputs) error {
-	in.session.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1alpha1.BootEntryGroupVersionKind.GroupVersion().String(), Kind: v1alpha1.BootEntryKind,
-		Name: in.entry.Name, UID: types.UID(in.session.Spec.EntryUID),
-	}}
-	return errors.Wrap(e.kube.Update(ctx, in.session), "cannot let the BootSession of an earlier entry go")
+// earlierText says what becomes of a session that an earlier entry of this name has left. One with an owner goes with it; one that
+// was restored without can only be deleted by a person: a provider has no right to, nor to give it an owner.
+func earlierText(s *v1alpha1.BootSession) string {
+	if len(s.OwnerReferences) > 0 {
+		return fmt.Sprintf("BootSession %q is of an earlier entry of this name; waiting for it to go", s.Namespace+"/"+s.Name)
+	}
+	return fmt.Sprintf("BootSession %q was restored without its owner and is of an earlier entry of this name; an operator must delete it: kubectl delete bootsession -n %s %s",
+		s.Namespace+"/"+s.Name, s.Namespace, s.Name)
 }
