@@ -38,6 +38,14 @@ func (s *Server) caller(r *http.Request, kind boot.TokenKind) (caller, bool) {
 	return c, true
 }
 
+// grantID of the grant that the session held when it was last seen; "" where it held none.
+func (c caller) grantID() string {
+	if c.session == nil || c.session.Grant == nil {
+		return ""
+	}
+	return c.session.Grant.ID
+}
+
 // liveDigits of a plan's digest stand in the token of a live boot where the grant's id is otherwise.
 const liveDigits = 16
 

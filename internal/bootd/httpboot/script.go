@@ -79,7 +79,7 @@ func (s *Server) sighted(c caller, a answer) {
 		return
 	}
 	s.o.Sessions.Sight(c.plan.Entry, session.Sighting{
-		Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, Message: a.message, Live: a.Answer == boot.AnswerLive,
+		Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.grantID(), Message: a.message, Live: a.Answer == boot.AnswerLive,
 	})
 }
 

@@ -178,7 +178,7 @@ func TestInvalidScriptTokens(t *testing.T) {
 func TestHoldSaysWhy(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonDigest, Digest: kernelDigest} })
 	body := r.script(http.MethodGet).body
-	want := session.Sighting{Kind: session.SawScript, At: r.now, Reason: artifacts.ReasonDigest, Message: r.files.err.Error()}
+	want := session.Sighting{Kind: session.SawScript, At: r.now, Reason: artifacts.ReasonDigest, GrantID: grantID, Message: r.files.err.Error()}
 	if diff := cmp.Diff([]session.Sighting{want}, r.sessions.sights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

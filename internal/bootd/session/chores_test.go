@@ -40,7 +40,7 @@ func TestSightingsAreWritten(t *testing.T) {
 	m := bootd(t, a, "bootd", t.TempDir())
 	running(t, m)
 	for _, k := range []Kind{SawFirmwareDHCP, SawFirmwareFile, SawScript, SawKernel} {
-		m.Sight(machine(), Sighting{Kind: k, At: start().Add(time.Duration(k) * time.Second)})
+		m.Sight(machine(), Sighting{Kind: k, At: start().Add(time.Duration(k) * time.Second), GrantID: grantID})
 	}
 	await(t, "the kernel", func() bool { return a.record(machine()).Progress.Stage == boot.StageKernel })
 	want := Timeline{

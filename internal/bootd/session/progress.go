@@ -34,8 +34,8 @@ const (
 type Sighting struct {
 	Kind Kind
 	At   time.Time
-	// Reason of the answer to a script request.
-	Reason string
+	// Reason of the answer to a script request, and GrantID of the grant that it was decided on; "" where there was none.
+	Reason, GrantID string
 	// Message of a report.
 	Message string
 	// Live says that the machine netboots each time: then no sign means its disk.
@@ -81,6 +81,9 @@ func advance(r Record, x Sighting) Record {
 	case SawFirmwareFile:
 		reach(p, at, &p.Timeline.Firmware, boot.StageFirmware, x.At)
 	case SawScript:
+		if g := r.Session.Grant; g != nil && g.ID != x.GrantID {
+			return r // An answer of an earlier story, written late: it says nothing about this one.
+		}
 		p.Reason = x.Reason
 		if at == ended && x.Reason == boot.DecidedConsumed && r.Session.Failed == nil {
 			p.Reason = boot.DecidedInstalled // The watch was a moment behind when it was decided.

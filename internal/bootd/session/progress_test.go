@@ -40,8 +40,15 @@ func TestAdvance(t *testing.T) {
 		"HeldAfterReset": {
 			reason: "why it was told to hold is said", session: boot.Session{Grant: grant, Consumed: used},
 			before: Progress{Stage: boot.StageInstalling, Timeline: story},
-			see:    Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed},
+			see:    Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed, GrantID: grantID},
 			want:   Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedConsumed},
+		},
+		"HeldBeforeGrant": {
+			reason:  "what it was told for the grant before, written late, doesn't make the new install look interrupted",
+			session: boot.Session{Grant: grant, Consumed: used},
+			before:  Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedGranted},
+			see:     Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed, GrantID: "00000000000000bb"},
+			want:    Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedGranted},
 		},
 		"InstallersOwnDHCP": {
 			reason: "the installer asks for an address as a system does: no sign of its disk", session: boot.Session{Grant: grant, Consumed: used},
@@ -73,7 +80,7 @@ func TestAdvance(t *testing.T) {
 		"LaggingDecision": {
 			reason:  "an answer made before the watch delivered the report has its right reason",
 			session: boot.Session{Grant: grant, Consumed: used, Installed: done},
-			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed},
+			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed, GrantID: grantID},
 			want: Progress{Stage: boot.StageInstalled, Reason: boot.DecidedInstalled},
 		},
 		"GenerationZero": {
