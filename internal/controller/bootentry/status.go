@@ -156,6 +156,14 @@ func revision(s string) uint64 {
 	return n
 }
 
+// raised is the field by which a person asks for an install: the claim's, where there is one to be asked by.
+func raised(in inputs) string {
+	if in.entry.Spec.ForProvider.Machine.HostClaimRef == nil {
+		return "install.generation"
+	}
+	return "installGeneration"
+}
+
 func installedCondition(in inputs, d decision) xpv2.Condition {
 	want := in.entry.Spec.ForProvider.Install.Generation
 	if have := installedGeneration(in); have > 0 && have >= want {
@@ -169,7 +177,7 @@ func installedCondition(in inputs, d decision) xpv2.Condition {
 	}
 	if d.issue.Reason == boot.IssueGrantExpired {
 		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
-			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise install.generation to ask again", want))
+			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise %s to ask again", want, raised(in)))
 	}
 	return installing(in, want)
 }
@@ -186,14 +194,14 @@ func installing(in inputs, want int64) xpv2.Condition {
 	used := s.Status.Consumed != nil && s.Status.Consumed.GrantID == s.Spec.Grant.ID
 	switch {
 	case used && s.Status.Failed != nil && s.Status.Failed.GrantID == s.Spec.Grant.ID:
-		return c(v1alpha1.ReasonInstallFailed, "the machine says that its install failed: %s; mend the cause and raise install.generation to %d", s.Status.Failed.Message, want+1)
+		return c(v1alpha1.ReasonInstallFailed, "the machine says that its install failed: %s; mend the cause and raise %s to %d", s.Status.Failed.Message, raised(in), want+1)
 	case used && s.Status.StageReason == boot.DecidedConsumed:
-		return c(v1alpha1.ReasonInterrupted, "the machine was reset after its install began, and isn't installed twice by itself; raise install.generation to %d to install again", want+1)
+		return c(v1alpha1.ReasonInterrupted, "the machine was reset after its install began, and isn't installed twice by itself; raise %s to %d to install again", raised(in), want+1)
 	case used:
 		return c(v1alpha1.ReasonWaitingForInstall, "generation %d is being installed", want)
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:
-		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise install.generation to %d",
-			len(s.Status.Opened), s.Status.Stage, want+1)
+		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise %s to %d",
+			len(s.Status.Opened), s.Status.Stage, raised(in), want+1)
 	case s.Status.StageReason == string(v1alpha1.ReasonDigestMismatch):
 		return c(v1alpha1.ReasonDigestMismatch, "%s", s.Status.LastReport)
 	}
@@ -214,5 +222,5 @@ func currentCondition(in inputs, d decision) xpv2.Condition {
 		return condition(v1alpha1.ConditionCurrent, true, v1alpha1.ReasonAvailable, "")
 	}
 	return condition(v1alpha1.ConditionCurrent, false, v1alpha1.ReasonOutdated, fmt.Sprintf(
-		"generation %d was installed from another plan than what is written now; raise install.generation to %d to apply it", r.Generation, in.entry.Spec.ForProvider.Install.Generation+1))
+		"generation %d was installed from another plan than what is written now; raise %s to %d to apply it", r.Generation, raised(in), in.entry.Spec.ForProvider.Install.Generation+1))
 }
