@@ -103,7 +103,7 @@ func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w
 	case actClearBoot:
 		j.Override = ""
 	default:
-		host.Status.AtProvider.Power = powerState(after.Power)
+		host.Status.AtProvider.Power = shownPower(after.Power, &j)
 		st := next(w, &j, seenOf(after), e.now())
 		if st.do != actNone || st.journal == nil {
 			return nil

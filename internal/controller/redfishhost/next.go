@@ -263,12 +263,12 @@ func resumeResetOn(w want, j journal, s seen, now time.Time) step {
 		j.Reset, j.PoweredOn = a.Generation, a.Time
 
 		return finish(j, "the machine was reset")
-	case w.power == v1alpha1.PoweredOff && s.off():
+	case !s.off() || !settled(a, now):
+		return step{wait: true, why: "the machine is being reset"}
+	case w.power == v1alpha1.PoweredOff:
 		j.Reset = a.Generation
 
 		return finish(j, "the machine is off, as wanted by now")
-	case !s.off() || !settled(a, now):
-		return step{wait: true, why: "the machine is being reset"}
 	default:
 		return start(j, a, s, now)
 	}

@@ -166,6 +166,7 @@ func TestNextResumesPower(t *testing.T) {
 		"On":              {reason: "Seen on.", want: wish(v1alpha1.PoweredOn, 0, 0), j: j(actPowerOn, off), seen: sight(on), now: t1, out: outcome{write: true, state: done}},
 		"OnLags":          {reason: "PowerState lags.", want: wish(v1alpha1.PoweredOn, 0, 0), j: j(actPowerOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 		"OnLost":          {reason: "Still off after the settle time: it didn't happen.", want: wish(v1alpha1.PoweredOn, 0, 0), j: j(actPowerOn, off), seen: sight(off), now: t2, out: outcome{do: actPowerOn, write: true, state: begun}},
+		"OnMayCome":       {reason: "Not wanted any more, but it may be on its way: no evidence of a machine that is off.", want: wish(v1alpha1.PoweredOff, 0, 0), j: j(actPowerOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 		"OnUnwanted":      {reason: "Not wanted any more.", want: wish(v1alpha1.PoweredOff, 0, 0), j: j(actPowerOn, off), seen: sight(off), now: t2, out: outcome{write: true, state: done}},
 		"Off":             {reason: "Seen off.", want: wish(v1alpha1.PoweredOff, 0, 0), j: j(actGracefulOff, on), seen: sight(off), now: t1, out: outcome{write: true, state: done}},
 		"Grace":           {reason: "The OS has its grace.", want: wish(v1alpha1.PoweredOff, 0, 0), j: j(actGracefulOff, on), seen: sight(on), now: t2, out: outcome{wait: true}},
@@ -192,7 +193,8 @@ func TestNextResumesReset(t *testing.T) {
 		"OnSeen":     {reason: "On was seen: the reset is done.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(on), now: t1, out: outcome{write: true, state: done, reset: 4}},
 		"OnLags":     {reason: "PowerState lags.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 		"OnLost":     {reason: "Still off: on again, even where power is Unmanaged.", want: wish(v1alpha1.Unmanaged, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t2, out: outcome{do: actResetOn, write: true, state: begun}},
-		"OnUnwanted": {reason: "Off is wanted by now.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{write: true, state: done, reset: 4}},
+		"OnUnwanted": {reason: "Off is wanted by now, and it stayed off.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t2, out: outcome{write: true, state: done, reset: 4}},
+		"OnMayCome":  {reason: "Off is wanted by now, but the on may be on its way.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 	})
 }
 

@@ -24,7 +24,7 @@ func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal
 			SystemURI: s.URI, UUID: s.UUID, Serial: s.Serial,
 			Manufacturer: or(s.Manufacturer, inv.Manufacturer), Model: or(s.Model, inv.Model), SKU: s.SKU,
 		},
-		Power:  powerState(s.Power),
+		Power:  shownPower(s.Power, j),
 		Boot:   v1alpha1.BootObservation{Target: s.Boot.Target, Enabled: s.Boot.Enabled, Mode: s.Boot.Mode},
 		Health: s.Health,
 		MACs:   macs(inv.MACs, spec.MACs),
@@ -69,6 +69,17 @@ func powerState(p redfish.Power) v1alpha1.PowerState {
 	}
 
 	return ""
+}
+
+// shownPower is the power state, but for a machine that was just powered on and
+// whose BMC still says Off, since PowerState lags: it is on its way, and isn't
+// evidence of a machine that is off.
+func shownPower(p redfish.Power, j *journal) v1alpha1.PowerState {
+	if p == redfish.PowerOff && j.pending() && (j.Act.Action == actPowerOn || j.Act.Action == actResetOn) {
+		return v1alpha1.PoweringOn
+	}
+
+	return powerState(p)
 }
 
 // macs is what the BMC lists plus what the spec adds, each once.

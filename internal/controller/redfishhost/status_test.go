@@ -52,6 +52,31 @@ func TestPhase(t *testing.T) {
 	}
 }
 
+func TestShownPower(t *testing.T) {
+	doing := func(a action, state string) *journal { return &journal{Act: &act{Action: a, State: state}} }
+	cases := map[string]struct {
+		reason string
+		power  redfish.Power
+		j      *journal
+		want   v1alpha1.PowerState
+	}{
+		"Off":      {"A machine that is off.", redfish.PowerOff, nil, v1alpha1.PoweredOff},
+		"Lags":     {"One that was just powered on isn't evidence of off, whatever its BMC says: it would be given back.", redfish.PowerOff, doing(actPowerOn, begun), v1alpha1.PoweringOn},
+		"Reset":    {"Nor in the second half of a reset.", redfish.PowerOff, doing(actResetOn, begun), v1alpha1.PoweringOn},
+		"Done":     {"An on that is over says nothing.", redfish.PowerOff, doing(actPowerOn, done), v1alpha1.PoweredOff},
+		"Refused":  {"Nor does one that the BMC refused.", redfish.PowerOff, doing(actPowerOn, failed), v1alpha1.PoweredOff},
+		"Off seen": {"An off is seen at once.", redfish.PowerOff, doing(actForceOff, begun), v1alpha1.PoweredOff},
+		"On":       {"So is an on.", redfish.PowerOn, doing(actPowerOn, begun), v1alpha1.PoweredOn},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := shownPower(tc.power, tc.j); got != tc.want {
+				t.Errorf("\n%s\nshownPower(...): got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 func TestObservation(t *testing.T) {
 	s := redfish.System{
 		Identity: redfish.Identity{URI: "/redfish/v1/Systems/1", Serial: "ABC", SKU: "S"},
