@@ -77,6 +77,7 @@ const (
 	SilentElsewhere      Reason = "NotInItsSegment"
 	SilentRelayOnly      Reason = "RelayOnlySegment"
 	SilentNotServedHere  Reason = "InterfaceNotServed"
+	SilentUnicast        Reason = "UnicastFromElsewhere"
 	SilentNoServer       Reason = "NoAddressOfOurs"
 	SilentOtherServer    Reason = "RequestForOtherServer"
 	SilentWrongAddress   Reason = "WrongAddress"

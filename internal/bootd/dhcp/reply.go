@@ -250,7 +250,7 @@ func (e *exchange) answer(p *dhcpv4.DHCPv4, why Reason) Answer {
 		a.To = netip.AddrPortFrom(relay.Address, e.in.From.Port())
 	case relay.Address.IsValid():
 		a.To = netip.AddrPortFrom(relay.Address, portServer)
-	case e.facts.Address.IsValid() && why != Refused:
+	case why != Refused && e.segment.Contains(e.facts.Address): // Out of its segment nothing is sent on a stranger's word.
 		a.To = netip.AddrPortFrom(e.facts.Address, portClient)
 	default:
 		a.To = netip.AddrPortFrom(netip.AddrFrom4([4]byte{255, 255, 255, 255}), portClient)

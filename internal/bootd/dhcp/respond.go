@@ -108,6 +108,9 @@ func (e *exchange) elsewhere() Reason {
 	if e.renews() {
 		return ""
 	}
+	if e.in.To.IsValid() && !e.fromItsAddress() {
+		return SilentUnicast
+	}
 	if e.segment.Mode == boot.SegmentRelayOnly {
 		return SilentRelayOnly
 	}
@@ -126,8 +129,14 @@ func (e *exchange) elsewhere() Reason {
 // renews says that a running system renews its lease: by unicast and without its relay (RFC 2131 §4.3.2), from the very
 // address that the answer will go to.
 func (e *exchange) renews() bool {
+	return e.facts.Client == ClientOS && e.in.To.IsValid() && e.fromItsAddress()
+}
+
+// fromItsAddress says whether a request comes from the planned address and wants its answer there. Any other unicast may
+// have been routed here from anywhere, in the name of a MAC that its sender doesn't have, to get that machine's script token.
+func (e *exchange) fromItsAddress() bool {
 	planned := e.plan.Network.Address.Addr()
-	return e.facts.Client == ClientOS && e.facts.Address == planned && e.in.From.Addr() == planned && e.in.To.IsValid()
+	return e.facts.Address == planned && e.in.From.Addr() == planned
 }
 
 func (e *exchange) ourAddress() netip.Addr {
@@ -186,6 +195,8 @@ func (e *exchange) refuse() Answer {
 // has just started. Whether that was from a disk is for who knows the session: an installer asks in the same way.
 func (e *exchange) stage() boot.Stage {
 	switch {
+	case e.facts.Address.IsValid() && !e.facts.Requested.IsValid() && e.facts.Client.Netboots():
+		return "" // UEFI renews its lease in a long download.
 	case e.facts.Client.Netboots():
 		return boot.StageDHCP
 	case e.facts.Address.IsValid():

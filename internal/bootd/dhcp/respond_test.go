@@ -101,7 +101,7 @@ func TestRespondByType(t *testing.T) {
 		"RenewFromElsewhere": {
 			reason: "from another address it isn't the machine that holds it",
 			req:    renewing, in: &elsewhere, segment: relayOnly,
-			want: told{Reason: SilentRelayOnly},
+			want: told{Reason: SilentUnicast},
 		},
 		"RequestOfNothing": {
 			reason: "neither option 50 nor ciaddr",

@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 
@@ -21,6 +22,11 @@ func TestRespondBySegment(t *testing.T) {
 		From: netip.MustParseAddrPort("172.16.0.1:40001"), To: netip.MustParseAddr("172.16.0.9"), Interface: "eth0",
 		Addresses: []netip.Addr{netip.MustParseAddr("172.16.0.9")},
 	}
+	routed := Ingress{
+		From: netip.MustParseAddrPort("192.0.2.66:68"), To: testServer, Interface: "br0", Addresses: []netip.Addr{testServer},
+	}
+	renewal := routed
+	renewal.From = netip.AddrPortFrom(testAddress, 68)
 	cases := map[string]struct {
 		reason  string
 		req     dhcpv4.Modifier
@@ -104,6 +110,33 @@ func TestRespondBySegment(t *testing.T) {
 			reason: "and where it isn't, even with an address there",
 			req:    all(), in: broadcastIn(), segment: func(g *boot.Segment) { g.Interfaces = []string{"eth7"} },
 			want: told{Reason: SilentNotServedHere},
+		},
+		"RoutedDiscover": {
+			reason: "sent from far away in the name of our machine's MAC, to be given its script's token at an address of its own",
+			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(192, 0, 2, 66))), in: routed,
+			want: told{Reason: SilentUnicast},
+		},
+		"RoutedRequest": {
+			reason: "the same, asking for the planned address",
+			req: all(asIPXE(7), ofType(dhcpv4.MessageTypeRequest), addressOpt(50, "10.99.0.83"),
+				dhcpv4.WithClientIP(net.IPv4(192, 0, 2, 66))),
+			in:   routed,
+			want: told{Reason: SilentUnicast},
+		},
+		"RoutedInform": {
+			reason: "the same, asking for options alone",
+			req:    all(asIPXE(7), ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(192, 0, 2, 66))), in: routed,
+			want: told{Reason: SilentUnicast},
+		},
+		"ForgedAddress": {
+			reason: "an answer doesn't leave the segment on a stranger's word",
+			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(192, 0, 2, 66))), in: broadcastIn(),
+			want: told{Offered, dhcpv4.MessageTypeOffer, everybody, "10.99.0.1", ""},
+		},
+		"FirmwareRenews": {
+			reason: "UEFI renews its lease by unicast during a long download; that's no boot",
+			req:    all(asPXE(7), ofType(dhcpv4.MessageTypeRequest), dhcpv4.WithClientIP(net.IP(testAddress.AsSlice()))), in: renewal,
+			want: told{Acknowledged, dhcpv4.MessageTypeAck, "10.99.0.83:68", "10.99.0.1", ""},
 		},
 		"NoAddressOfOurs": {
 			reason: "an interface that has lost its address",
