@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -44,6 +45,8 @@ type Settings struct {
 	ChangeLogsSocket string
 	// AllowLoopback lets BMCs and NetBoxes be on loopback.
 	AllowLoopback bool
+	// DeniedTargets are ranges that no BMC may be in, whatever a provider config allows.
+	DeniedTargets []netip.Prefix
 	// Failpoint of a crash test, or nil.
 	Failpoint func(name string)
 }
@@ -124,6 +127,7 @@ func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.C
 		Namespace:       s.Namespace,
 		BootNamespace:   s.BootNamespace,
 		AllowLoopback:   s.AllowLoopback,
+		DeniedTargets:   s.DeniedTargets,
 		MinPollInterval: s.MinPoll,
 		Failpoint:       s.Failpoint,
 		Cancel:          cancel,

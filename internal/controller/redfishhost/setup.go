@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -40,7 +41,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 			},
 			Gates:         Gates{gates},
 			AllowLoopback: o.AllowLoopback,
-			Denied:        apiServer(mgr.GetConfig().Host),
+			Denied:        slices.Concat(apiServer(mgr.GetConfig().Host), o.DeniedTargets),
 			Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
 			Failpoint:     o.Fail,
 			Now:           o.Clock,
@@ -63,8 +64,9 @@ func secretsOf(host *v1alpha1.RedfishHost) []types.NamespacedName {
 }
 
 // apiServer is the one address of the cluster that a provider knows: no BMC is
-// there. Its other ranges aren't told to a pod; allowedAddresses, which nobody
-// can leave empty, keeps them out. Loopback has its own rule.
+// there. Its other ranges aren't told to a pod: an operator names them by a
+// flag, since a tenant writes allowedAddresses of a ProviderConfig himself.
+// Loopback has its own rule.
 func apiServer(host string) []netip.Prefix {
 	u, err := url.Parse(host)
 	if err != nil {

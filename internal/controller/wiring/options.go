@@ -4,6 +4,7 @@ package wiring
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
@@ -34,6 +35,8 @@ type Options struct {
 	BootNamespace string
 	// AllowLoopback lets BMCs and NetBoxes be on loopback. For the demo and tests: never in production.
 	AllowLoopback bool
+	// DeniedTargets are ranges that no BMC may be in, whatever a provider config allows: the cluster's own.
+	DeniedTargets []netip.Prefix
 	// MinPollInterval is the shortest interval that a poll-interval annotation can ask for.
 	MinPollInterval time.Duration
 	// Failpoint is called at named points of a crash test, and may end the process. Nil outside such tests: call Fail.
