@@ -110,7 +110,7 @@ type Issue struct {
 // NextIssue decides the provider's next step about a grant. It grants once for a generation that was
 // raised, on a machine whose records say that it's ours or that is new and off; all else asks.
 func NextIssue(f IssueFacts) Issue {
-	if s := f.Session; s != nil && s.Installed != nil && s.EntryUID == f.EntryUID {
+	if installedHere(f) {
 		if next := settleInstalled(f); next.Step != StepNone {
 			return next
 		}
@@ -133,13 +133,21 @@ func NextIssue(f IssueFacts) Issue {
 	return next
 }
 
-// settleInstalled brings the records up to what the session knows as installed.
+// installedHere says whether the session knows an install of this entry on this host. Of the host of an
+// earlier binding it says nothing about this one's disk.
+func installedHere(f IssueFacts) bool {
+	s := f.Session
+	return s != nil && s.Installed != nil && s.EntryUID == f.EntryUID && (s.Consumed == nil || s.Consumed.HostUID == f.HostUID)
+}
+
+// settleInstalled brings the records up to what the session knows as installed. The host's is written
+// before the entry's: a host that lacks what its entry has was given back since, and isn't written to.
 func settleInstalled(f IssueFacts) Issue {
 	i := f.Session.Installed
-	stale := func(r *InstallRecord) bool {
-		return r == nil || r.EntryUID != f.EntryUID || r.Generation < i.Generation
-	}
-	if !f.Closing && f.HostUID != "" && (stale(f.EntryInstalled) || !f.Raw && stale(f.HostInstalled)) {
+	recorded := recordOfEntry(f)
+	stale := recorded == nil || recorded.Generation < i.Generation ||
+		!f.Raw && f.HostInstalled != nil && f.HostInstalled.EntryUID == f.EntryUID && f.HostInstalled.Generation < i.Generation
+	if !f.Closing && f.HostUID != "" && stale {
 		return Issue{StepRecordInstalled, IssueInstalled}
 	}
 	if g := f.Session.Grant; g != nil && g.Generation <= i.Generation {
@@ -148,9 +156,19 @@ func settleInstalled(f IssueFacts) Issue {
 	return Issue{StepNone, IssueInstalled}
 }
 
+// recordOfEntry is the entry's record of an install of its own on this host.
+func recordOfEntry(f IssueFacts) *InstallRecord {
+	if r := f.EntryInstalled; r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID {
+		return r
+	}
+	return nil
+}
+
+// recordInstalled needs both halves: a host that has none was given back, and may have been another's.
 func recordInstalled(f IssueFacts) bool {
-	r := f.EntryInstalled
-	return r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID && r.Generation >= f.Generation
+	r := recordOfEntry(f)
+	return r != nil && r.Generation >= f.Generation &&
+		(f.Raw || f.HostInstalled != nil && f.HostInstalled.EntryUID == f.EntryUID)
 }
 
 func ours(r *GrantRecord, f IssueFacts) bool {
@@ -166,6 +184,8 @@ func nextByRecord(f IssueFacts) Issue {
 	switch {
 	case rec == nil && (host != nil || f.HostInstalled != nil && !f.Raw):
 		return Issue{StepAsk, IssueForeignRecord}
+	case rec == nil && f.EntryInstalled != nil:
+		return Issue{StepAsk, IssueMissingRecord}
 	case rec == nil:
 		return nextNew(f)
 	case !ours(rec, f), host != nil && !ours(host, f):

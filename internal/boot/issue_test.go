@@ -97,6 +97,25 @@ func TestNextIssue(t *testing.T) {
 			f.HostInstalled, f.EntryInstalled = install("entry", 1), install("entry", 1)
 			f.Session.Grant = nil
 		}), Issue{StepNone, IssueInstalled}},
+		"GivenBackAndBoundAgain": {"A host that lost the record of an install was given back, and may have been another's since.", issueFacts(func(f *IssueFacts) {
+			installed(f.Session)
+			f.Session.Grant, f.EntryInstalled, f.HostGranted = nil, install("entry", 1), nil
+		}), Issue{StepAsk, IssueMissingRecord}},
+		"AnothersSince": {"All the more where another's record is there.", issueFacts(func(f *IssueFacts) {
+			installed(f.Session)
+			f.Session.Grant, f.EntryInstalled = nil, install("entry", 1)
+			f.HostGranted, f.HostInstalled = record("other", 1, "00000000000000ff", false), install("other", 1)
+		}), Issue{StepAsk, IssueForeignRecord}},
+		"GrantRecordGone": {"An entry that remembers an install and no grant isn't new.", issueFacts(fresh, func(f *IssueFacts) { f.EntryInstalled = install("entry", 1) }), Issue{StepAsk, IssueMissingRecord}},
+		"InstalledElsewhere": {"The session's install on another host is none on this one.", issueFacts(func(f *IssueFacts) {
+			consumedBy("a")(f.Session)
+			installed(f.Session)
+			f.HostUID, f.EntryInstalled, f.HostGranted = "host2", install("entry", 1), nil
+		}), Issue{StepAsk, IssueForeignRecord}},
+		"HostRecordOlder": {"A host whose record is older is brought up to date.", issueFacts(on, func(f *IssueFacts) {
+			installed(f.Session)
+			f.HostInstalled, f.EntryInstalled = install("entry", 0), install("entry", 1)
+		}), Issue{StepRecordInstalled, IssueInstalled}},
 		"SettledNoSession":  {"A deleted session of an installed machine asks for nothing.", issueFacts(on, noSession, func(f *IssueFacts) { f.HostInstalled, f.EntryInstalled = install("entry", 1), install("entry", 1) }), Issue{StepNone, IssueInstalled}},
 		"ReopenedUnbound":   {"A session that was closed stays so while its claim isn't bound.", issueFacts(func(f *IssueFacts) { f.Session.Revocation, f.Closing = "r", true }), Issue{StepNone, IssueNothingAsked}},
 		"Reopened":          {"Bound again, it's opened, empty.", issueFacts(func(f *IssueFacts) { f.Session.Revocation = "r" }), Issue{StepReopen, IssueGranted}},

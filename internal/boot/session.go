@@ -2,7 +2,6 @@ package boot
 
 import (
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -36,6 +35,12 @@ type Consumption struct {
 	Nonce      string
 	At         time.Time
 	By         string
+}
+
+// covers says whether a session's consumption used a grant up: that grant, or another of its generation or an earlier one,
+// which a restored provider may have issued anew under a new id.
+func (c *Consumption) covers(g *Grant) bool {
+	return c != nil && (c.GrantID == g.ID || c.EntryUID == g.EntryUID && c.Generation >= g.Generation)
 }
 
 // A Result is how an install ended, by the machine's own report.
@@ -87,7 +92,7 @@ func Open(s Session, nonce, by string, now time.Time) (Session, error) {
 		return s, ErrRevoked
 	case s.Grant == nil:
 		return s, ErrNoGrant
-	case s.Consumed != nil && s.Consumed.GrantID == s.Grant.ID:
+	case s.Consumed.covers(s.Grant):
 		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired
@@ -128,6 +133,8 @@ func Consume(s Session, t Claims, by string, now time.Time) (Session, error) {
 	switch {
 	case s.Grant == nil || s.Grant.ID != t.GrantID || s.OpenedGrantID != s.Grant.ID || len(s.Opened) == 0:
 		return s, ErrNoGrant
+	case s.Consumed.covers(s.Grant):
+		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired
 	case s.Opened[len(s.Opened)-1].Nonce != t.Nonce:
@@ -163,17 +170,27 @@ func Report(s Session, t Claims, installed bool, message string, now time.Time) 
 // Restore writes a consumption that bootd's own log knows into a session that lacks it: the session
 // comes from a restored etcd. It reports whether anything changed.
 func Restore(s Session, log []Consumption) (Session, bool) {
-	for _, c := range slices.Backward(log) {
-		if c.EntryUID != s.EntryUID {
-			continue
+	known := s.Consumed
+	for _, c := range log { // In no order: what other bootds consumed comes when it's seen.
+		if c.EntryUID == s.EntryUID && !newer(s.Consumed, c) {
+			s.Consumed = &c
 		}
-		if s.Consumed != nil && (s.Consumed.GrantID == c.GrantID || s.Consumed.At.After(c.At)) {
-			return s, false
-		}
-		s.Consumed = &c
-		return s, true
 	}
-	return s, false
+	return s, s.Consumed != known
+}
+
+// newer says whether what a session knows is c itself or later. Of one machine the generation tells, which never falls: the
+// clocks of several bootds may differ.
+func newer(known *Consumption, c Consumption) bool {
+	switch {
+	case known == nil:
+		return false
+	case known.GrantID == c.GrantID:
+		return true
+	case known.HostUID == c.HostUID && known.Generation != c.Generation:
+		return known.Generation > c.Generation
+	}
+	return !known.At.Before(c.At)
 }
 
 // Acknowledge records that bootd has seen the revocation. It reports whether anything changed.

@@ -17,15 +17,16 @@ func TestOpen(t *testing.T) {
 		want   []string
 		err    error
 	}{
-		"First":    {reason: "The first script of a grant opens it.", s: session(), want: []string{"n"}},
-		"Next":     {reason: "A machine that was reset before it began gets another.", s: session(opened("a")), want: []string{"a", "n"}},
-		"Fifth":    {reason: "The last one is still served.", s: session(opened("a", "b", "c", "d")), want: []string{"a", "b", "c", "d", "n"}},
-		"Sixth":    {reason: "Then it's a loop.", s: session(opened("a", "b", "c", "d", "e")), err: ErrBootLoop},
-		"Reissued": {reason: "A new grant starts to count anew.", s: session(opened("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), want: []string{"n"}},
-		"NoGrant":  {reason: "Nothing granted, nothing opened.", s: session(func(s *Session) { s.Grant = nil }), err: ErrNoGrant},
-		"Revoked":  {reason: "A closed session opens nothing.", s: session(func(s *Session) { s.Revocation = "r" }), err: ErrRevoked},
-		"Used":     {reason: "A used grant isn't opened again.", s: session(opened("a"), consumedBy("a")), err: ErrConsumed},
-		"Late":     {reason: "An expired grant isn't opened.", s: session(), now: noon.Add(time.Hour), err: ErrExpired},
+		"First":     {reason: "The first script of a grant opens it.", s: session(), want: []string{"n"}},
+		"Next":      {reason: "A machine that was reset before it began gets another.", s: session(opened("a")), want: []string{"a", "n"}},
+		"Fifth":     {reason: "The last one is still served.", s: session(opened("a", "b", "c", "d")), want: []string{"a", "b", "c", "d", "n"}},
+		"Sixth":     {reason: "Then it's a loop.", s: session(opened("a", "b", "c", "d", "e")), err: ErrBootLoop},
+		"Reissued":  {reason: "A new grant starts to count anew.", s: session(opened("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), want: []string{"n"}},
+		"NoGrant":   {reason: "Nothing granted, nothing opened.", s: session(func(s *Session) { s.Grant = nil }), err: ErrNoGrant},
+		"Revoked":   {reason: "A closed session opens nothing.", s: session(func(s *Session) { s.Revocation = "r" }), err: ErrRevoked},
+		"Used":      {reason: "A used grant isn't opened again.", s: session(opened("a"), consumedBy("a")), err: ErrConsumed},
+		"Regranted": {reason: "A restored provider that grants a used generation anew, under another id, opens nothing.", s: session(consumedBy("a"), regranted), err: ErrConsumed},
+		"Late":      {reason: "An expired grant isn't opened.", s: session(), now: noon.Add(time.Hour), err: ErrExpired},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +73,7 @@ func TestConsume(t *testing.T) {
 		"Superseded":  {reason: "Of several scripts only the newest counts.", s: session(opened("a", "b")), nonce: "a", err: ErrSuperseded},
 		"NeverOpened": {reason: "A token that no script held uses nothing.", s: session(), nonce: "a", err: ErrNoGrant},
 		"OtherGrant":  {reason: "A token of an earlier grant uses nothing.", s: session(opened("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), nonce: "a", err: ErrNoGrant},
+		"Regranted":   {reason: "Nor is it used, whoever opened it.", s: session(consumedBy("a"), regranted, opened("b")), nonce: "b", err: ErrConsumed},
 		"Revoked":     {reason: "Revoked before it was used.", s: session(opened("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", err: ErrRevoked},
 		"RevokedUsed": {reason: "Revoked while it was used: the boot gets nothing more.", s: session(opened("a"), consumedBy("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", err: ErrRevoked},
 		"Late":        {reason: "Expired before it was used.", s: session(opened("a")), nonce: "a", now: noon.Add(time.Hour), err: ErrExpired},
@@ -95,6 +97,9 @@ func TestConsume(t *testing.T) {
 		})
 	}
 }
+
+// regranted is a provider that was restored, and grants the same generation under another id.
+func regranted(s *Session) { s.Consumed.GrantID = "00000000000000a0" }
 
 func TestReport(t *testing.T) {
 	cases := map[string]struct {
@@ -135,6 +140,11 @@ func TestRestore(t *testing.T) {
 	mine := Consumption{GrantID: "00000000000000a1", EntryUID: "entry", HostUID: "host", Generation: 1, Nonce: "a", At: noon}
 	older := mine
 	older.GrantID, older.At = "00000000000000a0", noon.Add(-time.Hour)
+	first := mine
+	second := mine
+	second.GrantID, second.Generation, second.At = "00000000000000a2", 2, noon.Add(time.Hour)
+	skewed := second
+	skewed.At = noon.Add(-time.Hour)
 	cases := map[string]struct {
 		reason  string
 		s       *Session
@@ -142,12 +152,14 @@ func TestRestore(t *testing.T) {
 		want    *Consumption
 		changed bool
 	}{
-		"Lost":    {reason: "What the session forgot is written back.", s: session(), log: []Consumption{mine}, want: &mine, changed: true},
-		"Newest":  {reason: "Of several the newest is.", s: session(), log: []Consumption{older, mine}, want: &mine, changed: true},
-		"Known":   {reason: "What the session knows stays.", s: session(func(s *Session) { s.Consumed = &mine }), log: []Consumption{mine}, want: &mine},
-		"Newer":   {reason: "A newer one in the session stays.", s: session(func(s *Session) { s.Consumed = &mine }), log: []Consumption{older}, want: &mine},
-		"Others":  {reason: "Other entries' don't matter.", s: session(), log: []Consumption{{EntryUID: "other", At: noon}}},
-		"Nothing": {reason: "An empty log changes nothing.", s: session()},
+		"Lost":      {reason: "What the session forgot is written back.", s: session(), log: []Consumption{mine}, want: &mine, changed: true},
+		"Newest":    {reason: "Of several the newest is.", s: session(), log: []Consumption{older, mine}, want: &mine, changed: true},
+		"Known":     {reason: "What the session knows stays.", s: session(func(s *Session) { s.Consumed = &mine }), log: []Consumption{mine}, want: &mine},
+		"Newer":     {reason: "A newer one in the session stays.", s: session(func(s *Session) { s.Consumed = &mine }), log: []Consumption{older}, want: &mine},
+		"Unordered": {reason: "The log may have heard of the older one last.", s: session(func(s *Session) { s.Consumed = &first }), log: []Consumption{second, first}, want: &second, changed: true},
+		"Skewed":    {reason: "The generation tells what is newer, not the clocks of two bootds.", s: session(func(s *Session) { s.Consumed = &first }), log: []Consumption{skewed}, want: &skewed, changed: true},
+		"Others":    {reason: "Other entries' don't matter.", s: session(), log: []Consumption{{EntryUID: "other", At: noon}}},
+		"Nothing":   {reason: "An empty log changes nothing.", s: session()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
