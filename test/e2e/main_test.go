@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 	start, begin := time.Now(), func(s string) { fmt.Fprintf(os.Stderr, "e2e: %s\n", s) }
 	upCtx, upCancel := context.WithTimeout(ctx, startTimeout)
 	defer upCancel()
-	l, err := lab.Start(upCtx, lab.Options{StateDir: state, Say: begin, Bootds: bootds})
+	l, err := lab.Start(upCtx, lab.Options{StateDir: state, Say: begin, Bootds: bootds, ProviderArgs: []string{"--denied-targets=" + clusterRange}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e: cannot start the lab:", err)
 		return 1

@@ -13,15 +13,18 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
+// clusterRange stands for the Service and pod ranges of a cluster: the lab's provider is told that no BMC may be there.
+const clusterRange, clusterHost = "127.66.0.0/16", "127.66.0.1"
+
 // A collector is what a tenant would set up to be sent a password: it counts who comes.
 type collector struct {
 	address string
 	visits  atomic.Int64
 }
 
-func newCollector(t *testing.T) *collector {
+func newCollector(t *testing.T, host string) *collector {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +79,19 @@ spec:
   redfish:
     credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: «id»}}
     allowedAddresses: [127.0.0.0/8]
+---
+apiVersion: v1
+kind: Secret
+metadata: {namespace: «tenant», name: mine}
+stringData: {username: me, password: mine}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: ProviderConfig
+metadata: {namespace: «tenant», name: mine}
+spec:
+  redfish:
+    credentials: {source: Secret, secretRef: {namespace: «tenant», name: mine}}
+    allowedAddresses: [127.0.0.0/8]
 `)
 	cases := map[string]struct {
 		reason       string
@@ -91,11 +107,16 @@ spec:
 		"mapped-outside":    {"An IPv4 address in IPv6's clothes is one.", "ClusterProviderConfig", o.id, at("[::ffff:127.0.0.1]"), "NotAllowed"},
 		"url-outside":       {"A URL is no way around.", "ClusterProviderConfig", o.id, at("https://127.0.0.1"), "NotAllowed"},
 		"in-the-open":       {"A password never travels in the open.", "ClusterProviderConfig", o.id, at("http://127.0.0.1"), "Invalid"},
+		"cluster-range":     {"The cluster's own services are no BMCs, whatever a config says.", "ProviderConfig", "mine", at(clusterHost), "NotAllowed"},
 		"secret-of-others":  {"A tenant's own config uses the tenant's Secrets.", "ProviderConfig", "borrowed", at("127.0.0.1"), "NotAllowed"},
 	}
 	collectors := map[string]*collector{}
 	for name, tc := range cases {
-		c := newCollector(t)
+		host := "127.0.0.1"
+		if name == "cluster-range" {
+			host = clusterHost
+		}
+		c := newCollector(t, host)
 		collectors[name] = c
 		o.apply(namedBMC, "name", name, "address", tc.address(c.port()), "kind", tc.kind, "config", tc.config)
 	}
@@ -130,7 +151,7 @@ func at(host string) func(string) string { return func(port string) string { ret
 func TestRedirectIsNotFollowed(t *testing.T) {
 	o := newOwnEnv(t)
 	o.account("operator", "collect-me-22cd", "127.0.0.0/8")
-	c := newCollector(t)
+	c := newCollector(t, "127.0.0.1")
 	var asked atomic.Int64
 	bmc := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
