@@ -3,6 +3,9 @@ package bootentry
 import (
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -98,13 +101,21 @@ func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {
 		f.Serial = h.Status.AtProvider.Identity.Serial
 		f.HostGranted, f.HostInstalled = grantRecord(h.Annotations), installRecord(h.Annotations)
 		f.HostOn = h.Status.AtProvider.Power == v1alpha1.PoweredOn
-		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff
+		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff && seen(h)
 	}
 	if in.claim != nil {
 		r := annotation[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
 		f.PoweredOn = r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID && r.Generation >= f.Generation
 	}
 	return f
+}
+
+// seen says whether the BMC was asked since the host's spec last changed, which the binding does. What a status said before is no
+// evidence of a machine that is off: it may be from a restored backup, or older than a switch on the machine's front.
+func seen(h *v1alpha1.RedfishHost) bool {
+	s := h.GetCondition(xpv2.TypeSynced)
+	return s.Status == corev1.ConditionTrue && s.ObservedGeneration >= h.Generation &&
+		h.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue
 }
 
 // closing says whether nothing may be granted: entry or claim are going, or the claim isn't bound.

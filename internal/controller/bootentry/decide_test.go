@@ -20,6 +20,9 @@ func TestDecide(t *testing.T) {
 	}{
 		"CopyFirst":      {"What the machine is given is in place before it's granted.", world(withUserData), stepCopyData, boot.StepRecordHost},
 		"New":            {"A new machine that is off is granted.", world(), stepIssue, boot.StepRecordHost},
+		"OffUnseen":      {"A status from before the binding, such as a restored one, is no evidence of off.", world(func(in *inputs) { in.host.Generation = 4 }), stepNone, boot.StepWait},
+		"OffUnreachable": {"Nor is what a BMC said that doesn't answer now.", world(unreachable), stepNone, boot.StepWait},
+		"BoundAgain":     {"A machine that was given back and bound again isn't taken for installed.", world(granted, installed, poweredOn, func(in *inputs) { in.host.Annotations = nil }), stepQuestion, boot.StepAsk},
 		"Granted":        {"Granted, there's nothing to do.", world(granted), stepNone, boot.StepNone},
 		"On":             {"A machine found on asks; the question is written first.", world(poweredOn), stepQuestion, boot.StepAsk},
 		"Asked":          {"Asked, it waits.", world(poweredOn, askedWhyOn("")), stepNone, boot.StepAsk},
@@ -49,6 +52,10 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
+}
+
+func unreachable(in *inputs) {
+	in.host.SetConditions(condition(v1alpha1.ConditionReachable, false, v1alpha1.ReasonUnreachable, ""))
 }
 
 func TestKeptPlan(t *testing.T) {
@@ -95,6 +102,9 @@ func TestConditions(t *testing.T) {
 		"Silent":      {"One that is silent doesn't either.", world(granted), noon.Add(time.Minute), map[string]string{"Served": "WaitingForBootServer"}},
 		"Elsewhere":   {"Nor one of another network.", world(granted, func(in *inputs) { in.servers[0].Status.Networks[0].Name = "rack-8" }), noon, map[string]string{"Served": "WaitingForBootServer"}},
 		"Asks":        {"NeedsConfirmation is Ready's reason.", world(poweredOn), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
+		"BoundAgain":  {"A machine that was given back and bound again isn't said to be installed.", world(granted, installed, poweredOn, func(in *inputs) { in.host.Annotations = nil }), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
+		"Unseen":      {"A BMC that doesn't answer is waited for, and said so.", world(unreachable), noon, map[string]string{"Installed": "WaitingForHost"}},
+		"UsedBefore":  {"A generation that another grant used up isn't waited for.", world(granted, consumed, func(in *inputs) { in.session.Spec.Grant.ID = "g2" }), noon, map[string]string{"Installed": "Interrupted"}},
 		"Used":        {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
 		"Interrupted": {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
 		"Failed": {"A machine's own word of failure.", world(granted, consumed, func(in *inputs) {
@@ -159,6 +169,53 @@ func TestWhatToRaise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := installing(world(granted, consumed, interrupted, tc.change), 1).Message; !strings.Contains(got, tc.want) {
 				t.Errorf("\n%s\nwant %q in %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestInstalledGeneration holds what counts as installed on this host, for this entry.
+func TestInstalledGeneration(t *testing.T) {
+	otherHost := func(in *inputs) { in.session.Status.Consumed.HostUID = "earlier" }
+	noRecords := func(in *inputs) { in.entry.Annotations, in.host.Annotations = nil, nil }
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		want   int64
+	}{
+		"Recorded":   {"Both records say so.", world(installed), 1},
+		"Reported":   {"The session's word counts before it's recorded.", world(consumed, installed, noRecords), 1},
+		"Elsewhere":  {"Its word about an earlier host doesn't.", world(consumed, installed, noRecords, otherHost), 0},
+		"HostForgot": {"A host that was given back since may have been another's.", world(installed, func(in *inputs) { in.host.Annotations = nil }), 0},
+		"HostOfOther": {"All the more one that carries another's.", world(installed, func(in *inputs) {
+			note(in.host, v1alpha1.AnnotationInstalled, v1alpha1.InstalledRecord{EntryUID: "other", HostUID: "host", Generation: 1})
+		}), 0},
+		"Nothing": {"Nobody says anything.", world(), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := installedGeneration(tc.in); got != tc.want {
+				t.Errorf("%s\ninstalledGeneration(...) = %d, want %d", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestQuestionText holds that a question can be answered by what it says.
+func TestQuestionText(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		says   string
+	}{
+		"Serial":   {"By its serial number.", world(), `set confirm.serial to "ABC123"`},
+		"NoSerial": {"A machine without one can't be confirmed by it.", world(func(in *inputs) { in.host.Status.AtProvider.Identity.Serial = "" }), "its operator must"},
+		"Raw":      {"Nor can raw MACs.", world(func(in *inputs) { in.host = nil }), "delete this entry and make a new one"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := questionText(tc.in, boot.IssueForeignRecord); !strings.Contains(got, tc.says) {
+				t.Errorf("%s\nquestionText(...) = %q, want %q in it", tc.reason, got, tc.says)
 			}
 		})
 	}

@@ -77,6 +77,10 @@ func world(change ...func(*inputs)) inputs {
 			Networks: []v1alpha1.BootServerNetwork{{Namespace: "infra", Name: "rack-7"}},
 		}}},
 	}
+	synced := xpv2.ReconcileSuccess()
+	synced.ObservedGeneration = 3
+	in.host.Generation = 3
+	in.host.SetConditions(synced, condition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, ""))
 	for _, c := range change {
 		c(&in)
 	}

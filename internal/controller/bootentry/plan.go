@@ -207,15 +207,27 @@ func entryOf(in inputs, addr netip.Prefix) boot.Entry {
 	return out
 }
 
+// installedGeneration is what is known to be installed on this host, for this entry: by the records, or by the session before they
+// are written. A host that lacks the record which its entry has was given back since, and may have been another's.
 func installedGeneration(in inputs) int64 {
+	uid := string(in.entry.UID)
 	var g int64
-	if r := installRecord(in.entry.Annotations); r != nil && r.EntryUID == string(in.entry.UID) && r.HostUID == hostUID(in) {
+	if r := installRecord(in.entry.Annotations); r != nil && r.EntryUID == uid && r.HostUID == hostUID(in) {
+		if in.host != nil {
+			if h := installRecord(in.host.Annotations); h == nil || h.EntryUID != uid {
+				return 0
+			}
+		}
 		g = r.Generation
 	}
-	if s := in.session; s != nil && s.Status.Installed != nil && s.Spec.EntryUID == string(in.entry.UID) {
-		g = max(g, s.Status.Installed.Generation)
+	s := in.session
+	if s == nil || s.Status.Installed == nil || s.Spec.EntryUID != uid {
+		return g
 	}
-	return g
+	if c := s.Status.Consumed; c != nil && c.HostUID != hostUID(in) {
+		return g
+	}
+	return max(g, s.Status.Installed.Generation)
 }
 
 // hostUID is the host's own UID, or for raw MACs a hash of them.

@@ -22,12 +22,7 @@ func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 	if d.plan != nil {
 		o.Plan = planStatus(*d.plan)
 	}
-	if r := annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled); r != nil && r.EntryUID == string(in.entry.UID) {
-		o.Installed = &v1alpha1.InstalledObservation{Generation: r.Generation, PlanDigest: r.PlanDigest}
-		if at, err := time.Parse(time.RFC3339, r.At); err == nil {
-			o.Installed.At = &metav1.Time{Time: at}
-		}
-	}
+	o.Installed = installedObservation(in)
 	s := in.session
 	if s == nil || s.Spec.EntryUID != string(in.entry.UID) {
 		o.Stage = v1alpha1.StageWaiting
@@ -37,9 +32,27 @@ func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 	if o.Stage == "" {
 		o.Stage = v1alpha1.StageWaiting
 	}
-	if g := s.Spec.Grant; g != nil && s.Spec.Revocation == nil {
+	if g := s.Spec.Grant; g != nil && s.Spec.Revocation == nil && g.Generation > o.InstalledGeneration {
 		o.Grant = g.DeepCopy()
 		o.GrantConsumed = s.Status.Consumed != nil && s.Status.Consumed.GrantID == g.ID
+	}
+	return o
+}
+
+// installedObservation says what is on the disk: by the session that just saw it, else by the entry's own record.
+func installedObservation(in inputs) *v1alpha1.InstalledObservation {
+	r := annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
+	if s := in.session; s != nil && s.Spec.EntryUID == string(in.entry.UID) && s.Status.Installed != nil && (r == nil || r.Generation <= s.Status.Installed.Generation) {
+		i := s.Status.Installed
+		at := metav1.NewTime(i.At.UTC().Truncate(time.Second))
+		return &v1alpha1.InstalledObservation{Generation: i.Generation, PlanDigest: i.PlanDigest, At: &at}
+	}
+	if r == nil || r.EntryUID != string(in.entry.UID) {
+		return nil
+	}
+	o := &v1alpha1.InstalledObservation{Generation: r.Generation, PlanDigest: r.PlanDigest}
+	if at, err := time.Parse(time.RFC3339, r.At); err == nil {
+		o.At = &metav1.Time{Time: at}
 	}
 	return o
 }
@@ -91,6 +104,13 @@ func questionText(in inputs, reason string) string {
 		boot.IssueSessionLost:   "was granted an install whose BootSession is gone",
 		boot.IssueGrantLost:     "was granted an install that its BootSession no longer knows",
 	}[reason]
+	if in.host == nil {
+		return fmt.Sprintf("%s %s; nothing is installed: to install it all the same, delete this entry and make a new one", host, found)
+	}
+	if serial == "" {
+		return fmt.Sprintf("%s %s; nothing is installed until a person has looked, and its BMC tells no serial number to confirm it by: its operator must power it off, and remove annotations %s and %s from the host and the entry",
+			host, found, v1alpha1.AnnotationGranted, v1alpha1.AnnotationInstalled)
+	}
 	seen := ""
 	if q := question(in.entry); q != nil && q.Seen != "" {
 		seen = " (the present value was there before the question: remove it first)"
@@ -179,7 +199,25 @@ func installedCondition(in inputs, d decision) xpv2.Condition {
 		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
 			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise %s to ask again", want, raised(in)))
 	}
+	if usedAlready(in, want) {
+		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, fmt.Sprintf(
+			"an install of generation %d was begun once and isn't known to have ended; nothing is installed twice by itself: raise %s to %d to install again", want, raised(in), want+1))
+	}
+	if d.issue.Reason == boot.IssuePowerUnknown {
+		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForHost,
+			fmt.Sprintf("generation %d isn't granted yet: waiting for the BMC to say whether the machine is off", want))
+	}
 	return installing(in, want)
+}
+
+// usedAlready says whether the generation was used by another grant than the one that stands, if any: no boot server honours that one.
+func usedAlready(in inputs, want int64) bool {
+	s := in.session
+	if s == nil || s.Status.Consumed == nil {
+		return false
+	}
+	c, g := s.Status.Consumed, s.Spec.Grant
+	return c.EntryUID == string(in.entry.UID) && c.Generation >= want && (g == nil || g.ID != c.GrantID)
 }
 
 // installing says where an install is that has been granted, or how it ended.
