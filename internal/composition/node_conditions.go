@@ -26,8 +26,8 @@ func (n *node) conditions(addressed xpv2.Condition) []xpv2.Condition {
 		mirror(claim, v1alpha1.ConditionBound, corev1.ConditionFalse, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
 		addressed,
 		n.served(entry),
-		mirror(entry, v1alpha1.ConditionInstalled, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "nothing was installed yet"),
-		mirror(entry, v1alpha1.ConditionBooted, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "the machine was not seen booting yet"),
+		installedCondition(entry),
+		mirror(entry, v1alpha1.ConditionBooted, corev1.ConditionFalse, v1alpha1.ReasonWaitingForDiskBoot, "the machine has not been seen booting from its disk"),
 		mirror(claim, v1alpha1.ConditionReachable, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
 		mirror(claim, v1alpha1.ConditionHealthy, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForHost, "no host is bound yet"),
 		mirror(entry, v1alpha1.ConditionCurrent, corev1.ConditionUnknown, v1alpha1.ReasonWaitingForBootEntry, "nothing was installed yet"),
@@ -45,11 +45,24 @@ func mirror(cs []xpv2.Condition, ct xpv2.ConditionType, status corev1.ConditionS
 	return xpv2.Condition{Type: ct, Status: status, Reason: reason, Message: message}
 }
 
+// installedCondition says whether what was asked for is installed, or what keeps it from being so. The steps on the way are the node's phase and
+// message: told here too, each would be one more change of the composite, and Crossplane stops listening to one that changes too often.
+func installedCondition(entry []xpv2.Condition) xpv2.Condition {
+	c := mirror(entry, v1alpha1.ConditionInstalled, corev1.ConditionFalse, "", "")
+	if c.Status == corev1.ConditionTrue || c.Reason != "" && !onTheWay(c.Reason) {
+		return c
+	}
+	return xpv2.Condition{Type: c.Type, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonWaitingForInstall, Message: "what is asked for isn't installed yet"}
+}
+
+// onTheWay says whether a reason is one of waiting, not of trouble.
+func onTheWay(r xpv2.ConditionReason) bool { return strings.HasPrefix(string(r), "Waiting") }
+
 // served says whether a boot server serves the plan; where there is none yet, what the plan lacks is the answer.
 func (n *node) served(entry []xpv2.Condition) xpv2.Condition {
-	c := mirror(entry, v1alpha1.ConditionServed, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "the boot entry was not looked at yet")
+	c := mirror(entry, v1alpha1.ConditionServed, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "there is no plan to serve yet")
 	planned := mirror(entry, v1alpha1.ConditionPlanned, corev1.ConditionUnknown, "", "")
-	if c.Status != corev1.ConditionTrue && planned.Status == corev1.ConditionFalse {
+	if c.Status != corev1.ConditionTrue && planned.Status == corev1.ConditionFalse && !onTheWay(planned.Reason) {
 		c.Reason, c.Message, c.LastTransitionTime = planned.Reason, planned.Message, planned.LastTransitionTime
 	}
 	return c
@@ -63,7 +76,7 @@ func (n *node) addressedCondition(held *problem) xpv2.Condition {
 		return c
 	}
 	if n.address == nil {
-		c.Message = "an address is being asked for"
+		c.Message = "NetBox is being asked for an address"
 		return c
 	}
 	ready, synced := n.address.GetCondition(xpv2.TypeReady), n.address.GetCondition(xpv2.TypeSynced)

@@ -40,7 +40,7 @@ func TestAddressedCondition(t *testing.T) {
 		"NotMade": {
 			reason: "the object is on its way",
 			node:   aNode(),
-			want:   want{no, v1alpha1.ReasonWaitingForAddress, "an address is being asked for"},
+			want:   want{no, v1alpha1.ReasonWaitingForAddress, "NetBox is being asked for an address"},
 		},
 		"Asked": {
 			reason: "the object is there, NetBox hasn't answered",
@@ -132,6 +132,30 @@ func TestCause(t *testing.T) {
 	} {
 		if got := cause(in); got != want {
 			t.Errorf("cause(%q) is %q, not %q", in, got, want)
+		}
+	}
+}
+
+func TestInstalledCondition(t *testing.T) {
+	on := func(status corev1.ConditionStatus, reason xpv2.ConditionReason) []xpv2.Condition {
+		return []xpv2.Condition{{Type: v1alpha1.ConditionInstalled, Status: status, Reason: reason, Message: "the entry's own words"}}
+	}
+	cases := map[string]struct {
+		reason string
+		entry  []xpv2.Condition
+		want   xpv2.ConditionReason
+	}{
+		"NoEntry":    {"Before there's an entry nothing is installed.", nil, v1alpha1.ReasonWaitingForInstall},
+		"Granted":    {"Steps on the way don't change the composite.", on(corev1.ConditionFalse, v1alpha1.ReasonWaitingForDHCP), v1alpha1.ReasonWaitingForInstall},
+		"Installing": {"Nor does the install itself.", on(corev1.ConditionFalse, v1alpha1.ReasonWaitingForInstall), v1alpha1.ReasonWaitingForInstall},
+		"Failed":     {"Trouble is told in the entry's words.", on(corev1.ConditionFalse, v1alpha1.ReasonInstallFailed), v1alpha1.ReasonInstallFailed},
+		"Asks":       {"So is a question.", on(corev1.ConditionFalse, v1alpha1.ReasonNeedsConfirmation), v1alpha1.ReasonNeedsConfirmation},
+		"Done":       {"And success.", on(corev1.ConditionTrue, v1alpha1.ReasonAvailable), v1alpha1.ReasonAvailable},
+	}
+	for name, tc := range cases {
+		c := installedCondition(tc.entry)
+		if c.Reason != tc.want || (c.Status == corev1.ConditionTrue) != (name == "Done") {
+			t.Errorf("%s: %s\ninstalledCondition(...) = %s, %s", name, tc.reason, c.Status, c.Reason)
 		}
 	}
 }

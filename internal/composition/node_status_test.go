@@ -128,7 +128,7 @@ func TestTell(t *testing.T) {
 		"BoundWithoutAddress": {
 			reason: "a bound node waits for its address",
 			node:   aNode(claims(v1alpha1.ClaimBound, v1alpha1.ReasonBound, "held"), holds),
-			want:   want{Phase: platform.PhaseAddressing, Reason: v1alpha1.ReasonWaitingForAddress, Message: "an address is being asked for", Bound: true},
+			want:   want{Phase: platform.PhaseAddressing, Reason: v1alpha1.ReasonWaitingForAddress, Message: "NetBox is being asked for an address", Bound: true},
 		},
 		"ProfileMissingWithoutAddress": {
 			reason: "a missing profile is to be mended, a missing address only waited for",
