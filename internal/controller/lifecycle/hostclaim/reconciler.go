@@ -162,6 +162,9 @@ func (r *reconciler) gather(ctx context.Context, c *v1alpha1.HostClaim) (inputs,
 		if err := r.gatherAddresses(ctx, &in); err != nil {
 			return in, err
 		}
+		if err := r.gatherOrphans(ctx, &in); err != nil {
+			return in, err
+		}
 	}
 	if key := hostName(c); key.Name != "" {
 		h := &v1alpha1.RedfishHost{}

@@ -12,10 +12,16 @@ import (
 // run decides the boot of a bound machine: plan and address first, then grant, then a boot server that
 // has seen the grant, then boot-once and power.
 func run(in inputs) verdict {
+	if in.host.DeletionTimestamp != nil {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is being removed by its operator, and is powered off for it; delete the claim to let it go", in.host.Name)
+	}
 	if in.entry == nil {
 		return powerOnly(in)
 	}
 	e := in.entry
+	if e.DeletionTimestamp != nil {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "BootEntry %q is being deleted, and goes with its claim: the machine is left as it is until the claim is deleted too", e.Name)
+	}
 	plan := e.Status.AtProvider.Plan
 	if plan == nil || plan.HostUID != string(in.host.UID) || plan.EntryUID != string(e.UID) {
 		c := e.GetCondition(v1alpha1.ConditionPlanned)
@@ -107,7 +113,7 @@ func install(in inputs, generation int64) verdict {
 	}
 	e := in.entry
 	r := record[v1alpha1.BootRecord](in.claim, v1alpha1.AnnotationBoot)
-	if r != nil && r.EntryUID == string(e.UID) && r.HostUID == string(in.host.UID) && r.Generation == generation {
+	if r != nil && r.EntryUID == string(e.UID) && r.HostUID == string(in.host.UID) && r.Generation == generation && !stoppedBefore(in, *r) {
 		return apply(in, progress(in, generation), wish{v1alpha1.PoweredOn, r.Once})
 	}
 	if g := e.Status.AtProvider.Grant; g != nil && e.Status.AtProvider.GrantConsumed {
@@ -123,6 +129,12 @@ func install(in inputs, generation int64) verdict {
 	}
 	v := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForPowerOff, "host %s is powered off first, to install generation %d%s", in.host.Name, generation, troubleOf(in.host))
 	return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+}
+
+// stoppedBefore says whether a machine was started for its install, and stopped by its claim before the install began: its network
+// boot may be used up, and starts anew with its power.
+func stoppedBefore(in inputs, r v1alpha1.BootRecord) bool {
+	return in.seenOff() && currentOnce(in) >= r.Once && !in.entry.Status.AtProvider.GrantConsumed
 }
 
 // granted says, by an empty verdict, whether the generation is granted and a boot server has seen it.
@@ -141,6 +153,9 @@ func granted(in inputs, generation int64) verdict {
 	}
 	if c := e.GetCondition(v1alpha1.ConditionPlanned); c.Status == corev1.ConditionFalse {
 		return at(v1alpha1.ClaimPreparing, c.Reason, "%s", c.Message)
+	}
+	if installed.Reason == v1alpha1.ReasonWaitingForHost {
+		return at(v1alpha1.ClaimPreparing, hostReason(in.host), "%s%s", installed.Message, troubleOf(in.host))
 	}
 	if g == nil || g.Generation != generation || g.HostUID != string(in.host.UID) || g.PlanDigest != plan.Digest {
 		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet", generation)
