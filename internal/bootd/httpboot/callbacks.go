@@ -96,8 +96,11 @@ func (s *Server) said(c caller, r report) {
 	})
 }
 
-// begin consumes the grant, unless the same boot did.
+// begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.
 func (s *Server) begin(ctx context.Context, c caller, r report) error {
+	if c.plan.Mode != boot.ModeLive && c.ended() {
+		return boot.ErrConsumed
+	}
 	if c.plan.Mode != boot.ModeLive && !c.owns() {
 		if err := s.o.Sessions.Consume(ctx, c.plan, c.claims); err != nil {
 			return err

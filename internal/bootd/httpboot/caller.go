@@ -72,6 +72,24 @@ func (c caller) fits() bool {
 // in it yet says nothing: then the session must be asked.
 func (c caller) owns() bool { return c.session != nil && boot.Owns(*c.session, c.claims) == nil }
 
+// ended says whether this boot has reported its install: it needs no image any more, and doesn't begin again.
+func (c caller) ended() bool {
+	return c.owns() && c.session.Installed != nil && c.session.Installed.GrantID == c.claims.GrantID
+}
+
+// planDigest is that of the plan which was granted to this boot.
+func (c caller) planDigest() string {
+	switch s := c.session; {
+	case c.plan.Mode == boot.ModeLive:
+		return c.plan.Digest() // Its token is of the present plan.
+	case s.Consumed != nil && s.Consumed.GrantID == c.claims.GrantID:
+		return s.Consumed.PlanDigest
+	case s.Grant != nil:
+		return s.Grant.PlanDigest
+	}
+	return ""
+}
+
 // refuse answers a machine whose request was refused, or couldn't be decided.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	if final(err) {

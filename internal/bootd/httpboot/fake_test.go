@@ -49,6 +49,10 @@ func (s *sessions) OpenAndConsume(_ context.Context, _ *boot.Plan, t boot.Claims
 	return s.call("open+consume " + t.Nonce)
 }
 
+func (s *sessions) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error {
+	return s.call("deliver " + t.Nonce)
+}
+
 func (s *sessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.call("check") }
 
 func (s *sessions) Report(_ context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) error {

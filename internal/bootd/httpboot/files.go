@@ -19,7 +19,8 @@ import (
 // filePatience is how long a request waits for a file that is on its way.
 const filePatience = 20 * time.Second
 
-// file serves a kernel or an initrd of the boot's own plan. It opens and consumes nothing.
+// file serves a kernel or an initrd of the boot's own plan. It opens and consumes nothing. A kernel that destroys by itself
+// is given to the boot alone that used the grant, and noted before its first byte.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.caller(r, boot.TokenBoot)
 	if !ok || !c.fits() {
@@ -30,6 +31,12 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		http.NotFound(w, r)
 		return
+	}
+	if kernel && c.plan.KernelDestroys() && r.Method == http.MethodGet {
+		if err := s.o.Sessions.Deliver(r.Context(), c.plan, c.claims); err != nil {
+			s.refuse(w, err)
+			return
+		}
 	}
 	if kernel && r.Method == http.MethodGet {
 		s.o.Sessions.Sight(c.plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.plan.Mode == boot.ModeLive})
@@ -57,6 +64,10 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if c.ended() {
+		forbidden(w)
+		return
+	}
 	for _, f := range c.plan.Artifacts {
 		if f.Image != nil && strings.HasSuffix(c.claims.Nonce, archDigit(f.Arch)) {
 			s.artifact(w, r, f.Image.Artifact)
@@ -66,25 +77,32 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// admitted lets a boot at what only it may have. For an install a GET consumes its grant, unless this
-// boot has used it already; a HEAD never does.
+// admitted lets a boot at what only it may have, and gives it the plan that was granted. For an install a GET consumes its
+// grant, unless this boot has used it already; a HEAD never does.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool) {
 	c, ok := s.caller(r, boot.TokenBoot)
 	if !ok || !c.fits() {
 		forbidden(w)
 		return c, false
 	}
-	if c.plan.Mode == boot.ModeLive || c.owns() || r.Method == http.MethodHead {
-		return c, true
+	if c.plan.Mode != boot.ModeLive && !c.owns() && r.Method != http.MethodHead {
+		if err := s.o.Sessions.Consume(r.Context(), c.plan, c.claims); err != nil {
+			s.refuse(w, err)
+			return c, false
+		}
 	}
-	if err := s.o.Sessions.Consume(r.Context(), c.plan, c.claims); err != nil {
-		s.refuse(w, err)
+	p := s.granted.plan(c.claims.Entry, c.plan, c.planDigest())
+	if p == nil {
+		s.o.Logger.Warn("an install gets nothing more: its plan was changed since it began", "entry", c.plan.Entry.String())
+		forbidden(w)
 		return c, false
 	}
+	c.plan = p
 	return c, true
 }
 
-// data serves user data and the like. All of it consumes: whoever asks for it is an install that began.
+// data serves user data and the like. All of it consumes: whoever asks for it is an install that began. Whether the boot
+// may still have it is asked anew each time, since the watch may not have heard of a revocation yet.
 func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	c, ok := s.admitted(w, r)
 	if !ok {
@@ -94,6 +112,21 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method == http.MethodHead && !c.owns() && c.plan.Mode != boot.ModeLive {
 		return // Not even its length before the grant is used.
+	}
+	if c.owns() {
+		if err := s.o.Sessions.Check(r.Context(), c.plan, c.claims); err != nil {
+			s.refuse(w, err)
+			return
+		}
+	}
+	s.secret(w, r, c, name)
+}
+
+// secret serves what is in the machine's Secret, unless that was changed since the boot began.
+func (s *Server) secret(w http.ResponseWriter, r *http.Request, c caller, name string) {
+	if present, ok := s.o.State().ByEntry(c.claims.Entry); !ok || present.UserDataDigest != c.plan.UserDataDigest {
+		forbidden(w)
+		return
 	}
 	if c.plan.UserDataSecret == "" {
 		s.given(w, r, nil, name)

@@ -13,7 +13,13 @@ import (
 )
 
 func owned(r *rig) {
-	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now}
+	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(), Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now}
+}
+
+// destroys makes the machine's plan one whose kernel needs no second question.
+func destroys(r *rig) {
+	r.plan.Method = boot.MethodKernel
+	owned(r)
 }
 
 func TestFiles(t *testing.T) {
@@ -56,6 +62,21 @@ func TestFiles(t *testing.T) {
 		"LiveOldPlan": {
 			reason: "a live boot's token ends with its plan", change: live, claims: boot.Claims{GrantID: "00000000000000ee"}, path: "files/sha256-aaaa", status: 403,
 		},
+		"DestructiveKernel": {
+			reason: "that such a kernel goes out is noted before its first byte", change: destroys, path: "files/sha256-aaaa",
+			status: 200, body: "kernel", calls: []string{"deliver"},
+		},
+		"DestructiveKernelHead": {
+			reason: "a HEAD isn't it", change: destroys, method: http.MethodHead, path: "files/sha256-aaaa", status: 200,
+		},
+		"DestructiveKernelAPIDown": {
+			reason: "what can't be noted isn't given", change: func(r *rig) { destroys(r); r.sessions.err = errors.New("refused") },
+			path: "files/sha256-aaaa", status: 503, calls: []string{"deliver"},
+		},
+		"DestructiveKernelOfAnother": {
+			reason: "nor to a boot that didn't use the grant", change: func(r *rig) { destroys(r); r.sessions.err = boot.ErrConsumed },
+			path: "files/sha256-aaaa", status: 403, calls: []string{"deliver"},
+		},
 		"Image": {
 			reason: "the first byte of an image consumes", path: "image", status: 200, body: "0123456789", calls: []string{"consume"},
 		},
@@ -77,6 +98,23 @@ func TestFiles(t *testing.T) {
 		"ImageRefused": {
 			reason: "another boot's grant", change: func(r *rig) { r.sessions.err = boot.ErrConsumed }, path: "image", status: 403, calls: []string{"consume"},
 		},
+		"ImageAfterwards": {
+			reason: "an install that was reported needs no image any more",
+			change: func(r *rig) { owned(r); r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1} }, path: "image", status: 403,
+		},
+		"ImagePlanChanged": {
+			reason: "the profile was edited: no boot gets the rest of another image than it was granted",
+			change: func(r *rig) { owned(r); r.plan.Artifacts[0].Image.Digest = kernelDigest }, path: "image",
+			header: []string{"Range", "bytes=4-"}, status: 403,
+		},
+		"UserDataPlanChanged": {
+			reason: "nor the user data of a later edit",
+			change: func(r *rig) { owned(r); r.plan.UserDataDigest = "sha256:later" }, path: "user-data", status: 403,
+		},
+		"UserDataRevoked": {
+			reason: "the session was closed, and the watch hasn't heard of it yet",
+			change: func(r *rig) { owned(r); r.sessions.err = boot.ErrRevoked }, path: "user-data", status: 403, calls: []string{"check"},
+		},
 		"LiveImage": {
 			reason: "a live boot has no grant to consume", change: live, path: "image", status: 200, body: "0123456789",
 		},
@@ -87,13 +125,14 @@ func TestFiles(t *testing.T) {
 			reason: "not even its length before", method: http.MethodHead, path: "user-data", status: 200,
 		},
 		"MetaDataMissing": {
-			reason: "what isn't there", change: owned, path: "meta-data", status: 404,
+			reason: "what isn't there", change: owned, path: "meta-data", status: 404, calls: []string{"check"},
 		},
 		"VendorDataMissing": {
-			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200,
+			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200, calls: []string{"check"},
 		},
 		"DataAPIDown": {
 			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,
+			calls: []string{"check"},
 		},
 		"Unavailable": {
 			reason: "its server is away", change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonFetch} }, path: "files/sha256-aaaa", status: 502,
@@ -126,7 +165,10 @@ func TestFiles(t *testing.T) {
 			}
 			var calls []string
 			for _, c := range tc.calls {
-				calls = append(calls, c+" "+r.nonce())
+				if c != "check" {
+					c += " " + r.nonce()
+				}
+				calls = append(calls, c)
 			}
 			if diff := cmp.Diff(calls, r.sessions.calls); diff != "" {
 				t.Errorf("%s: calls -want +got:\n%s", tc.reason, diff)
@@ -173,10 +215,14 @@ func TestCallbacks(t *testing.T) {
 		status             int
 		calls              []string
 	}{
-		"Begin":         {reason: "the first callback consumes", verb: "begin", status: 204, calls: []string{"consume NONCE"}},
-		"BeginAgain":    {reason: "a repeat doesn't", verb: "begin", change: owned, status: 204},
-		"BeginRefused":  {reason: "another boot", verb: "begin", change: func(r *rig) { r.sessions.err = boot.ErrSuperseded }, status: 403, calls: []string{"consume NONCE"}},
-		"BeginAPIDown":  {reason: "it's asked to try again", verb: "begin", change: func(r *rig) { r.sessions.err = errors.New("refused") }, status: 503, calls: []string{"consume NONCE"}},
+		"Begin":        {reason: "the first callback consumes", verb: "begin", status: 204, calls: []string{"consume NONCE"}},
+		"BeginAgain":   {reason: "a repeat doesn't", verb: "begin", change: owned, status: 204},
+		"BeginRefused": {reason: "another boot", verb: "begin", change: func(r *rig) { r.sessions.err = boot.ErrSuperseded }, status: 403, calls: []string{"consume NONCE"}},
+		"BeginAPIDown": {reason: "it's asked to try again", verb: "begin", change: func(r *rig) { r.sessions.err = errors.New("refused") }, status: 503, calls: []string{"consume NONCE"}},
+		"BeginAfterwards": {reason: "a boot that has reported its install doesn't begin another", verb: "begin", change: func(r *rig) {
+			owned(r)
+			r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1}
+		}, status: 403},
 		"Progress":      {reason: "progress is a sighting", verb: "progress", body: `{"percent":50}`, change: owned, status: 204},
 		"ProgressEarly": {reason: "what the watch hasn't delivered is asked for", verb: "progress", status: 204, calls: []string{"check"}},
 		"Installed":     {reason: "with what it says", verb: "installed", body: `{"message":"ok\u0007","percent":100}`, change: owned, status: 204, calls: []string{"installed ok (100 %)"}},

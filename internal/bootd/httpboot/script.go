@@ -29,8 +29,9 @@ const (
 	// bootTokenLife is how long the token of a boot is good beyond its grant: for the install that began
 	// in the grant's last minute, and for the report of the system that it started.
 	bootTokenLife = 24 * time.Hour
-	// retryWindow is how long a consuming script is given again to the same request. It's a broken
-	// transfer that is retried, seconds later; a machine that starts anew comes with a new token.
+	// retryWindow is how long a consuming script is given again to the same request, unless its kernel was asked for.
+	// It's a broken transfer that is retried, seconds later; a machine that starts anew comes with a new token, or with
+	// the same one where it was reset within a minute.
 	retryWindow = 30 * time.Second
 )
 
@@ -218,6 +219,7 @@ func (s *Server) install(r *http.Request, c caller, fw boot.Firmware, nonce stri
 		s.o.Logger.Info("an install script is held back", "entry", c.plan.Entry.String(), "error", err.Error())
 		return hold(reason(err))
 	}
+	s.granted.remember(t.Entry, c.plan)
 	return a
 }
 

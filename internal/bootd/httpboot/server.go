@@ -24,6 +24,8 @@ type Sessions interface {
 	Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error
 	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	// Deliver records that a kernel which destroys by itself is about to be given.
+	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error
 	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error
@@ -63,10 +65,15 @@ type Options struct {
 }
 
 // A Server answers machines.
-type Server struct{ o Options }
+type Server struct {
+	o       Options
+	granted granted
+}
 
 // New makes a server.
-func New(o Options) *Server { return &Server{o: o} }
+func New(o Options) *Server {
+	return &Server{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}}
+}
 
 const (
 	headerTimeout  = 10 * time.Second

@@ -104,7 +104,7 @@ func plan() *boot.Plan {
 func granted() Record {
 	return Record{Name: machine(), Session: boot.Session{
 		UID: "session", EntryUID: "entry",
-		Grant: &boot.Grant{ID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, Expires: start().Add(time.Hour)},
+		Grant: &boot.Grant{ID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, PlanDigest: plan().Digest(), Expires: start().Add(time.Hour)},
 	}}
 }
 

@@ -94,14 +94,33 @@ func (m *Manager) Consume(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 	return m.consume(ctx, p, t, func(r Record) (Record, error) { return r, nil })
 }
 
-// OpenAndConsume does both in one write, for a kernel that destroys without asking again.
+// OpenAndConsume does both in one write, for a kernel that destroys without asking again. A repeat may have its script
+// again until its kernel was asked for (Deliver): later it's a machine that was reset, however alike its requests look.
 func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
 	return m.consume(ctx, p, t, func(r Record) (Record, error) {
 		if boot.Owns(r.Session, t) == nil {
-			return r, nil // A repeat: this boot may go on.
+			if !r.Progress.Timeline.Kernel.IsZero() {
+				return r, boot.ErrConsumed
+			}
+			return r, nil
 		}
+		r.Progress.Timeline.Kernel = time.Time{}
 		return m.opened(r, t.GrantID, t.Nonce)
 	})
+}
+
+// Deliver records that the boot of token t, which used the grant, is about to be given a kernel that destroys without
+// asking again. It returns nil only when that's in the session.
+func (m *Manager) Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+		if err := owns(r, p, t); err != nil {
+			return r, err
+		}
+		if r.Progress.Timeline.Kernel.IsZero() {
+			r.Progress.Timeline.Kernel = m.o.Now()
+		}
+		return r, nil
+	}, noLoss)
 }
 
 func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, first func(Record) (Record, error)) error {
@@ -109,8 +128,12 @@ func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, firs
 	err := m.change(ctx, p.Entry, func(r Record) (Record, error) {
 		intent = nil
 		next, err := m.consumption(r, p, t, first)
-		if err != nil || next.Session.Consumed == r.Session.Consumed {
+		if err != nil {
 			return next, err
+		}
+		if next.Session.Consumed == r.Session.Consumed {
+			// Another bootd's, or our own whose answer was lost and taken for a conflict.
+			return next, m.o.Log.Add(*next.Session.Consumed)
 		}
 		m.o.Crash("bootd-before-consume")
 		// On the disk before the API hears of it: the other way round a power cut in between would
@@ -145,6 +168,9 @@ func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(
 	r, err := first(r)
 	if err != nil {
 		return r, err
+	}
+	if g := r.Session.Grant; boot.Owns(r.Session, t) != nil && g != nil && g.ID == t.GrantID && g.PlanDigest != p.Digest() {
+		return r, boot.ErrNoGrant // The plan changed since its script was served: what is granted isn't what would be given.
 	}
 	now := m.o.Now()
 	s, err := consume(r.Session, m.o.Log.For(p.EntryUID), t, m.o.Name, now)

@@ -132,6 +132,16 @@ func TestConsume(t *testing.T) {
 			},
 			token: token(nonceA), want: boot.ErrNoGrant,
 		},
+		"PlanChanged": {
+			reason: "the profile was edited after the script: what was granted isn't what would be given",
+			open:   []string{nonceA},
+			edit: func(r *Record) {
+				g := *r.Session.Grant
+				g.PlanDigest = "sha256:old"
+				r.Session.Grant = &g
+			},
+			token: token(nonceA), want: boot.ErrNoGrant,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,8 @@ type Record struct {
 	Progress Progress
 }
 
-// Progress is how far the newest boot came. It's for people: no decision rests on it.
+// Progress is how far the newest boot came. It's for people; one decision alone rests on it: where a kernel destroys by
+// itself, its script isn't served again once Timeline.Kernel stands.
 type Progress struct {
 	Stage boot.Stage
 	// Reason says why the machine was last told what it was told.

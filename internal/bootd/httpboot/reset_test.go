@@ -1,0 +1,134 @@
+package httpboot
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// store is one session with compare-and-swap.
+type store struct {
+	mu  sync.Mutex
+	now session.Record
+}
+
+func (s *store) Get(context.Context, boot.Name) (session.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now, nil
+}
+
+func (s *store) Update(_ context.Context, r session.Record) (session.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Session.Revision != s.now.Session.Revision {
+		return session.Record{}, session.ErrConflict
+	}
+	r.Session.Revision = strconv.FormatUint(session.Revision(r.Session.Revision)+1, 10)
+	s.now = r
+	return r, nil
+}
+
+// real makes the rig's sessions a real manager's, as a bootd that has just started has it.
+func (r *rig) real(st *store, dir string) http.Handler {
+	r.t.Helper()
+	l, err := session.OpenLog(filepath.Join(dir, "log"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = l.Close() })
+	o := r.options()
+	o.Sessions = session.New(session.Options{
+		Store: st, Log: l, Name: dir, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+	})
+	return New(o).Handler()
+}
+
+// TestResetLooksLikeARetry: a machine that is reset within the minute may come with the xid that it had before, hence with
+// the same script token. It must not be installed twice, whichever bootd it asks, what that one remembers, and how far its
+// watch is.
+func TestResetLooksLikeARetry(t *testing.T) {
+	type world struct{ sameBootd, sameLog, watched bool }
+	for name, w := range map[string]world{
+		"SameBootd": {sameBootd: true, watched: true}, "LaggingWatch": {sameBootd: true},
+		"Restarted": {sameLog: true, watched: true}, "RestartedLagging": {sameLog: true},
+		"OtherBootd": {watched: true}, "OtherBootdLagging": {},
+	} {
+		for _, method := range []boot.Method{boot.MethodDiskImage, boot.MethodKernel} {
+			t.Run(name+string(method), func(t *testing.T) {
+				r := newRig(t, func(r *rig) { r.plan.Method = method; r.session.Grant.PlanDigest = r.plan.Digest() })
+				r.session.Revision = "1"
+				st := &store{now: session.Record{Name: r.plan.Entry, Session: r.session}}
+				dir := t.TempDir()
+				r.http.Config.Handler = r.real(st, dir)
+				first := r.script(http.MethodGet).body
+				token := tokenIn(t, first)
+				if method == boot.MethodKernel && r.script(http.MethodGet).body != first {
+					t.Fatal("before the kernel was asked for a script that was lost on its way is given again")
+				}
+				if got := r.do(http.MethodGet, "/v1/boot/"+token+"/files/sha256-aaaa", ""); got.status != http.StatusOK {
+					t.Fatalf("kernel: %d %s", got.status, got.body)
+				}
+				if method == boot.MethodDiskImage {
+					if got := r.do(http.MethodPost, "/v1/boot/"+token+"/begin", ""); got.status != http.StatusNoContent {
+						t.Fatalf("begin: %d %s", got.status, got.body)
+					}
+				}
+				if w.watched {
+					r.session = st.now.Session
+				}
+				switch {
+				case w.sameBootd:
+				case w.sameLog:
+					r.http.Config.Handler = r.real(st, dir)
+				default:
+					r.http.Config.Handler = r.real(st, t.TempDir())
+				}
+				if again := r.script(http.MethodGet).body; strings.Contains(again, "kernel ") {
+					t.Errorf("the machine that was reset is installed a second time:\n%s", again)
+				}
+				if got := r.do(http.MethodGet, "/v1/boot/"+token+"/files/sha256-aaaa", ""); got.status != http.StatusOK {
+					t.Errorf("a boot that goes on may try in place: %d", got.status)
+				}
+			})
+		}
+	}
+}
+
+func tokenIn(t *testing.T, script string) string {
+	t.Helper()
+	found := regexp.MustCompile(`baremetal\.callback=http://[^/]+/v1/boot/(\S+)`).FindStringSubmatch(script)
+	if found == nil {
+		t.Fatalf("the script has no token:\n%s", script)
+	}
+	return found[1]
+}
+
+// TestEditedMeanwhile: an install gets what it was granted though its profile is edited while it runs.
+func TestEditedMeanwhile(t *testing.T) {
+	r := newRig(t, nil)
+	r.script(http.MethodGet)
+	owned(r)
+	r.plan.Artifacts = []boot.Artifacts{r.plan.Artifacts[0]}
+	r.plan.Artifacts[0].Image = &boot.Image{Artifact: boot.Artifact{Digest: kernelDigest}}
+	if got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/image", "", "Range", "bytes=4-"); got.body != "456789" {
+		t.Errorf("the rest of a broken transfer: %d %q", got.status, got.body)
+	}
+	if got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/user-data", ""); got.status != http.StatusOK {
+		t.Errorf("user data, which wasn't edited: %d", got.status)
+	}
+	r.plan.UserDataDigest = "sha256:later"
+	if got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/user-data", ""); got.status != http.StatusForbidden {
+		t.Errorf("user data of a later edit: %d %q", got.status, got.body)
+	}
+}
