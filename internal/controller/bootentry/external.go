@@ -240,28 +240,19 @@ func (e *external) recordInstalled(ctx context.Context, mg *v1alpha1.BootEntry, 
 	return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationInstalled: r})
 }
 
-// adopt takes a confirmed machine over as it runs: its install becomes this entry's own.
+// adopt takes a confirmed machine over as it runs: its install becomes this entry's own. The host's records are written as one, and
+// then the entry's: whatever happens in between, the question and its answer are still the same.
 func (e *external) adopt(ctx context.Context, mg *v1alpha1.BootEntry, in inputs) error {
-	old := annotation[v1alpha1.InstalledRecord](in.host.Annotations, v1alpha1.AnnotationInstalled)
-	if old == nil {
-		old = annotation[v1alpha1.InstalledRecord](mg.Annotations, v1alpha1.AnnotationInstalled)
-	}
-	if old == nil {
-		return errors.New("the record of the install is gone")
-	}
-	granted := &v1alpha1.GrantRecord{
-		EntryUID: string(mg.UID), HostUID: hostUID(in), Generation: old.Generation, Serial: old.Serial, State: v1alpha1.GrantIssued,
+	records, err := adoption(in, e.now())
+	if err != nil {
+		return err
 	}
 	for _, o := range []client.Object{in.host, mg} {
-		if err := e.annotate(ctx, o, map[string]any{v1alpha1.AnnotationGranted: granted}); err != nil {
+		if err := e.annotate(ctx, o, records); err != nil {
 			return err
 		}
 	}
-	at, err := time.Parse(time.RFC3339, old.At)
-	if err != nil {
-		at = e.now()
-	}
-	return e.recordInstalled(ctx, mg, in, old.Generation, old.PlanDigest, at)
+	return nil
 }
 
 // annotate writes JSON annotations of one object, if it's still the one that was read. Nothing else of

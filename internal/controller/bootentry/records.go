@@ -2,6 +2,9 @@ package bootentry
 
 import (
 	"encoding/json"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -48,4 +51,27 @@ func installRecord(as map[string]string) *boot.InstallRecord {
 	return &boot.InstallRecord{
 		EntryUID: r.EntryUID, HostUID: r.HostUID, Generation: r.Generation, PlanDigest: r.PlanDigest, Serial: r.Serial,
 	}
+}
+
+// adoption are the records of an install that another entry, or another object of this one, left on the machine, as this entry's
+// own.
+func adoption(in inputs, now time.Time) (map[string]any, error) {
+	old := annotation[v1alpha1.InstalledRecord](in.host.Annotations, v1alpha1.AnnotationInstalled)
+	if old == nil {
+		old = annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
+	}
+	if old == nil {
+		return nil, errors.New("the record of the install is gone")
+	}
+	own := *old
+	own.EntryUID, own.HostUID, own.Serial = string(in.entry.UID), hostUID(in), in.host.Status.AtProvider.Identity.Serial
+	if _, err := time.Parse(time.RFC3339, own.At); err != nil {
+		own.At = now.UTC().Format(time.RFC3339)
+	}
+	return map[string]any{
+		v1alpha1.AnnotationInstalled: own,
+		v1alpha1.AnnotationGranted: v1alpha1.GrantRecord{
+			EntryUID: own.EntryUID, HostUID: own.HostUID, Generation: own.Generation, Serial: own.Serial, State: v1alpha1.GrantIssued,
+		},
+	}, nil
 }
