@@ -13,6 +13,9 @@ import (
 // conditionAddressed is the one condition of a node that is decided here: whether it has an address.
 const conditionAddressed xpv2.ConditionType = "Addressed"
 
+// asksNetBox is what a person reads until there's an address.
+const asksNetBox = "NetBox is being asked for an address"
+
 // conditions are a node's own, in the order of a boot. Crossplane owns Ready and Synced.
 func (n *node) conditions(addressed xpv2.Condition) []xpv2.Condition {
 	var claim, entry []xpv2.Condition
@@ -76,7 +79,7 @@ func (n *node) addressedCondition(held *problem) xpv2.Condition {
 		return c
 	}
 	if n.address == nil {
-		c.Message = "NetBox is being asked for an address"
+		c.Message = asksNetBox
 		return c
 	}
 	ready, synced := n.address.GetCondition(xpv2.TypeReady), n.address.GetCondition(xpv2.TypeSynced)
@@ -88,7 +91,7 @@ func (n *node) addressedCondition(held *problem) xpv2.Condition {
 		c.LastTransitionTime = ready.LastTransitionTime
 		return c
 	}
-	c.Message = "NetBox is being asked for an address"
+	c.Message = asksNetBox
 	switch {
 	case ready.Status == corev1.ConditionFalse && tellsMore(ready):
 		c.Reason, c.Message, c.LastTransitionTime = ready.Reason, ready.Message, ready.LastTransitionTime

@@ -76,7 +76,7 @@ func (o Options) Clock() time.Time {
 // Recorder records events under a controller's name. It uses the old events API: Crossplane's RBAC manager gives a provider no
 // right to events.k8s.io.
 func (o Options) Recorder(mgr ctrl.Manager, name string) event.Recorder {
-	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...) //nolint:staticcheck // See above.
+	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
 }
 
 const (
