@@ -80,6 +80,8 @@ const (
 	idleTimeout    = time.Minute
 	maxHeader      = 16 << 10
 	maxConnections = 4096
+	// perClient is for a whole rack behind one address of a NAT.
+	perClient = 256
 	shutdownAfter  = 3 * time.Second
 )
 
@@ -116,7 +118,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 			_ = srv.Close() // Machines go on by Range at another bootd.
 		}
 	})
-	err := srv.Serve(netutil.LimitListener(l, maxConnections))
+	err := srv.Serve(boundClients(netutil.LimitListener(l, maxConnections), perClient))
 	if stop() {
 		return err
 	}

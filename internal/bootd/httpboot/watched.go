@@ -6,12 +6,17 @@ import (
 	"time"
 )
 
+// answerPatience is for what a handler may wait for, and for its answer; those that stream go on from there.
+const answerPatience = 2 * time.Minute
+
 // watched wraps a handler: a panic costs one request, and each request is counted and logged, by its
 // route alone, since its path holds a token.
 func (s *Server) watched(route string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		rec := &recorder{ResponseWriter: w}
+		// What an earlier answer on this connection left would cut off this one. (A test's recorder has none.)
+		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerPatience))
 		defer func() {
 			if p := recover(); p != nil {
 				s.failed(rec, route, p)

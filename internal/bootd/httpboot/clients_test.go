@@ -1,0 +1,69 @@
+package httpboot
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestOneClientLeavesRoom: a machine that opens connections and says nothing is left with its share.
+func TestOneClientLeavesRoom(t *testing.T) {
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 3
+	l := boundClients(inner, most)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }), slog.New(slog.DiscardHandler))
+	}()
+	dial := func(from string) net.Conn {
+		t.Helper()
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		c, err := d.DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	ask := func(c net.Conn) bool {
+		t.Helper()
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			return false
+		}
+		_, err := c.Read(make([]byte, 1))
+		return err == nil
+	}
+	var held []net.Conn
+	for range most {
+		c := dial("127.0.0.2")
+		if !ask(c) {
+			t.Fatal("within its share a client is answered")
+		}
+		held = append(held, c)
+	}
+	if ask(dial("127.0.0.2")) {
+		t.Error("one connection too many was answered")
+	}
+	if !ask(dial("127.0.0.3")) {
+		t.Error("another client got none")
+	}
+	_ = held[0].Close()
+	for !ask(dial("127.0.0.2")) {
+		if t.Context().Err() != nil {
+			t.Fatal("a place that was given back isn't given again")
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
