@@ -188,8 +188,16 @@ func (d *daemon) http(port uint16) *httpboot.Server {
 // Seen passes on what DHCP and TFTP saw.
 func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 	if k, ok := kindOf(stage); ok {
-		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Live: p.Mode == boot.ModeLive})
+		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive})
 	}
+}
+
+// installed names the grant that a machine's disk was last installed by, as far as is known now.
+func (d *daemon) installed(p *boot.Plan) string {
+	if st := d.state(); st != nil && st.Sessions[p.EntryUID].Installed != nil {
+		return st.Sessions[p.EntryUID].Installed.GrantID
+	}
+	return ""
 }
 
 func kindOf(s boot.Stage) (session.Kind, bool) {

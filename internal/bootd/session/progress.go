@@ -38,6 +38,8 @@ type Sighting struct {
 	Reason, GrantID string
 	// Message of a report.
 	Message string
+	// Installed is the grant whose install was known when this was seen; "" where none was.
+	Installed string
 	// Live says that the machine netboots each time: then no sign means its disk.
 	Live bool
 }
@@ -117,7 +119,7 @@ func systemRuns(r *Record, at situation, x Sighting) {
 	if at == free && s.Grant != nil {
 		return
 	}
-	if at == ended && (s.Installed == nil || s.Installed.GrantID != s.Consumed.GrantID || x.At.Before(s.Installed.At)) {
+	if at == ended && (s.Installed == nil || s.Installed.GrantID != s.Consumed.GrantID || !after(x, s.Installed)) {
 		return
 	}
 	p.Stage = boot.StageBootedFromDisk
@@ -125,6 +127,10 @@ func systemRuns(r *Record, at situation, x Sighting) {
 		p.Timeline.BootedFromDisk = x.At
 	}
 }
+
+// after says whether something was seen after an install was reported. What was known then tells, whatever the clocks of
+// several bootds say; their times are for a bootd that hadn't heard of it yet.
+func after(x Sighting, i *boot.Result) bool { return x.Installed == i.GrantID || !x.At.Before(i.At) }
 
 // order of the stages, so that a late sighting doesn't set a boot back.
 func order(s boot.Stage) int {

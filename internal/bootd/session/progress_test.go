@@ -68,6 +68,18 @@ func TestAdvance(t *testing.T) {
 			before: Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawSystemDHCP, At: t0.Add(-time.Second)},
 			want: Progress{Stage: boot.StageInstalled},
 		},
+		"DiskBySlowClock": {
+			reason:  "of two bootds the one that saw the system has a slow clock; it knew of the install all the same",
+			session: boot.Session{Grant: grant, Consumed: used, Installed: done},
+			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawSystemDHCP, At: t0.Add(-time.Minute), Installed: grantID},
+			want: Progress{Stage: boot.StageBootedFromDisk, Timeline: Timeline{BootedFromDisk: t0.Add(-time.Minute)}},
+		},
+		"DiskOfAnEarlierInstall": {
+			reason:  "that an earlier install was known says nothing of this one",
+			session: boot.Session{Grant: grant, Consumed: used, Installed: done},
+			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawSystemDHCP, At: t0.Add(-time.Minute), Installed: "00000000000000bb"},
+			want: Progress{Stage: boot.StageInstalled},
+		},
 		"FailedStays": {
 			reason: "what failed isn't called booted", session: boot.Session{Grant: grant, Consumed: used, Failed: done},
 			before: Progress{Stage: boot.StageFailed}, see: Sighting{Kind: SawSystemDHCP, At: later}, want: Progress{Stage: boot.StageFailed},

@@ -38,7 +38,7 @@ func (m *Manager) Booted(ctx context.Context, p *boot.Plan, t boot.Claims, messa
 		if i := r.Session.Installed; i == nil || i.GrantID != t.GrantID {
 			return r, boot.ErrNoGrant // It can't run what it didn't say it had installed.
 		}
-		return advance(r, Sighting{Kind: SawBooted, At: m.o.Now(), Message: message}), nil
+		return advance(r, Sighting{Kind: SawBooted, At: m.o.Now(), Installed: t.GrantID, Message: message}), nil
 	}, noLoss)
 }
 
