@@ -48,7 +48,7 @@ func upToDate(reason string) lab.Check {
 
 // stops are the two ways in which a person stops all writes to what an object stands for: how it's said, what Synced then says,
 // and how it's taken back.
-var stops = map[string]struct{ stop, synced, resume string }{ //nolint:gochecknoglobals // A table.
+var stops = map[string]struct{ stop, synced, resume string }{
 	"Observe": {`{"spec":{"managementPolicies":["Observe"]}}`, "ReconcileSuccess", `{"spec":{"managementPolicies":["*"]}}`},
 	"Paused": {
 		`{"metadata":{"annotations":{"crossplane.io/paused":"true"}}}`, "ReconcilePaused",

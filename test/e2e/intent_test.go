@@ -43,6 +43,7 @@ func (e *env) wantActs(h *lab.Host, when string, want acts) {
 
 // on is the same environment for a subtest.
 func (e *env) on(t *testing.T) *env {
+	t.Helper()
 	sub := *e
 	sub.t = t
 	return &sub

@@ -25,7 +25,7 @@ func newLab(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := os.MkdirTemp(cache, "e2e-own-")
+	state, err := os.MkdirTemp(cache, "e2e-own-") //nolint:usetesting // Logs of a case that fails stay.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestEtcdGoesBack(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "etcd")
 	e.must(e.Plane.Snapshot(t.Context(), backup))
 	close(resume)
-	e.await(node, "installed", installed(1))
+	e.runs(node, 1)
 	want := acts{Installs: 1, Erased: 1, Ons: 1}
 	e.wantActs(h, "the install", want)
 
@@ -93,6 +93,6 @@ func TestEtcdGoesBack(t *testing.T) {
 	e.wantActs(h, "etcd's return to before the consumption", want)
 
 	e.patch(node, `{"spec":{"installGeneration":2}}`)
-	e.await(node, "installed once more", installed(2))
+	e.runs(node, 2)
 	e.wantActs(h, "installGeneration raised after it", acts{Installs: 2, Erased: 2, Ons: 2, Offs: 1})
 }
