@@ -27,6 +27,8 @@ type inputs struct {
 	servers  []v1alpha1.BootServer
 	// others are all other entries, for the MACs they hold.
 	others []v1alpha1.BootEntry
+	// hosts are all hosts, where the entry's own isn't of the segment's namespace. They are shared and not to be changed.
+	hosts []v1alpha1.RedfishHost
 }
 
 // A gatherer reads inputs. The session is read first and the claim after it: a revocation between the
@@ -99,6 +101,14 @@ func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inp
 			in.others = append(in.others, o)
 		}
 	}
+	if !ownHost(*in) {
+		return nil
+	}
+	hosts := &v1alpha1.RedfishHostList{}
+	if err := g.kube.List(ctx, hosts, client.UnsafeDisableDeepCopy); err != nil {
+		return errors.Wrap(err, "cannot list RedfishHosts")
+	}
+	in.hosts = hosts.Items
 	return nil
 }
 

@@ -21,10 +21,12 @@ import (
 type problem struct {
 	reason  xpv2.ConditionReason
 	message string
+	// mac is the one that another has, where that's the problem.
+	mac string
 }
 
 func no(reason xpv2.ConditionReason, format string, args ...any) *problem {
-	return &problem{reason, fmt.Sprintf(format, args...)}
+	return &problem{reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
 // resolve makes the plan of an entry from its inputs, or says what is missing. machine says whether the
@@ -43,8 +45,10 @@ func resolve(in inputs) (plan *boot.Plan, prob *problem) {
 	if bp != nil {
 		return nil, no(xpv2.ConditionReason(bp.Reason), "%s", bp.Message)
 	}
-	if p := checkRivals(in, *r); p != nil {
-		return nil, p
+	for _, check := range []func(inputs, boot.Plan) *problem{checkOwners, checkRivals} {
+		if p := check(in, *r); p != nil {
+			return nil, p
+		}
 	}
 	return r, nil
 }
@@ -161,36 +165,6 @@ func addressOf(in inputs) (netip.Prefix, *problem) {
 		return netip.Prefix{}, no(v1alpha1.ReasonInvalid, "address %q isn't an IPv4 address with its mask, such as 10.77.0.11/24", s)
 	}
 	return p, nil
-}
-
-// checkRivals refuses an entry whose MAC another one has: bound beats raw, earlier beats later.
-func checkRivals(in inputs, plan boot.Plan) *problem {
-	mine := map[string]bool{}
-	for _, m := range plan.MACs {
-		mine[string(m)] = true
-	}
-	for i := range in.others {
-		o := &in.others[i]
-		p := o.Status.AtProvider.Plan
-		if p == nil || o.DeletionTimestamp != nil && o.Spec.ForProvider.Machine.HostClaimRef == nil {
-			continue
-		}
-		rival := boot.Plan{Bound: p.Bound, Since: o.CreationTimestamp.Time, EntryUID: string(o.UID)}
-		for _, m := range p.MACs {
-			if mine[m] && boot.Precedes(rival, plan) {
-				return no(v1alpha1.ReasonConflict, "MAC %s is already %s's; remove it from one of them", m, rivalName(in.entry, in.network, o))
-			}
-		}
-	}
-	return nil
-}
-
-// rivalName names another entry to those who may know it: its own namespace, and the segment's owner.
-func rivalName(e *v1alpha1.BootEntry, n *v1alpha1.BootNetwork, o *v1alpha1.BootEntry) string {
-	if o.Namespace == e.Namespace || e.Namespace == n.Namespace {
-		return fmt.Sprintf("BootEntry %q", o.Namespace+"/"+o.Name)
-	}
-	return "a machine of another namespace"
 }
 
 func entryOf(in inputs, addr netip.Prefix) boot.Entry {

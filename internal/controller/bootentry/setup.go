@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
@@ -66,7 +68,7 @@ func watches(kube client.Reader) []wiring.Watch {
 		})},
 		{Object: &v1alpha1.RedfishHost{}, Map: matching(kube, func(o client.Object, e *v1alpha1.BootEntry) bool {
 			h, ok := o.(*v1alpha1.RedfishHost)
-			return ok && h.Spec.ClaimRef != nil && h.Spec.ClaimRef.Namespace == e.Namespace && claims(e, h.Spec.ClaimRef.Name)
+			return ok && (h.Spec.ClaimRef != nil && h.Spec.ClaimRef.Namespace == e.Namespace && claims(e, h.Spec.ClaimRef.Name) || shares(e, h))
 		})},
 		{Object: &v1alpha1.NetBoxIPAddress{}, Map: matching(kube, func(o client.Object, e *v1alpha1.BootEntry) bool {
 			r := e.Spec.ForProvider.Networks[0].Addresses[0].Ref
@@ -88,6 +90,12 @@ func watches(kube client.Reader) []wiring.Watch {
 func claims(e *v1alpha1.BootEntry, name string) bool {
 	r := e.Spec.ForProvider.Machine.HostClaimRef
 	return r != nil && r.Name == name
+}
+
+// shares says whether a host lists a MAC that an entry is served for.
+func shares(e *v1alpha1.BootEntry, h *v1alpha1.RedfishHost) bool {
+	p := e.Status.AtProvider.Plan
+	return p != nil && slices.ContainsFunc(macsOf(h), func(m boot.MAC) bool { return slices.Contains(p.MACs, string(m)) })
 }
 
 func refersTo(r v1alpha1.NamespacedReference, e *v1alpha1.BootEntry, o client.Object) bool {

@@ -1,0 +1,105 @@
+package bootentry
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+const mac1, mac2 = "52:54:00:00:00:01", "52:54:00:00:00:02"
+
+// named is an entry whose claim names its machine by its BMC: its host is of the tenant's own namespace.
+func named(in *inputs) {
+	in.host.Namespace = "team-a"
+	in.host.CreationTimestamp = metav1.NewTime(noon)
+}
+
+func owner(namespace string, age time.Duration, seen bool) func(*inputs) {
+	return func(in *inputs) {
+		h := v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "h", UID: "h", CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+		h.Status.AtProvider.MACs = []v1alpha1.HostMAC{{Address: mac1}}
+		if seen {
+			h.Status.AtProvider.Identity.SystemURI = "/redfish/v1/Systems/1"
+		}
+		in.hosts = append(in.hosts, h)
+	}
+}
+
+// TestOwners holds that nobody takes a machine by listing its MAC on a host of his own.
+func TestOwners(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		in      inputs
+		refused bool
+	}{
+		"Operators":     {"A machine of the segment's owner isn't taken, though its host is the younger one.", world(named, owner("infra", -time.Hour, false)), true},
+		"EarlierTenant": {"Nor is another tenant's that was there before.", world(named, owner("team-b", time.Hour, true)), true},
+		"LaterTenant":   {"A later one takes nothing.", world(named, owner("team-b", -time.Hour, true)), false},
+		"Unseen":        {"One that never showed its machine holds nothing.", world(named, owner("team-b", time.Hour, false)), false},
+		"OwnNamespace":  {"Within a namespace the entries decide.", world(named, owner("team-a", time.Hour, true)), false},
+		"OfOperator":    {"The operator's own machine isn't blocked by a tenant's host.", world(owner("team-b", time.Hour, true)), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, prob := resolve(tc.in)
+			if (prob != nil) != tc.refused {
+				t.Fatalf("%s\nresolve(...): problem %+v, want refused: %t", tc.reason, prob, tc.refused)
+			}
+			if prob != nil && (prob.reason != v1alpha1.ReasonConflict || !strings.Contains(prob.message, "a machine of another namespace")) {
+				t.Errorf("%s\nresolve(...): problem %+v", tc.reason, prob)
+			}
+		})
+	}
+}
+
+// TestIncumbent holds that who is served for a MAC keeps it against an older entry that asks for it now.
+func TestIncumbent(t *testing.T) {
+	served := func(macs ...string) func(*inputs) {
+		return func(in *inputs) {
+			in.entry.Status.AtProvider.Plan = planStatus(plan())
+			in.entry.Status.AtProvider.Plan.MACs = macs
+		}
+	}
+	rival := func(age time.Duration, uid types.UID, bound bool) func(*inputs) {
+		return func(in *inputs) {
+			o := v1alpha1.BootEntry{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "o", UID: uid, CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+			o.Status.AtProvider.Plan = &v1alpha1.Plan{Bound: bound, MACs: []string{mac1}}
+			in.others = append(in.others, o)
+		}
+	}
+	cases := map[string]struct {
+		reason        string
+		in            inputs
+		refused, kept bool
+	}{
+		"AsksAnew":   {"An older entry that is served for another MAC doesn't get this one, and keeps its own.", world(served(mac2), rival(-time.Hour, "o", true)), true, true},
+		"HasIt":      {"Of two that are served for it the older one wins.", world(served(mac1), rival(-time.Hour, "o", true)), false, false},
+		"LaterHasIt": {"And the later one isn't served for it any more.", world(served(mac1), rival(time.Hour, "o", true)), true, false},
+		"Raw":        {"A bound machine beats raw MACs, whoever asks anew.", world(served(mac2), rival(time.Hour, "o", false)), false, false},
+		"New":        {"An entry that was never served isn't anew.", world(rival(-time.Hour, "o", true)), false, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decide(tc.in, noon)
+			if (d.problem != nil) != tc.refused || (d.kept != nil) != tc.kept {
+				t.Errorf("%s\ndecide(...): problem %+v, kept %v, want refused: %t, kept: %t", tc.reason, d.problem, d.kept, tc.refused, tc.kept)
+			}
+		})
+	}
+}
+
+func TestShares(t *testing.T) {
+	in := world(owner("infra", 0, true), func(in *inputs) { in.entry.Status.AtProvider.Plan = planStatus(plan()) })
+	if !shares(in.entry, &in.hosts[0]) {
+		t.Error("an entry isn't woken by a host that has its MAC")
+	}
+	in.hosts[0].Status.AtProvider.MACs[0].Address = mac2
+	if shares(in.entry, &in.hosts[0]) {
+		t.Error("an entry is woken by a host of another MAC")
+	}
+}
