@@ -18,6 +18,8 @@ type sightings struct {
 	// urgent says that one of them may be a new stage.
 	urgent bool
 	due    time.Time
+	// again is when something urgent may be written next, by the clock that timers have.
+	again time.Time
 }
 
 // chore is something that the watch found to be done to a session.
@@ -32,13 +34,16 @@ type chore struct {
 const (
 	// calm is how often reports alone are written to one session.
 	calm = time.Second
+	// brisk is how often stages are: a machine that begins to boot a thousand times a second must not use up what the API
+	// takes of all bootds.
+	brisk = 100 * time.Millisecond
 	// maxWaiting sightings of one session; during a long outage the oldest are dropped.
 	maxWaiting = 32
 	// writers at once.
 	writers = 8
 )
 
-// Sight takes a sighting, to be written soon: a stage at once, mere reports at most once a second. It
+// Sight takes a sighting, to be written soon: a stage at once, but ten times a second at most, mere reports once a second. It
 // never blocks. What the machine said is cleaned.
 func (m *Manager) Sight(n boot.Name, x Sighting) {
 	x.Message = Clean(x.Message)
@@ -163,9 +168,11 @@ func (m *Manager) due(now time.Time) (names []boot.Name, next time.Duration) {
 		case len(w.items) == 0 && now.After(w.due):
 			delete(m.sighted, n)
 		case len(w.items) == 0:
+		case w.urgent && time.Now().Before(w.again):
+			next = min(next, time.Until(w.again))
 		case w.urgent, !now.Before(w.due):
 			names = append(names, n)
-			w.urgent, w.due = false, now.Add(calm)
+			w.urgent, w.due, w.again = false, now.Add(calm), time.Now().Add(brisk)
 		default:
 			next = min(next, w.due.Sub(now))
 		}

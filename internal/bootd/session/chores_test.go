@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -63,6 +64,25 @@ func TestReportsAreCoalesced(t *testing.T) {
 	await(t, "the last report", func() bool { return a.record(machine()).Progress.Report == "last" })
 	if a.writes > 2 {
 		t.Errorf("%d writes for one second of reports", a.writes)
+	}
+}
+
+func TestStormOfBootsIsWrittenCalmly(t *testing.T) {
+	// A tenant owns its machine: it may send a thousand DHCP requests a second, each as from a new boot.
+	a := newAPI(granted())
+	m := bootd(t, a, "bootd", t.TempDir())
+	running(t, m)
+	began := time.Now()
+	for time.Since(began) < 3*brisk {
+		m.Sight(machine(), Sighting{Kind: SawFirmwareDHCP, At: start()})
+		runtime.Gosched()
+	}
+	m.Sight(machine(), Sighting{Kind: SawKernel, At: start()})
+	await(t, "the last stage", func() bool { return a.record(machine()).Progress.Stage == boot.StageKernel })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if most := int(time.Since(began)/brisk) + 1; a.writes > most {
+		t.Errorf("%d writes in %s, want at most %d", a.writes, time.Since(began), most)
 	}
 }
 
