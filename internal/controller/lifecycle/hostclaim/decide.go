@@ -24,10 +24,12 @@ const (
 	actRecordBoot act = "RecordBoot"
 	actRevoke     act = "Revoke"
 	actQuarantine act = "Quarantine"
-	actClear      act = "ClearRecords"
-	actUnbind     act = "Unbind"
-	actLetGo      act = "LetGo"
-	actFinish     act = "RemoveFinalizer"
+	// actKeepAddresses lets the addresses of a machine that may be running outlive their objects.
+	actKeepAddresses act = "KeepAddresses"
+	actClear         act = "ClearRecords"
+	actUnbind        act = "Unbind"
+	actLetGo         act = "LetGo"
+	actFinish        act = "RemoveFinalizer"
 )
 
 // wish is what the claim applies to its host, as one whole.

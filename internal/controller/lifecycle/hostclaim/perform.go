@@ -40,6 +40,8 @@ func (r *reconciler) perform(ctx context.Context, in inputs, v verdict) error {
 		return errors.Wrap(r.kube.Update(ctx, in.session), "cannot revoke the grant")
 	case actQuarantine:
 		return r.quarantine(ctx, in)
+	case actKeepAddresses:
+		return r.keepAddresses(ctx, in)
 	case actClear:
 		return r.patch(ctx, in.host, func(o client.Object) { clearRecords(o) })
 	case actUnbind:
@@ -153,6 +155,14 @@ func (r *reconciler) apply(ctx context.Context, h *v1alpha1.RedfishHost, spec ma
 
 // quarantine gives up a machine that may still be running: its host is marked, its addresses are held.
 func (r *reconciler) quarantine(ctx context.Context, in inputs) error {
+	if err := r.keepAddresses(ctx, in); err != nil {
+		return err
+	}
+	return r.annotate(ctx, in.host, v1alpha1.AnnotationQuarantined, in.claim.Annotations[v1alpha1.AnnotationForceRelease])
+}
+
+// keepAddresses takes from the addresses what would delete them in NetBox.
+func (r *reconciler) keepAddresses(ctx context.Context, in inputs) error {
 	for i := range in.addresses {
 		if !deletes(&in.addresses[i]) {
 			continue
@@ -166,7 +176,7 @@ func (r *reconciler) quarantine(ctx context.Context, in inputs) error {
 			return err
 		}
 	}
-	return r.annotate(ctx, in.host, v1alpha1.AnnotationQuarantined, in.claim.Annotations[v1alpha1.AnnotationForceRelease])
+	return nil
 }
 
 func clearRecords(o client.Object) {

@@ -23,6 +23,10 @@ func release(in inputs) verdict {
 	if in.holdsHost() {
 		return releaseHost(in)
 	}
+	if in.heldByEarlierSelf() && !addressesKept(in) {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
+			"host %s is held by an earlier claim of this name and was never confirmed: it's left as it runs, and its addresses stay in NetBox", in.host.Name).then(actKeepAddresses)
+	}
 	if held(in) {
 		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "the machine is released; its entry and addresses follow").then(actLetGo)
 	}
@@ -31,6 +35,16 @@ func release(in inputs) verdict {
 
 // everBound says whether this claim may have had a machine.
 func (in inputs) everBound() bool { return in.holdsHost() || in.claim.Spec.Bound != nil }
+
+// heldByEarlierSelf says whether claim and host name each other, but by UIDs of before a restore. Nobody confirmed that it's the same
+// machine, so it isn't powered off; and it may be running, so its addresses can't be given to another.
+func (in inputs) heldByEarlierSelf() bool {
+	if in.holdsHost() || in.host == nil || in.host.Spec.ClaimRef == nil || in.claim.Spec.Bound == nil {
+		return false
+	}
+	r := in.host.Spec.ClaimRef
+	return r.Namespace == in.claim.Namespace && r.Name == in.claim.Name
+}
 
 func releaseHost(in inputs) verdict {
 	h := in.host

@@ -79,6 +79,19 @@ func TestRelease(t *testing.T) {
 			}),
 			want{act: actFinish, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
+		"RestoredUnconfirmed": {
+			"A machine of before a restore that nobody confirmed isn't powered off, and keeps its addresses: it may be running.",
+			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef.UID = "earlier" }),
+			want{act: actKeepAddresses, phase: releasing, reason: v1alpha1.ReasonNeedsConfirmation, says: "stay in NetBox"},
+		},
+		"RestoredKept": {
+			"Then the claim goes.",
+			world(deleted, revoked(true), func(in *inputs) {
+				in.host.Spec.ClaimRef.UID = "earlier"
+				in.addresses[0].Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+			}),
+			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
+		},
 		"ForceMarks": {
 			"A machine that is given up is marked, and its addresses are held.",
 			world(deleted, revoked(true), off, bmcDead, forced),
