@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -65,8 +66,18 @@ func selector(s *v1alpha1.SystemSelector) redfish.Selector {
 // the same System, before anything is asked of the BMC.
 func duplicateBySpec(host *v1alpha1.RedfishHost, others []v1alpha1.RedfishHost) *v1alpha1.RedfishHost {
 	return older(host, others, func(o *v1alpha1.RedfishHost) bool {
-		return sameBMC(host, o) && maySelectSame(host, o)
+		return !squats(host, o) && sameBMC(host, o) && maySelectSame(host, o)
 	})
+}
+
+// squats says whether another namespace's host only names a BMC, that never let
+// it in: by a wrong password, a missing config and the like. A tenant who is
+// first to write an address down mustn't keep the machine's owner from it.
+func squats(host, o *v1alpha1.RedfishHost) bool {
+	c := o.GetCondition(v1alpha1.ConditionReachable)
+
+	return o.GetNamespace() != host.GetNamespace() && meta.GetExternalName(o) == "" &&
+		c.Status == corev1.ConditionFalse && c.Reason != v1alpha1.ReasonUnreachable
 }
 
 // duplicateByIdentity returns the older host that is the same machine. Several

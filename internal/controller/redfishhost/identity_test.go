@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -86,6 +88,17 @@ func host(uid string, created int64, address string, change func(*v1alpha1.Redfi
 	return h
 }
 
+// elsewhere is a host of another namespace, with what is wrong with it and its external name.
+func elsewhere(why xpv2.ConditionReason, name string) func(*v1alpha1.RedfishHost) {
+	return func(h *v1alpha1.RedfishHost) {
+		h.Namespace = "team-b"
+		h.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, why, ""))
+		if name != "" {
+			meta.SetExternalName(h, name)
+		}
+	}
+}
+
 func selecting(s v1alpha1.SystemSelector) func(*v1alpha1.RedfishHost) {
 	return func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.System = &s }
 }
@@ -111,6 +124,9 @@ func TestDuplicateBySpec(t *testing.T) {
 		"SameSystem":   {reason: "The same System of one BMC.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "Node0"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "node0"}))}, want: "a"},
 		"OneSelects":   {reason: "One of them leaves it open.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "1"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
 		"OldestOfMany": {reason: "The oldest is named.", self: host("c", 3, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 2, "10.0.0.1", nil), host("a", 1, "10.0.0.1", nil)}, want: "a"},
+		"Squatter":     {reason: "One of another namespace that the BMC never let in keeps nobody from it.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnauthorized, ""))}},
+		"Unreachable":  {reason: "One that wasn't answered yet may still be let in.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnreachable, ""))}, want: "a"},
+		"WasLetIn":     {reason: "One that was let in once keeps its machine when its password is changed.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnauthorized, "ABC"))}, want: "a"},
 		"BadAddress":   {reason: "Addresses that can't be used are no BMC.", self: host("b", 2, "http://x", nil), others: []v1alpha1.RedfishHost{host("a", 1, "http://x", nil)}},
 	}
 	for name, tc := range cases {
