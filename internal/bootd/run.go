@@ -154,7 +154,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) error {
 	srv := dhcp.New(dhcp.Config{
-		State: d.state, Keys: d.keys, Sightings: d, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
+		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
 		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
 		Log:   d.c.Logger, Now: d.c.Now,
 	})
@@ -190,6 +190,14 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive})
 	}
+}
+
+// declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events.
+func (d *daemon) declined(p *boot.Plan, at time.Time) {
+	d.sessions.Sight(p.Entry, session.Sighting{
+		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
+		Message: "DHCPDECLINE: another machine on the segment uses address " + p.Network.Address.Addr().String(),
+	})
 }
 
 // installed names the grant that a machine's disk was last installed by, as far as is known now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -296,6 +297,37 @@ func TestWanted(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDeclinedIsSaid(t *testing.T) {
+	store := &oneSession{}
+	d := &daemon{sessions: session.New(session.Options{Store: store, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Log: emptyLog(t)})}
+	p := &boot.Plan{EntryUID: "u1", Network: boot.Network{Address: netip.MustParsePrefix("10.99.0.83/24")}}
+	d.declined(p, time.Now())
+	_ = d.sessions.Check(t.Context(), p, boot.Claims{}) // Any change writes what waits.
+	if got := store.written.Progress.Report; !strings.Contains(got, "DHCPDECLINE") || !strings.Contains(got, "10.99.0.83") {
+		t.Errorf("the session says %q", got)
+	}
+}
+
+// oneSession is a store that takes everything.
+type oneSession struct{ written session.Record }
+
+func (s *oneSession) Get(context.Context, boot.Name) (session.Record, error) { return s.written, nil }
+
+func (s *oneSession) Update(_ context.Context, r session.Record) (session.Record, error) {
+	s.written = r
+	return r, nil
+}
+
+func emptyLog(t *testing.T) *session.Log {
+	t.Helper()
+	l, err := session.OpenLog(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
 }
 
 func TestKindOf(t *testing.T) {

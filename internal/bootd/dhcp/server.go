@@ -45,6 +45,8 @@ type Config struct {
 	Keys func() [][]byte
 	// Sightings are told of acknowledged exchanges; nil: nobody is.
 	Sightings Sightings
+	// Declined is told of a machine that declined its address, since another answers for it; nil: nobody is.
+	Declined func(plan *boot.Plan, at time.Time)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
 	// Advertise is the address that machines are told; invalid: the one that they asked.
@@ -155,6 +157,9 @@ func (s *Server) handle(c Conn, p packet) {
 	v := s.view()
 	a := Respond(v, req, p.in)
 	s.observe(a.Facts.Client, a.Reason)
+	if a.Reason == Declined && s.cfg.Declined != nil {
+		s.cfg.Declined(a.Plan, v.Now)
+	}
 	if a.Packet != nil {
 		s.saw(a, req.TransactionID, v.Now)
 		err = c.Send(a.Packet.ToBytes(), a, p.in)

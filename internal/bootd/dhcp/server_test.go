@@ -190,6 +190,25 @@ func TestServeGoesOn(t *testing.T) {
 	}
 }
 
+func TestDeclineIsPassedOn(t *testing.T) {
+	w, declined := newWire(), make(chan string, 1)
+	var log strings.Builder
+	cfg := testConfig(testState(nil, testPlan()))
+	cfg.Declined = func(p *boot.Plan, _ time.Time) { declined <- p.Entry.String() }
+	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	stop := serving(t, w, cfg)
+	w.in <- request(t, ofType(dhcpv4.MessageTypeDecline), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83")).ToBytes()
+	if got := <-declined; got != "tenant/web-1" {
+		t.Errorf("got %q", got)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "reason=Declined") || !strings.Contains(log.String(), "10.99.0.83") || len(w.out) > 0 {
+		t.Errorf("%d answers, and the log says:\n%s", len(w.out), log.String())
+	}
+}
+
 func TestServeReportsABrokenSocket(t *testing.T) {
 	w := newWire()
 	w.broken = errors.New("boom")
