@@ -2,12 +2,22 @@ package bootentry
 
 import (
 	"bytes"
+	"context"
+	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// What says, on copied data, whose it is.
+const (
+	labelEntryUID   = v1alpha1.Group + "/entry-uid"
+	annotationEntry = v1alpha1.Group + "/entry"
 )
 
 // Keys of the copied data, named as NoCloud asks for them.
@@ -68,9 +78,34 @@ func copyOf(in inputs, bootNamespace string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: bootNamespace, Name: copyName(in.entry),
-			Labels:      map[string]string{v1alpha1.Group + "/entry-uid": string(in.entry.UID)},
-			Annotations: map[string]string{v1alpha1.Group + "/entry": in.entry.Namespace + "/" + in.entry.Name},
+			Labels:      map[string]string{labelEntryUID: string(in.entry.UID)},
+			Annotations: map[string]string{annotationEntry: in.entry.Namespace + "/" + in.entry.Name},
 		},
 		Data: machineData(in),
 	}
+}
+
+// copies are an entry's in bootd's namespace, with those that earlier entries of its name left: a restore that makes everything anew
+// leaves them to nobody.
+func (e *external) copies(ctx context.Context, mg *v1alpha1.BootEntry) ([]corev1.Secret, error) {
+	l := &corev1.SecretList{}
+	if err := e.live.List(ctx, l, client.InNamespace(e.bootNamespace), client.HasLabels{labelEntryUID}); err != nil {
+		return nil, errors.Wrap(err, "cannot list the copied data")
+	}
+	return slices.DeleteFunc(l.Items, func(s corev1.Secret) bool {
+		return s.Annotations[annotationEntry] != mg.Namespace+"/"+mg.Name
+	}), nil
+}
+
+func (e *external) dropCopies(ctx context.Context, mg *v1alpha1.BootEntry) error {
+	copies, err := e.copies(ctx, mg)
+	if err != nil {
+		return err
+	}
+	for i := range copies {
+		if err := client.IgnoreNotFound(e.kube.Delete(ctx, &copies[i])); err != nil {
+			return errors.Wrap(err, "cannot delete the copied data")
+		}
+	}
+	return nil
 }

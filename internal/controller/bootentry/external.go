@@ -54,7 +54,8 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.BootEntry) (managed
 		return managed.ExternalObservation{}, err
 	}
 	if mg.DeletionTimestamp != nil {
-		return managed.ExternalObservation{ResourceExists: in.copied != nil || open(in), ResourceUpToDate: true}, nil
+		copies, err := e.copies(ctx, mg)
+		return managed.ExternalObservation{ResourceExists: len(copies) > 0 || open(in), ResourceUpToDate: true}, err
 	}
 	now := e.now()
 	d := decide(in, now)
@@ -135,10 +136,7 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 		in.session.Spec.Revocation = &v1alpha1.Revocation{ID: e.newID(), Reason: "the BootEntry was deleted"}
 		return managed.ExternalDelete{}, errors.Wrap(e.kube.Update(ctx, in.session), "cannot close the BootSession")
 	}
-	if in.copied != nil {
-		return managed.ExternalDelete{}, errors.Wrap(client.IgnoreNotFound(e.kube.Delete(ctx, in.copied)), "cannot delete the copied data")
-	}
-	return managed.ExternalDelete{}, nil
+	return managed.ExternalDelete{}, e.dropCopies(ctx, mg)
 }
 
 // Disconnect has nothing to close.

@@ -1,0 +1,57 @@
+package bootentry
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+func copied(name, entry string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "boot", Name: name, Labels: map[string]string{labelEntryUID: name}, Annotations: map[string]string{annotationEntry: entry},
+	}}
+}
+
+// TestCopiesGo deletes an entry: what was copied for it goes, also what an entry of before a restore left, and nobody else's.
+func TestCopiesGo(t *testing.T) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := world().entry
+	entry.DeletionTimestamp = &metav1.Time{Time: noon}
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		copied("own", "team-a/web-1"), copied("earlier", "team-a/web-1"), copied("other", "team-b/web-1"),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "boot", Name: "bootd-tokens"}},
+	).Build()
+	e := &external{&connector{kube: kube, cached: kube, live: kube, bootNamespace: "boot", now: func() time.Time { return noon }}}
+	for _, exists := range []bool{true, false} {
+		o, err := e.Observe(t.Context(), entry)
+		if err != nil || o.ResourceExists != exists {
+			t.Fatalf("Observe(...) = %t, %v, want %t", o.ResourceExists, err, exists)
+		}
+		if _, err := e.Delete(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, names := &corev1.SecretList{}, []string{}
+	if err := kube.List(t.Context(), left, client.InNamespace("boot")); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range left.Items {
+		names = append(names, s.Name)
+	}
+	if diff := cmp.Diff([]string{"bootd-tokens", "other"}, names); diff != "" {
+		t.Errorf("-want left, +got:\n%s", diff)
+	}
+}
