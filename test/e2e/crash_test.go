@@ -66,17 +66,24 @@ func (e *env) allocations() int {
 	return n
 }
 
-// only is the one object of a kind in the tenant.
-func (e *env) only(kind string) *unstructured.Unstructured {
+// listOf are the tenant's objects of a kind.
+func (e *env) listOf(kind string) []unstructured.Unstructured {
 	e.t.Helper()
 	all := &unstructured.UnstructuredList{}
 	all.SetAPIVersion(lab.Baremetal)
 	all.SetKind(kind + "List")
 	e.must(e.Client().List(e.t.Context(), all, client.InNamespace(e.Tenant)))
-	if len(all.Items) != 1 {
-		e.must(fmt.Errorf("want one %s, got %d", kind, len(all.Items)))
+	return all.Items
+}
+
+// only is the one object of a kind in the tenant.
+func (e *env) only(kind string) *unstructured.Unstructured {
+	e.t.Helper()
+	all := e.listOf(kind)
+	if len(all) != 1 {
+		e.must(fmt.Errorf("want one %s, got %d", kind, len(all)))
 	}
-	return &all.Items[0]
+	return &all[0]
 }
 
 // grantOf reads the record of a grant from an object's annotations; "" where there is none.
