@@ -23,6 +23,10 @@ func release(in inputs) verdict {
 	if in.holdsHost() {
 		return releaseHost(in)
 	}
+	if in.hostMadeAnew() && !addressesKept(in) {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
+			"host %s is a new object, and nobody confirmed that it's the same machine: it's left as it runs, and its addresses stay in NetBox", in.host.Name).then(actKeepAddresses)
+	}
 	if in.heldByEarlierSelf() && !addressesKept(in) {
 		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
 			"host %s is held by an earlier claim of this name and was never confirmed: it's left as it runs, and its addresses stay in NetBox", in.host.Name).then(actKeepAddresses)
@@ -44,6 +48,12 @@ func (in inputs) heldByEarlierSelf() bool {
 	}
 	r := in.host.Spec.ClaimRef
 	return r.Namespace == in.claim.Namespace && r.Name == in.claim.Name
+}
+
+// hostMadeAnew says whether the claim was bound to an earlier object of its host: it was never given back by us, so that the machine
+// may be running, with its addresses.
+func (in inputs) hostMadeAnew() bool {
+	return in.host != nil && in.claim.Spec.Bound != nil && in.claim.Spec.Bound.UID != in.host.UID && in.host.Spec.ClaimRef == nil
 }
 
 func releaseHost(in inputs) verdict {

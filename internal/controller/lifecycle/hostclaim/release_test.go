@@ -84,6 +84,11 @@ func TestRelease(t *testing.T) {
 			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef.UID = "earlier" }),
 			want{act: actKeepAddresses, phase: releasing, reason: v1alpha1.ReasonNeedsConfirmation, says: "stay in NetBox"},
 		},
+		"HostMadeAnew": {
+			"Nor is one whose host object was made anew.",
+			world(deleted, revoked(true), func(in *inputs) { in.host.UID, in.host.Spec.ClaimRef = "anew", nil }),
+			want{act: actKeepAddresses, phase: releasing, reason: v1alpha1.ReasonNeedsConfirmation, says: "stay in NetBox"},
+		},
 		"RestoredKept": {
 			"Then the claim goes.",
 			world(deleted, revoked(true), func(in *inputs) {
