@@ -81,8 +81,8 @@ const (
 	maxHeader      = 16 << 10
 	maxConnections = 4096
 	// perClient is for a whole rack behind one address of a NAT.
-	perClient = 256
-	shutdownAfter  = 3 * time.Second
+	perClient     = 256
+	shutdownAfter = 3 * time.Second
 )
 
 // Handler serves everything under ipxe.PathBoot and ipxe.PathFirmware.

@@ -37,6 +37,7 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 		}
 	}
 	for {
+		t.sessions.retry()
 		err := s.heartbeat(ctx, t)
 		if err == errRewound { //nolint:errorlint // It's returned bare.
 			return err
@@ -128,7 +129,7 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		}
 	}
 	if t.sessions.isStuck() {
-		st.Message = "a session can't be compared with the log of consumed grants; see the log of this bootd, and restart it"
+		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"
 	}
 	return st
 }

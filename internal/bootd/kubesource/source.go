@@ -151,15 +151,28 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 }
 
 func (s *Source) publish(t *tables) {
-	var list []boot.Session
-	for _, r := range t.sessions.all() {
-		list = append(list, r.Session)
-	}
+	plans := t.entries.all()
 	segments := t.networks.all()
 	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
-	st := boot.NewState(segments, t.entries.all(), list)
+	st := boot.NewState(segments, plans, sessionsOf(plans, t.sessions.all()))
 	s.state.Store(st)
 	s.onNew(st)
+}
+
+// sessionsOf drops sessions that speak for an entry of another name: an entry's own session has its name, and what somebody
+// makes under another, or restored there, must neither hold the entry's machine nor grant it anything.
+func sessionsOf(plans []boot.Plan, records []session.Record) []boot.Session {
+	names := map[string]boot.Name{}
+	for _, p := range plans {
+		names[p.EntryUID] = p.Entry
+	}
+	var list []boot.Session
+	for _, r := range records {
+		if n, ok := names[r.Session.EntryUID]; !ok || n == r.Name {
+			list = append(list, r.Session)
+		}
+	}
+	return list
 }
 
 func compareNames(a, b boot.Name) int {

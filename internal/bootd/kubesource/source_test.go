@@ -219,6 +219,37 @@ func TestStuckLog(t *testing.T) {
 	if s.Synced(plan()) {
 		t.Error("no install starts")
 	}
+	tb.sessions.retry()
+	if got, _ := tb.sessions.at(); got != 100 || !tb.sessions.isStuck() {
+		t.Errorf("the disk is full as before: %d", got)
+	}
+	l.err = nil
+	tb.sessions.retry()
+	if got, _ := tb.sessions.at(); got != 101 || tb.sessions.isStuck() || !s.Synced(plan()) {
+		t.Errorf("when there is room again it heals without a restart: %d", got)
+	}
+}
+
+func TestStuckSessionIsDeletedOrWritten(t *testing.T) {
+	for name, heal := range map[string]func(*table[session.Record]) error{
+		"Deleted":  func(x *table[session.Record]) error { return x.Delete(bootSession("102", "g")) },
+		"Written":  func(x *table[session.Record]) error { return x.Update(bootSession("102", "g")) },
+		"Replaced": func(x *table[session.Record]) error { return x.Replace(nil, "102") },
+	} {
+		l := &log{err: errors.New("disk full")}
+		s := newSource(t, l, &clock{now: t0()})
+		tb := listed(t, s, "100", nil, nil)
+		_ = tb.sessions.Update(bootSession("101", "g"))
+		tb.sessions.UpdateResourceVersion("101")
+		l.err = nil
+		if err := heal(tb.sessions); err != nil {
+			t.Fatal(err)
+		}
+		tb.sessions.UpdateResourceVersion("102")
+		if got, _ := tb.sessions.at(); got != 102 || tb.sessions.isStuck() {
+			t.Errorf("%s: %d, stuck %t", name, got, tb.sessions.isStuck())
+		}
+	}
 }
 
 func TestTableFollowsTheWatch(t *testing.T) {

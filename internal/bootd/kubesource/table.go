@@ -17,24 +17,27 @@ import (
 type table[T any] struct {
 	// convert gives what is kept of an object; false: nothing.
 	convert func(client.Object) (T, bool)
-	// seen is called with each object before its revision counts. An error, which the reflector only
-	// logs, keeps the revision back until a fresh list.
+	// seen is called with each object before its revision counts, one at a time. An error, which the
+	// reflector only logs, keeps the revision back until retry or a fresh list succeeds.
 	seen func(client.Object) error
 	// gone is called with the name of each object that went.
 	gone func(boot.Name)
 	// changed is called after each change.
 	changed func()
 
+	order sync.Mutex // Held while seen is called.
+
 	mu       sync.Mutex
 	rows     map[boot.Name]T
 	revision uint64
 	listed   bool
-	stuck    bool
+	late     map[boot.Name]client.Object // Those that seen failed with.
+	held     uint64                      // The revision that they keep back.
 }
 
 func newTable[T any](convert func(client.Object) (T, bool), changed func()) *table[T] {
 	return &table[T]{
-		convert: convert, changed: changed, rows: map[boot.Name]T{},
+		convert: convert, changed: changed, rows: map[boot.Name]T{}, late: map[boot.Name]client.Object{},
 		seen: func(client.Object) error { return nil }, gone: func(boot.Name) {},
 	}
 }
@@ -48,10 +51,16 @@ func (t *table[T]) Update(o any) error {
 	if !ok {
 		return nil
 	}
+	t.order.Lock()
+	defer t.order.Unlock()
 	err := t.seen(x)
 	row, keep := t.convert(x)
 	t.mu.Lock()
-	t.stuck = t.stuck || err != nil
+	if err != nil {
+		t.late[nameOf(x)] = x
+	} else {
+		delete(t.late, nameOf(x))
+	}
 	if keep {
 		t.rows[nameOf(x)] = row
 	} else {
@@ -68,9 +77,12 @@ func (t *table[T]) Delete(o any) error {
 	if !ok {
 		return nil
 	}
+	t.order.Lock()
+	defer t.order.Unlock()
 	t.gone(nameOf(x))
 	t.mu.Lock()
 	delete(t.rows, nameOf(x))
+	delete(t.late, nameOf(x))
 	t.mu.Unlock()
 	t.changed()
 	return nil
@@ -78,6 +90,8 @@ func (t *table[T]) Delete(o any) error {
 
 // Replace is the reflector's: a fresh list.
 func (t *table[T]) Replace(list []any, revision string) error {
+	t.order.Lock()
+	defer t.order.Unlock()
 	rows := map[boot.Name]T{}
 	names := map[boot.Name]bool{}
 	for _, o := range list {
@@ -95,7 +109,8 @@ func (t *table[T]) Replace(list []any, revision string) error {
 	}
 	t.mu.Lock()
 	before := t.rows
-	t.rows, t.revision, t.listed, t.stuck = rows, session.Revision(revision), true, false
+	t.rows, t.revision, t.listed = rows, session.Revision(revision), true
+	t.late, t.held = map[boot.Name]client.Object{}, 0
 	t.mu.Unlock()
 	for n := range before {
 		if !names[n] {
@@ -113,7 +128,8 @@ func (t *table[T]) Resync() error { return nil }
 func (t *table[T]) UpdateResourceVersion(revision string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stuck {
+	if len(t.late) > 0 {
+		t.held = max(t.held, session.Revision(revision))
 		return
 	}
 	t.revision = max(t.revision, session.Revision(revision))
@@ -147,5 +163,29 @@ func nameOf(o client.Object) boot.Name {
 func (t *table[T]) isStuck() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.stuck
+	return len(t.late) > 0
+}
+
+// retry works in what couldn't be before: a full disk may have room again.
+func (t *table[T]) retry() {
+	if !t.isStuck() {
+		return
+	}
+	t.order.Lock()
+	defer t.order.Unlock()
+	t.mu.Lock()
+	late := maps.Clone(t.late)
+	t.mu.Unlock()
+	for n, x := range late {
+		if t.seen(x) == nil {
+			delete(late, n)
+		}
+	}
+	t.mu.Lock()
+	t.late = late
+	if len(late) == 0 {
+		t.revision, t.held = max(t.revision, t.held), 0
+	}
+	t.mu.Unlock()
+	t.changed()
 }

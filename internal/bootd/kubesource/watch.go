@@ -132,7 +132,7 @@ func (s *Source) seenSession(o client.Object) error {
 	s.mu.Unlock()
 	err := s.sessions.Seen(r)
 	if err != nil {
-		s.o.Logger.Error("a session can't be compared with the log; no install starts until bootd is restarted", "error", err.Error())
+		s.o.Logger.Error("a session can't be compared with the log; no install starts until it can, which is tried again", "error", err.Error())
 	}
 	return err
 }

@@ -29,6 +29,7 @@ type Log struct {
 	path    string
 	size    int64
 	lines   int
+	torn    bool // What is behind size may be half a line.
 	byEntry map[string][]boot.Consumption
 }
 
@@ -120,17 +121,32 @@ func (l *Log) append(e entry) error {
 		return fmt.Errorf("cannot encode a consumption: %w", err)
 	}
 	b = append(b, '\n')
+	if err := l.mend(); err != nil {
+		return err
+	}
 	_, err = l.file.Write(b)
 	if err == nil {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		// A half-written line must not damage the next one.
-		return errors.Join(fmt.Errorf("cannot log a consumption: %w", err), l.file.Truncate(l.size), seekEnd(l.file))
+		l.torn = true
+		return errors.Join(fmt.Errorf("cannot log a consumption: %w", err), l.mend())
 	}
 	l.size += int64(len(b))
 	l.lines++
 	l.take(e)
+	return nil
+}
+
+// mend takes back a half-written line, which would damage the next one. As long as it can't nothing more is logged.
+func (l *Log) mend() error {
+	if !l.torn {
+		return nil
+	}
+	if err := errors.Join(l.file.Truncate(l.size), seekEnd(l.file)); err != nil {
+		return fmt.Errorf("cannot take back a half-written line of the log of consumed grants: %w", err)
+	}
+	l.torn = false
 	return nil
 }
 

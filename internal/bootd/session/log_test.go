@@ -76,6 +76,40 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
+// TestFullDisk: /dev/full is a disk that is full, and can't be truncated either.
+func TestFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	if err := l.Add(consumption("e", "1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	good := l.file
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("this machine has no /dev/full")
+	}
+	l.file = full
+	for range 2 {
+		if err := l.Add(consumption("e", "2", 2)); err == nil {
+			t.Fatal("a consumption that isn't on the disk is called logged")
+		}
+	}
+	if got := len(l.For("e")); got != 1 || !l.torn {
+		t.Errorf("%d consumptions; torn: %t", got, l.torn)
+	}
+	_ = full.Close()
+	l.file = good
+	if _, err := good.WriteString("{\"consumption\":{\"Gra"); err != nil { // What a disk that fills up keeps of a line.
+		t.Fatal(err)
+	}
+	if err := l.Add(consumption("e", "2", 2)); err != nil {
+		t.Fatalf("when there is room again it's logged: %v", err)
+	}
+	if got := len(openLog(t, path).For("e")); got != 2 {
+		t.Errorf("what was logged after a half-written line must be readable: %d", got)
+	}
+}
+
 func TestDamagedLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(path, []byte("{\"consumption\":{\"Gra\n{}\n"), 0o600); err != nil {
