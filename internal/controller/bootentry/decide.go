@@ -42,7 +42,7 @@ func decide(in inputs, now time.Time) decision {
 	d := decision{}
 	d.plan, d.problem = resolve(in)
 	if d.problem != nil {
-		d.kept = keptPlan(in, d.problem.mac)
+		d.kept = keptPlan(in, *d.problem)
 	}
 	facts := issueFacts(in, d.plan, now)
 	d.issue = boot.NextIssue(facts)
@@ -63,10 +63,11 @@ func decide(in inputs, now time.Time) decision {
 }
 
 // keptPlan goes on serving a machine that is still the entry's own, while something that only an
-// install needs is missing. It never installs: nothing is asked for by it. A MAC that another has isn't kept.
-func keptPlan(in inputs, lost string) *v1alpha1.Plan {
+// install needs is missing. It never installs: nothing is asked for by it. What another has isn't kept.
+func keptPlan(in inputs, lost problem) *v1alpha1.Plan {
 	old := in.entry.Status.AtProvider.Plan
-	if old == nil || old.EntryUID != string(in.entry.UID) || old.HostUID != hostUID(in) || slices.Contains(old.MACs, lost) {
+	if old == nil || old.EntryUID != string(in.entry.UID) || old.HostUID != hostUID(in) ||
+		slices.Contains(old.MACs, lost.mac) || old.Network.Address == lost.address {
 		return nil
 	}
 	if in.entry.Spec.ForProvider.Machine.HostClaimRef != nil && !bound(in) {

@@ -21,8 +21,8 @@ import (
 type problem struct {
 	reason  xpv2.ConditionReason
 	message string
-	// mac is the one that another has, where that's the problem.
-	mac string
+	// mac or address is what another has, where that's the problem.
+	mac, address string
 }
 
 func no(reason xpv2.ConditionReason, format string, args ...any) *problem {

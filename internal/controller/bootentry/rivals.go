@@ -2,6 +2,7 @@ package bootentry
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -63,16 +64,21 @@ func macsOf(h *v1alpha1.RedfishHost) []boot.MAC {
 	return out
 }
 
-// checkRivals refuses an entry whose MAC another one has: bound beats raw, one that has it already beats one that asks for it now, and
-// of two that have it the earlier one wins.
+// checkRivals refuses an entry whose MAC or address another one has: bound beats raw, one that has it already beats one that asks for it
+// now, and of two that have it the earlier one wins. Addresses are NetBox's to keep apart; not every NetBox does.
 func checkRivals(in inputs, plan boot.Plan) *problem {
 	for i := range in.others {
 		o := &in.others[i]
 		p := o.Status.AtProvider.Plan
-		if p == nil || o.DeletionTimestamp != nil && o.Spec.ForProvider.Machine.HostClaimRef == nil {
-			continue
+		if p == nil || released(o) || p.Bound && p.HostUID == plan.HostUID {
+			continue // Of two entries that were served for one host the one that it's bound to now counts.
 		}
 		rival := boot.Plan{Bound: p.Bound, Since: o.CreationTimestamp.Time, EntryUID: string(o.UID)}
+		if sameAddress(*p, plan) && (boot.Precedes(rival, plan) || p.Bound == plan.Bound && movesTo(in.entry, p.Network.Address)) {
+			prob := no(v1alpha1.ReasonConflict, "address %s is already %s's; give another, and see that NetBox refuses duplicates", plan.Network.Address.Addr(), rivalName(in.entry, in.network, o))
+			prob.address = plan.Network.Address.String()
+			return prob
+		}
 		for _, m := range plan.MACs {
 			if !slices.Contains(p.MACs, string(m)) {
 				continue
@@ -83,6 +89,24 @@ func checkRivals(in inputs, plan boot.Plan) *problem {
 		}
 	}
 	return nil
+}
+
+// released says whether an entry is only going: its machine was given back, or never held.
+func released(e *v1alpha1.BootEntry) bool {
+	return e.DeletionTimestamp != nil && !slices.Contains(e.Finalizers, v1alpha1.FinalizerHeldByClaim)
+}
+
+// sameAddress says whether two plans have one address on one segment.
+func sameAddress(p v1alpha1.Plan, plan boot.Plan) bool {
+	a, err := netip.ParsePrefix(p.Network.Address)
+	return err == nil && a.Addr() == plan.Network.Address.Addr() &&
+		p.Network.Namespace == plan.Network.Namespace && p.Network.Name == plan.Network.Name.Name
+}
+
+// movesTo says whether an entry that is served already, with another address, comes to have this one.
+func movesTo(e *v1alpha1.BootEntry, address string) bool {
+	p := e.Status.AtProvider.Plan
+	return p != nil && p.EntryUID == string(e.UID) && p.Network.Address != address
 }
 
 // asksAnew says whether an entry that is served already, for other MACs, asks for one more.

@@ -103,3 +103,46 @@ func TestShares(t *testing.T) {
 		t.Error("an entry is woken by a host of another MAC")
 	}
 }
+
+// TestRivalAddress holds that two machines of a segment never have one address, whatever NetBox allows.
+func TestRivalAddress(t *testing.T) {
+	const address = "10.77.0.11/24"
+	served := func(with string) func(*inputs) {
+		return func(in *inputs) {
+			in.entry.Status.AtProvider.Plan = planStatus(plan())
+			in.entry.Status.AtProvider.Plan.Network.Address = with
+		}
+	}
+	rival := func(age time.Duration, network string) func(*inputs) {
+		return func(in *inputs) {
+			o := v1alpha1.BootEntry{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "o", UID: "o", CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+			o.Status.AtProvider.Plan = &v1alpha1.Plan{Bound: true, MACs: []string{mac2}, Network: v1alpha1.PlanNetwork{Namespace: "infra", Name: network, Address: address}}
+			in.others = append(in.others, o)
+		}
+	}
+	cases := map[string]struct {
+		reason  string
+		in      inputs
+		refused bool
+	}{
+		"Earlier":    {"The earlier one has it.", world(rival(time.Hour, "rack-7")), true},
+		"Later":      {"A later one takes nothing.", world(rival(-time.Hour, "rack-7")), false},
+		"Moved":      {"Nor does an older one that comes to it now.", world(served("10.77.0.12/24"), rival(-time.Hour, "rack-7")), true},
+		"BothServed": {"What is a rival's isn't kept either.", world(served(address), rival(time.Hour, "rack-7")), true},
+		"Going":      {"One whose machine was given back has nothing any more.", world(rival(time.Hour, "rack-7"), func(in *inputs) { in.others[0].DeletionTimestamp = &metav1.Time{Time: noon} }), false},
+		"Held": {"One that is deleted and held still has it.", world(rival(time.Hour, "rack-7"), func(in *inputs) {
+			in.others[0].DeletionTimestamp = &metav1.Time{Time: noon}
+			in.others[0].Finalizers = []string{v1alpha1.FinalizerHeldByClaim}
+		}), true},
+		"SameHost":     {"Nor has one that the host was bound to before.", world(rival(time.Hour, "rack-7"), func(in *inputs) { in.others[0].Status.AtProvider.Plan.HostUID = "host" }), false},
+		"OtherSegment": {"Another segment may have the same addresses.", world(rival(time.Hour, "rack-8")), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decide(tc.in, noon)
+			if (d.problem != nil) != tc.refused || d.kept != nil {
+				t.Errorf("%s\ndecide(...): problem %+v, kept %v, want refused: %t", tc.reason, d.problem, d.kept, tc.refused)
+			}
+		})
+	}
+}
