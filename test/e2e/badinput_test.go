@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -73,7 +72,7 @@ spec:
 	}
 
 	o.NetBox.RemoveAddress(taken[2])
-	o.readyIn(node, patient)
+	o.readyAgain(node)
 	o.installedOnce(h)
 	if n := o.addressesOf(o.Tenant); n != 1 {
 		t.Errorf("want one address, got %d", n)
@@ -109,7 +108,7 @@ func TestWrongPassword(t *testing.T) {
 	o.silentAbout(o.logs(), map[string]string{"the wrong password": wrong})
 
 	o.mend(lab.BMCPassword)
-	o.readyIn(node, patient)
+	o.readyAgain(node)
 	o.installedOnce(h)
 	if c := h.BMC.Counters(); c.FailedLogins != 1 {
 		t.Errorf("want still one failed login, got %+v", c)
@@ -142,7 +141,7 @@ func TestDuplicateBMC(t *testing.T) {
 	}
 
 	o.deleted(lab.Kind("RedfishHost", lab.InfraNamespace, h.Name))
-	o.readyIn(node, patient)
+	o.readyAgain(node)
 	o.installedOnce(h)
 }
 
@@ -162,7 +161,7 @@ func TestMissingSecret(t *testing.T) {
 	e.untouched(h)
 
 	e.patch(lab.Ref{APIVersion: "v1", Kind: "Secret", Namespace: e.Tenant, Name: "late"}, fmt.Sprintf(`{"stringData":{"userData":%q}}`, data))
-	e.readyIn(node, patient)
+	e.readyAgain(node)
 	e.installedOnce(h)
 	if got := h.Machine.Status().Disk.UserData; got != data {
 		t.Errorf("want the machine to have the user data that came late, got %q", got)
@@ -202,13 +201,13 @@ spec:
 	}
 
 	o.Artifacts.Put(image, right)
-	o.readyIn(node, patient)
+	o.readyAgain(node)
 	o.installedOnce(h)
 }
 
-// readyIn waits longer than usual: what failed is tried again at growing intervals.
-func (e *env) readyIn(r lab.Ref, timeout time.Duration) {
+// readyAgain waits longer than usual: what failed is tried again at growing intervals.
+func (e *env) readyAgain(r lab.Ref) {
 	e.t.Helper()
-	_, err := e.Await(e.t.Context(), r, "Ready", timeout, lab.Is("Ready", "True"))
+	_, err := e.Await(e.t.Context(), r, "Ready", patient, lab.Is("Ready", "True"))
 	e.must(err)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,8 +45,9 @@ func (o *ownEnv) clear(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
-	for i := len(o.owned) - 1; i >= 0; i-- {
-		if err := o.Delete(ctx, o.owned[i]); client.IgnoreNotFound(err) != nil {
+	for _, r := range slices.Backward(o.owned) {
+		err := o.Delete(ctx, r)
+		if client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
 	}
@@ -100,13 +102,12 @@ spec:
 	return lab.Kind("RedfishHost", lab.InfraNamespace, name)
 }
 
-// says waits until a claim's own status says a reason, in a sentence with each of those words, and returns the sentence.
-func (e *env) says(claim lab.Ref, reason string, words ...string) string {
+// says waits until a claim's own status says a reason, in a sentence with each of those words.
+func (e *env) says(claim lab.Ref, reason string, words ...string) {
 	e.t.Helper()
-	u := e.await(claim, "telling "+reason, func(u *unstructured.Unstructured) bool {
+	e.await(claim, "telling "+reason, func(u *unstructured.Unstructured) bool {
 		return lab.StringOf(u, "status", "reason") == reason && containsAll(lab.StringOf(u, "status", "message"), words)
 	})
-	return lab.StringOf(u, "status", "message")
 }
 
 func containsAll(s string, words []string) bool {

@@ -155,7 +155,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	var asked atomic.Int64
 	bmc := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
-		http.Redirect(w, r, "https://"+c.address+r.URL.Path, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, "https://"+c.address+r.URL.Path, http.StatusTemporaryRedirect) //nolint:gosec // To a listener of our own, which is the point.
 	}))
 	t.Cleanup(bmc.Close)
 	o.apply(namedBMC, "name", "led-astray", "address", strings.TrimPrefix(bmc.URL, "https://"), "kind", "ClusterProviderConfig", "config", o.id)

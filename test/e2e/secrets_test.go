@@ -15,7 +15,7 @@ import (
 
 // An account that appears nowhere else, so that it can be looked for.
 const (
-	secretUser     = "oob-operator-5e7d"
+	secretUser     = "oob-operator-5e7d" //nolint:gosec // Of an emulator.
 	secretPassword = "bmc-password-a83c"
 )
 

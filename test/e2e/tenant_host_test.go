@@ -41,7 +41,7 @@ func TestTenantTakesNoHeldHost(t *testing.T) {
 
 	// Once it's released, the one who waits has it: nothing else was wrong.
 	holder.deleted(lab.Kind("HostClaim", holder.Tenant, "keeper"))
-	e.readyIn(node, patient)
+	e.readyAgain(node)
 	e.installedOnce(h)
 }
 
