@@ -104,15 +104,20 @@ func (d *daemon) learned(st *boot.State) {
 	if k := d.keys(); len(k) > 0 {
 		d.snapshot.Offer(st, k)
 	}
+	needed, soon := map[string]bool{}, []boot.Artifact{}
 	for _, p := range st.Plans() {
-		if !wanted(p, st.Sessions[p.EntryUID]) {
-			continue
-		}
 		for _, f := range p.Artifacts {
 			for _, a := range httpboot.Files(f) {
-				d.cache.Start(a)
+				needed[a.Digest] = true
+				if wanted(p, st.Sessions[p.EntryUID]) {
+					soon = append(soon, a)
+				}
 			}
 		}
+	}
+	d.cache.Need(needed)
+	for _, a := range soon {
+		d.cache.Start(a)
 	}
 }
 

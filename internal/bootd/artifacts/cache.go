@@ -26,8 +26,11 @@ type Options struct {
 	Guard Guard
 	// MaxBytes of one file.
 	MaxBytes int64
-	Now      func() time.Time
-	Logger   *slog.Logger
+	// Reserve is what must stay free on the disk; 0: DefaultReserve. Free says how much is; nil: as the system says.
+	Reserve int64
+	Free    func() (int64, error)
+	Now     func() time.Time
+	Logger  *slog.Logger
 }
 
 // A Cache of files by digest.
@@ -36,8 +39,12 @@ type Cache struct {
 	http *http.Client
 	// slots bound the downloads that run at once.
 	slots chan struct{}
+	hosts hosts
+
+	clearing sync.Mutex
 
 	mu     sync.Mutex
+	needed map[string]bool
 	flying map[string]*flight
 	failed map[string]failure
 }
@@ -58,7 +65,11 @@ type failure struct {
 const (
 	// failureFor is how long a failure stands; then the next one who asks tries again.
 	failureFor = 5 * time.Second
-	downloads  = 4
+	downloads  = 16
+	// perHost downloads run at once.
+	perHost = 4
+	// maxFailed failures are remembered.
+	maxFailed = 1024
 	// DefaultMaxBytes of one file.
 	DefaultMaxBytes = 64 << 30
 )
@@ -67,6 +78,12 @@ const (
 func Open(o Options) (*Cache, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.Reserve <= 0 {
+		o.Reserve = DefaultReserve
+	}
+	if o.Free == nil {
+		o.Free = func() (int64, error) { return freeIn(o.Dir) }
 	}
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return nil, fmt.Errorf("cannot make the artifact cache: %w", err)
@@ -82,7 +99,7 @@ func Open(o Options) (*Cache, error) {
 	}
 	return &Cache{
 		o: o, http: o.Guard.client(), slots: make(chan struct{}, downloads),
-		flying: map[string]*flight{}, failed: map[string]failure{},
+		hosts: hosts{busy: map[string]*host{}}, flying: map[string]*flight{}, failed: map[string]failure{},
 	}, nil
 }
 
@@ -154,6 +171,7 @@ func (c *Cache) begin(a boot.Artifact) *flight {
 }
 
 func (c *Cache) fly(a boot.Artifact, f *flight) {
+	defer c.hosts.enter(hostOf(a.URL))() // Who waits here for a slow server keeps nobody else waiting.
 	c.slots <- struct{}{}
 	defer func() { <-c.slots }()
 	began := c.o.Now()
@@ -161,6 +179,9 @@ func (c *Cache) fly(a boot.Artifact, f *flight) {
 	c.mu.Lock()
 	delete(c.flying, a.Digest)
 	if err != nil {
+		if len(c.failed) >= maxFailed {
+			clear(c.failed)
+		}
 		c.failed[a.Digest] = failure{url: a.URL, err: err, at: c.o.Now()}
 	} else {
 		delete(c.failed, a.Digest)

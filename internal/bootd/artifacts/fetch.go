@@ -58,9 +58,13 @@ func short(digest string) string {
 
 const (
 	partial = ".partial"
-	// fetchTimeout bounds one download in total, stall how long it may stand still.
-	fetchTimeout = 2 * time.Hour
-	stall        = time.Minute
+	// fetchTimeout bounds one download in total, stall how long it may take for the next leastProgress bytes: a server that
+	// gives a byte now and then mustn't keep its place for ever.
+	fetchTimeout  = 2 * time.Hour
+	stall         = time.Minute
+	leastProgress = 1 << 20
+	// maxType of what a server says of its answer is shown.
+	maxType = 64
 )
 
 // fetch downloads one file into its place.
@@ -130,7 +134,7 @@ func contentType(h http.Header) string {
 	if err != nil {
 		return "no content type"
 	}
-	return t
+	return t[:min(len(t), maxType)]
 }
 
 // store writes a download beside its place, and puts it there only when its digest is right.
@@ -138,17 +142,22 @@ func (c *Cache) store(r io.Reader, h hash.Hash, digest string) (int64, error) {
 	fail := func(reason string, err error) (int64, error) {
 		return 0, &Error{Reason: reason, Digest: digest, err: err}
 	}
+	if err := c.room(); err != nil {
+		return fail(ReasonFetch, err)
+	}
 	f, err := os.CreateTemp(c.o.Dir, "*"+partial)
 	if err != nil {
 		return fail(ReasonFetch, errors.New("bootd can't write its cache"))
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(r, c.o.MaxBytes+1))
+	n, err := io.Copy(io.MultiWriter(&sparing{Writer: f, c: c}, h), io.LimitReader(r, c.o.MaxBytes+1))
 	if n > c.o.MaxBytes {
 		err = errors.Join(err, fmt.Errorf("it's larger than %d bytes", c.o.MaxBytes))
 	}
 	var local *os.PathError
 	switch err = errors.Join(err, f.Sync(), f.Close()); {
+	case errors.Is(err, errFull):
+		return fail(ReasonFetch, errFull)
 	case errors.As(err, &local):
 		return fail(ReasonFetch, errors.New("bootd can't write its cache; is its disk full?"))
 	case n > c.o.MaxBytes:
@@ -186,15 +195,28 @@ func redacted(s string) string {
 	return u.String()
 }
 
-// patient ends a download that stands still.
+// hostOf a URL; "" where it has none.
+func hostOf(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// patient ends a download that stands still, or nearly so.
 type patient struct {
-	r io.Reader
-	t *time.Timer
+	r   io.Reader
+	t   *time.Timer
+	got int
 }
 
 func (p *patient) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
-	p.t.Reset(stall)
+	if p.got += n; p.got >= leastProgress {
+		p.got = 0
+		p.t.Reset(stall)
+	}
 	if err != nil {
 		p.t.Stop()
 	}

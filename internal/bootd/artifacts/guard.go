@@ -63,6 +63,7 @@ const (
 	dialTimeout   = 10 * time.Second
 	headerTimeout = 30 * time.Second
 	maxRedirects  = 5
+	maxHeader     = 64 << 10
 )
 
 // client makes an HTTP client that asks only what the guard allows. It's checked after DNS, at each
@@ -82,9 +83,11 @@ func (g Guard) client() *http.Client {
 		},
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: headerTimeout,
-		IdleConnTimeout:       headerTimeout,
-		DisableCompression:    true, // The digest is of the file as it's served.
-		ForceAttemptHTTP2:     true,
+
+		MaxResponseHeaderBytes: maxHeader,
+		IdleConnTimeout:        headerTimeout,
+		DisableCompression:     true, // The digest is of the file as it's served.
+		ForceAttemptHTTP2:      true,
 	}
 	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
