@@ -2,6 +2,7 @@ package hostclaim
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -81,16 +82,26 @@ func (in inputs) seenOff() bool {
 		h.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue
 }
 
-// served says whether a live boot server serves the session's network at all.
+// liveServers counts the live boot servers that may honour the session: of the network that it was made for, and of the one that the
+// machine boots on by now.
 func (in inputs) liveServers() int {
+	var networks []string
+	if in.session != nil {
+		networks = append(networks, in.session.Spec.Network)
+	}
+	if in.entry != nil && in.entry.Status.AtProvider.Plan != nil {
+		p := in.entry.Status.AtProvider.Plan.Network
+		networks = append(networks, p.Namespace+"/"+p.Name)
+	}
 	n := 0
 	for _, s := range in.servers {
 		if s.Status.LastSeen == nil || in.now.Sub(s.Status.LastSeen.Time) > serverLife {
 			continue
 		}
 		for _, x := range s.Status.Networks {
-			if in.session != nil && x.Namespace+"/"+x.Name == in.session.Spec.Network {
+			if slices.Contains(networks, x.Namespace+"/"+x.Name) {
 				n++
+				break
 			}
 		}
 	}

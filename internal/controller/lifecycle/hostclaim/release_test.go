@@ -27,6 +27,14 @@ func TestRelease(t *testing.T) {
 			world(deleted, revoked(false)),
 			want{phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
 		},
+		"WaitForOtherBootd": {
+			"Also that of the network which the machine came to later.",
+			world(deleted, revoked(false), func(in *inputs) {
+				in.session.Spec.Network = "infra/rack-6"
+				in.entry.Status.AtProvider.Plan.Network.Namespace = "infra"
+			}),
+			want{phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
+		},
 		"NoBootd": {
 			"One that is gone is not waited for: it can't consume either.",
 			world(deleted, revoked(false), func(in *inputs) { in.now = noon.Add(time.Minute) }),
