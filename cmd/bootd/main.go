@@ -44,6 +44,8 @@ type cli struct {
 	HealthListen           string            `default:":8481" help:"Address to serve /healthz, /readyz and /metrics on. Empty: on that of HTTP."`
 	AdvertiseAddress       string            `help:"Address that machines are told; default: the one that they asked."`
 	TFTPDir                string            `default:"/usr/lib/ipxe" help:"Folder of iPXE's files, as in Debian's package ipxe." name:"tftp-dir" type:"path"`
+	TFTPMTU                int               `default:"1500" help:"MTU of this node's links, in bytes (at least 576): no TFTP packet is longer." name:"tftp-mtu"`
+	TFTPSinglePort         bool              `help:"Answer TFTP from the port that was asked, for NAT and shared addresses." name:"tftp-single-port"`
 	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
@@ -69,8 +71,9 @@ func (c *cli) config() (bootd.Config, error) {
 	cfg := bootd.Config{
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
 		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
-		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, MaxArtifactBytes: c.MaxArtifactBytes,
-		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
+		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
+		MaxArtifactBytes: c.MaxArtifactBytes,
+		Artifacts:        artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	}
 	var err error

@@ -43,6 +43,9 @@ type Config struct {
 	Advertise netip.Addr
 	// TFTPDir holds the first stages, as Debian's package ipxe installs them.
 	TFTPDir string
+	// TFTPMTU is that of this node's links, in bytes; 0: 1500. TFTPSinglePort answers from the port that was asked.
+	TFTPMTU        int
+	TFTPSinglePort bool
 	// Artifacts says where kernels and images may be fetched from.
 	Artifacts artifacts.Guard
 	// MaxArtifactBytes of one file; 0: 64 GiB.
@@ -54,6 +57,9 @@ type Config struct {
 	// Crash is called at the points where a test may want the process to die; nil: nowhere.
 	Crash func(point string)
 }
+
+// leastMTU is what each host must take (RFC 791).
+const leastMTU = 576
 
 func (c Config) complete() (Config, error) {
 	if c.Logger == nil {
@@ -69,6 +75,8 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("bootd needs a state folder: what it consumed must survive a restart")
 	case c.Kube == nil && c.PlansDir == "":
 		return c, errors.New("bootd needs access to a Kubernetes API, or a folder of plans")
+	case c.TFTPMTU != 0 && c.TFTPMTU < leastMTU:
+		return c, fmt.Errorf("an MTU of %d bytes is less than any link has (%d)", c.TFTPMTU, leastMTU)
 	case c.Kube != nil && c.PlansDir != "":
 		return c, errors.New("bootd takes plans from a Kubernetes API or from a folder, not from both")
 	}

@@ -137,6 +137,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 	if l.tftp != nil {
 		srv := tftp.New(tftp.Config{
 			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Log: d.c.Logger, Now: d.c.Now,
+			MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
 		})
 		g.Go(func() error { return srv.Serve(ctx, l.tftp) })
 	}

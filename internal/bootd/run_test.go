@@ -235,6 +235,7 @@ func TestConfig(t *testing.T) {
 		"State":  {Config{Name: "b", PlansDir: dir}, "state folder"},
 		"Source": {Config{Name: "b", StateDir: dir}, "or a folder of plans"},
 		"Both":   {Config{Name: "b", StateDir: dir, PlansDir: dir, Kube: &rest.Config{}}, "not from both"},
+		"MTU":    {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPMTU: 575}, "less than any link has"},
 		"Folder": {Config{Name: "b", StateDir: file, PlansDir: dir}, "cannot make the state folder"},
 		"Listen": {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, HTTPListen: "127.0.0.1:x"}, "cannot listen for HTTP"},
 		"Port":   {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, TFTPListen: "127.0.0.1:x"}, "cannot listen for TFTP"},

@@ -57,7 +57,8 @@ func (l *clients) take(a netip.Addr) bool {
 func (l *clients) release(a netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[a]--; l.open[a] <= 0 {
+	l.open[a]--
+	if l.open[a] <= 0 {
 		delete(l.open, a)
 	}
 }
