@@ -80,7 +80,7 @@ func passing(a act) bool {
 	switch a {
 	case actFinalize, actBindHost, actBindClaim, actHold, actRecordBoot, actClear, actUnbind, actLetGo:
 		return true
-	case actNone, actQuestion, actApply, actRevoke, actQuarantine, actFinish:
+	case actNone, actQuestion, actApply, actRevoke, actQuarantine, actKeepAddresses, actFinish:
 	}
 	return false
 }

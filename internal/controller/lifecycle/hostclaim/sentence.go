@@ -2,6 +2,7 @@ package hostclaim
 
 import (
 	"fmt"
+	"slices"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -53,14 +54,30 @@ func troubleOf(h *v1alpha1.RedfishHost) string {
 	if s, ok := troubles[hostReason(h)]; ok {
 		return ": " + s
 	}
+	synced := h.GetCondition(xpv2.TypeSynced)
+	switch {
+	case synced.Reason == xpv2.ReasonReconcilePaused:
+		return ": its operator has paused it"
+	case !updated(h):
+		return ": its operator lets nothing be done to it, by its managementPolicies"
+	case synced.Status == corev1.ConditionFalse:
+		return ": its BMC doesn't do what it's asked to; its operator must look at it"
+	}
 	return ""
+}
+
+// updated says whether a host's power may be changed at all.
+func updated(h *v1alpha1.RedfishHost) bool {
+	p := h.Spec.ManagementPolicies
+	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionUpdate)
 }
 
 // deadSentence says what keeps a release, and the way out.
 func deadSentence(in inputs) string {
-	if in.host.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue {
+	trouble := troubleOf(in.host)
+	if trouble == "" && in.host.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue {
 		return ""
 	}
 	return fmt.Sprintf("%s; the claim stays until then, or until an operator gives the machine up: kubectl annotate hostclaim -n %s %s %s='<reason>'",
-		troubleOf(in.host), in.claim.Namespace, in.claim.Name, v1alpha1.AnnotationForceRelease)
+		trouble, in.claim.Namespace, in.claim.Name, v1alpha1.AnnotationForceRelease)
 }

@@ -1,6 +1,7 @@
 package hostclaim
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -57,5 +58,30 @@ func TestHostSentence(t *testing.T) {
 func TestHealthyHost(t *testing.T) {
 	if got := troubleOf(host()); got != "" {
 		t.Errorf("want no trouble, got %q", got)
+	}
+}
+
+// TestIdleHost holds that a person reads why nothing is done to a machine that answers.
+func TestIdleHost(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*v1alpha1.RedfishHost)
+		says   string
+	}{
+		"Paused": {"The operator stopped all of it.", func(h *v1alpha1.RedfishHost) { h.SetConditions(xpv2.ReconcilePaused()) }, "paused"},
+		"Observed": {"Or all writes.", func(h *v1alpha1.RedfishHost) {
+			h.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+		}, "managementPolicies"},
+		"Refuses": {"Or the BMC doesn't obey, in words that are the operator's.", func(h *v1alpha1.RedfishHost) { h.SetConditions(xpv2.ReconcileError(errors.New("10.0.7.12 refused"))) }, "doesn't do what it's asked to"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := world(deleted, revoked(true), applied(v1alpha1.PoweredOff, 1), power(v1alpha1.PoweredOn))
+			tc.change(in.host)
+			got := decide(in).message
+			if !strings.Contains(got, tc.says) || !strings.Contains(got, "force-release") || strings.Contains(got, "10.0.7.12") {
+				t.Errorf("%s: want %q and the way out in %q", tc.reason, tc.says, got)
+			}
+		})
 	}
 }
