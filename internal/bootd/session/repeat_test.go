@@ -74,3 +74,18 @@ func TestOwnedIsLogged(t *testing.T) {
 		t.Errorf("a bootd that goes on with another's boot logs it too: %v, %v", err, second.Logged("entry"))
 	}
 }
+
+func TestRepeatOfARegrantedGeneration(t *testing.T) {
+	// A grant that a restored provider issued anew was opened before the consumption was written back: the repeat of that
+	// request opens nothing either.
+	r := granted()
+	r.Session.OpenedGrantID, r.Session.Opened = grantID, []boot.Opened{{Nonce: nonceA, At: start()}}
+	r.Session.Consumed = &boot.Consumption{GrantID: "00000000000000bb", HostUID: "host", EntryUID: "entry", Generation: 1, Nonce: nonceB, At: start()}
+	m := bootd(t, newAPI(r), "bootd", t.TempDir())
+	if err := m.Open(t.Context(), plan(), grantID, nonceA); !errors.Is(err, boot.ErrConsumed) {
+		t.Errorf("open: %v", err)
+	}
+	if err := m.Consume(t.Context(), plan(), token(nonceA)); !errors.Is(err, boot.ErrConsumed) {
+		t.Errorf("consume: %v", err)
+	}
+}

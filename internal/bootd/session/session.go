@@ -72,7 +72,10 @@ func open(s boot.Session, log []boot.Consumption, grantID, nonce, by string, now
 			return s, boot.ErrConsumed
 		}
 	}
-	if s.OpenedGrantID == grantID && !used(s, grantID) && newest(s) == nonce && now.Before(s.Grant.Expires) {
+	if s.Consumed != nil && covers(*s.Consumed, s.Grant) {
+		return s, boot.ErrConsumed
+	}
+	if s.OpenedGrantID == grantID && newest(s) == nonce && now.Before(s.Grant.Expires) {
 		return s, nil // A repeat of the same request: the same script, not another one.
 	}
 	return boot.Open(s, nonce, by, now)
