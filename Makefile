@@ -7,7 +7,8 @@ MAKEFLAGS   += --no-print-directory
 .DEFAULT_GOAL := help
 
 GO       ?= go
-LINT     := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+# The linter's cache holds paths of the checkout that it saw, so each checkout has its own.
+LINT     := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/lint-$(shell echo $(CURDIR) | cksum | cut -d' ' -f1) $(GO) tool -modfile=tools/lint/go.mod golangci-lint
 # Programs that people interrupt run by themselves, not below "go run", which doesn't pass signals on.
 CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 # Tests are listed as JSON and shown as plain "go test" does, with one line for each test that was skipped.
