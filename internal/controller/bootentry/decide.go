@@ -46,9 +46,13 @@ func decide(in inputs, now time.Time) decision {
 	}
 	facts := issueFacts(in, d.plan, now)
 	d.issue = boot.NextIssue(facts)
-	if d.issue.Step == boot.StepAsk {
-		facts.Answered = answered(in, d.issue.Reason)
+	if asked := d.issue; asked.Step == boot.StepAsk {
+		here := answered(in, asked.Reason)
+		facts.Answered = here || claimAnswered(in, asked.Reason)
 		d.issue = boot.NextIssue(facts)
+		if !here && d.issue.Step != boot.StepAdopt {
+			d.issue = asked // Which machine is meant was told to the claim, but nobody said that it may be installed.
+		}
 	}
 	d.question = nextQuestion(in, d)
 	switch {
@@ -142,19 +146,18 @@ func answered(in inputs, reason string) bool {
 		return false
 	}
 	serial := in.host.Status.AtProvider.Identity.Serial
-	if serial == "" {
+	c, q := in.entry.Spec.ForProvider.Confirm, question(in.entry)
+	return serial != "" && c != nil && c.Serial == serial && q != nil && q.OwnerUID == string(in.entry.UID) &&
+		q.Generation == in.entry.Spec.ForProvider.Install.Generation && q.Reason == reason && q.Seen != c.Serial
+}
+
+// claimAnswered says whether the claim of a restored pair has asked already which machine is meant, and was told.
+func claimAnswered(in inputs, reason string) bool {
+	if in.host == nil || in.claim == nil || reason != boot.IssueForeignRecord {
 		return false
 	}
-	// The claim of a restored pair has asked already which machine is meant, and was told.
-	if reason == boot.IssueForeignRecord && in.claim != nil {
-		q := annotation[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion)
-		if q != nil && q.OwnerUID == string(in.claim.UID) && q.Answered == serial {
-			return true
-		}
-	}
-	c, q := in.entry.Spec.ForProvider.Confirm, question(in.entry)
-	return c != nil && c.Serial == serial && q != nil && q.OwnerUID == string(in.entry.UID) &&
-		q.Generation == in.entry.Spec.ForProvider.Install.Generation && q.Reason == reason && q.Seen != c.Serial
+	q, serial := annotation[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion), in.host.Status.AtProvider.Identity.Serial
+	return serial != "" && q != nil && q.OwnerUID == string(in.claim.UID) && q.Answered == serial
 }
 
 // nextQuestion is the question that should stand on the entry. An answered one stands until the step

@@ -39,6 +39,10 @@ func TestDecide(t *testing.T) {
 			in.entry.UID, in.session = "restored", nil
 			note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
 		}), stepIssue, boot.StepAdopt},
+		"ClaimConfirmedNoInstall": {"It says which machine is meant; that nothing on it is worth keeping is asked of the entry's owner.", world(granted, poweredOn, func(in *inputs) {
+			in.entry.UID, in.session = "restored", nil
+			note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "claim", Answered: "ABC123"})
+		}), stepQuestion, boot.StepAsk},
 		"ForeignSession":   {"A session of an earlier entry of this name isn't ours.", world(func(in *inputs) { in.session.Spec.EntryUID = "earlier" }), stepIssue, boot.StepCreateSession},
 		"SessionGone":      {"A granted session that is gone asks.", world(granted, func(in *inputs) { in.session = nil }), stepQuestion, boot.StepAsk},
 		"InstalledForgets": {"An installed machine needs no session.", world(granted, installed, poweredOn, func(in *inputs) { in.session = nil }), stepNone, boot.StepNone},
