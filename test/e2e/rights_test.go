@@ -127,7 +127,7 @@ func TestRightsAreExactly(t *testing.T) {
 		ownGroup + "/bootsessions/status: patch,update",
 	}
 	own := slices.Concat(bootds, []string{
-		"/secrets: " + look, ownGroup + "/bootservers: " + everything, ownGroup + "/bootservers/status: patch,update",
+		"/secrets: get", "/secrets bootd-tokens: list,watch", ownGroup + "/bootservers: " + everything, ownGroup + "/bootservers/status: patch,update",
 	})
 	cases := map[string]struct {
 		reason    string

@@ -127,8 +127,9 @@ func (l *Lab) startPlane(ctx context.Context, finder programs.Finder) error {
 		Ports:    l.ports,
 		Say:      l.opts.Say,
 		// Crossplane lets a composite see fifty changes at once and then one every two seconds. Simulated machines go in
-		// three seconds through what takes real ones minutes, so that rate is scaled as time is.
-		CrossplaneArgs: []string{"--circuit-breaker-refill-rate=20"},
+		// three seconds through what takes real ones minutes, and cases raise, stop and restore them within seconds, so
+		// both are scaled as time is.
+		CrossplaneArgs: []string{"--circuit-breaker-burst=1000", "--circuit-breaker-refill-rate=20"},
 	})
 	l.Plane = p
 	return err
