@@ -126,7 +126,8 @@ func (h *hosts) enter(name string) (leave func()) {
 		<-x.slots
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if x.users--; x.users == 0 {
+		x.users--
+		if x.users == 0 {
 			delete(h.busy, name)
 		}
 	}
