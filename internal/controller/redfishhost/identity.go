@@ -113,7 +113,8 @@ func maySelectSame(a, b *v1alpha1.RedfishHost) bool {
 }
 
 // older returns the oldest of the others that match and came before host: by
-// creation, then by UID, so that two hosts agree on which of them is later.
+// creation, and within its second the one that has been let in by its BMC, then
+// by UID, so that two hosts agree on which of them is later.
 func older(host *v1alpha1.RedfishHost, others []v1alpha1.RedfishHost, match func(*v1alpha1.RedfishHost) bool) *v1alpha1.RedfishHost {
 	var found *v1alpha1.RedfishHost
 	for i := range others {
@@ -128,9 +129,12 @@ func older(host *v1alpha1.RedfishHost, others []v1alpha1.RedfishHost, match func
 
 func before(a, b *v1alpha1.RedfishHost) bool {
 	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	if x.Equal(&y) {
-		return a.GetUID() < b.GetUID()
+	if !x.Equal(&y) {
+		return x.Before(&y)
+	}
+	if enrolled := meta.GetExternalName(a) != ""; enrolled != (meta.GetExternalName(b) != "") {
+		return enrolled
 	}
 
-	return x.Before(&y)
+	return a.GetUID() < b.GetUID()
 }
