@@ -55,7 +55,7 @@ unit: ## Unit and contract tests, and the rule of who imports whom.
 
 .PHONY: e2e
 e2e: ## Rendered compositions, and end to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
-	@$(TEST) -timeout 25m -count 1 $(if $(RUN),-run '$(RUN)') ./cluster/local ./test/render ./test/e2e/... | $(VERDICT) e2e
+	@$(TEST) -timeout 45m -count 1 $(if $(RUN),-run '$(RUN)') ./cluster/local ./test/render ./test/e2e/... | $(VERDICT) e2e
 
 .PHONY: e2e-vm
 e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).

@@ -90,12 +90,31 @@ func (e *env) leave(failed bool) {
 		e.t.Error(err)
 		return
 	}
-	if err := e.AwaitGone(ctx, ns, soon); err != nil && !failed {
+	// The namespace itself goes some seconds after what is in it, and nobody needs to wait for that.
+	if err := e.Until(ctx, "the tenant's claims to be gone", soon, e.emptied); err != nil && !failed {
 		e.t.Errorf("the case leaves something behind: %v", err)
 	}
 	for _, h := range e.hosts {
 		e.retire(ctx, h, failed)
 	}
+}
+
+// emptied says, by an error, what is still in the tenant.
+func (e *env) emptied(ctx context.Context) error {
+	for kind, version := range map[string]string{
+		"BareMetalNode": lab.Platform, "HostClaim": lab.Baremetal, "BootEntry": lab.Baremetal, "NetBoxIPAddress": lab.Baremetal, "RedfishHost": lab.Baremetal,
+	} {
+		all := &unstructured.UnstructuredList{}
+		all.SetAPIVersion(version)
+		all.SetKind(kind + "List")
+		if err := e.Client().List(ctx, all, client.InNamespace(e.Tenant)); err != nil {
+			return fmt.Errorf("cannot list %s: %w", kind, err)
+		}
+		if len(all.Items) > 0 {
+			return fmt.Errorf("%s %s/%s is still there", kind, e.Tenant, all.Items[0].GetName())
+		}
+	}
+	return nil
 }
 
 // retire takes a machine out of the rack.

@@ -99,7 +99,7 @@ func elsewhere(why xpv2.ConditionReason, name string) func(*v1alpha1.RedfishHost
 	}
 }
 
-func enrolled(h *v1alpha1.RedfishHost) { meta.SetExternalName(h, "ABC") }
+func letIn(h *v1alpha1.RedfishHost) { meta.SetExternalName(h, "ABC") }
 
 func selecting(s v1alpha1.SystemSelector) func(*v1alpha1.RedfishHost) {
 	return func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.System = &s }
@@ -121,8 +121,8 @@ func TestDuplicateBySpec(t *testing.T) {
 		"Later":        {reason: "The later one is refused.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
 		"Earlier":      {reason: "The earlier one isn't.", self: host("a", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 2, "10.0.0.1", nil)}},
 		"Tie":          {reason: "The same second: by UID.", self: host("b", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}, want: "a"},
-		"TieLetIn":     {reason: "The same second: one that was let in already keeps its machine, whatever the UIDs.", self: host("b", 1, "10.0.0.1", enrolled), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}},
-		"TieOtherIn":   {reason: "And the other way round.", self: host("a", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 1, "10.0.0.1", enrolled)}, want: "b"},
+		"TieLetIn":     {reason: "The same second: one that was let in already keeps its machine, whatever the UIDs.", self: host("b", 1, "10.0.0.1", letIn), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", nil)}},
+		"TieOtherIn":   {reason: "And the other way round.", self: host("a", 1, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("b", 1, "10.0.0.1", letIn)}, want: "b"},
 		"Spelling":     {reason: "One address in two spellings.", self: host("b", 2, "https://BMC.example/", nil), others: []v1alpha1.RedfishHost{host("a", 1, "bmc.example:443", nil)}, want: "a"},
 		"TwoSystems":   {reason: "Two Systems of one BMC.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "1"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "2"}))}},
 		"SameSystem":   {reason: "The same System of one BMC.", self: host("b", 2, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "Node0"})), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "node0"}))}, want: "a"},
