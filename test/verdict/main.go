@@ -4,25 +4,35 @@ package main
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
+	failed := flag.String("failed", "", "write the tests that failed, as lines of package and test, to this file")
+	flag.Parse()
 	name := "tests"
-	if len(os.Args) > 1 {
-		name = os.Args[1]
+	if flag.NArg() > 0 {
+		name = flag.Arg(0)
 	}
-	if err := run(os.Stdin, os.Stdout, name, os.Getenv("CI") == "true"); err != nil {
+	v := newVerdict()
+	err := run(os.Stdin, os.Stdout, v, name, os.Getenv("CI") == "true")
+	if *failed != "" {
+		if werr := os.WriteFile(*failed, []byte(strings.Join(v.broken, "")), 0o600); werr != nil {
+			fmt.Fprintln(os.Stderr, "verdict:", werr)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "verdict:", err)
 		os.Exit(1)
 	}
 }
 
 // run copies the stream's plain form while it comes, and returns an error when anything failed.
-func run(in io.Reader, out io.Writer, name string, ci bool) error {
-	v := newVerdict()
+func run(in io.Reader, out io.Writer, v *verdict, name string, ci bool) error {
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')

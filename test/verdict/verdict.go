@@ -39,6 +39,9 @@ type verdict struct {
 	passed, failed, skipped int
 	packages                int
 	excused                 int
+	// broken are the tests that failed, subtests by their parents, as lines of package and test; a package that failed by itself
+	// has a dot for its test.
+	broken []string
 }
 
 func newVerdict() *verdict { return &verdict{output: map[key][]string{}} }
@@ -58,6 +61,7 @@ func (v *verdict) take(line []byte) string {
 		return e.Output
 	case "build-fail":
 		v.failed++
+		v.breaks(e.ImportPath)
 		return ""
 	case "pass", "fail", "skip":
 		return v.end(k, e)
@@ -74,12 +78,16 @@ func (v *verdict) end(k key, e event) string {
 		v.packages++
 		if e.Action == "fail" {
 			v.failed++
+			v.breaks(k.pkg)
 		}
 		return closing(out)
 	}
 	switch e.Action {
 	case "fail":
 		v.failed++
+		if !strings.Contains(k.test, "/") {
+			v.broken = append(v.broken, k.pkg+" "+k.test+"\n")
+		}
 		return strings.Join(out, "")
 	case "skip":
 		return v.skip(k, out)
@@ -89,6 +97,13 @@ func (v *verdict) end(k key, e event) string {
 			return ""
 		}
 		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed)
+	}
+}
+
+// breaks notes a package that failed without a test of its own that did.
+func (v *verdict) breaks(pkg string) {
+	if !slices.ContainsFunc(v.broken, func(b string) bool { return strings.HasPrefix(b, pkg+" ") }) {
+		v.broken = append(v.broken, pkg+" .\n")
 	}
 }
 

@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := run(strings.NewReader(tc.in), &out, "x", tc.ci)
+			err := run(strings.NewReader(tc.in), &out, newVerdict(), "x", tc.ci)
 			if diff := cmp.Diff(tc.err, err, cmpopts.EquateErrors()); diff != "" {
 				t.Errorf("%s\nrun: -want error, +got:\n%s", tc.reason, diff)
 			}
@@ -83,4 +83,26 @@ func FuzzTake(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestBroken(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		events []string
+		want   []string
+	}{
+		"Passed":  {"Nothing to try again.", []string{`{"Action":"pass","Package":"p","Test":"T"}`, `{"Action":"pass","Package":"p"}`}, nil},
+		"Test":    {"A test is tried again by its name.", []string{`{"Action":"fail","Package":"p","Test":"T/Sub"}`, `{"Action":"fail","Package":"p","Test":"T"}`, `{"Action":"fail","Package":"p"}`}, []string{"p T\n"}},
+		"Package": {"A package that fails by itself can't be.", []string{`{"Action":"fail","Package":"p"}`}, []string{"p .\n"}},
+		"Both":    {"One package's test doesn't hide another package.", []string{`{"Action":"fail","Package":"p","Test":"T"}`, `{"Action":"fail","Package":"p"}`, `{"Action":"build-fail","ImportPath":"q"}`}, []string{"p T\n", "q .\n"}},
+	}
+	for name, tc := range cases {
+		v := newVerdict()
+		for _, e := range tc.events {
+			v.take([]byte(e))
+		}
+		if diff := cmp.Diff(tc.want, v.broken); diff != "" {
+			t.Errorf("%s: %s\n-want, +got:\n%s", name, tc.reason, diff)
+		}
+	}
 }
