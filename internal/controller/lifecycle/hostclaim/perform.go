@@ -37,7 +37,7 @@ func (r *reconciler) perform(ctx context.Context, in inputs, v verdict) error {
 	case actRevoke:
 		in.session.Spec.Grant = nil
 		in.session.Spec.Revocation = &v1alpha1.Revocation{ID: r.newID(), Reason: "the HostClaim was deleted"}
-		return errors.Wrap(r.kube.Update(ctx, in.session), "cannot revoke the grant")
+		return errors.Wrap(client.IgnoreNotFound(r.kube.Update(ctx, in.session)), "cannot revoke the grant")
 	case actQuarantine:
 		return r.quarantine(ctx, in)
 	case actKeepAddresses:
