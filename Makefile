@@ -21,6 +21,14 @@ try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
 	  n=$$(wc -l <$$failed); [ $$n -ge 1 ] && [ $$n -le 3 ] && ! grep -q ' [.]$$' $$failed || exit 1; \
 	  while read -r pkg test; do echo "$(1): $$test failed; its second try (if it passes now it's flaky: please report it)"; \
 	    $(TEST) -timeout 20m -count 1 -run "^$$test$$" $$pkg </dev/null | $(VERDICT) $(1)-again; done <$$failed; }
+# Builds one of test/'s own programs. A first build takes minutes and go says nothing meanwhile: a line each five seconds does.
+built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :; do \
+	  if IFS= read -r -t 1 line; then \
+	    case "$$line" in "go: downloading "*) ;; *[[:space:]]*) echo "$$line" ;; *) n=$$((n+1)) ;; esac; \
+	  elif [ $$? -le 128 ]; then break; fi; \
+	  if [ $$SECONDS -ge $$at ]; then at=$$((SECONDS+5)); \
+	    echo "$(1): building its own program: $$n packages of about 500 after $$SECONDS s (a first build takes about four minutes on two cores)"; fi; \
+	done; }
 # What "make generate" writes.
 GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
@@ -28,7 +36,7 @@ GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
 .PHONY: demo
 demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leaves it running.
-	@$(GO) build -o $(CACHE)/demo ./test/demo
+	@$(call built,demo)
 	@exec $(CACHE)/demo $(if $(KEEP),-keep)
 
 .PHONY: test
@@ -38,7 +46,7 @@ test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to e
 
 .PHONY: demo-down
 demo-down: ## End what "make demo KEEP=1" left running.
-	@$(GO) build -o $(CACHE)/demo ./test/demo
+	@$(call built,demo)
 	@exec $(CACHE)/demo -down
 
 .PHONY: generate
@@ -69,7 +77,7 @@ e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace o
 
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
-	@$(GO) build -o $(CACHE)/bench ./test/bench
+	@$(call built,bench)
 	@exec $(CACHE)/bench $(if $(ONLY),-only '$(ONLY)')
 
 .PHONY: build
