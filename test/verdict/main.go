@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -19,7 +20,7 @@ func main() {
 		name = flag.Arg(0)
 	}
 	v := newVerdict()
-	err := run(os.Stdin, os.Stdout, v, name, os.Getenv("CI") == "true")
+	err := run(os.Stdin, os.Stdout, v, name, os.Getenv("CI") == "true", time.Tick(patience))
 	if *failed != "" {
 		if werr := os.WriteFile(*failed, []byte(strings.Join(v.broken, "")), 0o600); werr != nil {
 			fmt.Fprintln(os.Stderr, "verdict:", werr)
@@ -31,23 +32,56 @@ func main() {
 	}
 }
 
-// run copies the stream's plain form while it comes, and returns an error when anything failed.
-func run(in io.Reader, out io.Writer, v *verdict, name string, ci bool) error {
-	lines := bufio.NewReader(in)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			if _, err := io.WriteString(out, v.take(line)); err != nil {
-				return fmt.Errorf("cannot write: %w", err)
+// patience is how long nothing may be shown before a line says that the tests go on: a first build is silent for minutes.
+const patience = 20 * time.Second
+
+// run copies the stream's plain form while it comes, and returns an error when anything failed. At a tick since whose forerunner
+// nothing was shown it says that the tests go on.
+func run(in io.Reader, out io.Writer, v *verdict, name string, ci bool, tick <-chan time.Time) error {
+	start, shown := time.Now(), false
+	lines, done := make(chan []byte), make(chan error, 1)
+	go func() { done <- split(in, lines) }()
+	for lines != nil {
+		var said string
+		select {
+		case line, more := <-lines:
+			if !more {
+				lines = nil
+				continue
 			}
+			said = v.take(line)
+			shown = shown || said != ""
+		case <-tick:
+			if !shown {
+				said = fmt.Sprintf("%s: still going after %s, %d packages done\n", name, time.Since(start).Round(time.Second), v.packages)
+			}
+			shown = false
 		}
-		if err == io.EOF {
-			break
+		if _, err := io.WriteString(out, said); err != nil {
+			return fmt.Errorf("cannot write: %w", err)
 		}
-		if err != nil {
-			return fmt.Errorf("cannot read what go test says: %w", err)
-		}
+	}
+	if err := <-done; err != nil {
+		return fmt.Errorf("cannot read what go test says: %w", err)
 	}
 	fmt.Fprintln(out, v.summary(name))
 	return v.failure(ci)
+}
+
+// split sends each line of in, and closes lines at its end.
+func split(in io.Reader, lines chan<- []byte) error {
+	defer close(lines)
+	r := bufio.NewReader(in)
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			lines <- line
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

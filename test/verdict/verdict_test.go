@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -62,7 +64,7 @@ func TestRun(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := run(strings.NewReader(tc.in), &out, newVerdict(), "x", tc.ci)
+			err := run(strings.NewReader(tc.in), &out, newVerdict(), "x", tc.ci, nil)
 			if diff := cmp.Diff(tc.err, err, cmpopts.EquateErrors()); diff != "" {
 				t.Errorf("%s\nrun: -want error, +got:\n%s", tc.reason, diff)
 			}
@@ -70,6 +72,34 @@ func TestRun(t *testing.T) {
 				t.Errorf("%s\nrun: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+func TestStillGoing(t *testing.T) {
+	r, w := io.Pipe()
+	tick, done := make(chan time.Time), make(chan error)
+	var out strings.Builder
+	go func() { done <- run(r, &out, newVerdict(), "x", false, tick) }()
+	tick <- time.Time{} // Nothing came.
+	for _, line := range []string{
+		`{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}`, `{"Action":"pass","Package":"p"}`,
+		`{"Action":"run","Package":"q"}`, // Taken: what came before it is shown.
+	} {
+		if _, err := w.Write([]byte(line + "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tick <- time.Time{} // Something was shown.
+	tick <- time.Time{} // Nothing more.
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	want := "x: still going after 0s, 0 packages done\nok  \tp\t0.1s\nx: still going after 0s, 1 packages done\nx: 0 passed, 0 failed, 0 skipped in 1 packages\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 
