@@ -7,6 +7,8 @@ MAKEFLAGS   += --no-print-directory
 .DEFAULT_GOAL := help
 
 GO       ?= go
+# As the control plane's programs are built: what all have in common is compiled once, and a machine without gcc builds the same.
+export CGO_ENABLED := 0
 # The linter's cache holds paths of the checkout that it saw, so each checkout has its own.
 LINT     := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/lint-$(shell echo $(CURDIR) | cksum | cut -d' ' -f1) $(GO) tool -modfile=tools/lint/go.mod golangci-lint
 # Programs that people interrupt run by themselves, not below "go run", which doesn't pass signals on.
@@ -83,7 +85,7 @@ bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 .PHONY: build
 build: ## The three programs, static, into bin/.
 	@mkdir -p bin
-	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+	@$(GO) build -trimpath -o bin/ ./cmd/...
 
 .PHONY: run
 run: ## The provider against the cluster of KUBECONFIG. ARGS="--help" shows its flags.

@@ -65,21 +65,31 @@ func (f Finder) await(ctx context.Context, b build, line func(time.Duration) str
 
 // progress says what is built, since when, and how long the rest takes, judging by first builds on two cores.
 func progress(all []build, i int, current, total time.Duration) string {
+	var passed time.Duration
+	for _, b := range all[:i] {
+		passed += b.cold
+	}
+	passed += min(current, all[i].cold)
 	left := max(all[i].cold-current, every)
 	for _, b := range all[i+1:] {
 		left += b.cold
+	}
+	// A machine that was slower so far stays so.
+	if passed > 0 && total > passed {
+		left = time.Duration(float64(left) * float64(total) / float64(passed))
 	}
 	return fmt.Sprintf("building %s (%d of %d, once): %s so far, about %s to go",
 		all[i].name, i+1, len(all), total.Round(time.Second), left.Round(5*time.Second))
 }
 
-// run builds beside the final name and renames, so that a program is whole or absent.
+// run builds beside the final name and renames, so that a program is whole or absent. It builds as the Makefile does, without cgo
+// and without -trimpath, so that what the modules have in common, the standard library first of all, is compiled once.
 func (b build) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(b.out), 0o750); err != nil {
 		return fmt.Errorf("cannot make the cache folder of %s: %w", b.name, err)
 	}
 	tmp := b.out + ".new"
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", b.ldflags, "-o", tmp, b.pkg) //nolint:gosec // Our own constants.
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", b.ldflags, "-o", tmp, b.pkg) //nolint:gosec // Our own constants.
 	cmd.Dir = b.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

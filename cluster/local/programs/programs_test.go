@@ -117,7 +117,11 @@ func TestProgress(t *testing.T) {
 		},
 		"Slower": {
 			reason: "On a slower machine the estimate doesn't become negative.", i: 1, current: 2 * time.Minute, total: 3 * time.Minute,
-			want: "building b (2 of 2, once): 3m0s so far, about 5s to go",
+			want: "building b (2 of 2, once): 3m0s so far, about 10s to go",
+		},
+		"SlowMachine": {
+			reason: "A machine that took twice as long so far will for the rest.", i: 1, total: 80 * time.Second,
+			want: "building b (2 of 2, once): 1m20s so far, about 2m0s to go",
 		},
 	}
 	for name, tc := range cases {

@@ -52,11 +52,7 @@ func (c *Client) create(ctx context.Context, k call, r Request, address string, 
 	if r.Marker == "" {
 		return IPAddress{}, k.failed(KindInvalid, "it would carry no marker", nil)
 	}
-	body, err := r.body(c.field, address, vrf)
-	if err != nil {
-		return IPAddress{}, k.failed(KindInvalid, "the request can't be built", err)
-	}
-	k.body = body
+	k.body = r.body(c.field, address, vrf)
 	ip, err := c.one(ctx, k)
 	if IsInvalid(err) || IsMarkerTaken(err) { // both are also what a vanished marker field looks like
 		c.forget()
@@ -191,11 +187,7 @@ func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, e
 		return ip, nil
 	}
 	k := c.idCall("update", http.MethodPatch, ip.ID, http.StatusOK)
-	body, err := p.body()
-	if err != nil {
-		return IPAddress{}, k.failed(KindInvalid, "the request can't be built", err)
-	}
-	k.body, k.ifMatch = body, ip.ETag
+	k.body, k.ifMatch = p.body(), ip.ETag
 	return c.one(ctx, k)
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	api "github.com/netbox-community/go-netbox/v4"
 )
 
 // A FieldState is what is known of the marker's custom field.
@@ -209,14 +207,16 @@ func (c *Client) createField(ctx context.Context, k call) error {
 	return err
 }
 
-// fieldRequest is fieldRecipe as go-netbox spells it.
-func fieldRequest(name string) *api.WritableCustomFieldRequest {
-	r := api.NewWritableCustomFieldRequest([]string{"ipam.ipaddress"}, name)
-	r.SetType(api.PATCHEDWRITABLECUSTOMFIELDREQUESTTYPE_TEXT)
-	r.SetUnique(true)
-	r.SetFilterLogic(api.PATCHEDWRITABLECUSTOMFIELDREQUESTFILTERLOGIC_EXACT)
-	r.SetUiEditable(api.PATCHEDWRITABLECUSTOMFIELDREQUESTUIEDITABLE_NO)
-	r.SetLabel("Crossplane claim")
-	r.SetDescription("Which Crossplane resource this address belongs to. Don't edit.")
-	return r
+// fieldRequest is fieldRecipe as NetBox's API spells it.
+func fieldRequest(name string) map[string]any {
+	return map[string]any{
+		"object_types": []string{"ipam.ipaddress"},
+		"name":         name,
+		"type":         "text",
+		"unique":       true,
+		"filter_logic": "exact",
+		"ui_editable":  "no",
+		"label":        "Crossplane claim",
+		"description":  "Which Crossplane resource this address belongs to. Don't edit.",
+	}
 }

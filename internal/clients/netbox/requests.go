@@ -1,10 +1,6 @@
 package netbox
 
-import (
-	"maps"
-
-	api "github.com/netbox-community/go-netbox/v4"
-)
+import "maps"
 
 // A Request is what a new address is to be, beside where it comes from.
 type Request struct {
@@ -37,7 +33,7 @@ func (p Patch) Empty() bool {
 		p.Tenant == nil && p.Tags == nil && len(p.CustomFields) == 0
 }
 
-// slug is how tags and tenants are named: go-netbox would send an empty name beside it, and lose.
+// slug is how tags and tenants are named. A name beside it would have to match too.
 func slug(s string) map[string]any { return map[string]any{"slug": s} }
 
 func slugs(tags []string) []map[string]any {
@@ -48,35 +44,21 @@ func slugs(tags []string) []map[string]any {
 	return out
 }
 
-// body is the POST's, made by go-netbox as far as that can express it. An address of "" stands for
-// "the first free one": NetBox overwrites it and the VRF at available-ips, and a VRF number of 0 means
-// the global table.
-func (r Request) body(field, address string, vrf int64) (map[string]any, error) {
-	q := api.NewIPAddressRequest(address)
-	if r.Status != "" {
-		q.Status = api.IPAddressStatusValue(r.Status).Ptr()
-	}
-	if r.Role != "" {
-		q.Role = api.IPAddressRoleValue(r.Role).Ptr()
-	}
-	if r.DNSName != "" {
-		q.SetDnsName(r.DNSName)
-	}
-	if r.Description != "" {
-		q.SetDescription(r.Description)
-	}
+// body is the POST's. An address of "" stands for "the first free one", which available-ips puts in with its VRF, and a VRF number
+// of 0 means the global table. What is empty isn't sent: NetBox's own default stands.
+func (r Request) body(field, address string, vrf int64) map[string]any {
 	fields := maps.Clone(r.CustomFields)
 	if fields == nil {
 		fields = map[string]any{}
 	}
 	fields[field] = r.Marker
-	q.SetCustomFields(fields)
-	m, err := q.ToMap()
-	if err != nil {
-		return nil, err
-	}
-	if address == "" {
-		delete(m, "address")
+	m := map[string]any{"custom_fields": fields}
+	for key, value := range map[string]string{
+		"address": address, "status": r.Status, "role": r.Role, "dns_name": r.DNSName, "description": r.Description,
+	} {
+		if value != "" {
+			m[key] = value
+		}
 	}
 	if vrf != 0 {
 		m["vrf"] = vrf
@@ -87,34 +69,30 @@ func (r Request) body(field, address string, vrf int64) (map[string]any, error) 
 	if len(r.Tags) > 0 {
 		m["tags"] = slugs(r.Tags)
 	}
-	return m, nil
+	return m
 }
 
-// body is the PATCH's.
-func (p Patch) body() (map[string]any, error) {
-	q := api.NewPatchedWritableIPAddressRequest()
-	if p.Status != nil {
-		q.SetStatus(api.PatchedWritableIPAddressRequestStatus(*p.Status))
+// body is the PATCH's. A tenant of "" takes it away.
+func (p Patch) body() map[string]any {
+	m := map[string]any{}
+	for key, value := range map[string]*string{
+		"status": p.Status, "role": p.Role, "dns_name": p.DNSName, "description": p.Description,
+	} {
+		if value != nil {
+			m[key] = *value
+		}
 	}
-	if p.Role != nil {
-		q.SetRole(api.PatchedWritableIPAddressRequestRole(*p.Role))
-	}
-	q.DnsName, q.Description = p.DNSName, p.Description
 	if len(p.CustomFields) > 0 {
-		q.SetCustomFields(p.CustomFields)
-	}
-	m, err := q.ToMap()
-	if err != nil {
-		return nil, err
+		m["custom_fields"] = p.CustomFields
 	}
 	if p.Tenant != nil {
-		m["tenant"] = slug(*p.Tenant)
-		if *p.Tenant == "" {
-			m["tenant"] = nil
+		m["tenant"] = nil
+		if *p.Tenant != "" {
+			m["tenant"] = slug(*p.Tenant)
 		}
 	}
 	if p.Tags != nil {
 		m["tags"] = slugs(p.Tags)
 	}
-	return m, nil
+	return m
 }
