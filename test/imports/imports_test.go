@@ -63,6 +63,10 @@ func rules() map[string]rule {
 			why: "provider and bootd talk through Kubernetes alone",
 			of:  []string{"internal/controller"}, never: []string{"internal/bootd", "internal/composition"},
 		},
+		"Lifecycle": {
+			why: "who decides the order of a boot and a release talks to no BMC and no NetBox",
+			of:  []string{"internal/controller/lifecycle", "internal/controller/bootentry"}, never: []string{"internal/clients"},
+		},
 		"NoTests": {
 			why: "what ships knows of neither the tests nor the local control plane",
 			of:  shipped, never: []string{"test", "cluster"},
@@ -183,7 +187,11 @@ func TestRulesBite(t *testing.T) {
 		"ClientOther":    {"A client doesn't know another.", "Clients", "internal/clients/a", module + "internal/clients/b", []string{"internal/clients/a imports internal/clients/b"}},
 		"DaemonKinds":    {"bootd doesn't know kinds.", "BootDaemon", "internal/bootd/dhcp", module + "apis/v1alpha1", []string{"internal/bootd/dhcp imports apis/v1alpha1"}},
 		"DaemonSource":   {"Its sources do.", "BootDaemon", "internal/bootd/kubesource", module + "apis/v1alpha1", nil},
-		"Test":           {"A program doesn't know the tests.", "NoTests", "cmd/provider", module + "test/sim/bmc", []string{"cmd/provider imports test/sim/bmc"}},
+		"LifecycleClient": {
+			"The order is carried out by editing specs.", "Lifecycle", "internal/controller/lifecycle/a", module + "internal/clients/b",
+			[]string{"internal/controller/lifecycle/a imports internal/clients/b"},
+		},
+		"Test": {"A program doesn't know the tests.", "NoTests", "cmd/provider", module + "test/sim/bmc", []string{"cmd/provider imports test/sim/bmc"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
