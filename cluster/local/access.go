@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/keys"
 )
 
 // tokenSeconds is how long a ServiceAccount's token lives: longer than any demo or test.
@@ -20,12 +22,12 @@ const tokenSeconds = int64(24 * time.Hour / time.Second)
 
 // UserConfig is the access of a user of that name in those groups, by a client certificate.
 func (p *Plane) UserConfig(user string, groups ...string) (*rest.Config, error) {
-	c, err := p.pki.issue(pkix.Name{CommonName: user, Organization: groups}, nil, time.Now())
+	c, err := p.pki.Issue(pkix.Name{CommonName: user, Organization: groups}, nil, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	cfg := p.config()
-	cfg.CertData, cfg.KeyData = c.cert, c.key
+	cfg.CertData, cfg.KeyData = c.Cert, c.Key
 	return cfg, nil
 }
 
@@ -58,14 +60,14 @@ func WriteKubeconfig(path string, cfg *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("cannot encode kubeconfig %q: %w", path, err)
 	}
-	return writeFile(path, b)
+	return keys.WriteFile(path, b)
 }
 
 // config reaches the API server but names nobody. There is no rate limit: tests are the only clients.
 func (p *Plane) config() *rest.Config {
 	return &rest.Config{
 		Host:            "https://" + loopback(p.port.apiserver),
-		TLSClientConfig: rest.TLSClientConfig{CAData: p.pki.pem},
+		TLSClientConfig: rest.TLSClientConfig{CAData: p.pki.PEM},
 		QPS:             -1,
 		// What is deprecated here, such as XRDs with claims, is so on purpose.
 		WarningHandler: rest.NoWarnings{},

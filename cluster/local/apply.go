@@ -84,19 +84,24 @@ func expand(path string) ([]string, error) {
 
 // Apply applies objects as the administrator, in their order. A kind that isn't served yet is waited for.
 func (p *Plane) Apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	return Apply(ctx, p.kube, objects...)
+}
+
+// Apply applies objects to any cluster, in their order. A kind that isn't served yet is waited for.
+func Apply(ctx context.Context, kube client.Client, objects ...*unstructured.Unstructured) error {
 	for _, u := range objects {
-		if err := p.apply(ctx, u); err != nil {
+		if err := apply(ctx, kube, u); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Plane) apply(ctx context.Context, u *unstructured.Unstructured) error {
+func apply(ctx context.Context, kube client.Client, u *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	for {
-		err := p.kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
+		err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(fieldManager), client.ForceOwnership)
 		if err == nil {
 			return nil
 		}

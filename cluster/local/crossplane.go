@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/keys"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 )
@@ -132,7 +133,7 @@ func (p *Plane) dumpSecret(ctx context.Context, name string) error {
 		return fmt.Errorf("cannot read Crossplane's Secret %q: %w", name, err)
 	}
 	for k, v := range s.Data {
-		if err := writeFile(p.dir("crossplane", name, k), v); err != nil {
+		if err := keys.WriteFile(p.dir("crossplane", name, k), v); err != nil {
 			return err
 		}
 	}

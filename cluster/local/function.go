@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/keys"
 )
 
 // fieldManager is who applies what this package applies.
@@ -22,18 +24,18 @@ func (p *Plane) FunctionCertificate(ctx context.Context, dir string) error {
 	if err := p.kube.Get(ctx, client.ObjectKey{Namespace: CrossplaneNamespace, Name: rootSecret}, s); err != nil {
 		return fmt.Errorf("cannot read Crossplane's authority: %w", err)
 	}
-	ca, err := readAuthority(s.Data["tls.crt"], s.Data["tls.key"])
+	ca, err := keys.Read(s.Data["tls.crt"], s.Data["tls.key"])
 	if err != nil {
 		return fmt.Errorf("cannot use Crossplane's authority: %w", err)
 	}
-	c, err := ca.issue(pkix.Name{CommonName: "function"}, []string{"127.0.0.1", "localhost"}, time.Now())
+	c, err := ca.Issue(pkix.Name{CommonName: "function"}, []string{"127.0.0.1", "localhost"}, time.Now())
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, "ca.crt"), ca.pem); err != nil {
+	if err := keys.WriteFile(filepath.Join(dir, "ca.crt"), ca.PEM); err != nil {
 		return err
 	}
-	return c.write(dir, "tls")
+	return c.Write(dir, "tls")
 }
 
 // RegisterFunction makes compositions that name the function call endpoint, a HOST:PORT. There is no package: the revision is
@@ -49,7 +51,7 @@ func (p *Plane) RegisterFunction(ctx context.Context, name, endpoint string) err
 		},
 		"spec": map[string]any{"desiredState": "Active", "image": "local.invalid/" + name + ":dev", "revision": int64(1)},
 	}}
-	if err := p.apply(ctx, rev); err != nil {
+	if err := apply(ctx, p.kube, rev); err != nil {
 		return err
 	}
 	before := rev.DeepCopy()

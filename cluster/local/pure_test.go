@@ -1,61 +1,15 @@
 package local
 
 import (
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
-
-func TestIssue(t *testing.T) {
-	now := time.Now()
-	ca, err := newAuthority("test", now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := ca.issue(pkix.Name{CommonName: "x", Organization: []string{"g"}}, []string{"127.0.0.1", "localhost"}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(c.cert)
-	leaf, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(ca.pem)
-	cases := map[string]struct {
-		reason string
-		opts   x509.VerifyOptions
-		ok     bool
-	}{
-		"Address":  {"It serves for its address.", x509.VerifyOptions{DNSName: "127.0.0.1"}, true},
-		"Name":     {"It serves for its name.", x509.VerifyOptions{DNSName: "localhost"}, true},
-		"Client":   {"It identifies a client.", x509.VerifyOptions{KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, true},
-		"Stranger": {"It doesn't serve for another name.", x509.VerifyOptions{DNSName: "example.org"}, false},
-		"Later":    {"It doesn't live for ever.", x509.VerifyOptions{CurrentTime: now.Add(2 * lifetime)}, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			tc.opts.Roots = roots
-			_, err := leaf.Verify(tc.opts)
-			if (err == nil) != tc.ok {
-				t.Errorf("%s\nVerify: %v", tc.reason, err)
-			}
-		})
-	}
-	if _, err := readAuthority(c.cert, []byte("no key")); err == nil {
-		t.Error("readAuthority: want an error for what isn't a key")
-	}
-}
 
 func TestProviderRules(t *testing.T) {
 	own := []string{"get", "list", "watch", "update", "patch", "create"}

@@ -1,4 +1,5 @@
-package local
+// Package keys is a certificate authority for control planes that are thrown away: it signs, and writes files.
+package keys
 
 import (
 	"crypto"
@@ -17,18 +18,20 @@ import (
 	"time"
 )
 
-// lifetime of everything signed here: longer than any demo or test is left running.
-const lifetime = 30 * 24 * time.Hour
+// Lifetime of everything signed here: longer than any demo or test is left running.
+const Lifetime = 30 * 24 * time.Hour
 
-// An authority signs certificates.
-type authority struct {
+// An Authority signs certificates.
+type Authority struct {
+	// PEM is its certificate.
+	PEM []byte
+
 	cert *x509.Certificate
 	key  crypto.Signer
-	pem  []byte
 }
 
-// newAuthority makes a certificate authority that signs itself.
-func newAuthority(name string, now time.Time) (*authority, error) {
+// New makes a certificate authority that signs itself.
+func New(name string, now time.Time) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
@@ -47,11 +50,11 @@ func newAuthority(name string, now time.Time) (*authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back the certificate of authority %q: %w", name, err)
 	}
-	return &authority{cert: cert, key: key, pem: encode("CERTIFICATE", der)}, nil
+	return &Authority{cert: cert, key: key, PEM: encode("CERTIFICATE", der)}, nil
 }
 
-// readAuthority takes an authority from its certificate and key in PEM, as Crossplane's root Secret holds them.
-func readAuthority(certPEM, keyPEM []byte) (*authority, error) {
+// Read takes an authority from its certificate and key in PEM, as Crossplane's root Secret holds them.
+func Read(certPEM, keyPEM []byte) (*Authority, error) {
 	pair, err := tlsPair(certPEM, keyPEM)
 	if err != nil {
 		return nil, err
@@ -60,21 +63,31 @@ func readAuthority(certPEM, keyPEM []byte) (*authority, error) {
 	if !ok {
 		return nil, fmt.Errorf("the key of %q can't sign", pair.Leaf.Subject)
 	}
-	return &authority{cert: pair.Leaf, key: key, pem: certPEM}, nil
+	return &Authority{cert: pair.Leaf, key: key, PEM: certPEM}, nil
 }
 
-// A certificate with its key, both in PEM.
-type certificate struct{ cert, key []byte }
+// A Certificate with its key, both in PEM.
+type Certificate struct{ Cert, Key []byte }
 
-// issue signs a certificate that serves for the given host names and addresses, and identifies its subject as a client.
-func (a *authority) issue(subject pkix.Name, hosts []string, now time.Time) (certificate, error) {
+// Own is the authority's own certificate with its key, for a program that signs in its name.
+func (a *Authority) Own() (Certificate, error) {
+	key, ok := a.key.(*ecdsa.PrivateKey)
+	if !ok {
+		return Certificate{}, fmt.Errorf("cannot encode the key of %q: it isn't of ours", a.cert.Subject)
+	}
+	b, err := encodeKey(key)
+	return Certificate{Cert: a.PEM, Key: b}, err
+}
+
+// Issue signs a certificate that serves for the given host names and addresses, and identifies its subject as a client.
+func (a *Authority) Issue(subject pkix.Name, hosts []string, now time.Time) (Certificate, error) {
 	key, err := newKey()
 	if err != nil {
-		return certificate{}, err
+		return Certificate{}, err
 	}
 	t, err := template(subject, now)
 	if err != nil {
-		return certificate{}, err
+		return Certificate{}, err
 	}
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
@@ -87,13 +100,22 @@ func (a *authority) issue(subject pkix.Name, hosts []string, now time.Time) (cer
 	}
 	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, key.Public(), a.key)
 	if err != nil {
-		return certificate{}, fmt.Errorf("cannot sign a certificate for %q: %w", subject, err)
+		return Certificate{}, fmt.Errorf("cannot sign a certificate for %q: %w", subject, err)
 	}
 	keyPEM, err := encodeKey(key)
 	if err != nil {
-		return certificate{}, err
+		return Certificate{}, err
 	}
-	return certificate{cert: encode("CERTIFICATE", der), key: keyPEM}, nil
+	return Certificate{Cert: encode("CERTIFICATE", der), Key: keyPEM}, nil
+}
+
+// NewKey makes a private key alone, in PEM: one that signs tokens.
+func NewKey() ([]byte, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	return encodeKey(key)
 }
 
 func template(subject pkix.Name, now time.Time) (*x509.Certificate, error) {
@@ -105,7 +127,7 @@ func template(subject pkix.Name, now time.Time) (*x509.Certificate, error) {
 		SerialNumber: serial,
 		Subject:      subject,
 		NotBefore:    now.Add(-time.Minute),
-		NotAfter:     now.Add(lifetime),
+		NotAfter:     now.Add(Lifetime),
 	}, nil
 }
 
@@ -130,15 +152,16 @@ func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// write puts a certificate into dir as NAME.crt and NAME.key.
-func (c certificate) write(dir, name string) error {
-	if err := writeFile(filepath.Join(dir, name+".crt"), c.cert); err != nil {
+// Write puts a certificate into dir as NAME.crt and NAME.key.
+func (c Certificate) Write(dir, name string) error {
+	if err := WriteFile(filepath.Join(dir, name+".crt"), c.Cert); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, name+".key"), c.key)
+	return WriteFile(filepath.Join(dir, name+".key"), c.Key)
 }
 
-func writeFile(path string, b []byte) error {
+// WriteFile writes a file that only its owner may read, and makes its folder.
+func WriteFile(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("cannot make the folder of %q: %w", path, err)
 	}
