@@ -130,6 +130,9 @@ func TestRefusals(t *testing.T) {
 			if !errors.As(err, &why) || why.Reason != tc.want || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s: %v, want %s saying %q", tc.reason, err, tc.want, tc.says)
 			}
+			if served := sum(strings.Repeat("x", 2000)); strings.Contains(err.Error(), served[len("sha256:"):][:12]) {
+				t.Errorf("%s: it tells what a stranger serves: %v", tc.reason, err)
+			}
 			if c.Has(tc.digest) {
 				t.Errorf("%s: it's there all the same", tc.reason)
 			}

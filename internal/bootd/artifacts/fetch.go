@@ -167,7 +167,7 @@ func (c *Cache) store(r io.Reader, h hash.Hash, digest string) (int64, error) {
 	}
 	algorithm, _, _ := strings.Cut(digest, ":")
 	if got := algorithm + ":" + hex.EncodeToString(h.Sum(nil)); got != digest {
-		return fail(ReasonDigest, fmt.Errorf("what its URL serves has digest %s; correct the URL or the digest in the BootProfile", short(got)))
+		return fail(ReasonDigest, errors.New("what its URL serves has another digest; correct the URL or the digest in the BootProfile"))
 	}
 	if err := os.Rename(f.Name(), c.path(digest)); err != nil {
 		return fail(ReasonFetch, errors.New("bootd can't write its cache"))
