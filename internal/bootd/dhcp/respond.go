@@ -25,7 +25,7 @@ func Respond(v View, req *dhcpv4.DHCPv4, in Ingress) Answer {
 	case dhcpv4.MessageTypeInform:
 		return e.inform()
 	case dhcpv4.MessageTypeDecline:
-		return e.silence(e.ours(Declined))
+		return e.silence(e.declined())
 	case dhcpv4.MessageTypeRelease:
 		return e.silence(e.ours(Released))
 	}
@@ -55,6 +55,14 @@ func (e *exchange) ours(r Reason) Reason {
 		return SilentOtherServer
 	}
 	return r
+}
+
+// declined believes only who declines what was offered: another address is no news of the planned one.
+func (e *exchange) declined() Reason {
+	if e.facts.Requested.IsValid() && e.facts.Requested != e.plan.Network.Address.Addr() {
+		return SilentWrongAddress
+	}
+	return e.ours(Declined)
 }
 
 // place finds the machine's plan and segment, and which of our addresses it speaks to; a reason: it gets no answer.

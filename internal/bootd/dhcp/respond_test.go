@@ -123,6 +123,11 @@ func TestRespondByType(t *testing.T) {
 			req:    all(ofType(dhcpv4.MessageTypeDecline), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83")),
 			want:   told{Reason: Declined},
 		},
+		"DeclineOfAnotherAddress": {
+			reason: "nobody has said that the planned one is taken",
+			req:    all(ofType(dhcpv4.MessageTypeDecline), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.84")),
+			want:   told{Reason: SilentWrongAddress},
+		},
 		"DeclineOther": {
 			reason: "another server's address",
 			req:    all(ofType(dhcpv4.MessageTypeDecline), addressOpt(54, "10.99.0.2")),

@@ -21,8 +21,9 @@ const (
 // sights tells the exchanges of one boot from those of another. Firmware that loads iPXE talks twice per boot, an iPXE ROM
 // once, and each may say anything several times.
 type sights struct {
-	mu   sync.Mutex
-	last map[string]sight // by entry UID: all NICs of a machine are one
+	mu     sync.Mutex
+	last   map[string]sight // by entry UID: all NICs of a machine are one
+	tidied time.Time
 }
 
 type sight struct {
@@ -41,13 +42,16 @@ func (s *sights) first(a Answer, xid dhcpv4.TransactionID, now time.Time) bool {
 	next := sight{a.Facts.Client, a.Stage, xid, now}
 	before, known := s.last[a.Plan.EntryUID]
 	s.last[a.Plan.EntryUID] = next
-	if len(s.last) > maxSights {
+	if len(s.last) > maxSights && now.Sub(s.tidied) > sameBoot {
 		s.forget(now)
 	}
 	return !known || !before.continues(next)
 }
 
+// forget drops what no boot goes on from. It's done now and then: in a storm, when all of them are fresh, each packet would pay
+// for a look at all machines. (There are never more than have plans.)
 func (s *sights) forget(now time.Time) {
+	s.tidied = now
 	for uid, x := range s.last {
 		if now.Sub(x.at) > sameBoot {
 			delete(s.last, uid)

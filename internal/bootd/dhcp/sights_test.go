@@ -84,3 +84,25 @@ func TestSightsAreForgotten(t *testing.T) {
 		t.Errorf("%d machines are remembered, want at most %d", len(s.last), maxSights)
 	}
 }
+
+// TestSightsInAStorm: where all machines begin at once none can be forgotten, and looking at all of them for each packet would
+// be what keeps them waiting.
+func TestSightsInAStorm(t *testing.T) {
+	s := newSights()
+	storm := func(at time.Time) {
+		for i := range maxSights + 10 {
+			a := Answer{Plan: &boot.Plan{EntryUID: fmt.Sprint(i)}, Stage: boot.StageDHCP, Facts: Facts{Client: ClientPXE}}
+			s.first(a, dhcpv4.TransactionID{}, at)
+		}
+	}
+	storm(testNow)
+	first := s.tidied
+	storm(testNow.Add(sameBoot))
+	if first.IsZero() || !s.tidied.Equal(first) {
+		t.Errorf("tidied at %s and again at %s", first, s.tidied)
+	}
+	storm(testNow.Add(sameBoot + 2*time.Second))
+	if s.tidied.Equal(first) {
+		t.Error("never again")
+	}
+}
