@@ -25,6 +25,11 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := lock(c.StateDir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	d, err := assemble(c)
 	if err != nil {
 		return err
