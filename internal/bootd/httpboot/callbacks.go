@@ -61,7 +61,6 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc
 		forbidden(w)
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyPatience)) // A test's recorder has none.
 	heard, err := decode(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -102,7 +101,7 @@ func (s *Server) begin(ctx context.Context, c caller, r report) error {
 		return boot.ErrConsumed
 	}
 	if c.plan.Mode != boot.ModeLive && !c.owns() {
-		if err := s.o.Sessions.Consume(ctx, c.plan, c.claims); err != nil {
+		if err := s.consume(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -110,8 +109,18 @@ func (s *Server) begin(ctx context.Context, c caller, r report) error {
 	return nil
 }
 
+func (s *Server) consume(ctx context.Context, c caller) error {
+	if err := s.paced(c); err != nil {
+		return err
+	}
+	return s.o.Sessions.Consume(ctx, c.plan, c.claims)
+}
+
 func (s *Server) progress(ctx context.Context, c caller, r report) error {
 	if c.plan.Mode != boot.ModeLive && !c.owns() {
+		if err := s.paced(c); err != nil {
+			return err
+		}
 		if err := s.o.Sessions.Check(ctx, c.plan, c.claims); err != nil {
 			return err
 		}
@@ -125,6 +134,9 @@ func (s *Server) ended(ctx context.Context, c caller, r report, installed bool) 
 		s.said(c, r)
 		return nil
 	}
+	if err := s.paced(c); err != nil {
+		return err
+	}
 	return s.o.Sessions.Report(ctx, c.plan, c.claims, installed, r.text())
 }
 
@@ -132,6 +144,9 @@ func (s *Server) booted(ctx context.Context, c caller, r report) error {
 	if c.plan.Mode == boot.ModeLive {
 		s.said(c, r)
 		return nil
+	}
+	if err := s.paced(c); err != nil {
+		return err
 	}
 	return s.o.Sessions.Booted(ctx, c.plan, c.claims, r.text())
 }

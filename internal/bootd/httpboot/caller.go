@@ -96,7 +96,9 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 		forbidden(w)
 		return
 	}
-	s.o.Logger.Info("a machine must wait: the API can't be asked", "error", err.Error())
+	if !errors.Is(err, errPace) { // Who asks too often doesn't fill the log as well.
+		s.o.Logger.Info("a machine must wait", "error", err.Error())
+	}
 	w.Header().Set("Retry-After", "2")
 	http.Error(w, "try again", http.StatusServiceUnavailable)
 }
@@ -128,6 +130,7 @@ func reason(err error) string {
 		{boot.ErrConsumed, boot.DecidedConsumed},
 		{boot.ErrBootLoop, boot.DecidedBootLoop},
 		{session.ErrNotFound, boot.DecidedNoSession},
+		{errPace, ReasonPace},
 	} {
 		if errors.Is(err, x.err) {
 			return x.reason

@@ -33,7 +33,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if kernel && c.plan.KernelDestroys() && r.Method == http.MethodGet {
-		if err := s.o.Sessions.Deliver(r.Context(), c.plan, c.claims); err != nil {
+		if err := s.deliver(r.Context(), c); err != nil {
 			s.refuse(w, err)
 			return
 		}
@@ -42,6 +42,13 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.o.Sessions.Sight(c.plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.plan.Mode == boot.ModeLive})
 	}
 	s.artifact(w, r, a)
+}
+
+func (s *Server) deliver(ctx context.Context, c caller) error {
+	if err := s.paced(c); err != nil {
+		return err
+	}
+	return s.o.Sessions.Deliver(ctx, c.plan, c.claims)
 }
 
 func find(p *boot.Plan, digest string) (a boot.Artifact, kernel, ok bool) {
@@ -86,7 +93,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool)
 		return c, false
 	}
 	if c.plan.Mode != boot.ModeLive && !c.owns() && r.Method != http.MethodHead {
-		if err := s.o.Sessions.Consume(r.Context(), c.plan, c.claims); err != nil {
+		if err := s.consume(r.Context(), c); err != nil {
 			s.refuse(w, err)
 			return c, false
 		}
@@ -113,6 +120,10 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	if r.Method == http.MethodHead && !c.owns() && c.plan.Mode != boot.ModeLive {
 		return // Not even its length before the grant is used.
 	}
+	if err := s.paced(c); err != nil {
+		s.refuse(w, err)
+		return
+	}
 	if c.owns() {
 		if err := s.o.Sessions.Check(r.Context(), c.plan, c.claims); err != nil {
 			s.refuse(w, err)
@@ -137,8 +148,15 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c caller, name s
 		s.refuse(w, err)
 		return
 	}
+	if c.plan.UserDataDigest != "" && boot.DataDigest(data) != c.plan.UserDataDigest {
+		s.refuse(w, errEdited)
+		return
+	}
 	s.given(w, r, data, name)
 }
+
+// errEdited says that a machine's data was changed, and its plan not yet: whether it may still have it is known in a moment.
+var errEdited = errors.New("what the machine is to be given was edited since its plan was made")
 
 // given serves one part of the data. Vendor data is what nobody has to say: cloud-init asks for it all the same.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, data map[string][]byte, name string) {

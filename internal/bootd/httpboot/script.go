@@ -18,6 +18,7 @@ const (
 	ReasonAPI        = "APIUnavailable"
 	ReasonSuperseded = "Superseded"
 	ReasonScript     = "ScriptInvalid"
+	ReasonPace       = "AsksTooOften"
 )
 
 const (
@@ -29,10 +30,6 @@ const (
 	// bootTokenLife is how long the token of a boot is good beyond its grant: for the install that began
 	// in the grant's last minute, and for the report of the system that it started.
 	bootTokenLife = 24 * time.Hour
-	// retryWindow is how long a consuming script is given again to the same request, unless its kernel was asked for.
-	// It's a broken transfer that is retried, seconds later; a machine that starts anew comes with a new token, or with
-	// the same one where it was reset within a minute.
-	retryWindow = 30 * time.Second
 )
 
 // answer is a script on its way: what was decided, and the token of the boot.
@@ -114,7 +111,7 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 func wait(reason string) time.Duration {
 	switch reason {
 	case boot.DecidedNotSynced, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted,
-		ReasonAPI, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
+		ReasonAPI, ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
 		return shortWait
 	}
 	return 0
@@ -166,7 +163,9 @@ func archDigit(a boot.Arch) string {
 }
 
 // repeat finds out whether a request is the retry of one that consumed the grant: of a kernel that
-// destroys, whose machine must get what it paid for. The nonce is that of the consumption.
+// destroys, whose machine must get what it paid for, however long bootd was away meanwhile. The nonce is
+// that of the consumption. A machine that starts anew comes with a new token, or with the same one where
+// it was reset within a minute: then OpenAndConsume knows whether its kernel went out.
 func (s *Server) repeat(c caller, arch boot.Arch, d boot.Decision) (string, bool) {
 	if d.Reason != boot.DecidedConsumed || !c.plan.KernelDestroys() || c.session.Revocation != "" {
 		return "", false
@@ -177,7 +176,7 @@ func (s *Server) repeat(c caller, arch boot.Arch, d boot.Decision) (string, bool
 	}
 	for _, x := range used {
 		g := c.session.Grant
-		if g == nil || x.GrantID != g.ID || x.PlanDigest != c.plan.Digest() || s.o.Now().Sub(x.At) > retryWindow || s.o.Sessions.NewBoot(c.plan.Entry, x.At) {
+		if g == nil || x.GrantID != g.ID || x.PlanDigest != c.plan.Digest() || s.o.Sessions.NewBoot(c.plan.Entry, x.At) {
 			continue
 		}
 		for _, k := range s.o.Keys() {
@@ -210,17 +209,23 @@ func (s *Server) install(r *http.Request, c caller, fw boot.Firmware, nonce stri
 	if r.Method != http.MethodGet {
 		return a
 	}
-	if c.plan.KernelDestroys() {
-		err = s.o.Sessions.OpenAndConsume(r.Context(), c.plan, t)
-	} else {
-		err = s.o.Sessions.Open(r.Context(), c.plan, g.ID, nonce)
-	}
-	if err != nil {
+	if err := s.open(r.Context(), c, t); err != nil {
 		s.o.Logger.Info("an install script is held back", "entry", c.plan.Entry.String(), "error", err.Error())
 		return hold(reason(err))
 	}
 	s.granted.remember(t.Entry, c.plan)
 	return a
+}
+
+// open records that a script is about to go out, and uses its grant where its kernel needs no second question.
+func (s *Server) open(ctx context.Context, c caller, t boot.Claims) error {
+	if err := s.paced(c); err != nil {
+		return err
+	}
+	if c.plan.KernelDestroys() {
+		return s.o.Sessions.OpenAndConsume(ctx, c.plan, t)
+	}
+	return s.o.Sessions.Open(ctx, c.plan, t.GrantID, t.Nonce)
 }
 
 func (s *Server) live(r *http.Request, c caller, fw boot.Firmware) answer {

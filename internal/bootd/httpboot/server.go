@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+	"golang.org/x/time/rate"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
@@ -68,11 +69,12 @@ type Options struct {
 type Server struct {
 	o       Options
 	granted granted
+	pace    paces
 }
 
 // New makes a server.
 func New(o Options) *Server {
-	return &Server{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}}
+	return &Server{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
 }
 
 const (
@@ -106,7 +108,7 @@ func (s *Server) Handler() http.Handler {
 // answer, since an image takes as long as it takes; the handlers bound bodies and each write instead.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: bounded(h, bodyPatience), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	stopped := make(chan struct{})
@@ -124,6 +126,20 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	}
 	<-stopped
 	return nil
+}
+
+// bounded gives each request's body and answer a deadline. net/http reads what a handler left of a body before it goes on, and
+// without a deadline waits for it for ever: a client that announces one octet and never sends it would keep its place.
+func bounded(h http.Handler, body time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		// What an earlier answer on this connection left would cut off this one.
+		_ = c.SetWriteDeadline(time.Now().Add(answerPatience))
+		if r.ContentLength != 0 { // Without a body, the deadline would cut off the answer.
+			_ = c.SetReadDeadline(time.Now().Add(body))
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func (s *Server) firmware(w http.ResponseWriter, r *http.Request) {

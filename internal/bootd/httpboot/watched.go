@@ -15,8 +15,6 @@ func (s *Server) watched(route string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		rec := &recorder{ResponseWriter: w}
-		// What an earlier answer on this connection left would cut off this one. (A test's recorder has none.)
-		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerPatience))
 		defer func() {
 			if p := recover(); p != nil {
 				s.failed(rec, route, p)

@@ -41,6 +41,8 @@ const (
 	maxWaiting = 32
 	// writers at once.
 	writers = 8
+	// farewell is how long a bootd that stops goes on writing what waits.
+	farewell = 2 * time.Second
 )
 
 // Sight takes a sighting, to be written soon: a stage at once, but ten times a second at most, mere reports once a second. It
@@ -149,12 +151,40 @@ func (m *Manager) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			t.Stop()
+			m.flush(context.WithoutCancel(ctx))
 			return nil
 		case <-m.wake:
 		case <-t.C:
 		}
 		t.Stop()
 	}
+}
+
+// flush writes what waits still, as far as that's soon: it's known to nobody else, and a bootd that is updated mustn't take with
+// it that a machine was seen to boot from its disk.
+func (m *Manager) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	g := errgroup.Group{}
+	g.SetLimit(writers)
+	for _, n := range m.unwritten() {
+		g.Go(func() error {
+			m.write(ctx, n)
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+func (m *Manager) unwritten() (names []boot.Name) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for n, w := range m.sighted {
+		if len(w.items) > 0 {
+			names = append(names, n)
+		}
+	}
+	return names
 }
 
 // due names the sessions to write now, and says when to look again. They aren't due a second time until

@@ -19,6 +19,8 @@ type entry struct {
 	Consumption boot.Consumption `json:"consumption"`
 	// Withdrawn takes a line back: the API refused the consumption, for certain, and no byte was served.
 	Withdrawn bool `json:"withdrawn,omitempty"`
+	// Delivered says of a consumption that stands already: its kernel, which destroys by itself, went out.
+	Delivered bool `json:"delivered,omitempty"`
 }
 
 // A Log remembers, on this machine's own disk, what was consumed. Each line is on the disk before the
@@ -31,13 +33,20 @@ type Log struct {
 	lines   int
 	torn    bool // What is behind size may be half a line.
 	byEntry map[string][]boot.Consumption
+	// delivered are those whose kernel went out.
+	delivered map[use]bool
 }
+
+// use is one boot's use of a grant.
+type use struct{ grant, nonce string }
+
+func useOf(c boot.Consumption) use { return use{c.GrantID, c.Nonce} }
 
 // OpenLog reads a log, or begins one. A last line that was cut off by a crash is dropped: the API wasn't
 // told of it yet. A line that can't be read anywhere else is an error: something was consumed there, and
 // going on would forget what.
 func OpenLog(path string) (*Log, error) {
-	l := &Log{path: path, byEntry: map[string][]boot.Consumption{}}
+	l := &Log{path: path, byEntry: map[string][]boot.Consumption{}, delivered: map[use]bool{}}
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the log of consumed grants: %w", err)
@@ -86,10 +95,14 @@ func (l *Log) take(e entry) {
 		l.byEntry[uid] = slices.DeleteFunc(l.byEntry[uid], func(c boot.Consumption) bool { return same(c, e.Consumption) })
 		return
 	}
+	if e.Delivered {
+		l.delivered[useOf(e.Consumption)] = true
+		return
+	}
 	l.byEntry[uid] = append(l.byEntry[uid], e.Consumption)
 }
 
-func same(a, b boot.Consumption) bool { return a.GrantID == b.GrantID && a.Nonce == b.Nonce }
+func same(a, b boot.Consumption) bool { return useOf(a) == useOf(b) }
 
 // For gives what is known of an entry, the newest last. The slice must not be changed.
 func (l *Log) For(entryUID string) []boot.Consumption {
@@ -113,6 +126,23 @@ func (l *Log) Withdraw(c boot.Consumption) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.append(entry{Consumption: c, Withdrawn: true})
+}
+
+// Deliver puts onto the disk that the kernel of a consumption went out, unless it's there.
+func (l *Log) Deliver(c boot.Consumption) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.delivered[useOf(c)] {
+		return nil
+	}
+	return l.append(entry{Consumption: c, Delivered: true})
+}
+
+// Delivered says whether the kernel of a consumption went out, as far as this log knows.
+func (l *Log) Delivered(c boot.Consumption) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.delivered[useOf(c)]
 }
 
 func (l *Log) append(e entry) error {
@@ -153,7 +183,7 @@ func (l *Log) mend() error {
 // compactAt is how many lines more than needed are left in peace.
 const compactAt = 256
 
-func (l *Log) wasteful() bool { return l.lines > 2*len(l.byEntry)+compactAt }
+func (l *Log) wasteful() bool { return l.lines > 2*(len(l.byEntry)+len(l.delivered))+compactAt }
 
 // compact writes the log anew with what still matters: of one entry and host the highest generation
 // stands for all below it, by the rule of covers.
@@ -168,13 +198,12 @@ func (l *Log) compact() error {
 			}) {
 				continue
 			}
-			line, err := json.Marshal(entry{Consumption: c}) //nolint:musttag // As above.
+			n, err := l.rewrite(&b, c)
 			if err != nil {
-				return fmt.Errorf("cannot encode a consumption: %w", err)
+				return err
 			}
-			b.Write(append(line, '\n'))
 			keep[uid] = append(keep[uid], c)
-			lines++
+			lines += n
 		}
 	}
 	f, err := replaceFile(l.path, b.Bytes())
@@ -184,6 +213,22 @@ func (l *Log) compact() error {
 	_ = l.file.Close() // The old file; nothing is waiting to be written to it.
 	l.file, l.byEntry, l.size, l.lines = f, keep, int64(b.Len()), lines
 	return nil
+}
+
+// rewrite writes what is known of a consumption, and returns how many lines that takes.
+func (l *Log) rewrite(b *bytes.Buffer, c boot.Consumption) (lines int, err error) {
+	es := []entry{{Consumption: c}}
+	if l.delivered[useOf(c)] {
+		es = append(es, entry{Consumption: c, Delivered: true})
+	}
+	for _, e := range es {
+		line, err := json.Marshal(e) //nolint:musttag // As above.
+		if err != nil {
+			return 0, fmt.Errorf("cannot encode a consumption: %w", err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return len(es), nil
 }
 
 // Close the log.

@@ -99,7 +99,7 @@ func (m *Manager) Consume(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
 	return m.consume(ctx, p, t, func(r Record) (Record, error) {
 		if boot.Owns(r.Session, t) == nil {
-			if !r.Progress.Timeline.Kernel.IsZero() {
+			if !r.Progress.Timeline.Kernel.IsZero() || m.o.Log.Delivered(*r.Session.Consumed) {
 				return r, boot.ErrConsumed
 			}
 			return r, nil
@@ -110,17 +110,24 @@ func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claim
 }
 
 // Deliver records that the boot of token t, which used the grant, is about to be given a kernel that destroys without
-// asking again. It returns nil only when that's in the session.
+// asking again. It returns nil only when that's in the session, and in the log: an etcd that is put back to before it doesn't
+// make it undone.
 func (m *Manager) Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error {
-	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+	var used boot.Consumption
+	err := m.change(ctx, p.Entry, func(r Record) (Record, error) {
 		if err := owns(r, p, t); err != nil {
 			return r, err
 		}
 		if r.Progress.Timeline.Kernel.IsZero() {
 			r.Progress.Timeline.Kernel = m.o.Now()
 		}
+		used = *r.Session.Consumed
 		return r, nil
 	}, noLoss)
+	if err != nil {
+		return err
+	}
+	return m.o.Log.Deliver(used)
 }
 
 func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, first func(Record) (Record, error)) error {
