@@ -24,6 +24,8 @@ const (
 	listing = 20 * time.Millisecond
 	// heartbeatPatience with the API.
 	heartbeatPatience = 3 * time.Second
+	// maxTried heartbeats are told from another bootd's.
+	maxTried = 8
 	// maxDigests of a heartbeat; the schema's own limit.
 	maxDigests = 1024
 )
@@ -87,6 +89,7 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 	if session.Revision(b.ResourceVersion) < s.last() {
 		return errRewound
 	}
+	s.recognise(b.Status.LastSeen)
 	b.Status = s.status(t, seen)
 	if err := s.o.Kube.Status().Update(ctx, b); err != nil {
 		return fmt.Errorf("cannot write BootServer %q: %w", s.self(), err)
@@ -96,10 +99,35 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 		return errRewound
 	}
 	s.mu.Lock()
-	s.own, s.beaten = wrote, s.o.Now()
+	now := s.o.Now()
+	if !s.beaten.IsZero() && now.Sub(s.beaten) >= liveFor {
+		s.back = now
+	}
+	s.own, s.beaten = wrote, now
 	s.mu.Unlock()
 	return nil
 }
+
+// recognise finds out whether the record holds another bootd's heartbeat: two under one name would take each other for
+// themselves, and not wait for each other's logs.
+func (s *Source) recognise(found *metav1.MicroTime) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found == nil || s.own == 0 {
+		return
+	}
+	for _, x := range s.wrote { // Which of those tried has arrived isn't known.
+		if x.Truncate(time.Microsecond).Equal(found.Time) {
+			s.wrote = []metav1.MicroTime{x}
+			return
+		}
+	}
+	s.twin = s.o.Now()
+	s.o.Logger.Error(twins, "name", s.self().String())
+}
+
+// twins is what the record of two bootds says.
+const twins = "another bootd has the same name, and no install starts while it runs: give each a --name of its own"
 
 func (s *Source) last() uint64 {
 	s.mu.Lock()
@@ -109,6 +137,10 @@ func (s *Source) last() uint64 {
 
 func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	now := metav1.NewMicroTime(s.o.Now())
+	s.mu.Lock()
+	s.wrote = append(s.wrote[:min(len(s.wrote), maxTried):min(len(s.wrote), maxTried)], now)
+	twin := !s.twin.IsZero() && now.Sub(s.twin) < liveFor
+	s.mu.Unlock()
 	st := v1alpha1.BootServerStatus{
 		LastSeen: &now, Version: s.o.Version, SyncedRevision: strconv.FormatUint(s.sessions.Synced(seen), 10),
 	}
@@ -127,6 +159,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		if n.Address != "" && !slices.Contains(st.Addresses, n.Address) {
 			st.Addresses = append(st.Addresses, n.Address)
 		}
+	}
+	if twin {
+		st.Message = twins
 	}
 	if t.sessions.isStuck() {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"

@@ -68,13 +68,24 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	own, _ := t.sessions.at()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.o.Now()
+	if !s.connected(now) {
+		return false
+	}
 	g, known := s.grants[p.Entry]
 	if !known || s.sessions.Synced(own) < g.revision {
 		return false
 	}
 	return lagging(t.servers.all(), s.self(), p.Network.Name, g.revision, func(n boot.Name) bool {
-		return s.o.Now().Sub(s.servers[n].at) < liveFor
+		// While the API was away nobody was heard. That's no sign of their end, and what comes back may be an older etcd.
+		at := s.servers[n].at
+		return now.Sub(at) < liveFor || !s.back.IsZero() && now.Sub(s.back) < liveFor
 	}) == ""
+}
+
+// connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.
+func (s *Source) connected(now time.Time) bool {
+	return !s.beaten.IsZero() && now.Sub(s.beaten) < liveFor && (s.twin.IsZero() || now.Sub(s.twin) >= liveFor)
 }
 
 // lagging names a live bootd of a network that hasn't come to a revision yet; "" where there is none.

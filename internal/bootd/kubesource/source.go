@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,6 +72,11 @@ type Source struct {
 	servers map[boot.Name]heard
 	own     uint64    // The revision of the last heartbeat.
 	beaten  time.Time // When the API took it.
+	// back is when it took one again after a time without; wrote are the times that the last known heartbeat and those tried
+	// since said, and twin is when somebody else's was found in this bootd's record.
+	back  time.Time
+	wrote []metav1.MicroTime
+	twin  time.Time
 
 	rebuild, beat chan struct{}
 }
@@ -126,6 +132,7 @@ func (s *Source) Run(ctx context.Context) error {
 		s.o.Logger.Error("reading everything anew", "error", err.Error())
 		s.mu.Lock()
 		s.grants, s.servers, s.own = map[boot.Name]granted{}, map[boot.Name]heard{}, 0
+		s.beaten = time.Time{} // Nothing is granted before the API has taken a heartbeat again.
 		s.mu.Unlock()
 	}
 }

@@ -120,8 +120,12 @@ func listed(t *testing.T, s *Source, revision string, sessions, servers []any) *
 	if err != nil {
 		t.Fatal(err)
 	}
+	beats(s)
 	return tb
 }
+
+// beats is a heartbeat that the API took.
+func beats(s *Source) { s.beaten = s.o.Now() }
 
 func plan() *boot.Plan {
 	return &boot.Plan{
@@ -180,6 +184,7 @@ func TestSynced(t *testing.T) {
 			s := newSource(t, tc.log, c)
 			tb := listed(t, s, "100", []any{bootSession("100", "g")}, tc.servers)
 			c.add(tc.after)
+			beats(s)
 			if tc.change != nil {
 				tc.change(tb)
 			}
@@ -198,6 +203,7 @@ func TestHeartbeatKeepsAServerLive(t *testing.T) {
 	s := newSource(t, &log{}, c)
 	tb := listed(t, s, "100", []any{bootSession("100", "g")}, []any{bootServer("b", t0(), "99")})
 	c.add(liveFor)
+	beats(s)
 	_ = tb.servers.Update(bootServer("b", t0().Add(time.Second), "99"))
 	if s.Synced(plan()) {
 		t.Error("its heart beat just now, whatever its clock says")
@@ -279,6 +285,7 @@ func TestHeartbeat(t *testing.T) {
 	if err := tb.networks.Add(n); err != nil {
 		t.Fatal(err)
 	}
+	s.beaten = time.Time{}
 	if s.Lag() != -1 {
 		t.Errorf("lag %f", s.Lag())
 	}

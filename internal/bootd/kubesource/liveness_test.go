@@ -1,0 +1,96 @@
+package kubesource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+func beat(t *testing.T, s *Source, tb *tables) {
+	t.Helper()
+	if err := s.heartbeat(t.Context(), tb); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAfterAnOutage: while the API was away no bootd was heard. What comes back may be an etcd from before a consumption that
+// one of them knows of, so that their silence mustn't count.
+func TestAfterAnOutage(t *testing.T) {
+	c := &clock{now: t0()}
+	s := newSource(t, &log{}, c)
+	tb := listed(t, s, "1", []any{bootSession("1", "g")}, []any{bootServer("b", t0(), "0"), bootServer("c", t0(), "1")})
+	steps := []struct {
+		reason string
+		do     func()
+		want   bool
+	}{
+		{"another bootd is live and lags", func() { beat(t, s, tb) }, false},
+		{"the API is away: its own word is too old", func() { c.add(liveFor) }, false},
+		{"it's back, and the other one hasn't been heard yet", func() { beat(t, s, tb) }, false},
+		{"nor a moment later", func() { c.add(liveFor - time.Second); beat(t, s, tb) }, false},
+		{"the other one was silent with the API there: it's gone", func() { c.add(time.Second) }, true},
+	}
+	for _, x := range steps {
+		x.do()
+		if got := s.Synced(plan()); got != x.want {
+			t.Errorf("%s: synced is %t", x.reason, got)
+		}
+	}
+}
+
+func TestBeforeTheFirstHeartbeat(t *testing.T) {
+	s := newSource(t, &log{}, &clock{now: t0()})
+	listed(t, s, "100", []any{bootSession("100", "g")}, nil)
+	s.beaten = time.Time{}
+	if s.Synced(plan()) {
+		t.Error("whether the revisions went back isn't known before")
+	}
+}
+
+// TestTwins: two bootds of one name take each other's record for their own.
+func TestTwins(t *testing.T) {
+	c := &clock{now: t0()}
+	s := newSource(t, &log{}, c)
+	tb := listed(t, s, "1", nil, nil)
+	read := func() *v1alpha1.BootServer {
+		t.Helper()
+		b := &v1alpha1.BootServer{}
+		if err := s.o.Kube.Get(t.Context(), client.ObjectKey{Namespace: "baremetal-boot", Name: "self"}, b); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for range 3 {
+		beat(t, s, tb)
+		c.add(time.Second)
+	}
+	s.wrote = append(s.wrote, metav1.NewMicroTime(c.get())) // One that was tried and never arrived.
+	beat(t, s, tb)
+	if m := read().Status.Message; m != "" || !s.connected(c.get()) {
+		t.Fatalf("alone it recognises itself: %q", m)
+	}
+	other := read()
+	at := metav1.NewMicroTime(c.get().Add(time.Millisecond))
+	other.Status.LastSeen = &at
+	if err := s.o.Kube.Status().Update(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	beat(t, s, tb)
+	if m := read().Status.Message; !strings.Contains(m, "the same name") || s.connected(c.get()) {
+		t.Errorf("another one writes its record: %q, connected %t", m, s.connected(c.get()))
+	}
+	c.add(liveFor)
+	beat(t, s, tb)
+	if m := read().Status.Message; m != "" || !s.connected(c.get()) {
+		t.Errorf("it heals when the other one is gone: %q", m)
+	}
+	if s.Synced(&boot.Plan{}) {
+		t.Error("without a session nothing is synced")
+	}
+}
