@@ -15,7 +15,8 @@ LINT     := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-
 CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 # Tests are listed as JSON and shown as plain "go test" does, with one line for each test that was skipped.
 VERDICT  := $(GO) run ./test/verdict
-TEST     := $(GO) test -json
+# Vetting is lint's: go test would vet all dependencies again on a fresh machine.
+TEST     := $(GO) test -vet=off -json
 UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render)(/.*)?|cluster/local)$$'
 # End to end, time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
