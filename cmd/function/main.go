@@ -2,7 +2,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	function "github.com/crossplane/function-sdk-go"
@@ -10,14 +13,18 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/composition"
 )
 
+// version is set by the linker.
+var version = "dev"
+
 // cli holds the flags.
 type cli struct {
-	Debug          bool   `help:"Log at debug level." short:"d"`
-	Network        string `default:"tcp" help:"Network to listen on."`
-	Address        string `default:":9443" help:"Address to listen on."`
-	MetricsAddress string `default:":8080" help:"Address to serve metrics on; empty: don't."`
-	TLSCertsDir    string `env:"TLS_SERVER_CERTS_DIR" help:"Folder with the server's tls.crt and tls.key, and the ca.crt that Crossplane's certificate is checked by."`
-	Insecure       bool   `help:"Serve without TLS. For tests on loopback: whoever reaches the port can ask for a composition."`
+	Debug          bool             `help:"Log at debug level." short:"d"`
+	Network        string           `default:"tcp" help:"Network to listen on."`
+	Address        string           `default:":9443" help:"Address to listen on."`
+	MetricsAddress string           `default:":8080" help:"Address to serve metrics on; empty: don't."`
+	TLSCertsDir    string           `env:"TLS_SERVER_CERTS_DIR" help:"Folder with the server's tls.crt and tls.key, and the ca.crt that Crossplane's certificate is checked by."`
+	Insecure       bool             `help:"Serve without TLS. For tests on loopback: whoever reaches the port can ask for a composition."`
+	Version        kong.VersionFlag `help:"Print the version."`
 }
 
 // Run serves until the process is told to stop.
@@ -26,18 +33,27 @@ func (c *cli) Run() error {
 	if err != nil {
 		return fmt.Errorf("cannot make a logger: %w", err)
 	}
-	err = function.Serve(composition.New(log),
-		function.Listen(c.Network, c.Address),
-		function.WithMetricsServer(c.MetricsAddress),
-		function.MTLSCertificates(c.TLSCertsDir),
-		function.Insecure(c.Insecure))
-	if err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	runner := &draining{FunctionRunnerServiceServer: composition.New(log)}
+	served := make(chan error, 1)
+	go func() {
+		served <- function.Serve(runner,
+			function.Listen(c.Network, c.Address),
+			function.WithMetricsServer(c.MetricsAddress),
+			function.MTLSCertificates(c.TLSCertsDir),
+			function.Insecure(c.Insecure))
+	}()
+	select {
+	case err = <-served:
 		return fmt.Errorf("cannot serve on %q: %w", c.Address, err)
+	case <-ctx.Done():
+		runner.drain(quiet, patience)
+		return nil
 	}
-	return nil
 }
 
 func main() {
-	ctx := kong.Parse(&cli{}, kong.Description("Compose bare-metal nodes and rack pools."))
+	ctx := kong.Parse(&cli{}, kong.Description("Compose bare-metal nodes and rack pools."), kong.Vars{"version": version})
 	ctx.FatalIfErrorf(ctx.Run())
 }

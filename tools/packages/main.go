@@ -1,0 +1,150 @@
+// Command packages builds what users install: Crossplane packages, bootd's image and its chart, without Docker. It pushes them to any
+// registry, and writes a release.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
+)
+
+// nowhere is the registry of packages that are only looked at: a name that nobody can ever own (RFC 2606). Its path is that of the
+// published packages, which gives what Crossplane installs its names.
+const nowhere = "registry.invalid/crossplane-contrib"
+
+type cli struct {
+	Build    buildCmd    `cmd:"" help:"Build everything into a folder."`
+	Push     pushCmd     `cmd:"" help:"Build everything and push it to a registry."`
+	Release  releaseCmd  `cmd:"" help:"Build everything, push it, and write what a release consists of."`
+	Registry registryCmd `cmd:"" help:"Serve a registry that forgets everything when it ends: for tests." hidden:""`
+}
+
+// common flags.
+type common struct {
+	Root     string   `default:"../.." help:"The checkout." type:"existingdir"`
+	Dist     string   `default:"../../dist" help:"Folder to write to." type:"path"`
+	Cache    string   `default:"${cache}" help:"Folder of what was downloaded and built before." type:"path"`
+	Version  string   `default:"v0.0.0-dev" help:"Version of everything, such as v0.1.0."`
+	Arch     []string `default:"amd64,arm64" help:"Architectures of the images." enum:"amd64,arm64"`
+	Revision string   `help:"Commit that the labels name; default: the checkout's."`
+	Bare     bool     `help:"Go on without Debian's firmware and certificates. For tests: machines can't boot from that."`
+}
+
+func (c common) build(ctx context.Context, registry string) (*built, error) {
+	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
+		return nil, fmt.Errorf("registry %q must be HOST/PATH or HOST:PORT/PATH, in small letters", registry)
+	}
+	released, err := xpkg.Released(c.Version)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It says which version.
+	}
+	if c.Revision == "" {
+		c.Revision = revision(ctx, c.Root)
+	}
+	return builder{common: c, registry: registry, released: released, say: say}.run(ctx)
+}
+
+// revision of a checkout, or nothing where it isn't one.
+func revision(ctx context.Context, root string) string {
+	out, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output() //nolint:gosec // The user's own folder.
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+type buildCmd struct {
+	common
+
+	Registry string `default:"${nowhere}" help:"Where the packages would be: HOST/PATH. Those that depend on others name it."`
+}
+
+// Run builds.
+func (c *buildCmd) Run(ctx context.Context) error {
+	b, err := c.build(ctx, c.Registry)
+	if err != nil {
+		return err
+	}
+	return b.write()
+}
+
+type pushCmd struct {
+	common
+
+	Registry string `help:"Where to push to: HOST/PATH." required:""`
+}
+
+// Run builds and pushes.
+func (c *pushCmd) Run(ctx context.Context) error {
+	b, err := c.build(ctx, c.Registry)
+	if err != nil {
+		return err
+	}
+	return b.push(ctx)
+}
+
+type releaseCmd struct {
+	common
+
+	Registry  string `help:"Where to push to: HOST/PATH." required:""`
+	Changelog string `default:"../../CHANGELOG.md" help:"The changelog, whose part Unreleased becomes this version's." type:"existingfile"`
+}
+
+// Run builds, pushes and writes.
+func (c *releaseCmd) Run(ctx context.Context) error {
+	text, err := os.ReadFile(c.Changelog)
+	if err != nil {
+		return fmt.Errorf("cannot read the changelog: %w", err)
+	}
+	// Before anything is pushed: a release without a word on what's new isn't one.
+	changelog, section, err := release.Section(string(text), c.Version)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what's wrong.
+	}
+	b, err := c.build(ctx, c.Registry)
+	if err != nil {
+		return err
+	}
+	if err := b.push(ctx); err != nil {
+		return err
+	}
+	if err := b.release(section); err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.Changelog, []byte(changelog), 0o644); err != nil { //nolint:gosec // It's for all to read.
+		return fmt.Errorf("cannot write the changelog: %w", err)
+	}
+	say("CHANGELOG.md has the section " + c.Version + " now: commit it, and tag the commit " + c.Version)
+	return nil
+}
+
+func say(line string) { fmt.Println("packages: " + line) }
+
+func main() {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	k := kong.Parse(&cli{}, kong.Name("packages"),
+		kong.Description("Crossplane packages, bootd's image and its chart, from this checkout."),
+		kong.Vars{"cache": filepath.Join(cache, "provider-baremetal", "packages"), "nowhere": nowhere},
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	err = k.Run()
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	k.FatalIfErrorf(err)
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// checkout is this one, with three programs that build in no time.
+func checkout(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	real, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"package", "examples", "LICENSE"} {
+		if err := os.Symlink(filepath.Join(real, link), filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := map[string]string{"go.mod": "module example.org/programs\n\ngo 1.26.0\n"}
+	for _, p := range []string{"provider", "function", "bootd"} {
+		files["cmd/"+p+"/main.go"] = "package main\n\nvar version string\n\nfunc main() { println(version) }\n"
+	}
+	for path, data := range files {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// flags of a build of such a checkout, without what has to be downloaded.
+func flags(t *testing.T, version string) common {
+	t.Helper()
+	return common{
+		Root: checkout(t), Dist: t.TempDir(), Cache: t.TempDir(), Version: version, Arch: []string{"amd64", "arm64"}, Revision: "abc", Bare: true,
+	}
+}
+
+// serve starts a registry.
+func serve(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(handler())
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// bare makes the tests independent of Debian's mirror: nothing is found in this PATH but go.
+func bare(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, dirs := range filepath.SplitList(os.Getenv("PATH")) {
+		if path := filepath.Join(dirs, "go"); isFile(path) {
+			if err := os.Symlink(path, filepath.Join(dir, "go")); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	t.Setenv("PATH", dir)
+}
+
+func isFile(path string) bool {
+	i, err := os.Stat(path)
+	return err == nil && !i.IsDir()
+}
+
+// TestReproducible builds twice, from two folders, for both architectures.
+func TestReproducible(t *testing.T) {
+	bare(t)
+	var digests []string
+	for range 2 {
+		f := flags(t, "v0.1.0")
+		if err := (&buildCmd{common: f, Registry: nowhere}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(f.Dist, "digests.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, string(b))
+	}
+	if diff := cmp.Diff(digests[0], digests[1]); diff != "" || strings.Count(digests[0], "sha256:") != 6 {
+		t.Errorf("two builds differ, or aren't six: -first +second:\n%s\n%s", diff, digests[0])
+	}
+}
+
+// TestPush reads back what was pushed, as Crossplane, a node and Helm do.
+func TestPush(t *testing.T) {
+	bare(t)
+	registry := serve(t) + "/some/path"
+	if err := (&pushCmd{common: flags(t, "v0.1.0"), Registry: registry}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"etc/group", "etc/passwd", "usr/share/doc/provider-baremetal/LICENSE"}
+	for _, r := range runtimes() {
+		t.Run(r.name, func(t *testing.T) {
+			want := append(slices.Clone(files), r.program())
+			if r.source != "" {
+				want = append(want, "package.yaml", ".up/examples.yaml")
+			}
+			slices.Sort(want)
+			checkRuntime(t, registry+"/"+r.name+":v0.1.0", r, want)
+		})
+	}
+	t.Run("Provider", func(t *testing.T) { checkProvider(t, registry) })
+	for n, composite := range map[string]string{"configuration-baremetal": "XBareMetalNode", "configuration-baremetal-v2": "BareMetalNode"} {
+		t.Run(n, func(t *testing.T) { checkConfiguration(t, registry, n, composite) })
+	}
+	t.Run("Chart", func(t *testing.T) {
+		m, err := pull(t, registry+"/charts/"+bootdName+":0.1.0").Manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Config.MediaType != "application/vnd.cncf.helm.config.v1+json" || m.Layers[0].MediaType != "application/vnd.cncf.helm.chart.content.v1.tar+gzip" {
+			t.Errorf("it isn't a chart: %+v", m)
+		}
+	})
+}
+
+func TestRelease(t *testing.T) {
+	bare(t)
+	f, changelog := flags(t, "v0.1.0"), filepath.Join(t.TempDir(), "CHANGELOG.md")
+	if err := os.WriteFile(changelog, []byte("# Changelog\n\n## Unreleased\n\n* News.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	registry := serve(t) + "/path"
+	for range 2 { // It may be tried again.
+		if err := (&releaseCmd{common: f, Registry: registry, Changelog: changelog}).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(f.Dist, "release", "v0.1.0")
+	var got []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	want := []string{
+		"NOTES.md", "SHA256SUMS", "baremetal-bootd-0.1.0.tgz", "baremetal-bootd-amd64.spdx.json", "baremetal-bootd-arm64.spdx.json", "bootd.yaml",
+		"configuration-baremetal-v2.xpkg", "configuration-baremetal.xpkg", "digests.txt", "function-baremetal-amd64.spdx.json",
+		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "network.yaml", "policies.yaml",
+		"provider-baremetal-amd64.spdx.json", "provider-baremetal-amd64.xpkg", "provider-baremetal-arm64.spdx.json", "provider-baremetal-arm64.xpkg",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for file, words := range map[string]string{
+		"install.yaml": "package: " + registry + "/function-baremetal:v0.1.0", "policies.yaml": ":path-provider-baremetal\n",
+		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n",
+	} {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil || !strings.Contains(string(b), words) {
+			t.Errorf("%s has no %q (%v)", file, words, err)
+		}
+	}
+	b, err := os.ReadFile(changelog)
+	if diff := cmp.Diff("# Changelog\n\n## Unreleased\n\n## v0.1.0\n\n* News.\n", string(b)); diff != "" || err != nil {
+		t.Errorf("changelog: %v, -want +got:\n%s", err, diff)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	bare(t)
+	cases := map[string]struct {
+		reason, registry, version, want string
+		strict                          bool
+	}{
+		"NoHost":   {reason: "it'd go to a registry that nobody named", registry: "crossplane-contrib", version: "v0.1.0", want: "must be HOST/PATH"},
+		"Scheme":   {reason: "a registry isn't a URL", registry: "https://registry.example/path", version: "v0.1.0", want: "must be HOST/PATH"},
+		"Version":  {reason: "Crossplane wouldn't find it", registry: nowhere, version: "0.1", want: `version "0.1" isn't one like v0.1.0`},
+		"NoDebian": {reason: "no machine boots from such an image", registry: nowhere, version: "v0.1.0", want: "there's no apt-get or no dpkg-deb here", strict: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := flags(t, tc.version)
+			f.Bare = !tc.strict
+			err := (&buildCmd{common: f, Registry: tc.registry}).Run(context.Background())
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: want an error with %q, got %v", tc.reason, tc.want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
+)
+
+// largest is how many bytes an image may have, compressed: nodes pull it while machines wait.
+const largest = 40_000_000
+
+// write puts everything into the folder, each artifact as an OCI image layout, and says the digests.
+func (b *built) write() error {
+	var digests strings.Builder
+	for _, a := range b.artifacts {
+		if err := a.Write(filepath.Join(b.Dist, "oci", path.Base(a.Repository)+suffix(a))); err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		d, err := a.Digest()
+		if err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		fmt.Fprintf(&digests, "%s  %s\n", d, a.Reference())
+		say(a.Reference() + "@" + d.String())
+		if err := b.figures(a); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.Dist, "digests.txt"), []byte(digests.String()), 0o644); err != nil { //nolint:gosec // For all to read.
+		return fmt.Errorf("cannot write digests: %w", err)
+	}
+	return nil
+}
+
+// suffix tells the chart from the image of the same name.
+func suffix(a oci.Artifact) string {
+	if path.Base(path.Dir(a.Repository)) == "charts" {
+		return "-chart"
+	}
+	return ""
+}
+
+// figures says how large images are, and refuses one that is too large.
+func (b *built) figures(a oci.Artifact) error {
+	if a.Index == nil {
+		return nil
+	}
+	m, err := a.Index.IndexManifest()
+	if err != nil {
+		return fmt.Errorf("cannot read the index of %s: %w", a.Reference(), err)
+	}
+	for _, d := range m.Manifests {
+		img, err := a.Index.Image(d.Digest)
+		if err != nil {
+			return fmt.Errorf("cannot read an image of %s: %w", a.Reference(), err)
+		}
+		size, err := compressed(img)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("figure image_mb_%s_%s %.1f MB\n", strings.ReplaceAll(path.Base(a.Repository), "-", "_"), d.Platform.Architecture, float64(size)/1e6)
+		if size > largest {
+			return fmt.Errorf("image %s for %s has %d bytes, and may have %d", a.Reference(), d.Platform.Architecture, size, largest)
+		}
+	}
+	return nil
+}
+
+// compressed is what a node pulls.
+func compressed(img v1.Image) (int64, error) {
+	m, err := img.Manifest()
+	if err != nil {
+		return 0, fmt.Errorf("cannot read a manifest: %w", err)
+	}
+	size := m.Config.Size
+	for _, l := range m.Layers {
+		size += l.Size
+	}
+	return size, nil
+}
+
+// push uploads everything. What others depend on comes first.
+func (b *built) push(ctx context.Context) error {
+	if err := b.write(); err != nil {
+		return err
+	}
+	for _, a := range b.artifacts {
+		if err := a.Push(ctx, b.released); err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		say("pushed " + a.Reference())
+	}
+	return nil
+}
+
+// release writes what people download beside the registry.
+func (b *built) release(notes string) error {
+	dir := filepath.Join(b.Dist, "release", b.Version)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("cannot empty %q: %w", dir, err)
+	}
+	files, err := release.Manifests(b.Root, b.facts)
+	if err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	for name, data := range b.boms {
+		files[name] = data
+	}
+	files["NOTES.md"] = []byte(notes)
+	files[fmt.Sprintf("%s-%s.tgz", b.chart.Name, b.chart.Version)] = b.chart.Archive
+	if files["digests.txt"], err = os.ReadFile(filepath.Join(b.Dist, "digests.txt")); err != nil {
+		return fmt.Errorf("cannot read digests: %w", err)
+	}
+	if err := release.Write(dir, files); err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	if err := b.archives(dir); err != nil {
+		return err
+	}
+	if err := release.Sums(dir); err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	say("wrote " + dir)
+	return nil
+}
+
+// facts are what manifests are told of one of our artifacts, by its name.
+func (b *built) facts(name string) (release.Fact, error) {
+	for _, a := range b.artifacts {
+		if a.Repository != b.registry+"/"+name {
+			continue
+		}
+		d, err := a.Digest()
+		if err != nil {
+			return release.Fact{}, err //nolint:wrapcheck // It says which.
+		}
+		installed, err := xpkg.InstalledName(a.Repository)
+		return release.Fact{Reference: a.Reference(), Pinned: a.Repository + "@" + d.String(), Installed: installed}, err //nolint:wrapcheck // It says which.
+	}
+	return release.Fact{}, fmt.Errorf("there's no %q to be installed", name)
+}
+
+// archives writes packages as "crossplane xpkg push" takes them, for registries without a way to this one.
+func (b *built) archives(dir string) error {
+	for _, a := range b.artifacts {
+		name := path.Base(a.Repository)
+		switch {
+		case a.Index == nil && suffix(a) == "":
+			if err := archive(filepath.Join(dir, name+".xpkg"), a.Image); err != nil {
+				return err
+			}
+		case a.Index != nil && name != bootdName:
+			m, err := a.Index.IndexManifest()
+			if err != nil {
+				return fmt.Errorf("cannot read the index of %s: %w", a.Reference(), err)
+			}
+			for _, d := range m.Manifests {
+				img, err := a.Index.Image(d.Digest)
+				if err != nil {
+					return fmt.Errorf("cannot read an image of %s: %w", a.Reference(), err)
+				}
+				if err := archive(filepath.Join(dir, name+"-"+d.Platform.Architecture+".xpkg"), img); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func archive(file string, img v1.Image) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("cannot write a package: %w", err)
+	}
+	if err := errors.Join(tarball.Write(nil, img, f), f.Close()); err != nil {
+		return fmt.Errorf("cannot write package %q: %w", file, err)
+	}
+	return nil
+}
