@@ -8,10 +8,13 @@ import (
 // A MAC address, six octets, lower case with colons.
 type MAC string
 
+// separators of a MAC's digits; made once, since each DHCP packet has a MAC to be read.
+var separators = strings.NewReplacer(":", "", "-", "", ".", "")
+
 // ParseMAC reads a MAC written with colons, dashes, dots or nothing between its digits. Multicast
 // addresses and the all-zero one are refused: no NIC has them.
 func ParseMAC(s string) (MAC, error) {
-	hex := strings.ToLower(strings.NewReplacer(":", "", "-", "", ".", "").Replace(strings.TrimSpace(s)))
+	hex := strings.ToLower(separators.Replace(strings.TrimSpace(s)))
 	if len(hex) != 12 || strings.Trim(hex, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("MAC %q is malformed: want six octets such as 52:54:00:00:00:01", s)
 	}

@@ -72,16 +72,22 @@ func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 	for _, x := range sessions {
 		s.Sessions[x.EntryUID] = x
 	}
-	ps := append([]Plan(nil), plans...)
-	sort.SliceStable(ps, func(i, j int) bool { return Precedes(ps[i], ps[j]) })
-	for i := range ps {
-		s.add(&ps[i])
+	copied := append([]Plan(nil), plans...)
+	ps := make([]*Plan, len(copied)) // Plans are large: pointers are what's moved.
+	for i := range copied {
+		ps[i] = &copied[i]
+	}
+	sort.SliceStable(ps, func(i, j int) bool { return precedes(ps[i], ps[j]) })
+	for _, p := range ps {
+		s.add(p)
 	}
 	return s
 }
 
 // Precedes orders plans that want one MAC.
-func Precedes(a, b Plan) bool {
+func Precedes(a, b Plan) bool { return precedes(&a, &b) }
+
+func precedes(a, b *Plan) bool {
 	if a.Bound != b.Bound {
 		return a.Bound
 	}

@@ -22,8 +22,9 @@ const (
 	fileName = "snapshot.json"
 	// format of the file; another one is ignored.
 	format = 1
-	// calm is the least time between two writes.
+	// calm is the least time between two writes, and rest how many times as long as one took: the disk is the log's too.
 	calm = time.Second
+	rest = 4
 )
 
 // file is what's on the disk. It holds the keys of tokens too: without them iPXE couldn't be told where
@@ -36,10 +37,16 @@ type file struct {
 	Keys     [][]byte       `json:"keys"`
 }
 
+// offer is a state that may be written. Most never are, since the next one comes first.
+type offer struct {
+	state *boot.State
+	keys  [][]byte
+}
+
 // A Snapshot is a file in bootd's state folder.
 type Snapshot struct {
 	path string
-	next atomic.Pointer[file]
+	next atomic.Pointer[offer]
 	wake chan struct{}
 }
 
@@ -81,7 +88,7 @@ func encode(st *boot.State, keys [][]byte) *file {
 
 // Offer hands over a newer state, which Run writes soon. It never blocks.
 func (s *Snapshot) Offer(st *boot.State, keys [][]byte) {
-	s.next.Store(encode(st, keys))
+	s.next.Store(&offer{st, keys})
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -97,20 +104,21 @@ func (s *Snapshot) Run(ctx context.Context, log *slog.Logger) error {
 			return nil
 		case <-s.wake:
 		}
+		began := time.Now()
 		s.flush(log)
 		select {
 		case <-ctx.Done():
-		case <-time.After(calm):
+		case <-time.After(max(calm, rest*time.Since(began))):
 		}
 	}
 }
 
 func (s *Snapshot) flush(log *slog.Logger) {
-	f := s.next.Swap(nil)
-	if f == nil {
+	o := s.next.Swap(nil)
+	if o == nil {
 		return
 	}
-	if err := s.save(f); err != nil {
+	if err := s.save(encode(o.state, o.keys)); err != nil {
 		log.Warn("the snapshot can't be written; a restart while the API is away would serve an older one", "error", err.Error())
 	}
 }
