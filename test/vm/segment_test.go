@@ -127,7 +127,7 @@ func TestUEFIOnSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := m.On(bmc.BootPxe); err != nil {
 		t.Fatal(err)

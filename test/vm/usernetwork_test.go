@@ -78,7 +78,7 @@ func TestInstallOverUserNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
 	if err := m.On(bmc.BootPxe); err != nil {
