@@ -32,6 +32,8 @@ built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :;
 	  if [ $$SECONDS -ge $$at ]; then at=$$((SECONDS+5)); \
 	    echo "$(1): building its own program: $$n packages of about 500 after $$SECONDS s (a first build takes about four minutes on two cores)"; fi; \
 	done; }
+# What users install is built by a module of its own.
+packaged = $(GO) build -C tools/packages -o $(CACHE)/packages . && exec $(CACHE)/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
 # What "make generate" writes.
 GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
@@ -69,6 +71,7 @@ lint: ## golangci-lint, and that generated files are what "make generate" writes
 .PHONY: unit
 unit: ## Unit and contract tests, and the rule of who imports whom.
 	@$(TEST) $$($(UNIT)) | $(VERDICT) unit
+	@$(GO) test -C tools/packages -vet=off -json ./... | $(VERDICT) packages
 
 .PHONY: e2e
 e2e: ## Rendered compositions, and end to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
@@ -87,6 +90,19 @@ bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 build: ## The three programs, static, into bin/.
 	@mkdir -p bin
 	@$(GO) build -trimpath -o bin/ ./cmd/...
+
+.PHONY: packages
+packages: ## Images, Crossplane packages and bootd's chart for amd64 and arm64, into dist/. VERSION=v0.1.0 REGISTRY=HOST/PATH.
+	@$(call packaged,build) $(if $(REGISTRY),--registry=$(REGISTRY))
+
+.PHONY: push
+push: ## The same, pushed. REGISTRY=HOST/PATH VERSION=v0.1.0.
+	@$(call packaged,push) --registry=$(or $(REGISTRY),$(error where to? make push REGISTRY=HOST/PATH VERSION=v0.1.0))
+
+.PHONY: release
+release: ## The same, with manifests, sums and the changelog's section in dist/release/. VERSION=v0.1.0 REGISTRY=HOST/PATH.
+	@$(call packaged,release) --registry=$(or $(REGISTRY),$(error where to? make release VERSION=v0.1.0 REGISTRY=HOST/PATH)) \
+	  --changelog=CHANGELOG.md $(if $(VERSION),,$(error which version? make release VERSION=v0.1.0 REGISTRY=HOST/PATH))
 
 .PHONY: run
 run: ## The provider against the cluster of KUBECONFIG. ARGS="--help" shows its flags.
