@@ -96,6 +96,12 @@ func TestRespondBySegment(t *testing.T) {
 			req:    relayed("10.99.0.1"), in: viaRelay, segment: func(g *boot.Segment) { g.Mode = boot.SegmentRelayOnly },
 			want: told{Offered, dhcpv4.MessageTypeOffer, "10.99.0.1:67", "172.16.0.9", ""},
 		},
+		"RelayOnlyWrongAddress": {
+			reason: "where somebody else is authoritative no address is refused",
+			req:    all(relayed("10.99.0.1"), ofType(dhcpv4.MessageTypeRequest), addressOpt(50, "10.99.0.9")), in: viaRelay,
+			segment: func(g *boot.Segment) { g.Mode = boot.SegmentRelayOnly },
+			want:    told{Reason: SilentWrongAddress},
+		},
 		"OtherInterface": {
 			reason: "a broadcast on an interface without an address of the segment",
 			req:    all(), in: Ingress{Interface: "eth1", Addresses: []netip.Addr{netip.MustParseAddr("10.98.0.1")}},
