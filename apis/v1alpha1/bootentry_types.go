@@ -7,6 +7,7 @@ import (
 
 // A MachineSelector says which machine an entry is for.
 // +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0)",message="exactly one of hostClaimRef and macs must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.uuid) && !has(self.serial)",message="uuid and serial belong to macs: a HostClaim's machine is known by its host"
 type MachineSelector struct {
 	// HostClaimRef names a HostClaim of this namespace. It's served only while bound.
 	// +optional
@@ -19,11 +20,11 @@ type MachineSelector struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
-	// UUID of the machine, as a check.
+	// UUID of the machine that has the macs: one that says another in DHCP gets no answer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=36
 	UUID string `json:"uuid,omitempty"`
-	// Serial number of the machine, as a check.
+	// Serial number of the machine that has the macs, for its records.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Serial string `json:"serial,omitempty"`
@@ -35,7 +36,7 @@ type EntryAddress struct {
 	// Ref names a NetBoxIPAddress of this namespace.
 	// +optional
 	Ref *LocalReference `json:"ref,omitempty"`
-	// Address with its mask, only in the BootNetwork's own namespace.
+	// Address with its mask, such as 10.77.0.40/24, only in the BootNetwork's own namespace.
 	// +optional
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
@@ -43,6 +44,7 @@ type EntryAddress struct {
 }
 
 // An EntryNetwork is one segment that a machine is on; the first one boots.
+// +kubebuilder:validation:XValidation:rule="size(self.addresses) <= 1",message="addresses with more than one entry is not supported yet; name one address",fieldPath=".addresses"
 type EntryNetwork struct {
 	// Name of the attachment.
 	// +kubebuilder:validation:MinLength=1
@@ -62,6 +64,7 @@ type EntryInstall struct {
 	// Generation, raised, asks for one install. It never falls; 0 boots from disk.
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Generation int64 `json:"generation"`
 }
 
@@ -76,57 +79,57 @@ const (
 )
 
 // BootEntryParameters say which machine boots what.
-// +kubebuilder:validation:XValidation:rule="self.install.generation >= oldSelf.install.generation",message="install.generation never falls"
-// +kubebuilder:validation:XValidation:rule="size(self.networks) == 1",message="more than one of networks is not supported yet"
-// +kubebuilder:validation:XValidation:rule="self.networks.all(n, size(n.addresses) == 1)",message="more than one address of a network is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise Inspect is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken"
-// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef) && !has(self.vendorDataSecretRef)",message="networkDataSecretRef and vendorDataSecretRef are not supported yet"
+// +kubebuilder:validation:XValidation:rule="self.install.generation >= oldSelf.install.generation",message="install.generation never falls: raise it to ask for another install, or leave it as it is",fieldPath=".install"
+// +kubebuilder:validation:XValidation:rule="size(self.networks) <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
+// +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise: Inspect is not supported yet; use LocalDisk or Hold",fieldPath=".otherwise"
+// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
+// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef)",message="networkDataSecretRef is not supported yet; addresses come from networks",fieldPath=".networkDataSecretRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.vendorDataSecretRef)",message="vendorDataSecretRef is not supported yet; put everything into userDataSecretRef",fieldPath=".vendorDataSecretRef"
 type BootEntryParameters struct {
-	// Machine that boots.
+	// Machine says which machine boots.
 	Machine MachineSelector `json:"machine"`
-	// ProfileRef names what it boots.
+	// ProfileRef names the BootProfile that it boots.
 	ProfileRef NamespacedReference `json:"profileRef"`
-	// Parameters of the profile.
+	// Parameters are values for the profile's declared parameters, each of which must match the pattern declared there.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Parameters map[string]string `json:"parameters,omitempty"`
-	// Networks that the machine is on; the first one boots.
+	// Networks that the machine is on; the first one boots. One is supported yet.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Networks []EntryNetwork `json:"networks"`
-	// Hostname of the machine.
+	// Hostname of the machine without a domain, a DNS label.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="hostname must be a DNS label: lower-case letters, digits and dashes, beginning and ending with a letter or a digit"
 	Hostname string `json:"hostname,omitempty"`
-	// UserDataSecretRef names the user data.
+	// UserDataSecretRef names a Secret of this namespace whose value under key is the machine's user data.
 	// +optional
 	UserDataSecretRef *LocalKeyReference `json:"userDataSecretRef,omitempty"`
-	// NetworkDataSecretRef names the network data.
+	// NetworkDataSecretRef names the network data. Not supported yet.
 	// +optional
 	NetworkDataSecretRef *LocalKeyReference `json:"networkDataSecretRef,omitempty"`
-	// VendorDataSecretRef names the vendor data.
+	// VendorDataSecretRef names the vendor data. Not supported yet.
 	// +optional
 	VendorDataSecretRef *LocalKeyReference `json:"vendorDataSecretRef,omitempty"`
-	// SSHAuthorizedKeys that may log in.
+	// SSHAuthorizedKeys may log in to the machine, each a line of an authorized_keys file.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=4096
 	SSHAuthorizedKeys []string `json:"sshAuthorizedKeys,omitempty"`
-	// RootDevice that the image is written to.
+	// RootDevice that the image is written to. Not supported yet: the machine's only disk is taken.
 	// +optional
 	RootDevice *RootDevice `json:"rootDevice,omitempty"`
 	// Install is what is asked of the machine's disk.
 	// +kubebuilder:default={generation: 0}
 	Install EntryInstall `json:"install"`
-	// Confirm answers NeedsConfirmation.
+	// Confirm answers NeedsConfirmation, by the serial number of the machine that may go on.
 	// +optional
 	Confirm *Confirmation `json:"confirm,omitempty"`
-	// Otherwise says what the machine is told when it may not be installed.
+	// Otherwise says what the machine is told when it may not be installed: LocalDisk, Hold, or Inspect (not supported yet).
 	// +optional
 	// +kubebuilder:default=LocalDisk
 	Otherwise Otherwise `json:"otherwise,omitempty"`

@@ -16,42 +16,43 @@ type AddressesFrom struct {
 	Sources []AddressSource `json:"sources"`
 }
 
-// An AddressRange is a range of addresses, both ends included.
+// An AddressRange is a range of addresses, both ends included. Not supported yet.
 type AddressRange struct {
-	// Start of the range.
+	// Start of the range, such as 10.77.0.200.
 	// +kubebuilder:validation:MaxLength=39
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="start must be an IP address"
 	Start string `json:"start"`
-	// End of the range.
+	// End of the range, such as 10.77.0.220.
 	// +kubebuilder:validation:MaxLength=39
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="end must be an IP address"
 	End string `json:"end"`
 }
 
 // A Subnet of a boot segment.
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr"
-// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || size(self.discoveryRanges) == 0",message="discoveryRanges are not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr",fieldPath=".gateway"
+// +kubebuilder:validation:XValidation:rule="cidr(self.cidr).ip().family() == 4",message="an IPv6 subnet is not supported yet; machines boot by IPv4",fieldPath=".cidr"
+// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || size(self.discoveryRanges) == 0",message="discoveryRanges is not supported yet; a machine that nobody knows gets no answer",fieldPath=".discoveryRanges"
 type Subnet struct {
 	// CIDR of the subnet, such as 10.77.0.0/24.
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
 	CIDR string `json:"cidr"`
-	// Gateway of the subnet.
+	// Gateway of the subnet, an IPv4 address inside cidr. Machines get no route where it's absent.
 	// +optional
 	// +kubebuilder:validation:MaxLength=39
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
 	Gateway string `json:"gateway,omitempty"`
-	// DNS servers.
+	// DNS servers of the machines, IPv4 addresses.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a))",message="dns must be IP addresses"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a) && ip(a).family() == 4)",message="dns must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet"
 	DNS []string `json:"dns,omitempty"`
 	// AddressesFrom says where the addresses of claims come from.
 	// +optional
 	AddressesFrom *AddressesFrom `json:"addressesFrom,omitempty"`
-	// DiscoveryRanges for machines that nobody knows yet.
+	// DiscoveryRanges for machines that nobody knows yet. Not supported yet.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -69,24 +70,29 @@ const (
 )
 
 // NetworkDHCP says how bootd answers on a segment.
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode in ['Authoritative', 'RelayOnly']",message="dhcp.mode other than Authoritative and RelayOnly is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.foreignServer) || self.foreignServer == 'Refuse'",message="dhcp.foreignServer other than Refuse is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode in ['Authoritative', 'RelayOnly']",messageExpression="'mode: ' + self.mode + ' is not supported yet; use Authoritative or RelayOnly'",fieldPath=".mode"
+// +kubebuilder:validation:XValidation:rule="!has(self.foreignServer) || self.foreignServer == 'Refuse'",message="foreignServer: Tolerate is not supported yet; use Refuse",fieldPath=".foreignServer"
 type NetworkDHCP struct {
-	// Mode is Authoritative, Proxy, RelayOnly or Off.
+	// Mode is Authoritative (answers broadcasts and relays), RelayOnly (answers relays alone), Proxy (beside another DHCP server)
+	// or Off. Proxy and Off are not supported yet.
 	// +optional
 	// +kubebuilder:default=Authoritative
 	Mode DHCPMode `json:"mode,omitempty"`
-	// Relays (CIDRs) whose option 82 is trusted.
+	// Relays, as CIDRs, whose requests are answered and whose option 82 is trusted. Absent: any inside the subnets.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="relays must be CIDRs, such as 10.77.0.1/32"
 	Relays []string `json:"relays,omitempty"`
-	// LeaseDuration of an address, such as 12h.
+	// LeaseDuration of an address, such as 12h; fractions of a second are cut off. 12h where absent.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h"
 	LeaseDuration *metav1.Duration `json:"leaseDuration,omitempty"`
-	// ForeignServer says what to do when another DHCP server answers on the segment.
+	// ForeignServer says what to do when another DHCP server answers on the segment: Refuse, or Tolerate (not supported yet).
+	// Foreign servers are not looked for yet.
 	// +optional
 	// +kubebuilder:validation:Enum=Refuse;Tolerate
 	ForeignServer string `json:"foreignServer,omitempty"`
@@ -94,10 +100,10 @@ type NetworkDHCP struct {
 
 // A ServeOn says which bootd serves a segment, and where.
 type ServeOn struct {
-	// NodeSelector of the nodes.
+	// NodeSelector chooses the nodes by their labels; absent: all.
 	// +optional
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
-	// Interfaces of those nodes.
+	// Interfaces of those nodes, by name, such as eth1; absent: all.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -118,14 +124,14 @@ type BootNetworkSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Subnets []Subnet `json:"subnets"`
-	// NTP servers.
+	// NTP servers of the machines, IPv4 addresses.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a))",message="ntp must be IP addresses"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a) && ip(a).family() == 4)",message="ntp must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet"
 	NTP []string `json:"ntp,omitempty"`
-	// Domain of the machines.
+	// Domain of the machines, such as rack7.example: what follows their host names.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`
@@ -135,13 +141,14 @@ type BootNetworkSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
 	VLANID int32 `json:"vlanID,omitempty"`
-	// MTU of the segment.
+	// MTU of the segment in bytes, such as 1500.
 	// +optional
 	// +kubebuilder:validation:Minimum=576
 	// +kubebuilder:validation:Maximum=9216
 	MTU int32 `json:"mtu,omitempty"`
-	// DHCP on the segment.
+	// DHCP says how bootd answers on the segment.
 	// +optional
+	// +kubebuilder:default={mode: Authoritative}
 	DHCP *NetworkDHCP `json:"dhcp,omitempty"`
 	// ServeOn says which bootd serves it; absent: every bootd that has an address in a subnet, or
 	// is asked by a relay of it.
@@ -155,10 +162,10 @@ type BootNetworkSpec struct {
 type NetworkServer struct {
 	// Name of the BootServer.
 	Name string `json:"name"`
-	// Address that it serves from.
+	// Address that it serves from, an IPv4 address.
 	// +optional
 	Address string `json:"address,omitempty"`
-	// LastSeen is its last heartbeat.
+	// LastSeen is the time of its last heartbeat.
 	// +optional
 	LastSeen *metav1.Time `json:"lastSeen,omitempty"`
 }
@@ -172,11 +179,11 @@ type BootNetworkStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Servers []NetworkServer `json:"servers,omitempty"`
-	// ForeignServers that answered DHCP on it.
+	// ForeignServers that answered DHCP on it, by IP address. Not looked for yet.
 	// +optional
 	// +listType=set
 	ForeignServers []string `json:"foreignServers,omitempty"`
-	// Machines that boot on it.
+	// Machines is how many boot on it.
 	// +optional
 	Machines int64 `json:"machines,omitempty"`
 }

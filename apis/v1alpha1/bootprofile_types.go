@@ -58,11 +58,11 @@ type Artifact struct {
 }
 
 // An ImageArtifact is a disk image, by URL and digest.
-// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format == 'Raw'",message="image.format other than Raw is not supported yet"
+// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format == 'Raw'",messageExpression="'format: ' + self.format + ' is not supported yet; use Raw'",fieldPath=".format"
 type ImageArtifact struct {
 	Artifact `json:",inline"`
 
-	// Format of the image.
+	// Format of the image: Raw; QCOW2 and OCI are not supported yet.
 	// +optional
 	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI
 	// +kubebuilder:default=Raw
@@ -107,13 +107,13 @@ type ProfileParameter struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// RootDevice says which disk is meant.
+// RootDevice says which disk is meant: one that all of what is set holds for.
 type RootDevice struct {
 	// Serial number of the disk.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Serial string `json:"serial,omitempty"`
-	// WWN of the disk.
+	// WWN of the disk, such as 0x5000c500a1b2c3d4.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	WWN string `json:"wwn,omitempty"`
@@ -125,47 +125,51 @@ type RootDevice struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Model string `json:"model,omitempty"`
-	// Type of the disk.
+	// Type of the disk: NVMe, SSD or HDD.
 	// +optional
 	// +kubebuilder:validation:Enum=NVMe;SSD;HDD
 	Type string `json:"type,omitempty"`
-	// MinSize of the disk.
+	// MinSize is the least size of the disk, such as 20Gi.
 	// +optional
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
-	// MaxSize of the disk.
+	// MaxSize is the greatest size of the disk, such as 1Ti.
 	// +optional
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
 }
 
 // ProfileTimeouts bound the steps of a boot.
 type ProfileTimeouts struct {
-	// Install is how long an install may take.
+	// Install is how long an install may take, such as 30m. It's shown in the plan; nothing acts on it yet.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="install must be a duration in hours, minutes and seconds, such as 30m"
 	Install *metav1.Duration `json:"install,omitempty"`
 }
 
 // BootProfileSpec says what to boot.
-// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Kernel']",message="method other than DiskImage and Kernel is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",message="userDataFormat other than None and CloudInit is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.scriptTemplate)",message="scriptTemplate is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken"
-// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method == 'Kernel'",message="mode Live needs method Kernel"
-// +kubebuilder:validation:XValidation:rule="self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel"
-// +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || self.artifacts.all(a, has(a.image))",message="method DiskImage needs an image in each of artifacts"
-// +kubebuilder:validation:XValidation:rule="self.method == 'DiskImage' || self.artifacts.all(a, !has(a.image))",message="image is for method DiskImage only"
+// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Kernel']",messageExpression="'method: ' + self.method + ' is not supported yet; use DiskImage or Kernel'",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="!has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' is not supported yet; use None or CloudInit'",fieldPath=".userDataFormat"
+// +kubebuilder:validation:XValidation:rule="!has(self.scriptTemplate)",message="scriptTemplate is not supported yet; use method DiskImage or Kernel",fieldPath=".scriptTemplate"
+// +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method == 'Kernel'",message="mode: Live needs method: Kernel, since nothing is written to a disk",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel",fieldPath=".artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || self.artifacts.all(a, has(a.image))",message="method: DiskImage needs an image in each of artifacts",fieldPath=".artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method == 'DiskImage' || self.artifacts.all(a, !has(a.image))",message="image is for method: DiskImage alone; leave it out of artifacts",fieldPath=".artifacts"
 type BootProfileSpec struct {
 	// AllowedNamespaces says who may boot this profile. Default: its own namespace.
 	// +optional
 	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
-	// Mode is Install or Live.
+	// Mode is Install (writes the disk once for each raised generation) or Live (boots from the network each time).
 	Mode BootMode `json:"mode"`
-	// Method says how it gets onto the machine.
+	// Method says how it gets onto the machine: DiskImage (an installer writes an image) or Kernel (the kernel is the system).
+	// Installer, ISO and Script are not supported yet.
 	Method BootMethod `json:"method"`
-	// UserDataFormat says what the machine expects its user data to be.
+	// UserDataFormat says what the machine expects its user data to be: None or CloudInit. The others are not supported yet.
 	// +optional
 	// +kubebuilder:default=None
 	UserDataFormat UserDataFormat `json:"userDataFormat,omitempty"`
-	// Artifacts per architecture.
+	// Artifacts are the files to boot, one entry an architecture.
 	// +listType=map
 	// +listMapKey=arch
 	// +kubebuilder:validation:MinItems=1
@@ -184,10 +188,10 @@ type BootProfileSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Parameters []ProfileParameter `json:"parameters,omitempty"`
-	// RootDevice that the image is written to.
+	// RootDevice that the image is written to. Not supported yet: the machine's only disk is taken.
 	// +optional
 	RootDevice *RootDevice `json:"rootDevice,omitempty"`
-	// ScriptTemplate of method Script.
+	// ScriptTemplate of method Script, at most 64 KiB. Not supported yet.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	ScriptTemplate string `json:"scriptTemplate,omitempty"`
@@ -200,7 +204,7 @@ type BootProfileSpec struct {
 type ArtifactStatus struct {
 	// URL of the file.
 	URL string `json:"url"`
-	// SizeBytes of the file.
+	// SizeBytes is the file's size in bytes.
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 	// CachedOn is how many boot servers hold it.
@@ -212,7 +216,7 @@ type ArtifactStatus struct {
 type BootProfileStatus struct {
 	xpv2.ConditionedStatus `json:",inline"`
 
-	// Digest of the spec.
+	// Digest of the spec: sha256:….
 	// +optional
 	Digest string `json:"digest,omitempty"`
 	// Users is how many entries boot it.

@@ -13,6 +13,7 @@ type Grant struct {
 	// EntryUID of the BootEntry it's for.
 	EntryUID string `json:"entryUID"`
 	// Generation that was asked for.
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Generation int64 `json:"generation"`
 	// PlanDigest that may be installed.
 	PlanDigest string `json:"planDigest"`

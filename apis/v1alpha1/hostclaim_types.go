@@ -31,42 +31,61 @@ type Binding struct {
 	Serial string `json:"serial,omitempty"`
 }
 
-// HostClaimSpec is a request for one host.
-// +kubebuilder:validation:XValidation:rule="has(self.hostRef)",message="hostRef must be set; claims by pool or selector are not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.poolRefs) && !has(self.selector)",message="poolRefs and selector are not supported yet; name the host by hostRef"
-// +kubebuilder:validation:XValidation:rule="!has(self.hostRef) || !has(oldSelf.hostRef) || self.hostRef == oldSelf.hostRef",message="hostRef can't change; make a new claim"
-// +kubebuilder:validation:XValidation:rule="!has(self.reclaimPolicy) || self.reclaimPolicy == 'Release'",message="reclaimPolicy other than Release is not supported yet"
-// +kubebuilder:validation:XValidation:rule="self.rebindGeneration == 0",message="rebindGeneration is not supported yet"
+// HostClaimSpec is a request for one host: by name, or (not supported yet) by pools, labels and requirements.
+// +kubebuilder:validation:XValidation:rule="has(self.hostRef)",message="hostRef must be set: claims by pool, selector or requirements are not supported yet",fieldPath=".hostRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.poolRefs)",message="poolRefs is not supported yet; name the host by hostRef",fieldPath=".poolRefs"
+// +kubebuilder:validation:XValidation:rule="!has(self.selector)",message="selector is not supported yet; name the host by hostRef",fieldPath=".selector"
+// +kubebuilder:validation:XValidation:rule="!has(self.requirements)",message="requirements is not supported yet; name the host by hostRef",fieldPath=".requirements"
+// +kubebuilder:validation:XValidation:rule="!has(self.tolerations)",message="tolerations is not supported yet; name the host by hostRef",fieldPath=".tolerations"
+// +kubebuilder:validation:XValidation:rule="!has(self.topologySpreadConstraints)",message="topologySpreadConstraints is not supported yet; name the host by hostRef",fieldPath=".topologySpreadConstraints"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostRef) || !has(oldSelf.hostRef) || self.hostRef == oldSelf.hostRef",message="hostRef can't change; delete this claim and make a new one to take another host",fieldPath=".hostRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.reclaimPolicy) || self.reclaimPolicy == 'Release'",message="reclaimPolicy: Retain is not supported yet; use Release",fieldPath=".reclaimPolicy"
+// +kubebuilder:validation:XValidation:rule="self.rebindGeneration == 0",message="rebindGeneration is not supported yet; delete this claim and make a new one to take another host",fieldPath=".rebindGeneration"
 type HostClaimSpec struct {
-	// HostRef names the host.
+	// HostRef names the host. The host must allow this namespace.
 	// +optional
 	HostRef *HostReference `json:"hostRef,omitempty"`
-	// PoolRefs name the pools to choose from.
+	// PoolRefs name the RackPools to choose from. Not supported yet.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	PoolRefs []NamespacedReference `json:"poolRefs,omitempty"`
-	// Selector of hosts by their labels.
+	// Selector chooses hosts by their labels. Not supported yet.
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+	// Requirements are what a host must have. Not supported yet.
+	// +optional
+	Requirements *HardwareRequirements `json:"requirements,omitempty"`
+	// Tolerations let a host with a taint be chosen. Not supported yet.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+	// TopologySpreadConstraints spread the claims of a namespace over topology, as a pod's do. Not supported yet.
+	// +optional
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +kubebuilder:validation:MaxItems=4
+	TopologySpreadConstraints []TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 	// BootEntryRef names the entry of the machine, in this namespace.
 	// +optional
 	BootEntryRef *LocalReference `json:"bootEntryRef,omitempty"`
-	// Power that is wanted.
+	// Power that is wanted: PoweredOn or PoweredOff.
 	// +optional
 	// +kubebuilder:default=PoweredOn
 	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff
 	Power PowerState `json:"power,omitempty"`
-	// ReclaimPolicy says what becomes of the machine when the claim goes.
+	// ReclaimPolicy says what becomes of the machine when the claim goes: Release powers it off and gives it back; Retain leaves it
+	// running (not supported yet).
 	// +optional
 	// +kubebuilder:default=Release
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
-	// RebindGeneration, raised, gives up a dead host and takes another.
+	// RebindGeneration, raised, gives up a dead host and takes another. Not supported yet.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	RebindGeneration int64 `json:"rebindGeneration"`
-	// Confirm answers NeedsConfirmation.
+	// Confirm answers NeedsConfirmation, by the serial number of the machine that may go on.
 	// +optional
 	Confirm *Confirmation `json:"confirm,omitempty"`
 	// Bound is the claim's half of the binding; written by the binder alone.
@@ -94,21 +113,21 @@ const (
 	ClaimReleasing         HostClaimPhase = "Releasing"
 )
 
-// HostCandidates says what kept hosts from being chosen.
+// HostCandidates counts hosts, by what kept them from being chosen.
 type HostCandidates struct {
-	// Total hosts looked at.
+	// Total is how many were looked at.
 	// +optional
 	Total int64 `json:"total,omitempty"`
-	// Reserved by other claims.
+	// Reserved is how many other claims hold.
 	// +optional
 	Reserved int64 `json:"reserved,omitempty"`
-	// TooSmall for the requirements.
+	// TooSmall is how many don't meet the requirements.
 	// +optional
 	TooSmall int64 `json:"tooSmall,omitempty"`
-	// BMCDown can't be reached.
+	// BMCDown is how many can't be reached.
 	// +optional
 	BMCDown int64 `json:"bmcDown,omitempty"`
-	// Cordoned by an operator.
+	// Cordoned is how many an operator keeps from new claims.
 	// +optional
 	Cordoned int64 `json:"cordoned,omitempty"`
 }
@@ -133,10 +152,10 @@ type HostFacts struct {
 	// Model of the host.
 	// +optional
 	Model string `json:"model,omitempty"`
-	// Power of the host as last seen.
+	// Power of the host as last seen: PoweredOn, PoweredOff, PoweringOn or PoweringOff.
 	// +optional
 	Power PowerState `json:"power,omitempty"`
-	// Health of the host as its BMC says.
+	// Health of the host as its BMC says: OK, Warning or Critical.
 	// +optional
 	Health string `json:"health,omitempty"`
 	// PoweredOnAt is when it was last powered on by us.
@@ -151,10 +170,10 @@ type HostClaimStatus struct {
 	// Phase of the claim.
 	// +optional
 	Phase HostClaimPhase `json:"phase,omitempty"`
-	// Reason in one word.
+	// Reason is one CamelCase word that a script can match.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message for a person.
+	// Message is the sentence for a person: what, on which input, why, and what to do.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// Candidates says what kept hosts from being chosen.

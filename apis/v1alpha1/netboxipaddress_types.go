@@ -16,20 +16,21 @@ const (
 	IPv6 IPFamily = "IPv6"
 )
 
-// A VRFSelector names a VRF. Absent means the global table, said explicitly by global.
+// A VRFSelector names a VRF. Where there is none, the global table is meant.
 // +kubebuilder:validation:XValidation:rule="(has(self.name)?1:0)+(has(self.rd)?1:0)+(has(self.id)?1:0) == 1",message="exactly one of name, rd and id must be set"
 type VRFSelector struct {
 	// Name of the VRF.
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	Name string `json:"name,omitempty"`
-	// RD is the VRF's route distinguisher.
+	// RD is the VRF's route distinguisher, such as 65000:1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	RD string `json:"rd,omitempty"`
 	// ID in NetBox.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID *int64 `json:"id,omitempty"`
 }
 
@@ -62,7 +63,7 @@ type PrefixFilter struct {
 
 // A PrefixSource is a prefix to allocate from.
 // +kubebuilder:validation:XValidation:rule="(has(self.cidr)?1:0)+(has(self.id)?1:0)+(has(self.filter)?1:0) == 1",message="exactly one of cidr, id and filter must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.filter)",message="prefix.filter is not supported yet; name the prefix by cidr or id"
+// +kubebuilder:validation:XValidation:rule="!has(self.filter)",message="filter is not supported yet; name the prefix by cidr or id",fieldPath=".filter"
 type PrefixSource struct {
 	// CIDR of the prefix, such as 10.77.0.0/24.
 	// +optional
@@ -75,8 +76,9 @@ type PrefixSource struct {
 	// ID in NetBox.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID *int64 `json:"id,omitempty"`
-	// Filter selects prefixes by what NetBox says of them.
+	// Filter selects prefixes by what NetBox says of them. Not supported yet.
 	// +optional
 	Filter *PrefixFilter `json:"filter,omitempty"`
 }
@@ -85,17 +87,18 @@ type PrefixSource struct {
 type RangeSource struct {
 	// ID in NetBox.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id"`
 }
 
 // An AddressSource is where an address may come from.
 // +kubebuilder:validation:XValidation:rule="has(self.prefix) != has(self.range)",message="exactly one of prefix and range must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.range)",message="range is not supported yet; use a prefix"
+// +kubebuilder:validation:XValidation:rule="!has(self.range)",message="range is not supported yet; use a prefix",fieldPath=".range"
 type AddressSource struct {
 	// Prefix to allocate from.
 	// +optional
 	Prefix *PrefixSource `json:"prefix,omitempty"`
-	// Range to allocate from.
+	// Range to allocate from. Not supported yet.
 	// +optional
 	Range *RangeSource `json:"range,omitempty"`
 }
@@ -146,21 +149,26 @@ type Assignment struct {
 }
 
 // ReleasePolicy says what becomes of the address when its resource goes.
+// +kubebuilder:validation:XValidation:rule="self.policy == 'Delete'",messageExpression="'policy: ' + self.policy + ' is not supported yet; use Delete: a released address is free at once'",fieldPath=".policy"
+// +kubebuilder:validation:XValidation:rule="!has(self.after)",message="after is not supported yet; leave it out: a released address is free at once",fieldPath=".after"
 type ReleasePolicy struct {
-	// Policy is Delete, Keep, or Quarantine (deprecated, then deleted).
+	// Policy is Delete, Keep, or Quarantine (status deprecated, then deleted). Delete is the only one yet.
+	// +optional
 	// +kubebuilder:validation:Enum=Delete;Keep;Quarantine
 	// +kubebuilder:default=Delete
 	Policy string `json:"policy,omitempty"`
-	// After is how long a quarantine lasts, such as 24h.
+	// After is how long a quarantine lasts, such as 24h. Not supported yet.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="after must be a duration in hours, minutes and seconds, such as 24h"
 	After *metav1.Duration `json:"after,omitempty"`
 }
 
 // NetBoxIPAddressParameters are what is wanted of an address.
 // +kubebuilder:validation:XValidation:rule="(has(self.from) && size(self.from) > 0) != has(self.address)",message="exactly one of from and address must be set"
-// +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change; make a new NetBoxIPAddress"
-// +kubebuilder:validation:XValidation:rule="!has(self.assignTo)",message="assignTo is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.release) || self.release.policy == 'Delete'",message="release.policy other than Delete is not supported yet"
+// +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="!has(self.assignTo)",message="assignTo is not supported yet; assign the address in NetBox: what people set there stays",fieldPath=".assignTo"
 type NetBoxIPAddressParameters struct {
 	// From lists sources; the first that can serve wins.
 	// +optional
@@ -175,21 +183,21 @@ type NetBoxIPAddressParameters struct {
 	// VRF of a fixed address; the global table where absent.
 	// +optional
 	VRF *VRFSelector `json:"vrf,omitempty"`
-	// Status of the address in NetBox.
+	// Status of the address in NetBox, such as active or reserved.
 	// +optional
 	// +kubebuilder:default=active
 	// +kubebuilder:validation:MaxLength=50
 	Status string `json:"status,omitempty"`
-	// Role of the address in NetBox.
+	// Role of the address in NetBox, such as vip; empty: none.
 	// +optional
 	// +kubebuilder:validation:Enum="";loopback;secondary;anycast;vip;vrrp;hsrp;glbp;carp
 	Role string `json:"role,omitempty"`
-	// DNSName of the address.
+	// DNSName of the address, such as web-1.rack7.example.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z_-]+|\*)(\.[0-9A-Za-z_-]+)*\.?$|^$`
 	DNSName string `json:"dnsName,omitempty"`
-	// Description of the address.
+	// Description of the address, a line for people.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
 	Description string `json:"description,omitempty"`
@@ -201,11 +209,11 @@ type NetBoxIPAddressParameters struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	Tags []string `json:"tags,omitempty"`
-	// CustomFields that the address must have. Others stay as they are.
+	// CustomFields that the address must have, by name, with any JSON value. Others stay as they are.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	CustomFields map[string]apiextv1.JSON `json:"customFields,omitempty"`
-	// AssignTo assigns the address to an interface of a device or virtual machine.
+	// AssignTo assigns the address to an interface of a device or virtual machine. Not supported yet.
 	// +optional
 	AssignTo *Assignment `json:"assignTo,omitempty"`
 	// Release says what becomes of the address when this resource goes.
@@ -259,7 +267,7 @@ type NetBoxIPAddressObservation struct {
 	// DNSName of the address.
 	// +optional
 	DNSName string `json:"dnsName,omitempty"`
-	// LastUpdated is NetBox's time of the record's last change.
+	// LastUpdated is NetBox's time of the record's last change, as NetBox writes it.
 	// +optional
 	LastUpdated string `json:"lastUpdated,omitempty"`
 }

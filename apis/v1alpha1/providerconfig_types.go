@@ -19,8 +19,10 @@ const (
 )
 
 // TLS says how a server's certificate is judged.
-// +kubebuilder:validation:XValidation:rule="self.verify != 'CABundle' || has(self.caBundle)",message="caBundle must be set when verify is CABundle"
-// +kubebuilder:validation:XValidation:rule="self.verify != 'Pinned' || (has(self.pinnedSHA256) && size(self.pinnedSHA256) > 0)",message="pinnedSHA256 must be set when verify is Pinned"
+// +kubebuilder:validation:XValidation:rule="self.verify != 'CABundle' || has(self.caBundle)",message="caBundle must be set when verify is CABundle",fieldPath=".caBundle"
+// +kubebuilder:validation:XValidation:rule="self.verify == 'CABundle' || !has(self.caBundle) || size(self.caBundle) == 0",message="caBundle counts only with verify: CABundle; set that, or leave caBundle out",fieldPath=".caBundle"
+// +kubebuilder:validation:XValidation:rule="self.verify != 'Pinned' || (has(self.pinnedSHA256) && size(self.pinnedSHA256) > 0)",message="pinnedSHA256 must be set when verify is Pinned",fieldPath=".pinnedSHA256"
+// +kubebuilder:validation:XValidation:rule="self.verify in ['Pinned', 'TrustOnFirstUse'] || !has(self.pinnedSHA256) || size(self.pinnedSHA256) == 0",message="pinnedSHA256 counts only with verify: Pinned or TrustOnFirstUse; set one of them, or leave the pins out",fieldPath=".pinnedSHA256"
 type TLS struct {
 	// Verify is System (the system's roots), CABundle, Pinned, TrustOnFirstUse (the first
 	// certificate seen is pinned and never silently replaced), or None.
@@ -70,28 +72,33 @@ type NetBoxPolicy struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=63
 	Namespaces []string `json:"namespaces"`
 	// Prefixes, as CIDRs, that their addresses must be in.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="prefixes must be CIDRs, such as 10.77.0.0/24"
 	Prefixes []string `json:"prefixes,omitempty"`
-	// DNSZones that their DNS names must end in.
+	// DNSZones that their DNS names must end in, such as rack7.example.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
 	DNSZones []string `json:"dnsZones,omitempty"`
 	// Tenant (slug) that their addresses get, whatever they ask for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	Tenant string `json:"tenant,omitempty"`
-	// AssignTo says what they may assign addresses to.
+	// AssignTo says what they may assign addresses to; assigning isn't supported yet.
 	// +optional
 	// +kubebuilder:validation:Enum=OwnHosts
 	AssignTo string `json:"assignTo,omitempty"`
 }
 
 // NetBoxConfig says how to reach one NetBox.
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"
 type NetBoxConfig struct {
 	// URL of the NetBox; sub-paths are allowed.
 	// +kubebuilder:validation:MaxLength=2048
@@ -106,7 +113,7 @@ type NetBoxConfig struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
 	// +kubebuilder:validation:MaxLength=50
 	MarkerField string `json:"markerField,omitempty"`
-	// TLS of the connection.
+	// TLS says how NetBox's certificate is judged; System where absent.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 	// RequestsPerSecond is the most that we ask of this NetBox. 20 where absent.
@@ -145,10 +152,11 @@ type RedfishConfig struct {
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="allowedAddresses must be CIDRs, such as 10.0.7.0/24"
 	AllowedAddresses []string `json:"allowedAddresses"`
-	// TLS of the connections.
+	// TLS says how a BMC's certificate is judged; System where absent.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
-	// Auth is Auto, Session or Basic.
+	// Auth says how to log in: Session (one session a BMC), Basic (the password with each request), or Auto (Session where the
+	// BMC has it).
 	// +optional
 	// +kubebuilder:default=Auto
 	Auth RedfishAuth `json:"auth,omitempty"`
@@ -199,6 +207,7 @@ type ProviderConfigStatus struct {
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 
 // A ProviderConfig is one credential of a NetBox or of BMCs, for the resources of its own namespace.
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.allowedNamespaces) || self.spec.allowedNamespaces.from == 'Same'",message="a ProviderConfig serves its own namespace alone; leave allowedNamespaces out, or make a ClusterProviderConfig",fieldPath=".spec.allowedNamespaces"
 type ProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -226,7 +235,8 @@ type ProviderConfigList struct {
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 
 // A ClusterProviderConfig is one credential of a NetBox or of BMCs, for the namespaces it allows.
-// +kubebuilder:validation:XValidation:rule="(!has(self.spec.netbox) || has(self.spec.netbox.credentials.secretRef.__namespace__)) && (!has(self.spec.redfish) || has(self.spec.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig"
+// +kubebuilder:validation:XValidation:rule="(!has(self.spec.netbox) || has(self.spec.netbox.credentials.secretRef.__namespace__)) && (!has(self.spec.redfish) || has(self.spec.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig",fieldPath=".spec"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.allowedNamespaces) || self.spec.allowedNamespaces.from != 'Same'",message="allowedNamespaces.from: Same is nobody's for a ClusterProviderConfig, which is in no namespace; use Names, All or None",fieldPath=".spec.allowedNamespaces"
 type ClusterProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -29,7 +29,7 @@ const BootTargetPxe BootTarget = "Pxe"
 // A SystemSelector chooses one ComputerSystem behind a BMC that has several.
 // +kubebuilder:validation:XValidation:rule="(has(self.id)?1:0)+(has(self.uuid)?1:0)+(has(self.serial)?1:0) == 1",message="exactly one of id, uuid and serial must be set"
 type SystemSelector struct {
-	// ID is the last part of the System's URI.
+	// ID is the last part of the System's URI, such as 1 or System.Embedded.1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ID string `json:"id,omitempty"`
@@ -45,9 +45,12 @@ type SystemSelector struct {
 
 // PowerOff says how a machine is powered off.
 type PowerOff struct {
-	// Grace is how long its operating system may take to shut down.
+	// Grace is how long its operating system may take to shut down, such as 5m.
 	// +optional
 	// +kubebuilder:default="5m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="grace must be a duration in hours, minutes and seconds, such as 5m"
 	Grace metav1.Duration `json:"grace,omitempty"`
 	// Then is Force (cut the power after the grace) or Never.
 	// +optional
@@ -57,20 +60,23 @@ type PowerOff struct {
 }
 
 // BootOnce is one act: the next boot goes to the target.
+// +kubebuilder:validation:XValidation:rule="self.target == 'Pxe'",messageExpression="'target: ' + self.target + ' is not supported yet; use Pxe'",fieldPath=".target"
 type BootOnce struct {
-	// Target of the next boot.
+	// Target of the next boot. Pxe is the only one yet.
 	Target BootTarget `json:"target"`
 	// Generation of the act. A raised one asks for one more.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Generation int64 `json:"generation"`
 }
 
 // HostBoot is what is wanted of a machine's boot source.
+// +kubebuilder:validation:XValidation:rule="!has(self.order) || size(self.order) == 0",message="order is not supported yet; set the boot order on the machine",fieldPath=".order"
 type HostBoot struct {
 	// Once boots the target once.
 	// +optional
 	Once *BootOnce `json:"once,omitempty"`
-	// Order is the persistent boot order.
+	// Order is the persistent boot order, as the BMC names its boot options. Not supported yet.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -96,8 +102,7 @@ type HostTaint struct {
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key"`
 	// Effect is NoBind.
-	// +kubebuilder:validation:Enum=NoBind
-	Effect string `json:"effect"`
+	Effect TaintEffect `json:"effect"`
 }
 
 // HostMaintenance takes a host out of use, and says why.
@@ -106,17 +111,17 @@ type HostMaintenance struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Reason string `json:"reason"`
-	// Until when it's expected to last.
+	// Until when it's expected to last, for people: the host stays out of use until maintenance is taken away.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:XValidation:rule="self >= timestamp('1970-01-01T00:00:00Z')",message="until must be a time that exists, such as 2026-08-01T10:00:00Z"
 	Until *metav1.Time `json:"until,omitempty"`
 }
 
 // RedfishHostParameters are what is wanted of a host.
-// +kubebuilder:validation:XValidation:rule="!has(self.bios)",message="bios is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints are not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.order) || size(self.boot.order) == 0",message="boot.order is not supported yet"
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || self.boot.once.target == 'Pxe'",message="boot.once.target other than Pxe is not supported yet"
-// +kubebuilder:validation:XValidation:rule="self.resetGeneration >= oldSelf.resetGeneration",message="resetGeneration never falls"
+// +kubebuilder:validation:XValidation:rule="!has(self.bios)",message="bios is not supported yet; set it on the machine",fieldPath=".bios"
+// +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"
+// +kubebuilder:validation:XValidation:rule="self.resetGeneration >= oldSelf.resetGeneration",message="resetGeneration never falls: raise it to ask for another reset, or leave it as it is",fieldPath=".resetGeneration"
 type RedfishHostParameters struct {
 	// Address of the BMC: host, host:port, [v6], or an https URL.
 	// +kubebuilder:validation:MinLength=1
@@ -140,7 +145,7 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
-	// Power that is wanted. Unmanaged leaves it as it is.
+	// Power that is wanted: PoweredOn or PoweredOff. Unmanaged leaves it as it is.
 	// +optional
 	// +kubebuilder:default=Unmanaged
 	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;Unmanaged
@@ -148,27 +153,28 @@ type RedfishHostParameters struct {
 	// PowerOff says how the machine is powered off.
 	// +optional
 	PowerOff *PowerOff `json:"powerOff,omitempty"`
-	// Boot source that is wanted.
+	// Boot says what the machine boots.
 	// +optional
 	Boot *HostBoot `json:"boot,omitempty"`
-	// BIOS that is wanted.
+	// BIOS settings that are wanted. Not supported yet.
 	// +optional
 	BIOS *HostBIOS `json:"bios,omitempty"`
-	// ResetGeneration, raised by one, asks for one reset.
+	// ResetGeneration, raised by one, asks for one reset. It never falls.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ResetGeneration int64 `json:"resetGeneration"`
-	// Unschedulable keeps new claims away.
+	// Unschedulable keeps new claims away; a bound one stays.
 	// +optional
 	Unschedulable bool `json:"unschedulable,omitempty"`
-	// Taints keep claims away that don't tolerate them.
+	// Taints keep claims away that don't tolerate them. Not supported yet.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
 	// +kubebuilder:validation:MaxItems=32
 	Taints []HostTaint `json:"taints,omitempty"`
-	// Maintenance takes the host out of use.
+	// Maintenance says that, and why, people work on the host. New claims are kept away.
 	// +optional
 	Maintenance *HostMaintenance `json:"maintenance,omitempty"`
 	// CommandLine is appended to the kernel's, such as console=ttyS1,115200n8.
@@ -178,8 +184,10 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:items:Pattern=`^[ -~]+$`
 	CommandLine []string `json:"commandLine,omitempty"`
-	// LocalBoot says how this machine's firmware is sent to its disk.
+	// LocalBoot says how this machine's firmware is sent to its disk: Auto (by the firmware), Exit or Sanboot; NotFound and Grub
+	// are not supported yet. Auto where absent.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot LocalBoot `json:"localBoot,omitempty"`
 }
 
@@ -216,7 +224,7 @@ type ClaimReference struct {
 
 // HostIdentity is who a machine is.
 type HostIdentity struct {
-	// SystemURI of the ComputerSystem.
+	// SystemURI of the ComputerSystem, such as /redfish/v1/Systems/1.
 	// +optional
 	SystemURI string `json:"systemURI,omitempty"`
 	// UUID as the BMC says it; absent where it's null, zero or FF.
@@ -253,10 +261,10 @@ type HostMAC struct {
 
 // BMCFacts are what is known of the BMC itself.
 type BMCFacts struct {
-	// Firmware version.
+	// Firmware is its version, as the BMC says.
 	// +optional
 	Firmware string `json:"firmware,omitempty"`
-	// TLSSHA256 is the fingerprint of the certificate it showed.
+	// TLSSHA256 is the SHA-256 fingerprint of the certificate that it showed (DER), lower-case hex.
 	// +optional
 	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
 }

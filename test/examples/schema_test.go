@@ -65,9 +65,15 @@ func (k *kind) validate(doc, old *unstructured.Unstructured) []string {
 	return out
 }
 
+// compiled holds what kinds returned first: rules take a while to compile, and nothing changes them.
+var compiled map[kschema.GroupVersionKind]*kind //nolint:gochecknoglobals // A cache of one package's tests, which run one after another.
+
 // kinds reads every CRD of the provider, and derives the composites' as Crossplane does.
 func kinds(t *testing.T) map[kschema.GroupVersionKind]*kind {
 	t.Helper()
+	if compiled != nil {
+		return compiled
+	}
 	out := map[kschema.GroupVersionKind]*kind{}
 	for name, crd := range definitions(t) {
 		for _, v := range crd.Spec.Versions {
@@ -78,6 +84,7 @@ func kinds(t *testing.T) map[kschema.GroupVersionKind]*kind {
 			out[kschema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}] = k
 		}
 	}
+	compiled = out
 	return out
 }
 

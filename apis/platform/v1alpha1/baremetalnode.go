@@ -54,6 +54,7 @@ type BareMetalNodeSpec struct {
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
 	InstallGeneration int64 `json:"installGeneration,omitempty"`
 
 	// Confirm answers the reason NeedsConfirmation, by naming the serial number of the machine that may go on. It is without

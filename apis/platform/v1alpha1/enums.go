@@ -72,55 +72,6 @@ const (
 	BondBalanceXOR BondMode = "BalanceXOR"
 )
 
-// DriveType is what a drive is made of.
-//
-// +kubebuilder:validation:Enum=NVMe;SSD;HDD
-type DriveType string
-
-// The drive types.
-const (
-	// DriveNVMe is flash on PCI Express.
-	DriveNVMe DriveType = "NVMe"
-	// DriveSSD is flash on SATA or SAS.
-	DriveSSD DriveType = "SSD"
-	// DriveHDD is a rotating disk.
-	DriveHDD DriveType = "HDD"
-)
-
-// TaintEffect is what a taint does.
-//
-// +kubebuilder:validation:Enum=NoBind
-type TaintEffect string
-
-// TaintNoBind keeps new claims away.
-const TaintNoBind TaintEffect = "NoBind"
-
-// TolerationOperator says how a toleration matches a taint's value.
-//
-// +kubebuilder:validation:Enum=Exists;Equal
-type TolerationOperator string
-
-// The operators.
-const (
-	// TolerationExists matches any value.
-	TolerationExists TolerationOperator = "Exists"
-	// TolerationEqual matches the same value.
-	TolerationEqual TolerationOperator = "Equal"
-)
-
-// UnsatisfiableAction says what to do when a spread constraint can't be met.
-//
-// +kubebuilder:validation:Enum=DoNotBind;BindAnyway
-type UnsatisfiableAction string
-
-// The actions.
-const (
-	// DoNotBind waits for a host that keeps the constraint.
-	DoNotBind UnsatisfiableAction = "DoNotBind"
-	// BindAnyway prefers hosts that keep the constraint.
-	BindAnyway UnsatisfiableAction = "BindAnyway"
-)
-
 // RemovalPolicy says what becomes of a host that is taken out of its pool's list.
 //
 // +kubebuilder:validation:Enum=Retain;Delete

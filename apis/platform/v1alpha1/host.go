@@ -1,7 +1,6 @@
 package v1alpha1
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -84,14 +83,14 @@ type HostSelection struct {
 	// Requirements are what a host must have.
 	//
 	// +optional
-	Requirements *HardwareRequirements `json:"requirements,omitempty"`
+	Requirements *v1alpha1.HardwareRequirements `json:"requirements,omitempty"`
 
 	// Tolerations let a host with a taint be chosen.
 	//
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	Tolerations []Toleration `json:"tolerations,omitempty"`
+	Tolerations []v1alpha1.Toleration `json:"tolerations,omitempty"`
 
 	// TopologySpreadConstraints spread the nodes of a namespace over topology, as a pod's do.
 	//
@@ -99,125 +98,5 @@ type HostSelection struct {
 	// +listType=map
 	// +listMapKey=topologyKey
 	// +kubebuilder:validation:MaxItems=4
-	TopologySpreadConstraints []TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
-}
-
-// HardwareRequirements are lower bounds of what a host must have.
-type HardwareRequirements struct {
-	// Arch is the processor's architecture.
-	//
-	// +optional
-	Arch v1alpha1.Architecture `json:"arch,omitempty"`
-
-	// MinCores is the least number of cores, of all sockets together.
-	//
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	MinCores *int32 `json:"minCores,omitempty"`
-
-	// MinMemory is the least amount of memory, for instance 64Gi.
-	//
-	// +optional
-	MinMemory *resource.Quantity `json:"minMemory,omitempty"`
-
-	// Drives are the drives that must be there, each entry of its own.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
-	Drives []DriveRequirement `json:"drives,omitempty"`
-
-	// NICs are the network ports that must be there, each entry of its own.
-	//
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
-	NICs []NICRequirement `json:"nics,omitempty"`
-}
-
-// A DriveRequirement asks for drives of one sort.
-type DriveRequirement struct {
-	// Type of the drives; absent: any.
-	//
-	// +optional
-	Type DriveType `json:"type,omitempty"`
-
-	// MinSize of each drive, for instance 1Ti.
-	//
-	// +optional
-	MinSize *resource.Quantity `json:"minSize,omitempty"`
-
-	// MinCount is how many there must be.
-	//
-	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	MinCount int32 `json:"minCount,omitempty"`
-}
-
-// A NICRequirement asks for network ports of one sort.
-type NICRequirement struct {
-	// MinSpeedGbps is the least speed of each port, in gigabits per second.
-	//
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	MinSpeedGbps *int32 `json:"minSpeedGbps,omitempty"`
-
-	// MinCount is how many there must be.
-	//
-	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	MinCount int32 `json:"minCount,omitempty"`
-}
-
-// A Toleration lets a host with a matching taint be chosen.
-type Toleration struct {
-	// Key of the taint.
-	//
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Key string `json:"key"`
-
-	// Operator is Exists (any value) or Equal.
-	//
-	// +optional
-	// +kubebuilder:default=Exists
-	Operator TolerationOperator `json:"operator,omitempty"`
-
-	// Value of the taint, with operator Equal.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Value string `json:"value,omitempty"`
-
-	// Effect of the taint; absent: any.
-	//
-	// +optional
-	Effect TaintEffect `json:"effect,omitempty"`
-}
-
-// A TopologySpreadConstraint limits how unevenly a namespace's nodes may lie over one topology label.
-type TopologySpreadConstraint struct {
-	// TopologyKey is the hosts' label to spread over, for instance topology.baremetal.crossplane.io/rack.
-	//
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	TopologyKey string `json:"topologyKey"`
-
-	// MaxSkew is the greatest difference between two values of the label.
-	//
-	// +kubebuilder:validation:Minimum=1
-	MaxSkew int32 `json:"maxSkew"`
-
-	// WhenUnsatisfiable is BindAnyway (prefer) or DoNotBind (insist).
-	//
-	// +optional
-	// +kubebuilder:default=DoNotBind
-	WhenUnsatisfiable UnsatisfiableAction `json:"whenUnsatisfiable,omitempty"`
-
-	// LabelSelector chooses the nodes that are counted; absent: those of the same pools.
-	//
-	// +optional
-	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+	TopologySpreadConstraints []v1alpha1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }

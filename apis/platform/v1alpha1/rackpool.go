@@ -89,9 +89,11 @@ type HostDefaults struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	CommandLine []string `json:"commandLine,omitempty"`
 
-	// LocalBoot is how the machine's firmware is told to boot from its disk. Auto chooses by the firmware.
+	// LocalBoot is how the machine's firmware is told to boot from its disk: Auto (by the firmware, the default), Exit or Sanboot.
+	// NotFound and Grub are not supported yet.
 	//
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot v1alpha1.LocalBoot `json:"localBoot,omitempty"`
 }
 
@@ -146,10 +148,11 @@ type PoolHost struct {
 	// +optional
 	TLS *v1alpha1.HostTLS `json:"tls,omitempty"`
 
-	// Labels are put on the RedfishHost, for selection.
+	// Labels are put on the RedfishHost, for selection. Those of the pool's topology win.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a key of labels must be a label's name, such as gpu or example.com/gpu"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
 	// Unschedulable keeps new claims away from the host; a bound one stays.
@@ -179,8 +182,7 @@ type LabelValue string
 
 // Reclaim says what is done to a host that a claim gives back.
 //
-// +kubebuilder:validation:XValidation:rule="self.cleaning == 'None'",message="cleaning other than None is not supported yet: a released host is available again as it is, with condition Cleaned=False",fieldPath=".cleaning"
-// +kubebuilder:validation:XValidation:rule="!has(self.addresses) || self.addresses.policy == 'Delete'",message="addresses.policy other than Delete is not supported yet: a released address is free at once",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="self.cleaning == 'None'",messageExpression="'cleaning: ' + self.cleaning + ' is not supported yet; use None: a released host is available again as it is, with condition Cleaned=False'",fieldPath=".cleaning"
 type Reclaim struct {
 	// Power is the state that the host is left in.
 	//

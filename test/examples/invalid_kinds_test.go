@@ -1,0 +1,192 @@
+package examples_test
+
+import "testing"
+
+// of returns a refusal of an edit of a kind's example.
+func of(kind, reason, edit, want string) refusal {
+	files := map[string]string{
+		"BootEntry": "bootentry", "BootNetwork": "bootnetwork", "BootProfile": "bootprofile", "HostClaim": "hostclaim",
+		"NetBoxIPAddress": "netboxipaddress", "RedfishHost": "redfishhost",
+		"ClusterProviderConfig": "clusterproviderconfig", "ProviderConfig": "providerconfig",
+	}
+	return refusal{reason: reason, file: "kinds/" + files[kind] + ".yaml", kind: kind, edit: edit, want: want}
+}
+
+func TestInvalidAddress(t *testing.T) {
+	ip := func(reason, edit, want string) refusal {
+		return of("NetBoxIPAddress", reason, `{spec: {forProvider: `+edit+`}}`, want)
+	}
+	refuse(t, map[string]refusal{
+		"Filter": ip("filters come later", `{from: [{prefix: {filter: {site: fra1}}}]}`, "spec.forProvider.from[0].prefix.filter: Invalid value"),
+		"Range":  ip("ranges come later", `{from: [{range: {id: 12}}]}`, "range is not supported yet; use a prefix"),
+		"Assign": ip("assigning comes later", `{assignTo: {device: {name: a}, interface: {name: eno1}}}`, "assignTo is not supported yet"),
+		"Keep":   ip("keeping comes later", `{release: {policy: Keep}}`, "policy: Keep is not supported yet; use Delete"),
+		"Quarantine": ip("quarantine comes later",
+			`{release: {policy: Quarantine, after: 24h}}`, "policy: Quarantine is not supported yet; use Delete"),
+		"DeleteLater": ip("an address that is to be kept for a day isn't freed at once",
+			`{release: {policy: Delete, after: 24h}}`, "after is not supported yet"),
+		"Both":    ip("an address is allocated or given", `{address: 10.77.0.40/24}`, "exactly one of from and address must be set"),
+		"Neither": ip("an address comes from somewhere", `{from: []}`, "exactly one of from and address must be set"),
+		"NoMask":  ip("NetBox wants a mask", `{from: null, address: 10.77.0.40}`, "address must be an address with its mask"),
+		"HostBits": ip("a prefix has no host bits",
+			`{from: [{prefix: {cidr: 10.77.0.1/24}}]}`, "cidr must be a network such as 10.77.0.0/24"),
+		"TwoWays": ip("a prefix is named one way",
+			`{from: [{prefix: {cidr: 10.77.0.0/24, id: 3}}]}`, "exactly one of cidr, id and filter must be set"),
+		"HugeID": ip("a number that JSON can't carry exactly is never stored",
+			`{from: [{prefix: {id: 9007199254740992}}]}`, "should be less than or equal to"),
+		"Role": ip("NetBox knows its roles", `{role: gateway}`, `Unsupported value: "gateway"`),
+		"Exchanged": ip("an address isn't moved", `{from: null, address: 10.77.0.41/24}`, "address can't change").
+			update(`{spec: {forProvider: {from: null, address: 10.77.0.40/24}}}`),
+		"Fixed": ip("nor is an allocated one pinned", `{from: null, address: 10.77.0.41/24}`, "address can't change").update(`{}`),
+	})
+}
+
+func TestInvalidHost(t *testing.T) {
+	host := func(reason, edit, want string) refusal {
+		return of("RedfishHost", reason, `{spec: {forProvider: `+edit+`}}`, want)
+	}
+	refuse(t, map[string]refusal{
+		"BIOS":   host("BIOS settings come later", `{bios: {attributes: {a: b}}}`, "bios is not supported yet"),
+		"Taints": host("taints come later", `{taints: [{key: repair, effect: NoBind}]}`, "taints is not supported yet; use unschedulable"),
+		"Order":  host("a boot order comes later", `{boot: {order: [Boot0001]}}`, "order is not supported yet"),
+		"Target": host("other targets come later",
+			`{boot: {once: {target: UefiHttp, generation: 1}}}`, "target: UefiHttp is not supported yet; use Pxe"),
+		"Grub":         host("other ways to the disk come later", `{localBoot: Grub}`, "localBoot: Grub is not supported yet; use Auto, Exit or Sanboot"),
+		"NotFound":     host("other ways to the disk come later", `{localBoot: NotFound}`, "localBoot: NotFound is not supported yet"),
+		"PowerOn":      host("unquoted On is a boolean", `{power: on}`, "must be of type string"),
+		"Sight":        host("a state in between is seen, never asked for", `{power: PoweringOn}`, `Unsupported value: "PoweringOn"`),
+		"Days":         host("Go knows no days", `{powerOff: {grace: 1d}}`, "grace must be a duration in hours, minutes and seconds, such as 5m"),
+		"Signed":       host("time doesn't run backwards", `{powerOff: {grace: -5m}}`, "grace must be a duration"),
+		"NoTime":       host("there is no such day", `{maintenance: {reason: x, until: "2026-02-31T10:00:00Z"}}`, "spec.forProvider.maintenance.until: Invalid value"),
+		"OddTime":      host("Go reads a big T alone", `{maintenance: {reason: x, until: "2026-02-01t10:00:00z"}}`, "spec.forProvider.maintenance.until: Invalid value"),
+		"HugeReset":    host("a number that JSON can't carry exactly is never stored", `{resetGeneration: 9007199254740992}`, "should be less than or equal to"),
+		"LoweredReset": host("a generation never falls", `{resetGeneration: 1}`, "resetGeneration never falls").update(`{spec: {forProvider: {resetGeneration: 2}}}`),
+		"Multicast":    host("a machine's MAC address is unicast", `{macs: ["33:33:00:00:00:01"]}`, "macs must not be multicast"),
+		"TwoSystems":   host("one way to choose a System", `{system: {serial: a, uuid: b}}`, "exactly one of id, uuid and serial must be set"),
+	})
+}
+
+func TestInvalidEntry(t *testing.T) {
+	entry := func(reason, edit, want string) refusal {
+		return of("BootEntry", reason, `{spec: {forProvider: `+edit+`}}`, want)
+	}
+	refuse(t, map[string]refusal{
+		"Inspect":     entry("inspection comes later", `{otherwise: Inspect}`, "otherwise: Inspect is not supported yet; use LocalDisk or Hold"),
+		"RootDevice":  entry("choosing a disk comes later", `{rootDevice: {serial: S6XY}}`, "rootDevice is not supported yet"),
+		"NetworkData": entry("network data comes later", `{networkDataSecretRef: {name: a, key: b}}`, "networkDataSecretRef is not supported yet"),
+		"VendorData":  entry("vendor data comes later", `{vendorDataSecretRef: {name: a, key: b}}`, "vendorDataSecretRef is not supported yet"),
+		"TwoNetworks": entry("one network for now",
+			`{networks: [{name: a, networkRef: {name: x}, addresses: [{address: 10.0.0.1/24}]}, {name: b, networkRef: {name: x}, addresses: [{address: 10.0.0.2/24}]}]}`,
+			"networks with more than one entry is not supported yet"),
+		"TwoAddresses": entry("one address for now",
+			`{networks: [{name: a, networkRef: {name: x}, addresses: [{address: 10.0.0.1/24}, {ref: {name: x}}]}]}`,
+			"addresses with more than one entry is not supported yet"),
+		"RefAndAddress": entry("an address is named one way",
+			`{networks: [{name: a, networkRef: {name: x}, addresses: [{address: 10.0.0.1/24, ref: {name: x}}]}]}`, "exactly one of ref and address must be set"),
+		"ClaimAndMACs": entry("a machine is named one way",
+			`{machine: {hostClaimRef: {name: x}}}`, "exactly one of hostClaimRef and macs must be set"),
+		"ClaimAndSerial": entry("what wouldn't be looked at is not taken",
+			`{machine: {hostClaimRef: {name: x}, macs: null, serial: ABC}}`, "uuid and serial belong to macs"),
+		"Hostname":       entry("a host name is a DNS label", `{hostname: a.b}`, "hostname must be a DNS label"),
+		"Lowered":        entry("a generation never falls", `{install: {generation: 1}}`, "install.generation never falls").update(`{spec: {forProvider: {install: {generation: 2}}}}`),
+		"HugeGeneration": entry("a number that JSON can't carry exactly is never stored", `{install: {generation: 9007199254740992}}`, "should be less than or equal to"),
+	})
+}
+
+func TestInvalidClaim(t *testing.T) {
+	claim := func(reason, edit, want string) refusal { return of("HostClaim", reason, `{spec: `+edit+`}`, want) }
+	refuse(t, map[string]refusal{
+		"NoHost":       claim("a claim names a host", `{hostRef: null}`, "hostRef must be set"),
+		"Pools":        claim("claims by pool come later", `{poolRefs: [{name: rack-7}]}`, "poolRefs is not supported yet"),
+		"Selector":     claim("claims by label come later", `{selector: {matchLabels: {gpu: "no"}}}`, "selector is not supported yet"),
+		"Requirements": claim("claims by hardware come later", `{requirements: {arch: amd64, minCores: 16, minMemory: 64Gi, drives: [{type: NVMe, minSize: 1Ti, minCount: 2}], nics: [{minSpeedGbps: 25}]}}`, "requirements is not supported yet"),
+		"Tolerations":  claim("taints come later", `{tolerations: [{key: repair}]}`, "tolerations is not supported yet"),
+		"Spread": claim("spreading comes later",
+			`{topologySpreadConstraints: [{topologyKey: topology.baremetal.crossplane.io/rack, maxSkew: 1}]}`, "topologySpreadConstraints is not supported yet"),
+		"Retain": claim("retaining comes later", `{reclaimPolicy: Retain}`, "reclaimPolicy: Retain is not supported yet; use Release"),
+		"Rebind": claim("rebinding comes later", `{rebindGeneration: 1}`, "rebindGeneration is not supported yet"),
+		"Other":  claim("a host is kept", `{hostRef: {name: r7-u17}}`, "hostRef can't change").update(`{}`),
+		"Kind":   claim("there is one kind of host", `{hostRef: {kind: IPMIHost}}`, `supported values: "RedfishHost"`),
+	})
+}
+
+func TestInvalidProfile(t *testing.T) {
+	profile := func(reason, edit, want string) refusal {
+		return of("BootProfile", reason, `{spec: `+edit+`}`, want)
+	}
+	const file = `url: https://x.example/a, digest: "sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2"`
+	refuse(t, map[string]refusal{
+		"Installer": profile("installers come later", `{method: Installer}`, "method: Installer is not supported yet; use DiskImage or Kernel"),
+		"ISO":       profile("ISO images come later", `{method: ISO}`, "method: ISO is not supported yet"),
+		"Script":    profile("scripts come later", `{method: Script}`, "method: Script is not supported yet"),
+		"Template":  profile("scripts come later", `{scriptTemplate: "#!ipxe"}`, "scriptTemplate is not supported yet"),
+		"Ignition":  profile("other formats come later", `{userDataFormat: Ignition}`, "userDataFormat: Ignition is not supported yet; use None or CloudInit"),
+		"Talos":     profile("other formats come later", `{userDataFormat: Talos}`, "userDataFormat: Talos is not supported yet"),
+		"RootDevice": profile("choosing a disk comes later",
+			`{rootDevice: {minSize: 20Gi}}`, "rootDevice is not supported yet"),
+		"QCOW2": profile("other images come later",
+			`{mode: Install, method: DiskImage, artifacts: [{arch: amd64, kernel: {`+file+`}, image: {`+file+`, format: QCOW2}}]}`, "format: QCOW2 is not supported yet; use Raw"),
+		"OCI": profile("other images come later",
+			`{mode: Install, method: DiskImage, artifacts: [{arch: amd64, kernel: {`+file+`}, image: {`+file+`, format: OCI}}]}`, "format: OCI is not supported yet"),
+		"LiveImage":   profile("what is live writes no disk", `{method: DiskImage}`, "mode: Live needs method: Kernel"),
+		"NoImage":     profile("an image is written", `{mode: Install, method: DiskImage}`, "method: DiskImage needs an image"),
+		"NoKernel":    profile("a machine boots a kernel", `{artifacts: [{arch: amd64}]}`, "each of artifacts needs a kernel"),
+		"Arch":        profile("two architectures are known", `{artifacts: [{arch: riscv64, kernel: {`+file+`}}]}`, `Unsupported value: "riscv64"`),
+		"Digest":      profile("a file has a digest", `{artifacts: [{arch: amd64, kernel: {url: "https://x.example/a", digest: "md5:0"}}]}`, "digest"),
+		"FileURL":     profile("files come by HTTP", `{artifacts: [{arch: amd64, kernel: {url: "file:///etc/passwd", digest: "sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2"}}]}`, "url must be an http or https URL"),
+		"Days":        profile("Go knows no days", `{timeouts: {install: 1d}}`, "install must be a duration"),
+		"Spelled":     profile("nor words", `{timeouts: {install: 30 minutes}}`, "install must be a duration"),
+		"TwiceOneArc": profile("one set of files an architecture", `{artifacts: [{arch: amd64, kernel: {`+file+`}}, {arch: amd64, kernel: {`+file+`}}]}`, "Duplicate value"),
+	})
+}
+
+func TestInvalidNetwork(t *testing.T) {
+	network := func(reason, edit, want string) refusal {
+		return of("BootNetwork", reason, `{spec: `+edit+`}`, want)
+	}
+	refuse(t, map[string]refusal{
+		"Proxy":    network("proxyDHCP comes later", `{dhcp: {mode: Proxy}}`, "mode: Proxy is not supported yet; use Authoritative or RelayOnly"),
+		"Off":      network("a network without DHCP comes later", `{dhcp: {mode: "Off"}}`, "mode: Off is not supported yet"),
+		"Tolerate": network("foreign servers come later", `{dhcp: {foreignServer: Tolerate}}`, "foreignServer: Tolerate is not supported yet; use Refuse"),
+		"Discovery": network("discovery comes later",
+			`{subnets: [{cidr: 10.0.0.0/24, discoveryRanges: [{start: 10.0.0.9, end: 10.0.0.10}]}]}`, "discoveryRanges is not supported yet"),
+		"IPv6":     network("IPv4 for now", `{subnets: [{cidr: "2001:db8::/64"}]}`, "an IPv6 subnet is not supported yet"),
+		"IPv6DNS":  network("IPv4 for now", `{subnets: [{cidr: 10.0.0.0/24, dns: ["2001:db8::1"]}]}`, "dns must be IPv4 addresses"),
+		"IPv6NTP":  network("IPv4 for now", `{ntp: ["2001:db8::1"]}`, "ntp must be IPv4 addresses"),
+		"NTPName":  network("DHCP gives addresses", `{ntp: [pool.ntp.org]}`, "ntp must be IPv4 addresses"),
+		"Gateway":  network("a gateway is near", `{subnets: [{cidr: 10.0.0.0/24, gateway: 10.0.1.1}]}`, "gateway must be inside cidr"),
+		"HostBits": network("a subnet has no host bits", `{subnets: [{cidr: 10.0.0.1/24}]}`, "without host bits"),
+		"Relay":    network("relays are CIDRs", `{dhcp: {relays: [10.78.0.1]}}`, "relays must be CIDRs"),
+		"Days":     network("Go knows no days", `{dhcp: {leaseDuration: 1d}}`, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h"),
+		"Number":   network("a duration has a unit", `{dhcp: {leaseDuration: "3600"}}`, "leaseDuration must be a duration"),
+	})
+}
+
+func TestInvalidConfig(t *testing.T) {
+	netbox := func(reason, edit, want string) refusal {
+		return of("ClusterProviderConfig", reason, `{spec: {netbox: `+edit+`}}`, want)
+	}
+	bmc := func(reason, edit, want string) refusal {
+		return of("ProviderConfig", reason, `{spec: `+edit+`}`, want)
+	}
+	refuse(t, map[string]refusal{
+		"FirstUse": netbox("trust on first use needs a place for the pin",
+			`{tls: {verify: TrustOnFirstUse, pinnedSHA256: null}}`, "verify: TrustOnFirstUse is not supported yet for a NetBox"),
+		"PinsUnused": netbox("a pin that wouldn't be looked at is not taken",
+			`{tls: {verify: System}}`, "pinnedSHA256 counts only with verify: Pinned or TrustOnFirstUse"),
+		"BundleUnused": netbox("nor is an authority",
+			`{tls: {verify: System, pinnedSHA256: null, caBundle: x}}`, "caBundle counts only with verify: CABundle"),
+		"NoBundle":  netbox("an authority is given", `{tls: {verify: CABundle, pinnedSHA256: null}}`, "caBundle must be set when verify is CABundle"),
+		"NoPin":     netbox("a pin is given", `{tls: {verify: Pinned, pinnedSHA256: []}}`, "pinnedSHA256 must be set when verify is Pinned"),
+		"Prefix":    netbox("a policy's prefixes are CIDRs", `{policies: [{namespaces: [a], prefixes: [10.78.0.0]}]}`, "prefixes must be CIDRs"),
+		"URL":       netbox("NetBox speaks HTTP", `{url: "ftp://x.example"}`, "url must be an http or https URL"),
+		"Namespace": netbox("a cluster's config names the Secret's namespace", `{credentials: {secretRef: {namespace: null}}}`, "credentials.secretRef.namespace must be set"),
+		"Same": of("ClusterProviderConfig", "a cluster's config is in no namespace",
+			`{spec: {allowedNamespaces: {from: Same}}}`, "allowedNamespaces.from: Same is nobody's"),
+		"Others":    bmc("a ProviderConfig is its namespace's", `{allowedNamespaces: {from: All}}`, "a ProviderConfig serves its own namespace alone"),
+		"Neither":   bmc("a config is of something", `{redfish: null}`, "exactly one of netbox and redfish must be set"),
+		"Addresses": bmc("a password is sent to named places alone", `{redfish: {allowedAddresses: []}}`, "should have at least 1 items"),
+		"Address":   bmc("which are CIDRs", `{redfish: {allowedAddresses: [10.0.9.1]}}`, "allowedAddresses must be CIDRs"),
+		"Source":    bmc("credentials are in Secrets", `{redfish: {credentials: {source: Environment}}}`, `Unsupported value: "Environment"`),
+	})
+}
