@@ -203,14 +203,17 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 }
 
 // addressObject is the address that the node asks for. Once there is one, its source stays what it was, whatever becomes of the
-// network: a machine must not lose its address by an edit elsewhere. Without a usable network, and without an address, there is
-// nothing to render, and a problem to tell.
+// network: a machine must not lose its address by an edit elsewhere. Without a usable network there is nothing new to render, and, as
+// long as NetBox gave no address, a problem to tell.
 func (n *node) addressObject() (*v1alpha1.NetBoxIPAddress, *problem) {
 	plan, held := n.addressPlan()
-	if n.address != nil && (held != nil || plan == nil || allocated(n.address)) {
+	if n.address != nil && allocated(n.address) {
 		return n.keptAddress(), nil
 	}
-	if held != nil || plan == nil {
+	if n.address != nil && plan == nil {
+		return n.keptAddress(), held
+	}
+	if plan == nil {
 		return nil, held
 	}
 	a := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName())}

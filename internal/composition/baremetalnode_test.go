@@ -85,6 +85,16 @@ func TestAddressObject(t *testing.T) {
 			node:   aNode(fetched(nil), observedAddress("4711")),
 			want:   want{Config: "old", From: "10.99.0.0/24", DNSName: "old.example"},
 		},
+		"ForbiddenBeforeAllocated": {
+			reason: "an address that nobody gave yet isn't taken back for a moment's trouble, and the trouble is told",
+			node:   aNode(fetched(others), observedAddress("")),
+			want:   want{Config: "old", From: "10.99.0.0/24", Held: v1alpha1.ReasonNotAllowed},
+		},
+		"NoNetworkBeforeAllocated": {
+			reason: "nor for a network that is made anew",
+			node:   aNode(fetched(nil), observedAddress("")),
+			want:   want{Config: "old", From: "10.99.0.0/24", DNSName: "old.example", Held: v1alpha1.ReasonNotFound},
+		},
 		"NotFetchedAgain": {
 			reason: "nor while Crossplane hasn't answered",
 			node:   aNode(observedAddress("")),

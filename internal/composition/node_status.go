@@ -227,19 +227,23 @@ func changed(c xpv2.Condition) *metav1.Time {
 	return &c.LastTransitionTime
 }
 
-// sinceOf is when the condition last changed that a reason comes from: the newest one with that reason, else Ready.
+// sinceOf is when the condition last changed that a claim's reason comes from: Ready, which the claim gives its reason, else, of one
+// that was half written, HostBound where that has it. Other conditions have the same words for other things: a BMC that answers again
+// is Available too, and a machine that has run for a week isn't Ready since then.
 func sinceOf(cs []xpv2.Condition, reason xpv2.ConditionReason) *metav1.Time {
-	var newest, ready *metav1.Time
+	ready := conditionOf(cs, xpv2.TypeReady)
+	if bound := conditionOf(cs, v1alpha1.ConditionBound); ready.Reason != reason && bound.Reason == reason && changed(bound) != nil {
+		return changed(bound)
+	}
+	return changed(ready)
+}
+
+// conditionOf is the condition of that type; the zero value where there is none.
+func conditionOf(cs []xpv2.Condition, ct xpv2.ConditionType) xpv2.Condition {
 	for _, c := range cs {
-		if c.Type == xpv2.TypeReady {
-			ready = changed(c)
-		}
-		if t := changed(c); c.Reason == reason && t != nil && (newest == nil || newest.Before(t)) {
-			newest = t
+		if c.Type == ct {
+			return c
 		}
 	}
-	if newest != nil {
-		return newest
-	}
-	return ready
+	return xpv2.Condition{}
 }

@@ -310,12 +310,13 @@ func TestFactsOfAnotherHost(t *testing.T) {
 
 func TestSinceOf(t *testing.T) {
 	cs := []xpv2.Condition{
-		is(xpv2.TypeReady, corev1.ConditionFalse, "A", "", 1),
-		is("X", corev1.ConditionFalse, "B", "", 2),
-		is("Y", corev1.ConditionFalse, "B", "", 3),
-		{Type: "Z", Reason: "C"},
+		is(xpv2.TypeReady, corev1.ConditionTrue, "A", "", 1),
+		is(v1alpha1.ConditionBound, corev1.ConditionTrue, "B", "", 2),
+		// A BMC that was away is Available again, as the machine was all the time.
+		is(v1alpha1.ConditionReachable, corev1.ConditionTrue, "A", "", 3),
+		is(v1alpha1.ConditionHealthy, corev1.ConditionTrue, "C", "", 4),
 	}
-	for reason, want := range map[xpv2.ConditionReason]int{"A": 1, "B": 3, "C": 1, "D": 1} {
+	for reason, want := range map[xpv2.ConditionReason]int{"A": 1, "B": 2, "C": 1, "D": 1} {
 		if got := sinceOf(cs, reason); got == nil || got.Minute() != want {
 			t.Errorf("sinceOf(%q) is %v, not minute %d", reason, got, want)
 		}

@@ -139,9 +139,11 @@ func (p *pool) removed() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.hosts)), func(name string) bool { return listed[name] })
 }
 
-// stays says whether a host that isn't listed any more is kept: always while it's bound.
+// stays says whether a host that isn't listed any more is kept: always while it's bound, and until it's seen closed for new claims. A
+// claim binds only the revision of a host that it read, so none binds a closed one, and one that was faster is seen here. A host
+// deleted on sight could be bound a moment before, and its machine, just claimed, would be switched off.
 func (p *pool) stays(was *v1alpha1.RedfishHost) bool {
-	return was.Spec.ClaimRef != nil || p.spec.RemovalPolicy != platform.RemovalDelete
+	return was.Spec.ClaimRef != nil || p.spec.RemovalPolicy != platform.RemovalDelete || !was.Spec.ForProvider.Unschedulable
 }
 
 // keptHost renders a host again that isn't listed any more, as it was rendered last, but out of new claims' reach. The claim that

@@ -13,14 +13,15 @@ import (
 
 // status counts the hosts that there are or are to be, and lists what is wrong with them.
 func (p *pool) status() platform.RackPoolStatus {
+	// Of each host that counts, whether it's listed: one that isn't any more is out of new claims' reach, or about to be.
 	names := map[string]bool{}
+	for name, h := range p.hosts {
+		if p.stays(h) {
+			names[name] = false
+		}
+	}
 	for _, h := range p.spec.Hosts {
 		names[h.Name] = true
-	}
-	for name, h := range p.hosts {
-		if names[name] || p.stays(h) {
-			names[name] = true
-		}
 	}
 	s := platform.RackPoolStatus{Hosts: int32(len(names))} //nolint:gosec // A pool has 64 hosts at most.
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -29,7 +30,7 @@ func (p *pool) status() platform.RackPoolStatus {
 		case h == nil:
 		case h.Spec.ClaimRef != nil:
 			s.Claimed++
-		case available(h):
+		case names[name] && available(h):
 			s.Available++
 		}
 		if pr := hostProblem(name, h); pr != nil {

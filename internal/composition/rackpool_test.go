@@ -44,6 +44,9 @@ func bound(h *v1alpha1.RedfishHost) {
 	h.Spec.ClaimRef = &v1alpha1.ClaimReference{Namespace: "team-a", Name: "web-1", UID: "u"}
 }
 
+// closed is out of new claims' reach.
+func closed(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Unschedulable = true }
+
 // with has a condition.
 func with(c xpv2.Condition) func(*v1alpha1.RedfishHost) {
 	return func(h *v1alpha1.RedfishHost) { h.SetConditions(c) }
@@ -129,9 +132,19 @@ func TestRemovedHosts(t *testing.T) {
 			want: want{[]string{"host-a", "host-gone"}, v1alpha1.AllowedFromAll},
 		},
 		"Deleted": {
-			reason: "a free one is deleted if the pool says so",
+			reason: "a free one is closed first if the pool says so: a claim could be binding it",
 			policy: platform.RemovalDelete, host: aHost(),
+			want: want{[]string{"host-a", "host-gone"}, v1alpha1.AllowedFromNone},
+		},
+		"DeletedClosed": {
+			reason: "and deleted once it's seen closed and still free",
+			policy: platform.RemovalDelete, host: aHost(closed),
 			want: want{Rendered: []string{"host-a"}},
+		},
+		"BoundBeforeItWasClosed": {
+			reason: "a claim that was faster keeps it",
+			policy: platform.RemovalDelete, host: aHost(closed, bound),
+			want: want{[]string{"host-a", "host-gone"}, v1alpha1.AllowedFromAll},
 		},
 		"DeletedBound": {
 			reason: "a bound one is never deleted",
@@ -185,7 +198,7 @@ func TestPoolStatus(t *testing.T) {
 	p := aPool(map[string]*v1alpha1.RedfishHost{
 		"free":     aHost(),
 		"bound":    aHost(bound),
-		"cordoned": aHost(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Unschedulable = true }),
+		"cordoned": aHost(closed),
 		"repaired": aHost(func(h *v1alpha1.RedfishHost) {
 			h.Spec.ForProvider.Maintenance = &v1alpha1.HostMaintenance{Reason: "DIMM"}
 		}),
@@ -196,12 +209,13 @@ func TestPoolStatus(t *testing.T) {
 		}),
 		"wrong":      aHost(with(is(xpv2.TypeReady, corev1.ConditionFalse, v1alpha1.ReasonAmbiguous, "two Systems", 7)), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
 		"taken-out":  aHost(bound),
-		"going-away": aHost(),
+		"going-away": aHost(closed),
+		"closing":    aHost(),
 	}, "free", "bound", "cordoned", "repaired", "down", "sick", "given-up", "wrong", "new")
 	p.spec.RemovalPolicy = platform.RemovalDelete
 	five, six, seven := at(5), at(6), at(7)
 	want := platform.RackPoolStatus{
-		Hosts: 10, Available: 1, Claimed: 3, Unavailable: 6, ProblemCount: 4,
+		Hosts: 11, Available: 1, Claimed: 3, Unavailable: 7, ProblemCount: 4,
 		Problems: []platform.HostProblem{
 			{Host: "down", Reason: "Unreachable", Since: &five, Message: "down: no answer"},
 			{Host: "given-up", Reason: "Quarantined", Message: "given-up: BMC burnt"},
