@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "encoding/json"
+
 // Annotations hold the facts that must survive a backup that loses status. Only the provider and
 // operators may write them (a ValidatingAdmissionPolicy sees to it).
 const (
@@ -92,4 +94,18 @@ type QuestionRecord struct {
 	Reason     string `json:"reason"`
 	Seen       string `json:"seen,omitempty"`
 	Answered   string `json:"answered,omitempty"`
+}
+
+// ReadRecord reads a record that an annotation holds as JSON; nil where there's none. What can't be read
+// is as good as a record of somebody else: it gives a zero record, which matches no UID.
+func ReadRecord[T any](annotations map[string]string, key string) *T {
+	s := annotations[key]
+	if s == "" {
+		return nil
+	}
+	r := new(T)
+	if err := json.Unmarshal([]byte(s), r); err != nil {
+		return new(T)
+	}
+	return r
 }

@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -90,4 +92,13 @@ type BootServerList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 
 	Items []BootServer `json:"items"`
+}
+
+// BootServerLife is how long a boot server counts as live after its heartbeat. Provider and bootd must
+// agree on it: a release waits for live ones alone, and an install for all of them.
+const BootServerLife = 15 * time.Second
+
+// Live says whether the boot server's heartbeat is young enough.
+func (s *BootServer) Live(now time.Time) bool {
+	return s.Status.LastSeen != nil && now.Sub(s.Status.LastSeen.Time) <= BootServerLife
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // liveFor is how long a bootd counts as live after its last heartbeat, which comes at least every 5 s.
-const liveFor = 15 * time.Second
+const liveFor = v1alpha1.BootServerLife
 
 // server is another bootd.
 type server struct {

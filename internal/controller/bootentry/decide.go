@@ -110,7 +110,7 @@ func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {
 		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff && seen(h)
 	}
 	if in.claim != nil {
-		r := annotation[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
+		r := v1alpha1.ReadRecord[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
 		f.PoweredOn = r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID && r.Generation >= f.Generation
 	}
 	return f
@@ -136,7 +136,7 @@ func closing(in inputs) bool {
 }
 
 func question(e *v1alpha1.BootEntry) *v1alpha1.QuestionRecord {
-	return annotation[v1alpha1.QuestionRecord](e.Annotations, v1alpha1.AnnotationQuestion)
+	return v1alpha1.ReadRecord[v1alpha1.QuestionRecord](e.Annotations, v1alpha1.AnnotationQuestion)
 }
 
 // answered says whether a person confirmed the machine since the question arose. A confirmation that
@@ -156,7 +156,7 @@ func claimAnswered(in inputs, reason string) bool {
 	if in.host == nil || in.claim == nil || reason != boot.IssueForeignRecord {
 		return false
 	}
-	q, serial := annotation[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion), in.host.Status.AtProvider.Identity.Serial
+	q, serial := v1alpha1.ReadRecord[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion), in.host.Status.AtProvider.Identity.Serial
 	return serial != "" && q != nil && q.OwnerUID == string(in.claim.UID) && q.Answered == serial
 }
 

@@ -158,7 +158,7 @@ func (e *external) issue(ctx context.Context, mg *v1alpha1.BootEntry, in inputs,
 	case boot.StepRecordHost:
 		return e.recordGrant(ctx, mg, in)
 	case boot.StepRecordEntry:
-		r := annotation[v1alpha1.GrantRecord](in.host.Annotations, v1alpha1.AnnotationGranted)
+		r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.host.Annotations, v1alpha1.AnnotationGranted)
 		return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationGranted: r})
 	case boot.StepGrant:
 		return e.writeGrant(ctx, mg, in, d)
@@ -212,7 +212,7 @@ func (e *external) writeGrant(ctx context.Context, mg *v1alpha1.BootEntry, in in
 }
 
 func (e *external) markIssued(ctx context.Context, mg *v1alpha1.BootEntry, in inputs) error {
-	r := annotation[v1alpha1.GrantRecord](mg.Annotations, v1alpha1.AnnotationGranted)
+	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](mg.Annotations, v1alpha1.AnnotationGranted)
 	if r == nil {
 		return errors.New("the grant's record is gone")
 	}

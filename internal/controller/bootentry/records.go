@@ -10,20 +10,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// annotation reads a JSON annotation; nil where there's none. What can't be read is as good as a record
-// of somebody else: it gives a zero record, which matches no UID.
-func annotation[T any](as map[string]string, key string) *T {
-	s, ok := as[key]
-	if !ok || s == "" {
-		return nil
-	}
-	r := new(T)
-	if err := json.Unmarshal([]byte(s), r); err != nil {
-		return new(T)
-	}
-	return r
-}
-
 func encode(r any) string {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -33,7 +19,7 @@ func encode(r any) string {
 }
 
 func grantRecord(as map[string]string) *boot.GrantRecord {
-	r := annotation[v1alpha1.GrantRecord](as, v1alpha1.AnnotationGranted)
+	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](as, v1alpha1.AnnotationGranted)
 	if r == nil {
 		return nil
 	}
@@ -44,7 +30,7 @@ func grantRecord(as map[string]string) *boot.GrantRecord {
 }
 
 func installRecord(as map[string]string) *boot.InstallRecord {
-	r := annotation[v1alpha1.InstalledRecord](as, v1alpha1.AnnotationInstalled)
+	r := v1alpha1.ReadRecord[v1alpha1.InstalledRecord](as, v1alpha1.AnnotationInstalled)
 	if r == nil {
 		return nil
 	}
@@ -56,9 +42,9 @@ func installRecord(as map[string]string) *boot.InstallRecord {
 // adoption are the records of an install that another entry, or another object of this one, left on the machine, as this entry's
 // own.
 func adoption(in inputs, now time.Time) (map[string]any, error) {
-	old := annotation[v1alpha1.InstalledRecord](in.host.Annotations, v1alpha1.AnnotationInstalled)
+	old := v1alpha1.ReadRecord[v1alpha1.InstalledRecord](in.host.Annotations, v1alpha1.AnnotationInstalled)
 	if old == nil {
-		old = annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
+		old = v1alpha1.ReadRecord[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
 	}
 	if old == nil {
 		return nil, errors.New("the record of the install is gone")

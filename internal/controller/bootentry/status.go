@@ -13,9 +13,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// serverLife is how long a boot server counts as live after its heartbeat.
-const serverLife = 15 * time.Second
-
 // observation is what the boot plane says of the machine.
 func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 	o := v1alpha1.BootEntryObservation{Plan: d.kept, InstalledGeneration: installedGeneration(in)}
@@ -41,7 +38,7 @@ func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 
 // installedObservation says what is on the disk: by the session that just saw it, else by the entry's own record.
 func installedObservation(in inputs) *v1alpha1.InstalledObservation {
-	r := annotation[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
+	r := v1alpha1.ReadRecord[v1alpha1.InstalledRecord](in.entry.Annotations, v1alpha1.AnnotationInstalled)
 	if s := in.session; s != nil && s.Spec.EntryUID == string(in.entry.UID) && s.Status.Installed != nil && (r == nil || r.Generation <= s.Status.Installed.Generation) {
 		i := s.Status.Installed
 		at := metav1.NewTime(i.At.UTC().Truncate(time.Second))
@@ -130,7 +127,7 @@ func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 	need := neededRevision(in)
 	live := 0
 	for _, s := range in.servers {
-		if !serves(s, in.network) || s.Status.LastSeen == nil || now.Sub(s.Status.LastSeen.Time) > serverLife {
+		if !serves(s, in.network) || !s.Live(now) {
 			continue
 		}
 		live++
@@ -139,7 +136,7 @@ func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 		}
 	}
 	msg := fmt.Sprintf("no boot server of BootNetwork %q has answered in the last %s; see that bootd runs on a node of that segment",
-		in.network.Namespace+"/"+in.network.Name, serverLife)
+		in.network.Namespace+"/"+in.network.Name, v1alpha1.BootServerLife)
 	if live > 0 {
 		msg = fmt.Sprintf("no boot server of BootNetwork %q has seen the newest grant yet", in.network.Namespace+"/"+in.network.Name)
 	}
@@ -158,7 +155,7 @@ func serves(s v1alpha1.BootServer, n *v1alpha1.BootNetwork) bool {
 // neededRevision is the one at which the session first held the live grant. Revisions of one cluster
 // compare as integers.
 func neededRevision(in inputs) uint64 {
-	r := annotation[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
+	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
 	if in.session == nil || in.session.Spec.Grant == nil || r == nil || r.GrantID != in.session.Spec.Grant.ID {
 		return 0
 	}

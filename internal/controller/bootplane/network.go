@@ -20,7 +20,7 @@ import (
 
 const (
 	// liveFor is how long a bootd counts as live after its last heartbeat, which comes at least every 5 s.
-	liveFor = 15 * time.Second
+	liveFor = v1alpha1.BootServerLife
 	// seenStep is how much newer a heartbeat must be than the one in a network's status to be written there: a status isn't
 	// rewritten for every one.
 	seenStep = time.Minute

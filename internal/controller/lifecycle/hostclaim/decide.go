@@ -73,7 +73,7 @@ func decide(in inputs) verdict {
 	if v := checkBound(in); v.phase != "" {
 		return v
 	}
-	if q := record[v1alpha1.QuestionRecord](in.claim, v1alpha1.AnnotationQuestion); q != nil && q.Answered == "" {
+	if q := v1alpha1.ReadRecord[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion); q != nil && q.Answered == "" {
 		return at(v1alpha1.ClaimBound, v1alpha1.ReasonBound, "the question is answered").then(actQuestion)
 	}
 	if v := hold(in); v.phase != "" {
@@ -81,7 +81,7 @@ func decide(in inputs) verdict {
 	}
 	v := run(in)
 	// An answer stands until the machine runs, for the entry's own question about it; not longer.
-	if v.act == actNone && (v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped) && record[v1alpha1.QuestionRecord](in.claim, v1alpha1.AnnotationQuestion) != nil {
+	if v.act == actNone && (v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped) && v1alpha1.ReadRecord[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion) != nil {
 		return v.then(actQuestion)
 	}
 	return v
@@ -194,7 +194,7 @@ func ask(in inputs, reason, format string, args ...any) verdict {
 		confirmed = c.Serial
 	}
 	q := &v1alpha1.QuestionRecord{OwnerUID: string(in.claim.UID), Reason: reason, Seen: confirmed}
-	old := record[v1alpha1.QuestionRecord](in.claim, v1alpha1.AnnotationQuestion)
+	old := v1alpha1.ReadRecord[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion)
 	if old != nil && old.OwnerUID == q.OwnerUID && old.Answered == in.serial() && in.serial() != "" {
 		v := at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "the machine was confirmed")
 		if in.holdsHost() {

@@ -1,7 +1,6 @@
 package hostclaim
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
-
-// serverLife is how long a boot server counts as live after its heartbeat.
-const serverLife = 15 * time.Second
 
 // inputs are the objects that a claim's next step rests on. Absent ones are nil.
 type inputs struct {
@@ -95,7 +91,7 @@ func (in inputs) liveServers() int {
 	}
 	n := 0
 	for _, s := range in.servers {
-		if s.Status.LastSeen == nil || in.now.Sub(s.Status.LastSeen.Time) > serverLife {
+		if !s.Live(in.now) {
 			continue
 		}
 		for _, x := range s.Status.Networks {
@@ -106,16 +102,4 @@ func (in inputs) liveServers() int {
 		}
 	}
 	return n
-}
-
-func record[T any](o client.Object, key string) *T {
-	s := o.GetAnnotations()[key]
-	if s == "" {
-		return nil
-	}
-	r := new(T)
-	if err := json.Unmarshal([]byte(s), r); err != nil {
-		return new(T) // Matches no UID.
-	}
-	return r
 }

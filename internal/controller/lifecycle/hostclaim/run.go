@@ -112,7 +112,7 @@ func install(in inputs, generation int64) verdict {
 		return v
 	}
 	e := in.entry
-	r := record[v1alpha1.BootRecord](in.claim, v1alpha1.AnnotationBoot)
+	r := v1alpha1.ReadRecord[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
 	if r != nil && r.EntryUID == string(e.UID) && r.HostUID == string(in.host.UID) && r.Generation == generation && !stoppedBefore(in, *r) {
 		return apply(in, progress(in, generation), wish{v1alpha1.PoweredOn, r.Once})
 	}
