@@ -101,7 +101,8 @@ func TestReproducible(t *testing.T) {
 func TestPush(t *testing.T) {
 	bare(t)
 	registry := serve(t) + "/some/path"
-	if err := (&pushCmd{common: flags(t, "v0.1.0"), Registry: registry}).Run(t.Context()); err != nil {
+	f := flags(t, "v0.1.0")
+	if err := (&pushCmd{common: f, Registry: registry}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	files := []string{"etc/group", "etc/passwd", "usr/share/doc/provider-baremetal/LICENSE"}
@@ -116,6 +117,12 @@ func TestPush(t *testing.T) {
 		})
 	}
 	t.Run("Provider", func(t *testing.T) { checkProvider(t, registry) })
+	t.Run("Manifests", func(t *testing.T) {
+		b, err := os.ReadFile(filepath.Join(f.Dist, "install", "install.yaml"))
+		if err != nil || !strings.Contains(string(b), "package: "+registry+"/function-baremetal:v0.1.0") {
+			t.Errorf("no manifest names what was pushed: %v", err)
+		}
+	})
 	for n, composite := range map[string]string{"configuration-baremetal": "XBareMetalNode", "configuration-baremetal-v2": "BareMetalNode"} {
 		t.Run(n, func(t *testing.T) { checkConfiguration(t, registry, n, composite) })
 	}

@@ -40,7 +40,11 @@ func (b *built) write() error {
 	if err := os.WriteFile(filepath.Join(b.Dist, "digests.txt"), []byte(digests.String()), 0o644); err != nil { //nolint:gosec // For all to read.
 		return fmt.Errorf("cannot write digests: %w", err)
 	}
-	return nil
+	manifests, err := release.Manifests(b.Root, b.facts)
+	if err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	return release.Write(filepath.Join(b.Dist, "install"), manifests) //nolint:wrapcheck // It says which.
 }
 
 // suffix tells the chart from the image of the same name.
