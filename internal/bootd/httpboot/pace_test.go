@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -131,5 +132,38 @@ func TestEditedDataIsNotGiven(t *testing.T) {
 	r.data = map[string][]byte{"user-data": []byte("#cloud-config\nedited: true\n")}
 	if got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/user-data", ""); got.status != http.StatusServiceUnavailable || strings.Contains(got.body, "edited") {
 		t.Errorf("the Secret was edited, and the plan not yet: %d %q", got.status, got.body)
+	}
+}
+
+// TestDeadlineOfAnEarlierAnswer: what the last write of an image left mustn't cut off what the same connection is asked later.
+func TestDeadlineOfAnEarlierAnswer(t *testing.T) {
+	const short = 50 * time.Millisecond
+	s := httptest.NewServer(bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "ok")
+		if r.URL.Path == "/image" {
+			c := http.NewResponseController(w)
+			_ = c.Flush()
+			_ = c.SetWriteDeadline(time.Now().Add(short))
+		}
+	}), time.Second))
+	t.Cleanup(s.Close)
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	in := bufio.NewReader(c)
+	for _, path := range []string{"/image", "/installed"} {
+		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		time.Sleep(2 * short)
 	}
 }
