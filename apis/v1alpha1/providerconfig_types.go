@@ -207,12 +207,14 @@ type ProviderConfigStatus struct {
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 
 // A ProviderConfig is one credential of a NetBox or of BMCs, for the resources of its own namespace.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.allowedNamespaces) || self.spec.allowedNamespaces.from == 'Same'",message="a ProviderConfig serves its own namespace alone; leave allowedNamespaces out, or make a ClusterProviderConfig",fieldPath=".spec.allowedNamespaces"
 type ProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ProviderConfigSpec   `json:"spec"`
+	// Spec is the credential and who may use it.
+	// +kubebuilder:validation:XValidation:rule="!has(self.allowedNamespaces) || self.allowedNamespaces.from == 'Same'",message="a ProviderConfig serves its own namespace alone; leave allowedNamespaces out, or make a ClusterProviderConfig",fieldPath=".allowedNamespaces"
+	Spec ProviderConfigSpec `json:"spec"`
+
 	Status ProviderConfigStatus `json:"status,omitempty"`
 }
 
@@ -235,13 +237,15 @@ type ProviderConfigList struct {
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 
 // A ClusterProviderConfig is one credential of a NetBox or of BMCs, for the namespaces it allows.
-// +kubebuilder:validation:XValidation:rule="(!has(self.spec.netbox) || has(self.spec.netbox.credentials.secretRef.__namespace__)) && (!has(self.spec.redfish) || has(self.spec.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig",fieldPath=".spec"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.allowedNamespaces) || self.spec.allowedNamespaces.from != 'Same'",message="allowedNamespaces.from: Same is nobody's for a ClusterProviderConfig, which is in no namespace; use Names, All or None",fieldPath=".spec.allowedNamespaces"
 type ClusterProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ProviderConfigSpec   `json:"spec"`
+	// Spec is the credential and who may use it.
+	// +kubebuilder:validation:XValidation:rule="(!has(self.netbox) || has(self.netbox.credentials.secretRef.__namespace__)) && (!has(self.redfish) || has(self.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig"
+	// +kubebuilder:validation:XValidation:rule="!has(self.allowedNamespaces) || self.allowedNamespaces.from != 'Same'",message="allowedNamespaces.from: Same is nobody's for a ClusterProviderConfig, which is in no namespace; use Names, All or None",fieldPath=".allowedNamespaces"
+	Spec ProviderConfigSpec `json:"spec"`
+
 	Status ProviderConfigStatus `json:"status,omitempty"`
 }
 
