@@ -59,11 +59,26 @@ func (c *Client) override(ctx context.Context, s System, target, enabled string)
 
 		return unsupported("Boot." + propTarget)
 	}
-	if err := c.patch(ctx, place, payload(place.boot, target, enabled, quirk), quirk); err != nil {
+	if err := c.write(ctx, place, target, enabled, quirk); err != nil {
 		return err
 	}
 
 	return c.readBack(ctx, place.path, target, enabled, quirk)
+}
+
+// write sends an override. A BMC that shows a mode and refuses it in a PATCH
+// (some want it elsewhere, some set it by a BIOS job only) is asked without.
+func (c *Client) write(ctx context.Context, p place, target, enabled string, quirk Quirk) error {
+	err := c.patch(ctx, p, payload(p.boot, target, enabled, quirk), quirk)
+	if statusOf(err) != http.StatusBadRequest || p.boot.Mode == "" || quirk.Mode == ModeNever || enabled == EnabledDisabled {
+		return err
+	}
+	quirk.Mode = ModeNever
+	if again := c.patch(ctx, p, payload(p.boot, target, enabled, quirk), quirk); statusOf(again) != http.StatusBadRequest {
+		return again
+	}
+
+	return err
 }
 
 // payload is the PATCH for an override. It is pure.
@@ -101,18 +116,25 @@ func (p place) takesOverride() bool { return p.boot.Target != "" || len(p.boot.T
 
 // overridePlace is the settings resource where it has a target, else the
 // System: some BMCs publish a settings resource that doesn't take overrides.
+// With TargetOnSystem it is the other way round.
 func (c *Client) overridePlace(ctx context.Context, s System, quirk Quirk) (place, error) {
-	if s.settings != "" && !quirk.TargetOnSystem {
-		p, err := c.placeAt(ctx, s.settings)
-		if err == nil && p.takesOverride() {
-			return p, nil
-		}
-		if err != nil && !skippable(err) {
-			return place{}, err
-		}
+	if s.settings == "" {
+		return c.placeAt(ctx, s.path)
+	}
+	first, second := s.settings, s.path
+	if quirk.TargetOnSystem {
+		first, second = second, first
+	}
+	p, err := c.placeAt(ctx, first)
+	if err == nil && p.takesOverride() || err != nil && !skippable(err) {
+		return p, err
+	}
+	other, otherErr := c.placeAt(ctx, second)
+	if otherErr != nil && err == nil && skippable(otherErr) {
+		return p, nil
 	}
 
-	return c.placeAt(ctx, s.path)
+	return other, otherErr
 }
 
 func (c *Client) placeAt(ctx context.Context, path string) (place, error) {

@@ -54,6 +54,24 @@ func (r replay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(body)
 }
 
+// pedant is a replay that, as iLOs do, redirects to a resource's own spelling
+// of its path.
+type pedant struct{ replay }
+
+func (p pedant) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	var b struct {
+		URI text `json:"@odata.id"`
+	}
+	body := p.replay[strings.ToLower(strings.TrimRight(req.URL.Path, "/"))]
+	if decode(body, &b) == nil && samePath(string(b.URI), req.URL.Path) && string(b.URI) != req.URL.Path {
+		w.Header().Set("Location", string(b.URI))
+		w.WriteHeader(http.StatusPermanentRedirect)
+
+		return
+	}
+	p.replay.ServeHTTP(w, req)
+}
+
 // loopback is a Guard for tests.
 func loopback() Guard {
 	return Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, AllowLoopback: true}
@@ -121,9 +139,19 @@ func TestCaptures(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tree, _, _ := strings.Cut(name, "/")
-			c := connectTo(t, loadCapture(t, tree))
+			c := connectTo(t, pedant{loadCapture(t, tree)})
 			if diff := cmp.Diff(tc.read, readAll(t, c, tc.want)); diff != "" {
 				t.Errorf("\n%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+			if tc.read.Kind != "" {
+				return
+			}
+			s, err := c.System(t.Context(), tc.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := c.Find(t.Context(), tc.want, s.URI); err != nil || again.Name() != s.Name() || again.path != s.path {
+				t.Errorf("found again by the URI that is shown: %q at %q, %v; want %q at %q", again.Name(), again.path, err, s.Name(), s.path)
 			}
 		})
 	}

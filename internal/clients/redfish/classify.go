@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 
 	"github.com/stmcginnis/gofish/schemas"
 )
@@ -28,10 +29,15 @@ func classify(what string, err error) error {
 	}
 	var answer *schemas.Error
 	if errors.As(err, &answer) && answer.HTTPReturnedStatusCode != 0 {
-		return &Error{
+		e := &Error{
 			Kind: kindOfStatus(answer.HTTPReturnedStatusCode), Status: answer.HTTPReturnedStatusCode,
-			MessageID: firstMessageID(answer), what: what,
+			what: what, messages: messageIDs(answer),
 		}
+		if len(e.messages) > 0 {
+			e.MessageID = e.messages[0]
+		}
+
+		return e
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -95,7 +101,7 @@ func kindOfStatus(status int) Kind {
 		return Forbidden
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return NotFound
-	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return Unreachable
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		return Protocol
@@ -104,18 +110,22 @@ func kindOfStatus(status int) Kind {
 	}
 }
 
-// firstMessageID returns the first well-formed MessageId of an answer.
-func firstMessageID(e *schemas.Error) string {
+// messageIDs returns the well-formed MessageIds of an answer, its code last.
+// What gofish's types refused is in its message, as it was sent.
+func messageIDs(e *schemas.Error) []string {
+	var said []string
 	for _, info := range e.ExtendedInfos {
-		if messageID.MatchString(info.MessageID) {
-			return info.MessageID
+		said = append(said, info.MessageID)
+	}
+	var b errorBody
+	if decode([]byte(e.Message), &b) == nil {
+		for _, info := range append(b.Error.Infos, b.Infos...) {
+			said = append(said, string(info.ID))
 		}
 	}
-	if messageID.MatchString(e.Code) {
-		return e.Code
-	}
+	said = append(said, e.Code, string(b.Error.Code))
 
-	return ""
+	return slices.DeleteFunc(said, func(id string) bool { return !messageID.MatchString(id) })
 }
 
 // statusOf returns the HTTP status of err, 0 when it has none.

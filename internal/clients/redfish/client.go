@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/stmcginnis/gofish"
-	"github.com/stmcginnis/gofish/schemas"
 )
 
 // Where things are when the service root doesn't say (DSP0266, 6.2).
@@ -27,11 +26,13 @@ type Client struct {
 	cfg   Config
 	trust *trust
 	http  *http.Client
+	fence *fence
 	api   *gofish.APIClient
 	root  rootBody
 
 	header  map[string]string // authentication of every request
-	session string            // URI of our session; "" with basic authentication
+	token   bool              // that of a session
+	session string            // its URI; "" where the BMC didn't tell
 }
 
 type rootBody struct {
@@ -50,22 +51,15 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 		return nil, err
 	}
 	t := &trust{cfg: cfg.TLS}
-	transport, err := newHTTPClient(cfg, endpoint, t)
+	transport, fence, err := newHTTPClient(cfg, endpoint, t)
 	if err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, cfg.Limiter); err != nil {
+	api, err := newAPI(ctx, endpoint, transport)
+	if err != nil {
 		return nil, err
 	}
-	api, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
-		Endpoint: "https://" + endpoint, HTTPClient: transport, ReuseConnections: true, NoModifyTransport: true,
-	})
-	if err != nil {
-		transport.CloseIdleConnections()
-
-		return nil, classify("cannot read the BMC's Redfish service root", err)
-	}
-	c := &Client{cfg: cfg, trust: t, http: transport, api: api}
+	c := &Client{cfg: cfg, trust: t, http: transport, fence: fence, api: api}
 	if err := c.start(ctx); err != nil {
 		transport.CloseIdleConnections()
 
@@ -75,7 +69,22 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// start reads what gofish's service root keeps to itself, and logs in.
+// newAPI makes gofish's transport. gofish decodes the service root strictly
+// and refuses what drifts, so it gets an empty one of ours: start reads the
+// real one leniently.
+func newAPI(ctx context.Context, endpoint string, transport *http.Client) (*gofish.APIClient, error) {
+	api, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
+		Endpoint: "https://" + endpoint, HTTPClient: &http.Client{Transport: noService{}}, ReuseConnections: true, NoModifyTransport: true,
+	})
+	if err != nil {
+		return nil, classify("cannot set up the BMC's client", err)
+	}
+	api.HTTPClient = transport
+
+	return api, nil
+}
+
+// start reads the service root and logs in.
 func (c *Client) start(ctx context.Context) error {
 	if _, err := c.get(ctx, pathRoot, &c.root); err != nil {
 		return err
@@ -90,8 +99,9 @@ func (c *Client) Pin() string { return c.trust.seen() }
 
 // answer is what came back for a request.
 type answer struct {
-	body []byte
-	etag string
+	body   []byte
+	etag   string
+	header http.Header
 }
 
 // get reads a resource leniently into v (nil: the body is only returned).
@@ -107,12 +117,12 @@ func (c *Client) get(ctx context.Context, path string, v any) (answer, error) {
 // do sends one request. A session that the BMC forgot is opened again, once.
 func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
 	a, err := c.try(ctx, method, path, body, ifMatch)
-	if !IsUnauthorized(err) || c.session == "" {
+	if !IsUnauthorized(err) || !c.token {
 		return a, err
 	}
 	// The BMC refused the request before it acted on it, so sending it again
 	// repeats nothing.
-	c.session, c.header = "", nil
+	c.token, c.session, c.header = false, "", nil
 	if err := c.login(ctx); err != nil {
 		return answer{}, err
 	}
@@ -136,7 +146,12 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 	}
 	resp, err := c.send(ctx, method, path, body, c.headers(ifMatch))
 	if err != nil {
-		return answer{}, classify(what, err)
+		err = classify(what, err)
+		if e := new(Error); errors.As(err, &e) {
+			e.RetryAfter = c.fence.retryAfter
+		}
+
+		return answer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	content, err := io.ReadAll(resp.Body)
@@ -144,7 +159,7 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 		return answer{}, classify(what, &url.Error{Op: method, URL: path, Err: err})
 	}
 
-	return answer{body: content, etag: etagOf(resp.Header.Get("ETag"), content)}, nil
+	return answer{body: content, etag: etagOf(resp.Header.Get("ETag"), content), header: resp.Header}, nil
 }
 
 // send is gofish's transport: it adds the endpoint and turns error statuses
@@ -206,24 +221,4 @@ func wait(ctx context.Context, w Waiter) error {
 	}
 
 	return nil
-}
-
-// createSession is the part of gofish that logs in.
-func (c *Client) createSession(ctx context.Context) (*schemas.AuthToken, error) {
-	if err := wait(ctx, c.cfg.Limiter); err != nil {
-		return nil, err
-	}
-	path := string(c.root.Links.Sessions)
-	if path == "" {
-		path = pathSessions
-	}
-	if err := checkPath(path); err != nil {
-		return nil, err
-	}
-	token, err := schemas.CreateSession(c.api.WithContext(ctx), path, c.cfg.Username, c.cfg.Password)
-	if err != nil {
-		return nil, classify("cannot open a session on the BMC", err)
-	}
-
-	return token, nil
 }

@@ -3,6 +3,7 @@ package redfish
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind says what sort of failure an Error is.
@@ -52,9 +53,13 @@ type Error struct {
 	Field string
 	// Count of Systems, for Ambiguous and NoSystem.
 	Count int
+	// RetryAfter is how long the BMC asked to be left alone, 0 where it didn't.
+	RetryAfter time.Duration
 
 	what  string
 	cause error
+	// messages are all well-formed MessageIds of the answer.
+	messages []string
 }
 
 // Error implements error: one lower-case sentence.

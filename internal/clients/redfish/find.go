@@ -39,14 +39,19 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 }
 
 // Find is System with a hint: the URI that the System had last time saves
-// reading all the others.
+// reading all the others. It is tried in the spelling that the BMC itself uses
+// for it; one that the BMC doesn't know any more, in whatever words, is dropped.
 func (c *Client) Find(ctx context.Context, want Selector, hint string) (System, error) {
 	if hint != "" {
 		s, err := c.SystemAt(ctx, hint)
 		if err == nil && want.Fits(s) {
+			if samePath(s.self, hint) {
+				s.path = s.self
+			}
+
 			return s, nil
 		}
-		if err != nil && !IsNotFound(err) {
+		if err != nil && !skippable(err) {
 			return System{}, err
 		}
 	}
@@ -72,7 +77,8 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 // withPending shows the override of the settings resource where that is the
 // one that is written: what the System itself shows then comes with a boot.
 func (c *Client) withPending(ctx context.Context, s System) (System, error) {
-	if s.settings == "" || quirkFor(c.cfg.Quirks, s.Identity).TargetOnSystem {
+	onSystem := quirkFor(c.cfg.Quirks, s.Identity).TargetOnSystem && place{boot: s.Boot}.takesOverride()
+	if s.settings == "" || onSystem {
 		return s, nil
 	}
 	p, err := c.placeAt(ctx, s.settings)

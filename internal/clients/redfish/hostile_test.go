@@ -114,6 +114,7 @@ func TestClassify(t *testing.T) {
 		"Gone":         {reason: "410.", err: answer(410, ""), kind: NotFound},
 		"Busy":         {reason: "503.", err: answer(503, ""), kind: Unreachable},
 		"Internal":     {reason: "500.", err: answer(500, ""), kind: Refused},
+		"TooMany":      {reason: "429.", err: answer(429, ""), kind: Unreachable},
 		"Redirect":     {reason: "302.", err: answer(302, ""), kind: Protocol},
 		"Ours":         {reason: "Errors of ours stay.", err: failf(NotAllowed, "no"), kind: NotAllowed},
 		"Decoder":      {reason: "gofish couldn't read it.", err: errors.New("json: cannot unmarshal"), kind: Protocol},

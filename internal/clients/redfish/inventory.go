@@ -17,6 +17,9 @@ type Inventory struct {
 	// Manufacturer and Model of the System's chassis, for Systems that don't
 	// tell their own.
 	Manufacturer, Model string
+	// Partial says that the BMC refused to show a resource which it listed, so
+	// that what isn't here may be there all the same.
+	Partial bool
 }
 
 // nicBody fits EthernetInterface, NetworkDeviceFunction, Port, NetworkPort and
@@ -49,7 +52,9 @@ func (c *Client) Inventory(ctx context.Context, s System) (Inventory, error) {
 		return Inventory{}, w.err
 	}
 
-	return Inventory{MACs: merge(w.found, own), Firmware: firmware, Manufacturer: w.manufacturer, Model: w.model}, nil
+	return Inventory{
+		MACs: merge(w.found, own), Firmware: firmware, Manufacturer: w.manufacturer, Model: w.model, Partial: w.partial,
+	}, nil
 }
 
 // walk reads many resources of one BMC and keeps the first real error.
@@ -60,6 +65,7 @@ type walk struct {
 	err   error
 
 	manufacturer, model string
+	partial             bool
 }
 
 // read gets one resource and says whether it is there.
@@ -69,12 +75,20 @@ func (w *walk) read(ctx context.Context, uri string, v any) bool {
 	}
 	w.left--
 	_, err := w.c.get(ctx, uri, v)
-	if err != nil && skippable(err) {
-		return false
-	}
-	w.err = err
+	w.note(err)
 
 	return err == nil
+}
+
+// note passes over a resource that can't be shown, and keeps a real error.
+func (w *walk) note(err error) {
+	switch {
+	case err == nil, IsNotFound(err):
+	case skippable(err):
+		w.partial = true
+	default:
+		w.err = err
+	}
 }
 
 // members lists a collection; one that can't be read has none.
@@ -84,9 +98,7 @@ func (w *walk) members(ctx context.Context, uri string) []string {
 	}
 	w.left--
 	out, err := w.c.members(ctx, uri)
-	if err != nil && !skippable(err) {
-		w.err = err
-	}
+	w.note(err)
 
 	return out
 }

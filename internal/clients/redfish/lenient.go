@@ -103,6 +103,36 @@ func (r *refs) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// errorBody is what a BMC says beside an error status: as the standard has it
+// (DSP0266, 8.6), or without the "error" around it.
+type errorBody struct {
+	Error struct {
+		Code  text
+		Infos infos `json:"@Message.ExtendedInfo"`
+	}
+	Infos infos `json:"@Message.ExtendedInfo"`
+}
+
+// infos is a list of messages that may be sent as one message or null.
+type infos []struct {
+	ID text `json:"MessageId"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler; it never fails.
+func (i *infos) UnmarshalJSON(b []byte) error {
+	*i = nil
+	if len(b) > 0 && b[0] != '[' {
+		b = bytes.Join([][]byte{{'['}, b, {']'}}, nil)
+	}
+	type list infos
+	var l list
+	if decode(b, &l) == nil {
+		*i = infos(l)
+	}
+
+	return nil
+}
+
 // samePath compares two resource paths as BMCs mix them: case and a trailing
 // slash don't matter.
 func samePath(a, b string) bool {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -16,20 +17,39 @@ func (c *Client) login(ctx context.Context) error {
 
 		return nil
 	}
-	token, err := c.createSession(ctx)
-	if err == nil && token.Token != "" {
-		c.session = token.Session
-		c.header = map[string]string{"X-Auth-Token": token.Token}
-
-		return nil
-	}
-	if err == nil {
-		err = failf(Protocol, "cannot open a session on the BMC: it answered without a token")
-	}
-	if c.cfg.Auth == AuthSession || !withoutSessions(err) && !sessionsFull(err) {
+	err := c.openSession(ctx)
+	if err == nil || c.cfg.Auth == AuthSession || !withoutSessions(err) && !sessionsFull(err) {
 		return err
 	}
 	c.useBasic()
+
+	return nil
+}
+
+// openSession logs in. Its URI is in the answer's Location (DSP0266, 13.3.4),
+// or, with BMCs that forget that, in its body.
+func (c *Client) openSession(ctx context.Context) error {
+	path := string(c.root.Links.Sessions)
+	if path == "" {
+		path = pathSessions
+	}
+	a, err := c.try(ctx, http.MethodPost, path, map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
+	if err != nil {
+		return err
+	}
+	token := a.header.Get("X-Auth-Token")
+	if token == "" {
+		return failf(Protocol, "cannot open a session on the BMC: it answered without a token")
+	}
+	var b struct {
+		URI text `json:"@odata.id"`
+	}
+	_ = decode(a.body, &b) // An empty body is none of ours to complain of.
+	c.token, c.session = true, string(b.URI)
+	if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Path != "" {
+		c.session = u.RequestURI()
+	}
+	c.header = map[string]string{"X-Auth-Token": token}
 
 	return nil
 }
@@ -50,14 +70,24 @@ func withoutSessions(err error) bool {
 	return slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, statusOf(err))
 }
 
+// full are the ends of the MessageIds by which vendors say that no session is
+// left: the standard's, the standard's of other collections, and iDRAC's own.
+var full = []string{".SessionLimitExceeded", ".CreateLimitReachedForResource", ".RAC0218"} //nolint:gochecknoglobals // A table.
+
 // sessionsFull says whether the BMC has no session left. Each kill of the
 // provider leaves one behind until the BMC's own timeout, which may be half an
 // hour away: until then basic authentication needs none. The BMC didn't refuse
-// the password, so asking in this way isn't a second try with it.
+// the password, so asking in this way isn't a second try with it; a 401 always
+// is a refusal, whatever stands beside it.
 func sessionsFull(err error) bool {
 	var e *Error
+	if !errors.As(err, &e) || e.Status == http.StatusUnauthorized {
+		return false
+	}
 
-	return errors.As(err, &e) && e.Status == http.StatusServiceUnavailable && strings.HasSuffix(e.MessageID, ".SessionLimitExceeded")
+	return slices.ContainsFunc(e.messages, func(id string) bool {
+		return slices.ContainsFunc(full, func(end string) bool { return strings.HasSuffix(id, end) })
+	})
 }
 
 // Close ends the session and the connections. It is safe to call twice.
@@ -69,7 +99,7 @@ func (c *Client) Close(ctx context.Context) error {
 	session := c.session
 	c.session = ""
 	_, err := c.try(ctx, http.MethodDelete, session, nil, "")
-	c.header = nil
+	c.token, c.header = false, nil
 	if IsNotFound(err) || IsUnauthorized(err) {
 		return nil
 	}

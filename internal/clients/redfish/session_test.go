@@ -14,6 +14,8 @@ type loginBMC struct {
 	token    string // with it
 	location string
 	message  string // MessageId of its body
+	body     string // in its place
+	forgets  bool   // every session, once
 	refuse   string // a path that answers 401 whatever comes
 
 	tries, logouts int
@@ -29,10 +31,14 @@ func (b *loginBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", b.location)
 		w.WriteHeader(b.status)
 		if b.message != "" {
-			_, _ = io.WriteString(w, `{"error":{"code":"`+b.message+`","message":"m"}}`)
+			b.body = `{"error":{"code":"` + b.message + `","message":"m"}}`
 		}
+		_, _ = io.WriteString(w, b.body)
 	case r.Method == http.MethodDelete:
 		b.logouts++
+	case b.forgets:
+		b.forgets = false
+		w.WriteHeader(http.StatusUnauthorized)
 	case r.URL.Path == b.refuse, r.Header.Get("X-Auth-Token") == "" && r.Header.Get("Authorization") == "":
 		w.WriteHeader(http.StatusUnauthorized)
 	default:
@@ -58,7 +64,14 @@ func TestLogin(t *testing.T) {
 		"Busy":            {reason: "Nor one of a BMC that is busy.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
 		"Full":            {reason: "Where others hold all sessions, none is needed.", bmc: loginBMC{status: 503, message: full}, tries: 1},
 		"FullSessionOnly": {reason: "Unless it must be one.", bmc: loginBMC{status: 503, message: full}, auth: AuthSession, want: Unreachable, tries: 1},
-		"FullRefused":     {reason: "Only when the BMC says so with 503: a refusal stays one.", bmc: loginBMC{status: 401, message: full}, want: Unauthorized, tries: 1},
+		"FullRefused":     {reason: "Only when the BMC doesn't refuse: a 401 is a refusal, whatever stands beside it.", bmc: loginBMC{status: 401, message: full}, want: Unauthorized, tries: 1},
+		"FullByLimit":     {reason: "The same in the standard's other word.", bmc: loginBMC{status: 400, message: "Base.1.8.CreateLimitReachedForResource"}, tries: 1},
+		"FullIDRAC":       {reason: "iDRAC's word, second in a list.", bmc: loginBMC{status: 503, body: `{"error":{"@Message.ExtendedInfo":[{"MessageId":"Base.1.12.GeneralError"},{"MessageId":"IDRAC.2.8.RAC0218","Severity":5}]}}`}, tries: 1},
+		"FullOneMessage":  {reason: "One message where a list belongs.", bmc: loginBMC{status: 403, body: `{"error":{"@Message.ExtendedInfo":{"MessageId":"Base.1.18.SessionLimitExceeded"}}}`}, tries: 1},
+		"FullNoError":     {reason: "Messages without the error around them.", bmc: loginBMC{status: 503, body: `{"@Message.ExtendedInfo":[{"MessageId":"Base.1.18.SessionLimitExceeded"}]}`}, tries: 1},
+		"TooMany":         {reason: "A BMC that limits requests is busy.", bmc: loginBMC{status: 429}, want: Unreachable, tries: 1},
+		"NoLocation":      {reason: "A session whose link is in the body alone is ended, too.", bmc: loginBMC{status: 201, token: "t", body: `{"@odata.id":"/redfish/v1/SessionService/Sessions/1"}`}, tries: 1, out: 1},
+		"NoLink":          {reason: "One without any link is still a session: forgotten, it is opened again, and no wrong password.", bmc: loginBMC{status: 201, token: "t", forgets: true}, tries: 2},
 		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
 		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
 		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},

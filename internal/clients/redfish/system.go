@@ -49,7 +49,8 @@ type System struct {
 	// CanReset says whether the System has the Reset action.
 	CanReset bool
 
-	path        string // as the BMC spells it
+	path        string // as its collection spells it
+	self        string // as it spells itself
 	etag        string
 	resetTarget string
 	resetTypes  []string
@@ -62,6 +63,7 @@ type System struct {
 }
 
 type systemBody struct {
+	URI           text `json:"@odata.id"`
 	ID            text `json:"Id"`
 	SerialNumber  text
 	UUID          text
@@ -121,7 +123,7 @@ func decodeSystem(path string, body []byte, etag string) (System, error) {
 		},
 		Power: power(b.PowerState), Health: health(b.Status.Health, b.Status.HealthRollup),
 		LastReset: timeOf(b.LastResetTime), Boot: b.Boot.boot(),
-		path: path, etag: etag, settings: string(b.Settings.SettingsObject), chassis: b.Links.Chassis,
+		path: path, self: string(b.URI), etag: etag, settings: string(b.Settings.SettingsObject), chassis: b.Links.Chassis,
 		interfaces: string(b.Ethernet), adapters: string(b.Network), bootOptions: string(b.Boot.BootOptions),
 	}
 	if r := b.Actions.Reset; r != nil && r.Target != "" {

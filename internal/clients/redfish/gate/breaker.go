@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -15,7 +16,8 @@ const (
 )
 
 // breaker spares a BMC that doesn't answer, and the workers that would wait for
-// it: after a few failures in a row, calls get the last error for a while.
+// it: after a few failures in a row, calls get the last error for a while. A
+// BMC that says how long it wants to be left alone is, from the first one on.
 type breaker struct {
 	failures int
 	last     error
@@ -40,6 +42,12 @@ func (b *breaker) result(err error, now time.Time) {
 	}
 	b.failures++
 	b.last = err
+	var e *redfish.Error
+	if errors.As(err, &e) && e.RetryAfter > 0 {
+		b.until = now.Add(e.RetryAfter)
+
+		return
+	}
 	if b.failures < patience {
 		return
 	}

@@ -35,6 +35,23 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// TestBreakerAsked: a BMC that says how long it wants to be left alone is, from the first time on.
+func TestBreakerAsked(t *testing.T) {
+	busy := &redfish.Error{Kind: redfish.Unreachable, Status: 503, RetryAfter: 30 * time.Second}
+	now := time.Unix(0, 0)
+	b := breaker{}
+	for range 5 {
+		b.result(busy, now)
+		if !errors.Is(b.open(now.Add(29*time.Second)), busy) {
+			t.Error("asked again too early")
+		}
+		now = now.Add(30 * time.Second)
+		if err := b.open(now); err != nil {
+			t.Errorf("open is %v, want another try", err)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	base := Target{Config: redfish.Config{Username: "u", Password: "p"}, CredentialVersion: "1"}
 	for name, change := range map[string]func(*Target){

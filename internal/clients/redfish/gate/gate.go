@@ -58,7 +58,7 @@ type gate struct {
 	// Guarded by queue.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
-	pin     string // trusted on first use, for as long as the process lives
+	pin     string // trusted on first use, until a host of the BMC goes
 	refused map[string]error
 	breaker breaker
 }
@@ -95,7 +95,8 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 
 // Forget logs out of the BMC at address: a host of it is gone. What the BMC
 // refused stays in memory, so that making a host anew isn't a way to try the
-// same password again.
+// same password again. The certificate trusted on first use doesn't: a host
+// that is registered anew is a first use, as its operator is told.
 func (g *Gates) Forget(ctx context.Context, address string) error {
 	key, err := redfish.Endpoint(address)
 	if err != nil {
@@ -213,6 +214,7 @@ func (g *gate) close(ctx context.Context) error {
 	}
 	defer g.leave()
 	g.drop(ctx)
+	g.pin = ""
 
 	return nil
 }
