@@ -51,6 +51,8 @@ func (r reply) refused(k call) *Error {
 		return r.error(k, KindUnexpected, "redirects aren't followed; write the URL that NetBox really has, with its scheme and sub-path")
 	case r.status >= 500:
 		return r.serverError(k)
+	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests):
+		return r.clientError(k) // Whatever stands in front of NetBox says so in pages of its own.
 	case r.status < 300 || !r.json():
 		return r.torn(k, "that isn't an answer NetBox gives; check the URL and what stands in front of NetBox", nil)
 	}
