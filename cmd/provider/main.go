@@ -40,7 +40,7 @@ type cli struct {
 	EnableChangelogs         bool             `env:"ENABLE_CHANGE_LOGS" help:"Send each change of an external thing to the change log's socket."`
 	ChangelogsSocketPath     string           `default:"/var/run/changelogs/changelogs.sock" env:"CHANGELOGS_SOCKET_PATH" help:"The change log's socket."`
 	AllowLoopbackTargets     bool             `help:"Let BMCs and NetBoxes be on loopback. For demos and tests: never in production."`
-	DeniedTargets            []netip.Prefix   `env:"DENIED_TARGETS" help:"CIDRs that no BMC may be in, whatever a provider config allows: the cluster's Service and pod ranges, which a pod isn't told."`
+	DeniedTargets            []netip.Prefix   `env:"DENIED_TARGETS" help:"CIDRs that no BMC may be in, nor the NetBox of a namespace's own ProviderConfig, whatever it allows: the cluster's Service and pod ranges, which a pod isn't told."`
 	MetricsBindAddress       string           `default:":8080" help:"Address to serve metrics on; 0: don't."`
 	HealthProbeBindAddress   string           `default:":8081" help:"Address to serve /healthz and /readyz on; 0: don't."`
 	Version                  kong.VersionFlag `help:"Print the version."`

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -42,6 +43,7 @@ func Setup(mgr ctrl.Manager, o xpcontroller.Options, r *Resolver, now func() tim
 			For(newConfig(kind).object(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 			Watches(&v1alpha1.ProviderConfigUsage{}, &resource.EnqueueRequestForProviderConfig{Kind: kind}).
 			Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.bySecret(kind)), builder.OnlyMetadata).
+			WatchesRawSource(source.Channel(r.seen[kind], &handler.EnqueueRequestForObject{})).
 			Complete(&reconciler{Resolver: r, kind: kind, now: now, started: started})
 		if err != nil {
 			return fmt.Errorf("cannot build the controller of %s: %w", kind, err)
@@ -133,6 +135,7 @@ func (r *reconciler) keep(ctx context.Context, c config, users int64) error {
 	return r.report(ctx, c, func() {
 		o.SetUsers(users)
 		o.SetConditions(ready)
+		c.status().NetBox = r.facts(c)
 	})
 }
 

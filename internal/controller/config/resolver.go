@@ -12,6 +12,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -49,12 +50,21 @@ type Resolver struct {
 	mu     sync.Mutex
 	last   map[types.NamespacedName]secret
 	owners []lister
+	// versions of NetBoxes as they were last seen, by their config's UID.
+	versions map[types.UID]string
+	// seen wakes the reconciler of a config, by kind, once its version is another.
+	seen map[string]chan event.GenericEvent
 }
 
 // NewResolver returns a Resolver. kube reads configs and usages (a cache is welcome), metadata is asked for Secrets as
 // PartialObjectMetadata only, live for their data.
 func NewResolver(kube client.Client, metadata, live client.Reader) *Resolver {
-	return &Resolver{kube: kube, meta: metadata, live: live, last: map[types.NamespacedName]secret{}}
+	return &Resolver{
+		kube: kube, meta: metadata, live: live, last: map[types.NamespacedName]secret{}, versions: map[types.UID]string{},
+		seen: map[string]chan event.GenericEvent{
+			v1alpha1.ProviderConfigKind: make(chan event.GenericEvent, waiting), v1alpha1.ClusterProviderConfigKind: make(chan event.GenericEvent, waiting),
+		},
+	}
 }
 
 // NetBox resolves the provider config of a resource that wants a NetBox, and records that it's used. Errors are *Error where a

@@ -44,8 +44,8 @@ type Writer interface {
 // ResolveFn finds the NetBox settings and token that an address may use, and records the use.
 type ResolveFn func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error)
 
-// ClientFn returns the connection named key with these settings.
-type ClientFn func(key string, cfg netbox.Config) (NetBox, error)
+// ClientFn returns the connection of a provider config, with these settings.
+type ClientFn func(of config.Identity, cfg netbox.Config) (NetBox, error)
 
 // Options of the connector. Resolve, Client and ClusterID must be set.
 type Options struct {
@@ -53,6 +53,8 @@ type Options struct {
 	Resolve ResolveFn
 	// Client returns connections.
 	Client ClientFn
+	// Saw is told which version the NetBox of a provider config is; nil isn't told.
+	Saw func(of config.Identity, version string)
 	// ClusterID is the first part of every marker.
 	ClusterID string
 	// Failpoint is called with "netbox-after-post" between a record's creation and its recording; nil does nothing.
@@ -67,6 +69,8 @@ type Connector struct {
 
 	failures *failures
 	origins  *origins
+	// unkept are the updates that NetBox accepted and didn't keep.
+	unkept *failures
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -79,7 +83,10 @@ func NewConnector(o Options) *Connector {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Connector{Options: o, failures: newFailures(), origins: newOrigins()}
+	if o.Saw == nil {
+		o.Saw = func(config.Identity, string) {}
+	}
+	return &Connector{Options: o, failures: newFailures(), origins: newOrigins(), unkept: newFailures()}
 }
 
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
@@ -95,7 +102,8 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
-		e.netbox, err = c.Client(string(cfg.UID), clientConfig(cfg))
+		e.of = cfg.Identity
+		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg))
 	}
 	if err == nil {
 		return e, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // external is the client of one address for one reconcile.
@@ -19,6 +20,7 @@ type external struct {
 	connector *Connector
 	netbox    NetBox
 	us        identity
+	of        config.Identity
 	grant     grant
 	inputs    inputs
 	// settings change whenever what Create depends on does.
@@ -74,6 +76,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	meta.SetExternalName(mg, name)
 	if meta.WasDeleted(mg) {
 		e.connector.origins.forget(mg.GetUID())
+		e.connector.unkept.forget(mg.GetUID())
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())
@@ -82,6 +85,9 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before, *e.record))
 	mg.SetConditions(xpv2.Available())
 	patch, err := e.diff(p)
+	if err == nil {
+		err = e.unkept(mg, patch)
+	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
@@ -120,12 +126,39 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalUpdate, error) {
 	patch, err := e.diff(mg.Spec.ForProvider)
 	if err == nil {
-		_, err = e.netbox.Patch(ctx, *e.record, patch)
+		err = e.patch(ctx, mg, patch)
 	}
 	if err != nil {
 		return managed.ExternalUpdate{}, e.trouble(mg, err)
 	}
 	return managed.ExternalUpdate{}, nil
+}
+
+// patch writes what differs, and looks whether NetBox kept it: it drops custom fields that it doesn't know, and stores some values
+// in a form of its own. Those aren't written again and again.
+func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, p netbox.Patch) error {
+	ip, err := e.netbox.Patch(ctx, *e.record, p)
+	if err != nil {
+		return err
+	}
+	e.record = &ip
+	left, err := e.diff(mg.Spec.ForProvider)
+	if err != nil || left.Empty() {
+		return err
+	}
+	err = unkeptError{words(left)}
+	e.connector.unkept.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
+	return err
+}
+
+// unkept returns that NetBox lately didn't keep just what is to be written now.
+func (e *external) unkept(mg *v1alpha1.NetBoxIPAddress, p netbox.Patch) error {
+	f, ok := e.connector.unkept.get(mg.GetUID(), e.settings)
+	if ok && f.err == error(unkeptError{words(p)}) && e.connector.Now().Sub(f.at) < retryUnkept { //nolint:errorlint // A value of ours.
+		return f.err
+	}
+	e.connector.unkept.forget(mg.GetUID())
+	return nil
 }
 
 // Delete frees the address. The client looks at the marker once more before it does: the one that Observe took for ours.

@@ -2,13 +2,17 @@ package netboxipaddress
 
 import (
 	"errors"
+	"net/netip"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -223,28 +227,94 @@ func TestDeleteRestored(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
+	cluster := []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12"), netip.MustParsePrefix("fd00:10:96::/112")}
 	cases := map[string]struct {
+		reason   string
 		address  string
 		loopback bool
+		denied   []netip.Prefix
 		ok       bool
 	}{
-		"Public":    {"192.0.2.1:443", false, true},
-		"Private":   {"10.0.0.1:443", false, true},
-		"V6":        {"[2001:db8::1]:443", false, true},
-		"Loopback":  {"127.0.0.1:8000", false, false},
-		"Demo":      {"127.0.0.1:8000", true, true},
-		"Mapped":    {"[::ffff:127.0.0.1]:80", false, false},
-		"Metadata":  {"169.254.169.254:80", true, false},
-		"LinkLocal": {"[fe80::1]:80", true, false},
-		"Any":       {"0.0.0.0:80", true, false},
-		"Nonsense":  {"netbox:80", true, false},
+		"Public":    {"anywhere", "192.0.2.1:443", false, cluster, true},
+		"Private":   {"a NetBox at home", "10.0.0.1:443", false, cluster, true},
+		"V6":        {"the same", "[2001:db8::1]:443", false, cluster, true},
+		"Loopback":  {"the provider's own ports", "127.0.0.1:8000", false, nil, false},
+		"Demo":      {"are open where a flag says so", "127.0.0.1:8000", true, nil, true},
+		"Mapped":    {"in whatever clothes", "[::ffff:127.0.0.1]:80", false, nil, false},
+		"Metadata":  {"a cloud's credentials", "169.254.169.254:80", true, nil, false},
+		"LinkLocal": {"the link", "[fe80::1]:80", true, nil, false},
+		"Any":       {"which is loopback, too", "0.0.0.0:80", true, nil, false},
+		"Nonsense":  {"what can't be checked", "netbox:80", true, nil, false},
+		"Service":   {"a tenant's NetBox isn't a Service of the cluster", "10.96.0.1:443", false, cluster, false},
+		"Service6":  {"nor one of its IPv6", "[fd00:10:96::1]:443", false, cluster, false},
+		"MappedIn":  {"nor in other clothes", "[::ffff:10.96.0.1]:443", false, cluster, false},
+		"Operators": {"an operator's may be", "10.96.0.1:443", false, nil, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if err := guard(tc.loopback)("tcp", tc.address, nil); (err == nil) != tc.ok {
-				t.Errorf("%v", err)
+			if err := guard(tc.loopback, tc.denied)("tcp", tc.address, nil); (err == nil) != tc.ok {
+				t.Errorf("%s: %v", tc.reason, err)
 			}
 		})
+	}
+}
+
+// TestNotKept: an update that NetBox accepts and drops isn't written again at every look, is told, and heals.
+func TestNotKept(t *testing.T) {
+	f := newFake()
+	f.drops = []string{"purpose"}
+	f.records = []netbox.IPAddress{record(7, "10.77.0.1/24", ours)}
+	h := newHarness(f)
+	mg := newAddress(named("7"), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+		p.CustomFields = map[string]apiextv1.JSON{"purpose": {Raw: []byte(`"web"`)}}
+	}))
+	look := func() error {
+		e := h.connect(t, mg)
+		o, err := e.Observe(t.Context(), mg)
+		if err == nil && !o.ResourceUpToDate {
+			_, err = e.Update(t.Context(), mg)
+		}
+		return err
+	}
+	for range 5 {
+		if err := look(); err == nil || !strings.Contains(err.Error(), "accepted a change of customFields and kept something else") {
+			t.Fatalf("got %v, want that NetBox doesn't keep it", err)
+		}
+	}
+	if n := len(f.writes()); n != 1 {
+		t.Errorf("%d writes in 5 looks, want 1", n)
+	}
+	if c := mg.GetCondition(xpv2.TypeReady); c.Status != corev1.ConditionTrue {
+		t.Errorf("Ready: got %v; the address is there all the same", c)
+	}
+	mg.Generation++
+	if err := look(); err == nil || len(f.writes()) != 2 {
+		t.Errorf("another spec: %v, %d writes, want a second one", err, len(f.writes()))
+	}
+	f.drops = nil
+	h.now = h.now.Add(11 * time.Minute)
+	if err := look(); err != nil {
+		t.Errorf("once NetBox has the field: %v", err)
+	}
+	if err := look(); err != nil || len(f.writes()) != 3 {
+		t.Errorf("after it: %v, %d writes, want 3", err, len(f.writes()))
+	}
+}
+
+// TestSaysVersion: the provider config is told what its NetBox is, once it was asked.
+func TestSaysVersion(t *testing.T) {
+	f := newFake()
+	h := newHarness(f)
+	mg := newAddress()
+	if _, err := h.connect(t, mg).Observe(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	f.fail["Preflight"] = kind(netbox.KindUnreachable)
+	if _, err := h.connect(t, mg).Observe(t.Context(), mg); err == nil {
+		t.Fatal("want an error")
+	}
+	if diff := cmp.Diff([]string{"cfg 4.6.8"}, h.saw); diff != "" {
+		t.Errorf("told: -want, +got:\n%s", diff)
 	}
 }
 

@@ -2,8 +2,10 @@ package netboxipaddress
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +33,9 @@ type fakeNetBox struct {
 	full     []int64
 	fail     map[string]error
 	// lose makes the named call take effect and fail all the same.
-	lose  map[string]error
+	lose map[string]error
+	// drops are custom fields that it doesn't know, and says nothing about.
+	drops []string
 	calls []string
 }
 
@@ -54,7 +58,7 @@ func (f *fakeNetBox) writes() []string {
 }
 
 func (f *fakeNetBox) Preflight(context.Context) (netbox.Preflight, error) {
-	return netbox.Preflight{Field: f.field}, f.call("Preflight")
+	return netbox.Preflight{Field: f.field, Version: netbox.Version{Full: "4.6.8"}}, f.call("Preflight")
 }
 
 func (f *fakeNetBox) CreateMarkerField(context.Context) error {
@@ -168,12 +172,26 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 	if err := f.call("Patch"); err != nil {
 		return netbox.IPAddress{}, err
 	}
-	for i := range f.records {
-		if m, ok := p.CustomFields[testField].(string); ok && f.records[i].ID == ip.ID {
-			f.records[i].CustomFields = map[string]any{testField: m}
+	i := slices.IndexFunc(f.records, func(r netbox.IPAddress) bool { return r.ID == ip.ID })
+	if i < 0 {
+		return netbox.IPAddress{}, kind(netbox.KindNotFound)
+	}
+	r := &f.records[i]
+	for value, change := range map[*string]*string{&r.Status: p.Status, &r.Role: p.Role, &r.DNSName: p.DNSName, &r.Description: p.Description, &r.Tenant: p.Tenant} {
+		if change != nil {
+			*value = strings.TrimSpace(*change)
 		}
 	}
-	return ip, nil
+	if p.Tags != nil {
+		r.Tags = p.Tags
+	}
+	r.CustomFields = maps.Clone(r.CustomFields)
+	for name, v := range p.CustomFields {
+		if !slices.Contains(f.drops, name) {
+			r.CustomFields[name] = v
+		}
+	}
+	return *r, nil
 }
 
 func (f *fakeNetBox) Delete(_ context.Context, number int64, marker string) error {
@@ -233,6 +251,7 @@ type harness struct {
 	err    error
 	now    time.Time
 	points []string
+	saw    []string
 }
 
 func newHarness(f *fakeNetBox) *harness {
@@ -241,7 +260,8 @@ func newHarness(f *fakeNetBox) *harness {
 	h.cfg.UID, h.cfg.SecretVersion = "cfg", "1"
 	h.Connector = NewConnector(Options{
 		Resolve:   func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return h.cfg, h.err },
-		Client:    func(string, netbox.Config) (NetBox, error) { return f, nil },
+		Client:    func(config.Identity, netbox.Config) (NetBox, error) { return f, nil },
+		Saw:       func(of config.Identity, version string) { h.saw = append(h.saw, string(of.UID)+" "+version) },
 		ClusterID: "c1",
 		Failpoint: func(name string) { h.points = append(h.points, name) },
 		Now:       func() time.Time { return h.now },

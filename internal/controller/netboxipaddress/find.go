@@ -17,6 +17,7 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error
 	if err != nil {
 		return err
 	}
+	e.connector.Saw(e.of, pre.Version.String())
 	e.field = pre.Field
 	err = e.findByName(ctx, meta.GetExternalName(mg))
 	if err != nil && (!meta.WasDeleted(mg) || !another(err)) {

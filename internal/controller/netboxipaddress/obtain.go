@@ -20,6 +20,8 @@ const (
 	retryAfter = 30 * time.Second
 	// retryFull is when a full prefix is asked again, once it has shown a free address.
 	retryFull = 5 * time.Second
+	// retryUnkept is when NetBox is asked again to store what it didn't keep.
+	retryUnkept = 10 * time.Minute
 )
 
 // A plan is how a record is to be made: a given address, or the first source that has one.

@@ -46,6 +46,8 @@ type (
 		address string
 		cause   error
 	}
+	// unkeptError: NetBox accepted an update and kept something else.
+	unkeptError struct{ what string }
 	// lostError: the record is gone from NetBox, and so is its address.
 	lostError struct {
 		address string
@@ -58,6 +60,7 @@ func (e unsupportedError) Error() string { return e.field + " is not supported y
 func (e malformedError) Error() string   { return e.why }
 func (e notAllowedError) Error() string  { return e.what + " isn't allowed" }
 func (e nameError) Error() string        { return "not a NetBox id: " + e.name }
+func (e unkeptError) Error() string      { return "NetBox doesn't keep " + e.what }
 func (e takenError) Error() string       { return "address taken: " + e.address }
 func (e takenError) Unwrap() error       { return e.cause }
 func (e lostError) Error() string        { return "record gone, address taken: " + e.address }
@@ -98,6 +101,7 @@ func ownTrouble(err error, in inputs) *trouble {
 		malformed   malformedError
 		notAllowed  notAllowedError
 		name        nameError
+		unkept      unkeptError
 		busy        takenError
 		gone        lostError
 	)
@@ -112,6 +116,8 @@ func ownTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("%s is not allowed for namespace %q by the policies of %s: ask for what they allow, or ask their owner to extend them", notAllowed.what, notAllowed.namespace, in.config), err}
 	case errors.As(err, &name):
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("external name %q is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off", name.name), err}
+	case errors.As(err, &unkept):
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s accepted a change of %s and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes", in.config, unkept.what), err}
 	case errors.As(err, &busy):
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("address %q is another record's in NetBox: ask for another address, or have it freed there; it is tried again", busy.address), err}
 	case errors.As(err, &gone):
@@ -145,7 +151,7 @@ func accessTrouble(err error, in inputs) *trouble {
 	case netbox.KindUntrusted:
 		return &trouble{v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the NetBox of %s isn't trusted: set tls.caBundle or tls.pinnedSHA256 there; no token was sent", in.config), err}
 	case netbox.KindNotAllowed:
-		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("the URL of %s leads to a loopback or link-local address, to which no token is sent: correct the URL", in.config), err}
+		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("the URL of %s leads to a loopback or link-local address, or into the cluster itself, to which no token is sent: correct the URL", in.config), err}
 	case netbox.KindUnreachable, netbox.KindServerError:
 		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s can't be reached%s: nothing was changed; it is tried again", in.config, why(e)), err}
 	case netbox.KindUnknownOutcome:

@@ -62,7 +62,7 @@ func TestSentence(t *testing.T) {
 		},
 		"Loopback": {
 			nb(netbox.KindNotAllowed, "x", "", 0, ""), v1alpha1.ReasonNotAllowed,
-			`the URL of ` + cfg + ` leads to a loopback or link-local address, to which no token is sent: correct the URL`,
+			`the URL of ` + cfg + ` leads to a loopback or link-local address, or into the cluster itself, to which no token is sent: correct the URL`,
 		},
 		"NotNetBox": {
 			nb(netbox.KindUnexpected, "read the version of NetBox", "", 301, "redirects aren't followed"), v1alpha1.ReasonInvalid,
@@ -117,6 +117,10 @@ func TestSentence(t *testing.T) {
 		"Taken": {
 			lostError{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
 			`the record of address "10.77.0.11/24" was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up`,
+		},
+		"NotKept": {
+			unkeptError{"customFields"}, v1alpha1.ReasonInvalid,
+			`the NetBox of ` + cfg + ` accepted a change of customFields and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes`,
 		},
 		"TakenByOther": {
 			takenError{"10.77.0.40/24", boom}, v1alpha1.ReasonConflict,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,14 +22,21 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if o.ClusterID == "" {
 		return errors.New("cannot manage NetBoxIPAddresses without the cluster's id: markers begin with it")
 	}
-	pool := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback)), netbox.WithClock(o.Clock))
+	operators := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, nil)), netbox.WithClock(o.Clock))
+	tenants := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, o.Denied(mgr.GetConfig().Host))), netbox.WithClock(o.Clock))
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind,
 		Connector: NewConnector(Options{
 			Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 				return o.Config.NetBox(ctx, mg)
 			},
-			Client:    func(key string, cfg netbox.Config) (NetBox, error) { return pool.Client(key, cfg) },
+			Client: func(of config.Identity, cfg netbox.Config) (NetBox, error) {
+				if of.Kind == v1alpha1.ClusterProviderConfigKind {
+					return operators.Client(string(of.UID), cfg)
+				}
+				return tenants.Client(string(of.UID), cfg)
+			},
+			Saw:       o.Config.SawNetBox,
 			ClusterID: o.ClusterID,
 			Failpoint: o.Fail,
 			Now:       o.Clock,
@@ -41,8 +49,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 }
 
 // guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a
-// ProviderConfig, and so choose what the provider connects to.
-func guard(allowLoopback bool) func(network, address string, _ syscall.RawConn) error {
+// ProviderConfig, and so choose what the provider connects to. Denied are the ranges of the cluster itself, where his NetBox can't
+// be; an operator's ClusterProviderConfig may well name one that runs there.
+func guard(allowLoopback bool, denied []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -51,6 +60,9 @@ func guard(allowLoopback bool) func(network, address string, _ syscall.RawConn) 
 		a := ap.Addr().Unmap()
 		if (a.IsLoopback() && !allowLoopback) || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
 			return fmt.Errorf("address %q may not be used: no token is sent to loopback or link-local addresses", a)
+		}
+		if slices.ContainsFunc(denied, func(p netip.Prefix) bool { return p.Contains(a.WithZone("")) }) {
+			return fmt.Errorf("address %q may not be used: it is in a range of the cluster itself", a)
 		}
 		return nil
 	}

@@ -153,7 +153,7 @@ func diff(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, fi
 	fields := want.CustomFields
 	delete(fields, field)
 	for name, v := range fields {
-		if reflect.DeepEqual(v, plain(got.CustomFields[name])) {
+		if same(v, got.CustomFields[name]) {
 			delete(fields, name)
 		}
 	}
@@ -164,12 +164,32 @@ func diff(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, fi
 	return patch
 }
 
-// change is what to write where something else is wanted; nothing is wanted by "".
+// change is what to write where something else is wanted; nothing is wanted by "". NetBox trims what it stores.
 func change(want, got string) *string {
-	if want == "" || want == got {
+	if strings.TrimSpace(want) == "" || strings.TrimSpace(want) == got {
 		return nil
 	}
 	return &want
+}
+
+// same says whether a custom field has a value that is wanted, in whichever of its forms it is written and read: else it would be
+// written again at each look.
+func same(want, got any) bool {
+	switch w := want.(type) {
+	case string:
+		g, ok := plain(got).(string)
+		return ok && strings.TrimSpace(w) == strings.TrimSpace(g)
+	case []any:
+		g, ok := got.([]any)
+		return ok && len(w) == len(g) && !slices.ContainsFunc(w, func(v any) bool {
+			return !slices.ContainsFunc(g, func(x any) bool { return same(v, x) })
+		})
+	case map[string]any:
+		if id, ok := w["id"]; ok && len(w) == 1 {
+			return reflect.DeepEqual(id, plain(got))
+		}
+	}
+	return reflect.DeepEqual(want, got) || reflect.DeepEqual(want, plain(got))
 }
 
 // missingTags is nil where all wanted tags are there, else all that are to be: NetBox replaces tags as a whole.

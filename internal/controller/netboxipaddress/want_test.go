@@ -102,6 +102,13 @@ func TestDiff(t *testing.T) {
 		CustomFields: map[string]any{"m": marker, "purpose": "web", "n": 5.0, "zone": map[string]any{"value": "a", "label": "A"}, "site": map[string]any{"id": 1.0, "url": "u"}},
 	}
 	json := func(s string) apiextv1.JSON { return apiextv1.JSON{Raw: []byte(s)} }
+	object := func(id float64) map[string]any { return map[string]any{"id": id, "url": "u", "name": "n"} }
+	lists := func(ip *netbox.IPAddress) {
+		ip.CustomFields = map[string]any{
+			"m": marker, "site": object(1), "sites": []any{object(1), object(2)},
+			"zones": []any{map[string]any{"value": "a", "label": "A"}, "b"},
+		}
+	}
 	cases := map[string]struct {
 		reason string
 		in     params
@@ -118,6 +125,10 @@ func TestDiff(t *testing.T) {
 		"Fields":      {"only the one that differs", params{CustomFields: map[string]apiextv1.JSON{"purpose": json(`"db"`), "n": json("5")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{CustomFields: map[string]any{"purpose": "db"}}, "customFields"},
 		"ForgedMark":  {"the marker isn't a tenant's to set", params{CustomFields: map[string]apiextv1.JSON{"m": json(`"c/other/n/u"`)}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Restored":    {"a restored resource marks its record anew", params{}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.CustomFields = map[string]any{"m": "c/ns/n/old"} }, netbox.Patch{CustomFields: map[string]any{"m": marker}}, "customFields"},
+		"Trimmed":     {"NetBox trims what it stores: written once, not at each look", params{Description: " by hand\n", CustomFields: map[string]apiextv1.JSON{"purpose": json(`"web "`)}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
+		"Blank":       {"blanks ask for nothing", params{Description: "  "}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
+		"Lists":       {"selections and objects, in any order, as they read", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2,1]"), "zones": json(`["b","a"]`), "site": json(`{"id":1}`)}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{}, ""},
+		"ListsDiffer": {"one more is another list", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2]")}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{CustomFields: map[string]any{"sites": []any{2.0}}}, "customFields"},
 		"PolicyWins":  {"the policy's tenant, whatever is asked for", params{Tenant: &v1alpha1.SlugReference{Slug: "team-a"}}, v1alpha1.NetBoxPolicy{Tenant: "b"}, nil, netbox.Patch{Tenant: new("b")}, "tenant"},
 		"PolicyAlone": {"also where none is asked for", params{}, v1alpha1.NetBoxPolicy{Tenant: "team-a"}, nil, netbox.Patch{}, ""},
 	}

@@ -21,29 +21,48 @@ const (
 	FailpointAfterCall  = "redfish-after-call"
 )
 
-// advance takes one step towards w: journal, call, read back, record.
+// advance takes one step towards w: journal, call, read back, record. A boot
+// override and the power that it is for are one step: what is known after the
+// first is written down with what the second is about to do.
 func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w want) error {
 	if e.trouble != nil {
 		return errors.New(sentence(e.trouble, e.inputs).message)
 	}
-	st := next(w, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), seenOf(e.system), e.now())
-	if st.journal != nil {
-		if err := e.writeJournal(ctx, host, st.journal); err != nil {
-			return err
+	j, seen := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), seenOf(e.system)
+	for {
+		st := next(w, j, seen, e.now())
+		if st.journal != nil {
+			if err := e.writeJournal(ctx, host, st.journal); err != nil {
+				return err
+			}
+		}
+		if st.do == actNone {
+			return nil
+		}
+		e.connector.Failpoint(FailpointBeforeCall)
+		after, err := e.call(ctx, host, *st.journal.Act)
+		e.connector.Failpoint(FailpointAfterCall)
+		if err != nil {
+			return e.failed(ctx, host, *st.journal, err)
+		}
+		e.connector.Recorder.Event(host, eventOf(*st.journal.Act))
+		if st.do != actSetBootOnce {
+			return e.recordDone(ctx, host, w, *st.journal, after)
+		}
+		j, seen = overridden(*st.journal, seen)
+		if next(w, j, seen, e.now()).do == actNone {
+			return e.writeJournal(ctx, host, j)
 		}
 	}
-	if st.do == actNone {
-		return nil
-	}
-	e.connector.Failpoint(FailpointBeforeCall)
-	after, err := e.call(ctx, host, *st.journal.Act)
-	e.connector.Failpoint(FailpointAfterCall)
-	if err != nil {
-		return e.failed(ctx, host, *st.journal, err)
-	}
-	e.connector.Recorder.Event(host, eventOf(*st.journal.Act))
+}
 
-	return e.recordDone(ctx, host, w, *st.journal, after)
+// overridden is how things are after an override was set, which the client has
+// read back itself.
+func overridden(j journal, s seen) (*journal, seen) {
+	j.BootOnce, j.Override = j.Act.Generation, j.Act.Target
+	s.boot.Target, s.boot.Enabled = j.Act.Target, redfish.EnabledOnce
+
+	return finish(j, "").journal, s
 }
 
 // call does what the act says, on the machine as it is now, and looks again.
@@ -94,25 +113,21 @@ func perform(ctx context.Context, bmc BMC, s redfish.System, a act) error {
 }
 
 // recordDone writes down that an act is done, where that is known already. The
-// client read an override back itself, where the BMC keeps it; a power state
-// that isn't reached yet is looked for by the next Observe.
+// client read a cleared override back itself; a power state that isn't reached
+// yet is looked for by the next Observe.
 func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, after redfish.System) error {
-	switch j.Act.Action {
-	case actSetBootOnce:
-		j.BootOnce, j.Override = j.Act.Generation, j.Act.Target
-	case actClearBoot:
+	if j.Act.Action == actClearBoot {
 		j.Override = ""
-	default:
-		host.Status.AtProvider.Power = shownPower(after.Power, &j)
-		st := next(w, &j, seenOf(after), e.now())
-		if st.do != actNone || st.journal == nil {
-			return nil
-		}
 
-		return e.writeJournal(ctx, host, st.journal)
+		return e.writeJournal(ctx, host, finish(j, "").journal)
+	}
+	host.Status.AtProvider.Power = shownPower(after.Power, &j)
+	st := next(w, &j, seenOf(after), e.now())
+	if st.do != actNone || st.journal == nil {
+		return nil
 	}
 
-	return e.writeJournal(ctx, host, finish(j, "").journal)
+	return e.writeJournal(ctx, host, st.journal)
 }
 
 // failed writes down what a failed call means for its act, and says what went
@@ -168,23 +183,32 @@ func answered(err error) bool {
 	}
 }
 
-// writeJournal patches the journal onto the host, only if the host is still
-// the one that was decided on: an optimistic lock makes a stale cache harmless.
+// writeJournal patches the journal onto the host.
 func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost, j *journal) error {
-	before := host.DeepCopy()
-	after := host.DeepCopy()
-	meta.AddAnnotations(after, map[string]string{v1alpha1.AnnotationJournal: j.String()})
-	if err := e.connector.Kube.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := e.annotate(ctx, host, v1alpha1.AnnotationJournal, j.String()); err != nil {
 		if kerrors.IsConflict(err) {
-			return err //nolint:wrapcheck // the reconciler recognises conflicts and looks again
+			return err // The reconciler recognises conflicts and looks again.
 		}
 
 		return errors.Wrap(err, "cannot write the host's journal")
 	}
+	recorded(&host.Status.AtProvider, j)
+
+	return nil
+}
+
+// annotate patches one annotation onto the host, only if the host is still the
+// one that was decided on: an optimistic lock makes a stale cache harmless.
+func (e *external) annotate(ctx context.Context, host *v1alpha1.RedfishHost, key, value string) error {
+	before := host.DeepCopy()
+	after := host.DeepCopy()
+	meta.AddAnnotations(after, map[string]string{key: value})
+	if err := e.connector.Kube.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err //nolint:wrapcheck // The caller asks whether it's a conflict, and wraps.
+	}
 	// Only what changed is taken over: the answer holds the old status.
 	host.SetAnnotations(after.GetAnnotations())
 	host.SetResourceVersion(after.GetResourceVersion())
-	recorded(&host.Status.AtProvider, j)
 
 	return nil
 }

@@ -227,11 +227,3 @@ func TestUnusableConfig(t *testing.T) {
 		t.Errorf("Observe(...) of an unbound host that is deleted: %+v, %v; its config mustn't hold it up", o, err)
 	}
 }
-
-func TestAPIServer(t *testing.T) {
-	for host, want := range map[string]int{"https://10.96.0.1:443": 1, "https://[2001:db8::1]": 1, "https://127.0.0.1:6443": 0, "https://kubernetes.example": 0, ":": 0} {
-		if got := apiServer(host); len(got) != want {
-			t.Errorf("apiServer(%q): got %v, want %d ranges", host, got, want)
-		}
-	}
-}

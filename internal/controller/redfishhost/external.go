@@ -76,6 +76,9 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	}
 	var inv redfish.Inventory
 	var pin string
+	if err := refused(host, e.target); err != nil {
+		return inv, pin, err
+	}
 	err = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		var err error
 		if e.system, err = e.find(ctx, bmc, host); err != nil {
@@ -90,7 +93,7 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 		return err
 	})
 	if err != nil {
-		return inv, pin, err
+		return inv, pin, e.rememberRefusal(ctx, host, err)
 	}
 	if o := duplicateByIdentity(host, e.system.Identity, others); o != nil {
 		return inv, pin, e.duplicate(host, o)

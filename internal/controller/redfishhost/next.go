@@ -58,11 +58,19 @@ func next(w want, j *journal, s seen, now time.Time) step {
 	if j == nil {
 		return step{journal: adopted(w), why: "no journal: what is asked for now counts as done"}
 	}
-	if j.pending() {
-		return resume(w, *j, s, now)
+	if !j.pending() {
+		return begin(w, *j, s, now)
+	}
+	st := resume(w, *j, s, now)
+	if st.do != actNone || st.journal == nil {
+		return st
+	}
+	// An act is over. The one that follows is begun in the same write.
+	if more := begin(w, *st.journal, s, now); more.journal != nil {
+		return more
 	}
 
-	return begin(w, *j, s, now)
+	return st
 }
 
 // begin starts the next act: off before everything else, then the override (it

@@ -143,11 +143,13 @@ func TestNextResumesOverride(t *testing.T) {
 	on, off := redfish.PowerOn, redfish.PowerOff
 	set := func() *journal { return &journal{Act: begunAct(actSetBootOnce, 2, off)} }
 	runNext(t, map[string]nextCase{
-		"There":      {reason: "The override is there: the call was made.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
+		"There":      {reason: "The override is there: the call was made.", want: wish(v1alpha1.Unmanaged, 2, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
+		"ThenOn":     {reason: "And what it is for is begun in the same write.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{do: actPowerOn, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
 		"NotThere":   {reason: "It isn't, and nothing used it up: the call wasn't made.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: sight(off), now: t0, out: outcome{do: actSetBootOnce, write: true, state: begun}},
 		"BootedBy":   {reason: "The machine is on now and was off: the override may have been used up, never again.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: sight(on), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
-		"ResetSince": {reason: "The machine was reset since: the same.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: wasReset(sight(off)), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
-		"Unwanted":   {reason: "Nobody wants it any more: it counts as made, so that it is cleared.", want: wish(v1alpha1.PoweredOff, 0, 0), j: set(), seen: sight(off), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
+		"ResetSince": {reason: "The machine was reset since: the same.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: wasReset(sight(off)), now: t0, out: outcome{do: actPowerOn, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
+		"Unwanted":   {reason: "Nobody wants it any more: it counts as made, so that it is cleared.", want: wish(v1alpha1.PoweredOff, 0, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{do: actClearBoot, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
+		"UnwantedUp": {reason: "Or forgotten, where it isn't there.", want: wish(v1alpha1.PoweredOff, 0, 0), j: set(), seen: sight(off), now: t0, out: outcome{write: true, state: done, bootOnce: 2}},
 		"OffFirst":   {reason: "Off can't wait for an override.", want: wish(v1alpha1.PoweredOff, 2, 0), j: &journal{Act: begunAct(actSetBootOnce, 2, on)}, seen: sight(on), now: t0, out: outcome{do: actGracefulOff, write: true, state: begun}},
 		"Cleared":    {reason: "The override is gone.", want: wish("", 0, 0), j: &journal{Override: "Pxe", Act: begunAct(actClearBoot, 0, off)}, seen: sight(off), now: t0, out: outcome{write: true, state: done}},
 		"NotCleared": {reason: "It is still there.", want: wish("", 0, 0), j: &journal{Override: "Pxe", Act: begunAct(actClearBoot, 0, off)}, seen: withOverride(sight(off)), now: t0, out: outcome{do: actClearBoot, write: true, state: begun, override: "Pxe"}},

@@ -2,9 +2,6 @@ package redfishhost
 
 import (
 	"context"
-	"net/netip"
-	"net/url"
-	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -41,7 +38,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 			},
 			Gates:         Gates{gates},
 			AllowLoopback: o.AllowLoopback,
-			Denied:        slices.Concat(apiServer(mgr.GetConfig().Host), o.DeniedTargets),
+			Denied:        o.Denied(mgr.GetConfig().Host),
 			Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
 			Failpoint:     o.Fail,
 			Now:           o.Clock,
@@ -61,21 +58,4 @@ func secretsOf(host *v1alpha1.RedfishHost) []types.NamespacedName {
 	}
 
 	return []types.NamespacedName{{Namespace: host.GetNamespace(), Name: ref.Name}}
-}
-
-// apiServer is the one address of the cluster that a provider knows: no BMC is
-// there. Its other ranges aren't told to a pod: an operator names them by a
-// flag, since a tenant writes allowedAddresses of a ProviderConfig himself.
-// Loopback has its own rule.
-func apiServer(host string) []netip.Prefix {
-	u, err := url.Parse(host)
-	if err != nil {
-		return nil
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	if err != nil || addr.IsLoopback() {
-		return nil
-	}
-
-	return []netip.Prefix{netip.PrefixFrom(addr, addr.BitLen())}
 }

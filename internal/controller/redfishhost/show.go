@@ -18,7 +18,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin s
 		fresh = true
 	}
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	host.Status.AtProvider = observation(e.system, inv, pin, j, host.Spec.ForProvider)
+	host.Status.AtProvider = observation(e.system, keepMACs(host, inv), pin, j, host.Spec.ForProvider)
 	host.Status.Phase = phaseOf(host, true, false)
 	host.SetConditions(
 		xpv2.Available(),

@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,12 +98,39 @@ func macs(found []redfish.MAC, spec []string) []v1alpha1.HostMAC {
 	}
 	for _, s := range spec {
 		if mac, ok := redfish.ParseMAC(s); ok {
-			add(v1alpha1.HostMAC{Address: mac, Source: "Spec"})
+			add(v1alpha1.HostMAC{Address: mac, Source: sourceSpec})
 		}
 	}
 
 	return out
 }
+
+// keepMACs adds to what the BMC lists what it listed before, where it lists
+// nothing of that kind any more or refuses to show a part. BMCs do so while they
+// start, and a bound machine would lose its boots and its address with its MACs.
+// A host that nobody has shows what there is.
+func keepMACs(host *v1alpha1.RedfishHost, inv redfish.Inventory) redfish.Inventory {
+	if host.Spec.ClaimRef == nil {
+		return inv
+	}
+	listed := func(field func(redfish.MAC) string, value string) bool {
+		return slices.ContainsFunc(inv.MACs, func(m redfish.MAC) bool { return field(m) == value })
+	}
+	kept := slices.Clone(inv.MACs)
+	for _, m := range host.Status.AtProvider.MACs {
+		address := listed(func(m redfish.MAC) string { return m.Address }, m.Address)
+		source := listed(func(m redfish.MAC) string { return m.Source }, m.Source)
+		if m.Source != sourceSpec && !address && (inv.Partial || !source) {
+			kept = append(kept, redfish.MAC{Address: m.Address, Port: m.Port, Source: m.Source, Permanent: m.Permanent})
+		}
+	}
+	inv.MACs = kept
+
+	return inv
+}
+
+// sourceSpec marks a MAC that the spec adds.
+const sourceSpec = "Spec"
 
 // phaseOf derives the phase from recorded facts, so that a restart in any phase
 // resumes. enrolled says that the machine's identity is known and its own.

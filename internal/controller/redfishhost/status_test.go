@@ -101,6 +101,57 @@ func TestObservation(t *testing.T) {
 	}
 }
 
+func TestKeepMACs(t *testing.T) {
+	known := func(source string, addresses ...string) []v1alpha1.HostMAC {
+		var out []v1alpha1.HostMAC
+		for _, a := range addresses {
+			out = append(out, v1alpha1.HostMAC{Address: a, Source: source})
+		}
+
+		return out
+	}
+	found := func(source string, addresses ...string) []redfish.MAC {
+		var out []redfish.MAC
+		for _, a := range addresses {
+			out = append(out, redfish.MAC{Address: a, Source: source})
+		}
+
+		return out
+	}
+	const a, b, nics, boots = "52:54:00:00:00:0a", "52:54:00:00:00:0b", redfish.SourceEthernetInterface, redfish.SourceBootOption
+	cases := map[string]struct {
+		reason string
+		free   bool
+		known  []v1alpha1.HostMAC
+		inv    redfish.Inventory
+		want   []string
+	}{
+		"Same":      {reason: "Nothing changed.", known: known(nics, a, b), inv: redfish.Inventory{MACs: found(nics, a, b)}, want: []string{a, b}},
+		"Empty":     {reason: "A BMC that starts lists nothing: a bound machine keeps its boots.", known: known(nics, a), want: []string{a}},
+		"EmptyFree": {reason: "A machine that nobody has shows what there is.", free: true, known: known(nics, a)},
+		"Swapped":   {reason: "A NIC that was replaced is gone.", known: known(nics, a), inv: redfish.Inventory{MACs: found(nics, b)}, want: []string{b}},
+		"OneSource": {reason: "Boot options come with the first boot only.", known: append(known(nics, a), known(boots, b)...), inv: redfish.Inventory{MACs: found(nics, a)}, want: []string{a, b}},
+		"Partial":   {reason: "A resource that was refused may be the NIC.", known: known(nics, a, b), inv: redfish.Inventory{Partial: true, MACs: found(nics, a)}, want: []string{a, b}},
+		"Spec":      {reason: "What the spec added is the spec's to take away.", known: known(sourceSpec, a)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := &v1alpha1.RedfishHost{}
+			if !tc.free {
+				h.Spec.ClaimRef = &v1alpha1.ClaimReference{Name: "web-1"}
+			}
+			h.Status.AtProvider.MACs = tc.known
+			var got []string
+			for _, m := range keepMACs(h, tc.inv).MACs {
+				got = append(got, m.Address)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("\n%s\nkeepMACs(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 // TestStatusIsBounded feeds the worst that a BMC can say.
 func TestStatusIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 128)

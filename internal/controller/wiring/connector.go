@@ -33,12 +33,27 @@ type external[T resource.ModernManaged] struct {
 	name string
 }
 
+// Observe the external thing.
+func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
+	e.pace.expect(mg.GetUID(), writeNone)
+	o, err := e.TypedExternalClient.Observe(ctx, mg)
+	if err == nil {
+		e.pace.expect(mg.GetUID(), upcomingOf(mg, o))
+	}
+	if err == nil && !o.ResourceExists && meta.WasDeleted(mg) {
+		e.pace.gone(mg.GetUID())
+	}
+	return o, err //nolint:wrapcheck // The managed reconciler says what failed.
+}
+
 // Create the external thing.
 func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
+	e.pace.expect(mg.GetUID(), writeNone) // It was written that this call is about to be made.
 	e.fail(e.name + ".create.before")
 	c, err := e.TypedExternalClient.Create(ctx, mg)
 	if err == nil {
 		e.fail(e.name + ".create.after")
+		e.pace.create(mg)
 	}
 	return c, err //nolint:wrapcheck // The managed reconciler says what failed.
 }
@@ -60,6 +75,7 @@ func (e *external[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete,
 	d, err := e.TypedExternalClient.Delete(ctx, mg)
 	if err == nil {
 		e.fail(e.name + ".delete.after")
+		e.pace.remove(mg)
 	}
 	return d, err //nolint:wrapcheck // The managed reconciler says what failed.
 }

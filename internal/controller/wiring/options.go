@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"net/url"
+	"slices"
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
@@ -35,7 +37,7 @@ type Options struct {
 	BootNamespace string
 	// AllowLoopback lets BMCs and NetBoxes be on loopback. For the demo and tests: never in production.
 	AllowLoopback bool
-	// DeniedTargets are ranges that no BMC may be in, whatever a provider config allows: the cluster's own.
+	// DeniedTargets are ranges of the cluster itself, where no BMC may be, nor the NetBox of a namespace's own ProviderConfig: Denied.
 	DeniedTargets []netip.Prefix
 	// MinPollInterval is the shortest interval that a poll-interval annotation can ask for.
 	MinPollInterval time.Duration
@@ -71,6 +73,21 @@ func (o Options) Clock() time.Time {
 		return o.Now()
 	}
 	return time.Now()
+}
+
+// Denied are the ranges of the cluster itself: DeniedTargets and the one address of it that a provider knows, that of its API
+// server. A pod isn't told the others: an operator names them by a flag, since a tenant writes ProviderConfigs himself. Loopback has
+// its own rule.
+func (o Options) Denied(apiServer string) []netip.Prefix {
+	u, err := url.Parse(apiServer)
+	if err != nil {
+		return o.DeniedTargets
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil || addr.IsLoopback() {
+		return o.DeniedTargets
+	}
+	return append(slices.Clone(o.DeniedTargets), netip.PrefixFrom(addr, addr.BitLen()))
 }
 
 // Recorder records events under a controller's name. It uses the old events API: Crossplane's RBAC manager gives a provider no

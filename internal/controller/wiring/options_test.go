@@ -3,6 +3,8 @@ package wiring
 import (
 	"context"
 	"errors"
+	"net/netip"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,5 +109,29 @@ func TestOptionsWithoutExtras(t *testing.T) {
 	}
 	if last := limit.When(reconcile.Request{}); first != 200*time.Millisecond || last != 30*time.Second {
 		t.Errorf("retries after %s and at last %s: want 200ms and 30s", first, last)
+	}
+}
+
+func TestDenied(t *testing.T) {
+	cluster := netip.MustParsePrefix("10.96.0.0/12")
+	cases := map[string]struct {
+		reason string
+		host   string
+		want   []netip.Prefix
+	}{
+		"Address": {"The API server's address is the cluster's, named or not.", "https://10.0.0.1:443", []netip.Prefix{cluster, netip.MustParsePrefix("10.0.0.1/32")}},
+		"IPv6":    {"In either family.", "https://[2001:db8::1]", []netip.Prefix{cluster, netip.MustParsePrefix("2001:db8::1/128")}},
+		"Local":   {"Loopback has its own rule.", "https://127.0.0.1:6443", []netip.Prefix{cluster}},
+		"Name":    {"A name isn't looked up.", "https://kubernetes.example", []netip.Prefix{cluster}},
+		"Broken":  {"Nor is nonsense.", ":", []netip.Prefix{cluster}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := Options{DeniedTargets: make([]netip.Prefix, 1, 4)}
+			o.DeniedTargets[0] = cluster
+			if got := o.Denied(tc.host); !slices.Equal(got, tc.want) {
+				t.Errorf("%s\nDenied(%q) = %v, want %v", tc.reason, tc.host, got, tc.want)
+			}
+		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 const (
@@ -32,16 +34,55 @@ type look struct {
 	idle    int
 	// stepped says that the last look ended with an Update. The managed reconciler waits a poll interval after one.
 	stepped bool
+	// created says that the last look ended with a Create whose status wasn't written yet.
+	created bool
 }
 
 // A pace decides when a resource is looked at again: soon while it's on its way, else after its poll interval. It remembers only
 // the resources that are on their way.
 type pace struct {
+	// retries is the controller's back-off. What failed before a thing was created, or waited for before it was deleted, says nothing
+	// about what comes then: the managed reconciler looks again by a retry, which would be as late as after the last failure.
+	retries workqueue.TypedRateLimiter[reconcile.Request]
+
 	mu    sync.Mutex
 	looks map[types.UID]look
+	// writes that follow the look that is under way.
+	writes map[types.UID]upcoming
+	// deletions that were asked for at least once.
+	deletions map[types.UID]bool
 }
 
-func newPace() *pace { return &pace{looks: map[types.UID]look{}} }
+func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
+	return &pace{retries: retries, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{}}
+}
+
+// create notes that a resource's external thing was just made: the look that follows comes at once.
+func (p *pace) create(mg resource.Managed) {
+	p.mu.Lock()
+	l := p.looks[mg.GetUID()]
+	l.created = true
+	p.looks[mg.GetUID()] = l
+	p.mu.Unlock()
+	p.retry(mg)
+}
+
+// remove notes that the deletion of a resource's external thing was just asked for. The look after the first time comes at once;
+// those after further steps are retries.
+func (p *pace) remove(mg resource.Managed) {
+	p.mu.Lock()
+	again := p.deletions[mg.GetUID()]
+	p.deletions[mg.GetUID()] = true
+	p.mu.Unlock()
+	if !again {
+		p.retry(mg)
+	}
+}
+
+// retry makes the next retry of a resource the first.
+func (p *pace) retry(mg resource.Managed) {
+	p.retries.Forget(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}})
+}
 
 // step notes that a resource's external thing was just changed.
 func (p *pace) step(uid types.UID) {
@@ -57,6 +98,14 @@ func (p *pace) forget(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.looks, uid)
+	delete(p.writes, uid)
+}
+
+// gone forgets the deletion of a resource whose external thing is gone.
+func (p *pace) gone(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.deletions, uid)
 }
 
 // interval until the next look at a resource whose poll interval is poll.

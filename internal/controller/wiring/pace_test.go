@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,7 +88,7 @@ func TestInterval(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := newPace()
+			p := newPace(Options{Options: xpcontroller.DefaultOptions()}.ForController().RateLimiter)
 			poll := tc.poll
 			if poll == 0 {
 				poll = testPoll
@@ -115,7 +116,7 @@ func backOff(n int) []time.Duration {
 func repeat[T any](x T, n int) []T { return slices.Repeat([]T{x}, n) }
 
 func TestPaceForgets(t *testing.T) {
-	p := newPace()
+	p := newPace(Options{Options: xpcontroller.DefaultOptions()}.ForController().RateLimiter)
 	p.interval(testHost("1"), false, testPoll)
 	p.interval(testHost("1", xpv2.Available()), false, testPoll)
 	if len(p.looks) != 0 {
@@ -148,7 +149,7 @@ func TestSpread(t *testing.T) {
 
 func TestHook(t *testing.T) {
 	asked := false
-	h := hook(newPace(), func(*v1alpha1.RedfishHost) bool { asked = true; return true })
+	h := hook(newPace(Options{Options: xpcontroller.DefaultOptions()}.ForController().RateLimiter), func(*v1alpha1.RedfishHost) bool { asked = true; return true })
 	got := h(testHost("1", xpv2.Available()), testPoll)
 	if !asked || got < 900*time.Millisecond || got > 1100*time.Millisecond {
 		t.Errorf("hook(...) = %s, asked %v: want about a second for a resource that its kind calls pending", got, asked)

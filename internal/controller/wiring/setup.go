@@ -16,11 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
@@ -84,9 +86,10 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := addMetrics(mgr, o, newList()); err != nil {
 		return err
 	}
+	options := o.ForController()
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
-		WithOptions(o.ForController()).
+		WithOptions(options).
 		For(object, builder.WithPredicates(desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
@@ -94,11 +97,17 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := watchConfig(mgr, o, k, object, newList, b); err != nil {
 		return err
 	}
-	r := managed.NewReconciler(mgr, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, name)...)
+	r := NewReconciler(mgr, o, k, options.RateLimiter)
 	if err := b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter)); err != nil {
 		return fmt.Errorf("cannot build controller %q: %w", name, err)
 	}
 	return nil
+}
+
+// NewReconciler is the managed reconciler of a kind. Setup puts it behind a queue whose back-off retries is.
+func NewReconciler[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], retries workqueue.TypedRateLimiter[reconcile.Request]) *managed.Reconciler {
+	p := newPace(retries)
+	return managed.NewReconciler(thriftyManager{mgr, p}, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, p)...)
 }
 
 // objects returns an empty resource of a kind, and what makes empty lists of it.
@@ -186,20 +195,21 @@ func secretsOf[T resource.ModernManaged](k Kind[T]) config.SecretsFn {
 
 // reconcilerOptions of a kind. There's no initializer: the default one makes a resource's name its external name, and ours are
 // given by NetBox, the BMC, or the API server.
-func reconcilerOptions[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], name string) []managed.ReconcilerOption {
+func reconcilerOptions[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], p *pace) []managed.ReconcilerOption {
+	name := managed.ControllerName(k.GVK.GroupKind().String())
 	timeout := k.Timeout
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
-	pace := newPace()
 	opts := []managed.ReconcilerOption{
 		managed.WithInitializers(),
-		managed.WithTypedExternalConnector(paced(k, o, pace)),
+		managed.WithTypedExternalConnector(paced(k, o, p)),
+		managed.WithFinalizer(p.finalizer(mgr.GetClient())),
 		managed.WithDeterministicExternalName(k.DeterministicExternalName),
 		managed.WithTimeout(timeout),
 		managed.WithPollInterval(o.PollInterval),
 		managed.WithMinPollInterval(o.MinPollInterval),
-		managed.WithPollIntervalHook(hook(pace, k.Pending)),
+		managed.WithPollIntervalHook(hook(p, k.Pending)),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
 		managed.WithRecorder(o.Recorder(mgr, name)),
 	}

@@ -10,7 +10,6 @@ import (
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
@@ -169,7 +168,7 @@ func TestReconcile(t *testing.T) {
 				Connector: managed.TypedExternalConnectorFn[*v1alpha1.RedfishHost](tc.thing.connect),
 			}
 			mgr := &manager{Manager: fake.Manager{Client: kube, Scheme: s}}
-			r := managed.NewReconciler(mgr, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, "test")...)
+			r := NewReconciler(mgr, o, k, o.ForController().RateLimiter)
 			got, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(h)})
 			if err != nil {
 				t.Fatal(err)

@@ -1,7 +1,10 @@
 package bmc
 
 import (
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -30,6 +33,11 @@ type Fault struct {
 	Status int
 	// Body replaces the error body that comes with Status.
 	Body string
+	// Header comes with Status, such as a Retry-After or a Location.
+	Header http.Header
+	// Half sends half of the answer, be it the usual one or that of Status, and
+	// then closes the connection; with Hang, keeps it open until the client gives up.
+	Half bool
 }
 
 func (f *Fault) matches(r *http.Request) bool {
@@ -103,6 +111,8 @@ func misbehave(f *Fault, w http.ResponseWriter, r *http.Request, effect func(htt
 		effect(discard{header: http.Header{}})
 	}
 	switch {
+	case f.Half:
+		f.half(w, r, effect)
 	case f.Hang:
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
@@ -110,16 +120,44 @@ func misbehave(f *Fault, w http.ResponseWriter, r *http.Request, effect func(htt
 		panic(http.ErrAbortHandler)
 	case f.WithoutEffect:
 		w.WriteHeader(http.StatusNoContent)
-	case f.Status != 0 && f.Body != "":
-		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte(f.Body))
 	case f.Status != 0:
-		fail(w, f.Status, "GeneralError")
+		f.answer(w)
 	default:
 		return f.AfterEffect
 	}
 
 	return true
+}
+
+// answer is the one of Status.
+func (f *Fault) answer(w http.ResponseWriter) {
+	maps.Copy(w.Header(), f.Header)
+	if f.Body == "" {
+		fail(w, f.Status, "GeneralError")
+
+		return
+	}
+	w.WriteHeader(f.Status)
+	_, _ = w.Write([]byte(f.Body))
+}
+
+// half sends half of an answer.
+func (f *Fault) half(w http.ResponseWriter, r *http.Request, effect func(http.ResponseWriter)) {
+	whole := httptest.NewRecorder()
+	if f.Status != 0 {
+		f.answer(whole)
+	} else {
+		effect(whole)
+	}
+	maps.Copy(w.Header(), whole.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+	w.WriteHeader(whole.Code)
+	_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+	_ = http.NewResponseController(w).Flush()
+	if f.Hang {
+		<-r.Context().Done()
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // discard is a ResponseWriter for answers that nobody gets.

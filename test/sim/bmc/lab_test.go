@@ -8,11 +8,13 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -37,6 +39,8 @@ type lab struct {
 	pins      []string
 	failpoint func(string)
 	connector *redfishhost.Connector
+	// changes of hosts that the API server was asked for.
+	changes int
 }
 
 var hostKey = types.NamespacedName{Namespace: "infra", Name: "r7-u12"}
@@ -61,12 +65,38 @@ func newLab(t *testing.T, model bmc.Model) *lab {
 	}
 	l := &lab{
 		t: t, emu: emu, m: m, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		kube:     fake.NewClientBuilder().WithScheme(s).WithObjects(newHost(hostKey.Name, emu.Addr())).WithStatusSubresource(&v1alpha1.RedfishHost{}).Build(),
 		password: bmc.DefaultPassword, version: "1", verify: v1alpha1.TLSVerifyPinned, pins: []string{emu.CertificateSHA256()},
 	}
+	l.kube = fake.NewClientBuilder().WithScheme(s).WithObjects(newHost(hostKey.Name, emu.Addr())).WithStatusSubresource(&v1alpha1.RedfishHost{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+				return l.change(c, o, func() error { return c.Update(ctx, o, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				return l.change(c, o, func() error { return c.Patch(ctx, o, p, opts...) })
+			},
+			SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+				return l.change(c, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			},
+		}).Build()
 	l.start()
 
 	return l
+}
+
+// change writes, and counts what a real API server would call a change: the
+// fake one makes a new revision of a write that changes nothing, too.
+func (l *lab) change(c client.Client, o client.Object, write func() error) error {
+	before, after := &v1alpha1.RedfishHost{}, &v1alpha1.RedfishHost{}
+	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), before)
+	err := write()
+	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), after)
+	before.ResourceVersion = after.ResourceVersion
+	if !equality.Semantic.DeepEqual(before, after) {
+		l.changes++
+	}
+
+	return err
 }
 
 // start makes a new connector, as a restarted provider does.

@@ -3,33 +3,70 @@ package bmc_test
 import (
 	"testing"
 
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpfake "github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
+
+// A manager whose events nobody reads.
+type manager struct{ xpfake.Manager }
+
+// GetEventRecorderFor implements cluster.Cluster.
+func (*manager) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
 
 // runtimeOf is Crossplane's own reconciler around the lab's connector, set up
 // as the provider's wiring does.
 func (l *lab) runtimeOf() func() {
-	features := &feature.Flags{}
-	features.Enable(feature.EnableBetaManagementPolicies)
-	mgr := &xpfake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}
-	r := managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.RedfishHostGroupVersionKind),
-		managed.WithInitializers(), managed.WithTypedExternalConnector(l.connector), managed.WithManagementPolicies())
+	o := wiring.Options{Options: xpcontroller.DefaultOptions()}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	r := wiring.NewReconciler(&manager{xpfake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.RedfishHost]{
+		GVK: v1alpha1.RedfishHostGroupVersionKind, Connector: l.connector, Pending: redfishhost.PollSoon,
+	}, o.ForController().RateLimiter)
 
 	return func() {
 		l.t.Helper()
 		if _, err := r.Reconcile(l.t.Context(), reconcile.Request{NamespacedName: hostKey}); err != nil {
 			l.t.Fatalf("Reconcile(...): %v", err)
 		}
+	}
+}
+
+// TestChanges counts the changes of a host that its composite sees on the way:
+// Crossplane lets it see fifty at once, and then one in two seconds.
+func TestChanges(t *testing.T) {
+	for name, model := range models() {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, model)
+			reconcileOnce := l.runtimeOf()
+			changes := func() int {
+				l.changes = 0
+				for range 8 {
+					reconcileOnce()
+				}
+
+				return l.changes
+			}
+			registered := changes()
+			l.edit(func(h *v1alpha1.RedfishHost) {
+				h.Spec.ForProvider.Boot, h.Spec.ForProvider.Power = once(1), v1alpha1.PoweredOn
+			})
+			booted := changes()
+			if len(l.m.Boots()) != 1 || registered > 2 || booted > 4 {
+				t.Errorf("registered with %d changes, booted with %d (boots %v); want at most 2 and 4", registered, booted, l.m.Boots())
+			}
+			t.Logf("registered with %d changes, booted with %d", registered, booted)
+		})
 	}
 }
 
@@ -48,7 +85,7 @@ func TestRuntimeBoots(t *testing.T) {
 			l.edit(func(h *v1alpha1.RedfishHost) {
 				h.Spec.ForProvider.Boot, h.Spec.ForProvider.Power = once(1), v1alpha1.PoweredOn
 			})
-			// One step each: the override, power.
+			// The override and power are one step.
 			for range 2 {
 				reconcileOnce()
 			}

@@ -13,6 +13,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
@@ -33,6 +34,10 @@ func TestLife(t *testing.T) {
 			l.still(mg)
 			if l.posts() != 1 {
 				t.Errorf("%d POSTs", l.posts())
+			}
+			// Each is one that Crossplane's circuit breaker counts: that it's about to be made, what was made, and that it's there.
+			if l.changes != 3 {
+				t.Errorf("%d changes on the way, want 3", l.changes)
 			}
 			l.remove()
 			l.settle("web-1", gone)
@@ -270,6 +275,35 @@ func TestRecordDeletedByHand(t *testing.T) {
 	again := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")
 	if len(again) != 1 || again[0].Address != first.Address || again[0].ID == first.ID {
 		t.Errorf("got %+v, want %s again", again, first.Address)
+	}
+}
+
+// TestUnknownField: 4.4.10 to 4.5.7 drop a custom field that they don't know and say nothing. It's written once, and told.
+func TestUnknownField(t *testing.T) {
+	l := newLab(t, "4.4.10")
+	l.netbox.AddMarkerField(field)
+	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ForProvider.CustomFields = map[string]apiextv1.JSON{"purpose": {Raw: []byte(`"web"`)}}
+	})
+	for range 4 {
+		l.once("web-1")
+	}
+	writes := l.netbox.Writes()
+	for range 4 {
+		l.once("web-1")
+	}
+	mg := l.get("web-1")
+	if c := mg.GetCondition(xpv2.TypeSynced); !strings.Contains(c.Message, "kept something else") || l.netbox.Writes() != writes {
+		t.Errorf("Synced %v, %d writes after %d", c, l.netbox.Writes(), writes)
+	}
+	if c := mg.GetCondition(xpv2.TypeReady); c.Status != corev1.ConditionTrue {
+		t.Errorf("Ready: got %v; it has its address", c)
+	}
+	l.netbox.AddCustomField(netbox.CustomField{Name: "purpose", Type: "text", FilterLogic: "loose", ObjectTypes: []string{"ipam.ipaddress"}})
+	l.now = l.now.Add(11 * time.Minute)
+	l.settle("web-1", ready)
+	if a := l.only(); a.CustomFields["purpose"] != "web" {
+		t.Errorf("record %+v", a)
 	}
 }
 

@@ -7,26 +7,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
@@ -41,6 +44,8 @@ type lab struct {
 	// crash, if set, is the failpoint that ends the provider.
 	crash string
 	now   time.Time
+	// changes of resources that the API server was asked for.
+	changes int
 
 	reconciler reconcile.Reconciler
 }
@@ -60,8 +65,15 @@ func newLab(t *testing.T, version string) *lab {
 	}
 	l := &lab{
 		t: t, netbox: s, now: time.Now(),
-		kube: kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).Build(),
 	}
+	l.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).WithInterceptorFuncs(interceptor.Funcs{
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return l.change(c, o, func() error { return c.Update(ctx, o, opts...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			return l.change(c, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+		},
+	}).Build()
 	l.config.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
 	l.config.UID, l.config.Token, l.config.SecretVersion = "cfg", secret, "1"
 	l.config.Config = v1alpha1.NetBoxConfig{URL: s.URL(), MarkerField: field, RequestsPerSecond: new(int64(1000))}
@@ -69,14 +81,28 @@ func newLab(t *testing.T, version string) *lab {
 	return l
 }
 
+// change writes, and counts what a real API server would call a change: the fake one makes a new revision of a write that changes
+// nothing, too.
+func (l *lab) change(c client.Client, o client.Object, write func() error) error {
+	before, after := &v1alpha1.NetBoxIPAddress{}, &v1alpha1.NetBoxIPAddress{}
+	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), before)
+	err := write()
+	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), after)
+	before.ResourceVersion = after.ResourceVersion
+	if !equality.Semantic.DeepEqual(before, after) {
+		l.changes++
+	}
+	return err
+}
+
 // restart is a new process of the provider: nothing is remembered.
 func (l *lab) restart() {
 	pool := netboxclient.NewPool(netboxclient.WithClock(func() time.Time { return l.now }))
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
 		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
-		Client: func(key string, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
+		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
 			cfg.Timeout = 300 * time.Millisecond
-			return pool.Client(key, cfg)
+			return pool.Client(string(of.UID), cfg)
 		},
 		ClusterID: clusterID,
 		Failpoint: func(name string) {
@@ -86,12 +112,18 @@ func (l *lab) restart() {
 		},
 		Now: func() time.Time { return l.now },
 	})
-	mgr := &fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}
-	l.reconciler = managed.NewReconciler(mgr, resource.ManagedKind(v1alpha1.NetBoxIPAddressGroupVersionKind),
-		managed.WithTypedExternalConnector[*v1alpha1.NetBoxIPAddress](c), managed.WithInitializers(),
-		managed.WithDeterministicExternalName(true), managed.WithManagementPolicies(), managed.WithLogger(logging.NewNopLogger()),
-		managed.WithCreationGracePeriod(0))
+	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	l.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
+	}, o.ForController().RateLimiter)
 }
+
+// A manager whose events nobody reads.
+type manager struct{ fake.Manager }
+
+// GetEventRecorderFor implements cluster.Cluster.
+func (*manager) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
 
 type crashed string
 

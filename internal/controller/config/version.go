@@ -1,0 +1,42 @@
+package config
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// waiting is how many configs may wait to be woken. One more waits for its next event, or resync: its version is remembered.
+const waiting = 256
+
+// SawNetBox notes the version that the NetBox of a config says it is. The config's own reconciler, the only writer of its status,
+// puts it there.
+func (r *Resolver) SawNetBox(id Identity, version string) {
+	r.mu.Lock()
+	known := r.versions[id.UID] == version
+	r.versions[id.UID] = version
+	r.mu.Unlock()
+	if known {
+		return
+	}
+	o := newConfig(id.Kind).object()
+	o.SetNamespace(id.Namespace)
+	o.SetName(id.Name)
+	select {
+	case r.seen[id.Kind] <- event.GenericEvent{Object: o}:
+	default:
+	}
+}
+
+// facts are what is known of the NetBox of a config: what was seen, else what its status says already.
+func (r *Resolver) facts(c config) *v1alpha1.NetBoxFacts {
+	if c.spec().NetBox == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v := r.versions[c.object().GetUID()]; v != "" {
+		return &v1alpha1.NetBoxFacts{Version: v}
+	}
+	return c.status().NetBox
+}
