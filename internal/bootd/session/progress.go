@@ -77,6 +77,10 @@ func advance(r Record, x Sighting) Record {
 	p, at := &r.Progress, situationOf(r.Session)
 	switch x.Kind {
 	case SawFirmwareDHCP:
+		if looped(r.Session) {
+			p.Boots++ // It's held from now on: where the boots before it ended is what a person must know.
+			break
+		}
 		firmwareDHCP(p, at, x)
 	case SawSystemDHCP, SawBooted:
 		systemRuns(&r, at, x)
@@ -99,6 +103,11 @@ func advance(r Record, x Sighting) Record {
 		p.Report = x.Message
 	}
 	return r
+}
+
+// looped says whether a grant has served its last script without being used.
+func looped(s boot.Session) bool {
+	return s.Grant != nil && s.OpenedGrantID == s.Grant.ID && len(s.Opened) >= boot.MaxOpens && !used(s, s.Grant.ID)
 }
 
 func firmwareDHCP(p *Progress, at situation, x Sighting) {

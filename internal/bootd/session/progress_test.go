@@ -31,6 +31,13 @@ func TestAdvance(t *testing.T) {
 			see:    Sighting{Kind: SawFirmwareDHCP, At: later},
 			want:   Progress{Stage: boot.StageDHCP, Timeline: Timeline{DHCP: later}, Boots: 4},
 		},
+		"StartsAgainAfterItsLastScript": {
+			reason:  "a boot loop is told by where it ended, and not by the boot that is held",
+			session: boot.Session{Grant: grant, OpenedGrantID: grantID, Opened: make([]boot.Opened, boot.MaxOpens)},
+			before:  Progress{Stage: boot.StageKernel, Timeline: Timeline{DHCP: t0, Kernel: t0}, Boots: 5},
+			see:     Sighting{Kind: SawFirmwareDHCP, At: later},
+			want:    Progress{Stage: boot.StageKernel, Timeline: Timeline{DHCP: t0, Kernel: t0}, Boots: 6},
+		},
 		"ResetDuringInstall": {
 			reason: "a reset after consumption is counted, and the install's story stays", session: boot.Session{Grant: grant, Consumed: used},
 			before: Progress{Stage: boot.StageInstalling, Timeline: story, Boots: 1},
