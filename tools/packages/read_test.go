@@ -60,6 +60,9 @@ func checkRuntime(t *testing.T, ref string, r runtime, want []string) {
 		if c.Config.User != r.user || c.Config.Entrypoint[0] != "/"+r.program() || c.Architecture != d.Platform.Architecture {
 			t.Errorf("it runs %v as %q on %s", c.Config.Entrypoint, c.Config.User, c.Architecture)
 		}
+		if got := slices.Contains(c.Config.Env, "LEADER_ELECTION=true"); got != (r.name == providerName) {
+			t.Errorf("whether it elects a leader: %t", got)
+		}
 		labels := c.Config.Labels
 		if labels["org.opencontainers.image.version"] != "v0.1.0" || labels["org.opencontainers.image.revision"] != "abc" || labels["org.opencontainers.image.licenses"] != "Apache-2.0" {
 			t.Errorf("its labels are %v", labels)
