@@ -183,6 +183,15 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestTinyIsntBelieved: who says less than everybody must take still gets what 576 bytes hold.
+func TestTinyIsntBelieved(t *testing.T) {
+	got := offer(t, testView(testState(nil, testPlan())), asPXE(0), option(57, 0, 100),
+		dhcpv4.WithRequestedOptions(dhcpv4.OptionHostName, dhcpv4.OptionNTPServers))
+	if got.HostName() != "web-1" || len(got.NTPServers()) != 1 || got.TFTPServerName() == "" {
+		t.Errorf("something was dropped: %s", got.Summary())
+	}
+}
+
 func TestScriptToken(t *testing.T) {
 	v := testView(testState(nil, testPlan()))
 	script := func(v View, xid byte) (string, boot.Claims) {

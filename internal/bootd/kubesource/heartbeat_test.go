@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +22,9 @@ import (
 var errBoom = errors.New("boom")
 
 // broken makes a source's API fail as f says.
-func broken(s *Source, f interceptor.Funcs) { s.o.Kube = interceptor.NewClient(s.o.Kube, f) }
+func broken(s *Source, f interceptor.Funcs) {
+	s.o.Kube = noWatchList{interceptor.NewClient(s.o.Kube, f)}
+}
 
 func TestHeartbeatFails(t *testing.T) {
 	conflict := kerrors.NewConflict(schema.GroupResource{Resource: "bootservers"}, "self", errBoom)
@@ -110,17 +113,30 @@ func TestHeartbeatSaysWhatHoldsItBack(t *testing.T) {
 // TestRewoundIsReadAnew: an etcd that was put back ends one life of the watches, and begins another.
 func TestRewoundIsReadAnew(t *testing.T) {
 	s := newSource(t, &log{}, &clock{now: t0()})
+	var deaf atomic.Bool
+	broken(s, interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, k client.Client, _ string, o client.Object, _ ...client.SubResourceUpdateOption) error {
+		if deaf.Load() {
+			return errBoom
+		}
+		return k.Status().Update(ctx, o)
+	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	await(t, "the first heartbeat", func() bool { return s.Lag() >= 0 })
 	first := s.t.Load()
+	deaf.Store(true)
 	s.mu.Lock()
 	s.own = 1 << 40
 	s.servers[boot.Name{Name: "gone"}] = heard{}
 	s.mu.Unlock()
 	poke(s.beat)
 	await(t, "another life", func() bool { return s.t.Load() != first })
+	await(t, "its first tables", func() bool { return s.t.Load().listed() })
+	if s.Lag() != -1 {
+		t.Error("a heartbeat of the other time counts still")
+	}
+	deaf.Store(false)
 	await(t, "its heartbeat", func() bool { return s.Lag() >= 0 && s.last() < 1<<40 })
 	s.mu.Lock()
 	if _, known := s.servers[boot.Name{Name: "gone"}]; known {
