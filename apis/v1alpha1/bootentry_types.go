@@ -93,6 +93,7 @@ type BootEntryParameters struct {
 	// Parameters are values for the profile's declared parameters, each of which must match the pattern declared there.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 63 && size(self[k]) <= 1024)",message="a parameter's name has at most 63 characters and its value at most 1024; user data has room for more"
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// Networks that the machine is on; the first one boots. One is supported yet.
 	// +listType=map

@@ -88,6 +88,8 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {installGeneration: -1}}`, "should be greater than or equal to 0"),
 		"HugeGeneration": node("a number that no program holds could never be raised again",
 			`{spec: {installGeneration: 9007199254740992}}`, "should be less than or equal to"),
+		"LongParameter": node("a parameter is a word of a command line",
+			`{spec: {parameters: {role: `+strings.Repeat("a", 1025)+`}}}`, "a parameter's name has at most 63 characters"),
 		"EmptyProtection": node("who is refused wants to know why",
 			`{spec: {protection: {reason: ""}}}`, "should be at least 1 chars long"),
 	})

@@ -32,7 +32,7 @@ type BareMetalNode struct {
 // +kubebuilder:validation:XValidation:rule="self.installGeneration >= oldSelf.installGeneration",message="installGeneration never falls: raise it to ask for another install, or leave it as it is",fieldPath=".installGeneration"
 // +kubebuilder:validation:XValidation:rule="self.onBind != 'Adopt'",message="onBind: Adopt is not supported yet; use Install, with installGeneration: 0 to boot from the disk as it is",fieldPath=".onBind"
 // +kubebuilder:validation:XValidation:rule="self.reclaimPolicy != 'Retain'",message="reclaimPolicy: Retain is not supported yet; use Release",fieldPath=".reclaimPolicy"
-// +kubebuilder:validation:XValidation:rule="!has(self.storage)",message="storage is not supported yet; the BootProfile's rootDevice says which disk is installed",fieldPath=".storage"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage)",message="storage is not supported yet; the machine's only disk is installed",fieldPath=".storage"
 // +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef)",message="networkDataSecretRef is not supported yet; addresses come from networks",fieldPath=".networkDataSecretRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.vendorDataSecretRef)",message="vendorDataSecretRef is not supported yet; put everything into userDataSecretRef",fieldPath=".vendorDataSecretRef"
 // +kubebuilder:validation:XValidation:rule="self.networks.size() <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
@@ -70,6 +70,7 @@ type BareMetalNodeSpec struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 63 && size(self[k]) <= 1024)",message="a parameter's name has at most 63 characters and its value at most 1024; user data has room for more"
 	Parameters map[string]string `json:"parameters,omitempty"`
 
 	// Storage says which disk is installed, where the profile's choice doesn't fit this machine. Not supported yet.
