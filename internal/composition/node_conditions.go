@@ -61,14 +61,32 @@ func installedCondition(entry []xpv2.Condition) xpv2.Condition {
 // onTheWay says whether a reason is one of waiting, not of trouble.
 func onTheWay(r xpv2.ConditionReason) bool { return strings.HasPrefix(string(r), "Waiting") }
 
-// served says whether a boot server serves the plan; where there is none yet, what the plan lacks is the answer.
+// served says whether a boot server serves what is asked for; where there is no plan for it, what that lacks is the answer. Before an
+// install its plan is served first, then its grant is made and isn't heard of yet, then it is: that is told once, at the end, since
+// each change is one more of the composite.
 func (n *node) served(entry []xpv2.Condition) xpv2.Condition {
-	c := mirror(entry, v1alpha1.ConditionServed, corev1.ConditionFalse, v1alpha1.ReasonWaitingForBootEntry, "there is no plan to serve yet")
+	unserved := xpv2.Condition{
+		Type: v1alpha1.ConditionServed, Status: corev1.ConditionFalse,
+		Reason: v1alpha1.ReasonWaitingForBootServer, Message: "no boot server serves what is asked for yet",
+	}
+	c := mirror(entry, unserved.Type, unserved.Status, unserved.Reason, unserved.Message)
 	planned := mirror(entry, v1alpha1.ConditionPlanned, corev1.ConditionUnknown, "", "")
-	if c.Status != corev1.ConditionTrue && planned.Status == corev1.ConditionFalse && !onTheWay(planned.Reason) {
+	switch {
+	case c.Status == corev1.ConditionTrue && n.installPending() && !n.granted():
+		return unserved
+	case c.Status == corev1.ConditionTrue:
+	case planned.Status == corev1.ConditionFalse && !onTheWay(planned.Reason):
 		c.Reason, c.Message, c.LastTransitionTime = planned.Reason, planned.Message, planned.LastTransitionTime
+	case onTheWay(c.Reason) && (n.installPending() || planned.Status == corev1.ConditionFalse):
+		return unserved
 	}
 	return c
+}
+
+// granted says whether the install that is asked for is permitted.
+func (n *node) granted() bool {
+	g := n.entry.Status.AtProvider.Grant
+	return g != nil && g.Generation >= n.spec.InstallGeneration
 }
 
 // addressedCondition says whether the node has an address, else why not.

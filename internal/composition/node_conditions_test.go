@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	platform "github.com/crossplane-contrib/provider-baremetal/apis/platform/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
 
@@ -158,4 +159,52 @@ func TestInstalledCondition(t *testing.T) {
 			t.Errorf("%s: %s\ninstalledCondition(...) = %s, %s", name, tc.reason, c.Status, c.Reason)
 		}
 	}
+}
+
+// TestServedOnce proves that on the way to an install the condition changes once, and that a machine that runs is told of as it is.
+func TestServedOnce(t *testing.T) {
+	const no, yes = corev1.ConditionFalse, corev1.ConditionTrue
+	entry := func(served, planned corev1.ConditionStatus, reason xpv2.ConditionReason, grant int64, more ...change) *node {
+		return aNode(append([]change{installed(0, v1alpha1.BootModeInstall), func(n *node) {
+			n.entry.Status.Conditions = []xpv2.Condition{
+				is(v1alpha1.ConditionServed, served, reason, "the entry's own words", 1), is(v1alpha1.ConditionPlanned, planned, reason, "the plan's own words", 1),
+			}
+			if grant > 0 {
+				n.entry.Status.AtProvider.Grant = &v1alpha1.Grant{Generation: grant}
+			}
+		}}, more...)...)
+	}
+	again := asks(platform.NodePoweredOn, 2)
+	runs := func(n *node) { n.entry.Status.AtProvider.InstalledGeneration = 1 }
+	cases := map[string]struct {
+		reason  string
+		node    *node
+		status  corev1.ConditionStatus
+		because xpv2.ConditionReason
+		message string
+	}{
+		"NoEntry":     {"nothing is there", aNode(), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"NoPlan":      {"the entry waits for its claim", entry(no, no, v1alpha1.ReasonWaitingForBinding, 0), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"NoGrant":     {"a plan that may not be installed yet isn't what is asked for", entry(yes, yes, v1alpha1.ReasonAvailable, 0), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"Unheard":     {"a grant that no boot server has seen", entry(no, yes, v1alpha1.ReasonWaitingForBootServer, 1), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"Granted":     {"and one that it has", entry(yes, yes, v1alpha1.ReasonAvailable, 1), yes, v1alpha1.ReasonAvailable, "the entry's own words"},
+		"AnOldGrant":  {"the grant of an earlier install", entry(yes, yes, v1alpha1.ReasonAvailable, 1, again), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"Runs":        {"a machine that runs needs no grant", entry(yes, yes, v1alpha1.ReasonAvailable, 0, runs), yes, v1alpha1.ReasonAvailable, "the entry's own words"},
+		"ServersAway": {"its boot servers are away, in the entry's own words", entry(no, yes, v1alpha1.ReasonWaitingForBootServer, 0, runs), no, v1alpha1.ReasonWaitingForBootServer, "the entry's own words"},
+		"Trouble":     {"what a person must mend is told", entry(no, no, v1alpha1.ReasonNotFound, 0), no, v1alpha1.ReasonNotFound, "the plan's own words"},
+	}
+	for name, tc := range cases {
+		c := tc.node.served(conditionsOf(tc.node))
+		if c.Status != tc.status || c.Reason != tc.because || c.Message != tc.message {
+			t.Errorf("%s: %s\nserved() = %s, %s, %q", name, tc.reason, c.Status, c.Reason, c.Message)
+		}
+	}
+}
+
+// conditionsOf a node's entry.
+func conditionsOf(n *node) []xpv2.Condition {
+	if n.entry == nil {
+		return nil
+	}
+	return n.entry.Status.Conditions
 }
