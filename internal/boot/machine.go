@@ -8,13 +8,10 @@ import (
 // A MAC address, six octets, lower case with colons.
 type MAC string
 
-// separators of a MAC's digits; made once, since each DHCP packet has a MAC to be read.
-var separators = strings.NewReplacer(":", "", "-", "", ".", "")
-
 // ParseMAC reads a MAC written with colons, dashes, dots or nothing between its digits. Multicast
 // addresses and the all-zero one are refused: no NIC has them.
 func ParseMAC(s string) (MAC, error) {
-	hex := strings.ToLower(separators.Replace(strings.TrimSpace(s)))
+	hex := strings.ToLower(strings.Map(digit, strings.TrimSpace(s)))
 	if len(hex) != 12 || strings.Trim(hex, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("MAC %q is malformed: want six octets such as 52:54:00:00:00:01", s)
 	}
@@ -32,6 +29,14 @@ func ParseMAC(s string) (MAC, error) {
 		b.WriteString(hex[i : i+2])
 	}
 	return MAC(b.String()), nil
+}
+
+// digit drops what stands between a MAC's digits.
+func digit(r rune) rune {
+	if r == ':' || r == '-' || r == '.' {
+		return -1
+	}
+	return r
 }
 
 // Arch is a processor architecture in Go's words; "" where unknown.

@@ -31,7 +31,7 @@ func TestBroadcastLeavesWhereItCameIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := uint16(machine.LocalAddr().(*net.UDPAddr).Port) //nolint:gosec // A port.
+	port := machine.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 	a := Answer{To: netip.AddrPortFrom(netip.AddrFrom4([4]byte{255, 255, 255, 255}), port), From: netip.MustParseAddr("127.0.0.1"), Broadcast: true}
 	if err := c.Send([]byte("x"), a, Ingress{Index: lo.Index}); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestPaceIsEachMachinesOwn(t *testing.T) {
 		t.Error("one machine's pace is none of another's")
 	}
 	for i := range 2 * maxPaced {
-		_ = p.take(boot.EntryKey{byte(i), byte(i >> 8), 1}, now)
+		_ = p.take(boot.KeyOf(strconv.Itoa(i)), now)
 	}
 	if len(p.of) > maxPaced {
 		t.Errorf("%d machines are remembered", len(p.of))
