@@ -62,7 +62,7 @@ spec:
   dhcp: {mode: Authoritative, relays: [127.0.0.0/8], leaseDuration: 12h}
 `, "cidr", prefix.String(), "link", link.String())
 	h := o.newHost(func(s *lab.HostSpec) { s.Change = func(c *machine.Config) { c.Relay.Link = link } })
-	o.apply(strings.ReplaceAll(nodeManifest, "«network»", o.id), "name", "full", "host", h.Name)
+	o.apply(nodeManifest, "name", "full", "host", h.Name, "network", o.id)
 	node := lab.Node(o.Tenant, "full")
 
 	o.says(node, "Exhausted", "no address is free", prefix.String(), "free one in NetBox")
@@ -192,7 +192,7 @@ spec:
 		"image", o.Artifacts.URL(image), "imageDigest", o.Artifacts.Digest(image))
 	o.Artifacts.Put(image, bytes.Repeat([]byte("wrong image\n"), 64<<10))
 	h := o.newHost()
-	o.apply(strings.ReplaceAll(nodeManifest, "«profile»", o.id), "name", "picky", "host", h.Name)
+	o.apply(nodeManifest, "name", "picky", "host", h.Name, "profile", o.id)
 	node := lab.Node(o.Tenant, "picky")
 
 	o.says(node, "DigestMismatch", "sha256:", "correct the URL or the digest in the BootProfile")

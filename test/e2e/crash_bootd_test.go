@@ -170,7 +170,7 @@ func (e *env) newBigNode(name string, h *lab.Host) lab.Ref {
 	a.Put(image, bytes.Repeat([]byte("a big disk image"), 2<<20))
 	e.apply(bigProfile, "kernel", a.URL(lab.KernelFile), "kernel-digest", a.Digest(lab.KernelFile),
 		"initrd", a.URL(lab.InitrdFile), "initrd-digest", a.Digest(lab.InitrdFile), "image", a.URL(image), "image-digest", a.Digest(image))
-	e.apply(strings.Replace(nodeManifest, "{namespace: infra, name: «profile»}", "{namespace: «tenant», name: big}", 1), "name", name, "host", h.Name)
+	e.apply(nodeManifest, "name", name, "host", h.Name, "profiles", e.Tenant, "profile", "big")
 	return lab.Node(e.Tenant, name)
 }
 

@@ -78,15 +78,15 @@ func newEnv(t *testing.T) *env {
 	return e
 }
 
-// leave gives the case's machines back. What can't be released would disturb the next case and fails this one.
+// leave gives the case's machines back. What can't be released would disturb the next case and fails this one. Each wait has its
+// own time: one that takes long leaves the next one enough.
 func (e *env) leave(failed bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
-	defer cancel()
+	ctx := context.Background() // The case's own has ended.
 	ns := lab.Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Tenant}
 	if failed && !e.told {
 		e.t.Log(e.Describe(e.Tenant))
 	}
-	if err := e.Delete(ctx, ns); err != nil && client.IgnoreNotFound(err) != nil {
+	if err := e.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
 		e.t.Error(err)
 		return
 	}
@@ -95,7 +95,15 @@ func (e *env) leave(failed bool) {
 		e.t.Errorf("the case leaves something behind: %v", err)
 	}
 	for _, h := range e.hosts {
-		e.retire(ctx, h, failed)
+		if err := e.Delete(ctx, lab.Kind("RedfishHost", lab.InfraNamespace, h)); client.IgnoreNotFound(err) != nil {
+			e.t.Error(err)
+		}
+	}
+	for _, h := range e.hosts {
+		if err := e.AwaitGone(ctx, lab.Kind("RedfishHost", lab.InfraNamespace, h), soon); err != nil && !failed {
+			e.t.Errorf("a machine can't be taken out of the rack: %v", err)
+		}
+		e.RemoveHost(h)
 	}
 }
 
@@ -117,20 +125,6 @@ func (e *env) emptied(ctx context.Context) error {
 	return nil
 }
 
-// retire takes a machine out of the rack.
-func (e *env) retire(ctx context.Context, host string, failed bool) {
-	ref := lab.Kind("RedfishHost", lab.InfraNamespace, host)
-	err := e.Delete(ctx, ref)
-	if client.IgnoreNotFound(err) != nil {
-		e.t.Error(err)
-		return
-	}
-	if err := e.AwaitGone(ctx, ref, soon); err != nil && !failed {
-		e.t.Errorf("a machine can't be taken out of the rack: %v", err)
-	}
-	e.RemoveHost(host)
-}
-
 // must ends the case on an error.
 func (e *env) must(err error) {
 	e.t.Helper()
@@ -140,19 +134,20 @@ func (e *env) must(err error) {
 	}
 }
 
-// apply applies YAML as the administrator; every «NAME» in it is the value that follows NAME in values, and «tenant» the
-// case's own namespace.
+// apply applies YAML as the administrator; every «NAME» in it is the value that follows NAME in values, else what fill knows.
 func (e *env) apply(manifest string, values ...string) {
 	e.t.Helper()
 	e.must(e.Apply(e.t.Context(), e.fill(manifest, values...)))
 }
 
+// fill fills values in. What they don't say is the case's own namespace, and the network and profile that all cases share.
 func (e *env) fill(manifest string, values ...string) string {
-	pairs := []string{"«tenant»", e.Tenant, "«network»", network, "«profile»", profile}
+	values = append(values, "tenant", e.Tenant, "network", network, "profile", profile, "profiles", lab.InfraNamespace)
+	pairs := make([]string, 0, len(values))
 	for i := 0; i+1 < len(values); i += 2 {
 		pairs = append(pairs, "«"+values[i]+"»", values[i+1])
 	}
-	return strings.NewReplacer(pairs...).Replace(manifest)
+	return strings.NewReplacer(pairs...).Replace(manifest) // Of two values for a name the first one counts.
 }
 
 // newHost emulates a machine of this case's own, registers it in the operator's namespace and waits until it's Available. It
@@ -190,7 +185,7 @@ metadata: {namespace: «tenant», name: "«name»"}
 spec:
   host: {ref: {kind: RedfishHost, namespace: infra, name: «host»}}
   installGeneration: 1
-  profileRef: {namespace: infra, name: «profile»}
+  profileRef: {namespace: «profiles», name: «profile»}
   networks: [{name: boot, networkRef: {namespace: infra, name: «network»}, addresses: [{family: IPv4}]}]
 `
 

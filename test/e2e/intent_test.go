@@ -99,7 +99,7 @@ func TestLive(t *testing.T) {
 	e := newEnv(t)
 	e.must(e.ApplyExample(t.Context(), "kinds/bootprofile.yaml"))
 	h := e.newHost()
-	e.apply(changed("«profile»", "rescue"), "name", "web", "host", h.Name)
+	e.apply(nodeManifest, "name", "web", "host", h.Name, "profile", "rescue")
 	node := lab.Node(e.Tenant, "web")
 	e.ready(node)
 	running := func(s machine.Status) bool { return s.Stage == machine.StageRunning }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
@@ -37,7 +36,7 @@ func (e *env) newInstalled() (lab.Ref, *lab.Host) {
 	e.t.Helper()
 	h := e.newHost(networkFirst)
 	e.apply(profileManifest)
-	e.apply(changed("{namespace: infra, name: «profile»}", "{namespace: «tenant», name: own}"), "name", "web", "host", h.Name)
+	e.apply(nodeManifest, "name", "web", "host", h.Name, "profiles", e.Tenant, "profile", "own")
 	node := lab.Node(e.Tenant, "web")
 	e.ready(node)
 	e.reaches(h, "its system to run", func(s machine.Status) bool { return s.DiskBoots == 1 && s.Stage == machine.StageRunning })
@@ -161,15 +160,8 @@ func (e *env) applyAgain(node lab.Ref) {
 // ones, which look at once. Only their writers may write it.
 func (e *env) loseStatus(node lab.Ref) {
 	e.t.Helper()
-	provider, bootd := e.serviceAccount(local.CrossplaneNamespace, lab.ProviderName), e.serviceAccount(lab.BootNamespace, lab.BootdName)
 	for _, u := range e.whole(node, e.Host(e.hosts[0])) {
-		writer := provider
-		switch u.GetKind() {
-		case "BootSession":
-			writer = bootd
-		case "XBareMetalNode", "BareMetalNode":
-			writer = e.Client()
-		}
+		writer := e.writer(u)
 		u.SetResourceVersion("")
 		e.must(writer.Status().Patch(e.t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))))
 		e.must(e.Client().Patch(e.t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"e2e/look":"again"}}}`))))

@@ -1,14 +1,20 @@
 package e2e
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
 
 // powerClaim holds a host without booting it.
@@ -79,6 +85,52 @@ spec:
 		t.Errorf("want the guessed password not tried, got %+v", c)
 	}
 	e.untouched(h)
+}
+
+// TestTenantNamesOthersMAC holds that a tenant who claims a machine of his own by its BMC can't have another's machine served by
+// naming its MAC.
+func TestTenantNamesOthersMAC(t *testing.T) {
+	e := newEnv(t)
+	victim := e.newHost(func(s *lab.HostSpec) { s.Change = func(c *machine.Config) { c.DHCPTimeout, c.DHCPTries = 250e6, 2 } })
+	own, err := e.AddHost(lab.HostSpec{Name: fmt.Sprintf("own-%d", numbers.Add(1))})
+	e.must(err)
+	e.hosts = append(e.hosts, own.Name)
+	e.apply(ownBMC)
+	e.apply(strings.ReplaceAll(namedBMC, "name: «config»}}", "name: «config»}, macs: [\"«mac»\"]}"),
+		"name", "thief", "address", own.BMC.Addr(), "kind", "ProviderConfig", "config", "own-bmc", "mac", victim.MAC.String())
+	node := lab.Node(e.Tenant, "thief")
+	e.says(node, "Conflict", victim.MAC.String(), "a machine of another namespace")
+	e.silentAbout(e.tenantReads(node), map[string]string{"the operator's host": victim.Name + `"`, "the machine's serial": victim.Serial})
+
+	e.must(victim.Machine.On(bmc.BootPxe))
+	s := e.reaches(victim, "a boot that failed", func(s machine.Status) bool { return s.Errors > 0 })
+	if len(s.DHCP) != 0 || s.FirstLoads != 0 {
+		t.Errorf("want silence for a machine that isn't the tenant's, got %+v", s.Counters)
+	}
+	e.must(victim.Machine.Off(false))
+	e.untouched(own)
+}
+
+// TestOneClaimWins holds that of many claims at once for one host exactly one has it.
+func TestOneClaimWins(t *testing.T) {
+	e := newEnv(t)
+	h := e.newHost()
+	const rivals = 8
+	var all string
+	for i := range rivals {
+		all += "---" + e.fill(powerClaim, "name", fmt.Sprintf("rival-%d", i), "host", h.Name)
+	}
+	e.apply(all)
+	e.until("every claim to be told", func(context.Context) error {
+		told := map[string]int{}
+		for _, c := range e.listOf("HostClaim") {
+			told[lab.StringOf(&c, "status", "reason")]++
+		}
+		if diff := cmp.Diff(map[string]int{"Stopped": 1, "Reserved": rivals - 1}, told); diff != "" {
+			return errors.New(diff)
+		}
+		return nil
+	})
 }
 
 // TestUserDataOfOthers holds that a claim can't name a Secret of another namespace: the field isn't there, and a name alone means

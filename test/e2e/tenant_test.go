@@ -57,7 +57,7 @@ func ways() map[string]way {
 		},
 		"profile-on-closed-network": {
 			"A network says whose profiles may boot there: a profile is code that runs on it.",
-			"namespace: infra, name: «profile»}", "namespace: «tenant», name: mine}", "", "NotAllowed", []string{"doesn't boot profiles of namespace"},
+			"namespace: «profiles», name: «profile»}", "namespace: «tenant», name: mine}", "", "NotAllowed", []string{"doesn't boot profiles of namespace"},
 		},
 	}
 }

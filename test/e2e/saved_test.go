@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
+)
+
+// writer is who may write the status of an object; anybody else is refused.
+func (e *env) writer(u *unstructured.Unstructured) client.Client {
+	e.t.Helper()
+	switch u.GetKind() {
+	case "BootSession":
+		return e.serviceAccount(lab.BootNamespace, lab.BootdName)
+	case "XBareMetalNode", "BareMetalNode":
+		return e.Client()
+	}
+	return e.serviceAccount(local.CrossplaneNamespace, lab.ProviderName)
+}
+
+// putBack replaces objects by what was saved of them: whatever was written down since is gone, as after "kubectl replace".
+func (e *env) putBack(backup []*unstructured.Unstructured) {
+	e.t.Helper()
+	for _, u := range backup {
+		r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+		e.until(r.String()+" to be replaced", func(ctx context.Context) error {
+			now, err := e.Get(ctx, r)
+			if err != nil {
+				return err
+			}
+			old := saved(u)
+			old.SetResourceVersion(now.GetResourceVersion())
+			old.SetOwnerReferences(now.GetOwnerReferences())
+			return e.Client().Update(ctx, old)
+		})
+	}
+}
+
+// putStatusBack does the same to their status.
+func (e *env) putStatusBack(backup []*unstructured.Unstructured) {
+	e.t.Helper()
+	for _, u := range backup {
+		patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/status", "value": u.Object["status"]}})
+		e.must(err)
+		e.must(e.writer(u).Status().Patch(e.t.Context(), u.DeepCopy(), client.RawPatch(types.JSONPatchType, patch)))
+	}
+}
+
+// TestAppliedAsSaved holds that objects which were saved when an install was granted and not used yet, and are applied after it, lead
+// to no second one: without their status, and with it.
+func TestAppliedAsSaved(t *testing.T) {
+	e := newEnv(t)
+	h := e.newHost(networkFirst)
+	kernel := make(chan struct{})
+	h.Machine.Inject(machine.Fault{Stage: machine.StageKernel, Action: machine.Hang, Until: kernel, Times: 1})
+	e.apply(profileManifest)
+	e.apply(nodeManifest, "name", "web", "host", h.Name, "profiles", e.Tenant, "profile", "own")
+	node := lab.Node(e.Tenant, "web")
+	e.reaches(h, "its installer's kernel", func(s machine.Status) bool { return s.Stage == machine.StageKernel })
+	session := e.await(lab.Kind("BootSession", e.Tenant, "web"), "opened", func(u *unstructured.Unstructured) bool {
+		return lab.StringOf(u, "status", "openedGrantID") != ""
+	})
+	if lab.StringOf(session, "spec", "grant", "id") == "" || lab.StringOf(session, "status", "consumed", "grantID") != "" {
+		t.Error("what is saved isn't an install that is granted and not used: the case shows nothing")
+	}
+	backup := e.whole(node, h)
+	close(kernel)
+	e.runs(node, 1)
+	want := acts{Installs: 1, Erased: 1, Ons: 1}
+
+	e.putBack(backup)
+	e.looked(node)
+	e.bootsFromDisk(h)
+	e.runs(node, 1)
+	e.wantActs(h, "applied without status", want)
+
+	e.putBack(backup)
+	e.putStatusBack(backup)
+	e.await(lab.Kind("BootSession", e.Tenant, "web"), "told again that its grant was used", func(u *unstructured.Unstructured) bool {
+		return lab.StringOf(u, "status", "consumed", "grantID") != ""
+	})
+	e.looked(node)
+	e.bootsFromDisk(h)
+	e.says(node, "Interrupted", "raise installGeneration to 2")
+	e.wantActs(h, "applied with status", want)
+
+	e.patch(node, `{"spec":{"installGeneration":2}}`)
+	e.runs(node, 2)
+	e.wantActs(h, "installGeneration raised after it", acts{Installs: 2, Erased: 2, Ons: 2, Offs: 1})
+}
