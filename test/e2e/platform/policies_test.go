@@ -139,6 +139,30 @@ func trials() map[string]trial {
 			"the provider records", "provider",
 			patch("BootEntry", "seeded", `{"metadata":{"annotations":{"`+ours+`installed":"{}"}}}`), "",
 		},
+		"OperatorDeletesBoundHost": {
+			"a machine that runs for a claim isn't taken away from below", "operator",
+			deleteOf("bound"), "host team-a/bound runs for claim team-b/web-1 and would be powered off: delete that claim first",
+		},
+		"AdminDeletesBoundHost": {
+			"nor by an administrator, nor with its namespace", "admin",
+			deleteOf("bound"), "runs for claim team-b/web-1",
+		},
+		"AdminDeletesClaimsOwnHost": {
+			"the host that a claim brought along goes with it", "admin",
+			deleteOf("brought"), "",
+		},
+		"AdminDeletesFreeHost": {
+			"a free host may go", "admin",
+			deleteOf("free"), "",
+		},
+		"AdminDeletesClaimedPool": {
+			"nor is a pool, with its free hosts, by a mistake", "admin",
+			deletePool("claimed", 2), "RackPool team-a/claimed has 2 hosts that run for claims",
+		},
+		"AdminDeletesFreePool": {
+			"a pool without claims may go", "admin",
+			deletePool("unclaimed", 0), "",
+		},
 		"TenantReadsClaim": {
 			"a tenant reads its claims", "tenant",
 			func(ctx context.Context, c client.Client) error {
@@ -241,7 +265,15 @@ func seed(ctx context.Context, t *testing.T, plane *local.Plane, provider client
 	} {
 		must(t, create(kind, "seeded", spec)(ctx, plane.Client()))
 	}
-	must(t, create("RedfishHost", "own", map[string]any{"forProvider": map[string]any{"address": "10.0.0.1"}})(ctx, plane.Client()))
+	for _, name := range []string{"own", "free", "bound", "brought"} {
+		host := map[string]any{"forProvider": map[string]any{"address": "10.0.0.1"}}
+		if name == "bound" || name == "brought" {
+			host["claimRef"] = map[string]any{"namespace": "team-b", "name": "web-1", "uid": "x"}
+		}
+		must(t, create("RedfishHost", name, host)(ctx, plane.Client()))
+	}
+	must(t, patch("RedfishHost", "brought", `{"metadata":{"ownerReferences":[
+		{"apiVersion":"platform.baremetal.crossplane.io/v1alpha1","kind":"XBareMetalNode","name":"web-1","uid":"x"}]}}`)(ctx, plane.Client()))
 	must(t, patch("HostClaim", "seeded", `{"metadata":{"finalizers":["baremetal.m.crossplane.io/release"]}}`)(ctx, plane.Client()))
 	must(t, patch("BootEntry", "seeded", `{"metadata":{"annotations":{"baremetal.m.crossplane.io/granted":"{}"}}}`)(ctx, plane.Client()))
 	apply(ctx, t, plane, "examples/kinds/baremetalnode.yaml", "examples/v2/baremetalnode.yaml")

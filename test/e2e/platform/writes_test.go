@@ -62,3 +62,26 @@ func remove(group string) func(context.Context, client.Client) error {
 		return c.Delete(ctx, &l.Items[0])
 	}
 }
+
+// deleteOf deletes a host.
+func deleteOf(name string) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error { return c.Delete(ctx, named("RedfishHost", name)) }
+}
+
+// deletePool makes a pool that says how many of its hosts are claimed, which Crossplane leaves alone, and deletes it.
+func deletePool(name string, claimed int64) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		u := named("RackPool", name)
+		u.SetAPIVersion("platform.baremetal.m.crossplane.io/v1alpha1")
+		u.SetAnnotations(map[string]string{"crossplane.io/paused": "true"})
+		u.Object["spec"] = map[string]any{}
+		if err := c.Create(ctx, u); err != nil {
+			return err
+		}
+		u.Object["status"] = map[string]any{"claimed": claimed}
+		if err := c.Status().Update(ctx, u); err != nil {
+			return err
+		}
+		return c.Delete(ctx, u)
+	}
+}
