@@ -159,3 +159,35 @@ func TestWordsOfURLs(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestOneServerIsntAskedByAll: what one slow server holds up is its own files.
+func TestOneServerIsntAskedByAll(t *testing.T) {
+	var asked atomic.Int32
+	release := make(chan struct{})
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-release
+		_, _ = io.WriteString(w, r.URL.Path)
+	})
+	c := newCache(t, nil)
+	for i := range perHost + 3 {
+		path := "/" + strings.Repeat("x", i)
+		c.Start(boot.Artifact{URL: url + path, Digest: sum(path)})
+	}
+	for end := time.Now().Add(10 * time.Second); asked.Load() < perHost && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if n := asked.Load(); n != perHost {
+		t.Errorf("%d at once, want %d", n, perHost)
+	}
+	close(release)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if n, _, _ := c.Holdings(); n == perHost+3 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the others never get their turn")
+		}
+	}
+}
