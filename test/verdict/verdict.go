@@ -60,7 +60,6 @@ func (v *verdict) take(line []byte) string {
 	case "build-output":
 		return e.Output
 	case "build-fail":
-		v.failed++
 		v.breaks(e.ImportPath)
 		return ""
 	case "pass", "fail", "skip":
@@ -77,7 +76,6 @@ func (v *verdict) end(k key, e event) string {
 	if k.test == "" {
 		v.packages++
 		if e.Action == "fail" {
-			v.failed++
 			v.breaks(k.pkg)
 		}
 		return closing(out)
@@ -100,9 +98,10 @@ func (v *verdict) end(k key, e event) string {
 	}
 }
 
-// breaks notes a package that failed without a test of its own that did.
+// breaks counts a package that failed without a test of its own that did.
 func (v *verdict) breaks(pkg string) {
 	if !slices.ContainsFunc(v.broken, func(b string) bool { return strings.HasPrefix(b, pkg+" ") }) {
+		v.failed++
 		v.broken = append(v.broken, pkg+" .\n")
 	}
 }

@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		},
 		"Fail": {
 			reason: "Only a test that fails shows its output.", in: passed + failed + fail,
-			want: "    b_test.go:1: boom\nFAIL\tp\t0.1s\nx: 1 passed, 2 failed, 0 skipped in 1 packages\n", err: errFailed,
+			want: "    b_test.go:1: boom\nFAIL\tp\t0.1s\nx: 1 passed, 1 failed, 0 skipped in 1 packages\n", err: errFailed,
 		},
 		"Skip": {
 			reason: "What a machine can't run is named and counted.", in: noRoot + ok,
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 		},
 		"Broken": {
 			reason: "What doesn't compile fails with the compiler's words.", in: broken + fail,
-			want: "p/a.go:1: syntax error\nFAIL\tp\t0.1s\nx: 0 passed, 2 failed, 0 skipped in 1 packages\n", err: errFailed,
+			want: "p/a.go:1: syntax error\nFAIL\tp\t0.1s\nx: 0 passed, 1 failed, 0 skipped in 1 packages\n", err: errFailed,
 		},
 		"Nothing": {
 			reason: "No test at all isn't a success, and what go says is shown.", in: "go: cannot find main module",
