@@ -1,6 +1,10 @@
 package v1alpha1
 
-import xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Condition types beside Crossplane's Ready and Synced.
 const (
@@ -71,3 +75,12 @@ const (
 	ReasonWaitingForRevocation   xpv2.ConditionReason = "WaitingForRevocation"
 	ReasonWaitingForConfirmation xpv2.ConditionReason = "WaitingForConfirmation"
 )
+
+// NewCondition is a condition as of now: True where ok, else False.
+func NewCondition(t xpv2.ConditionType, ok bool, r xpv2.ConditionReason, message string) xpv2.Condition {
+	c := xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: message, LastTransitionTime: metav1.Now()}
+	if ok {
+		c.Status = corev1.ConditionTrue
+	}
+	return c
+}

@@ -45,7 +45,8 @@ type IssueFacts struct {
 	EntryInstalled *InstallRecord
 	HostInstalled  *InstallRecord
 
-	// HostOn and HostOff are what the BMC said; both false where it isn't known.
+	// HostOn and HostOff are what the BMC said; both false where it isn't known. A host that is Off, but
+	// is asked to be on, is neither.
 	HostOn  bool
 	HostOff bool
 	// PoweredOn says that the host was powered on for this generation.
@@ -71,9 +72,11 @@ const (
 	StepRecordHost IssueStep = "RecordHost"
 	// StepRecordEntry copies the host's GrantRecord to the entry.
 	StepRecordEntry IssueStep = "RecordEntry"
+	// StepWithdraw takes an unused grant out of the session, before its machine is switched off for another.
+	StepWithdraw IssueStep = "Withdraw"
 	// StepGrant writes the recorded grant into the session.
 	StepGrant IssueStep = "Grant"
-	// StepIssued clears Issuing on entry and host.
+	// StepIssued clears Issuing on the host, or on the entry where there's none.
 	StepIssued IssueStep = "Issued"
 	// StepRecordInstalled writes the session's install to entry and host.
 	StepRecordInstalled IssueStep = "RecordInstalled"
@@ -93,6 +96,7 @@ const (
 	IssueNothingAsked      = "NothingAsked"
 	IssueGrantExpired      = "GrantExpired"
 	IssueHostOn            = "HostOn"
+	IssueHostNotOff        = "HostNotOff"
 	IssuePowerUnknown      = "PowerUnknown"
 	IssueForeignRecord     = "ForeignRecord"
 	IssueMissingRecord     = "MissingRecord"
@@ -224,25 +228,51 @@ func nextOfGeneration(f IssueFacts, rec *GrantRecord) Issue {
 	if s == nil || s.UID != rec.SessionUID {
 		return Issue{StepAsk, IssueSessionLost}
 	}
+	issuing := rec.Issuing
+	if !f.Raw && f.HostGranted.GrantID == rec.GrantID {
+		issuing = f.HostGranted.Issuing // The host's record decides; the entry's may lag.
+	}
 	used := s.Consumed != nil && s.Consumed.EntryUID == f.EntryUID && s.Consumed.Generation >= f.Generation
 	holds := s.Grant != nil && s.Grant.ID == rec.GrantID
 	switch {
-	case rec.Issuing && !holds && !used:
-		return Issue{StepGrant, IssueGranted}
-	case rec.Issuing:
+	case issuing && !holds && !used:
+		return place(f)
+	case issuing:
 		return Issue{StepIssued, IssueGranted}
 	case used:
 		return Issue{StepNone, IssueInstalling}
 	case !holds:
 		return Issue{StepAsk, IssueGrantLost}
-	case s.Grant.PlanDigest != f.PlanDigest:
-		return decideGrant(f)
 	case !f.Now.Before(s.Grant.Expires) && f.PoweredOn:
 		return Issue{StepWait, IssueGrantExpired}
-	case !f.Now.Before(s.Grant.Expires):
+	case s.Grant.PlanDigest != f.PlanDigest, !f.Now.Before(s.Grant.Expires):
 		return decideGrant(f)
 	}
 	return Issue{StepNone, IssueGranted}
+}
+
+// loading is how long a machine may take from its boot script to the first use of its grant.
+const loading = 15 * time.Minute
+
+// place puts a decided grant into its session once the host is off: a machine that happens to boot just
+// then would open it, and be cut off in its install when it's switched off. Another grant that is still
+// there goes first, so that it can't be used up meanwhile either. A host that was started for this very
+// generation isn't switched off again, unless it may be loading by a script that counts no more.
+func place(f IssueFacts) Issue {
+	s := f.Session
+	switch {
+	case f.Raw || f.HostOff || f.PoweredOn && !inScript(s, f.Now):
+		return Issue{StepGrant, IssueGranted}
+	case s.Grant != nil:
+		return Issue{StepWithdraw, IssueHostNotOff}
+	}
+	return Issue{StepWait, IssueHostNotOff}
+}
+
+// inScript says whether a machine was given an install script so lately that it may still run it. One
+// that was given it long ago may run anything by now, and isn't reset for it.
+func inScript(s *Session, now time.Time) bool {
+	return len(s.Opened) > 0 && now.Sub(s.Opened[len(s.Opened)-1].At) < loading
 }
 
 // answered goes on after a person confirmed the machine. A machine that is known to hold an install of

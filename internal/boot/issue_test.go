@@ -31,6 +31,19 @@ func raised(f *IssueFacts)    { f.Generation = 2 }
 func answer(f *IssueFacts)    { f.Answered = true }
 func noSession(f *IssueFacts) { f.Session = nil }
 
+// replaced is a started machine whose plan changed: another grant of the same generation is decided.
+func replaced(f *IssueFacts) {
+	r := GrantRecord{EntryUID: "entry", HostUID: "host", Generation: 1, GrantID: "00000000000000b2", SessionUID: "session", Issuing: true}
+	f.PoweredOn, f.PlanDigest, f.EntryGranted, f.HostGranted = true, "sha256:new", &r, &r
+}
+
+// loaded is a machine that was given its script so long ago.
+func loaded(ago time.Duration) func(*IssueFacts) {
+	return func(f *IssueFacts) {
+		f.Session.OpenedGrantID, f.Session.Opened = "00000000000000a1", []Opened{{Nonce: "a", At: noon.Add(-ago)}}
+	}
+}
+
 func TestNextIssue(t *testing.T) {
 	record := func(entry string, generation int64, id string, issuing bool) *GrantRecord {
 		return &GrantRecord{EntryUID: entry, HostUID: "host", Generation: generation, GrantID: id, SessionUID: "session", Issuing: issuing}
@@ -84,6 +97,32 @@ func TestNextIssue(t *testing.T) {
 			f.EntryInstalled, f.HostInstalled = install("entry", 1), install("entry", 1)
 			f.Session.Grant = nil
 		}), Issue{StepRecordHost, IssueGranted}},
+		"RaisedWaits": {"The grant that was decided waits until the host was seen off.", issueFacts(on, raised, func(f *IssueFacts) {
+			f.EntryGranted = record("entry", 2, "00000000000000b2", true)
+			f.HostGranted, f.Session.Grant = f.EntryGranted, nil
+		}), Issue{StepWait, IssueHostNotOff}},
+		"RaisedWithdraws": {"An unused grant is taken back before its machine is switched off.", issueFacts(on, raised, func(f *IssueFacts) {
+			f.EntryGranted = record("entry", 2, "00000000000000b2", true)
+			f.HostGranted = f.EntryGranted
+		}), Issue{StepWithdraw, IssueHostNotOff}},
+		"RaisedOff": {"Off, it's given.", issueFacts(raised, func(f *IssueFacts) {
+			f.EntryGranted = record("entry", 2, "00000000000000b2", true)
+			f.HostGranted = f.EntryGranted
+		}), Issue{StepGrant, IssueGranted}},
+		"RawRaised": {"Nobody can switch off a machine that is named by its MACs.", issueFacts(raised, func(f *IssueFacts) {
+			f.EntryGranted = record("entry", 2, "00000000000000b2", true)
+			f.Raw, f.HostOff, f.HostGranted = true, false, nil
+		}), Issue{StepGrant, IssueGranted}},
+		"StartedPlanChanged": {"A machine that was started for this generation and asked for no script yet goes on by the new plan.", issueFacts(on, replaced), Issue{StepGrant, IssueGranted}},
+		"LoadingPlanChanged": {"One that loads by a script that counts no more is switched off first; nothing can be used meanwhile.", issueFacts(on, replaced, loaded(time.Minute)), Issue{StepWithdraw, IssueHostNotOff}},
+		"LoadingWithdrawn":   {"It's waited for.", issueFacts(on, replaced, loaded(time.Minute), func(f *IssueFacts) { f.Session.Grant = nil }), Issue{StepWait, IssueHostNotOff}},
+		"LoadedLongAgo":      {"One that was given its script long ago may run anything, and isn't switched off for it.", issueFacts(on, replaced, loaded(time.Hour)), Issue{StepGrant, IssueGranted}},
+		"ExpiredPlanChanged": {"What expired on a machine that was started stays so, whatever its plan is by now.", issueFacts(on, func(f *IssueFacts) {
+			f.Now, f.PoweredOn, f.PlanDigest = noon.Add(2*time.Hour), true, "sha256:new"
+		}), Issue{StepWait, IssueGrantExpired}},
+		"EntryLags":       {"The host's record says that the grant was given; the entry's follows with the install.", issueFacts(func(f *IssueFacts) { f.EntryGranted.Issuing = true }), Issue{StepNone, IssueGranted}},
+		"EntryLagsLost":   {"So a grant that is gone is lost, and isn't given a second time.", issueFacts(func(f *IssueFacts) { f.EntryGranted.Issuing = true; f.Session.Grant = nil }), Issue{StepAsk, IssueGrantLost}},
+		"UsedAtLast":      {"A grant that was used before it could be taken back isn't followed by another.", issueFacts(on, replaced, loaded(time.Minute), func(f *IssueFacts) { consumedBy("a")(f.Session) }), Issue{StepIssued, IssueGranted}},
 		"RaisedNoSession": {"A new generation may have a new session.", issueFacts(on, raised, noSession), Issue{StepCreateSession, IssueGranted}},
 		"Lowered":         {"A lowered generation asks for nothing.", issueFacts(func(f *IssueFacts) { f.EntryGranted.Generation, f.HostGranted.Generation = 2, 2 }), Issue{StepWait, IssueGenerationLowered}},
 		"JustInstalled":   {"The session's install is recorded.", issueFacts(on, func(f *IssueFacts) { consumedBy("a")(f.Session); installed(f.Session) }), Issue{StepRecordInstalled, IssueInstalled}},

@@ -107,7 +107,7 @@ func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {
 		f.Serial = h.Status.AtProvider.Identity.Serial
 		f.HostGranted, f.HostInstalled = grantRecord(h.Annotations), installRecord(h.Annotations)
 		f.HostOn = h.Status.AtProvider.Power == v1alpha1.PoweredOn
-		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff && seen(h)
+		f.HostOff = h.Status.AtProvider.Power == v1alpha1.PoweredOff && h.Spec.ForProvider.Power != v1alpha1.PoweredOn && seen(h)
 	}
 	if in.claim != nil {
 		r := v1alpha1.ReadRecord[v1alpha1.BootRecord](in.claim.Annotations, v1alpha1.AnnotationBoot)
@@ -191,7 +191,7 @@ func answeredStep(s boot.IssueStep) bool {
 	switch s {
 	case boot.StepCreateSession, boot.StepRecordHost, boot.StepRecordEntry, boot.StepAdopt:
 		return true
-	case boot.StepNone, boot.StepWait, boot.StepAsk, boot.StepGrant, boot.StepIssued, boot.StepRecordInstalled,
+	case boot.StepNone, boot.StepWait, boot.StepAsk, boot.StepWithdraw, boot.StepGrant, boot.StepIssued, boot.StepRecordInstalled,
 		boot.StepClear, boot.StepReopen:
 	}
 	return false

@@ -23,6 +23,8 @@ func TestDecide(t *testing.T) {
 		"OffUnseen":      {"A status from before the binding, such as a restored one, is no evidence of off.", world(func(in *inputs) { in.host.Generation = 4 }), stepNone, boot.StepWait},
 		"OffUnreachable": {"Nor is what a BMC said that doesn't answer now.", world(unreachable), stepNone, boot.StepWait},
 		"BoundAgain":     {"A machine that was given back and bound again isn't taken for installed.", world(granted, installed, poweredOn, func(in *inputs) { in.host.Annotations = nil }), stepQuestion, boot.StepAsk},
+		"OnBySpec":       {"A machine that is to be on isn't taken for off, whatever its BMC says at this moment.", world(granted, installed, raisedTo2, func(in *inputs) { in.host.Spec.ForProvider.Power = v1alpha1.PoweredOn }), stepNone, boot.StepWait},
+		"RaisedOff":      {"Off, and to be off, it's granted.", world(granted, installed, raisedTo2), stepIssue, boot.StepGrant},
 		"Granted":        {"Granted, there's nothing to do.", world(granted), stepNone, boot.StepNone},
 		"On":             {"A machine found on asks; the question is written first.", world(poweredOn), stepQuestion, boot.StepAsk},
 		"Asked":          {"Asked, it waits.", world(poweredOn, askedWhyOn("")), stepNone, boot.StepAsk},
@@ -59,7 +61,7 @@ func TestDecide(t *testing.T) {
 }
 
 func unreachable(in *inputs) {
-	in.host.SetConditions(condition(v1alpha1.ConditionReachable, false, v1alpha1.ReasonUnreachable, ""))
+	in.host.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionReachable, false, v1alpha1.ReasonUnreachable, ""))
 }
 
 func TestKeptPlan(t *testing.T) {
@@ -101,16 +103,18 @@ func TestConditions(t *testing.T) {
 		now    time.Time
 		want   map[string]string // type to reason of False, "" for True
 	}{
-		"Granted":     {"A granted machine is planned and served, and waits.", world(granted), noon, map[string]string{"Ready": "", "Served": "", "Planned": "", "Installed": "WaitingForDHCP"}},
-		"Lagging":     {"A boot server that hasn't seen the grant doesn't serve it.", world(granted, func(in *inputs) { in.servers[0].Status.SyncedRevision = "109" }), noon, map[string]string{"Served": "WaitingForBootServer", "Ready": "WaitingForBootServer"}},
-		"Silent":      {"One that is silent doesn't either.", world(granted), noon.Add(time.Minute), map[string]string{"Served": "WaitingForBootServer"}},
-		"Elsewhere":   {"Nor one of another network.", world(granted, func(in *inputs) { in.servers[0].Status.Networks[0].Name = "rack-8" }), noon, map[string]string{"Served": "WaitingForBootServer"}},
-		"Asks":        {"NeedsConfirmation is Ready's reason.", world(poweredOn), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
-		"BoundAgain":  {"A machine that was given back and bound again isn't said to be installed.", world(granted, installed, poweredOn, func(in *inputs) { in.host.Annotations = nil }), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
-		"Unseen":      {"A BMC that doesn't answer is waited for, and said so.", world(unreachable), noon, map[string]string{"Installed": "WaitingForHost"}},
-		"UsedBefore":  {"A generation that another grant used up isn't waited for.", world(granted, consumed, func(in *inputs) { in.session.Spec.Grant.ID = "g2" }), noon, map[string]string{"Installed": "Interrupted"}},
-		"Used":        {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
-		"Interrupted": {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
+		"Granted":       {"A granted machine is planned and served, and waits.", world(granted), noon, map[string]string{"Ready": "", "Served": "", "Planned": "", "Installed": "WaitingForDHCP"}},
+		"Lagging":       {"A boot server that hasn't seen the grant doesn't serve it.", world(granted, func(in *inputs) { in.servers[0].Status.SyncedRevision = "109" }), noon, map[string]string{"Served": "WaitingForBootServer", "Ready": "WaitingForBootServer"}},
+		"Silent":        {"One that is silent doesn't either.", world(granted), noon.Add(time.Minute), map[string]string{"Served": "WaitingForBootServer"}},
+		"Raised":        {"A raised generation waits for its machine to be off, and says so.", world(granted, installed, poweredOn, raisedTo2), noon, map[string]string{"Installed": "WaitingForPowerOff", "Served": ""}},
+		"RaisedLagging": {"It isn't switched off before a boot server has compared what was decided with its log.", world(granted, installed, poweredOn, raisedTo2, func(in *inputs) { in.servers[0].Status.SyncedRevision = "114" }), noon, map[string]string{"Served": "WaitingForBootServer"}},
+		"Elsewhere":     {"Nor one of another network.", world(granted, func(in *inputs) { in.servers[0].Status.Networks[0].Name = "rack-8" }), noon, map[string]string{"Served": "WaitingForBootServer"}},
+		"Asks":          {"NeedsConfirmation is Ready's reason.", world(poweredOn), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
+		"BoundAgain":    {"A machine that was given back and bound again isn't said to be installed.", world(granted, installed, poweredOn, func(in *inputs) { in.host.Annotations = nil }), noon, map[string]string{"Ready": "NeedsConfirmation", "Installed": "NeedsConfirmation"}},
+		"Unseen":        {"A BMC that doesn't answer is waited for, and said so.", world(unreachable), noon, map[string]string{"Installed": "WaitingForHost"}},
+		"UsedBefore":    {"A generation that another grant used up isn't waited for.", world(granted, consumed, func(in *inputs) { in.session.Spec.Grant.ID = "g2" }), noon, map[string]string{"Installed": "Interrupted"}},
+		"Used":          {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
+		"Interrupted":   {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
 		"Failed": {"A machine's own word of failure.", world(granted, consumed, func(in *inputs) {
 			in.session.Status.Failed = &v1alpha1.BootResult{GrantID: "g", Message: "disk is full"}
 		}), noon, map[string]string{"Installed": "InstallFailed"}},
@@ -220,6 +224,47 @@ func TestQuestionText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := questionText(tc.in, boot.IssueForeignRecord); !strings.Contains(got, tc.says) {
 				t.Errorf("%s\nquestionText(...) = %q, want %q in it", tc.reason, got, tc.says)
+			}
+		})
+	}
+}
+
+// raisedTo2 is an entry whose second generation is decided and not granted yet.
+func raisedTo2(in *inputs) {
+	in.entry.Spec.ForProvider.Install.Generation = 2
+	r := v1alpha1.GrantRecord{EntryUID: "entry", HostUID: "host", Generation: 2, GrantID: "g2", SessionUID: "session", State: v1alpha1.GrantIssuing, Revision: "115"}
+	note(in.entry, v1alpha1.AnnotationGranted, r)
+	note(in.host, v1alpha1.AnnotationGranted, r)
+}
+
+// TestTell holds what of a boot is told, and when.
+func TestTell(t *testing.T) {
+	at := func(ago time.Duration) *metav1.MicroTime { return &metav1.MicroTime{Time: noon.Add(-ago)} }
+	before := func(in *inputs) { in.entry.Status.AtProvider = observation(*in, decide(*in, noon), noon) }
+	stage := func(s v1alpha1.BootStage, tl v1alpha1.BootTimeline, report string) func(*inputs) {
+		return func(in *inputs) {
+			in.session.Status.Stage, in.session.Status.Timeline, in.session.Status.LastReport = s, tl, report
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		stage  v1alpha1.BootStage
+		report string
+	}{
+		"Passed":  {"A step of this moment is soon over.", world(granted, before, stage(v1alpha1.StageScript, v1alpha1.BootTimeline{Script: at(time.Second)}, "")), v1alpha1.StageWaiting, ""},
+		"Stays":   {"One that a machine stays at is told.", world(granted, before, stage(v1alpha1.StageScript, v1alpha1.BootTimeline{Script: at(2 * time.Second)}, "")), v1alpha1.StageScript, ""},
+		"Ahead":   {"So is one of a boot server whose clock is ahead.", world(granted, before, stage(v1alpha1.StageScript, v1alpha1.BootTimeline{Script: at(-time.Hour)}, "")), v1alpha1.StageScript, ""},
+		"First":   {"Where nothing was told yet everything is.", world(granted, stage(v1alpha1.StageDHCP, v1alpha1.BootTimeline{DHCP: at(0)}, "")), v1alpha1.StageDHCP, ""},
+		"Begins":  {"The begin of an install is told at once.", world(granted, before, consumed, stage(v1alpha1.StageInstalling, v1alpha1.BootTimeline{Began: at(0)}, "10%")), v1alpha1.StageInstalling, "10%"},
+		"Reports": {"What is reported on the way is the session's to tell.", world(granted, consumed, stage(v1alpha1.StageInstalling, v1alpha1.BootTimeline{Began: at(0)}, "10%"), before, stage(v1alpha1.StageInstalling, v1alpha1.BootTimeline{Began: at(0)}, "20%")), v1alpha1.StageInstalling, "10%"},
+		"Fails":   {"The last word of an install is told.", world(granted, consumed, stage(v1alpha1.StageInstalling, v1alpha1.BootTimeline{Began: at(0)}, "10%"), before, stage(v1alpha1.StageFailed, v1alpha1.BootTimeline{Began: at(0)}, "no disk")), v1alpha1.StageFailed, "no disk"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := observation(tc.in, decide(tc.in, noon), noon)
+			if o.Stage != tc.stage || o.LastReport != tc.report {
+				t.Errorf("%s\nobservation(...) tells %q, %q: want %q, %q", tc.reason, o.Stage, o.LastReport, tc.stage, tc.report)
 			}
 		})
 	}

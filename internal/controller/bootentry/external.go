@@ -18,15 +18,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// grantLife is how long a grant waits for its machine.
-const grantLife = 24 * time.Hour
-
-// Crash points, between deciding and recording.
-const (
-	failBeforeGrant = "grant-before-write"
-	failAfterGrant  = "grant-after-write"
-)
-
 // A connector makes external clients. All its parts are replaced in tests.
 type connector struct {
 	kube          client.Client
@@ -59,7 +50,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.BootEntry) (managed
 	}
 	now := e.now()
 	d := decide(in, now)
-	mg.Status.AtProvider = observation(in, d)
+	mg.Status.AtProvider = observation(in, d, now)
 	mg.SetConditions(conditions(in, d, now)...)
 	late := false
 	if s := in.session; s != nil && s.Spec.EntryUID == string(mg.UID) && meta.GetExternalName(mg) != string(s.UID) {
@@ -102,11 +93,38 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 	return managed.ExternalCreation{}, nil
 }
 
-// Update takes one step, decided anew on what the API server says now: a cache may be behind.
+// conflictTries of a step whose write met somebody else's. bootd writes sessions too, at each stage of a boot.
+const conflictTries = 5
+
+// Update takes one step, decided on what the API server says now: a cache may be behind. A write that meets another changed nothing:
+// the step is then decided anew on a fresh read, or left to the next look, and isn't a failure that anybody should read of.
 func (e *external) Update(ctx context.Context, mg *v1alpha1.BootEntry) (managed.ExternalUpdate, error) {
+	for range conflictTries {
+		err := e.step(ctx, mg)
+		if !kerrors.IsConflict(err) {
+			return managed.ExternalUpdate{}, err
+		}
+		if there, err := e.refresh(ctx, mg); err != nil || !there {
+			return managed.ExternalUpdate{}, err
+		}
+	}
+	return managed.ExternalUpdate{}, nil
+}
+
+// refresh reads the entry anew, but for the status that Observe has just made. It says whether it's still there to be worked on.
+func (e *external) refresh(ctx context.Context, mg *v1alpha1.BootEntry) (bool, error) {
+	now, err := get[v1alpha1.BootEntry](ctx, e.live, mg.Namespace, mg.Name)
+	if err != nil || now == nil || now.UID != mg.UID || now.DeletionTimestamp != nil {
+		return false, err
+	}
+	mg.ObjectMeta, mg.Spec = now.ObjectMeta, now.Spec
+	return true, nil
+}
+
+func (e *external) step(ctx context.Context, mg *v1alpha1.BootEntry) error {
 	in, err := gatherer{e.live, e.bootNamespace}.gather(ctx, mg)
 	if err != nil {
-		return managed.ExternalUpdate{}, err
+		return err
 	}
 	d := decide(in, e.now())
 	switch d.step {
@@ -121,7 +139,7 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 	case stepIssue:
 		err = e.issue(ctx, mg, in, d)
 	}
-	return managed.ExternalUpdate{}, err
+	return err
 }
 
 // Delete closes the session, then takes the copied data away. The session itself goes with its owner.
@@ -149,108 +167,6 @@ func (e *external) copyData(ctx context.Context, in inputs) error {
 	}
 	in.copied.Data = want.Data
 	return errors.Wrapf(e.kube.Update(ctx, in.copied), "cannot update the machine's data in namespace %q", e.bootNamespace)
-}
-
-// issue takes one step about the grant; each is idempotent, and the id that the host's record holds
-// makes a repeated one the same.
-func (e *external) issue(ctx context.Context, mg *v1alpha1.BootEntry, in inputs, d decision) error {
-	switch d.issue.Step {
-	case boot.StepRecordHost:
-		return e.recordGrant(ctx, mg, in)
-	case boot.StepRecordEntry:
-		r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.host.Annotations, v1alpha1.AnnotationGranted)
-		return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationGranted: r})
-	case boot.StepGrant:
-		return e.writeGrant(ctx, mg, in, d)
-	case boot.StepIssued:
-		return e.markIssued(ctx, mg, in)
-	case boot.StepRecordInstalled:
-		i := in.session.Status.Installed
-		return e.recordInstalled(ctx, mg, in, i.Generation, i.PlanDigest, i.At.Time)
-	case boot.StepAdopt:
-		return e.adopt(ctx, mg, in)
-	case boot.StepClear:
-		in.session.Spec.Grant = nil
-		return errors.Wrap(e.kube.Update(ctx, in.session), "cannot clear the used grant")
-	case boot.StepReopen:
-		in.session.Spec.Grant, in.session.Spec.Revocation = nil, nil
-		return errors.Wrap(e.kube.Update(ctx, in.session), "cannot reopen the BootSession")
-	case boot.StepNone, boot.StepWait, boot.StepAsk, boot.StepCreateSession:
-	}
-	return nil
-}
-
-// recordGrant decides a grant, by writing it down before it's given.
-func (e *external) recordGrant(ctx context.Context, mg *v1alpha1.BootEntry, in inputs) error {
-	r := &v1alpha1.GrantRecord{
-		EntryUID: string(mg.UID), HostUID: hostUID(in), Generation: mg.Spec.ForProvider.Install.Generation,
-		GrantID: e.newID(), SessionUID: string(in.session.UID), State: v1alpha1.GrantIssuing,
-	}
-	if in.host == nil {
-		return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationGranted: r})
-	}
-	r.Serial = in.host.Status.AtProvider.Identity.Serial
-	return e.annotate(ctx, in.host, map[string]any{v1alpha1.AnnotationGranted: r})
-}
-
-func (e *external) writeGrant(ctx context.Context, mg *v1alpha1.BootEntry, in inputs, d decision) error {
-	r := grantRecord(mg.Annotations)
-	if r == nil || d.plan == nil {
-		return errors.New("the grant's record is gone")
-	}
-	e.failpoint(failBeforeGrant)
-	in.session.Spec.Grant = &v1alpha1.Grant{
-		ID: r.GrantID, HostUID: r.HostUID, EntryUID: r.EntryUID, Generation: r.Generation,
-		PlanDigest: d.plan.Digest(), Expires: metav1.NewTime(e.now().Add(grantLife)),
-	}
-	if err := e.kube.Update(ctx, in.session); err != nil {
-		return errors.Wrap(err, "cannot write the grant")
-	}
-	e.failpoint(failAfterGrant)
-	e.record.Event(mg, event.Normal("Granted", "granted one install", "generation", encode(r.Generation)))
-	return nil
-}
-
-func (e *external) markIssued(ctx context.Context, mg *v1alpha1.BootEntry, in inputs) error {
-	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](mg.Annotations, v1alpha1.AnnotationGranted)
-	if r == nil {
-		return errors.New("the grant's record is gone")
-	}
-	r.State, r.Revision = v1alpha1.GrantIssued, in.session.ResourceVersion
-	if in.host != nil {
-		if err := e.annotate(ctx, in.host, map[string]any{v1alpha1.AnnotationGranted: r}); err != nil {
-			return err
-		}
-	}
-	return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationGranted: r})
-}
-
-func (e *external) recordInstalled(ctx context.Context, mg *v1alpha1.BootEntry, in inputs, generation int64, digest string, at time.Time) error {
-	r := &v1alpha1.InstalledRecord{
-		EntryUID: string(mg.UID), HostUID: hostUID(in), Generation: generation, PlanDigest: digest, At: at.UTC().Format(time.RFC3339),
-	}
-	if in.host != nil {
-		r.Serial = in.host.Status.AtProvider.Identity.Serial
-		if err := e.annotate(ctx, in.host, map[string]any{v1alpha1.AnnotationInstalled: r}); err != nil {
-			return err
-		}
-	}
-	return e.annotate(ctx, mg, map[string]any{v1alpha1.AnnotationInstalled: r})
-}
-
-// adopt takes a confirmed machine over as it runs: its install becomes this entry's own. The host's records are written as one, and
-// then the entry's: whatever happens in between, the question and its answer are still the same.
-func (e *external) adopt(ctx context.Context, mg *v1alpha1.BootEntry, in inputs) error {
-	records, err := adoption(in, e.now())
-	if err != nil {
-		return err
-	}
-	for _, o := range []client.Object{in.host, mg} {
-		if err := e.annotate(ctx, o, records); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // annotate writes JSON annotations of one object, if it's still the one that was read. Nothing else of

@@ -80,7 +80,7 @@ func world(change ...func(*inputs)) inputs {
 	synced := xpv2.ReconcileSuccess()
 	synced.ObservedGeneration = 3
 	in.host.Generation = 3
-	in.host.SetConditions(synced, condition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, ""))
+	in.host.SetConditions(synced, v1alpha1.NewCondition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, ""))
 	for _, c := range change {
 		c(&in)
 	}

@@ -18,6 +18,18 @@ func encode(r any) string {
 	return string(b)
 }
 
+// decided is the entry's record of its newest grant, as the host has it where that's the same grant; nil where there's none.
+func decided(in inputs) *v1alpha1.GrantRecord {
+	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
+	if r == nil || in.host == nil {
+		return r
+	}
+	if h := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.host.Annotations, v1alpha1.AnnotationGranted); h != nil && h.GrantID == r.GrantID && h.EntryUID == r.EntryUID {
+		return h
+	}
+	return r
+}
+
 func grantRecord(as map[string]string) *boot.GrantRecord {
 	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](as, v1alpha1.AnnotationGranted)
 	if r == nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // observation is what the boot plane says of the machine.
-func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
+func observation(in inputs, d decision, now time.Time) v1alpha1.BootEntryObservation {
 	o := v1alpha1.BootEntryObservation{Plan: d.kept, InstalledGeneration: installedGeneration(in)}
 	if d.plan != nil {
 		o.Plan = planStatus(*d.plan)
@@ -25,14 +25,11 @@ func observation(in inputs, d decision) v1alpha1.BootEntryObservation {
 		o.Stage = v1alpha1.StageWaiting
 		return o
 	}
-	o.Stage, o.Timeline, o.LastReport = s.Status.Stage, s.Status.Timeline, s.Status.LastReport
-	if o.Stage == "" {
-		o.Stage = v1alpha1.StageWaiting
-	}
 	if g := s.Spec.Grant; g != nil && s.Spec.Revocation == nil && g.Generation > o.InstalledGeneration {
 		o.Grant = g.DeepCopy()
 		o.GrantConsumed = s.Status.Consumed != nil && s.Status.Consumed.GrantID == g.ID
 	}
+	tell(&o, in, now)
 	return o
 }
 
@@ -56,9 +53,9 @@ func installedObservation(in inputs) *v1alpha1.InstalledObservation {
 
 // conditions of an entry beside Synced, all derived from what was read just now.
 func conditions(in inputs, d decision, now time.Time) []xpv2.Condition {
-	planned := condition(v1alpha1.ConditionPlanned, true, v1alpha1.ReasonAvailable, "")
+	planned := v1alpha1.NewCondition(v1alpha1.ConditionPlanned, true, v1alpha1.ReasonAvailable, "")
 	if d.problem != nil {
-		planned = condition(v1alpha1.ConditionPlanned, false, d.problem.reason, d.problem.message)
+		planned = v1alpha1.NewCondition(v1alpha1.ConditionPlanned, false, d.problem.reason, d.problem.message)
 	}
 	served := servedCondition(in, d, now)
 	installed := installedCondition(in, d)
@@ -73,19 +70,11 @@ func conditions(in inputs, d decision, now time.Time) []xpv2.Condition {
 	return []xpv2.Condition{planned, served, installed, bootedCondition(in), currentCondition(in, d), ready}
 }
 
-func condition(t xpv2.ConditionType, ok bool, r xpv2.ConditionReason, msg string) xpv2.Condition {
-	c := xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: msg, LastTransitionTime: metav1.Now()}
-	if ok {
-		c.Status = corev1.ConditionTrue
-	}
-	return c
-}
-
 func askCondition(in inputs, d decision) xpv2.Condition {
 	if !d.asks() {
-		return condition(xpv2.TypeReady, true, v1alpha1.ReasonAvailable, "")
+		return v1alpha1.NewCondition(xpv2.TypeReady, true, v1alpha1.ReasonAvailable, "")
 	}
-	return condition(xpv2.TypeReady, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
+	return v1alpha1.NewCondition(xpv2.TypeReady, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
 }
 
 // questionText asks in one sentence: what was found, and what a person can do.
@@ -119,10 +108,10 @@ func questionText(in inputs, reason string) string {
 // servedCondition says whether a live boot server of the network has seen what it must serve.
 func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 	if d.plan == nil && d.kept == nil {
-		return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootEntry, "there is no plan to serve yet")
+		return v1alpha1.NewCondition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootEntry, "there is no plan to serve yet")
 	}
 	if in.network == nil {
-		return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonNotFound, "the machine's BootNetwork isn't there")
+		return v1alpha1.NewCondition(v1alpha1.ConditionServed, false, v1alpha1.ReasonNotFound, "the machine's BootNetwork isn't there")
 	}
 	need := neededRevision(in)
 	live := 0
@@ -132,7 +121,7 @@ func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 		}
 		live++
 		if revision(s.Status.SyncedRevision) >= need {
-			return condition(v1alpha1.ConditionServed, true, v1alpha1.ReasonAvailable, "")
+			return v1alpha1.NewCondition(v1alpha1.ConditionServed, true, v1alpha1.ReasonAvailable, "")
 		}
 	}
 	msg := fmt.Sprintf("no boot server of BootNetwork %q has answered in the last %s; see that bootd runs on a node of that segment",
@@ -140,7 +129,7 @@ func servedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 	if live > 0 {
 		msg = fmt.Sprintf("no boot server of BootNetwork %q has seen the newest grant yet", in.network.Namespace+"/"+in.network.Name)
 	}
-	return condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootServer, msg)
+	return v1alpha1.NewCondition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootServer, msg)
 }
 
 func serves(s v1alpha1.BootServer, n *v1alpha1.BootNetwork) bool {
@@ -152,17 +141,22 @@ func serves(s v1alpha1.BootServer, n *v1alpha1.BootNetwork) bool {
 	return false
 }
 
-// neededRevision is the one at which the session first held the live grant. Revisions of one cluster
-// compare as integers.
+// neededRevision is the one at which the session first held the live grant; before that, the one at which the grant was decided: a
+// boot server that has come so far knows whether the generation was used, and only then is a machine switched off for it. Revisions
+// of one cluster compare as integers.
 func neededRevision(in inputs) uint64 {
-	r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
-	if in.session == nil || in.session.Spec.Grant == nil || r == nil || r.GrantID != in.session.Spec.Grant.ID {
+	r := decided(in)
+	if in.session == nil || r == nil {
 		return 0
 	}
-	if r.Revision == "" {
+	held := in.session.Spec.Grant != nil && r.GrantID == in.session.Spec.Grant.ID
+	switch {
+	case held && r.State != v1alpha1.GrantIssued, held && r.Revision == "":
 		return revision(in.session.ResourceVersion)
+	case held, r.State != v1alpha1.GrantIssued:
+		return revision(r.Revision)
 	}
-	return revision(r.Revision)
+	return 0
 }
 
 func revision(s string) uint64 {
@@ -184,25 +178,29 @@ func raised(in inputs) string {
 func installedCondition(in inputs, d decision) xpv2.Condition {
 	want := in.entry.Spec.ForProvider.Install.Generation
 	if have := installedGeneration(in); have > 0 && have >= want {
-		return condition(v1alpha1.ConditionInstalled, true, v1alpha1.ReasonAvailable, fmt.Sprintf("generation %d is installed", have))
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, true, v1alpha1.ReasonAvailable, fmt.Sprintf("generation %d is installed", have))
 	}
 	if want == 0 {
-		return condition(v1alpha1.ConditionInstalled, false, "NothingAsked", "install.generation is 0: the machine boots from its disk")
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, "NothingAsked", "install.generation is 0: the machine boots from its disk")
 	}
 	if d.asks() {
-		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonNeedsConfirmation, questionText(in, d.issue.Reason))
 	}
 	if d.issue.Reason == boot.IssueGrantExpired {
-		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
 			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise %s to ask again", want, raised(in)))
 	}
 	if usedAlready(in, want) {
-		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, fmt.Sprintf(
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, fmt.Sprintf(
 			"an install of generation %d was begun once and isn't known to have ended; nothing is installed twice by itself: raise %s to %d to install again", want, raised(in), want+1))
 	}
 	if d.issue.Reason == boot.IssuePowerUnknown {
-		return condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForHost,
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForHost,
 			fmt.Sprintf("generation %d isn't granted yet: waiting for the BMC to say whether the machine is off", want))
+	}
+	if d.issue.Reason == boot.IssueHostNotOff {
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForPowerOff,
+			fmt.Sprintf("generation %d is granted once the machine was seen off", want))
 	}
 	return installing(in, want)
 }
@@ -220,7 +218,7 @@ func usedAlready(in inputs, want int64) bool {
 // installing says where an install is that has been granted, or how it ended.
 func installing(in inputs, want int64) xpv2.Condition {
 	c := func(r xpv2.ConditionReason, format string, args ...any) xpv2.Condition {
-		return condition(v1alpha1.ConditionInstalled, false, r, fmt.Sprintf(format, args...))
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, r, fmt.Sprintf(format, args...))
 	}
 	s := in.session
 	if s == nil || s.Spec.Grant == nil || s.Spec.Grant.Generation != want {
@@ -237,25 +235,36 @@ func installing(in inputs, want int64) xpv2.Condition {
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:
 		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise %s to %d",
 			len(s.Status.Opened), s.Status.Stage, raised(in), want+1)
+	case overtaken(in):
+		return c(v1alpha1.ReasonWaitingForDHCP, "generation %d was granted anew after the machine had loaded its boot script, which counts no more: it installs when it boots from the network again; reset it if it doesn't by itself", want)
 	case s.Status.StageReason == string(v1alpha1.ReasonDigestMismatch):
 		return c(v1alpha1.ReasonDigestMismatch, "%s", s.Status.LastReport)
 	}
 	return c(v1alpha1.ReasonWaitingForDHCP, "generation %d is granted; waiting for the machine to boot from the network", want)
 }
 
+// overtaken says whether the machine, since it was powered on, was given a script of another grant than the one that stands.
+func overtaken(in inputs) bool {
+	o, g := in.session.Status.Opened, in.session.Spec.Grant
+	if len(o) == 0 || in.session.Status.OpenedGrantID == g.ID || in.host == nil || in.host.Status.AtProvider.PoweredOnAt == nil {
+		return false
+	}
+	return o[len(o)-1].At.After(in.host.Status.AtProvider.PoweredOnAt.Time)
+}
+
 func bootedCondition(in inputs) xpv2.Condition {
 	s := in.session
 	if s == nil || s.Status.Timeline.BootedFromDisk == nil {
-		return condition(v1alpha1.ConditionBooted, false, v1alpha1.ReasonWaitingForDiskBoot, "the machine has not been seen booting from its disk")
+		return v1alpha1.NewCondition(v1alpha1.ConditionBooted, false, v1alpha1.ReasonWaitingForDiskBoot, "the machine has not been seen booting from its disk")
 	}
-	return condition(v1alpha1.ConditionBooted, true, v1alpha1.ReasonAvailable, "")
+	return v1alpha1.NewCondition(v1alpha1.ConditionBooted, true, v1alpha1.ReasonAvailable, "")
 }
 
 func currentCondition(in inputs, d decision) xpv2.Condition {
 	r := installRecord(in.entry.Annotations)
 	if r == nil || r.EntryUID != string(in.entry.UID) || d.plan == nil || r.PlanDigest == d.plan.Digest() {
-		return condition(v1alpha1.ConditionCurrent, true, v1alpha1.ReasonAvailable, "")
+		return v1alpha1.NewCondition(v1alpha1.ConditionCurrent, true, v1alpha1.ReasonAvailable, "")
 	}
-	return condition(v1alpha1.ConditionCurrent, false, v1alpha1.ReasonOutdated, fmt.Sprintf(
+	return v1alpha1.NewCondition(v1alpha1.ConditionCurrent, false, v1alpha1.ReasonOutdated, fmt.Sprintf(
 		"generation %d was installed from another plan than what is written now; raise %s to %d to apply it", r.Generation, raised(in), in.entry.Spec.ForProvider.Install.Generation+1))
 }

@@ -200,7 +200,7 @@ func TestBoot(t *testing.T) {
 			"What the entry misses is what the claim says.",
 			world(func(in *inputs) {
 				in.entry.Status.AtProvider.Plan = nil
-				in.entry.SetConditions(condition(v1alpha1.ConditionPlanned, false, v1alpha1.ReasonExhausted, "prefix full"))
+				in.entry.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionPlanned, false, v1alpha1.ReasonExhausted, "prefix full"))
 			}),
 			want{phase: v1alpha1.ClaimPreparing, reason: v1alpha1.ReasonExhausted, says: "prefix full"},
 		},
@@ -217,7 +217,7 @@ func TestBoot(t *testing.T) {
 		"NotServed": {
 			"No power before a boot server has seen the grant.",
 			world(func(in *inputs) {
-				in.entry.SetConditions(condition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootServer, "none"))
+				in.entry.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionServed, false, v1alpha1.ReasonWaitingForBootServer, "none"))
 			}),
 			want{phase: v1alpha1.ClaimPreparing, reason: v1alpha1.ReasonWaitingForBootServer},
 		},
@@ -285,7 +285,7 @@ func TestBoot(t *testing.T) {
 		"Interrupted": {
 			"What failed is said, and left alone.",
 			world(started, applied(v1alpha1.PoweredOn, 1), func(in *inputs) {
-				in.entry.SetConditions(condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, "raise it"))
+				in.entry.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, "raise it"))
 			}),
 			want{phase: v1alpha1.ClaimFailed, reason: v1alpha1.ReasonInterrupted, says: "raise it"},
 		},

@@ -56,7 +56,7 @@ func host() *v1alpha1.RedfishHost {
 	h.Status.AtProvider.Power = v1alpha1.PoweredOff
 	synced := xpv2.ReconcileSuccess()
 	synced.ObservedGeneration = 3
-	h.SetConditions(xpv2.Available(), synced, condition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, ""))
+	h.SetConditions(xpv2.Available(), synced, v1alpha1.NewCondition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, ""))
 	return h
 }
 
@@ -72,9 +72,9 @@ func entry() *v1alpha1.BootEntry {
 		Stage: v1alpha1.StageWaiting,
 	}
 	e.SetConditions(xpv2.Available(),
-		condition(v1alpha1.ConditionPlanned, true, v1alpha1.ReasonAvailable, ""),
-		condition(v1alpha1.ConditionServed, true, v1alpha1.ReasonAvailable, ""),
-		condition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForDHCP, ""))
+		v1alpha1.NewCondition(v1alpha1.ConditionPlanned, true, v1alpha1.ReasonAvailable, ""),
+		v1alpha1.NewCondition(v1alpha1.ConditionServed, true, v1alpha1.ReasonAvailable, ""),
+		v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForDHCP, ""))
 	return e
 }
 

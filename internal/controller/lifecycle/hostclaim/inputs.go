@@ -55,6 +55,15 @@ func (in inputs) ownSession() *v1alpha1.BootSession {
 	return in.session
 }
 
+// consumed says whether the grant that stands was used: by the entry's status, or by the session, which was read just now.
+func (in inputs) consumed() bool {
+	if in.entry.Status.AtProvider.Grant != nil && in.entry.Status.AtProvider.GrantConsumed {
+		return true
+	}
+	s := in.ownSession()
+	return s != nil && s.Spec.Grant != nil && s.Status.Consumed != nil && s.Status.Consumed.GrantID == s.Spec.Grant.ID
+}
+
 func (in inputs) serial() string {
 	if in.host == nil {
 		return ""
@@ -76,6 +85,11 @@ func (in inputs) seenOff() bool {
 	return h.Spec.ForProvider.Power == v1alpha1.PoweredOff && h.Status.AtProvider.Power == v1alpha1.PoweredOff &&
 		s.Status == corev1.ConditionTrue && s.ObservedGeneration >= h.Generation &&
 		h.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue
+}
+
+// off says whether the machine is off and nobody asks for it to be on.
+func (in inputs) off() bool {
+	return in.power() == v1alpha1.PoweredOff && in.host.Spec.ForProvider.Power != v1alpha1.PoweredOn
 }
 
 // liveServers counts the live boot servers that may honour the session: of the network that it was made for, and of the one that the

@@ -33,6 +33,7 @@ type reconciler struct {
 	record        event.Recorder
 	now           func() time.Time
 	newID         func() string
+	told          told
 }
 
 // Reconcile decides where a claim is, takes its next act, and says so in its status.
@@ -69,6 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: pollPending}, nil
 	}
 	if v.act == actFinish {
+		r.told.forget(claim.UID)
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
@@ -121,7 +123,7 @@ func (r *reconciler) writeStatus(ctx context.Context, in inputs, v verdict) erro
 		return nil
 	}
 	s := status(in, v)
-	if cmp.Equal(s, in.claim.Status) {
+	if cmp.Equal(s, in.claim.Status) || onTheWay(v) && r.told.lately(in.claim.UID, in.now) {
 		return nil
 	}
 	before := in.claim.Status
@@ -129,6 +131,7 @@ func (r *reconciler) writeStatus(ctx context.Context, in inputs, v verdict) erro
 	if err := r.kube.Status().Update(ctx, in.claim); err != nil {
 		return errors.Wrap(client.IgnoreNotFound(err), "cannot write HostClaim's status")
 	}
+	r.told.at(in.claim.UID, in.now)
 	if before.Phase != s.Phase || before.Reason != s.Reason {
 		r.tell(in.claim, v)
 	}

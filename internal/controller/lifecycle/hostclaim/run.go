@@ -5,6 +5,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -116,25 +117,21 @@ func install(in inputs, generation int64) verdict {
 	if r != nil && r.EntryUID == string(e.UID) && r.HostUID == string(in.host.UID) && r.Generation == generation && !stoppedBefore(in, *r) {
 		return apply(in, progress(in, generation), wish{v1alpha1.PoweredOn, r.Once})
 	}
-	if g := e.Status.AtProvider.Grant; g != nil && e.Status.AtProvider.GrantConsumed {
+	if in.consumed() {
 		return progress(in, generation) // Its install has begun, whoever powered it on: it isn't reset.
 	}
-	switch {
-	case in.seenOff(), in.power() == v1alpha1.PoweredOff && in.host.Spec.ForProvider.Power != v1alpha1.PoweredOn:
+	if in.off() {
 		v := at(v1alpha1.ClaimPoweringOn, v1alpha1.ReasonWaitingForPowerOn, "host %s will be powered on to install generation %d", in.host.Name, generation)
 		v.boot = &v1alpha1.BootRecord{EntryUID: string(e.UID), HostUID: string(in.host.UID), Generation: generation, Once: nextOnce(in)}
 		return v.then(actRecordBoot)
-	case in.power() == "":
-		return at(v1alpha1.ClaimPreparing, hostReason(in.host), "the power of host %s isn't known%s", in.host.Name, troubleOf(in.host))
 	}
-	v := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForPowerOff, "host %s is powered off first, to install generation %d%s", in.host.Name, generation, troubleOf(in.host))
-	return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+	return switchOff(in, generation)
 }
 
 // stoppedBefore says whether a machine was started for its install, and stopped by its claim before the install began: its network
 // boot may be used up, and starts anew with its power.
 func stoppedBefore(in inputs, r v1alpha1.BootRecord) bool {
-	return in.seenOff() && currentOnce(in) >= r.Once && !in.entry.Status.AtProvider.GrantConsumed
+	return in.seenOff() && currentOnce(in) >= r.Once && !in.consumed()
 }
 
 // granted says, by an empty verdict, whether the generation is granted and a boot server has seen it.
@@ -157,6 +154,9 @@ func granted(in inputs, generation int64) verdict {
 	if installed.Reason == v1alpha1.ReasonWaitingForHost {
 		return at(v1alpha1.ClaimPreparing, hostReason(in.host), "%s%s", installed.Message, troubleOf(in.host))
 	}
+	if installed.Reason == v1alpha1.ReasonWaitingForPowerOff {
+		return offFirst(in, generation)
+	}
 	if g == nil || g.Generation != generation || g.HostUID != string(in.host.UID) || g.PlanDigest != plan.Digest {
 		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet", generation)
 	}
@@ -164,6 +164,43 @@ func granted(in inputs, generation int64) verdict {
 		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
 	}
 	return verdict{}
+}
+
+// offFirst switches a machine off that is to be granted an install once it's off. The entry says that it waits for that, and the live
+// objects must agree: the grant is decided, and there's none that the machine could use, or be using, meanwhile.
+func offFirst(in inputs, generation int64) verdict {
+	waiting := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootEntry, "generation %d isn't granted yet%s", generation, troubleOf(in.host))
+	if c := in.entry.GetCondition(v1alpha1.ConditionServed); c.Status != corev1.ConditionTrue {
+		return at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForBootServer, "%s", c.Message)
+	}
+	if !in.undecided(generation) || in.off() {
+		return waiting
+	}
+	return switchOff(in, generation)
+}
+
+func switchOff(in inputs, generation int64) verdict {
+	if in.power() == "" {
+		return at(v1alpha1.ClaimPreparing, hostReason(in.host), "the power of host %s isn't known%s", in.host.Name, troubleOf(in.host))
+	}
+	v := at(v1alpha1.ClaimPreparing, v1alpha1.ReasonWaitingForPowerOff, "host %s is powered off first, to install generation %d%s", in.host.Name, generation, troubleOf(in.host))
+	return apply(in, v, wish{v1alpha1.PoweredOff, currentOnce(in)})
+}
+
+// undecided says whether a grant of this generation was recorded and not given yet, and no other can be used.
+func (in inputs) undecided(generation int64) bool {
+	s := in.ownSession()
+	if s == nil || s.Spec.Grant != nil || s.Spec.Revocation != nil {
+		return false
+	}
+	for _, o := range []client.Object{in.entry, in.host} {
+		r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](o.GetAnnotations(), v1alpha1.AnnotationGranted)
+		if r == nil || r.EntryUID != string(in.entry.UID) || r.HostUID != string(in.host.UID) || r.Generation != generation || r.State == v1alpha1.GrantIssued {
+			return false
+		}
+	}
+	c := s.Status.Consumed
+	return c == nil || c.EntryUID != string(in.entry.UID) || c.Generation < generation
 }
 
 // ended says whether an install ended without a system, and waits for a person.

@@ -37,7 +37,7 @@ func TestHostSentence(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			h := host()
-			h.SetConditions(condition(v1alpha1.ConditionReachable, false, tc.state, operators))
+			h.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionReachable, false, tc.state, operators))
 			if got := hostReason(h); got != tc.want {
 				t.Errorf("%s: want reason %q, got %q", tc.reason, tc.want, got)
 			}

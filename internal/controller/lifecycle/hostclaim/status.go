@@ -3,7 +3,6 @@ package hostclaim
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -13,10 +12,10 @@ func status(in inputs, v verdict) v1alpha1.HostClaimStatus {
 	s := *in.claim.Status.DeepCopy()
 	s.Phase, s.Reason, s.Message = v.phase, string(v.reason), v.message
 	s.Host = hostFacts(in)
-	ready := condition(xpv2.TypeReady, v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped, v.reason, v.message)
-	bound := condition(v1alpha1.ConditionBound, in.bound(), v1alpha1.ReasonBound, "")
+	ready := v1alpha1.NewCondition(xpv2.TypeReady, v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped, v.reason, v.message)
+	bound := v1alpha1.NewCondition(v1alpha1.ConditionBound, in.bound(), v1alpha1.ReasonBound, "")
 	if !in.bound() {
-		bound = condition(v1alpha1.ConditionBound, false, v.reason, v.message)
+		bound = v1alpha1.NewCondition(v1alpha1.ConditionBound, false, v.reason, v.message)
 	}
 	s.SetConditions(ready, bound)
 	if in.bound() {
@@ -40,25 +39,17 @@ func hostFacts(in inputs) *v1alpha1.HostFacts {
 
 func reachable(h *v1alpha1.RedfishHost) xpv2.Condition {
 	if h.GetCondition(v1alpha1.ConditionReachable).Status == corev1.ConditionTrue {
-		return condition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, "")
+		return v1alpha1.NewCondition(v1alpha1.ConditionReachable, true, v1alpha1.ReasonAvailable, "")
 	}
-	return condition(v1alpha1.ConditionReachable, false, hostReason(h), hostSentence(h))
+	return v1alpha1.NewCondition(v1alpha1.ConditionReachable, false, hostReason(h), hostSentence(h))
 }
 
 func healthy(h *v1alpha1.RedfishHost) xpv2.Condition {
 	health := h.Status.AtProvider.Health
 	if health == "" {
-		c := condition(v1alpha1.ConditionHealthy, false, "Unknown", "the BMC doesn't say")
+		c := v1alpha1.NewCondition(v1alpha1.ConditionHealthy, false, "Unknown", "the BMC doesn't say")
 		c.Status = corev1.ConditionUnknown
 		return c
 	}
-	return condition(v1alpha1.ConditionHealthy, health == "OK", xpv2.ConditionReason(health), "")
-}
-
-func condition(t xpv2.ConditionType, ok bool, r xpv2.ConditionReason, msg string) xpv2.Condition {
-	c := xpv2.Condition{Type: t, Status: corev1.ConditionFalse, Reason: r, Message: msg, LastTransitionTime: metav1.Now()}
-	if ok {
-		c.Status = corev1.ConditionTrue
-	}
-	return c
+	return v1alpha1.NewCondition(v1alpha1.ConditionHealthy, health == "OK", xpv2.ConditionReason(health), "")
 }
