@@ -20,7 +20,8 @@ const (
 	// NeedsConfirmation: a QuestionRecord as JSON.
 	AnnotationQuestion = Group + "/question"
 	// AnnotationForceRelease, set by an operator on a HostClaim that is being deleted, gives up its
-	// unreachable host: the value is the reason. The host is quarantined, its addresses are held.
+	// unreachable host: the value is the reason. The host is quarantined, its addresses are held. On a
+	// RedfishHost it does the same, where the host's claim is gone without a release.
 	AnnotationForceRelease = Group + "/force-release"
 	// AnnotationQuarantined marks a RedfishHost that was given up; the value is the reason. An
 	// operator takes it off when the machine has been looked after.

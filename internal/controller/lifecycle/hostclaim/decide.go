@@ -14,8 +14,10 @@ import (
 type act string
 
 const (
-	actNone       act = ""
-	actFinalize   act = "AddFinalizer"
+	actNone     act = ""
+	actFinalize act = "AddFinalizer"
+	// actForget takes an operator's word about an earlier claim off a host.
+	actForget     act = "Forget"
 	actBindHost   act = "BindHost"
 	actBindClaim  act = "BindClaim"
 	actHold       act = "HoldEntryAndAddresses"
@@ -27,9 +29,12 @@ const (
 	// actKeepAddresses lets the addresses of a machine that may be running outlive their objects.
 	actKeepAddresses act = "KeepAddresses"
 	actClear         act = "ClearRecords"
-	actUnbind        act = "Unbind"
-	actLetGo         act = "LetGo"
-	actFinish        act = "RemoveFinalizer"
+	// actUnclaim takes the claim's half of the binding away, before the host's: a claim that still has its half and whose host is gone
+	// never gave it back.
+	actUnclaim act = "Unclaim"
+	actUnbind  act = "Unbind"
+	actLetGo   act = "LetGo"
+	actFinish  act = "RemoveFinalizer"
 )
 
 // wish is what the claim applies to its host, as one whole.
@@ -104,13 +109,20 @@ func bind(in inputs) verdict {
 	if in.holdsHost() {
 		return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is held, the claim's half follows", in.host.Name).then(actBindClaim)
 	}
-	return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is free and will be held", in.host.Name).then(actBindHost)
+	v := at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is free and will be held", in.host.Name)
+	if in.host.Annotations[v1alpha1.AnnotationForceRelease] != "" {
+		return v.then(actForget)
+	}
+	return v.then(actBindHost)
 }
 
 // bindable says, by an empty verdict, whether the host may be held by this claim now.
 func bindable(in inputs) verdict {
 	h, c := in.host, in.claim
 	if r := h.Spec.ClaimRef; r != nil && r.UID != c.UID {
+		if in.forsaken {
+			return at(v1alpha1.ClaimPending, v1alpha1.ReasonReserved, "host %s is held by a claim that is gone and never released it; its operator must look at the host's events, or name another host", h.Name)
+		}
 		if r.Namespace != c.Namespace || r.Name != c.Name {
 			return at(v1alpha1.ClaimPending, v1alpha1.ReasonReserved, "host %s is held by another claim; name another host, or wait until it's released", h.Name)
 		}

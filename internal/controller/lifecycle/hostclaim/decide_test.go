@@ -92,6 +92,21 @@ func TestBind(t *testing.T) {
 			}),
 			want{phase: pending, reason: v1alpha1.ReasonReserved, says: "another claim;"},
 		},
+		"EarlierWord": {
+			"What an operator said about an earlier claim isn't taken for a word about this one.",
+			world(unbound, func(in *inputs) {
+				in.host.Annotations = map[string]string{v1alpha1.AnnotationForceRelease: "gone"}
+			}),
+			want{act: actForget, phase: pending, reason: v1alpha1.ReasonWaitingForBinding},
+		},
+		"Forsaken": {
+			"A machine whose claim went without a release isn't taken, and it's said whose turn it is.",
+			world(unbound, func(in *inputs) {
+				in.host.Spec.ClaimRef = &v1alpha1.ClaimReference{Namespace: "team-b", Name: "db", UID: "x"}
+				in.forsaken = true
+			}),
+			want{phase: pending, reason: v1alpha1.ReasonReserved, says: "a claim that is gone"},
+		},
 		"RestoredClaim": {
 			"A claim that was applied again has another UID: a person must look.",
 			world(func(in *inputs) { in.claim.UID = "restored" }),

@@ -20,6 +20,8 @@ type inputs struct {
 	session   *v1alpha1.BootSession
 	addresses []v1alpha1.NetBoxIPAddress
 	servers   []v1alpha1.BootServer
+	// forsaken says that the host is bound to a claim that isn't there.
+	forsaken bool
 }
 
 // hostName is where the claim's host is: its binding knows best, then its reference.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -44,6 +45,14 @@ func (r *reconciler) perform(ctx context.Context, in inputs, v verdict) error {
 		return r.keepAddresses(ctx, in)
 	case actClear:
 		return r.patch(ctx, in.host, func(o client.Object) { clearRecords(o) })
+	case actForget:
+		return r.annotate(ctx, in.host, v1alpha1.AnnotationForceRelease, "")
+	case actUnclaim:
+		return r.patch(ctx, in.claim, func(o client.Object) {
+			if c, ok := o.(*v1alpha1.HostClaim); ok {
+				c.Spec.Bound = nil
+			}
+		})
 	case actUnbind:
 		return r.apply(ctx, in.host, map[string]any{})
 	case actLetGo:
@@ -179,10 +188,13 @@ func (r *reconciler) keepAddresses(ctx context.Context, in inputs) error {
 	return nil
 }
 
+// recordsOfClaim are a host's annotations that are about the claim which has it, and go with it.
+var recordsOfClaim = []string{v1alpha1.AnnotationGranted, v1alpha1.AnnotationInstalled} //nolint:gochecknoglobals // A list of names.
+
 func clearRecords(o client.Object) {
 	as := map[string]string{}
 	for k, v := range o.GetAnnotations() {
-		if k != v1alpha1.AnnotationGranted && k != v1alpha1.AnnotationInstalled {
+		if !slices.Contains(recordsOfClaim, k) {
 			as[k] = v
 		}
 	}

@@ -80,7 +80,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // Crossplane stops listening for minutes to a composite whose parts change more than 50 times at once.
 func passing(a act) bool {
 	switch a {
-	case actFinalize, actBindHost, actBindClaim, actHold, actRecordBoot, actClear, actUnbind, actLetGo:
+	case actFinalize, actForget, actBindHost, actBindClaim, actHold, actRecordBoot, actClear, actUnclaim, actUnbind, actLetGo:
 		return true
 	case actNone, actQuestion, actApply, actRevoke, actQuarantine, actKeepAddresses, actFinish:
 	}
@@ -174,6 +174,14 @@ func (r *reconciler) gather(ctx context.Context, c *v1alpha1.HostClaim) (inputs,
 		var err error
 		if in.host, err = absent(r.live.Get(ctx, key, h), h); err != nil {
 			return in, err
+		}
+		if in.host != nil && in.host.Spec.ClaimRef != nil && !in.holdsHost() {
+			ref := in.host.Spec.ClaimRef
+			there, err := claimThere(ctx, r.live, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
+			if err != nil {
+				return in, err
+			}
+			in.forsaken = !there
 		}
 	}
 	servers := &v1alpha1.BootServerList{}

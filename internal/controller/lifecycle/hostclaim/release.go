@@ -12,7 +12,7 @@ func release(in inputs) verdict {
 	if !controllerutil.ContainsFinalizer(in.claim, v1alpha1.FinalizerRelease) {
 		return verdict{phase: v1alpha1.ClaimReleasing, reason: v1alpha1.ReasonReleasing}
 	}
-	if s := in.ownSession(); s != nil && s.DeletionTimestamp == nil && in.everBound() {
+	if s := in.ownSession(); s != nil && in.everBound() {
 		if s.Spec.Revocation == nil {
 			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForRevocation, "the boot plane is told that nothing is granted any more").then(actRevoke)
 		}
@@ -22,6 +22,13 @@ func release(in inputs) verdict {
 	}
 	if in.holdsHost() {
 		return releaseHost(in)
+	}
+	if in.lostHostsHalf() {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForPowerOff, "host %s lost its half of the binding, as after a restored backup; it's held again, to be switched off", in.host.Name).then(actBindHost)
+	}
+	if in.host == nil && in.claim.Spec.Bound != nil && !addressesKept(in) {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
+			"host %s is gone and was never seen off: it may be running, and its addresses stay in NetBox", in.claim.Spec.Bound.Name).then(actKeepAddresses)
 	}
 	if in.hostMadeAnew() && !addressesKept(in) {
 		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
@@ -48,6 +55,11 @@ func (in inputs) heldByEarlierSelf() bool {
 	}
 	r := in.host.Spec.ClaimRef
 	return r.Namespace == in.claim.Namespace && r.Name == in.claim.Name
+}
+
+// lostHostsHalf says whether the host is free, and the claim still has its half: it was never given back, since the claim's half goes first.
+func (in inputs) lostHostsHalf() bool {
+	return in.host != nil && in.host.Spec.ClaimRef == nil && in.claim.Spec.Bound != nil && in.claim.Spec.Bound.UID == in.host.UID
 }
 
 // hostMadeAnew says whether the claim was bound to an earlier object of its host: it was never given back by us, so that the machine
@@ -78,12 +90,16 @@ func releaseHost(in inputs) verdict {
 // unbind clears the host's records before its binding: a crash between the two leaves a machine that is
 // still ours, never a free one with a stranger's records.
 func unbind(in inputs) verdict {
-	for _, k := range []string{v1alpha1.AnnotationGranted, v1alpha1.AnnotationInstalled} {
+	for _, k := range recordsOfClaim {
 		if _, ok := in.host.Annotations[k]; ok {
 			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is off; its records are cleared", in.host.Name).then(actClear)
 		}
 	}
-	return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is off; it's given back", in.host.Name).then(actUnbind)
+	v := at(v1alpha1.ClaimReleasing, v1alpha1.ReasonReleasing, "host %s is off; it's given back", in.host.Name)
+	if in.claim.Spec.Bound != nil {
+		return v.then(actUnclaim)
+	}
+	return v.then(actUnbind)
 }
 
 func held(in inputs) bool {

@@ -60,20 +60,44 @@ func TestRelease(t *testing.T) {
 			world(deleted, revoked(true), off, recorded),
 			want{act: actClear, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
+		"SessionGoing": {
+			"A session that is being deleted may still be honoured.",
+			world(deleted, func(in *inputs) { in.session.DeletionTimestamp = &metav1.Time{Time: noon} }),
+			want{act: actRevoke, phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
+		},
+		"UnacknowledgedElsewhere": {
+			"An acknowledgement of an earlier revocation is none.",
+			world(deleted, revoked(false), func(in *inputs) { in.session.Status.AcknowledgedRevocation = "earlier" }),
+			want{phase: releasing, reason: v1alpha1.ReasonWaitingForRevocation},
+		},
+		"GrantedClear": {
+			"The record of a grant goes as that of an install does.",
+			world(deleted, revoked(true), off, func(in *inputs) { note(in.host, v1alpha1.AnnotationGranted, v1alpha1.GrantRecord{}) }),
+			want{act: actClear, phase: releasing, reason: v1alpha1.ReasonReleasing},
+		},
+		"Unclaim": {
+			"The claim's half of the binding goes first.",
+			world(deleted, revoked(true), off),
+			want{act: actUnclaim, phase: releasing, reason: v1alpha1.ReasonReleasing},
+		},
+		"HostsHalfLost": {
+			"A free host whose claim still has its half was never given back: it's held again, and switched off.",
+			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef = nil }),
+			want{act: actBindHost, phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff},
+		},
 		"Unbind": {
 			"Then it's free.",
-			world(deleted, revoked(true), off),
+			world(deleted, revoked(true), off, func(in *inputs) { in.claim.Spec.Bound = nil }),
 			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 		"LetGo": {
 			"Only then its entry and addresses may go.",
-			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef = nil }),
+			world(deleted, revoked(true), unbound),
 			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 		"Finish": {
 			"And the claim.",
-			world(deleted, revoked(true), func(in *inputs) {
-				in.host.Spec.ClaimRef = nil
+			world(deleted, revoked(true), unbound, func(in *inputs) {
 				in.entry.Finalizers, in.addresses[0].Finalizers = nil, nil
 			}),
 			want{act: actFinish, phase: releasing, reason: v1alpha1.ReasonReleasing},
@@ -116,16 +140,29 @@ func TestRelease(t *testing.T) {
 				in.host.Annotations = map[string]string{v1alpha1.AnnotationQuarantined: "burnt"}
 				in.addresses[0].Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
 			}),
-			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
+			want{act: actUnclaim, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 		"ForceNotNeeded": {
 			"A machine that was seen off is released as any other.",
 			world(deleted, revoked(true), off, forced),
-			want{act: actUnbind, phase: releasing, reason: v1alpha1.ReasonReleasing},
+			want{act: actUnclaim, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 		"HostGone": {
-			"A host object that is gone holds nothing back.",
-			world(deleted, func(in *inputs) { in.host = nil; in.session.DeletionTimestamp = &metav1.Time{Time: noon} }),
+			"A bound host whose object is gone was never seen off: its addresses are held.",
+			world(deleted, func(in *inputs) { in.host, in.session = nil, nil }),
+			want{act: actKeepAddresses, phase: releasing, reason: v1alpha1.ReasonNeedsConfirmation, says: "stay in NetBox"},
+		},
+		"HostGoneKept": {
+			"And then nothing holds the claim back.",
+			world(deleted, func(in *inputs) {
+				in.host, in.session = nil, nil
+				in.addresses[0].Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+			}),
+			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
+		},
+		"HostGoneReleased": {
+			"One that was given back may go before its claim, as a tenant's own does.",
+			world(deleted, func(in *inputs) { in.host, in.session, in.claim.Spec.Bound = nil, nil, nil }),
 			want{act: actLetGo, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
 		"Gone": {

@@ -47,7 +47,7 @@ func assemble(mgr ctrl.Manager, o wiring.Options) error {
 	if err != nil {
 		return fmt.Errorf("cannot build controller %q: %w", controllerName, err)
 	}
-	return nil
+	return assembleForsaker(mgr, o, r)
 }
 
 // names says whether a claim's entry, or its session, has this name.
