@@ -9,6 +9,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -152,5 +153,68 @@ func TestIssueBySteps(t *testing.T) {
 	}
 	if r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](host.Annotations, v1alpha1.AnnotationGranted); r == nil || r.State != v1alpha1.GrantIssued || r.Revision == "" {
 		t.Errorf("the host's record is %+v, want it issued, with the revision that holds the grant", r)
+	}
+}
+
+// TestRaisedWhileOn raises the generation of a machine that runs: nothing is in its session that it could use before it's off, and
+// its entry says what it waits for.
+func TestRaisedWhileOn(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		in     inputs
+	}{
+		"Installed": {"A machine that runs what was installed.", world(granted, installed, poweredOn, func(in *inputs) { in.entry.Spec.ForProvider.Install.Generation = 2 })},
+		"Looping": {"One that boots over the network again and again, with an unused grant.", world(granted, poweredOn, func(in *inputs) {
+			in.entry.Spec.ForProvider.Install.Generation = 2
+		})},
+		"Overtaken": {"One that loads by the script of another plan, of the same generation.", world(granted, poweredOn, func(in *inputs) {
+			in.entry.Spec.ForProvider.Hostname = "web-2"
+			in.session.Status.OpenedGrantID = "g"
+			in.session.Status.Opened = []v1alpha1.Opened{{Nonce: "n", At: metav1.NewMicroTime(noon.Add(-time.Minute))}}
+			note(in.claim, v1alpha1.AnnotationBoot, v1alpha1.BootRecord{EntryUID: "entry", HostUID: "host", Generation: 1, Once: 1})
+		})},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e, kube := clientOf(t, tc.in, interceptor.Funcs{})
+			generation := tc.in.entry.Spec.ForProvider.Install.Generation
+			entry := &v1alpha1.BootEntry{}
+			look := func() *v1alpha1.Grant {
+				t.Helper()
+				for range 6 {
+					if err := kube.Get(t.Context(), client.ObjectKeyFromObject(tc.in.entry), entry); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := e.Update(t.Context(), entry); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := e.Observe(t.Context(), entry); err != nil {
+					t.Fatal(err)
+				}
+				s := &v1alpha1.BootSession{}
+				if err := kube.Get(t.Context(), client.ObjectKeyFromObject(tc.in.session), s); err != nil {
+					t.Fatal(err)
+				}
+				return s.Spec.Grant
+			}
+			if g := look(); g != nil {
+				t.Fatalf("%s\nin its session while it's on: %+v", tc.reason, g)
+			}
+			if c := entry.GetCondition(v1alpha1.ConditionInstalled); c.Reason != v1alpha1.ReasonWaitingForPowerOff {
+				t.Errorf("%s\nInstalled says %s: %s", tc.reason, c.Reason, c.Message)
+			}
+			host := &v1alpha1.RedfishHost{}
+			if err := kube.Get(t.Context(), client.ObjectKeyFromObject(tc.in.host), host); err != nil {
+				t.Fatal(err)
+			}
+			host.Spec.ForProvider.Power, host.Status.AtProvider.Power = v1alpha1.PoweredOff, v1alpha1.PoweredOff
+			if err := kube.Update(t.Context(), host); err != nil {
+				t.Fatal(err)
+			}
+			if g := look(); g == nil || g.Generation != generation || g.ID != "00000000000000a1" {
+				t.Errorf("%s\ngranted once it's off: %+v", tc.reason, g)
+			}
+		})
 	}
 }
