@@ -8,23 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
-)
-
-// Versions that the modules beside this package pin. A test holds them against the go.mod files.
-const (
-	KubernetesVersion = "v1.35.4"
-	CrossplaneVersion = "v2.4.0"
-)
-
-// Names of the programs.
-const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	ControllerManager = "kube-controller-manager"
-	Kubectl           = "kubectl"
-	Crossplane        = "crossplane"
 )
 
 // A Set is where each program is, by name, and what else the Crossplane module brings.
@@ -47,44 +32,13 @@ type Finder struct {
 	Say func(string)
 }
 
-// A program of one of the pinned modules.
-type program struct {
-	name, pkg, ldflags string
-	// cold is how long a first build took on two cores, for the estimate.
-	cold time.Duration
-}
-
-// A module that pins programs.
-type module struct {
-	name     string
-	programs []program
-}
-
-func modules() []module {
-	kube := "-s -w -X k8s.io/component-base/version.gitVersion=" + KubernetesVersion +
-		" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=35" +
-		" -X k8s.io/component-base/version.gitTreeState=clean -X k8s.io/client-go/pkg/version.gitVersion=" + KubernetesVersion
-	xp := "-s -w -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=" + CrossplaneVersion +
-		" -X github.com/crossplane/crossplane/v2/internal/version.version=" + CrossplaneVersion
-	return []module{
-		{name: "kubernetes", programs: []program{
-			{name: Etcd, pkg: "go.etcd.io/etcd/server/v3", ldflags: kube, cold: 40 * time.Second},
-			{name: APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: kube, cold: 155 * time.Second},
-			{name: Kubectl, pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: kube, cold: 20 * time.Second},
-			{name: ControllerManager, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: kube, cold: 50 * time.Second},
-		}},
-		{name: "crossplane", programs: []program{
-			{name: Crossplane, pkg: "github.com/crossplane/crossplane/v2/cmd/crossplane", ldflags: xp, cold: 105 * time.Second},
-		}},
-	}
-}
-
-// Find returns every program and builds those that are missing. A lock lets only one process build.
-func (f Finder) Find(ctx context.Context) (Set, error) {
+// Find returns the local control plane's programs, and those of more modules, and builds what is missing. A lock lets only one
+// process build.
+func (f Finder) Find(ctx context.Context, more ...Module) (Set, error) {
 	set := Set{Path: map[string]string{}}
 	var missing []build
-	for _, m := range modules() {
-		dir, err := f.cacheDir(m.name)
+	for _, m := range slices.Concat(modules(), more) {
+		dir, err := f.folder(m)
 		if err != nil {
 			return Set{}, err
 		}
@@ -120,6 +74,27 @@ func isProgram(path string) bool {
 	return err == nil && i.Mode().IsRegular() && i.Mode()&0o100 != 0
 }
 
+// folder is where a module's programs are. Where they are of the module itself it's keyed by their source too.
+func (f Finder) folder(m Module) (string, error) {
+	dir, err := f.cacheDir(m.name)
+	if err != nil || !m.own {
+		return dir, err
+	}
+	files, err := filepath.Glob(filepath.Join(f.Source, m.name, "*", "*.go"))
+	if err != nil {
+		return "", fmt.Errorf("cannot list the source of %s: %w", m.name, err)
+	}
+	h := sha256.New()
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("cannot read the source of %s: %w", m.name, err)
+		}
+		_, _ = h.Write(b) // A hash takes everything.
+	}
+	return dir + "-" + hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
 // cacheDir is keyed by the module's go.sum: other versions are other folders.
 func (f Finder) cacheDir(module string) (string, error) {
 	sum, err := os.ReadFile(filepath.Join(f.Source, module, "go.sum"))
@@ -127,7 +102,7 @@ func (f Finder) cacheDir(module string) (string, error) {
 		return "", fmt.Errorf("cannot read what pins the programs of %s: %w", module, err)
 	}
 	h := sha256.Sum256(sum)
-	return filepath.Join(f.Cache, module+"-"+hex.EncodeToString(h[:])[:16]), nil
+	return filepath.Join(f.Cache, filepath.Base(module)+"-"+hex.EncodeToString(h[:])[:16]), nil
 }
 
 // Root is the top folder of the checkout that dir is in: the one with this module's go.mod.
