@@ -47,6 +47,8 @@ const (
 	ReasonInvalid              xpv2.ConditionReason = "Invalid"
 	ReasonBootLoop             xpv2.ConditionReason = "BootLoop"
 	ReasonQuarantined          xpv2.ConditionReason = "Quarantined"
+	ReasonRefused              xpv2.ConditionReason = "Refused"
+	ReasonNoEffect             xpv2.ConditionReason = "NoEffect"
 	ReasonDuplicate            xpv2.ConditionReason = "Duplicate"
 	ReasonGrantExpired         xpv2.ConditionReason = "GrantExpired"
 	ReasonInterrupted          xpv2.ConditionReason = "Interrupted"

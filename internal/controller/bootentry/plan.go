@@ -176,7 +176,7 @@ func entryOf(in inputs, addr netip.Prefix) boot.Entry {
 		Otherwise: boot.Otherwise(p.Otherwise),
 	}
 	if data := machineData(in); len(data) > 0 {
-		out.UserDataSecret, out.UserDataDigest = copyName(e), digestOf(data)
+		out.UserDataSecret, out.UserDataDigest = copyName(e), boot.DataDigest(data)
 	}
 	return out
 }

@@ -18,14 +18,6 @@ type trouble struct {
 	message string
 }
 
-// Reasons of this kind alone.
-const (
-	// reasonRefused: the BMC refused a request for a reason of its own.
-	reasonRefused xpv2.ConditionReason = "Refused"
-	// reasonNoEffect: the BMC accepted a change and didn't make it.
-	reasonNoEffect xpv2.ConditionReason = "NoEffect"
-)
-
 // Troubles that don't come from the BMC.
 var (
 	errIdentityChanged = errors.New("another machine answers")
@@ -81,13 +73,13 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	case redfish.NotFound, redfish.Protocol:
 		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q isn't a BMC with Redfish (%v): correct the address, or switch Redfish on in the BMC", in.address, e)}
 	case redfish.NoEffect:
-		return trouble{reasonNoEffect, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}
+		return trouble{v1alpha1.ReasonNoEffect, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}
 	case redfish.Unsupported:
 		return trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("the BMC at %q doesn't offer %s", in.address, e.Field)}
 	case redfish.Invalid:
 		return trouble{v1alpha1.ReasonInvalid, e.Error()}
 	case redfish.Refused:
-		return trouble{reasonRefused, fmt.Sprintf("the BMC at %q refused (%v): it is tried again", in.address, e)}
+		return trouble{v1alpha1.ReasonRefused, fmt.Sprintf("the BMC at %q refused (%v): it is tried again", in.address, e)}
 	case redfish.Unreachable:
 	}
 

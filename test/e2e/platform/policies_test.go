@@ -163,6 +163,18 @@ func trials() map[string]trial {
 			"a pool without claims may go", "admin",
 			deletePool("unclaimed", 0), "",
 		},
+		"EditorServesSegment": {
+			"who writes a segment may claim any MAC on it", "editor",
+			create("BootNetwork", "stolen", segment()), "BootNetwork stolen says which machines are answered on a segment",
+		},
+		"EditorMakesPool": {
+			"nor by a pool", "editor",
+			pool("stolen"), "RackPool stolen says which machines are answered on a segment",
+		},
+		"OperatorServesSegment": {
+			"an operator's business", "operator",
+			create("BootNetwork", "served", segment()), "",
+		},
 		"TenantReadsClaim": {
 			"a tenant reads its claims", "tenant",
 			func(ctx context.Context, c client.Client) error {
@@ -207,8 +219,9 @@ func people(ctx context.Context, t *testing.T, plane *local.Plane) map[string]cl
 		}
 	}
 	everyVerb := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "every-verb"}, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{"baremetal.m.crossplane.io"},
+		APIGroups: []string{"baremetal.m.crossplane.io", "platform.baremetal.m.crossplane.io"},
 		Resources: []string{
+			"bootnetworks", "rackpools",
 			"bootentries", "bootentries/status", "bootsessions", "bootsessions/status", "hostclaims", "hostclaims/status",
 			"netboxipaddresses", "netboxipaddresses/status", "redfishhosts", "redfishhosts/status",
 		},

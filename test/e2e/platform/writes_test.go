@@ -68,13 +68,15 @@ func deleteOf(name string) func(context.Context, client.Client) error {
 	return func(ctx context.Context, c client.Client) error { return c.Delete(ctx, named("RedfishHost", name)) }
 }
 
-// deletePool makes a pool that says how many of its hosts are claimed, which Crossplane leaves alone, and deletes it.
+// pool makes one that Crossplane leaves alone.
+func pool(name string) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error { return c.Create(ctx, paused(name)) }
+}
+
+// deletePool makes a pool that says how many of its hosts are claimed, and deletes it.
 func deletePool(name string, claimed int64) func(context.Context, client.Client) error {
 	return func(ctx context.Context, c client.Client) error {
-		u := named("RackPool", name)
-		u.SetAPIVersion("platform.baremetal.m.crossplane.io/v1alpha1")
-		u.SetAnnotations(map[string]string{"crossplane.io/paused": "true"})
-		u.Object["spec"] = map[string]any{}
+		u := paused(name)
 		if err := c.Create(ctx, u); err != nil {
 			return err
 		}
@@ -84,4 +86,18 @@ func deletePool(name string, claimed int64) func(context.Context, client.Client)
 		}
 		return c.Delete(ctx, u)
 	}
+}
+
+// paused is an empty pool that Crossplane leaves alone.
+func paused(name string) *unstructured.Unstructured {
+	u := named("RackPool", name)
+	u.SetAPIVersion("platform.baremetal.m.crossplane.io/v1alpha1")
+	u.SetAnnotations(map[string]string{"crossplane.io/paused": "true"})
+	u.Object["spec"] = map[string]any{}
+	return u
+}
+
+// segment is that of a BootNetwork.
+func segment() map[string]any {
+	return map[string]any{"subnets": []any{map[string]any{"cidr": "10.77.0.0/24"}}}
 }

@@ -27,6 +27,8 @@ var troubles = map[xpv2.ConditionReason]string{ //nolint:gochecknoglobals // A t
 	v1alpha1.ReasonNotAllowed:           "its provider config may not be used for it; the config's owner must allow its namespace in allowedNamespaces and its BMC's address in allowedAddresses",
 	v1alpha1.ReasonInvalid:              "its BMC's address or provider config isn't usable as it's written; whoever wrote it must correct it",
 	v1alpha1.ReasonNotSupported:         "its BMC lacks a function that is needed; its operator must look at it",
+	v1alpha1.ReasonRefused:              "its BMC refuses what is asked of it; its operator must look at it",
+	v1alpha1.ReasonNoEffect:             "its BMC accepts a change and doesn't make it; its operator must look at it",
 	v1alpha1.ReasonMaintenance:          "it's in maintenance",
 	v1alpha1.ReasonQuarantined:          "it's in quarantine; its operator must look at it",
 }

@@ -32,7 +32,9 @@ func TestHostSentence(t *testing.T) {
 		"Malformed":      {"An address or a reference that can't be used stays so until it's corrected.", v1alpha1.ReasonInvalid, v1alpha1.ReasonInvalid, []string{"address", "provider config", "correct it"}},
 		"NotSupported":   {"A BMC without what is needed.", v1alpha1.ReasonNotSupported, v1alpha1.ReasonNotSupported, []string{"lacks a function"}},
 		"Quarantined":    {"A burnt host.", v1alpha1.ReasonQuarantined, v1alpha1.ReasonQuarantined, []string{"quarantine"}},
-		"NotKnown":       {"A word that isn't for tenants becomes patience.", "Refused", v1alpha1.ReasonWaitingForHost, []string{"being looked at"}},
+		"Refused":        {"A BMC with a mind of its own.", v1alpha1.ReasonRefused, v1alpha1.ReasonRefused, []string{"refuses", "operator"}},
+		"NoEffect":       {"A BMC that says yes.", v1alpha1.ReasonNoEffect, v1alpha1.ReasonNoEffect, []string{"doesn't make it", "operator"}},
+		"NotKnown":       {"A word that isn't for tenants becomes patience.", "Strange", v1alpha1.ReasonWaitingForHost, []string{"being looked at"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
