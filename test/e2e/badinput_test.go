@@ -32,6 +32,7 @@ func (e *env) installedOnce(h *lab.Host) {
 
 // TestPrefixFull holds that a claim whose prefix is full waits and says so, and goes on when an address is freed.
 func TestPrefixFull(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	prefix := prefixOf(numbers.Add(1))
 	id := o.NetBox.AddCIDR(prefix.String())
@@ -82,6 +83,7 @@ spec:
 // TestWrongPassword holds that a wrong BMC password is tried exactly once, since BMCs lock accounts, and that mending the Secret
 // is all there is to do.
 func TestWrongPassword(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	const wrong = "not-the-password-7c1f"
 	o.account(lab.BMCUser, wrong, "127.0.0.0/8")
@@ -125,6 +127,7 @@ func (o *ownEnv) mend(password string) {
 // TestDuplicateBMC holds that the second host object of one machine is refused and never writes to it, and becomes usable when
 // the first one goes.
 func TestDuplicateBMC(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	h := o.newHost()
 	second := o.register(o.id, "bmc-rack-7", h.BMC.Addr())
@@ -148,6 +151,7 @@ func TestDuplicateBMC(t *testing.T) {
 // TestMissingSecret holds that a claim whose user data isn't there waits with its machine off, and that making the Secret is
 // all there is to do.
 func TestMissingSecret(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	const data = "#cloud-config\n# late but here\n"
@@ -171,6 +175,7 @@ func TestMissingSecret(t *testing.T) {
 // TestWrongDigest holds that an artifact with other bytes than its profile says is given to no machine, and that serving the
 // right ones is all there is to do.
 func TestWrongDigest(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	image, right := o.id+".raw", bytes.Repeat([]byte("right image\n"), 64<<10)
 	o.Artifacts.Put(image, right)

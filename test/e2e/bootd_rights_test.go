@@ -81,6 +81,7 @@ func (e *env) trespasses(host string) map[string]trespass {
 // TestBootdWritesNothingElse tries, with bootd's own credentials and while a machine runs, what a bootd in a stranger's hands
 // would. The machine doesn't notice.
 func TestBootdWritesNothingElse(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	node := e.withData("web", "data-of-web", h)

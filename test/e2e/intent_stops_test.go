@@ -10,10 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
 // TestProtectionRefuses holds that a protected node isn't deleted by mistake, and that the refusal says why.
 func TestProtectionRefuses(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	e.apply(changed("installGeneration: 1", "installGeneration: 0\n  protection: {reason: production database}"), "name", "web", "host", h.Name)
@@ -58,6 +60,7 @@ var stops = map[string]struct{ stop, synced, resume string }{
 
 // TestStopsWritesToNetBox holds that an address that is observed or paused isn't written to NetBox, and is once it may be.
 func TestStopsWritesToNetBox(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	address := lab.Kind("NetBoxIPAddress", e.Tenant, "vip")
 	e.apply(`
@@ -68,21 +71,21 @@ spec:
   providerConfigRef: {kind: ClusterProviderConfig, name: netbox}
   forProvider: {from: [{prefix: {cidr: ` + lab.Prefix + `}}], description: first}
 `)
-	e.ready(address)
+	id := recordOf(e.ready(address))
 	for name, s := range stops {
 		t.Run(name, func(t *testing.T) {
 			e := e.on(t)
 			e.patch(address, s.stop)
 			e.await(address, "stopped", upToDate(s.synced))
-			before := e.NetBox.Writes()
+			before := len(e.writesTo(id))
 			e.patch(address, `{"spec":{"forProvider":{"description":"changed while `+name+`"}}}`)
 			e.await(address, "looked at", upToDate(s.synced))
-			if n := e.NetBox.Writes() - before; n != 0 {
+			if n := len(e.writesTo(id)) - before; n != 0 {
 				t.Errorf("%d writes to NetBox", n)
 			}
 			e.patch(address, s.resume)
 			e.until("the write that was held back", func(context.Context) error {
-				if n := e.NetBox.Writes() - before; n != 1 {
+				if n := len(e.writesTo(id)) - before; n != 1 {
 					return fmt.Errorf("%d writes to NetBox", n)
 				}
 				return nil
@@ -92,8 +95,25 @@ spec:
 	e.deleted(address)
 }
 
+// recordOf is the number of an address's record in NetBox.
+func recordOf(address *unstructured.Unstructured) int64 {
+	id, _, _ := unstructured.NestedInt64(address.Object, "status", "atProvider", "id")
+	return id
+}
+
+// writesTo are the requests by which a record in NetBox was changed or deleted so far.
+func (e *env) writesTo(record int64) (out []netbox.Request) {
+	for _, r := range e.NetBox.Requests() {
+		if r.Writes() && strings.HasSuffix(r.Path, fmt.Sprintf("/ip-addresses/%d/", record)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // TestStopsWritesToBMC holds that a host that is observed or paused isn't switched, and is once it may be.
 func TestStopsWritesToBMC(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	for name, s := range stops {

@@ -83,6 +83,7 @@ func (e *env) bootsFromDisk(h *lab.Host) {
 
 // TestNothingAsked holds that generation 0 never installs: the machine is on, has its plan, and is sent to its disk.
 func TestNothingAsked(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	e.apply(changed("installGeneration: 1", "installGeneration: 0"), "name", "web", "host", h.Name)
@@ -96,6 +97,7 @@ func TestNothingAsked(t *testing.T) {
 
 // TestLive holds that a live profile boots from the network each time, with no grant, and leaves the disk alone.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	e.must(e.ApplyExample(t.Context(), "kinds/bootprofile.yaml"))
 	h := e.newHost()
@@ -118,6 +120,7 @@ func TestLive(t *testing.T) {
 // TestStoppedAndStarted holds that user data arrives, that a machine can be switched off for a weekend without losing host,
 // address or Ready, and that switching it on again installs nothing.
 func TestStoppedAndStarted(t *testing.T) {
+	t.Parallel()
 	const data = "#cloud-config\npackages: [htop, only-for-web]\n"
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
@@ -164,6 +167,7 @@ func firstAddress(node *unstructured.Unstructured) string {
 
 // TestNamespacedFlavour is the main job with a composite that has no claim in front.
 func TestNamespacedFlavour(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	e.apply(changed("platform.baremetal.crossplane.io", "platform.baremetal.m.crossplane.io"), "name", "web", "host", h.Name)
@@ -178,6 +182,7 @@ func TestNamespacedFlavour(t *testing.T) {
 
 // TestSecondBoot holds that an installed machine whose firmware asks the network first is sent to its disk, whoever resets it.
 func TestSecondBoot(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	node := e.newNode("web", h)

@@ -61,6 +61,7 @@ spec:
 // TestTenantGetsNoPassword tries each way to have the operator's BMC password sent to an address of the tenant's choice. Nobody
 // may even be connected to; where a connection is allowed, a redirect from there isn't followed.
 func TestTenantGetsNoPassword(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	o.account("operator", "collect-me-91ab", "127.0.0.9/32")
 	o.own(`
@@ -149,6 +150,7 @@ func at(host string) func(string) string { return func(port string) string { ret
 
 // TestRedirectIsNotFollowed holds that a BMC, or who sits at an allowed address, can't send us on with the password.
 func TestRedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	o.account("operator", "collect-me-22cd", "127.0.0.0/8")
 	c := newCollector(t, "127.0.0.1")

@@ -15,6 +15,7 @@ import (
 // TestTenantTakesNoAddress tries, as somebody who may write the provider's own kinds in his namespace, each way to a prefix or an
 // address of others. NetBox isn't even asked for what policies don't leave to a namespace, and no record of others changes.
 func TestTenantTakesNoAddress(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	theirs := netbox.Address{Address: netip.MustParsePrefix("10.77.0.251/24"), Status: "active", Description: "somebody else's"}
 	id := o.NetBox.AddAddress(theirs)

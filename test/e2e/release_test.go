@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
 // annotation of the provider's own.
@@ -100,17 +102,20 @@ func (e *env) releasedWhole(hosts ...*lab.Host) {
 // TestReleasedAndClaimedAgain holds that a claim's deletion gives the machine back, revoked first and seen off before its address
 // goes, and that another claim can have and install it.
 func TestReleasedAndClaimedAgain(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	e.apply(`{apiVersion: v1, kind: Secret, metadata: {namespace: «tenant», name: web}, stringData: {userData: "#cloud-config\n"}}`)
 	e.apply(changed("installGeneration: 1", "installGeneration: 1\n  userDataSecretRef: {name: web, key: userData}"), "name", "web", "host", h.Name)
 	node := lab.Node(e.Tenant, "web")
 	e.ready(node)
+	record := recordOf(e.ready(lab.Kind("NetBoxIPAddress", e.Tenant, "web-boot-ipv4")))
 	e.deleted(node)
 	e.releasedWhole(h)
 	e.wantActs(h, "a release", acts{Installs: 1, Erased: 1, Ons: 1, Offs: 1})
-	if off, gone := lastOff(h), e.lastDelete(); off.IsZero() || gone.Before(off) {
-		t.Errorf("its address went at %s, and the machine was off at %s", gone, off)
+	deletion := slices.IndexFunc(e.writesTo(record), func(r netbox.Request) bool { return r.Method == http.MethodDelete })
+	if off := lastOff(h); deletion < 0 || off.IsZero() || e.writesTo(record)[deletion].At.Before(off) {
+		t.Errorf("want its address to go after the machine was off at %s, got %v", off, e.writesTo(record))
 	}
 
 	next := e.newNode("db", h)
@@ -130,24 +135,54 @@ func lastOff(h *lab.Host) (at time.Time) {
 	return at
 }
 
-// lastDelete is when NetBox was asked last to delete something.
-func (e *env) lastDelete() (at time.Time) {
-	for _, r := range e.NetBox.Requests() {
-		if r.Method == http.MethodDelete {
-			at = r.At
-		}
-	}
-	return at
-}
-
 // shortGrace makes a machine that doesn't hear its power button lose power after a second, not after minutes.
 func (e *env) shortGrace(r lab.Ref) {
 	e.t.Helper()
 	e.patch(r, `{"spec":{"forProvider":{"powerOff":{"grace":"1s","then":"Force"}}}}`)
 }
 
+// TestBootPlaneFirst holds the order with the boot plane: a machine is powered on only when a bootd has seen its grant, and powered
+// off for its release only when one has acknowledged that nothing is granted any more.
+func TestBootPlaneFirst(t *testing.T) {
+	e := newEnv(t)
+	h := e.newHost()
+	e.healsBootds()
+	e.pausesAll()
+	node := e.newNode("web", h)
+	e.says(node, "WaitingForBootServer", "no boot server of BootNetwork")
+	e.wantActs(h, "a grant that nobody has seen", acts{})
+	e.resumesAll()
+	e.ready(node)
+	want := acts{Installs: 1, Erased: 1, Ons: 1}
+	e.wantActs(h, "a grant that was seen", want)
+
+	e.pausesAll()
+	e.must(e.Delete(t.Context(), node))
+	e.says(lab.Kind("HostClaim", e.Tenant, "web"), "WaitingForRevocation", "waiting for a boot server to acknowledge")
+	e.wantActs(h, "a revocation that nobody acknowledged", want)
+	e.resumesAll()
+	e.gone(node)
+	e.releasedWhole(h)
+}
+
+// pausesAll freezes the boot plane.
+func (e *env) pausesAll() {
+	e.t.Helper()
+	for _, b := range e.Bootds {
+		e.pauses(b)
+	}
+}
+
+// resumesAll lets it go on.
+func (e *env) resumesAll() {
+	for _, b := range e.Bootds {
+		b.Resume()
+	}
+}
+
 // TestReleasedWhileInstalling holds that a claim can be deleted while its machine writes the disk: nothing goes on afterwards.
 func TestReleasedWhileInstalling(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	e.shortGrace(hostRef(h))
@@ -193,6 +228,7 @@ func (e *env) newOwn(name string) (lab.Ref, *lab.Host) {
 
 // TestOwnBMCReleased holds that a claim that names its BMC makes its host and takes it away again, off, with nobody logged in.
 func TestOwnBMCReleased(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	node, h := e.newOwn("own")
 	e.ready(node)
@@ -214,6 +250,7 @@ func TestOwnBMCReleased(t *testing.T) {
 // TestNamespaceDeleted holds that the deletion of a whole namespace gives every machine back, those with credentials in the same
 // namespace too.
 func TestNamespaceDeleted(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	shared := e.newNode("web", h)
@@ -225,55 +262,4 @@ func TestNamespaceDeleted(t *testing.T) {
 	if o.Machine.Powered() {
 		t.Error("the tenant's own machine is still on")
 	}
-}
-
-// TestDeadBMC holds that a machine that can't be seen off keeps its claim, which says so with the way out; and that the way out
-// leaves the host in quarantine and its address held.
-func TestDeadBMC(t *testing.T) {
-	e := newEnv(t)
-	h := e.newHost()
-	node := e.newNode("web", h)
-	address := firstAddress(e.ready(node))
-	e.must(h.BMC.SetDead(true))
-	e.must(e.Delete(t.Context(), node))
-	claim := lab.Kind("HostClaim", e.Tenant, "web")
-	waits := e.await(claim, "waiting, with the way out", func(u *unstructured.Unstructured) bool {
-		return strings.Contains(lab.StringOf(u, "status", "message"), annotation("force-release"))
-	})
-	if phase, reason := lab.StringOf(waits, "status", "phase"), lab.StringOf(waits, "status", "reason"); phase != "Releasing" || reason != "WaitingForPowerOff" {
-		t.Errorf("it waits in phase %q for reason %q", phase, reason)
-	}
-	if left, err := e.leftovers(t.Context()); err != nil || len(left) == 0 {
-		t.Errorf("nothing is held: %v %v", left, err)
-	}
-
-	e.patch(claim, `{"metadata":{"annotations":{"`+annotation("force-release")+`":"the BMC burnt down"}}}`)
-	e.gone(node)
-	left, err := e.leftovers(t.Context())
-	if err != nil || len(left) > 0 {
-		t.Errorf("there is %v left: %v", left, err)
-	}
-	host := e.await(hostRef(h), "in quarantine", lab.Field("Error", "status", "phase"))
-	if why := host.GetAnnotations()[annotation("quarantined")]; why != "the BMC burnt down" {
-		t.Errorf("its quarantine says %q", why)
-	}
-	e.wantHeld(address)
-
-	other := e.newNode("db", h)
-	e.await(other, "refused", lab.Field("Quarantined", "status", "reason"))
-	e.wantActs(h, "a machine that was given up", acts{Installs: 1, Erased: 1, Ons: 1})
-	e.deleted(other)
-	e.must(h.BMC.SetDead(false))
-}
-
-// wantHeld fails the case where an address isn't in NetBox any more, and takes it out: the operator who looked after the machine.
-func (e *env) wantHeld(address string) {
-	e.t.Helper()
-	for _, a := range e.NetBox.Addresses() {
-		if a.Address.String() == address {
-			e.NetBox.RemoveAddress(a.ID)
-			return
-		}
-	}
-	e.t.Errorf("address %s isn't held in NetBox", address)
 }

@@ -59,6 +59,7 @@ func revision(s string) uint64 {
 // TestEtcdGoesBack holds that a control plane that is put back to before a grant was used doesn't install again: bootd's own log
 // knows better, the machine is sent to its disk, and the claim says what a person can do.
 func TestEtcdGoesBack(t *testing.T) {
+	t.Parallel()
 	e := newLab(t)
 	h := e.newHost(networkFirst)
 	resume := make(chan struct{})
@@ -77,7 +78,7 @@ func TestEtcdGoesBack(t *testing.T) {
 	e.wantActs(h, "the install", want)
 
 	e.must(e.Plane.Restore(t.Context(), backup))
-	e.restartAll(node)
+	e.restartPrograms()
 	told := e.await(session, "told again that its grant was used", func(u *unstructured.Unstructured) bool {
 		return lab.StringOf(u, "status", "consumed", "grantID") != ""
 	})

@@ -1,14 +1,15 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
@@ -82,7 +83,6 @@ func TestOnlyRaisingInstalls(t *testing.T) {
 	}{
 		{"ProfileEdited", (*env).editProfile},
 		{"AllRestarted", (*env).restartAll},
-		{"AppliedWithoutStatus", (*env).applyAgain},
 		{"StatusLost", (*env).loseStatus},
 		{"SessionDeleted", func(e *env, r lab.Ref) { e.deleted(lab.Kind("BootSession", e.Tenant, r.Name)) }},
 	} {
@@ -104,8 +104,17 @@ func (e *env) editProfile(node lab.Ref) {
 	e.await(node, "outdated", lab.All(lab.Is("Current", "False"), lab.Because("Current", "Outdated")))
 }
 
-// restartAll kills and starts provider, function and every bootd.
+// restartAll kills everything and starts it again: control plane, function, provider and every bootd.
 func (e *env) restartAll(lab.Ref) {
+	e.t.Helper()
+	e.Plane.Process(programs.Crossplane).Kill()
+	e.Plane.Process(programs.ControllerManager).Kill()
+	e.must(e.Plane.Snapshot(e.t.Context(), filepath.Join(e.t.TempDir(), "etcd"))) // It kills etcd and API server, and starts all.
+	e.restartPrograms()
+}
+
+// restartPrograms does so to function, provider and bootds alone.
+func (e *env) restartPrograms() {
 	e.t.Helper()
 	e.Function.Kill()
 	e.must(e.Function.Start())
@@ -144,16 +153,6 @@ func saved(u *unstructured.Unstructured) *unstructured.Unstructured {
 		unstructured.RemoveNestedField(c.Object, "metadata", field)
 	}
 	return c
-}
-
-// applyAgain applies all objects of a node as they were saved, without status.
-func (e *env) applyAgain(node lab.Ref) {
-	e.t.Helper()
-	for _, u := range e.whole(node, e.Host(e.hosts[0])) {
-		merge, err := json.Marshal(saved(u))
-		e.must(err)
-		e.must(e.Client().Patch(e.t.Context(), u, client.RawPatch("application/merge-patch+json", merge)))
-	}
 }
 
 // loseStatus empties the status of all objects of a node, as a backup without it does, and shows them to their controllers as new
@@ -201,6 +200,7 @@ func (e *env) unconfirm(node lab.Ref, h *lab.Host) {
 // TestFoundOn holds that a machine that runs something nobody remembers isn't installed until a person says so, and that a
 // confirmation from before the question doesn't count.
 func TestFoundOn(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	e.must(h.Machine.On(""))
@@ -220,6 +220,7 @@ func TestFoundOn(t *testing.T) {
 // TestSessionLost holds that a granted install whose record is gone waits for a person: the machine is held meanwhile, and goes on
 // without another reset.
 func TestSessionLost(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	resume := make(chan struct{})

@@ -42,6 +42,7 @@ func looking(t *testing.T) *env {
 // TestProgramsAreThemselves holds that provider and bootds run as their ServiceAccounts in this lab, so that every other case
 // shows that those rights are enough.
 func TestProgramsAreThemselves(t *testing.T) {
+	t.Parallel()
 	e := looking(t)
 	programs := map[*proc.Process]string{e.Provider: "system:serviceaccount:" + local.CrossplaneNamespace + ":" + lab.ProviderName}
 	for _, b := range e.Bootds {
@@ -108,6 +109,7 @@ func rulesOf(t *testing.T, c client.Client, namespace string) []string {
 // TestRightsAreExactly holds that provider and bootd have the rights that are written here in full, and no other: a provider's
 // are those that Crossplane's RBAC manager gives any provider with these kinds.
 func TestRightsAreExactly(t *testing.T) {
+	t.Parallel()
 	const everything, look = "create,get,list,patch,update,watch", "get,list,watch"
 	e := looking(t)
 	bootd := e.serviceAccount(lab.BootNamespace, lab.BootdName)
@@ -160,6 +162,7 @@ func attributes(verb, group, resource, namespace string) authorizationv1.Resourc
 
 // TestRights asks the API server what the ServiceAccounts that this lab runs its programs with, and a tenant, may do.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	const platform = "platform.baremetal.crossplane.io"
 	e := newEnv(t)
 	bootd := e.serviceAccount(lab.BootNamespace, lab.BootdName)

@@ -57,6 +57,7 @@ func (e *env) putStatusBack(backup []*unstructured.Unstructured) {
 // TestAppliedAsSaved holds that objects which were saved when an install was granted and not used yet, and are applied after it, lead
 // to no second one: without their status, and with it.
 func TestAppliedAsSaved(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	kernel := make(chan struct{})

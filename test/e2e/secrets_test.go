@@ -86,6 +86,7 @@ func (e *env) refused(why string, h *lab.Host, token string, secrets map[string]
 // TestUserDataIsTheBootsOwn holds that a machine's data is given to the holder of its boot's token alone: not to one without, not
 // for a forged one, not for an earlier boot's, not after the machine was given back, and never another machine's.
 func TestUserDataIsTheBootsOwn(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h, other := e.newHost(), e.newHost()
 	secrets := map[string]string{"the first machine's data": "data-one-d41d", "the second machine's data": "data-two-98f0"}
@@ -135,6 +136,7 @@ func TestUserDataIsTheBootsOwn(t *testing.T) {
 // TestNothingSecretIsTold holds that neither the claim nor its events nor any log tell the BMC's address, user or password, or a
 // token, whatever goes wrong with that BMC.
 func TestNothingSecretIsTold(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	h, err := o.AddHost(lab.HostSpec{Name: o.id})
 	o.must(err)

@@ -8,6 +8,7 @@ import (
 
 // TestClaimToReadyAndBack is the main job: a claim becomes an installed machine, and a deleted claim gives the machine back.
 func TestClaimToReadyAndBack(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	node := e.newNode("web", h)

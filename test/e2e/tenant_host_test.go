@@ -28,6 +28,7 @@ spec: {hostRef: {kind: RedfishHost, namespace: infra, name: «host»}, power: Po
 // TestTenantTakesNoHeldHost holds that a host which two tenants may claim is one's alone while that one holds it, and that the
 // other isn't told whose it is.
 func TestTenantTakesNoHeldHost(t *testing.T) {
+	t.Parallel()
 	holder, e := newEnv(t), newEnv(t)
 	h := holder.newHost()
 	e.patch(lab.Kind("RedfishHost", lab.InfraNamespace, h.Name),
@@ -55,6 +56,7 @@ func TestTenantTakesNoHeldHost(t *testing.T) {
 // a password of his own, isn't connected to it: a second host object of one machine is refused before anything is asked, so that
 // nobody can lock the account or guess.
 func TestTenantNamesOthersBMC(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	e.apply(`
@@ -90,6 +92,7 @@ spec:
 // TestTenantNamesOthersMAC holds that a tenant who claims a machine of his own by its BMC can't have another's machine served by
 // naming its MAC.
 func TestTenantNamesOthersMAC(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	victim := e.newHost(func(s *lab.HostSpec) { s.Change = func(c *machine.Config) { c.DHCPTimeout, c.DHCPTries = 250e6, 2 } })
 	own, err := e.AddHost(lab.HostSpec{Name: fmt.Sprintf("own-%d", numbers.Add(1))})
@@ -113,6 +116,7 @@ func TestTenantNamesOthersMAC(t *testing.T) {
 
 // TestOneClaimWins holds that of many claims at once for one host exactly one has it.
 func TestOneClaimWins(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost()
 	const rivals = 8
@@ -136,6 +140,7 @@ func TestOneClaimWins(t *testing.T) {
 // TestUserDataOfOthers holds that a claim can't name a Secret of another namespace: the field isn't there, and a name alone means
 // the tenant's own.
 func TestUserDataOfOthers(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	h := o.newHost()
 	o.own("{apiVersion: v1, kind: Secret, metadata: {namespace: infra, name: «id»}, stringData: {userData: data-of-infra-1b3c}}")

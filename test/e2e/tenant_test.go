@@ -64,6 +64,7 @@ func ways() map[string]way {
 
 // TestTenantClaims tries each way by a claim. Each is refused in the claim's own status, takes nothing and touches no machine.
 func TestTenantClaims(t *testing.T) {
+	t.Parallel()
 	o := newOwnEnv(t)
 	record := o.NetBox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.250/24"), Status: "active", Description: "somebody else's"})
 	t.Cleanup(func() { o.NetBox.RemoveAddress(record) })
@@ -198,6 +199,7 @@ spec:
 // TestTenantNamesNoMachine holds that a BootEntry of a tenant's can name neither a machine by its MAC nor an address of its
 // choice, and that no boot server answers for it: whoever may write such entries would boot others' machines.
 func TestTenantNamesNoMachine(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	h := e.newHost(func(s *lab.HostSpec) { s.Change = func(c *machine.Config) { c.DHCPTimeout, c.DHCPTries = 250e6, 2 } })
 	e.apply(rawEntry, "name", "by-mac", "machine", `{macs: ["`+h.MAC.String()+`"]}`)
