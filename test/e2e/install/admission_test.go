@@ -1,0 +1,117 @@
+package install_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+)
+
+// restricted asks an API server whether pods as Crossplane makes them pass Pod Security's level "restricted": not as they come, but with
+// the runtime configurations of the examples.
+func (s *stage) restricted(ctx context.Context, t *testing.T) {
+	t.Helper()
+	s.namespace(ctx, t, "restricted", "restricted")
+	packages := map[string]string{"Provider": "provider-baremetal", "Function": "function-baremetal"}
+	for kind, name := range packages {
+		err := s.pod(ctx, "restricted", s.template(ctx, t, kind, "some-path-"+name, ""))
+		if err == nil || !strings.Contains(err.Error(), "PodSecurity") {
+			t.Errorf("the %s as Crossplane runs it by default was expected to be refused (then say less in the README): %v", kind, err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(root, "examples", "install", "runtime.yaml"))
+	must(t, err)
+	s.apply(ctx, t, string(b))
+	// A change of the object itself is a new revision to Crossplane, which an ImageConfig isn't.
+	for kind, name := range packages {
+		s.apply(ctx, t, `
+apiVersion: pkg.crossplane.io/v1beta1
+kind: ImageConfig
+metadata: {name: `+name+`}
+spec:
+  matchImages: [{type: Prefix, prefix: "REGISTRY/`+name+`"}]
+  runtime: {configRef: {apiVersion: pkg.crossplane.io/v1beta1, kind: DeploymentRuntimeConfig, name: `+name+`}}
+`)
+		tpl := s.template(ctx, t, kind, "some-path-"+name, name)
+		if err := s.pod(ctx, "restricted", tpl); err != nil {
+			t.Errorf("%s with its runtime configuration: %v", kind, err)
+		}
+		if got, want := tpl.Spec.Containers[0].Image, s.registry+"/"+name+":"+version; got != want {
+			t.Errorf("%s runs %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// template of a package's pods. Its label app.kubernetes.io/name says by which runtime configuration it was made, if any.
+func (s *stage) template(ctx context.Context, t *testing.T, kind, name, config string) *corev1.PodTemplateSpec {
+	t.Helper()
+	revision := s.revision(ctx, t, kind, name)
+	d := &appsv1.Deployment{}
+	s.await(ctx, t, object("apps/v1", "Deployment", local.CrossplaneNamespace, revision), "made by "+config, func(u *unstructured.Unstructured) bool {
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, d))
+		return d.Spec.Template.Labels["app.kubernetes.io/name"] == config
+	})
+	return &d.Spec.Template
+}
+
+// namespace with a level of Pod Security, and the ServiceAccount that pods need.
+func (s *stage) namespace(ctx context.Context, t *testing.T, name, level string) {
+	t.Helper()
+	s.apply(ctx, t, `
+apiVersion: v1
+kind: Namespace
+metadata: {name: `+name+`, labels: {pod-security.kubernetes.io/enforce: `+level+`}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {namespace: `+name+`, name: default}
+`)
+}
+
+// pod asks for a pod that isn't made.
+func (s *stage) pod(ctx context.Context, namespace string, tpl *corev1.PodTemplateSpec) error {
+	spec := *tpl.Spec.DeepCopy()
+	spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "asked"}, Spec: spec}
+	return s.kube.Create(ctx, p, client.DryRunAll) //nolint:wrapcheck // It's what's asked for.
+}
+
+// manifests asks an API server for all that people apply, and compares the plain ones with the chart.
+func (s *stage) manifests(ctx context.Context, t *testing.T) {
+	t.Helper()
+	plain, err := local.Load(filepath.Join(root, "package", "manifests", "bootd.yaml"), filepath.Join(root, "package", "bootd"))
+	must(t, err)
+	s.apply(ctx, t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: baremetal-boot, labels: {pod-security.kubernetes.io/enforce: privileged}}\n")
+	network, err := local.Load(filepath.Join(root, "examples", "install", "network.yaml"))
+	must(t, err)
+	var daemons int
+	for _, o := range append(plain, network...) {
+		err := s.kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership, client.DryRunAll)
+		if err != nil {
+			t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+		if o.GetKind() != "DaemonSet" {
+			continue
+		}
+		daemons++
+		d := &appsv1.DaemonSet{}
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, d, true))
+		s.namespace(ctx, t, "privileged", "privileged")
+		if err := s.pod(ctx, "privileged", &d.Spec.Template); err != nil {
+			t.Errorf("bootd's pod: %v", err)
+		}
+	}
+	if daemons != 1 {
+		t.Errorf("want one DaemonSet, got %d", daemons)
+	}
+}
