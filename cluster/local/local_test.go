@@ -26,7 +26,7 @@ import (
 
 // TestPlane starts one control plane and looks at everything that others rely on.
 func TestPlane(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Minute)
 	defer cancel()
 	p := startPlane(t, ctx)
 

@@ -13,10 +13,11 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
-// startTimeout covers a first build of Kubernetes and Crossplane.
-const startTimeout = 20 * time.Minute
+// startTimeout covers a first build of Kubernetes and Crossplane on a slow machine.
+const startTimeout = 45 * time.Minute
 
-// shared is the one lab of all cases of this package: cases run one after another and leave it as they found it.
+// shared is the one lab of all cases of this package, which leave it as they found it. Those that kill or stop a component run alone,
+// the others beside each other.
 var shared *lab.Lab
 
 func TestMain(m *testing.M) {

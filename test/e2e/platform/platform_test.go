@@ -23,7 +23,7 @@ const (
 )
 
 func TestPlatform(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Minute)
 	defer cancel()
 	plane, ports := install(ctx, t)
 	t.Run("Policies", func(t *testing.T) { testPolicies(ctx, t, plane) })

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -80,8 +81,8 @@ func deletePool(name string, claimed int64) func(context.Context, client.Client)
 		if err := c.Create(ctx, u); err != nil {
 			return err
 		}
-		u.Object["status"] = map[string]any{"claimed": claimed}
-		if err := c.Status().Update(ctx, u); err != nil {
+		claims := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"claimed":%d}}`, claimed))
+		if err := c.Status().Patch(ctx, u, claims); err != nil {
 			return err
 		}
 		return c.Delete(ctx, u)
