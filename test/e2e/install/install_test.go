@@ -74,7 +74,7 @@ func checkout(t *testing.T) string {
 func command(t *testing.T, name string, args ...string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput() //nolint:gosec // Programs that the test built.
-	return string(out), err //nolint:wrapcheck // The test compares it.
+	return string(out), err                                                      //nolint:wrapcheck // The test compares it.
 }
 
 func run(ctx context.Context, t *testing.T, name string, args ...string) []byte {
