@@ -151,7 +151,9 @@ func (b builder) system(ctx context.Context) (system, error) {
 			if err != nil {
 				return s, err //nolint:wrapcheck // It says what.
 			}
-			s.base = append(s.base, oci.File{Path: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644, Data: bundle})
+			const licence = "usr/share/doc/ca-certificates/copyright"
+			s.base = append(s.base, oci.File{Path: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644, Data: bundle},
+				oci.File{Path: licence, Mode: 0o644, Data: files[licence]})
 			s.basePkgs = append(s.basePkgs, pkg)
 			continue
 		}
