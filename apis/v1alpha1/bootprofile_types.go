@@ -139,7 +139,8 @@ type RootDevice struct {
 
 // ProfileTimeouts bound the steps of a boot.
 type ProfileTimeouts struct {
-	// Install is how long an install may take, such as 30m. It's shown in the plan; nothing acts on it yet.
+	// Install is how long an install may take, such as 30m, from the grant's use until the machine says that it's installed. One
+	// that takes longer is told by the reason InstallOverdue, and goes on. Not set: however long it takes.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

@@ -52,6 +52,7 @@ const (
 	ReasonDuplicate            xpv2.ConditionReason = "Duplicate"
 	ReasonGrantExpired         xpv2.ConditionReason = "GrantExpired"
 	ReasonInterrupted          xpv2.ConditionReason = "Interrupted"
+	ReasonInstallOverdue       xpv2.ConditionReason = "InstallOverdue"
 	ReasonInstallFailed        xpv2.ConditionReason = "InstallFailed"
 	ReasonDigestMismatch       xpv2.ConditionReason = "DigestMismatch"
 	ReasonNotSupported         xpv2.ConditionReason = "NotSupported"

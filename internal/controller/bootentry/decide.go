@@ -187,6 +187,17 @@ func nextQuestion(in inputs, d decision) *v1alpha1.QuestionRecord {
 	return q
 }
 
+// timeout is how long the profile gives an install; 0: as long as it takes.
+func (d decision) timeout() time.Duration {
+	switch {
+	case d.plan != nil:
+		return d.plan.InstallTimeout
+	case d.kept != nil:
+		return time.Duration(d.kept.InstallTimeoutSeconds) * time.Second
+	}
+	return 0
+}
+
 func answeredStep(s boot.IssueStep) bool {
 	switch s {
 	case boot.StepCreateSession, boot.StepRecordHost, boot.StepRecordEntry, boot.StepAdopt:

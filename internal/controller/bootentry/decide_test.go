@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -175,8 +176,34 @@ func TestWhatToRaise(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := installing(world(granted, consumed, interrupted, tc.change), 1).Message; !strings.Contains(got, tc.want) {
+			if got := installing(world(granted, consumed, interrupted, tc.change), 1, 0, noon).Message; !strings.Contains(got, tc.want) {
 				t.Errorf("\n%s\nwant %q in %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
+
+// TestOverdue holds that an install which takes too long is said to, by the profile's own measure, and that nothing else changes.
+func TestOverdue(t *testing.T) {
+	begun := func(in *inputs) { in.session.Status.Consumed.At = metav1.NewMicroTime(noon) }
+	cases := map[string]struct {
+		reason string
+		limit  time.Duration
+		after  time.Duration
+		want   xpv2.ConditionReason
+	}{
+		"InTime":  {"It has until then.", 30 * time.Minute, 30 * time.Minute, v1alpha1.ReasonWaitingForInstall},
+		"Overdue": {"A person must look.", 30 * time.Minute, 31 * time.Minute, v1alpha1.ReasonInstallOverdue},
+		"NoLimit": {"A profile that sets none has none.", 0, 100 * time.Hour, v1alpha1.ReasonWaitingForInstall},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := installing(world(granted, consumed, begun), 1, tc.limit, noon.Add(tc.after))
+			if c.Reason != tc.want {
+				t.Errorf("%s\nwant reason %q, got %q", tc.reason, tc.want, c.Reason)
+			}
+			if overdue := strings.Contains(c.Message, "longer than the 30m0s"); overdue != (tc.want == v1alpha1.ReasonInstallOverdue) {
+				t.Errorf("%s\nthe message is %q", tc.reason, c.Message)
 			}
 		})
 	}

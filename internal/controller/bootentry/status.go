@@ -58,7 +58,7 @@ func conditions(in inputs, d decision, now time.Time) []xpv2.Condition {
 		planned = v1alpha1.NewCondition(v1alpha1.ConditionPlanned, false, d.problem.reason, d.problem.message)
 	}
 	served := servedCondition(in, d, now)
-	installed := installedCondition(in, d)
+	installed := installedCondition(in, d, now)
 	ready := xpv2.Available()
 	for _, c := range []xpv2.Condition{planned, askCondition(in, d), served} {
 		if c.Status == corev1.ConditionFalse {
@@ -175,7 +175,7 @@ func raised(in inputs) string {
 	return "installGeneration"
 }
 
-func installedCondition(in inputs, d decision) xpv2.Condition {
+func installedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 	want := in.entry.Spec.ForProvider.Install.Generation
 	if have := installedGeneration(in); have > 0 && have >= want {
 		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, true, v1alpha1.ReasonAvailable, fmt.Sprintf("generation %d is installed", have))
@@ -202,7 +202,7 @@ func installedCondition(in inputs, d decision) xpv2.Condition {
 		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonWaitingForPowerOff,
 			fmt.Sprintf("generation %d is granted once the machine was seen off", want))
 	}
-	return installing(in, want)
+	return installing(in, want, d.timeout(), now)
 }
 
 // usedAlready says whether the generation was used by another grant than the one that stands, if any: no boot server honours that one.
@@ -215,8 +215,9 @@ func usedAlready(in inputs, want int64) bool {
 	return c.EntryUID == string(in.entry.UID) && c.Generation >= want && (g == nil || g.ID != c.GrantID)
 }
 
-// installing says where an install is that has been granted, or how it ended.
-func installing(in inputs, want int64) xpv2.Condition {
+// installing says where an install is that has been granted, or how it ended. One that takes longer than limit, if that isn't 0, is
+// said to, and nothing else: whoever writes a disk isn't disturbed.
+func installing(in inputs, want int64, limit time.Duration, now time.Time) xpv2.Condition {
 	c := func(r xpv2.ConditionReason, format string, args ...any) xpv2.Condition {
 		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, r, fmt.Sprintf(format, args...))
 	}
@@ -230,6 +231,9 @@ func installing(in inputs, want int64) xpv2.Condition {
 		return c(v1alpha1.ReasonInstallFailed, "the machine says that its install failed: %s; mend the cause and raise %s to %d", s.Status.Failed.Message, raised(in), want+1)
 	case used && s.Status.StageReason == boot.DecidedConsumed:
 		return c(v1alpha1.ReasonInterrupted, "the machine was reset after its install began, and isn't installed twice by itself; raise %s to %d to install again", raised(in), want+1)
+	case used && limit > 0 && now.Sub(s.Status.Consumed.At.Time) > limit:
+		return c(v1alpha1.ReasonInstallOverdue, "generation %d has been installing since %s, longer than the %s of its profile: look at the machine's console; it may still end, else raise %s to %d to install again",
+			want, s.Status.Consumed.At.UTC().Format(time.RFC3339), limit, raised(in), want+1)
 	case used:
 		return c(v1alpha1.ReasonWaitingForInstall, "generation %d is being installed", want)
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:

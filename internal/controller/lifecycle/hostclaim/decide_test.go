@@ -182,6 +182,13 @@ func TestBoot(t *testing.T) {
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling)),
 			want{phase: v1alpha1.ClaimInstalling, reason: v1alpha1.ReasonWaitingForInstall},
 		},
+		"Overdue": {
+			"It takes longer than its profile says, and a person must look; it's left alone.",
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling), func(in *inputs) {
+				in.entry.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInstallOverdue, "it takes long"))
+			}),
+			want{phase: v1alpha1.ClaimInstalling, reason: v1alpha1.ReasonInstallOverdue},
+		},
 		"RecordLost": {
 			"A machine that installs isn't reset because our own record is gone.",
 			world(applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling), func(in *inputs) {

@@ -222,6 +222,9 @@ func progress(in inputs, generation int64) verdict {
 	case v1alpha1.StageScript, v1alpha1.StageKernel:
 		return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForInstaller, "host %s loads its installer", h.Name)
 	case v1alpha1.StageInstalling, v1alpha1.StageInstalled:
+		if c := in.entry.GetCondition(v1alpha1.ConditionInstalled); c.Reason == v1alpha1.ReasonInstallOverdue {
+			return at(v1alpha1.ClaimInstalling, c.Reason, "%s", c.Message)
+		}
 		return at(v1alpha1.ClaimInstalling, v1alpha1.ReasonWaitingForInstall, "generation %d is being installed on host %s", generation, h.Name)
 	case v1alpha1.StageWaiting, v1alpha1.StageBootedFromDisk, v1alpha1.StageFailed:
 	}
