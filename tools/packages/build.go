@@ -137,7 +137,7 @@ func (b builder) system(ctx context.Context) (system, error) {
 		files, err := store.Files(ctx, p)
 		if b.Bare && err != nil {
 			b.say("without Debian's files, for tests alone: " + err.Error())
-			return s, nil
+			return s, nil //nolint:nilerr // It was asked for.
 		}
 		if errors.Is(err, debian.ErrNoDebian) {
 			return s, fmt.Errorf("%w, which iPXE, shim, grub and CA certificates come from: build on Debian or Ubuntu, or in a container of either", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -118,9 +119,7 @@ func (b *built) release(notes string) error {
 	if err != nil {
 		return err //nolint:wrapcheck // It says which.
 	}
-	for name, data := range b.boms {
-		files[name] = data
-	}
+	maps.Copy(files, b.boms)
 	files["NOTES.md"] = []byte(notes)
 	files[fmt.Sprintf("%s-%s.tgz", b.chart.Name, b.chart.Version)] = b.chart.Archive
 	if files["digests.txt"], err = os.ReadFile(filepath.Join(b.Dist, "digests.txt")); err != nil {

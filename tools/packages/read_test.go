@@ -164,7 +164,7 @@ func documents(t *testing.T, archive io.Reader) []doc {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range strings.Split("\n"+string(b), "\n---\n") {
+		for part := range strings.SplitSeq("\n"+string(b), "\n---\n") {
 			var d doc
 			if err := yaml.Unmarshal([]byte(part), &d); err != nil {
 				t.Fatal(err)

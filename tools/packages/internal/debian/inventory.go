@@ -30,8 +30,8 @@ func (i *Inventory) Add(p Pin, files map[string][]byte) {
 }
 
 // Write gives the list as JSON, in the order of the paths.
-func (i Inventory) Write() ([]byte, error) {
-	sorted := slices.SortedFunc(slices.Values(i), func(a, b entry) int { return cmp.Compare(a.Path, b.Path) })
+func (i *Inventory) Write() ([]byte, error) {
+	sorted := slices.SortedFunc(slices.Values(*i), func(a, b entry) int { return cmp.Compare(a.Path, b.Path) })
 	b, err := json.MarshalIndent(sorted, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the list of firmware: %w", err)

@@ -31,7 +31,7 @@ func (b Builder) Build(ctx context.Context, arch, dir string, packages ...string
 		"-ldflags=-s -w -buildid= -X main.version=" + b.Version,
 		"-o", dir + string(filepath.Separator),
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...) //nolint:gosec // Our own packages.
 	cmd.Dir = b.Root
 	// What a person's environment says of code generation doesn't count.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",

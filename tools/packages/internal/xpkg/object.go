@@ -37,13 +37,13 @@ func at(m map[string]any, key string) map[string]any {
 }
 
 func text(v any) string {
-	s, _ := v.(string) //nolint:revive // What isn't a string is no name.
+	s, _ := v.(string) // What isn't a string is no name.
 	return s
 }
 
 // list gives the mappings in a list.
 func list(m map[string]any, key string) []map[string]any {
-	items, _ := m[key].([]any) //nolint:revive // What isn't a list is an empty one.
+	items, _ := m[key].([]any) // What isn't a list is an empty one.
 	var out []map[string]any
 	for _, i := range items {
 		if sub, ok := i.(map[string]any); ok {

@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 		"../icon.svg": "<svg/>", "../one.yaml": example,
 	})
 	got, err := Release{Registry: "registry.example/path", Version: "v0.3.2"}.Read(Source{
-		Dir: root, Icon: filepath.Join(root, "../icon.svg"), Examples: []string{filepath.Join(root, "../one.yaml")},
+		Dir: root, Icon: filepath.Join(root, "..", "icon.svg"), Examples: []string{filepath.Join(root, "..", "one.yaml")},
 	})
 	if err != nil {
 		t.Fatal(err)
