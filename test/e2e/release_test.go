@@ -156,11 +156,16 @@ func TestBootPlaneFirst(t *testing.T) {
 	want := acts{Installs: 1, Erased: 1, Ons: 1}
 	e.wantActs(h, "a grant that was seen", want)
 
+	// Kubernetes takes the session away with its owner, at a moment of its own; one that is gone nobody needs to acknowledge.
+	session := lab.Kind("BootSession", e.Tenant, "web")
+	e.patch(session, `{"metadata":{"finalizers":["example.org/held"]}}`)
 	e.pausesAll()
 	e.must(e.Delete(t.Context(), node))
 	e.says(lab.Kind("HostClaim", e.Tenant, "web"), "WaitingForRevocation", "waiting for a boot server to acknowledge")
 	e.wantActs(h, "a revocation that nobody acknowledged", want)
 	e.resumesAll()
+	e.await(hostRef(h), "off", lab.Field("PoweredOff", "status", "atProvider", "power"))
+	e.patch(session, `{"metadata":{"finalizers":null}}`)
 	e.gone(node)
 	e.releasedWhole(h)
 }

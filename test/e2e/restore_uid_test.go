@@ -25,7 +25,11 @@ func (e *env) standStill(f func()) {
 // vanish takes an object away as if it had never been: nobody does what its finalizers wait for.
 func (e *env) vanish(u *unstructured.Unstructured) {
 	e.t.Helper()
-	e.must(e.Client().Patch(e.t.Context(), u.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	forced := `{"metadata":{"finalizers":null}}`
+	if u.GetKind() == "RedfishHost" { // A bound host isn't deleted.
+		forced = `{"metadata":{"finalizers":null},"spec":{"claimRef":null}}`
+	}
+	e.must(e.Client().Patch(e.t.Context(), u.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(forced))))
 	e.must(client.IgnoreNotFound(e.Client().Delete(e.t.Context(), u.DeepCopy())))
 	e.gone(lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()})
 }
