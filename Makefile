@@ -75,7 +75,11 @@ unit: ## Unit and contract tests, and the rule of who imports whom.
 
 .PHONY: e2e
 e2e: ## Rendered compositions, and end to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
-	@$(call try,e2e,./cluster/local ./test/render ./test/e2e/...)
+	@$(call try,e2e,./cluster/local ./test/render ./test/e2e ./test/e2e/platform)
+
+.PHONY: e2e-install
+e2e-install: ## Packages and manifests as a real Crossplane and a real API server take them. Builds Helm and Crossplane's CLI.
+	@$(call try,e2e-install,./test/e2e/install)
 
 .PHONY: e2e-vm
 e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).
