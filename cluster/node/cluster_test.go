@@ -41,7 +41,7 @@ func need(t *testing.T) {
 func probeImage(t *testing.T) node.Image {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "probe")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", out, "./testdata/probe")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", out, "./testdata/probe") //nolint:gosec // Our own program.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if b, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the probe: %v\n%s", err, b)
@@ -64,6 +64,7 @@ func TestMain(m *testing.M) {
 
 // timeline notes what happens with the seconds since the start.
 func timeline(t *testing.T) func(string) {
+	t.Helper()
 	start := time.Now()
 	return func(s string) {
 		s = fmt.Sprintf("%5.1fs %s", time.Since(start).Seconds(), s)
@@ -246,8 +247,5 @@ func crossplane(t *testing.T, c *node.Cluster) {
 	}
 	if role.AggregationRule == nil || len(role.Rules) == 0 {
 		t.Errorf("Crossplane's ClusterRole isn't filled by aggregation: %v", role)
-	}
-	if out, err := c.CrossplaneCLI(t.Context(), "version"); err != nil || !strings.Contains(out, "Server Version: v2.4.0") {
-		t.Errorf("Crossplane's CLI doesn't know the server's version: %v\n%s", err, out)
 	}
 }

@@ -58,7 +58,7 @@ func ownImages(set programs.Set) []Image {
 				"/crds":                  filepath.Join(cluster, "crds"),
 				"/webhookconfigurations": filepath.Join(cluster, "webhookconfigurations"),
 			},
-			Text: map[string]string{
+			Text: map[string]string{ //nolint:gosec // An image's users, who have no passwords.
 				"/etc/passwd":        "root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n",
 				"/etc/group":         "root:x:0:\nnonroot:x:65532:\n",
 				"/etc/nsswitch.conf": "hosts: files dns\n",

@@ -162,7 +162,7 @@ func (c *Cluster) write(p planner) error {
 	if err := writeImages(c.images(), images); err != nil {
 		return err
 	}
-	return p.plan().Write(c.layout.plan())
+	return p.plan().Write(c.plan())
 }
 
 // run starts the keeper and waits until all programs run.
@@ -172,7 +172,7 @@ func (c *Cluster) run(ctx context.Context, program string, lock *os.File) error 
 		return fmt.Errorf("cannot open the keeper's log: %w", err)
 	}
 	defer log.Close() // The keeper writes to a descriptor of its own.
-	c.keeper = inside.Command(ctx, program, c.layout.plan(), lock)
+	c.keeper = inside.Command(ctx, program, c.plan(), lock)
 	c.keeper.Stderr = log
 	life, lifeErr := c.keeper.StdinPipe()
 	reports, reportsErr := c.keeper.StdoutPipe()

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -65,7 +64,7 @@ func (p planner) mounts() []inside.Mount {
 		{From: p.etc("resolv.conf"), To: "/etc/resolv.conf"},
 	}
 	for _, name := range slices.Sorted(maps.Keys(fakeSysctls())) {
-		out = append(out, inside.Mount{From: p.etc("sysctl", name), To: filepath.Join("/proc/sys", name)})
+		out = append(out, inside.Mount{From: p.etc("sysctl", name), To: "/proc/sys/" + name})
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 
@@ -40,7 +39,7 @@ func (c *Cluster) Join(name string) error {
 }
 
 func (c *Cluster) namespace(kind string) string {
-	return filepath.Join("/proc", strconv.Itoa(c.PID()), "ns", kind)
+	return "/proc/" + strconv.Itoa(c.PID()) + "/ns/" + kind
 }
 
 // plug makes a link a port of the segment.

@@ -49,7 +49,7 @@ func namespacesOf(pid int) map[string]string {
 	out := map[string]string{}
 	for _, kind := range []string{"net", "mnt", "pid", "uts", "ipc"} {
 		// A process that has ended has none.
-		if to, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "ns", kind)); err == nil {
+		if to, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/" + kind); err == nil {
 			out[kind] = to
 		}
 	}

@@ -65,7 +65,7 @@ func inherit(root, dir, file string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read a control group's processors: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, file), bytes.TrimSpace(b), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, file), bytes.TrimSpace(b), 0o600); err != nil { //nolint:gosec // The plan names the folder.
 		return fmt.Errorf("cannot give a control group its processors: %w", err)
 	}
 	return nil

@@ -44,7 +44,7 @@ func keep(p Plan, plan string) error {
 	if err := makeCgroup(p.Cgroup); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(context.Background(), "/proc/self/exe", roleInit, plan)
+	cmd := exec.CommandContext(context.Background(), "/proc/self/exe", roleInit, plan) //nolint:gosec // Itself.
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,

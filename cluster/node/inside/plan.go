@@ -15,27 +15,28 @@ import (
 // A Plan is everything that is set up and run inside.
 type Plan struct {
 	// Hostname inside.
-	Hostname string
+	Hostname string `json:"hostname"`
 	// Cgroup is the name of the control group that pods are in, directly below the root. It's removed at the end.
-	Cgroup string
+	Cgroup string `json:"cgroup"`
 	// Mounts are made in their order.
-	Mounts []Mount
+	Mounts []Mount `json:"mounts"`
 	// Links are made in their order.
-	Links []Link
+	Links []Link `json:"links"`
 	// Sysctls by their path below /proc/sys, of the network namespace alone.
-	Sysctls map[string]string
+	Sysctls map[string]string `json:"sysctls"`
 	// Stages are run one after the other.
-	Stages []Stage
+	Stages []Stage `json:"stages"`
 	// Socket is the path of a Unix socket by which connections are made inside. See Dial.
-	Socket string
+	Socket string `json:"socket"`
 	// Scratch are the folders that are removed at the end.
-	Scratch []string
+	Scratch []string `json:"scratch"`
 }
 
 // A Mount hides what is outside. Without From it's an empty tmpfs, else From is seen at To. Folders are made where they're
 // missing.
 type Mount struct {
-	From, To string
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Kinds of links.
@@ -46,33 +47,39 @@ const (
 
 // A Link is a network device with an address in CIDR notation, and the networks that are reached by it.
 type Link struct {
-	Name, Kind, Address string
-	Routes              []string
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Address string   `json:"address"`
+	Routes  []string `json:"routes"`
 }
 
 // A Stage starts processes and then waits for some.
 type Stage struct {
 	// Say is what is reported at its start.
-	Say   string
-	Start []Process
-	Await []Ready
+	Say   string    `json:"say"`
+	Start []Process `json:"start"`
+	Await []Ready   `json:"await"`
 }
 
 // A Process is one program.
 type Process struct {
-	Name, Path string
-	Args, Env  []string
-	Log        string
+	Name string   `json:"name"`
+	Path string   `json:"path"`
+	Args []string `json:"args"`
+	Env  []string `json:"env"`
+	Log  string   `json:"log"`
 }
 
 // Ready says how to tell that a process is ready: a URL that answers 200, or a Unix socket that accepts.
 type Ready struct {
 	// Process is the name of one that was started.
-	Process string
-	URL     string
-	Socket  string
+	Process string `json:"process"`
+	URL     string `json:"url"`
+	Socket  string `json:"socket"`
 	// CA, Cert and Key are PEM files for a URL by TLS.
-	CA, Cert, Key string
+	CA   string `json:"ca"`
+	Cert string `json:"cert"`
+	Key  string `json:"key"`
 }
 
 // A Report is one line of JSON on the standard output of all three processes.
@@ -111,7 +118,7 @@ func (p Plan) Write(path string) error {
 
 func read(path string) (Plan, error) {
 	var p Plan
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(path) //nolint:gosec // Who starts this program names it.
 	if err != nil {
 		return p, fmt.Errorf("cannot read the plan: %w", err)
 	}
