@@ -85,6 +85,10 @@ e2e-install: ## Packages and manifests as a real Crossplane and a real API serve
 e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).
 	@$(call try,e2e-vm,./test/vm/...)
 
+.PHONY: e2e-cluster
+e2e-cluster: ## A real node: kubelet, containerd and stock Crossplane in namespaces of their own (root).
+	@$(call try,e2e-cluster,./cluster/node)
+
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 	@$(call built,bench)
