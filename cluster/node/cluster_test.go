@@ -248,4 +248,7 @@ func crossplane(t *testing.T, c *node.Cluster) {
 	if role.AggregationRule == nil || len(role.Rules) == 0 {
 		t.Errorf("Crossplane's ClusterRole isn't filled by aggregation: %v", role)
 	}
+	if out, err := c.CrossplaneCLI(t.Context(), "version"); err != nil || !strings.Contains(out, "Server Version: v2.4.0") {
+		t.Errorf("Crossplane's CLI doesn't know the server's version: %v\n%s", err, out)
+	}
 }

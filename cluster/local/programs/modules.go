@@ -89,7 +89,7 @@ func Node() []Module {
 			{name: Registry, pkg: "./registry", ldflags: plain, cold: 10 * time.Second},
 			{name: Pause, pkg: "./pause", ldflags: plain, cold: time.Second},
 		}},
-		{name: "../node/helm", programs: []program{
+		{name: "../../tools/helm", programs: []program{
 			{name: Helm, pkg: "helm.sh/helm/v4/cmd/helm", ldflags: plain, cold: 60 * time.Second},
 		}},
 		{name: "../node/crank", programs: []program{
