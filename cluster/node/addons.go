@@ -19,7 +19,7 @@ const (
 
 // bringUp installs what makes a node a cluster, and waits for it.
 func (c *Cluster) bringUp(ctx context.Context) error {
-	if err := c.outside(); err != nil {
+	if err := c.outside(); err != nil { //nolint:contextcheck // What is forwarded outlives this call.
 		return err
 	}
 	c.opts.Say("installing CoreDNS")

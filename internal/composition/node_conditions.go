@@ -10,6 +10,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
 
+// unserved is what a claim says until a boot server knows what its machine is to be given.
+const unserved = "no boot server serves what is asked for yet"
+
 // conditionAddressed is the one condition of a node that is decided here: whether it has an address.
 const conditionAddressed xpv2.ConditionType = "Addressed"
 
@@ -67,7 +70,7 @@ func onTheWay(r xpv2.ConditionReason) bool { return strings.HasPrefix(string(r),
 func (n *node) served(entry []xpv2.Condition) xpv2.Condition {
 	unserved := xpv2.Condition{
 		Type: v1alpha1.ConditionServed, Status: corev1.ConditionFalse,
-		Reason: v1alpha1.ReasonWaitingForBootServer, Message: "no boot server serves what is asked for yet",
+		Reason: v1alpha1.ReasonWaitingForBootServer, Message: unserved,
 	}
 	c := mirror(entry, unserved.Type, unserved.Status, unserved.Reason, unserved.Message)
 	planned := mirror(entry, v1alpha1.ConditionPlanned, corev1.ConditionUnknown, "", "")

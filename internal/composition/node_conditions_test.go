@@ -183,12 +183,12 @@ func TestServedOnce(t *testing.T) {
 		because xpv2.ConditionReason
 		message string
 	}{
-		"NoEntry":     {"nothing is there", aNode(), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
-		"NoPlan":      {"the entry waits for its claim", entry(no, no, v1alpha1.ReasonWaitingForBinding, 0), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
-		"NoGrant":     {"a plan that may not be installed yet isn't what is asked for", entry(yes, yes, v1alpha1.ReasonAvailable, 0), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
-		"Unheard":     {"a grant that no boot server has seen", entry(no, yes, v1alpha1.ReasonWaitingForBootServer, 1), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"NoEntry":     {"nothing is there", aNode(), no, v1alpha1.ReasonWaitingForBootServer, unserved},
+		"NoPlan":      {"the entry waits for its claim", entry(no, no, v1alpha1.ReasonWaitingForBinding, 0), no, v1alpha1.ReasonWaitingForBootServer, unserved},
+		"NoGrant":     {"a plan that may not be installed yet isn't what is asked for", entry(yes, yes, v1alpha1.ReasonAvailable, 0), no, v1alpha1.ReasonWaitingForBootServer, unserved},
+		"Unheard":     {"a grant that no boot server has seen", entry(no, yes, v1alpha1.ReasonWaitingForBootServer, 1), no, v1alpha1.ReasonWaitingForBootServer, unserved},
 		"Granted":     {"and one that it has", entry(yes, yes, v1alpha1.ReasonAvailable, 1), yes, v1alpha1.ReasonAvailable, "the entry's own words"},
-		"AnOldGrant":  {"the grant of an earlier install", entry(yes, yes, v1alpha1.ReasonAvailable, 1, again), no, v1alpha1.ReasonWaitingForBootServer, "no boot server serves what is asked for yet"},
+		"AnOldGrant":  {"the grant of an earlier install", entry(yes, yes, v1alpha1.ReasonAvailable, 1, again), no, v1alpha1.ReasonWaitingForBootServer, unserved},
 		"Runs":        {"a machine that runs needs no grant", entry(yes, yes, v1alpha1.ReasonAvailable, 0, runs), yes, v1alpha1.ReasonAvailable, "the entry's own words"},
 		"ServersAway": {"its boot servers are away, in the entry's own words", entry(no, yes, v1alpha1.ReasonWaitingForBootServer, 0, runs), no, v1alpha1.ReasonWaitingForBootServer, "the entry's own words"},
 		"Trouble":     {"what a person must mend is told", entry(no, no, v1alpha1.ReasonNotFound, 0), no, v1alpha1.ReasonNotFound, "the plan's own words"},

@@ -86,7 +86,7 @@ func (e *env) leave(failed bool) {
 	if failed && !e.told {
 		e.t.Log(e.Describe(e.Tenant))
 	}
-	if err := e.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(e.Delete(ctx, ns)); err != nil {
 		e.t.Error(err)
 		return
 	}
@@ -95,7 +95,7 @@ func (e *env) leave(failed bool) {
 		e.t.Errorf("the case leaves something behind: %v", err)
 	}
 	for _, h := range e.hosts {
-		if err := e.Delete(ctx, lab.Kind("RedfishHost", lab.InfraNamespace, h)); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(e.Delete(ctx, lab.Kind("RedfishHost", lab.InfraNamespace, h))); err != nil {
 			e.t.Error(err)
 		}
 	}

@@ -120,11 +120,11 @@ func TestOneClaimWins(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	const rivals = 8
-	var all string
+	var all strings.Builder
 	for i := range rivals {
-		all += "---" + e.fill(powerClaim, "name", fmt.Sprintf("rival-%d", i), "host", h.Name)
+		all.WriteString("---" + e.fill(powerClaim, "name", fmt.Sprintf("rival-%d", i), "host", h.Name))
 	}
-	e.apply(all)
+	e.apply(all.String())
 	e.until("every claim to be told", func(context.Context) error {
 		told := map[string]int{}
 		for _, c := range e.listOf("HostClaim") {

@@ -122,10 +122,10 @@ func unreadIn(at string, t reflect.Type, s *apiextv1.JSONSchemaProps) []string {
 	case reflect.Map:
 		return unread(at+"[]", t.Elem(), s.AdditionalProperties.Schema)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		for f := range t.Fields() {
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if options == "inline" {
-				out = append(out, unreadIn(at, t.Field(i).Type, s)...)
+				out = append(out, unreadIn(at, f.Type, s)...)
 				continue
 			}
 			p, ok := s.Properties[name]
@@ -133,7 +133,7 @@ func unreadIn(at string, t reflect.Type, s *apiextv1.JSONSchemaProps) []string {
 				out = append(out, at+"."+name+" (no schema)")
 				continue
 			}
-			out = append(out, unread(at+"."+name, t.Field(i).Type, &p)...)
+			out = append(out, unread(at+"."+name, f.Type, &p)...)
 		}
 	default: // Strings and booleans hold whatever their schemas admit.
 	}

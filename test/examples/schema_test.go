@@ -66,7 +66,7 @@ func (k *kind) validate(doc, old *unstructured.Unstructured) []string {
 }
 
 // compiled holds what kinds returned first: rules take a while to compile, and nothing changes them.
-var compiled map[kschema.GroupVersionKind]*kind //nolint:gochecknoglobals // A cache of one package's tests, which run one after another.
+var compiled map[kschema.GroupVersionKind]*kind
 
 // kinds reads every CRD of the provider, and derives the composites' as Crossplane does.
 func kinds(t *testing.T) map[kschema.GroupVersionKind]*kind {

@@ -27,10 +27,12 @@ func TestPatience(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if read(leastProgress - 1); fired.Stop() {
+	read(leastProgress - 1)
+	if fired.Stop() {
 		t.Error("a server that gives a little now and then wins time")
 	}
-	if read(1); !fired.Stop() {
+	read(1)
+	if !fired.Stop() {
 		t.Error("one that makes progress gets no more time")
 	}
 	fired.Reset(time.Hour)
@@ -167,7 +169,7 @@ func TestOneServerIsntAskedByAll(t *testing.T) {
 	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		<-release
-		_, _ = io.WriteString(w, r.URL.Path)
+		_, _ = io.WriteString(w, r.URL.Path) //nolint:gosec // Octets for a cache, not a page.
 	})
 	c := newCache(t, nil)
 	for i := range perHost + 3 {

@@ -99,7 +99,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 	const patience = 200 * time.Millisecond
 	s := httptest.NewServer(bounded(newRig(t, nil).http.Config.Handler, patience))
 	t.Cleanup(s.Close)
-	for name, head := range map[string]string{
+	for name, head := range map[string]string{ //nolint:gosec // No credentials.
 		"Get":      "GET /v1/boot/x/script.ipxe HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n",
 		"NotFound": "POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"NoToken":  "POST /v1/boot/x/begin HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",

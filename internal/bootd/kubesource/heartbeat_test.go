@@ -1,6 +1,7 @@
 package kubesource
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -77,7 +78,8 @@ func TestUncertainHeartbeats(t *testing.T) {
 	beat(t, s, tb)
 	whole, lost := s.o.Kube, 0
 	broken(s, interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, k client.Client, _ string, o client.Object, _ ...client.SubResourceUpdateOption) error {
-		if lost++; lost == 2 {
+		lost++
+		if lost == 2 {
 			_ = k.Status().Update(ctx, o) // It arrives; its answer doesn't.
 		}
 		return errBoom
@@ -90,7 +92,8 @@ func TestUncertainHeartbeats(t *testing.T) {
 	}
 	s.o.Kube = whole
 	c.add(time.Second)
-	if beat(t, s, tb); !s.connected(c.get()) {
+	beat(t, s, tb)
+	if !s.connected(c.get()) {
 		t.Error("it takes itself for another")
 	}
 }
@@ -173,11 +176,7 @@ func TestKeysOutliveTheirSecret(t *testing.T) {
 		if err := x.do(); err != nil {
 			t.Fatal(err)
 		}
-		got := ""
-		for _, k := range s.Keys() {
-			got += string(k)
-		}
-		if got != x.want {
+		if got := string(bytes.Join(s.Keys(), nil)); got != x.want {
 			t.Errorf("%s: keys %q, want %q", x.reason, got, x.want)
 		}
 	}

@@ -82,7 +82,8 @@ func TestUpdateConflicts(t *testing.T) {
 			e, kube := clientOf(t, in, interceptor.Funcs{
 				Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
 					err := tc.refused[min(writes, len(tc.refused)-1)]
-					if writes++; writes == 1 && tc.before != nil {
+					writes++
+					if writes == 1 && tc.before != nil {
 						if err := tc.before(ctx, c); err != nil {
 							t.Fatal(err)
 						}

@@ -181,7 +181,7 @@ func TestTold(t *testing.T) {
 				t.Fatal("the first word of a claim is always told")
 			}
 			known.at("claim", noon)
-			if got := !(onTheWay(tc.v) && known.lately("claim", noon.Add(tc.after))); got != tc.told {
+			if got := !onTheWay(tc.v) || !known.lately("claim", noon.Add(tc.after)); got != tc.told {
 				t.Errorf("%s\ntold: %t", tc.reason, got)
 			}
 		})
