@@ -18,9 +18,9 @@ VERDICT  := $(GO) run ./test/verdict
 # Vetting is lint's: go test would vet all dependencies again on a fresh machine.
 TEST     := $(GO) test -vet=off -json
 UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render)(/.*)?|cluster/(local|node))$$'
-# End to end, time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
+# End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
-	$(TEST) -timeout 80m -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
+	$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
 	  n=$$(wc -l <$$failed); [ $$n -ge 1 ] && [ $$n -le 3 ] && ! grep -q ' [.]$$' $$failed || exit 1; \
 	  while read -r pkg test; do echo "$(1): $$test failed; its second try (if it passes now it's flaky: please report it)"; \
 	    $(TEST) -timeout 20m -count 1 -run "^$$test$$" $$pkg </dev/null | $(VERDICT) $(1)-again; done <$$failed; }

@@ -61,7 +61,7 @@ func TestOwnDeadBMC(t *testing.T) {
 	claim := lab.Kind("HostClaim", e.Tenant, "own")
 	e.says(claim, "WaitingForPowerOff", "host own", "BMC doesn't answer", annotation("force-release"))
 	e.patch(claim, `{"metadata":{"annotations":{"`+annotation("force-release")+`":"stolen"}}}`)
-	e.releasedWhole()
+	e.nothingLeft()
 	e.wantHeld(address)
 	e.wantActs(h, "a machine that was given up", acts{Installs: 1, Erased: 1, Ons: 1})
 }

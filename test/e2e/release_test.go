@@ -78,13 +78,7 @@ func traces(host *unstructured.Unstructured) (out []string) {
 // releasedWhole waits until nothing is left of this case's claims, and the operator's hosts are off and free.
 func (e *env) releasedWhole(hosts ...*lab.Host) {
 	e.t.Helper()
-	e.until("everything of "+e.Tenant+" to go", func(ctx context.Context) error {
-		left, err := e.leftovers(ctx)
-		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("there is %s", strings.Join(left, ", "))
-		}
-		return err
-	})
+	e.nothingLeft()
 	if n := e.addressesOf(e.Tenant); n != 0 {
 		e.t.Errorf("%d addresses are left in NetBox", n)
 	}
@@ -97,6 +91,18 @@ func (e *env) releasedWhole(hosts ...*lab.Host) {
 			e.t.Errorf("%s still has %s", h.Name, strings.Join(left, ", "))
 		}
 	}
+}
+
+// nothingLeft waits until no object of the tenant is left, nor what was made for it elsewhere.
+func (e *env) nothingLeft() {
+	e.t.Helper()
+	e.until("everything of "+e.Tenant+" to go", func(ctx context.Context) error {
+		left, err := e.leftovers(ctx)
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("there is %s", strings.Join(left, ", "))
+		}
+		return err
+	})
 }
 
 // TestReleasedAndClaimedAgain holds that a claim's deletion gives the machine back, revoked first and seen off before its address
