@@ -89,7 +89,7 @@ type NetworkDHCP struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h"
 	LeaseDuration *metav1.Duration `json:"leaseDuration,omitempty"`
 	// ForeignServer says what to do when another DHCP server answers on the segment: Refuse, or Tolerate (not supported yet).
 	// Foreign servers are not looked for yet.

@@ -144,7 +144,7 @@ type ProfileTimeouts struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="install must be a duration in hours, minutes and seconds, such as 30m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="install must be a duration in hours, minutes and seconds, such as 30m"
 	Install *metav1.Duration `json:"install,omitempty"`
 }
 

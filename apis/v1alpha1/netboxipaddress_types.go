@@ -161,7 +161,7 @@ type ReleasePolicy struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="after must be a duration in hours, minutes and seconds, such as 24h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="after must be a duration in hours, minutes and seconds, such as 24h"
 	After *metav1.Duration `json:"after,omitempty"`
 }
 

@@ -50,7 +50,7 @@ type PowerOff struct {
 	// +kubebuilder:default="5m"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="grace must be a duration in hours, minutes and seconds, such as 5m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="grace must be a duration in hours, minutes and seconds, such as 5m"
 	Grace metav1.Duration `json:"grace,omitempty"`
 	// Then is Force (cut the power after the grace) or Never.
 	// +optional

@@ -33,6 +33,7 @@ type Client struct {
 	header  map[string]string // authentication of every request
 	token   bool              // that of a session
 	session string            // its URI; "" where the BMC didn't tell
+	lost    bool              // it ended, and no login was good since
 }
 
 type rootBody struct {
@@ -116,16 +117,29 @@ func (c *Client) get(ctx context.Context, path string, v any) (answer, error) {
 
 // do sends one request. A session that the BMC forgot is opened again, once.
 func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
+	if c.lost {
+		// A BMC that restarts ends its sessions first and opens new ones last.
+		if err := c.login(ctx); err != nil {
+			return answer{}, err
+		}
+		c.lost = false
+	}
 	a, err := c.try(ctx, method, path, body, ifMatch)
+	if e := new(Error); len(c.header) == 0 && errors.As(err, &e) && e.Kind == Unauthorized {
+		// Nothing was refused, since nothing was sent: the credentials mustn't be
+		// given up for a service root that is guarded.
+		e.Kind = Protocol
+	}
 	if !IsUnauthorized(err) || !c.token {
 		return a, err
 	}
 	// The BMC refused the request before it acted on it, so sending it again
 	// repeats nothing.
-	c.token, c.session, c.header = false, "", nil
+	c.token, c.session, c.header, c.lost = false, "", nil, true
 	if err := c.login(ctx); err != nil {
 		return answer{}, err
 	}
+	c.lost = false
 	a, err = c.try(ctx, method, path, body, ifMatch)
 	if e := new(Error); errors.As(err, &e) && e.Kind == Unauthorized {
 		// The login was good a moment ago: it is this resource that is refused,

@@ -96,3 +96,35 @@ func TestLogin(t *testing.T) {
 		})
 	}
 }
+
+// TestRestartedBMC holds that a BMC which has forgotten its sessions and opens none yet has refused no password: when it does, the next
+// look logs in.
+func TestRestartedBMC(t *testing.T) {
+	b := &loginBMC{status: http.StatusCreated, token: "t", location: "/redfish/v1/SessionService/Sessions/1"}
+	srv := httptest.NewTLSServer(b)
+	t.Cleanup(srv.Close)
+	c, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", Auth: AuthSession, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.forgets, b.status = true, http.StatusServiceUnavailable
+	for range 2 {
+		if _, err := c.System(t.Context(), Selector{}); KindOf(err) != Unreachable {
+			t.Errorf("while it starts: got %v", err)
+		}
+	}
+	b.status = http.StatusCreated
+	if _, err := c.System(t.Context(), Selector{}); err != nil || b.tries != 4 {
+		t.Errorf("once it's up: got %v after %d logins, want none after 4", err, b.tries)
+	}
+}
+
+// TestGuardedRoot holds that a service root which asks for credentials has refused none.
+func TestGuardedRoot(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(srv.Close)
+	_, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", Auth: AuthSession, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+	if KindOf(err) != Protocol {
+		t.Errorf("got %v of kind %q", err, KindOf(err))
+	}
+}

@@ -183,6 +183,35 @@ func TestWhatToRaise(t *testing.T) {
 	}
 }
 
+// TestNeededRevision holds which revision a boot server must have synced: revisions of another cluster say nothing.
+func TestNeededRevision(t *testing.T) {
+	record := func(change func(*v1alpha1.GrantRecord)) func(*inputs) {
+		return func(in *inputs) {
+			r := v1alpha1.ReadRecord[v1alpha1.GrantRecord](in.entry.Annotations, v1alpha1.AnnotationGranted)
+			r.Revision = "50000000"
+			change(r)
+			note(in.entry, v1alpha1.AnnotationGranted, *r)
+			delete(in.host.Annotations, v1alpha1.AnnotationGranted)
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		in     inputs
+		want   uint64
+	}{
+		"Decided":        {"It has seen the generation decided.", world(decidedOnly), 90},
+		"AnotherEntry":   {"A record of before a restore.", world(decidedOnly, record(func(r *v1alpha1.GrantRecord) { r.EntryUID = "earlier" })), 0},
+		"AnotherSession": {"So is this one.", world(decidedOnly, record(func(r *v1alpha1.GrantRecord) { r.SessionUID = "earlier" })), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := neededRevision(tc.in); got != tc.want {
+				t.Errorf("%s\nneededRevision(...) = %d, want %d", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 // TestOverdue holds that an install which takes too long is said to, by the profile's own measure, and that nothing else changes.
 func TestOverdue(t *testing.T) {
 	begun := func(in *inputs) { in.session.Status.Consumed.At = metav1.NewMicroTime(noon) }

@@ -146,8 +146,8 @@ func serves(s v1alpha1.BootServer, n *v1alpha1.BootNetwork) bool {
 // of one cluster compare as integers.
 func neededRevision(in inputs) uint64 {
 	r := decided(in)
-	if in.session == nil || r == nil {
-		return 0
+	if in.session == nil || r == nil || r.EntryUID != string(in.entry.UID) || r.SessionUID != string(in.session.UID) {
+		return 0 // A record of another cluster, as after a restore, holds revisions of that one.
 	}
 	held := in.session.Spec.Grant != nil && r.GrantID == in.session.Spec.Grant.ID
 	switch {

@@ -58,7 +58,7 @@ type gate struct {
 	// Guarded by queue.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
-	pin     string // trusted on first use, until a host of the BMC goes
+	pin     string // trusted on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
 	refused map[string]error
 	breaker breaker
 }
@@ -214,7 +214,6 @@ func (g *gate) close(ctx context.Context) error {
 	}
 	defer g.leave()
 	g.drop(ctx)
-	g.pin = ""
 
 	return nil
 }

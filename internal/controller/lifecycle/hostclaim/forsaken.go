@@ -122,10 +122,14 @@ func standIn(claim client.ObjectKey, hosts []v1alpha1.RedfishHost, entries []v1a
 		}
 		break // Of several, the others follow once this one is free.
 	}
-	c.Spec.BootEntryRef = &v1alpha1.LocalReference{Name: claim.Name} // Compositions name both alike.
 	for i := range entries {
-		if m := entries[i].Spec.ForProvider.Machine.HostClaimRef; m != nil && m.Name == claim.Name {
-			c.Spec.BootEntryRef.Name = entries[i].Name
+		m := entries[i].Spec.ForProvider.Machine.HostClaimRef
+		if m == nil || m.Name != claim.Name {
+			continue
+		}
+		c.Spec.BootEntryRef = &v1alpha1.LocalReference{Name: entries[i].Name}
+		if entries[i].DeletionTimestamp != nil {
+			break // One that goes waits for us; another may be a living machine's.
 		}
 	}
 	return c
@@ -142,6 +146,9 @@ func forsake(in inputs) verdict {
 		return at(v1alpha1.ClaimNeedsConfirmation, v1alpha1.ReasonNeedsConfirmation,
 			"its HostClaim %s/%s is gone and never released it, so that it may be running: restore the claim, or give the machine up: kubectl annotate redfishhost -n %s %s %s='<reason>'",
 			in.claim.Namespace, in.claim.Name, in.host.Namespace, in.host.Name, v1alpha1.AnnotationForceRelease)
+	case !in.holdsHost() && !addressesKept(in):
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
+			"HostClaim %s/%s is gone and its machine was never seen off: it may be running, and its addresses stay in NetBox", in.claim.Namespace, in.claim.Name).then(actKeepAddresses)
 	}
 	v := release(in)
 	switch v.act {
@@ -151,8 +158,8 @@ func forsake(in inputs) verdict {
 		return verdict{}
 	case actNone, actFinalize, actForget, actBindHost, actBindClaim, actHold, actQuestion, actApply, actRecordBoot, actRevoke, actQuarantine, actKeepAddresses, actClear, actUnbind, actLetGo:
 	}
-	if v.act == actUnbind && !going && held(in) {
-		return v.then(actLetGo) // A free host leads nobody to them; an entry that goes does.
+	if v.act == actUnbind && held(in) {
+		return v.then(actLetGo) // Once the host is free, nobody knows that it was seen off.
 	}
 	return v
 }

@@ -46,7 +46,8 @@ func TestForsake(t *testing.T) {
 		"Kept":        {"So do they after a quarantine.", gone(revoked(true), givenUp, kept, quarantined, granted), actClear, v1alpha1.ClaimReleasing},
 		"LetGoFirst":  {"Entry and addresses that nobody deleted are let go before the host: a free one leads nobody to them.", gone(revoked(true), off, givenUp), actLetGo, v1alpha1.ClaimReleasing},
 		"Unbind":      {"Then it's free.", gone(revoked(true), off, givenUp, letGo), actUnbind, v1alpha1.ClaimReleasing},
-		"LetGo":       {"An entry that goes leads to the rest.", gone(entryGoing, revoked(true), off, free), actLetGo, v1alpha1.ClaimReleasing},
+		"KeepFirst":   {"A host that was freed by hand was never seen off by us: its addresses stay.", gone(entryGoing, revoked(true), power(v1alpha1.PoweredOn), free), actKeepAddresses, v1alpha1.ClaimReleasing},
+		"LetGo":       {"An entry that goes leads to the rest.", gone(entryGoing, revoked(true), off, free, kept), actLetGo, v1alpha1.ClaimReleasing},
 		"Nothing":     {"A claim that released all it had leaves nothing to do.", gone(free, letGo), actNone, ""},
 		"NeverHeld":   {"Nor does one whose entry was never held.", gone(free, letGo, entryGoing), actNone, ""},
 	}

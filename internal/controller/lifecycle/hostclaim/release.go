@@ -23,8 +23,12 @@ func release(in inputs) verdict {
 	if in.holdsHost() {
 		return releaseHost(in)
 	}
-	if in.lostHostsHalf() {
+	if in.lostHostsHalf() && !in.takenAway() {
 		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForPowerOff, "host %s lost its half of the binding, as after a restored backup; it's held again, to be switched off", in.host.Name).then(actBindHost)
+	}
+	if in.lostHostsHalf() && !addressesKept(in) {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
+			"host %s was taken from this claim by its operator and never seen off: it's left as it runs, and its addresses stay in NetBox", in.host.Name).then(actKeepAddresses)
 	}
 	if in.host == nil && in.claim.Spec.Bound != nil && !addressesKept(in) {
 		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonNeedsConfirmation,
@@ -60,6 +64,12 @@ func (in inputs) heldByEarlierSelf() bool {
 // lostHostsHalf says whether the host is free, and the claim still has its half: it was never given back, since the claim's half goes first.
 func (in inputs) lostHostsHalf() bool {
 	return in.host != nil && in.host.Spec.ClaimRef == nil && in.claim.Spec.Bound != nil && in.claim.Spec.Bound.UID == in.host.UID
+}
+
+// takenAway says whether a person has since set the host aside: it isn't held again, nor switched off under his hands.
+func (in inputs) takenAway() bool {
+	h := in.host
+	return h.DeletionTimestamp != nil || h.Annotations[v1alpha1.AnnotationQuarantined] != "" || h.Spec.ForProvider.Maintenance != nil || h.Spec.ForProvider.Unschedulable
 }
 
 // hostMadeAnew says whether the claim was bound to an earlier object of its host: it was never given back by us, so that the machine

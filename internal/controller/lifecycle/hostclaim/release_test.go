@@ -85,6 +85,13 @@ func TestRelease(t *testing.T) {
 			world(deleted, revoked(true), func(in *inputs) { in.host.Spec.ClaimRef = nil }),
 			want{act: actBindHost, phase: releasing, reason: v1alpha1.ReasonWaitingForPowerOff},
 		},
+		"HostTakenAway": {
+			"One that its operator took away isn't switched off under his hands; its addresses stay, since it may run.",
+			world(deleted, revoked(true), func(in *inputs) {
+				in.host.Spec.ClaimRef, in.host.Spec.ForProvider.Unschedulable = nil, true
+			}),
+			want{act: actKeepAddresses, phase: releasing, reason: v1alpha1.ReasonNeedsConfirmation},
+		},
 		"Unbind": {
 			"Then it's free.",
 			world(deleted, revoked(true), off, func(in *inputs) { in.claim.Spec.Bound = nil }),
