@@ -59,7 +59,7 @@ func TestAllocate(t *testing.T) {
 	}
 }
 
-// checkText holds SAFETY's rule 13: no token, and nothing of what the server said.
+// checkText holds that there's no token in a text, and nothing of what the server said.
 func checkText(t *testing.T, err error, s *script) {
 	t.Helper()
 	if err == nil {

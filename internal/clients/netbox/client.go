@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// defaultRate is API.md's requestsPerSecond. NetBox itself never says 429; it just queues.
+	// defaultRate is requestsPerSecond where a provider config doesn't say. NetBox itself never says 429; it just queues.
 	defaultRate = 20
 	// defaultTimeout is one call's. 64 allocations at once wait 5 s in NetBox's own queue on a slow
 	// machine, and a cold worker needs another 5: giving up early only makes outcomes unknown.

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A Verify is a way to decide whether a certificate is NetBox's (API.md, tls.verify).
+// A Verify is a way to decide whether a certificate is NetBox's (tls.verify of a provider config).
 type Verify string
 
-// The supported ways. API.md's TrustOnFirstUse isn't supported for NetBox yet.
+// The supported ways. TrustOnFirstUse isn't supported for NetBox yet.
 const (
 	// VerifySystem trusts the system's authorities; so does "".
 	VerifySystem Verify = "System"

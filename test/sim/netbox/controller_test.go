@@ -108,7 +108,7 @@ func TestDeletedAfterCrash(t *testing.T) {
 	}
 }
 
-// TestHandsOff is SAFETY's invariant 14.
+// TestHandsOff holds that pause, observe and orphan really stop writes.
 func TestHandsOff(t *testing.T) {
 	policies := func(p ...xpv2.ManagementAction) func(*v1alpha1.NetBoxIPAddress) {
 		return func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ManagementPolicies = p }
