@@ -148,8 +148,8 @@ func TestGatePinIsTheSameSession(t *testing.T) {
 	if err := g.Forget(t.Context(), emu.Addr()); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Do(t.Context(), first, read); err != nil {
-		t.Errorf("Do(...) after the host was deleted: got %v; one that is registered anew is a first use, without a restart", err)
+	if err := g.Do(t.Context(), first, read); !redfish.IsUntrustedCertificate(err) {
+		t.Errorf("Do(...) after a host was deleted: got %v, want untrusted: who deletes a host of an address may have had no right to it", err)
 	}
 }
 
