@@ -119,10 +119,9 @@ func (c *Client) get(ctx context.Context, path string, v any) (answer, error) {
 func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
 	if c.lost {
 		// A BMC that restarts ends its sessions first and opens new ones last.
-		if err := c.login(ctx); err != nil {
+		if err := c.relogin(ctx); err != nil {
 			return answer{}, err
 		}
-		c.lost = false
 	}
 	a, err := c.try(ctx, method, path, body, ifMatch)
 	if e := new(Error); len(c.header) == 0 && errors.As(err, &e) && e.Kind == Unauthorized {
@@ -135,11 +134,9 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	}
 	// The BMC refused the request before it acted on it, so sending it again
 	// repeats nothing.
-	c.token, c.session, c.header, c.lost = false, "", nil, true
-	if err := c.login(ctx); err != nil {
+	if err := c.relogin(ctx); err != nil {
 		return answer{}, err
 	}
-	c.lost = false
 	a, err = c.try(ctx, method, path, body, ifMatch)
 	if e := new(Error); errors.As(err, &e) && e.Kind == Unauthorized {
 		// The login was good a moment ago: it is this resource that is refused,
@@ -148,6 +145,17 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	}
 
 	return a, err
+}
+
+// relogin gives up a session that has ended. It's lost until a login is good.
+func (c *Client) relogin(ctx context.Context) error {
+	c.token, c.session, c.header, c.lost = false, "", nil, true
+	if err := c.login(ctx); err != nil {
+		return err
+	}
+	c.lost = false
+
+	return nil
 }
 
 func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {

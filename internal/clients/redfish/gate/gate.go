@@ -95,8 +95,8 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 
 // Forget logs out of the BMC at address: a host of it is gone. What the BMC
 // refused stays in memory, so that making a host anew isn't a way to try the
-// same password again. The certificate trusted on first use doesn't: a host
-// that is registered anew is a first use, as its operator is told.
+// same password again; so does the certificate trusted on first use, so that it
+// isn't a way to have another one trusted.
 func (g *Gates) Forget(ctx context.Context, address string) error {
 	key, err := redfish.Endpoint(address)
 	if err != nil {
