@@ -55,6 +55,8 @@ const (
 	ReasonInstallOverdue       xpv2.ConditionReason = "InstallOverdue"
 	ReasonInstallFailed        xpv2.ConditionReason = "InstallFailed"
 	ReasonDigestMismatch       xpv2.ConditionReason = "DigestMismatch"
+	ReasonArtifactUnavailable  xpv2.ConditionReason = "ArtifactUnavailable"
+	ReasonArtifactNotAllowed   xpv2.ConditionReason = "ArtifactNotAllowed"
 	ReasonNotSupported         xpv2.ConditionReason = "NotSupported"
 	ReasonNoCleaning           xpv2.ConditionReason = "NoCleaning"
 	ReasonMaintenance          xpv2.ConditionReason = "Maintenance"

@@ -124,6 +124,8 @@ func TestConditions(t *testing.T) {
 			in.session.Status.Opened = make([]v1alpha1.Opened, 5)
 		}), noon, map[string]string{"Installed": "BootLoop"}},
 		"Digest":   {"Wrong bytes.", world(granted, func(in *inputs) { in.session.Status.StageReason = "DigestMismatch" }), noon, map[string]string{"Installed": "DigestMismatch"}},
+		"Away":     {"An image that can't be had.", world(granted, func(in *inputs) { in.session.Status.StageReason = "ArtifactUnavailable" }), noon, map[string]string{"Installed": "ArtifactUnavailable"}},
+		"Refused":  {"One that may not be asked for.", world(granted, func(in *inputs) { in.session.Status.StageReason = "ArtifactNotAllowed" }), noon, map[string]string{"Installed": "ArtifactNotAllowed"}},
 		"Done":     {"Installed.", world(granted, installed, poweredOn), noon, map[string]string{"Ready": "", "Installed": "", "Current": ""}},
 		"Outdated": {"An edit shows, and does nothing.", world(granted, installed, poweredOn, func(in *inputs) { in.entry.Spec.ForProvider.Hostname = "web-2" }), noon, map[string]string{"Installed": "", "Current": "Outdated", "Ready": ""}},
 	}

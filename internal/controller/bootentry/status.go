@@ -2,6 +2,7 @@ package bootentry
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -241,10 +242,15 @@ func installing(in inputs, want int64, limit time.Duration, now time.Time) xpv2.
 			len(s.Status.Opened), s.Status.Stage, raised(in), want+1)
 	case overtaken(in):
 		return c(v1alpha1.ReasonWaitingForDHCP, "generation %d was granted anew after the machine had loaded its boot script, which counts no more: it installs when it boots from the network again; reset it if it doesn't by itself", want)
-	case s.Status.StageReason == string(v1alpha1.ReasonDigestMismatch):
-		return c(v1alpha1.ReasonDigestMismatch, "%s", s.Status.LastReport)
+	case slices.Contains(unservable, xpv2.ConditionReason(s.Status.StageReason)):
+		return c(xpv2.ConditionReason(s.Status.StageReason), "%s", s.Status.LastReport)
 	}
 	return c(v1alpha1.ReasonWaitingForDHCP, "generation %d is granted; waiting for the machine to boot from the network", want)
+}
+
+// unservable are bootd's reasons for holding a machine whose files it can't serve. Its last report says which, and what to do.
+var unservable = []xpv2.ConditionReason{ //nolint:gochecknoglobals // A list of words.
+	v1alpha1.ReasonDigestMismatch, v1alpha1.ReasonArtifactUnavailable, v1alpha1.ReasonArtifactNotAllowed,
 }
 
 // overtaken says whether the machine, since it was powered on, was given a script of another grant than the one that stands.

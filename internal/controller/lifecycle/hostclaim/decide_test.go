@@ -177,6 +177,13 @@ func TestBoot(t *testing.T) {
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageKernel)),
 			want{phase: v1alpha1.ClaimBooting, reason: v1alpha1.ReasonWaitingForInstaller},
 		},
+		"ImageAway": {
+			"It's held because its image can't be had: that is said, and it goes on by itself when it can.",
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageScript), func(in *inputs) {
+				in.entry.SetConditions(v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonArtifactUnavailable, "its server is away"))
+			}),
+			want{phase: v1alpha1.ClaimBooting, reason: v1alpha1.ReasonArtifactUnavailable, says: "its server is away"},
+		},
 		"Installing": {
 			"It installs.",
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), stage(v1alpha1.StageInstalling)),

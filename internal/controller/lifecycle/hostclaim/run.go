@@ -220,6 +220,9 @@ func progress(in inputs, generation int64) verdict {
 	case v1alpha1.StageDHCP, v1alpha1.StageFirmware:
 		return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForScript, "host %s has its address; waiting for it to ask for its boot script", h.Name)
 	case v1alpha1.StageScript, v1alpha1.StageKernel:
+		if c := in.entry.GetCondition(v1alpha1.ConditionInstalled); c.Reason == v1alpha1.ReasonArtifactUnavailable || c.Reason == v1alpha1.ReasonArtifactNotAllowed {
+			return at(v1alpha1.ClaimBooting, c.Reason, "%s", c.Message) // It goes on by itself once its files are to be had.
+		}
 		return at(v1alpha1.ClaimBooting, v1alpha1.ReasonWaitingForInstaller, "host %s loads its installer", h.Name)
 	case v1alpha1.StageInstalling, v1alpha1.StageInstalled:
 		if c := in.entry.GetCondition(v1alpha1.ConditionInstalled); c.Reason == v1alpha1.ReasonInstallOverdue {
