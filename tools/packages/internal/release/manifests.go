@@ -36,6 +36,9 @@ var (
 	reference = regexp.MustCompile(`REGISTRY/([a-z0-9-]+):VERSION`)
 	// installed is what a package is called that was installed from where it's published.
 	installed = regexp.MustCompile(`crossplane-contrib-((?:provider|function|configuration)-baremetal(?:-v2)?)\b`)
+	// account is what a provider runs as: of a longer name Crossplane takes 50 bytes before it adds a hash (crossplane-runtime,
+	// xpkg.FriendlyID).
+	account = regexp.MustCompile(`(system:serviceaccount:crossplane-system:[a-z0-9-]{50})[a-z0-9-]+`)
 	// image is how the checkout writes the image of a plain manifest.
 	image = regexp.MustCompile(`(?m)(^\s+image: )([a-z0-9-]+):v0\.0\.0-dev$`)
 )
@@ -76,6 +79,7 @@ func fill(text string, of func(name string) (Fact, error)) (string, error) {
 	}
 	with(reference, 1, func(_ []string, f Fact) string { return f.Reference })
 	with(installed, 1, func(_ []string, f Fact) string { return f.Installed })
+	text = account.ReplaceAllString(text, "$1")
 	with(image, 2, func(m []string, f Fact) string { return m[1] + f.Pinned })
 	if strings.Contains(text, "REGISTRY/") {
 		errs = append(errs, errors.New("it names a package in a way that isn't understood: write REGISTRY/NAME:VERSION"))

@@ -45,18 +45,29 @@ func TestFill(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason, text, want string
+		installed          string
 		fails              bool
 	}{
 		"Reference": {reason: "a package by its tag: people read it", text: "package: REGISTRY/function-baremetal:VERSION\n", want: "package: r.example/p/function-baremetal:v1.0.0\n"},
 		"Name":      {reason: "the name it's installed with", text: "name: crossplane-contrib-configuration-baremetal-v2\n", want: "name: p-configuration-baremetal-v2\n"},
 		"Account":   {reason: "and so its account", text: "system:serviceaccount:crossplane-system:crossplane-contrib-provider-baremetal\n", want: "system:serviceaccount:crossplane-system:p-provider-baremetal\n"},
-		"Image":     {reason: "an image by its digest: nodes read it", text: "  image: baremetal-bootd:v0.0.0-dev\n", want: "  image: r.example/p/baremetal-bootd@sha256:1\n"},
-		"Unknown":   {reason: "nothing that isn't published", text: "package: REGISTRY/nobody:VERSION\n", fails: true},
-		"Unfilled":  {reason: "nothing stays unfilled", text: "package: REGISTRY/function-baremetal\n", fails: true},
+		"LongAccount": {
+			reason: "of a long name its account has the first 50 bytes", text: "system:serviceaccount:crossplane-system:crossplane-contrib-provider-baremetal\n",
+			installed: strings.Repeat("a", 63), want: "system:serviceaccount:crossplane-system:" + strings.Repeat("a", 50) + "\n",
+		},
+		"Image":    {reason: "an image by its digest: nodes read it", text: "  image: baremetal-bootd:v0.0.0-dev\n", want: "  image: r.example/p/baremetal-bootd@sha256:1\n"},
+		"Unknown":  {reason: "nothing that isn't published", text: "package: REGISTRY/nobody:VERSION\n", fails: true},
+		"Unfilled": {reason: "nothing stays unfilled", text: "package: REGISTRY/function-baremetal\n", fails: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := fill(tc.text, of)
+			got, err := fill(tc.text, func(name string) (Fact, error) {
+				f, err := of(name)
+				if tc.installed != "" {
+					f.Installed = tc.installed
+				}
+				return f, err
+			})
 			if (err != nil) != tc.fails || err == nil && got != tc.want {
 				t.Errorf("%s: got %q, %v; want %q, an error: %t", tc.reason, got, err, tc.want, tc.fails)
 			}
