@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
 )
@@ -83,6 +84,7 @@ type pushCmd struct {
 	common
 
 	Registry string `help:"Where to push to: HOST/PATH." required:""`
+	Via      string `help:"Reach the registry at HOST:PORT, since its name means something elsewhere: for tests." hidden:""`
 }
 
 // Run builds and pushes.
@@ -90,6 +92,9 @@ func (c *pushCmd) Run(ctx context.Context) error {
 	b, err := c.build(ctx, c.Registry)
 	if err != nil {
 		return err
+	}
+	if c.Via != "" {
+		return b.push(ctx, oci.Via(c.Via))
 	}
 	return b.push(ctx)
 }

@@ -139,6 +139,22 @@ func TestPush(t *testing.T) {
 	})
 }
 
+// TestPushVia pushes to a registry whose name means nothing here, as that of a cluster with a network of its own doesn't.
+func TestPushVia(t *testing.T) {
+	bare(t)
+	here := serve(t)
+	f := flags(t, "v0.1.0")
+	f.Arch = []string{"amd64"}
+	if err := (&pushCmd{common: f, Registry: "10.255.255.1:5000/some/path", Via: here}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range stream(t, here+"/some/path/configuration-baremetal:v0.1.0", "base")[0].Spec.DependsOn {
+		if !strings.HasPrefix(d.Package, "10.255.255.1:5000/some/path/") {
+			t.Errorf("it depends on %s, where it isn't installed from", d.Package)
+		}
+	}
+}
+
 func TestRelease(t *testing.T) {
 	bare(t)
 	f, changelog := flags(t, "v0.1.0"), filepath.Join(t.TempDir(), "CHANGELOG.md")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
@@ -96,12 +97,12 @@ func compressed(img v1.Image) (int64, error) {
 }
 
 // push uploads everything. What others depend on comes first.
-func (b *built) push(ctx context.Context) error {
+func (b *built) push(ctx context.Context, options ...remote.Option) error {
 	if err := b.write(); err != nil {
 		return err
 	}
 	for _, a := range b.artifacts {
-		if err := a.Push(ctx, b.released); err != nil {
+		if err := a.Push(ctx, b.released, options...); err != nil {
 			return err //nolint:wrapcheck // It says which.
 		}
 		say("pushed " + a.Reference())

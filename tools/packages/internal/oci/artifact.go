@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 
@@ -71,14 +72,23 @@ func (a Artifact) Write(dir string) error {
 	return nil
 }
 
+// Via reaches every registry at one address, HOST:PORT, whatever its name says: for one whose name means something elsewhere.
+func Via(address string) remote.Option {
+	t := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+	return remote.WithTransport(t)
+}
+
 // Push uploads the artifact, with its attachments. A released version is never overwritten with something else.
-func (a Artifact) Push(ctx context.Context, released bool) error {
+func (a Artifact) Push(ctx context.Context, released bool, more ...remote.Option) error {
 	tag, err := name.NewTag(a.Reference(), name.StrictValidation)
 	if err != nil {
 		return fmt.Errorf("%q can't be a name in a registry: %w", a.Reference(), err)
 	}
 	// The user's own docker or podman log-in is what counts, as for any other client.
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	options = append(options, more...)
 	if released {
 		if err := a.untaken(tag, options); err != nil {
 			return err
