@@ -64,6 +64,22 @@ func TestBind(t *testing.T) {
 			}),
 			want{act: actForget, phase: pending, reason: v1alpha1.ReasonWaitingForBinding},
 		},
+		"EarlierWordConfirmed": {
+			"Nor where a person confirmed the machine for this claim.",
+			world(func(in *inputs) {
+				in.claim.UID = "restored"
+				in.host.Annotations = map[string]string{v1alpha1.AnnotationForceRelease: "gone"}
+				note(in.claim, v1alpha1.AnnotationQuestion, v1alpha1.QuestionRecord{OwnerUID: "restored", Reason: "BoundToEarlierClaim", Answered: "ABC123"})
+			}),
+			want{act: actForget, phase: pending, reason: v1alpha1.ReasonWaitingForBinding},
+		},
+		"WordAboutALivingClaim": {
+			"A word isn't kept for the day on which the claim goes.",
+			world(func(in *inputs) {
+				in.host.Annotations = map[string]string{v1alpha1.AnnotationForceRelease: "in advance"}
+			}),
+			want{act: actForget, phase: v1alpha1.ClaimBound, reason: v1alpha1.ReasonBound},
+		},
 		"Forsaken": {
 			"A machine whose claim went without a release isn't taken, and it's said whose turn it is.",
 			world(unbound, func(in *inputs) {

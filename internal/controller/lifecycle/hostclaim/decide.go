@@ -73,10 +73,13 @@ func decide(in inputs) verdict {
 		return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForHost, "the claim was just seen").then(actFinalize)
 	}
 	if !in.bound() {
-		return bind(in)
+		return forgetting(in, bind(in))
 	}
 	if v := checkBound(in); v.phase != "" {
 		return v
+	}
+	if in.host.Annotations[v1alpha1.AnnotationForceRelease] != "" {
+		return at(v1alpha1.ClaimBound, v1alpha1.ReasonBound, "host %s has its claim; an operator's word about an earlier one is taken off it", in.host.Name).then(actForget)
 	}
 	if q := v1alpha1.ReadRecord[v1alpha1.QuestionRecord](in.claim.Annotations, v1alpha1.AnnotationQuestion); q != nil && q.Answered == "" {
 		return at(v1alpha1.ClaimBound, v1alpha1.ReasonBound, "the question is answered").then(actQuestion)
@@ -109,11 +112,16 @@ func bind(in inputs) verdict {
 	if in.holdsHost() {
 		return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is held, the claim's half follows", in.host.Name).then(actBindClaim)
 	}
-	v := at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is free and will be held", in.host.Name)
-	if in.host.Annotations[v1alpha1.AnnotationForceRelease] != "" {
+	return at(v1alpha1.ClaimPending, v1alpha1.ReasonWaitingForBinding, "host %s is free and will be held", in.host.Name).then(actBindHost)
+}
+
+// forgetting takes an operator's word about an earlier claim off a host before it's joined with another: it gives up what was meant,
+// never a claim that comes later.
+func forgetting(in inputs, v verdict) verdict {
+	if (v.act == actBindHost || v.act == actBindClaim) && in.host.Annotations[v1alpha1.AnnotationForceRelease] != "" {
 		return v.then(actForget)
 	}
-	return v.then(actBindHost)
+	return v
 }
 
 // bindable says, by an empty verdict, whether the host may be held by this claim now.
