@@ -1,23 +1,53 @@
 package netns_test
 
 import (
+	"context"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
 )
 
-func TestMain(m *testing.M) { os.Exit(netns.Main(m, nil)) }
+// childVariable makes this test program the one that TestRunEndsWithItsContext runs.
+const childVariable = "NETNS_TEST_CHILD"
+
+const obeyed = 3
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child())
+	}
+	os.Exit(netns.Main(m, nil))
+}
+
+// child says on the descriptor that it was given that it's there, and waits until it's asked to end.
+func child() int {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	if _, err := os.NewFile(3, "given").WriteString("here"); err != nil {
+		return 1
+	}
+	<-asked
+	return obeyed
+}
+
+func isolated(t *testing.T) {
+	t.Helper()
+	if netns.Isolated() {
+		return
+	}
+	err := netns.Missing()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("cannot run here, and under CI=true that is a failure: %v", err)
+	}
+	t.Skipf("skipped: %v", err)
+}
 
 func TestIsolated(t *testing.T) {
-	if !netns.Isolated() {
-		err := netns.Missing()
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("cannot run here, and under CI=true that is a failure: %v", err)
-		}
-		t.Skipf("skipped: %v", err)
-	}
+	isolated(t)
 	links, err := net.Interfaces()
 	if err != nil {
 		t.Fatal(err)
@@ -33,4 +63,23 @@ func TestIsolated(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Close()
+}
+
+// TestRunEndsWithItsContext asks a program in namespaces to end, which then ends as it likes.
+func TestRunEndsWithItsContext(t *testing.T) {
+	isolated(t)
+	t.Setenv(childVariable, "1")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = r.Read(make([]byte, 1)) // It's there.
+		cancel()
+	}()
+	code, err := netns.Run(ctx, w)
+	if code != obeyed || err != nil {
+		t.Errorf("code %d, %v; want %d", code, err, obeyed)
+	}
 }

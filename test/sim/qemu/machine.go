@@ -201,7 +201,8 @@ func (m *Machine) start(i indices) (*process, error) {
 	p := &process{stderr: &bytes.Buffer{}, exited: make(chan struct{})}
 	p.cmd = exec.CommandContext(context.Background(), m.cfg.Binary, m.cfg.args(i)...) //nolint:gosec // a test's own configuration
 	p.cmd.Stderr = p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// A process group of its own: Ctrl-C ends the parent, which ends its machines, and doesn't look like a power failure.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
 	go m.supervise(p, started)
 	if err := <-started; err != nil {
