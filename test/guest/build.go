@@ -40,7 +40,22 @@ type Builder struct {
 // CommandLine is what Debian's kernel needs under QEMU's TCG, with its console on the serial port.
 const CommandLine = "console=ttyS0 no_timer_check clocksource=hpet tsc=unstable panic=5"
 
-const espSize = 32 << 20
+// initProgram is the package of process 1.
+const initProgram = "github.com/crossplane-contrib/provider-baremetal/test/guest/init"
+
+// Fetch gets whatever Build takes from the network, into caches, so that Build can do without one.
+func (b Builder) Fetch(ctx context.Context) error {
+	if _, err := b.kernel(ctx); err != nil {
+		return err
+	}
+	return run(forGuest(exec.CommandContext(ctx, "go", "list", "-export", "-trimpath", "-buildvcs=false", initProgram)))
+}
+
+// forGuest lets go build for the machine.
+func forGuest(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	return cmd
+}
 
 // Build makes the artifacts. Its errors name the Debian package that is missing where that is the reason.
 func (b Builder) Build(ctx context.Context) (Artifacts, error) {
@@ -98,10 +113,8 @@ func modules() []string {
 // initrd compiles the init program and packs it with its drivers.
 func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
 	program := filepath.Join(b.Out, "init")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // our own folder
-		"-o", program, "github.com/crossplane-contrib/provider-baremetal/test/guest/init")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
-	if err := run(cmd); err != nil {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, initProgram) //nolint:gosec // our own folder
+	if err := run(forGuest(cmd)); err != nil {
 		return nil, err
 	}
 	files := map[string]string{"init": program}
@@ -153,9 +166,8 @@ func (b Builder) image(ctx context.Context, vmlinuz, initrd []byte) ([]byte, err
 	if err != nil {
 		return nil, fmt.Errorf("GRUB's boot.img is missing (Debian package grub-pc-bin): %w", err)
 	}
-	esp, err := FAT16(espSize, "BAREMETAL", map[string][]byte{
-		"EFI/BOOT/BOOTX64.EFI": efi, "VMLINUZ": vmlinuz, "INITRD.IMG": initrd,
-	})
+	files := map[string][]byte{"EFI/BOOT/BOOTX64.EFI": efi, "VMLINUZ": vmlinuz, "INITRD.IMG": initrd}
+	esp, err := FAT16(SizeFAT16(files), "BAREMETAL", files)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,17 @@ type fatDir struct {
 	entries []byte // what place made of the above
 }
 
+// SizeFAT16 is enough for files whose directories are few: what a machine downloads and hashes byte by byte holds no more air
+// than it has to.
+func SizeFAT16(files map[string][]byte) int {
+	const spare = 1 << 20 // tables, directories
+	var used int
+	for _, data := range files {
+		used += (len(data) + clusterSize - 1) / clusterSize
+	}
+	return max(minClusters, used)*clusterSize + spare
+}
+
 // FAT16 returns a file system of the given size that holds files, whose names are upper-case paths of 8.3 names. Equal
 // input gives equal bytes.
 func FAT16(size int, label string, files map[string][]byte) ([]byte, error) {

@@ -90,6 +90,24 @@ func TestFAT16(t *testing.T) {
 	}
 }
 
+func TestSizeFAT16(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  map[string][]byte
+	}{
+		"Nothing": {"there are never fewer clusters than a FAT16 has", nil},
+		"Small":   {"small files need no more", map[string][]byte{"A": []byte("a")}},
+		"Large":   {"large ones fit, each with its last cluster", map[string][]byte{"A": make([]byte, 20<<20+1), "B/C": make([]byte, 5<<20+1), "D": {1}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, err := guest.FAT16(guest.SizeFAT16(tc.files), "L", tc.files); err != nil {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+		})
+	}
+}
+
 func TestFAT16Refuses(t *testing.T) {
 	cases := map[string]struct {
 		reason string
