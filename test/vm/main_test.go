@@ -2,48 +2,52 @@ package vm_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
-	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
+	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
+
+// patience is how long a step may take of emulated processors that share two real ones with a control plane.
+const patience = 8 * time.Minute
+
+// built is what all machines boot and install.
+var built = sync.OnceValues(func() (guest.Artifacts, error) { return vm.Artifacts(context.Background(), scratch) })
+
+// scratch is where it's built.
+var scratch string
 
 // TestMain gives the tests a network of their own, where bootd may have port 67. Whatever takes a network is fetched before.
 func TestMain(m *testing.M) {
-	os.Exit(netns.Main(m, prepare))
+	os.Exit(netns.Main(inScratch{m}, prepare))
 }
 
-// prepare fills the caches: Debian's kernel and the control plane's programs.
+// inScratch runs the tests with a folder for what they have in common.
+type inScratch struct{ *testing.M }
+
+func (m inScratch) Run() int {
+	dir, err := os.MkdirTemp("", "guest-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot make a folder for what machines boot:", err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	scratch = dir
+	return m.M.Run()
+}
+
+// prepare fills the caches.
 func prepare() error {
-	if err := missing(); err != nil {
+	if err := vm.Missing(); err != nil {
 		return err // the tests say so, each for itself; nothing has to be built for that
 	}
-	out, err := os.MkdirTemp("", "guest-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(out) }()
-	_, guestErr := build(context.Background(), out)
-	finder, err := programs.Default(func(s string) { fmt.Fprintln(os.Stderr, "e2e-vm:", s) })
-	if err != nil {
-		return errors.Join(guestErr, err)
-	}
-	_, err = finder.Find(context.Background())
-	return errors.Join(guestErr, err)
-}
-
-func build(ctx context.Context, out string) (guest.Artifacts, error) {
-	cache, err := programs.Cache()
-	if err != nil {
-		return guest.Artifacts{}, err
-	}
-	return guest.Builder{Cache: filepath.Join(cache, "guest"), Out: out}.Build(ctx)
+	return vm.Prepare(context.Background(), func(s string) { fmt.Fprintln(os.Stderr, "e2e-vm:", s) })
 }
 
 // need skips a test on a machine that can't run it, in one line, and fails it where nothing may be skipped.
@@ -58,34 +62,47 @@ func need(t *testing.T, err error) {
 	t.Skipf("skipped: %v", err)
 }
 
-// needMachines skips where there can't be virtual machines on a segment of their own.
+// needMachines skips where there can't be virtual machines on a segment of their own. The tests that have some run at once: each
+// machine is one thread, which waits for the others' half of the time.
 func needMachines(t *testing.T) {
 	t.Helper()
 	if !netns.Isolated() {
 		need(t, netns.Missing())
 	}
-	need(t, missing())
+	need(t, vm.Missing())
 	if testing.Short() {
 		t.Skip("skipped: -short, and virtual machines take their time")
 	}
-}
-
-// missing says what this machine lacks, beside root.
-func missing() error {
-	for _, f := range []qemu.Firmware{qemu.BIOS, qemu.UEFI} {
-		if err := qemu.Missing(f); err != nil {
-			return err
-		}
-	}
-	if _, err := os.Stat(filepath.Join(firstStages, "snponly.efi")); err != nil {
-		return fmt.Errorf("iPXE is missing (Debian package ipxe): %w", err)
-	}
-	return nil
+	t.Parallel()
 }
 
 func artifacts(t *testing.T) guest.Artifacts {
 	t.Helper()
-	a, err := build(t.Context(), t.TempDir())
+	a, err := built()
 	need(t, err)
 	return a
+}
+
+// stateDir makes a folder that a failed test leaves behind.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	cache, err := programs.Cache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.MkdirTemp(cache, "e2e-vm-") //nolint:usetesting // t.TempDir would remove the logs of a failed test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("logs and serial ports are in %s", state)
+			return
+		}
+		_ = os.RemoveAll(state)
+	})
+	return state
 }

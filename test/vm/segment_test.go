@@ -23,7 +23,11 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
-const firstStages = "/usr/lib/ipxe"
+// The second bridge in these tests' network, and what is on it; the first is the rack's.
+const (
+	bridge      = "br1"
+	firstStages = "/usr/lib/ipxe"
+)
 
 // segment serves one bridge the least that firmware needs: DHCP by broadcast and Debian's iPXE by TFTP.
 type segment struct {
@@ -74,7 +78,7 @@ func (s *segment) askers() []string {
 // serve starts everything on the bridge and ends it with the test.
 func (s *segment) serve(t *testing.T, handler http.Handler) {
 	t.Helper()
-	d, err := server4.NewServer("br0", nil, s.answer)
+	d, err := server4.NewServer(bridge, nil, s.answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +109,12 @@ func (s *segment) serve(t *testing.T, handler http.Handler) {
 func TestUEFIOnSegment(t *testing.T) {
 	needMachines(t)
 	a := artifacts(t)
-	bridge, err := qemu.NewSegment("br0", "10.88.0.1/24")
+	wire, err := qemu.NewSegment(bridge, "10.88.0.1/24")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = bridge.Close() }()
-	tap, err := bridge.Tap("tap0")
+	defer func() { _ = wire.Close() }()
+	tap, err := wire.Tap("tap0")
 	if err != nil {
 		t.Fatal(err)
 	}
