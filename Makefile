@@ -40,9 +40,11 @@ GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 ##@ The two commands of the README
 
 .PHONY: demo
-demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leaves it running.
+demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leaves it running. VM=1: two with real firmware (root).
+	@[ -z "$(VM)" ] || [ "$$(id -u)" = 0 ] || { \
+	  echo 'demo: VM=1 makes virtual machines and a network for them: run "make demo VM=1" as root, or "make demo", which needs none'; exit 1; }
 	@$(call built,demo)
-	@exec $(CACHE)/demo $(if $(KEEP),-keep)
+	@exec $(CACHE)/demo $(if $(KEEP),-keep) $(if $(VM),-vm)
 
 .PHONY: test
 test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to end and, as root, real firmware.

@@ -14,8 +14,8 @@ import (
 // keeperVariable tells a demo that it's the one in the background.
 const keeperVariable = "PROVIDER_BAREMETAL_DEMO_KEEPER"
 
-// errSaid is returned where the one in the background has said what failed.
-var errSaid = errors.New("it ended early, as said above")
+// errSaid is returned where another process of the demo has said what failed.
+var errSaid = errors.New("said already")
 
 // readyFD is where the one in the background says that everything is up.
 const readyFD = 3
@@ -30,7 +30,7 @@ func background(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	cmd := exec.Command(self) //nolint:gosec,noctx // Ourselves; it's to outlive this process.
+	cmd := exec.Command(self, os.Args[1:]...) //nolint:gosec,noctx // Ourselves; it's to outlive this process.
 	cmd.Env = append(os.Environ(), keeperVariable+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{w}
@@ -44,8 +44,16 @@ func background(ctx context.Context) error {
 	if n, err := r.Read(make([]byte, 1)); err == nil && n > 0 {
 		return nil
 	}
-	if err := cmd.Wait(); err != nil {
+	return ending(cmd.Wait())
+}
+
+// ending is how the one in the background ended early. Who was killed couldn't say why.
+func ending(err error) error {
+	if exit := (&exec.ExitError{}); errors.As(err, &exit) && exit.Exited() {
 		return errSaid
+	}
+	if err != nil {
+		return fmt.Errorf("the demo in the background has ended: %w", err)
 	}
 	return nil
 }

@@ -15,10 +15,8 @@ import (
 )
 
 const (
-	// readyTimeout is how long the machines may take until they are Ready: many times what they need.
-	readyTimeout = 3 * time.Minute
-	// stepTimeout is how long any other step may take.
-	stepTimeout = time.Minute
+	// stepTimeout is how long a step may take for which a cast has no time of its own.
+	stepTimeout = 2 * time.Minute
 	// look is how often the machines are looked at.
 	look = 100 * time.Millisecond
 )
@@ -26,6 +24,7 @@ const (
 // A demo is one run.
 type demo struct {
 	place  place
+	cast   cast
 	screen *screen
 	start  time.Time
 	// step is what is being done, for the sentence about its failure.
@@ -33,8 +32,8 @@ type demo struct {
 	lab  *lab.Lab
 }
 
-func newDemo(p place, out *os.File) *demo {
-	return &demo{place: p, screen: newScreen(out), start: time.Now()}
+func newDemo(p place, c cast, out *os.File) *demo {
+	return &demo{place: p, cast: c, screen: newScreen(out), start: started()}
 }
 
 // run goes through all steps.
@@ -50,16 +49,16 @@ func (d *demo) run(ctx context.Context, keep bool) error {
 		return err
 	}
 	d.screen.sayf("demo: %d/%d machines Ready in %.1f s", len(stories), len(stories), took.Seconds())
-	if keep {
-		d.screen.sayf("%s", d.invitation())
+	if !keep {
+		return nil
 	}
+	d.step = "leave everything running"
+	kubeconfig, err := d.cast.open()
+	if err != nil {
+		return err
+	}
+	d.screen.sayf("%s", d.invitation(kubeconfig))
 	return nil
-}
-
-func (d *demo) stop() {
-	if d.lab != nil {
-		d.lab.Stop()
-	}
 }
 
 // begin names the next step and shows it.
@@ -73,31 +72,28 @@ func (d *demo) say(s string) { d.screen.sayf("%6.1fs %s", time.Since(d.start).Se
 // up starts everything and fills the rack.
 func (d *demo) up(ctx context.Context) error {
 	d.begin("start the local control plane, the emulators and the components")
-	l, err := lab.Start(ctx, lab.Options{StateDir: d.place.state, Say: d.say})
-	if err != nil {
+	var err error
+	if d.lab, err = d.cast.start(ctx, d.place.state, d.say); err != nil {
 		return err
 	}
-	d.lab = l
-	if l.Firmware.StandIn {
-		d.say("no iPXE is installed and none could be had without root: the simulated machines load a stand-in")
-	}
-	d.begin("fill the rack: four emulated BMCs with a machine each, off; one RackPool")
-	return l.FillRack(ctx)
+	d.begin("fill the rack: " + d.cast.script().rack)
+	return d.cast.fill(ctx)
 }
 
 // claims applies those of both tenants and shows their machines until all are Ready. It returns how long that took.
 func (d *demo) claims(ctx context.Context) ([]*story, time.Duration, error) {
-	d.begin("apply four claims of two tenants")
-	objects, err := d.lab.Example("demo/50-claims-team-a.yaml", "demo/51-claims-team-b.yaml")
+	script := d.cast.script()
+	objects, err := d.lab.Example(script.claims...)
 	if err != nil {
 		return nil, 0, err
 	}
+	stories := storiesOf(objects)
+	d.begin(fmt.Sprintf("apply %d claims of two tenants", len(stories)))
 	start := time.Now()
 	if err := d.lab.Plane.Apply(ctx, objects...); err != nil {
 		return nil, 0, err
 	}
-	stories := storiesOf(objects)
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, script.patience)
 	defer cancel()
 	for left := len(stories); left > 0; {
 		left = 0
@@ -155,14 +151,7 @@ func (d *demo) look(ctx context.Context, s *story) facts {
 		f.address = lab.StringOf(ip, "status", "atProvider", "address")
 		f.reached[atAddress] = f.address != ""
 	}
-	if h := d.lab.Host(s.host); h != nil {
-		m := h.Machine.Status()
-		f.reached[atPower] = m.PowerOns > 0
-		f.reached[atDHCP] = m.DHCP["pxe"] > 0
-		f.reached[atIPXE] = m.DHCP["ipxe"] > 0
-		f.reached[atKernel] = m.Kernels > 0
-		f.reached[atInstalled] = m.Installs > 0
-	}
+	d.cast.see(ctx, s, &f)
 	return f
 }
 
@@ -176,7 +165,7 @@ func (d *demo) release(ctx context.Context, s *story) error {
 	if err := d.lab.AwaitGone(ctx, lab.Node(namespace, name), stepTimeout); err != nil {
 		return err
 	}
-	if d.lab.Host(s.host).Machine.Powered() {
+	if d.cast.powered(s.host) {
 		return fmt.Errorf("machine %s is still on\n%s", s.host, d.lab.Describe(namespace))
 	}
 	address, _, _ := strings.Cut(s.facts.address, "/")
@@ -193,17 +182,17 @@ func (d *demo) release(ctx context.Context, s *story) error {
 }
 
 // invitation says what to try while everything runs.
-func (d *demo) invitation() string {
+func (d *demo) invitation(kubeconfig string) string {
 	bin := filepath.Dir(d.lab.Plane.Kubectl())
 	lines := []string{
 		"It goes on running; \"make demo-down\" ends it. Its logs are in " + d.lab.LogDir() + ". Five commands worth trying:",
 		"",
-		"  export KUBECONFIG=" + d.lab.Plane.Kubeconfig() + " PATH=" + bin + ":$PATH",
+		"  export KUBECONFIG=" + kubeconfig + " PATH=" + bin + ":$PATH",
 		"  kubectl get baremetalnodes -A -o wide",
 		"  kubectl get redfishhosts,bootentries,netboxipaddresses -A",
-		"  kubectl apply -f examples/demo/50-claims-team-a.yaml   # also brings back the claim that was deleted",
+		"  kubectl apply -f examples/" + d.cast.script().claims[0] + "   # also brings back the claim that was deleted",
 		"  kubectl -n team-b patch baremetalnode db-1 --type=merge -p '{\"spec\":{\"installGeneration\":2}}'   # one more install",
-		"  kubectl -n team-b delete baremetalnode db-2   # its machine goes off, its address back",
+		"  " + d.cast.script().last,
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+)
+
+func TestVirtualFacts(t *testing.T) {
+	const hello = "Linux version 6.1\nGUEST hello role=\"\" efi=true install=true\n"
+	cases := map[string]struct {
+		reason, session, serial string
+		want                    []milestone
+	}{
+		"Nothing":   {"A machine that is off has done nothing.", "status: {}", "", nil},
+		"Firmware":  {"Firmware prints nothing that counts; bootd has seen it.", "status: {timeline: {dhcp: '2026-01-01T00:00:00Z'}}", "BdsDxe: starting\n", []milestone{atDHCP}},
+		"Script":    {"Who asked for its script is iPXE.", "status: {timeline: {dhcp: x, script: x}}", "", []milestone{atDHCP, atIPXE}},
+		"Kernel":    {"A kernel that runs says so itself.", "status: {timeline: {dhcp: x, script: x, kernel: x}}", hello, []milestone{atDHCP, atIPXE, atKernel}},
+		"Half":      {"A line that isn't whole yet hasn't happened.", "status: {}", hello + "GUEST installed", []milestone{atKernel}},
+		"Installed": {"So does an installer that is done.", "status: {}", hello + "GUEST installed\n", []milestone{atKernel, atInstalled}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			session, err := local.Decode([]byte("kind: BootSession\n" + tc.session))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f facts
+			sighted(session[0], &f)
+			printed(tc.serial, &f)
+			var got []milestone
+			for m, reached := range f.reached {
+				if reached {
+					got = append(got, milestone(m))
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nmilestones: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestForward sends bytes both ways, and each side's end.
+func TestForward(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	go func() {
+		c, err := server.Accept()
+		if err != nil {
+			return
+		}
+		asked, _ := io.ReadAll(c) // The end of the question is passed on.
+		_, _ = io.WriteString(c, "heard "+string(asked))
+		_ = c.Close()
+	}()
+	files, err := handed(nil)
+	if err != nil || files != nil {
+		t.Errorf("a demo that isn't kept is handed nothing: %v, %v", files, err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go forward(l, server.Addr().String()) // Until the test program ends, as in the demo.
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() // Read to its end.
+	if _, err := io.WriteString(c, "you"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(c); err != nil || string(got) != "heard you" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestEnding(t *testing.T) {
+	cases := map[string]struct {
+		reason, script, want string
+	}{
+		"Well":   {"Who has ended well says nothing.", "exit 0", ""},
+		"Failed": {"Who has failed has said why.", "exit 1", errSaid.Error()},
+		"Killed": {"Who was killed couldn't.", "kill -9 $$", "the demo in the background has ended: signal: killed"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := ending(exec.Command("/bin/sh", "-c", tc.script).Run()); err != nil { //nolint:gosec // The cases' own.
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\nending: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	if err := ending(errBoom); !errors.Is(err, errBoom) || !strings.Contains(err.Error(), "background") {
+		t.Errorf("another error is said: %v", err)
+	}
+}
+
+var errBoom = errors.New("boom")
