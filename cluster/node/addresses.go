@@ -15,6 +15,8 @@ const (
 	SegmentLink = "segment0"
 	// SegmentAddress is the node's on SegmentLink.
 	SegmentAddress = "10.50.0.1"
+	// SegmentPrefix is what SegmentLink's addresses are of.
+	SegmentPrefix = "10.50.0.0/24"
 	// Registry is where the node pulls images from, over plain HTTP. Pods and packages may name it too.
 	Registry = Address + ":5000"
 

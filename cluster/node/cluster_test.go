@@ -197,6 +197,7 @@ func pods(t *testing.T, c *node.Cluster) {
 	eventually(t, c, "http://"+node.Address+":18080/", "hello from "+node.Name)
 	eventually(t, c, "http://"+ips[0]+":8080/get?url=http://"+ips[1]+":8080/", "hello from pod-")
 	eventually(t, c, "http://"+ips[0]+":8080/get?url=http://"+node.Address+":18080/", "hello from "+node.Name)
+	eventually(t, c, "http://"+ips[0]+":8080/get?url=http://"+served(t, c)+"/", "hello from the test")
 	for range 8 { // Each way is taken sooner or later, the one to itself too.
 		eventually(t, c, "http://"+ips[0]+":8080/get?url=http://"+serviceIP(t, c)+"/", "hello from pod-")
 	}
@@ -204,6 +205,22 @@ func pods(t *testing.T, c *node.Cluster) {
 	if got, err := get(t, c, "http://"+ips[0]+":8080/get?url=http://192.0.2.1/"); err == nil {
 		t.Errorf("a pod reached the outside: %q", got)
 	}
+}
+
+// served is the address inside at which the test itself answers.
+func served(t *testing.T, c *node.Cluster) string {
+	t.Helper()
+	l, err := c.Listen(node.Address + ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello from the test") }),
+		ReadHeaderTimeout: time.Minute,
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return l.Addr().String()
 }
 
 // names of Services are resolved, from the pod network and from the node's.

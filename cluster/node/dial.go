@@ -13,6 +13,20 @@ func (c *Cluster) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return inside.Dial(ctx, c.socket(), address)
 }
 
+// Listen listens at a TCP address inside, such as Address and port 0, for what the caller serves to the node and its pods. The
+// caller closes it.
+func (c *Cluster) Listen(address string) (net.Listener, error) {
+	var l net.Listener
+	err := c.Inside(func() (err error) {
+		l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen at %s of the node: %w", address, err)
+	}
+	return l, nil
+}
+
 // Forward makes a TCP address inside reachable at a port of 127.0.0.1, in the caller's network namespace, until Stop. It
 // returns that address.
 func (c *Cluster) Forward(address string) (string, error) {

@@ -96,7 +96,7 @@ func stateDir(dir string) (string, error) {
 	if err != nil || dir == "" {
 		return "", fmt.Errorf("cannot use %q as state folder: %w", dir, errors.Join(err, errors.New("it names none")))
 	}
-	for _, hidden := range []string{"/run", "/var/lib", "/var/log", "/var/run", "/proc"} {
+	for _, hidden := range []string{"/run", "/var/cache", "/var/lib", "/var/log", "/var/run", "/proc"} {
 		if strings.HasPrefix(abs+"/", hidden+"/") {
 			return "", fmt.Errorf("cannot use %q as state folder: the node has a %s of its own; choose one elsewhere", dir, hidden)
 		}

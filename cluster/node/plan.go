@@ -60,6 +60,8 @@ func (p planner) mounts() []inside.Mount {
 		{To: "/run"}, {To: "/var/lib"},
 		{From: p.data("kubelet"), To: "/var/lib/kubelet"},
 		{From: p.data("containerd"), To: "/var/lib/containerd"},
+		// Pods may have host paths there, which aren't this machine's.
+		{From: p.data("var-cache"), To: "/var/cache"},
 		{From: p.in("logs", "var"), To: "/var/log"},
 		{From: p.etc("resolv.conf"), To: "/etc/resolv.conf"},
 	}

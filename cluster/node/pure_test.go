@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,16 @@ func TestUnavailable(t *testing.T) {
 				t.Errorf("%s\nunavailable: want %q, got %v", tc.reason, tc.want, err)
 			}
 		})
+	}
+}
+
+// TestHostPathsAreItsOwn holds that where pods have host paths by custom, none is one of this machine's.
+func TestHostPathsAreItsOwn(t *testing.T) {
+	mounts := planner{layout: layout{state: "/state"}}.plan().Mounts
+	for _, dir := range []string{"/run", "/var/cache", "/var/lib", "/var/log"} {
+		if !slices.ContainsFunc(mounts, func(m inside.Mount) bool { return m.To == dir }) {
+			t.Errorf("%s of the node is this machine's", dir)
+		}
 	}
 }
 

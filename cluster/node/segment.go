@@ -38,6 +38,17 @@ func (c *Cluster) Join(name string) error {
 	return nil
 }
 
+// Inside does something in the node's network namespace, on a thread of its own. A socket that is made there stays there, whoever
+// uses it; what is called there must not start goroutines that make others.
+func (c *Cluster) Inside(do func() error) error {
+	node, err := os.Open(c.namespace("net"))
+	if err != nil {
+		return fmt.Errorf("cannot open the node's network namespace: %w", err)
+	}
+	defer node.Close() // Only held to name it.
+	return within(node, do)
+}
+
 func (c *Cluster) namespace(kind string) string {
 	return "/proc/" + strconv.Itoa(c.PID()) + "/ns/" + kind
 }
