@@ -1,0 +1,71 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
+	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
+)
+
+// rest is how long programs are left alone before their memory is looked at.
+const rest = 10 * time.Second
+
+// TestInstall goes the way of a user: packages by Crossplane's CLI, the manifests of the README, a machine, and back.
+func TestInstall(t *testing.T) {
+	need(t, stage.Missing())
+	must(t, stage.Prepare(t.Context(), func(s string) { tell("e2e-cluster: " + s) }))
+	say := timeline(t)
+	s, state := begin(t, say)
+	for _, step := range []struct {
+		name string
+		run  func(*testing.T, *stage.Stage, string)
+	}{
+		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest}, {"Machine", machine},
+	} {
+		if !t.Run(step.name, func(t *testing.T) { step.run(t, s, state) }) {
+			return
+		}
+		say(step.name + " passed")
+	}
+}
+
+// configuration installs by Crossplane's CLI alone.
+func configuration(t *testing.T, s *stage.Stage, _ string) {
+	took, err := s.InstallConfiguration(t.Context(), s.Packages, stage.ConfigurationPackage)
+	must(t, err)
+	figure(t, "install_to_healthy", took.Seconds(), "s")
+}
+
+// manifests applies those of the README over it, where pods must pass Pod Security's level "restricted".
+func manifests(t *testing.T, s *stage.Stage, _ string) {
+	must(t, s.Restrict(t.Context(), local.CrossplaneNamespace, "restricted"))
+	must(t, s.Apply(t.Context(), s.Packages.Manifest("install.yaml"), s.Packages.Manifest("policies.yaml"), s.Packages.Manifest("network.yaml")))
+	must(t, s.AwaitHealthy(t.Context(), s.Packages, stage.ConfigurationPackage))
+	for _, name := range []string{stage.ProviderPackage, stage.FunctionPackage} {
+		if _, err := s.Pod(t.Context(), local.CrossplaneNamespace, "app.kubernetes.io/name", name); err != nil {
+			t.Errorf("%s doesn't run as its DeploymentRuntimeConfig says: %v", name, err)
+		}
+	}
+}
+
+// bootd runs on the labelled node alone, with a mirror of artifacts on a private address.
+func bootd(t *testing.T, s *stage.Stage, _ string) {
+	must(t, s.InstallBootd(t.Context(), s.Packages, "--artifact-range="+node.Address+"/32"))
+}
+
+// atRest notes how much memory the programs have when there's nothing to do.
+func atRest(t *testing.T, s *stage.Stage, _ string) {
+	limits := map[string]float64{"provider": 80, "function": 40, "bootd": 40}
+	time.Sleep(rest)
+	for _, c := range stage.Components() {
+		rss, err := s.RSS(t.Context(), c)
+		must(t, err)
+		mb := float64(rss) / 1e6
+		figure(t, c.Name+"_rss", mb, "MB")
+		if most := limits[c.Name]; mb > most {
+			t.Errorf("%s has %.1f MB of memory at rest, and should have %.0f at most", c.Name, mb, most)
+		}
+	}
+}

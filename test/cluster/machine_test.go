@@ -1,0 +1,210 @@
+package cluster_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
+	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
+	"github.com/crossplane-contrib/provider-baremetal/test/guest"
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
+)
+
+const (
+	// patience is how long a step may take of a machine whose emulated processor shares two real ones with a cluster.
+	patience = 6 * time.Minute
+	tenant   = "team-a"
+)
+
+// operator is what an operator applies once.
+const operator = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: infra}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: team-a}
+---
+apiVersion: v1
+kind: Secret
+metadata: {namespace: crossplane-system, name: netbox}
+stringData: {token: "«token»"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {namespace: crossplane-system, name: bmcs}
+stringData: {username: "«user»", password: "«password»"}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: ClusterProviderConfig
+metadata: {name: netbox}
+spec:
+  allowedNamespaces: {from: All}
+  netbox: {url: "«netbox»", credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: netbox, key: token}}}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: ClusterProviderConfig
+metadata: {name: bmcs}
+spec:
+  allowedNamespaces: {from: Names, names: [infra]}
+  redfish:
+    credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: bmcs}}
+    allowedAddresses: ["«segment»"]
+    tls: {verify: TrustOnFirstUse}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: BootProfile
+metadata: {namespace: infra, name: tiny}
+spec:
+  allowedNamespaces: {from: All}
+  mode: Install
+  method: DiskImage
+  userDataFormat: CloudInit
+  artifacts:
+  - arch: amd64
+    kernel: {url: "«files»vmlinuz", digest: "«kernel»"}
+    initrds: [{url: "«files»initrd.img", digest: "«initrd»"}]
+    image: {url: "«files»disk.img", digest: "«image»", format: Raw, compression: None}
+  commandLine: ["«commandLine»"]
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: BootNetwork
+metadata: {namespace: infra, name: segment}
+spec:
+  allowedNamespaces: {from: All}
+  subnets:
+  - cidr: «segment»
+    gateway: «gateway»
+    addressesFrom:
+      netboxProviderConfigRef: {kind: ClusterProviderConfig, name: netbox}
+      sources: [{prefix: {cidr: «segment»}}]
+  dhcp: {mode: Authoritative, leaseDuration: 12h}
+`
+
+// hostManifest is what an operator applies for each machine, and claimManifest what a tenant asks for.
+const (
+	hostManifest = `
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: RedfishHost
+metadata: {namespace: infra, name: «name»}
+spec:
+  providerConfigRef: {kind: ClusterProviderConfig, name: bmcs}
+  allowedNamespaces: {from: Names, names: [team-a]}
+  forProvider: {address: "«bmc»", system: {serial: «serial»}, macs: ["«mac»"], powerOff: {grace: 20s, then: Force}}
+`
+	claimManifest = `
+apiVersion: v1
+kind: Secret
+metadata: {namespace: team-a, name: «name»}
+stringData: {userData: "#cloud-config\nhostname: «name»\n"}
+---
+apiVersion: platform.baremetal.crossplane.io/v1alpha1
+kind: BareMetalNode
+metadata: {namespace: team-a, name: «name»}
+spec:
+  host: {ref: {kind: RedfishHost, namespace: infra, name: «name»}}
+  installGeneration: 1
+  profileRef: {namespace: infra, name: tiny}
+  userDataSecretRef: {name: «name», key: userData}
+  networks: [{name: boot, networkRef: {namespace: infra, name: segment}, addresses: [{family: IPv4}]}]
+`
+)
+
+// machine goes from a claim to Ready and back: a machine with real firmware broadcasts on the node's segment, and bootd hears it.
+func machine(t *testing.T, s *stage.Stage, state string) {
+	a := artifacts(t.Context(), t, filepath.Join(state, "artifacts"))
+	netbox, err := s.NetBox()
+	must(t, err)
+	files, err := s.Files(filepath.Join(state, "artifacts"))
+	must(t, err)
+	rack, err := s.Rack()
+	must(t, err)
+	h, err := rack.Add("bios", 1, qemu.BIOS, bmc.ModelInline)
+	must(t, err)
+	must(t, s.ApplyYAML(t.Context(), strings.NewReplacer(
+		"«token»", lab.NetBoxToken, "«user»", lab.BMCUser, "«password»", lab.BMCPassword, "«netbox»", netbox.Address,
+		"«segment»", node.SegmentPrefix, "«gateway»", node.SegmentAddress, "«files»", files,
+		"«kernel»", a.Kernel.Digest, "«initrd»", a.Initrd.Digest, "«image»", a.Image.Digest, "«commandLine»", guest.CommandLine,
+	).Replace(operator)))
+	apply(t, s, h, hostManifest)
+	host := lab.Kind("RedfishHost", lab.InfraNamespace, h.Name)
+	await(t, s, h, host, "Available", lab.Field("Available", "status", "phase"))
+	addresses := len(netbox.Addresses())
+
+	claimed := time.Now()
+	apply(t, s, h, claimManifest)
+	await(t, s, h, lab.Node(tenant, h.Name), "Ready", lab.Is("Ready", "True"))
+	figure(t, "claim_to_ready_bios", time.Since(claimed).Seconds(), "s")
+	installedOnce(t, h)
+
+	released := time.Now()
+	must(t, s.Client().Delete(t.Context(), lab.Node(tenant, h.Name).Object()))
+	must(t, s.AwaitGone(t.Context(), lab.Node(tenant, h.Name), patience))
+	t.Logf("released after %.0f s", time.Since(released).Seconds())
+	if h.Powered() {
+		t.Error("the machine is still on after its claim has gone")
+	}
+	await(t, s, h, host, "Available again", lab.Field("Available", "status", "phase"))
+	if n := len(netbox.Addresses()); n != addresses {
+		t.Errorf("NetBox has %d addresses, and had %d before the claim: %v", n, addresses, netbox.Addresses())
+	}
+	nothingLeft(t, s)
+}
+
+func apply(t *testing.T, s *stage.Stage, h *stage.Host, manifest string) {
+	t.Helper()
+	must(t, s.ApplyYAML(t.Context(), strings.NewReplacer(
+		"«name»", h.Name, "«serial»", h.Serial, "«mac»", h.MAC.String(), "«bmc»", h.BMC.Addr()).Replace(manifest)))
+}
+
+// await waits until an object is as wanted. When it doesn't become so, the machine's serial port is shown too.
+func await(t *testing.T, s *stage.Stage, h *stage.Host, r lab.Ref, what string, check lab.Check) {
+	t.Helper()
+	if _, err := s.Await(t.Context(), r, what, patience, check); err != nil {
+		serial := h.Machine.Serial()
+		t.Fatalf("%v\nthe serial port of %s ends with:\n%s", err, h.Name, serial[max(0, len(serial)-3000):])
+	}
+}
+
+// installedOnce counts on the serial port what the machine did.
+func installedOnce(t *testing.T, h *stage.Host) {
+	t.Helper()
+	serial := h.Machine.Serial()
+	installs, boots := strings.Count(serial, "GUEST installed\n"), strings.Count(serial, "GUEST running from disk")
+	if installs != 1 || boots != 1 || h.Starts() != 1 {
+		t.Errorf("%s: %d installs, %d boots from disk, %d power-ons; want 1 each", h.Name, installs, boots, h.Starts())
+	}
+	if !strings.Contains(serial, "GUEST user data: ") {
+		t.Errorf("%s: the installer fetched no user data", h.Name)
+	}
+}
+
+// nothingLeft holds that a tenant's namespace is as it was before the claim, and bootd has nobody's data.
+func nothingLeft(t *testing.T, s *stage.Stage) {
+	t.Helper()
+	for _, kind := range []string{"BootEntry", "BootSession", "HostClaim", "NetBoxIPAddress", "ProviderConfigUsage", "RedfishHost"} {
+		all := &unstructured.UnstructuredList{}
+		all.SetAPIVersion(lab.Baremetal)
+		all.SetKind(kind + "List")
+		must(t, s.Client().List(t.Context(), all, client.InNamespace(tenant)))
+		for _, u := range all.Items {
+			t.Errorf("%s %s is left in the tenant's namespace", kind, u.GetName())
+		}
+	}
+	secrets := &corev1.SecretList{}
+	must(t, s.Client().List(t.Context(), secrets, client.InNamespace(lab.BootNamespace)))
+	for _, secret := range secrets.Items {
+		if secret.Name != "bootd-tokens" {
+			t.Errorf("Secret %s, of what the machine was given, is left with bootd", secret.Name)
+		}
+	}
+}

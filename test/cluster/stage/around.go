@@ -1,0 +1,65 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+// A NetBox beside the cluster, which pods reach.
+type NetBox struct {
+	*netbox.Server
+
+	// Address is its URL in the cluster.
+	Address string
+}
+
+// NetBox starts an emulated NetBox that knows the node's segment, and takes lab.NetBoxToken.
+func (s *Stage) NetBox() (*NetBox, error) {
+	segment, err := netip.ParsePrefix(node.SegmentPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("cannot understand the segment's prefix: %w", err)
+	}
+	gateway, err := netip.ParseAddr(node.SegmentAddress)
+	if err != nil {
+		return nil, fmt.Errorf("cannot understand the segment's address: %w", err)
+	}
+	n := &NetBox{Server: netbox.New(netbox.Options{})}
+	n.AddToken(netbox.Token{Name: "provider", Secret: lab.NetBoxToken})
+	n.AddCIDR(node.SegmentPrefix)
+	n.AddAddress(netbox.Address{Address: netip.PrefixFrom(gateway, segment.Bits()), Status: "active", Description: "the node"})
+	n.Address, err = s.serve(n.Server)
+	return n, err
+}
+
+// Files serves a folder's files to the cluster, and returns the URL of the folder.
+func (s *Stage) Files(dir string) (string, error) { return s.serve(http.FileServer(http.Dir(dir))) }
+
+// serve answers pods at a port of the node's address, until the stage ends.
+func (s *Stage) serve(h http.Handler) (string, error) {
+	l, err := s.Listen(node.Address + ":0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(l) }() // Ends with the stage.
+	s.keep(closer(func() error {
+		if err := server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("cannot end an emulator: %w", err)
+		}
+		return nil
+	}))
+	return "http://" + l.Addr().String() + "/", nil
+}
+
+// closer is a func that closes something.
+type closer func() error
+
+// Close calls it.
+func (c closer) Close() error { return c() }
