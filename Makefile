@@ -17,7 +17,7 @@ CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 VERDICT  := $(GO) run ./test/verdict
 # Vetting is lint's: go test would vet all dependencies again on a fresh machine.
 TEST     := $(GO) test -vet=off -json
-UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render)(/.*)?|cluster/(local|node))$$'
+UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render|cluster)(/.*)?|cluster/(local|node))$$'
 # End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
 	$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
@@ -88,8 +88,8 @@ e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace o
 	@$(call try,e2e-vm,./test/vm/...)
 
 .PHONY: e2e-cluster
-e2e-cluster: ## A real node: kubelet, containerd and stock Crossplane in namespaces of their own (root).
-	@$(call try,e2e-cluster,./cluster/node)
+e2e-cluster: ## What users install, in a cluster with a real kubelet and stock Crossplane, to a machine that is Ready and back (root).
+	@$(call try,e2e-cluster,-p 1 ./cluster/node ./test/cluster/...)
 
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
