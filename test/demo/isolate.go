@@ -28,7 +28,7 @@ func started() time.Time {
 // isolate gets from the world what virtual machines need, and runs the demo in namespaces of its own.
 func isolate(ctx context.Context, p place, ready *os.File) error {
 	if err := netns.Missing(); err != nil {
-		return fmt.Errorf("cannot run virtual machines: %w; \"make demo\" without VM=1 shows simulated ones, and needs neither", err)
+		return fmt.Errorf("cannot run virtual machines: %w; \"make demo\" without VM=1 shows simulated ones, and needs no such thing", err)
 	}
 	d := newDemo(p, &virtual{}, os.Stdout)
 	if err := provide(ctx, d.say); err != nil {

@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -79,7 +78,7 @@ func Install(ctx context.Context, say func(string)) error {
 		return apt(ctx, install...) // The lists were missing or old.
 	})
 	if err != nil {
-		return fmt.Errorf("cannot install Debian packages %s: %w", words, err)
+		return fmt.Errorf("cannot install Debian packages %s: %w; install them by hand, then try again", words, err)
 	}
 	if err := Missing(); err != nil {
 		return fmt.Errorf("%w, though apt-get says that it's installed", err)
@@ -87,7 +86,7 @@ func Install(ctx context.Context, say func(string)) error {
 	return nil
 }
 
-// apt runs apt-get. Its error is what it said last. It's interrupted, never killed: it knows when it mustn't stop, and finishes then.
+// apt runs apt-get. Its error is what it complained of. It's interrupted, never killed: it knows when it mustn't stop, and finishes then.
 func apt(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...) //nolint:gosec // Our own list.
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
@@ -97,8 +96,17 @@ func apt(ctx context.Context, args ...string) error {
 	if err == nil {
 		return nil
 	}
-	lines := strings.Split(string(bytes.TrimSpace(out)), "\n")
-	return fmt.Errorf("apt-get %s: %w: %s", args[0], err, lines[len(lines)-1])
+	return fmt.Errorf("apt-get %s: %w%s", args[0], err, complaint(string(out)))
+}
+
+// complaint is the first error among the lines that apt-get printed: the ones after it follow from it.
+func complaint(out string) string {
+	for line := range strings.Lines(out) {
+		if text, ok := strings.CutPrefix(line, "E: "); ok {
+			return ": " + strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return ""
 }
 
 // heartbeat is how often something that takes long says that it runs.

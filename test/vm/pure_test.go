@@ -88,16 +88,34 @@ func TestMissing(t *testing.T) {
 }
 
 func TestApt(t *testing.T) {
-	dir := t.TempDir()
-	script := "#!/bin/sh\necho Reading package lists...\necho 'E: Unable to locate package nonsense' >&2\nexit 100\n"
-	if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte(script), 0o700); err != nil { //nolint:gosec // A program is executable.
-		t.Fatal(err)
+	const failed = "echo Reading package lists...\nexit 100\n"
+	cases := map[string]struct{ reason, script, want string }{
+		"Works": {"Nobody reads what apt-get says when it works.", "echo done\n", ""},
+		"Complains": {
+			"The first complaint is the reason of the others.",
+			"echo 'E: Failed to fetch x.deb  Could not connect' >&2\necho 'E: Unable to fetch some archives' >&2\n" + failed,
+			"apt-get install: exit status 100: Failed to fetch x.deb Could not connect",
+		},
+		"Silent": {"It may say nothing.", failed, "apt-get install: exit status 100"},
+		"Absent": {"Not every system is Debian.", "", "apt-get install: exec: \"apt-get\": executable file not found in $PATH"},
 	}
-	t.Setenv("PATH", dir)
-	err := apt(t.Context(), "install", "nonsense")
-	const want = "apt-get install: exit status 100: E: Unable to locate package nonsense"
-	if err == nil || err.Error() != want {
-		t.Errorf("what apt-get said last says why:\n got %v\nwant %s", err, want)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("PATH", dir)
+			if tc.script != "" {
+				if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte("#!/bin/sh\n"+tc.script), 0o700); err != nil { //nolint:gosec // A program is executable.
+					t.Fatal(err)
+				}
+			}
+			got := ""
+			if err := apt(t.Context(), "install", "nonsense"); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\napt: -want +got:\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 
