@@ -55,8 +55,8 @@ func Run(ctx context.Context, files ...*os.File) (int, error) {
 		Pdeathsig:  syscall.SIGKILL,
 	}
 	err = cmd.Run()
-	if exit := (&exec.ExitError{}); errors.As(err, &exit) && exit.Exited() {
-		return exit.ExitCode(), nil // it said why
+	if cmd.ProcessState != nil && cmd.ProcessState.Exited() {
+		return cmd.ProcessState.ExitCode(), nil // it said why, also where it was asked to
 	}
 	if err != nil {
 		return 1, fmt.Errorf("cannot run in namespaces of its own: %w", err)

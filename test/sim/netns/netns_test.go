@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -13,8 +14,6 @@ import (
 
 // childVariable makes this test program the one that TestRunEndsWithItsContext runs.
 const childVariable = "NETNS_TEST_CHILD"
-
-const obeyed = 3
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
@@ -31,7 +30,11 @@ func child() int {
 		return 1
 	}
 	<-asked
-	return obeyed
+	code, err := strconv.Atoi(os.Getenv(childVariable))
+	if err != nil {
+		return 1
+	}
+	return code
 }
 
 func isolated(t *testing.T) {
@@ -68,18 +71,19 @@ func TestIsolated(t *testing.T) {
 // TestRunEndsWithItsContext asks a program in namespaces to end, which then ends as it likes.
 func TestRunEndsWithItsContext(t *testing.T) {
 	isolated(t)
-	t.Setenv(childVariable, "1")
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		_, _ = r.Read(make([]byte, 1)) // It's there.
-		cancel()
-	}()
-	code, err := netns.Run(ctx, w)
-	if code != obeyed || err != nil {
-		t.Errorf("code %d, %v; want %d", code, err, obeyed)
+	for _, want := range []int{0, 3} {
+		t.Setenv(childVariable, strconv.Itoa(want))
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _ = r.Read(make([]byte, 1)) // It's there.
+			cancel()
+		}()
+		if code, err := netns.Run(ctx, w); code != want || err != nil {
+			t.Errorf("code %d, %v; want %d", code, err, want)
+		}
 	}
 }
