@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/node/inside"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
@@ -37,9 +40,13 @@ func isolate(ctx context.Context, p place, ready *os.File) error {
 	if err := os.Setenv(startVariable, strconv.FormatInt(d.start.UnixMilli(), 10)); err != nil {
 		return fmt.Errorf("cannot say when the demo began: %w", err)
 	}
-	files, err := handed(ready)
-	if err != nil {
-		return err
+	var files []*os.File
+	if ready != nil {
+		var err error
+		// If detaching fails, whoever waits sees this process end.
+		if files, err = handed(func() { _ = detach(ready) }); err != nil {
+			return err
+		}
 	}
 	switch code, err := netns.Run(ctx, files...); {
 	case err != nil && ctx.Err() != nil:
@@ -64,19 +71,16 @@ func provide(ctx context.Context, say func(string)) error {
 	return err
 }
 
-// handed are the files that a demo in namespaces of its own is given where it's to be kept: one to say when everything is up,
-// which is then passed on, and a listener in the user's own network.
-func handed(ready *os.File) ([]*os.File, error) {
-	if ready == nil {
-		return nil, nil
-	}
+// handed are the files that a demo in namespaces of its own is given where it's to be kept: one to say that everything is up, upon
+// which up is called, and a listener in the user's own network.
+func handed(up func()) ([]*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
 	go func() {
 		if n, err := r.Read(make([]byte, 1)); err == nil && n > 0 {
-			_ = detach(ready) // If that fails whoever waits sees this process end.
+			up()
 		}
 	}()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -89,6 +93,39 @@ func handed(ready *os.File) ([]*os.File, error) {
 	}
 	_ = l.Close() // What is passed on stays open.
 	return []*os.File{w, api}, nil
+}
+
+// forwarded makes an address in these namespaces reachable where the listener is that was handed, and returns where that is.
+func forwarded(address string) (string, error) {
+	unix.CloseOnExec(apiFD)
+	f := os.NewFile(apiFD, "api")
+	l, err := net.FileListener(f)
+	if err != nil {
+		return "", fmt.Errorf("cannot serve the API server to the outside: %w", err)
+	}
+	_ = f.Close() // The listener has its own.
+	go forward(l, address)
+	return l.Addr().String(), nil
+}
+
+// forward connects whoever comes to an address in this network, until the process ends.
+func forward(l net.Listener, address string) {
+	for {
+		outer, err := l.Accept()
+		if err != nil {
+			time.Sleep(look) // There are too many connections, and some will end.
+			continue
+		}
+		go func() {
+			defer outer.Close() // All that was copied has been sent.
+			inner, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", address)
+			if err != nil {
+				return // A closed connection says as much as a refused one.
+			}
+			defer inner.Close() // All that was copied has been sent.
+			inside.Splice(outer, outer, inner)
+		}()
+	}
 }
 
 // isolated plays in the namespaces that isolate made.

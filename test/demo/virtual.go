@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
-	"github.com/crossplane-contrib/provider-baremetal/cluster/node/inside"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
@@ -80,40 +75,16 @@ func (c *virtual) clues() string {
 	return c.rack.SerialPorts()
 }
 
-// open forwards the listener that was opened outside, where the user is, to the API server inside.
+// open forwards a port of the user's own network to the API server, and writes the access by that port.
 func (c *virtual) open() (string, error) {
-	unix.CloseOnExec(apiFD)
-	f := os.NewFile(apiFD, "api")
-	l, err := net.FileListener(f)
-	if err != nil {
-		return "", fmt.Errorf("cannot serve the API server to the outside: %w", err)
-	}
-	_ = f.Close() // The listener has its own.
 	cfg := c.rack.Plane.Config()
-	go forward(l, strings.TrimPrefix(cfg.Host, "https://"))
-	cfg.Host = "https://" + l.Addr().String()
+	address, err := forwarded(strings.TrimPrefix(cfg.Host, "https://"))
+	if err != nil {
+		return "", err
+	}
+	cfg.Host = "https://" + address
 	path := filepath.Join(c.state, "kubeconfig")
 	return path, local.WriteKubeconfig(path, cfg)
-}
-
-// forward connects whoever comes to an address in this network, until the process ends.
-func forward(l net.Listener, address string) {
-	for {
-		outer, err := l.Accept()
-		if err != nil {
-			time.Sleep(look) // There are too many connections, and some will end.
-			continue
-		}
-		go func() {
-			defer outer.Close() // All that was copied has been sent.
-			inner, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", address)
-			if err != nil {
-				return // A closed connection says as much as a refused one.
-			}
-			defer inner.Close() // All that was copied has been sent.
-			inside.Splice(outer, outer, inner)
-		}()
-	}
 }
 
 func (c *virtual) stop() {

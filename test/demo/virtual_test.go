@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
-	"net"
 	"os/exec"
 	"strings"
 	"testing"
@@ -45,47 +43,6 @@ func TestVirtualFacts(t *testing.T) {
 				t.Errorf("%s\nmilestones: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
-	}
-}
-
-// TestForward sends bytes both ways, and each side's end.
-func TestForward(t *testing.T) {
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	go func() {
-		c, err := server.Accept()
-		if err != nil {
-			return
-		}
-		asked, _ := io.ReadAll(c) // The end of the question is passed on.
-		_, _ = io.WriteString(c, "heard "+string(asked))
-		_ = c.Close()
-	}()
-	files, err := handed(nil)
-	if err != nil || files != nil {
-		t.Errorf("a demo that isn't kept is handed nothing: %v, %v", files, err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go forward(l, server.Addr().String()) // Until the test program ends, as in the demo.
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() // Read to its end.
-	if _, err := io.WriteString(c, "you"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(c); err != nil || string(got) != "heard you" {
-		t.Errorf("got %q, %v", got, err)
 	}
 }
 
