@@ -17,7 +17,7 @@ CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 VERDICT  := $(GO) run ./test/verdict
 # Vetting is lint's: go test would vet all dependencies again on a fresh machine.
 TEST     := $(GO) test -vet=off -json
-UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|bench|demo|render|cluster)(/.*)?|cluster/(local|node))$$'
+UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|render|cluster)(/.*)?|cluster/(local|node))$$'
 # End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
 	$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
