@@ -47,6 +47,7 @@ func (r *rack) must(err error) {
 // client. Both machines go their way at once.
 func TestClaimToReadyOnRealFirmware(t *testing.T) {
 	needMachines(t)
+	t.Parallel()
 	r := newRack(t)
 	r.must(r.Fill(t.Context()))
 	r.must(r.ApplyExample(t.Context(), vm.Claims))

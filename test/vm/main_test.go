@@ -62,8 +62,19 @@ func need(t *testing.T, err error) {
 	t.Skipf("skipped: %v", err)
 }
 
-// needMachines skips where there can't be virtual machines on a segment of their own. The tests that have some run at once: each
-// machine is one thread, which waits for the others' half of the time.
+// beside is held by a test with one machine: one of those runs beside the rack with its two. More would only make each slower, and
+// firmware has timeouts.
+var beside sync.Mutex
+
+// parallel lets a test with one machine run beside the rack's.
+func parallel(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	beside.Lock()
+	t.Cleanup(beside.Unlock)
+}
+
+// needMachines skips where there can't be virtual machines on a segment of their own.
 func needMachines(t *testing.T) {
 	t.Helper()
 	if !netns.Isolated() {
@@ -73,7 +84,6 @@ func needMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short, and virtual machines take their time")
 	}
-	t.Parallel()
 }
 
 func artifacts(t *testing.T) guest.Artifacts {

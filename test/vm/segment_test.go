@@ -108,6 +108,7 @@ func (s *segment) serve(t *testing.T, handler http.Handler) {
 
 func TestUEFIOnSegment(t *testing.T) {
 	needMachines(t)
+	parallel(t)
 	a := artifacts(t)
 	wire, err := qemu.NewSegment(bridge, "10.88.0.1/24")
 	if err != nil {

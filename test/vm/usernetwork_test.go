@@ -63,7 +63,7 @@ func TestInstallOverUserNetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short, and a virtual machine takes its time")
 	}
-	t.Parallel()
+	parallel(t)
 	a := artifacts(t)
 	s := &server{a: a, files: map[string]string{
 		"/vmlinuz": a.Kernel.Path, "/initrd.img": a.Initrd.Path, "/disk.img": a.Image.Path,
