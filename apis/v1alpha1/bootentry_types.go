@@ -115,7 +115,7 @@ type BootEntryParameters struct {
 	// VendorDataSecretRef names the vendor data. Not supported yet.
 	// +optional
 	VendorDataSecretRef *LocalKeyReference `json:"vendorDataSecretRef,omitempty"`
-	// SSHAuthorizedKeys may log in to the machine, each a line of an authorized_keys file.
+	// SSHAuthorizedKeys may log in to the machine, each a line of an authorized_keys file. They need a profile with CloudInit.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

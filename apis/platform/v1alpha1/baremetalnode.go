@@ -85,7 +85,8 @@ type BareMetalNodeSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="hostname must be a DNS label: lower-case letters, digits and dashes, beginning and ending with a letter or a digit"
 	Hostname string `json:"hostname,omitempty"`
 
-	// SSHAuthorizedKeys are public keys, in the format of an authorized_keys line, that may log in to the installed machine.
+	// SSHAuthorizedKeys are public keys, in the format of an authorized_keys line, that may log in to the installed machine. The
+	// profile's userDataFormat must be CloudInit, which brings them there.
 	//
 	// +optional
 	// +listType=set

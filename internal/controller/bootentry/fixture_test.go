@@ -155,3 +155,7 @@ func conditionOf(cs []xpv2.Condition, t xpv2.ConditionType) xpv2.Condition {
 }
 
 func typeOf(s string) xpv2.ConditionType { return xpv2.ConditionType(s) }
+
+func withKeys(in *inputs) {
+	in.entry.Spec.ForProvider.SSHAuthorizedKeys = []string{"ssh-ed25519 AAAA"}
+}

@@ -142,6 +142,11 @@ func or2(r, fallback xpv2.ConditionReason) xpv2.ConditionReason {
 }
 
 func checkData(in inputs) *problem {
+	if f := in.profile.Spec.UserDataFormat; len(in.entry.Spec.ForProvider.SSHAuthorizedKeys) > 0 && f != v1alpha1.UserDataCloudInit {
+		// Said, not left out in silence: whoever gave keys would have a machine that nobody can log in to.
+		return no(v1alpha1.ReasonInvalid, "sshAuthorizedKeys come to a machine by cloud-init, and BootProfile %q has userDataFormat %s; name a profile with CloudInit, or remove the keys",
+			in.profile.Namespace+"/"+in.profile.Name, or(string(f), string(v1alpha1.UserDataNone)))
+	}
 	r := in.entry.Spec.ForProvider.UserDataSecretRef
 	if r == nil {
 		return nil

@@ -35,6 +35,8 @@ func TestSentences(t *testing.T) {
 		"NetworkNotAllowed": {"A network that isn't for this namespace.", world(func(in *inputs) { in.network.Spec.AllowedNamespaces = nil }), v1alpha1.ReasonNotAllowed, []string{`namespace "team-a"`}},
 		"SecretMissing":     {"User data that isn't there.", world(withUserData, func(in *inputs) { in.userData = nil }), v1alpha1.ReasonNotFound, []string{`Secret "web-1"`, "userDataSecretRef"}},
 		"SecretKeyMissing":  {"A key that isn't there.", world(withUserData, func(in *inputs) { in.userData.Data = nil }), v1alpha1.ReasonNotFound, []string{`no key "userData"`}},
+		"KeysWithoutInit":   {"SSH keys that nothing would bring to the machine.", world(withKeys), v1alpha1.ReasonInvalid, []string{"sshAuthorizedKeys", `BootProfile "infra/debian-12"`, "userDataFormat None", "CloudInit"}},
+		"KeysByInit":        {"cloud-init brings them.", world(withKeys, func(in *inputs) { in.profile.Spec.UserDataFormat = v1alpha1.UserDataCloudInit }), "", nil},
 		"ClaimMissing":      {"A claim that isn't there.", world(func(in *inputs) { in.claim = nil }), v1alpha1.ReasonNotFound, []string{`HostClaim "web-1"`}},
 		"NotBound":          {"A claim without a host.", world(func(in *inputs) { in.host.Spec.ClaimRef = nil }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
 		"BoundToOther":      {"A host that names another claim isn't ours.", world(func(in *inputs) { in.host.Spec.ClaimRef.UID = "other" }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
