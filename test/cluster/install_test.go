@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
@@ -22,7 +24,7 @@ func TestInstall(t *testing.T) {
 		name string
 		run  func(*testing.T, *stage.Stage, string)
 	}{
-		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest}, {"Machine", machine},
+		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest}, {"Machines", machines}, {"Restarts", restarts},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, s, state) }) {
 			return
@@ -66,6 +68,19 @@ func atRest(t *testing.T, s *stage.Stage, _ string) {
 		figure(t, c.Name+"_rss", mb, "MB")
 		if most := limits[c.Name]; mb > most {
 			t.Errorf("%s has %.1f MB of memory at rest, and should have %.0f at most", c.Name, mb, most)
+		}
+	}
+}
+
+// restarts holds that nothing had to be started twice.
+func restarts(t *testing.T, s *stage.Stage, _ string) {
+	all := &corev1.PodList{}
+	must(t, s.Client().List(t.Context(), all))
+	for _, p := range all.Items {
+		for _, c := range p.Status.ContainerStatuses {
+			if c.RestartCount > 0 {
+				t.Errorf("%s of pod %s/%s was restarted %d times: %v", c.Name, p.Namespace, p.Name, c.RestartCount, c.LastTerminationState)
+			}
 		}
 	}
 }

@@ -119,8 +119,9 @@ spec:
 `
 )
 
-// machine goes from a claim to Ready and back: a machine with real firmware broadcasts on the node's segment, and bootd hears it.
-func machine(t *testing.T, s *stage.Stage, state string) {
+// machines go from a claim to Ready and back: with real firmware, BIOS and UEFI at once, they broadcast on the node's segment, and bootd
+// hears them.
+func machines(t *testing.T, s *stage.Stage, state string) {
 	a := artifacts(t.Context(), t, filepath.Join(state, "artifacts"))
 	netbox, err := s.NetBox()
 	must(t, err)
@@ -128,37 +129,56 @@ func machine(t *testing.T, s *stage.Stage, state string) {
 	must(t, err)
 	rack, err := s.Rack()
 	must(t, err)
-	h, err := rack.Add("bios", 1, qemu.BIOS, bmc.ModelInline)
-	must(t, err)
+	var hosts []*stage.Host
+	for i, m := range []struct {
+		name     string
+		firmware qemu.Firmware
+		model    bmc.Model
+	}{{"bios", qemu.BIOS, bmc.ModelInline}, {"uefi", qemu.UEFI, bmc.ModelActionInfo}} {
+		h, err := rack.Add(m.name, byte(i+1), m.firmware, m.model)
+		must(t, err)
+		hosts = append(hosts, h)
+	}
 	must(t, s.ApplyYAML(t.Context(), strings.NewReplacer(
 		"«token»", lab.NetBoxToken, "«user»", lab.BMCUser, "«password»", lab.BMCPassword, "«netbox»", netbox.Address,
 		"«segment»", node.SegmentPrefix, "«gateway»", node.SegmentAddress, "«files»", files,
 		"«kernel»", a.Kernel.Digest, "«initrd»", a.Initrd.Digest, "«image»", a.Image.Digest, "«commandLine»", guest.CommandLine,
 	).Replace(operator)))
-	apply(t, s, h, hostManifest)
-	host := lab.Kind("RedfishHost", lab.InfraNamespace, h.Name)
-	await(t, s, h, host, "Available", lab.Field("Available", "status", "phase"))
+	for _, h := range hosts {
+		apply(t, s, h, hostManifest)
+		await(t, s, h, hostOf(h), "Available", lab.Field("Available", "status", "phase"))
+	}
 	addresses := len(netbox.Addresses())
 
 	claimed := time.Now()
-	apply(t, s, h, claimManifest)
-	await(t, s, h, lab.Node(tenant, h.Name), "Ready", lab.Is("Ready", "True"))
-	figure(t, "claim_to_ready_bios", time.Since(claimed).Seconds(), "s")
-	installedOnce(t, h)
+	for _, h := range hosts {
+		apply(t, s, h, claimManifest)
+	}
+	for _, h := range hosts {
+		await(t, s, h, lab.Node(tenant, h.Name), "Ready", lab.Is("Ready", "True"))
+		figure(t, "cluster_claim_to_ready_"+h.Name, time.Since(claimed).Seconds(), "s")
+		installedOnce(t, h)
+	}
 
 	released := time.Now()
-	must(t, s.Client().Delete(t.Context(), lab.Node(tenant, h.Name).Object()))
-	must(t, s.AwaitGone(t.Context(), lab.Node(tenant, h.Name), patience))
-	t.Logf("released after %.0f s", time.Since(released).Seconds())
-	if h.Powered() {
-		t.Error("the machine is still on after its claim has gone")
+	for _, h := range hosts {
+		must(t, s.Client().Delete(t.Context(), lab.Node(tenant, h.Name).Object()))
 	}
-	await(t, s, h, host, "Available again", lab.Field("Available", "status", "phase"))
+	for _, h := range hosts {
+		must(t, s.AwaitGone(t.Context(), lab.Node(tenant, h.Name), patience))
+		if h.Powered() {
+			t.Errorf("%s is still on after its claim has gone", h.Name)
+		}
+		await(t, s, h, hostOf(h), "Available again", lab.Field("Available", "status", "phase"))
+	}
+	t.Logf("released after %.0f s", time.Since(released).Seconds())
 	if n := len(netbox.Addresses()); n != addresses {
-		t.Errorf("NetBox has %d addresses, and had %d before the claim: %v", n, addresses, netbox.Addresses())
+		t.Errorf("NetBox has %d addresses, and had %d before the claims: %v", n, addresses, netbox.Addresses())
 	}
 	nothingLeft(t, s)
 }
+
+func hostOf(h *stage.Host) lab.Ref { return lab.Kind("RedfishHost", lab.InfraNamespace, h.Name) }
 
 func apply(t *testing.T, s *stage.Stage, h *stage.Host, manifest string) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -48,7 +49,15 @@ func Missing() error {
 	if err := node.Missing(); err != nil {
 		return err
 	}
-	return qemu.Missing(qemu.BIOS)
+	if _, err := os.Stat("/dev/net/tun"); err != nil {
+		return fmt.Errorf("tap devices need /dev/net/tun: %w", err)
+	}
+	for _, f := range []qemu.Firmware{qemu.BIOS, qemu.UEFI} {
+		if err := qemu.Missing(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Prepare fills the caches with all that takes a network or long: programs, Debian packages, and this checkout's own.
