@@ -1,0 +1,275 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
+	"github.com/prometheus/client_golang/prometheus"
+	_ "sigs.k8s.io/controller-runtime" // Its metrics.
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+const (
+	root       = "../.."
+	operations = root + "/docs/operations"
+)
+
+func pages(t *testing.T) map[string]Page {
+	t.Helper()
+	all, err := Read(operations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestEveryBlockIsTried holds that each block of each page is run by a stage that there is, or says why not: reading it refuses any other.
+func TestEveryBlockIsTried(t *testing.T) {
+	for name, p := range pages(t) {
+		for _, s := range p.Steps {
+			where := p.Stage
+			if s.Run != nil && s.Run.Attrs[on] != "" {
+				where = s.Run.Attrs[on]
+			}
+			if _, err := os.Stat("on" + where); err != nil || where == "" {
+				t.Errorf("%s:%d: nobody tries it: there's no stage %q", name, s.Line, where)
+			}
+		}
+	}
+}
+
+// silentReasons are those that no page has to explain, and why.
+func silentReasons() map[string]string {
+	return map[string]string{
+		"Available": "nothing is to be done", "Bound": "nothing is to be done", "Stopped": "it's what was asked for",
+		"AmbiguousDisk":          "nobody says it yet: root devices aren't chosen by the product",
+		"WaitingForConfirmation": "nobody says it: the reason is NeedsConfirmation",
+		"WaitingForBinding":      "over in a moment",
+		"WaitingForScript":       "a step of a boot that is told in docs/boot.md",
+	}
+}
+
+// TestReasonsAreExplained holds that whoever reads a reason finds it on a page.
+func TestReasonsAreExplained(t *testing.T) {
+	var text strings.Builder
+	for _, p := range pages(t) {
+		text.WriteString(p.Text)
+	}
+	all := reasons(t)
+	for _, r := range all {
+		said := strings.Contains(text.String(), "`"+r+"`")
+		switch why := silentReasons()[r]; {
+		case !said && why == "":
+			t.Errorf("no page of docs/operations says what to do about the reason `%s`", r)
+		case said && why != "":
+			t.Errorf("reason %q is on a page, and excused because %s: take the excuse away", r, why)
+		}
+	}
+	for r := range silentReasons() {
+		if !slices.Contains(all, r) {
+			t.Errorf("there's no reason %q to be excused", r)
+		}
+	}
+}
+
+// reasons are the values of all Reason constants of the API.
+func reasons(t *testing.T) (out []string) {
+	t.Helper()
+	for name, value := range constants(t, filepath.Join(root, "apis", "v1alpha1", "conditions.go")) {
+		if strings.HasPrefix(name, "Reason") {
+			out = append(out, value)
+		}
+	}
+	if len(out) < 40 {
+		t.Fatalf("conditions.go isn't understood any more: %v", out)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// constants of a file that are strings, by their names.
+func constants(t *testing.T, file string) map[string]string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok || len(v.Values) != len(v.Names) {
+			return true
+		}
+		for i, x := range v.Values {
+			if l, ok := x.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				out[v.Names[i].Name], _ = strconv.Unquote(l.Value)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// metric is how pages write one: in backquotes, perhaps with labels.
+var metric = regexp.MustCompile("`((?:bootd|crossplane_managed|controller_runtime|workqueue|rest_client|leader_election)_[a-z0-9_]+)[`{]")
+
+// TestMetricsExist holds that a metric which a page names is one that is served.
+func TestMetricsExist(t *testing.T) {
+	served := slices.Concat(bootdMetrics(t), providerMetrics(t))
+	found := 0
+	for name, p := range pages(t) {
+		for _, m := range metric.FindAllStringSubmatch(p.Text, -1) {
+			found++
+			if !slices.Contains(served, histogram.ReplaceAllString(m[1], "")) && !slices.Contains(served, m[1]) {
+				t.Errorf("%s names metric %s, which nobody serves", name, m[1])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d metrics are named: are they still written in backquotes?", found)
+	}
+}
+
+// histogram is what Prometheus adds to the name of one.
+var histogram = regexp.MustCompile(`_(bucket|sum|count)$`)
+
+// bootdMetrics are the names in bootd's own registry, from its source: nobody outside bootd makes one.
+func bootdMetrics(t *testing.T) []string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, "internal", "bootd", "metrics.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range regexp.MustCompile(`(?:counter|gauge)\("([a-z_]+)"|Name: "([a-z_]+)"`).FindAllStringSubmatch(string(b), -1) {
+		out = append(out, "bootd_"+m[1]+m[2])
+	}
+	if len(out) < 5 {
+		t.Fatalf("bootd's metrics aren't understood any more: %v", out)
+	}
+	return out
+}
+
+// providerMetrics are those of crossplane-runtime and controller-runtime, which the provider serves.
+func providerMetrics(t *testing.T) []string {
+	t.Helper()
+	all := []prometheus.Collector{managed.NewMRMetricRecorder(), statemetrics.NewMRStateMetrics()}
+	if c, ok := metrics.Registry.(prometheus.Collector); ok {
+		all = append(all, c)
+	}
+	names := map[string]bool{}
+	name := regexp.MustCompile(`fqName: "([^"]+)"`)
+	for _, c := range all {
+		ch := make(chan *prometheus.Desc)
+		go func() {
+			c.Describe(ch)
+			close(ch)
+		}()
+		for d := range ch {
+			if m := name.FindStringSubmatch(d.String()); m != nil {
+				names[m[1]] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// named is how the monitoring page writes one, at the beginning of a table's row.
+var named = regexp.MustCompile("(?m)^\\| `([A-Z][A-Za-z]+)` \\|")
+
+// TestEventsExist holds that an event which the page on monitoring names is one that somebody may send.
+func TestEventsExist(t *testing.T) {
+	known := reasons(t)
+	for _, dir := range []string{"redfishhost", "bootentry"} {
+		files, err := filepath.Glob(filepath.Join(root, "internal", "controller", dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`event\.(?:Normal|Warning)\("([A-Za-z]+)"`).FindAllStringSubmatch(string(b), -1) {
+				known = append(known, m[1])
+			}
+		}
+	}
+	found := named.FindAllStringSubmatch(pages(t)["monitoring.md"].Text, -1)
+	for _, m := range found {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("monitoring.md names event %s, which nobody sends", m[1])
+		}
+	}
+	if len(found) < 5 {
+		t.Errorf("only %d events are named", len(found))
+	}
+}
+
+// TestLinks holds that what a page links to is there, down to the heading.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]+))?\)`)
+	all := pages(t)
+	for name, p := range all {
+		for _, m := range link.FindAllStringSubmatch(p.Text, -1) {
+			to := m[1]
+			if to == "" {
+				to = name
+			}
+			if _, err := os.Stat(filepath.Join(operations, to)); err != nil {
+				t.Errorf("%s links to %q, which isn't there", name, m[1])
+				continue
+			}
+			if other, ok := all[to]; ok && m[2] != "" && !slices.Contains(anchors(other.Text), m[2]) {
+				t.Errorf("%s links to %s#%s, and there's no such heading", name, to, m[2])
+			}
+		}
+	}
+}
+
+// anchors of a page's headings, as GitHub makes them.
+func anchors(text string) (out []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		m := heading.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		a := strings.ReplaceAll(strings.ToLower(m[1]), " ", "-")
+		out = append(out, regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(a, ""))
+	}
+	return out
+}
+
+// TestActsAreKnown holds that what happens beside the commands of a page is something that its stage knows how to do.
+func TestActsAreKnown(t *testing.T) {
+	for name, p := range pages(t) {
+		source := ""
+		files, err := filepath.Glob("on" + p.Stage + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source += string(b)
+		}
+		for _, s := range p.Steps {
+			if s.Act != "" && !strings.Contains(source, strconv.Quote(s.Act)+":") {
+				t.Errorf("%s:%d: nobody knows how to do %q", name, s.Line, s.Act)
+			}
+		}
+	}
+}
