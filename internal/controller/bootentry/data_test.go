@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -53,5 +54,42 @@ func TestCopiesGo(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"bootd-tokens", "other"}, names); diff != "" {
 		t.Errorf("-want left, +got:\n%s", diff)
+	}
+}
+
+// TestDeleteClosesFirst deletes an entry whose grant wasn't used yet, such as an operator's raw one, which no claim releases: nothing
+// is granted any more before anything else goes.
+func TestDeleteClosesFirst(t *testing.T) {
+	in := world(granted)
+	e, kube := clientOf(t, in, interceptor.Funcs{})
+	own := copied("own", "team-a/web-1")
+	own.Namespace = "baremetal-boot"
+	if err := kube.Create(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	in.entry.DeletionTimestamp = &metav1.Time{Time: noon}
+	type state struct{ Exists, Granted, Revoked, Copied bool }
+	look := func() (s state) {
+		o, err := e.Observe(t.Context(), in.entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session := &v1alpha1.BootSession{}
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(in.session), session); err != nil {
+			t.Fatal(err)
+		}
+		err = kube.Get(t.Context(), client.ObjectKeyFromObject(own), &corev1.Secret{})
+		return state{Exists: o.ResourceExists, Granted: session.Spec.Grant != nil, Revoked: session.Spec.Revocation != nil, Copied: err == nil}
+	}
+	got := []state{look()}
+	for range 2 {
+		if _, err := e.Delete(t.Context(), in.entry); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, look())
+	}
+	want := []state{{Exists: true, Granted: true, Copied: true}, {Exists: true, Revoked: true, Copied: true}, {Revoked: true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("after each Delete: -want, +got:\n%s", diff)
 	}
 }
