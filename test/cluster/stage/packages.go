@@ -64,6 +64,20 @@ func (s *Stage) buildTool(ctx context.Context) error {
 	return nil
 }
 
+// compile fills go's cache with what images are linked of, with the flags of tools/packages: a first time takes minutes, for which a
+// starting cluster has no processors to spare.
+func (s *Stage) compile(ctx context.Context) error {
+	s.opts.Say("compiling provider, function and bootd as images have them")
+	list := exec.CommandContext(ctx, "go", "list", "-export", "-trimpath", "-buildvcs=false", "-f", "{{.Name}}", "./cmd/...")
+	list.Dir = s.root
+	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off")
+	if out, err := list.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot compile provider, function and bootd: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // Push builds a checkout's packages for this machine's architecture and pushes them to the cluster's registry, as "make push" does.
 func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	started := time.Now()

@@ -69,7 +69,10 @@ func Prepare(ctx context.Context, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	return s.buildTool(ctx)
+	if err := s.buildTool(ctx); err != nil {
+		return err
+	}
+	return s.compile(ctx)
 }
 
 // Start brings up a cluster, pushes this checkout's packages to its registry, and installs stock Crossplane. What it started is ended
