@@ -110,7 +110,9 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 		Entry: e.Name, EntryUID: e.UID, Since: e.Since,
 		HostUID: m.HostUID, Bound: m.Bound, MACs: macs, UUID: m.UUID, Serial: m.Serial,
 		Network: Network{
-			Name: n.Name, Address: e.Address, Gateway: subnet.Gateway, DNS: subnet.DNS,
+			// The mask is the segment's: what NetBox gives is that of the prefix an address was taken from, and from a part of
+			// the segment it would leave the gateway outside.
+			Name: n.Name, Address: netip.PrefixFrom(e.Address.Addr(), subnet.CIDR.Bits()), Gateway: subnet.Gateway, DNS: subnet.DNS,
 			NTP: n.NTP, Domain: n.Domain, MTU: n.MTU, Lease: n.Lease,
 		},
 		Hostname: e.Hostname, Mode: p.Mode, Method: p.Method, Artifacts: p.Artifacts,

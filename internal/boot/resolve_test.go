@@ -29,6 +29,7 @@ func TestResolve(t *testing.T) {
 		profile Profile
 		machine Machine
 		words   []string
+		address string // "" is the entry's own.
 		problem string
 	}{
 		"Plain":       {reason: "The profile's words, then the host's.", profile: profile([]string{"quiet"}), words: []string{"quiet", "console=ttyS1"}},
@@ -43,6 +44,8 @@ func TestResolve(t *testing.T) {
 		"UnknownUsed": {reason: "A word can use declared parameters only.", profile: profile([]string{"{{ .secret }}"}), problem: "doesn't declare it"},
 		"Function":    {reason: "There are no functions.", profile: profile([]string{`{{ env "HOME" }}`}), problem: "no plain"},
 		"OffSegment":  {reason: "An address of another segment can't boot here.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.78.0.1/24"); return e }, problem: "isn't in any subnet"},
+		"PartOfIt":    {reason: "An address from a part of the segment has the segment's mask: the gateway is outside that part.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.65/26"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.65/24"},
+		"Container":   {reason: "Nor is one from a container of the segment on all of that.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.11/16"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.11/24"},
 		"NoMAC":       {reason: "A machine without a MAC can't be recognised.", profile: profile(nil), machine: Machine{HostUID: "host"}, problem: "no MAC"},
 		"BadMAC":      {reason: "A multicast MAC is a mistake.", profile: profile(nil), machine: Machine{HostUID: "host", MACs: []string{"01:00:5e:00:00:01"}}, problem: "multicast"},
 	}
@@ -67,6 +70,12 @@ func TestResolve(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.words, got.CommandLine); diff != "" {
 				t.Errorf("%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			if tc.address == "" {
+				tc.address = e.Address.String()
+			}
+			if got.Network.Address.String() != tc.address {
+				t.Errorf("%s\nResolve(...): address %s, want %s", tc.reason, got.Network.Address, tc.address)
 			}
 			if len(got.MACs) != 1 || got.Network.Gateway.String() != "10.77.0.1" || got.Network.Lease != defaultLease {
 				t.Errorf("%s\nResolve(...): MACs %v, gateway %s, lease %s", tc.reason, got.MACs, got.Network.Gateway, got.Network.Lease)

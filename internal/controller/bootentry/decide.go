@@ -1,6 +1,7 @@
 package bootentry
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -78,7 +79,7 @@ func keptPlan(in inputs, lost problem) *v1alpha1.Plan {
 		return nil
 	}
 	addr, prob := addressOf(in)
-	if prob != nil || addr.String() != old.Network.Address {
+	if was, err := netip.ParsePrefix(old.Network.Address); prob != nil || err != nil || addr.Addr() != was.Addr() {
 		return nil
 	}
 	p := old.DeepCopy()

@@ -79,7 +79,9 @@ func TestKeptPlan(t *testing.T) {
 		"Unbound":      {"One that is no longer ours gets nothing.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.Spec.ClaimRef = nil }), false, ""},
 		"OtherHost":    {"Nor does another machine.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.UID, in.claim.Spec.Bound.UID = "h2", "h2" }), false, ""},
 		"Moved":        {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.address.Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
-		"NeverServed":  {"What was never served isn't kept.", world(noProfile), false, ""},
+		"PartOfIt": {"An address that NetBox keeps with the mask of a part of the segment is the same one.",
+			world(granted, installed, published, noProfile, func(in *inputs) { in.address.Status.AtProvider.Address = "10.77.0.11/26" }), true, ""},
+		"NeverServed": {"What was never served isn't kept.", world(noProfile), false, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
