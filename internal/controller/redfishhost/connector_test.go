@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,6 +175,28 @@ func TestJournalIsThereBeforeTheCall(t *testing.T) {
 	j := parseJournal(stored.GetAnnotations()[v1alpha1.AnnotationJournal])
 	if j.pending() || !j.PoweredOn.Equal(t0) || h.Status.AtProvider.Power != v1alpha1.PoweredOn || h.Status.AtProvider.PoweredOnAt == nil {
 		t.Errorf("after the call: journal %s, status %+v", j, h.Status.AtProvider)
+	}
+}
+
+// TestNoCallOnAnotherMachine: what was wanted of one machine isn't done to the one that its BMC shows by the time of the call.
+func TestNoCallOnAnotherMachine(t *testing.T) {
+	h := enrolled(&journal{})
+	bmc := &fakeBMC{system: off(), reset: func(a redfish.Act) error {
+		t.Errorf("Reset(%s) of another machine", a)
+
+		return nil
+	}}
+	kube := kubeWith(t, h, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+		bmc.system.Identity.Serial = "XYZ" // Its board is swapped while the journal is written.
+
+		return c.Patch(ctx, o, p, opts...)
+	}})
+	stored, err := updated(t, h, kube, bmc)
+	if err == nil || !strings.Contains(err.Error(), `shows machine "XYZ", but this host is "ABC"`) {
+		t.Errorf("Update(...): got %v, want one that names both machines", err)
+	}
+	if j := parseJournal(stored.GetAnnotations()[v1alpha1.AnnotationJournal]); j.pending() {
+		t.Errorf("journal: got %s, want nothing that is on its way", j)
 	}
 }
 
