@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -90,24 +89,6 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// stateDir is the state folder's absolute path where it can be one.
-func stateDir(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil || dir == "" {
-		return "", fmt.Errorf("cannot use %q as state folder: %w", dir, errors.Join(err, errors.New("it names none")))
-	}
-	for _, hidden := range []string{"/run", "/var/cache", "/var/lib", "/var/log", "/var/run", "/proc"} {
-		if strings.HasPrefix(abs+"/", hidden+"/") {
-			return "", fmt.Errorf("cannot use %q as state folder: the node has a %s of its own; choose one elsewhere", dir, hidden)
-		}
-	}
-	const longest = 107 // of a socket's path
-	if l := (layout{state: abs}).socket(); len(l) > longest {
-		return "", fmt.Errorf("cannot use %q as state folder: the path of the socket in it has more than %d bytes", dir, longest)
-	}
-	return abs, nil
-}
-
 // Prepare fills the caches with all that takes a network: programs and Debian packages. Start does so too.
 func Prepare(ctx context.Context, say func(string)) error {
 	if err := Missing(); err != nil {
@@ -123,6 +104,9 @@ func prepare(ctx context.Context, o Options, l layout) (p planner, keeper string
 	finder, err := programs.Default(o.Say)
 	if err != nil {
 		return p, "", err
+	}
+	if by := hidden(finder.Cache); by != "" {
+		return p, "", fmt.Errorf("cannot run programs from %q: the node has a %s of its own; set XDG_CACHE_HOME to a folder elsewhere", finder.Cache, by)
 	}
 	if p.debian, err = unpackDebian(ctx, filepath.Join(finder.Cache, "node"), o.Say); err != nil {
 		return p, "", err

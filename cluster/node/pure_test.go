@@ -38,6 +38,17 @@ func TestStateDir(t *testing.T) {
 	}
 }
 
+// TestHiddenCache holds that a cache that the node can't see is said to be one, before anything is built into it.
+func TestHiddenCache(t *testing.T) {
+	if err := Missing(); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	t.Setenv("XDG_CACHE_HOME", "/var/cache/somebody")
+	if err := Prepare(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), "set XDG_CACHE_HOME") {
+		t.Errorf("want an error that says what to do, got %v", err)
+	}
+}
+
 func TestFilesParse(t *testing.T) {
 	for path, content := range files(layout{state: "/state"}, debian{root: "/debian"}) {
 		var into any
