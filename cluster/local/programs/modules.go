@@ -60,17 +60,18 @@ const (
 		" -X github.com/crossplane/crossplane/v2/internal/version.version=" + CrossplaneVersion
 )
 
+// controlPlane is the module of Kubernetes, etcd and Crossplane.
+const controlPlane = "controlplane"
+
 // modules of the local control plane.
 func modules() []Module {
 	return []Module{
-		{name: "kubernetes", programs: []program{
-			{name: Etcd, pkg: "go.etcd.io/etcd/server/v3", ldflags: kubernetesFlags, cold: 40 * time.Second},
-			{name: APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: kubernetesFlags, cold: 155 * time.Second},
-			{name: Kubectl, pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: kubernetesFlags, cold: 20 * time.Second},
-			{name: ControllerManager, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: kubernetesFlags, cold: 50 * time.Second},
-		}},
-		{name: "crossplane", programs: []program{
-			{name: Crossplane, pkg: "github.com/crossplane/crossplane/v2/cmd/crossplane", ldflags: crossplaneFlags, cold: 105 * time.Second},
+		{name: controlPlane, programs: []program{
+			{name: Etcd, pkg: "go.etcd.io/etcd/server/v3", ldflags: kubernetesFlags, cold: 50 * time.Second},
+			{name: APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: kubernetesFlags, cold: 320 * time.Second},
+			{name: Kubectl, pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: kubernetesFlags, cold: 45 * time.Second},
+			{name: ControllerManager, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: kubernetesFlags, cold: 100 * time.Second},
+			{name: Crossplane, pkg: "github.com/crossplane/crossplane/v2/cmd/crossplane", ldflags: crossplaneFlags, cold: 60 * time.Second},
 		}},
 	}
 }
@@ -79,7 +80,7 @@ func modules() []Module {
 func Node() []Module {
 	const plain = "-s -w"
 	return []Module{
-		{name: "kubernetes", programs: []program{
+		{name: controlPlane, programs: []program{
 			{name: Kubelet, pkg: "k8s.io/kubernetes/cmd/kubelet", ldflags: kubernetesFlags, cold: 120 * time.Second},
 			{name: Scheduler, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", ldflags: kubernetesFlags, cold: 20 * time.Second},
 			{name: Proxy, pkg: "k8s.io/kubernetes/cmd/kube-proxy", ldflags: kubernetesFlags, cold: 15 * time.Second},

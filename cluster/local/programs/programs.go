@@ -54,7 +54,7 @@ func (f Finder) Find(ctx context.Context, more ...Module) (Set, error) {
 		return Set{}, err
 	}
 	var err error
-	set.CrossplaneModule, err = moduleDir(ctx, filepath.Join(f.Source, "crossplane"), "github.com/crossplane/crossplane/v2")
+	set.CrossplaneModule, err = moduleDir(ctx, filepath.Join(f.Source, controlPlane), "github.com/crossplane/crossplane/v2")
 	return set, err
 }
 

@@ -15,8 +15,8 @@ func TestVersionsAreTheModules(t *testing.T) {
 	cases := map[string]struct {
 		reason, file, line string
 	}{
-		"Kubernetes": {"What the API server says of itself is what is built.", "../kubernetes/go.mod", "\tk8s.io/kubernetes " + KubernetesVersion + "\n"},
-		"Crossplane": {"What Crossplane says of itself is what is built.", "../crossplane/go.mod", "github.com/crossplane/crossplane/v2 " + CrossplaneVersion + "\n"},
+		"Kubernetes": {"What the API server says of itself is what is built.", "../controlplane/go.mod", "\tk8s.io/kubernetes " + KubernetesVersion + "\n"},
+		"Crossplane": {"What Crossplane says of itself is what is built.", "../controlplane/go.mod", "\tgithub.com/crossplane/crossplane/v2 " + CrossplaneVersion + "\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func put(t *testing.T, path, content string, mode os.FileMode) {
 
 func TestLook(t *testing.T) {
 	f := finder(t)
-	cached, err := f.cacheDir("kubernetes")
+	cached, err := f.cacheDir(controlPlane)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +85,12 @@ func TestLook(t *testing.T) {
 
 func TestCacheIsKeyedByGoSum(t *testing.T) {
 	f := finder(t)
-	before, err := f.cacheDir("kubernetes")
+	before, err := f.cacheDir(controlPlane)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(f.Source, "kubernetes", "go.sum"), "another version", 0o600)
-	after, err := f.cacheDir("kubernetes")
+	put(t, filepath.Join(f.Source, controlPlane, "go.sum"), "another version", 0o600)
+	after, err := f.cacheDir(controlPlane)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.cacheDir("crossplane"); err != nil {
+	if _, err := f.cacheDir(controlPlane); err != nil {
 		t.Errorf("the checkout wasn't found: %v", err)
 	}
 }
