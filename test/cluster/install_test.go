@@ -35,6 +35,7 @@ func TestInstall(t *testing.T) {
 
 // configuration installs by Crossplane's CLI alone.
 func configuration(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
 	took, err := s.InstallConfiguration(t.Context(), s.Packages, stage.ConfigurationPackage)
 	must(t, err)
 	figure(t, "install_to_healthy", took.Seconds(), "s")
@@ -42,6 +43,7 @@ func configuration(t *testing.T, s *stage.Stage, _ string) {
 
 // manifests applies those of the README over it, where pods must pass Pod Security's level "restricted".
 func manifests(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
 	must(t, s.Restrict(t.Context(), local.CrossplaneNamespace, "restricted"))
 	must(t, s.Apply(t.Context(), s.Packages.Manifest("install.yaml"), s.Packages.Manifest("policies.yaml"), s.Packages.Manifest("network.yaml")))
 	must(t, s.AwaitHealthy(t.Context(), s.Packages, stage.ConfigurationPackage))
@@ -54,11 +56,13 @@ func manifests(t *testing.T, s *stage.Stage, _ string) {
 
 // bootd runs on the labelled node alone, with a mirror of artifacts on a private address.
 func bootd(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
 	must(t, s.InstallBootd(t.Context(), s.Packages, "--artifact-range="+node.Address+"/32"))
 }
 
 // atRest notes how much memory the programs have when there's nothing to do.
 func atRest(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
 	limits := map[string]float64{"provider": 80, "function": 40, "bootd": 40}
 	time.Sleep(rest)
 	for _, c := range stage.Components() {
@@ -74,6 +78,7 @@ func atRest(t *testing.T, s *stage.Stage, _ string) {
 
 // restarts holds that nothing had to be started twice.
 func restarts(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
 	all := &corev1.PodList{}
 	must(t, s.Client().List(t.Context(), all))
 	for _, p := range all.Items {

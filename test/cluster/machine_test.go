@@ -122,6 +122,7 @@ spec:
 // machines go from a claim to Ready and back: with real firmware, BIOS and UEFI at once, they broadcast on the node's segment, and bootd
 // hears them.
 func machines(t *testing.T, s *stage.Stage, state string) {
+	t.Helper()
 	a := artifacts(t.Context(), t, filepath.Join(state, "artifacts"))
 	netbox, err := s.NetBox()
 	must(t, err)
@@ -130,12 +131,13 @@ func machines(t *testing.T, s *stage.Stage, state string) {
 	rack, err := s.Rack()
 	must(t, err)
 	var hosts []*stage.Host
-	for i, m := range []struct {
+	for _, m := range []struct {
 		name     string
+		number   byte
 		firmware qemu.Firmware
 		model    bmc.Model
-	}{{"bios", qemu.BIOS, bmc.ModelInline}, {"uefi", qemu.UEFI, bmc.ModelActionInfo}} {
-		h, err := rack.Add(m.name, byte(i+1), m.firmware, m.model)
+	}{{"bios", 1, qemu.BIOS, bmc.ModelInline}, {"uefi", 2, qemu.UEFI, bmc.ModelActionInfo}} {
+		h, err := rack.Add(m.name, m.number, m.firmware, m.model)
 		must(t, err)
 		hosts = append(hosts, h)
 	}

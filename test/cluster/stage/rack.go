@@ -104,7 +104,7 @@ func (r *Rack) Add(name string, number byte, f qemu.Firmware, model bmc.Model) (
 	if err != nil {
 		return nil, err
 	}
-	r.stage.keep(closer(func() error { h.Machine.Close(); return nil }))
+	r.stage.keep(closer(func() error { h.Close(); return nil }))
 	// BMCs aren't at the node's address: that is in the range of Services that providers are told to keep off by custom.
 	err = r.stage.Inside(func() (err error) {
 		h.BMC, err = bmc.NewServerAt(node.SegmentAddress+":0", bmc.Config{

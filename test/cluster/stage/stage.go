@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -128,8 +129,8 @@ func (s *Stage) Stop() error {
 	s.around = nil
 	s.mu.Unlock()
 	var errs []error
-	for i := len(around) - 1; i >= 0; i-- {
-		errs = append(errs, around[i].Close())
+	for _, c := range slices.Backward(around) {
+		errs = append(errs, c.Close())
 	}
 	if s.Cluster != nil {
 		errs = append(errs, s.Failed(), s.Cluster.Stop())
