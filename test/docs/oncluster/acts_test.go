@@ -2,6 +2,7 @@ package oncluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -18,13 +19,16 @@ import (
 // acts are what happens beside the commands of the pages, by their words there.
 func (c *cluster) acts() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"without bootd":            c.withoutBootd,
-		"bootd by the manifest":    c.bootdByManifest,
-		"a machine runs":           c.machineRuns,
-		"the next version":         c.nextVersion,
-		"the machine is as it was": c.untouched,
+		"without bootd":              c.withoutBootd,
+		"bootd by the manifest":      c.bootdByManifest,
+		"a machine runs":             c.machineRuns,
+		"the next version":           c.nextVersion,
+		"the machine is as it was":   c.untouched,
+		"the machine was given back": c.givenBack,
 	}
 }
+
+var errNoMachine = errors.New("there's no machine: an earlier page failed")
 
 // A host is a BMC whose machine does nothing but be on or off: nothing here is about what it boots.
 type host struct {
@@ -179,9 +183,23 @@ func (c *cluster) nextVersion(ctx context.Context) error {
 // untouched fails where the machine isn't on, was switched on again, or has another number of addresses than when it was claimed.
 func (c *cluster) untouched(context.Context) error {
 	h := c.host
+	if h == nil {
+		return errNoMachine
+	}
 	boots, addresses := len(h.machine.Boots()), len(h.netbox.Addresses())
 	if !h.machine.Powered() || boots != h.boots || addresses != h.addresses {
 		return fmt.Errorf("the machine was touched: on %t, %d boots and %d addresses, and it had %d and %d", h.machine.Powered(), boots, addresses, h.boots, h.addresses)
+	}
+	return nil
+}
+
+// givenBack fails where the machine is on, or NetBox still has an address of its claim.
+func (c *cluster) givenBack(context.Context) error {
+	if c.host == nil {
+		return errNoMachine
+	}
+	if n := len(c.host.netbox.Addresses()); c.host.machine.Powered() || n != c.host.addresses-1 {
+		return fmt.Errorf("the machine wasn't given back: on %t, %d addresses, and it had %d", c.host.machine.Powered(), n, c.host.addresses)
 	}
 	return nil
 }

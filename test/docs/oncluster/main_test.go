@@ -107,8 +107,8 @@ func (c *cluster) sit(dir string) error {
 		Dir: dir, Patience: patience, Limit: limit,
 		Table: []string{
 			// Helm pulls on this machine, pods on the node.
-			"oci://HOST/PATH", "oci://" + via + "/" + stage.Organisation, "--version CHART-VERSION", "--plain-http --version " + strings.TrimPrefix(c.Packages.Version, "v"),
-			"HOST/PATH", c.Packages.Registry, "PACKAGES", stage.Organisation, "VERSION", c.Packages.Version, "NEXT", next, "NODE", node.Name,
+			"oci://HOST/PATH", "oci://" + via + "/" + stage.Organisation, "--version 0.1.0", "--plain-http --version " + strings.TrimPrefix(c.Packages.Version, "v"),
+			"HOST/PATH", c.Packages.Registry, "PACKAGES", stage.Organisation, "v0.1.0", c.Packages.Version, "v0.2.0", next, "NODE", node.Name,
 		},
 		Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + dir, "KUBECONFIG=" + c.Kubeconfig(), "LANG=C"},
 	}

@@ -46,7 +46,6 @@ func (s *stage) acts() map[string]func(context.Context) error {
 		"a machine's BMC dies":                           s.then(s.claims("r7-u12"), s.ready, func(context.Context) error { return s.host().BMC.SetDead(true) }),
 		"the BMC is repaired and the address freed":      s.repaired,
 		"a claim's finalizers were taken off":            s.then(s.claims("r7-u12"), s.ready, s.forsake),
-		"the machine is switched off by hand":            s.switchedOff,
 		"a provider config that is used":                 s.oldConfig,
 	}
 }
@@ -243,13 +242,6 @@ func (s *stage) foundOn(ctx context.Context) error {
 		return err
 	}
 	return s.powerSeen(ctx, "PoweredOn")
-}
-
-func (s *stage) switchedOff(ctx context.Context) error {
-	if err := s.host().Machine.Off(false); err != nil {
-		return err
-	}
-	return s.powerSeen(ctx, "PoweredOff")
 }
 
 // repaired is a machine that somebody looked after: it's off, its BMC answers, and its address was deleted by hand.

@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/docs"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
 
 const (
@@ -84,6 +85,8 @@ func start(t *testing.T) *stage {
 		}
 	})
 	for _, h := range lab.DemoHosts() {
+		// As machines are set up that are installed over the network: else one that is reset goes on with what its disk had before.
+		h.Change = func(c *machine.Config) { c.BootOrder = []machine.Device{machine.Network, machine.LocalDisk} }
 		_, err := l.AddHost(h)
 		must(t, err)
 	}
