@@ -20,7 +20,7 @@ TEST     := $(GO) test -vet=off -json
 UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|render|cluster|docs/on(lab|cluster))(/.*)?|cluster/(local|node))$$'
 # End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
-	$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
+	$(TEST) -timeout 80m -parallel 5 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
 	  n=$$(wc -l <$$failed); [ $$n -ge 1 ] && [ $$n -le 3 ] && ! grep -q ' [.]$$' $$failed || exit 1; \
 	  while read -r pkg test; do echo "$(1): $$test failed; its second try (if it passes now it's flaky: please report it)"; \
 	    $(TEST) -timeout 20m -count 1 -run "^$$test$$" $$pkg </dev/null | $(VERDICT) $(1)-again; done <$$failed; }
@@ -46,8 +46,13 @@ demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leave
 	@$(call built,demo)
 	@exec $(CACHE)/demo $(if $(KEEP),-keep) $(if $(VM),-vm)
 
+# In this order: what fails soonest comes first.
+STAGES := lint unit e2e e2e-vm
+
 .PHONY: test
-test: lint unit e2e e2e-vm ## Everything: lint, unit, contract, render, end to end and, as root, real firmware.
+test: ## Everything: lint, unit, contract, render, end to end and, as root, real firmware. Each stage says how long it took.
+	@took=; for stage in $(STAGES); do began=$$SECONDS; $(MAKE) $$stage; took="$$took, $$stage $$((SECONDS-began)) s"; done; \
+	echo "test: everything passed in $$SECONDS s:$${took#,}"
 
 ##@ Parts
 

@@ -112,8 +112,8 @@ func (e *env) openedScripts() int {
 	return len(opened)
 }
 
-// TestBootdDiesAroundConsumption: the boot that began goes on by its token, whichever of log and API had heard of it.
-func TestBootdDiesAroundConsumption(t *testing.T) {
+// testBootdDiesAroundConsumption: the boot that began goes on by its token, whichever of log and API had heard of it.
+func testBootdDiesAroundConsumption(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		// consumed says that the API knows of the consumption when bootd dies.
@@ -174,8 +174,8 @@ func (e *env) newBigNode(name string, h *lab.Host) lab.Ref {
 	return lab.Node(e.Tenant, name)
 }
 
-// TestBootdDiesDuringTransfers: a machine that loads its kernel, or writes its image, goes on when its bootd is back.
-func TestBootdDiesDuringTransfers(t *testing.T) {
+// testBootdDiesDuringTransfers: a machine that loads its kernel, or writes its image, goes on when its bootd is back.
+func testBootdDiesDuringTransfers(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()
@@ -216,9 +216,9 @@ func said(h *lab.Host, at machine.Stage, start string) error {
 	return fmt.Errorf("nothing at stage %s says %q", at, start)
 }
 
-// TestMachineResetAfterConsumption: an install that was interrupted isn't repeated by itself, whoever died; a person raises the
+// testMachineResetAfterConsumption: an install that was interrupted isn't repeated by itself, whoever died; a person raises the
 // generation, which installs once.
-func TestMachineResetAfterConsumption(t *testing.T) {
+func testMachineResetAfterConsumption(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()

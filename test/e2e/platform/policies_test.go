@@ -285,7 +285,8 @@ func seed(ctx context.Context, t *testing.T, plane *local.Plane, provider client
 		}
 		must(t, create("RedfishHost", name, host)(ctx, plane.Client()))
 	}
-	must(t, patch("RedfishHost", "brought", `{"metadata":{"ownerReferences":[
+	// Its owner isn't there, so that the garbage collector is after it too; the finalizer keeps it for the trial.
+	must(t, patch("RedfishHost", "brought", `{"metadata":{"finalizers":["example.org/held"],"ownerReferences":[
 		{"apiVersion":"platform.baremetal.crossplane.io/v1alpha1","kind":"XBareMetalNode","name":"web-1","uid":"x"}]}}`)(ctx, plane.Client()))
 	must(t, patch("HostClaim", "seeded", `{"metadata":{"finalizers":["baremetal.m.crossplane.io/release"]}}`)(ctx, plane.Client()))
 	must(t, patch("BootEntry", "seeded", `{"metadata":{"annotations":{"baremetal.m.crossplane.io/granted":"{}"}}}`)(ctx, plane.Client()))
