@@ -35,7 +35,6 @@ func order() []string {
 type stage struct {
 	*lab.Lab
 
-	t     *testing.T
 	shell docs.Shell
 	// filler are the addresses of a prefix that was filled, and disk what a machine hangs at.
 	filler []int64
@@ -71,7 +70,8 @@ func start(t *testing.T) *stage {
 	t.Helper()
 	cache, err := programs.Cache()
 	must(t, err)
-	state, err := os.MkdirTemp(cache, "docs-")
+	must(t, os.MkdirAll(cache, 0o750))
+	state, err := os.MkdirTemp(cache, "docs-") //nolint:usetesting // t.TempDir would remove the logs of a failed test.
 	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
@@ -90,7 +90,7 @@ func start(t *testing.T) *stage {
 		_, err := l.AddHost(h)
 		must(t, err)
 	}
-	s := &stage{Lab: l, t: t, done: map[string]bool{}}
+	s := &stage{Lab: l, done: map[string]bool{}}
 	s.sit(t)
 	s.shell.Transcript = transcript(t, state)
 	fmt.Fprintf(os.Stderr, "e2e-docs: the lab is up after %.1fs; logs are in %s\n", time.Since(began).Seconds(), l.LogDir())
