@@ -190,7 +190,7 @@ func (d *demo) invitation(kubeconfig string) string {
 		"  export KUBECONFIG=" + kubeconfig + " PATH=" + bin + ":$PATH",
 		"  kubectl get baremetalnodes -A -o wide",
 		"  kubectl get redfishhosts,bootentries,netboxipaddresses -A",
-		"  kubectl apply -f examples/" + d.cast.script().claims[0] + "   # also brings back the claim that was deleted",
+		"  kubectl apply -f examples/" + d.cast.script().claims[0] + "   # brings back the claim that was deleted; its warnings say only that the demo applied them in another way",
 		"  kubectl -n team-b patch baremetalnode db-1 --type=merge -p '{\"spec\":{\"installGeneration\":2}}'   # one more install",
 		"  " + d.cast.script().last,
 	}
