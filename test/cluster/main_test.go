@@ -84,7 +84,7 @@ func cache(t *testing.T) string {
 }
 
 // begin starts a stage, whose logs a failed test leaves behind.
-func begin(t *testing.T, say func(string)) (*stage.Stage, string) {
+func begin(t *testing.T, say func(string)) (s *stage.Stage, state string) {
 	t.Helper()
 	state, err := os.MkdirTemp(cache(t), "e2e-cluster-") //nolint:usetesting // t.TempDir would remove the logs of a failed test.
 	must(t, err)
@@ -95,7 +95,7 @@ func begin(t *testing.T, say func(string)) (*stage.Stage, string) {
 		}
 		_ = os.RemoveAll(state)
 	})
-	s, err := stage.Start(t.Context(), stage.Options{StateDir: state, Say: say})
+	s, err = stage.Start(t.Context(), stage.Options{StateDir: state, Say: say})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {

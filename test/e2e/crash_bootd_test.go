@@ -114,6 +114,7 @@ func (e *env) openedScripts() int {
 
 // testBootdDiesAroundConsumption: the boot that began goes on by its token, whichever of log and API had heard of it.
 func testBootdDiesAroundConsumption(t *testing.T) {
+	t.Helper()
 	cases := map[string]struct {
 		reason string
 		// consumed says that the API knows of the consumption when bootd dies.
@@ -176,6 +177,7 @@ func (e *env) newBigNode(name string, h *lab.Host) lab.Ref {
 
 // testBootdDiesDuringTransfers: a machine that loads its kernel, or writes its image, goes on when its bootd is back.
 func testBootdDiesDuringTransfers(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()

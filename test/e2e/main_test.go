@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	interrupted = ctx
+	interrupted = ctx //nolint:fatcontext // It's set once.
 	defer stopAll(false)
 	uninterrupted := context.AfterFunc(ctx, func() {
 		stopAll(false)

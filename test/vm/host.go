@@ -98,7 +98,7 @@ func (r *Rack) SerialPorts() string {
 }
 
 // control matches what firmware sends to a terminal beside text.
-var control = regexp.MustCompile(`\x1b\[[0-9;=?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`) //nolint:gochecknoglobals // It's constant.
+var control = regexp.MustCompile(`\x1b\[[0-9;=?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]`)
 
 // legible leaves out what would move a terminal's cursor.
 func legible(s string) string { return control.ReplaceAllString(s, "") }

@@ -102,7 +102,7 @@ func (r *Rack) serve(a guest.Artifacts) error {
 		if err != nil {
 			return fmt.Errorf("cannot read what machines boot: %w", err)
 		}
-		r.Lab.Artifacts.Put(name, content)
+		r.Artifacts.Put(name, content)
 	}
 	return nil
 }

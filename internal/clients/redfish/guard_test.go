@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,10 +64,8 @@ func TestDialIsGuardedAfterDNS(t *testing.T) {
 				guard: Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("10.0.7.0/24")}}, resolver: resolver,
 				dial: func(_ context.Context, _, address string) (net.Conn, error) {
 					got = append(got, address)
-					for _, d := range tc.down {
-						if d == address {
-							return nil, errors.New("nobody answers")
-						}
+					if slices.Contains(tc.down, address) {
+						return nil, errors.New("nobody answers")
 					}
 					near, _ := net.Pipe()
 

@@ -187,7 +187,7 @@ func TestNoCallOnAnotherMachine(t *testing.T) {
 		return nil
 	}}
 	kube := kubeWith(t, h, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-		bmc.system.Identity.Serial = "XYZ" // Its board is swapped while the journal is written.
+		bmc.system.Serial = "XYZ" // Its board is swapped while the journal is written.
 
 		return c.Patch(ctx, o, p, opts...)
 	}})

@@ -40,9 +40,9 @@ func (r Right) String() string {
 func (r Right) covers(d Deed) bool {
 	word := func(want, got string) bool { return want == "*" || want == got }
 	resource := word(r.Resource, d.Resource)
-	if rest, ok := strings.CutPrefix(r.Resource, "*/"); ok {
+	if part, ok := strings.CutPrefix(r.Resource, "*/"); ok {
 		_, sub, _ := strings.Cut(d.Resource, "/")
-		resource = sub == rest
+		resource = sub == part
 	}
 	return resource && word(r.Verb, d.Verb) && word(r.Group, d.Group) && (r.Name == "" || r.Name == d.Name)
 }
