@@ -15,7 +15,7 @@ func TestMissing(t *testing.T) {
 		"Columns":    {"A page may leave columns out.", "NAME AGE", table, true},
 		"Order":      {"Words are in their order.", "READY NAME", table, false},
 		"Lines":      {"Lines are in their order.", "r7-u13 False\nr7-u12 True", table, false},
-		"Twice":      {"One line printed isn't two.", "r7-u12\nr7-u12", table, false},
+		"Twice":      {"One line printed isn't two.", "r7-u12 True\nr7-u12 3m2s", table, false},
 		"Other":      {"A wrong word is seen.", "r7-u12 False", table, false},
 		"Ellipsis":   {"What varies is left open, in a word or for words.", "r7-… … 3m2s", table, true},
 		"Begin":      {"What comes before it counts.", "x7-…", table, false},

@@ -254,7 +254,7 @@ func anchors(text string) (out []string) {
 // TestActsAreKnown holds that what happens beside the commands of a page is something that its stage knows how to do.
 func TestActsAreKnown(t *testing.T) {
 	for name, p := range pages(t) {
-		source := ""
+		var source strings.Builder
 		files, err := filepath.Glob("on" + p.Stage + "/*.go")
 		if err != nil {
 			t.Fatal(err)
@@ -264,10 +264,10 @@ func TestActsAreKnown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source += string(b)
+			source.Write(b)
 		}
 		for _, s := range p.Steps {
-			if s.Act != "" && !strings.Contains(source, strconv.Quote(s.Act)+":") {
+			if s.Act != "" && !strings.Contains(source.String(), strconv.Quote(s.Act)+":") {
 				t.Errorf("%s:%d: nobody knows how to do %q", name, s.Line, s.Act)
 			}
 		}

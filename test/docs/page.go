@@ -167,7 +167,7 @@ func (p *reader) fence(n int, info string) error {
 	b := &Block{Page: p.page.Name, Section: p.section, Line: n, Lang: lang, Attrs: map[string]string{}}
 	for rest != "" {
 		m := attribute.FindStringSubmatch(rest)
-		if m == nil || !slices.Contains([]string{noRun, on, fails}, m[1]) {
+		if len(m) == 0 || !slices.Contains([]string{noRun, on, fails}, m[1]) {
 			return fmt.Errorf("%q isn't %s, %s or %s with a value in quotes", rest, noRun, on, fails)
 		}
 		b.Attrs[m[1]], rest = m[2], rest[len(m[0]):]

@@ -115,16 +115,14 @@ func (c *cluster) sit(dir string) error {
 	return errors.Join(errs...)
 }
 
-// know makes one more thing known that a page makes up.
-func (c *cluster) know(word, is string) { c.shell.Table = append([]string{word, is}, c.shell.Table...) }
-
 // read does what a page says, one step after the other.
 func (c *cluster) read(t *testing.T, p docs.Page) {
 	t.Helper()
 	acts := c.acts()
 	for _, st := range p.For("cluster") {
 		began := time.Now()
-		what, err := st.Act, error(nil)
+		what := st.Act
+		var err error
 		switch act := acts[st.Act]; {
 		case st.Run != nil:
 			what = strings.SplitN(st.Run.Text, "\n", 2)[0]

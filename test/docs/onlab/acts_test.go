@@ -29,9 +29,9 @@ func (s *stage) acts() map[string]func(context.Context) error {
 		"the token of NetBox is withdrawn":               s.claims("r7-u12", s.withdrawToken),
 		"the password of a BMC was changed":              s.claims("", s.changePassword, s.poke),
 		"somebody locked the account of a BMC":           s.then(s.lockAccount, s.poke),
-		"the account is unlocked":                        func(context.Context) error { s.host().BMC.Unlock(); return nil },
+		"the account is unlocked":                        done(func() { s.host().BMC.Unlock() }),
 		"a BMC has a new certificate":                    s.then(s.renew, s.poke),
-		"bootd is gone":                                  s.claims("r7-u12", func(context.Context) error { s.Bootds[0].Kill(); return nil }),
+		"bootd is gone":                                  s.claims("r7-u12", done(func() { s.Bootds[0].Kill() })),
 		"bootd is back":                                  func(ctx context.Context) error { return s.HealBootd(ctx, s.Bootds[0]) },
 		"the cable to the segment is cut":                s.claims("r7-u12", s.fault(machine.Fault{Stage: machine.StageDHCP, Action: machine.Fail})),
 		"the cable is mended":                            s.mend,
@@ -41,7 +41,7 @@ func (s *stage) acts() map[string]func(context.Context) error {
 		"the installer is mended":                        s.mend,
 		"the machine is reset while it writes its disk":  s.claims("r7-u12", s.fault(machine.Fault{Stage: machine.StageWriting, Action: machine.Reset, Times: 1})),
 		"the machine hangs at its disk":                  s.claims("r7-u12", s.hangAtDisk),
-		"the machine boots from its disk":                func(context.Context) error { close(s.disk); return nil },
+		"the machine boots from its disk":                done(func() { close(s.disk) }),
 		"a machine is found running":                     s.claims("r7-u12", s.foundOn),
 		"a machine's BMC dies":                           s.then(s.claims("r7-u12"), s.ready, func(context.Context) error { return s.host().BMC.SetDead(true) }),
 		"the BMC is repaired and the address freed":      s.repaired,
@@ -51,6 +51,14 @@ func (s *stage) acts() map[string]func(context.Context) error {
 }
 
 type act = func(context.Context) error
+
+// done is an act that can't fail.
+func done(f func()) act {
+	return func(context.Context) error {
+		f()
+		return nil
+	}
+}
 
 // then does one after the other.
 func (s *stage) then(all ...act) act {

@@ -145,7 +145,7 @@ func (s *stage) edit() error {
 		if err != nil {
 			return fmt.Errorf("cannot read an example: %w", err)
 		}
-		if err := os.WriteFile(f, []byte(s.shell.Fill(string(b))), 0o600); err != nil {
+		if err := os.WriteFile(f, []byte(s.shell.Fill(string(b))), 0o600); err != nil { //nolint:gosec // A copy of our own.
 			return fmt.Errorf("cannot edit an example: %w", err)
 		}
 	}
@@ -162,7 +162,8 @@ func (s *stage) read(t *testing.T, p docs.Page) {
 			continue
 		}
 		began := time.Now()
-		what, err := st.Act, error(nil)
+		what := st.Act
+		var err error
 		if st.Run != nil {
 			what = strings.SplitN(st.Run.Text, "\n", 2)[0]
 			err = s.shell.Try(t.Context(), st)
