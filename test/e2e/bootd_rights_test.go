@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
@@ -99,7 +100,16 @@ func TestBootdWritesNothingElse(t *testing.T) {
 	}
 
 	// Through the one door that it has, a spec doesn't fit.
-	e.must(mergeStatus(lab.Kind("BootSession", e.Tenant, "web"), `{"spec":{"grant":{"generation":9}}}`)(t.Context(), bootd))
+	e.until("a status to be written", func(ctx context.Context) error {
+		s, err := e.Get(ctx, lab.Kind("BootSession", e.Tenant, "web"))
+		if err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedField(s.Object, int64(9), "spec", "grant", "generation"); err != nil {
+			return err
+		}
+		return bootd.Status().Update(ctx, s)
+	})
 	after, err := e.Get(t.Context(), lab.Kind("BootSession", e.Tenant, "web"))
 	e.must(err)
 	if before.GetGeneration() != after.GetGeneration() {

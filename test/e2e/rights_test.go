@@ -122,11 +122,11 @@ func TestRightsAreExactly(t *testing.T) {
 		providers = append(providers, ownGroup+"/"+kind+": "+everything, ownGroup+"/"+kind+"/status: "+everything)
 	}
 	bootds := []string{
-		ownGroup + "/bootentries: " + look, ownGroup + "/bootnetworks: " + look, ownGroup + "/bootsessions: " + look,
-		ownGroup + "/bootsessions/status: patch,update",
+		ownGroup + "/bootentries: list,watch", ownGroup + "/bootnetworks: list,watch", ownGroup + "/bootsessions: " + look,
+		ownGroup + "/bootsessions/status: update",
 	}
 	own := slices.Concat(bootds, []string{
-		"/secrets: get", "/secrets bootd-tokens: list,watch", ownGroup + "/bootservers: " + everything, ownGroup + "/bootservers/status: patch,update",
+		"/secrets: get", "/secrets bootd-tokens: list,watch", ownGroup + "/bootservers: create," + look, ownGroup + "/bootservers/status: update",
 	})
 	cases := map[string]struct {
 		reason    string
@@ -172,7 +172,7 @@ func TestRights(t *testing.T) {
 		want   bool
 	}{
 		"BootdServes":          {"It reads what it serves.", bootd, attributes("list", ownGroup, "bootsessions", ""), true},
-		"BootdTells":           {"It writes what happened.", bootd, attributes("patch", ownGroup, "bootsessions/status", e.Tenant), true},
+		"BootdTells":           {"It writes what happened.", bootd, attributes("update", ownGroup, "bootsessions/status", e.Tenant), true},
 		"BootdGrants":          {"Only the provider writes a grant.", bootd, attributes("update", ownGroup, "bootsessions", e.Tenant), false},
 		"BootdCreatesSessions": {"A session that is gone stays gone.", bootd, attributes("create", ownGroup, "bootsessions", e.Tenant), false},
 		"BootdReadsTenants":    {"A tenant's Secrets come to it as copies.", bootd, attributes("get", "", "secrets", e.Tenant), false},

@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
@@ -48,9 +46,16 @@ func (e *env) putBack(backup []*unstructured.Unstructured) {
 func (e *env) putStatusBack(backup []*unstructured.Unstructured) {
 	e.t.Helper()
 	for _, u := range backup {
-		patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/status", "value": u.Object["status"]}})
-		e.must(err)
-		e.must(e.writer(u).Status().Patch(e.t.Context(), u.DeepCopy(), client.RawPatch(types.JSONPatchType, patch)))
+		r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+		writer := e.writer(u)
+		e.until("the status of "+r.String()+" to be replaced", func(ctx context.Context) error {
+			now, err := e.Get(ctx, r)
+			if err != nil {
+				return err
+			}
+			now.Object["status"] = u.DeepCopy().Object["status"]
+			return writer.Status().Update(ctx, now)
+		})
 	}
 }
 

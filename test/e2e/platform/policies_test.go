@@ -76,7 +76,7 @@ func trials() map[string]trial {
 		},
 		"BootdWritesSessionStatus": {
 			"bootd writes what happened", "bootd",
-			status("BootSession", "seeded", `{"status":{"boots":1}}`), "",
+			updateStatus("BootSession", "seeded", map[string]any{"boots": int64(1)}), "",
 		},
 		"BootdWritesSession": {
 			"bootd can't grant", "bootd",

@@ -34,6 +34,22 @@ func status(kind, name, body string) func(context.Context, client.Client) error 
 	}
 }
 
+// updateStatus replaces fields of an object's status, as a program does that has read it.
+func updateStatus(kind, name string, fields map[string]any) func(context.Context, client.Client) error {
+	return func(ctx context.Context, c client.Client) error {
+		u := named(kind, name)
+		if err := c.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+			return err
+		}
+		for k, v := range fields {
+			if err := unstructured.SetNestedField(u.Object, v, "status", k); err != nil {
+				return err
+			}
+		}
+		return c.Status().Update(ctx, u)
+	}
+}
+
 // patch merges a patch into an object.
 func patch(kind, name, body string) func(context.Context, client.Client) error {
 	return func(ctx context.Context, c client.Client) error {
