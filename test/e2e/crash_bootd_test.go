@@ -221,6 +221,7 @@ func said(h *lab.Host, at machine.Stage, start string) error {
 // testMachineResetAfterConsumption: an install that was interrupted isn't repeated by itself, whoever died; a person raises the
 // generation, which installs once.
 func testMachineResetAfterConsumption(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()

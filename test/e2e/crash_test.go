@@ -141,6 +141,7 @@ func (e *env) installs(h *lab.Host, want int) {
 
 // testProviderDiesAroundNetBoxPOST: the marker travels in the POST and is looked for before another one.
 func testProviderDiesAroundNetBoxPOST(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()
@@ -163,6 +164,7 @@ func testProviderDiesAroundNetBoxPOST(t *testing.T) {
 
 // testProviderDiesAroundGrant: a grant is decided by a record with its id, and written with that id by whoever comes back.
 func testProviderDiesAroundGrant(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()
@@ -195,6 +197,7 @@ const maxCalls = 8
 
 // testProviderDiesAroundBMCCalls: what is about to be done stands in the journal, and what was done is seen.
 func testProviderDiesAroundBMCCalls(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsProvider()

@@ -67,6 +67,7 @@ func (e *env) bootsByNetwork(h *lab.Host, address string) {
 // testAPIOutage: machines that run keep their address and boot their disk, also when bootd is started anew from its snapshot; a
 // granted install waits, and goes on when the API is back.
 func testAPIOutage(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	runs, waits := e.newHost(netFirst), e.newHost(netFirst)
 	e.healsBootds()

@@ -150,6 +150,7 @@ func (e *env) shortGrace(r lab.Ref) {
 // testBootPlaneFirst holds the order with the boot plane: a machine is powered on only when a bootd has seen its grant, and powered
 // off for its release only when one has acknowledged that nothing is granted any more.
 func testBootPlaneFirst(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost()
 	e.healsBootds()

@@ -111,6 +111,7 @@ func (e *env) callbackOf(h *lab.Host) string {
 
 // testReplicasGiveOneAnswer: whichever bootd a machine hears, it's told the same, and both asked at once use a grant once.
 func testReplicasGiveOneAnswer(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	var servers []netip.AddrPort
 	h := e.newHost(func(s *lab.HostSpec) {
@@ -168,6 +169,7 @@ const liveFor = 15 * time.Second
 // testInstallWhileReplicaLags: a bootd that is silent may know of a consumption that nobody else does. So installs wait for it
 // until it's held to be gone, and when it wakes with what it knew then, it installs nothing.
 func testInstallWhileReplicaLags(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost(persistent)
 	e.healsBootds()

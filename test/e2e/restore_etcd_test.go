@@ -23,6 +23,7 @@ func revision(s string) uint64 {
 // testEtcdGoesBack holds that a control plane that is put back to before a grant was used doesn't install again: bootd's own log
 // knows better, the machine is sent to its disk, and the claim says what a person can do.
 func testEtcdGoesBack(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	resume := make(chan struct{})

@@ -69,6 +69,7 @@ func (e *env) runs(node lab.Ref, generation int64) {
 // testOnlyRaisingInstalls holds that raising installGeneration by one leads to one reset and one install, and that nothing else
 // leads to any: each disturbance is followed by a boot over the network, which ends on the disk.
 func testOnlyRaisingInstalls(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	node, h := e.newInstalled()
 	e.wantActs(h, "the first install", acts{Installs: 1, Erased: 1, Ons: 1})

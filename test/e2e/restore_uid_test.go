@@ -68,6 +68,7 @@ func (e *env) makeAnew(node lab.Ref, h *lab.Host) {
 // machine: the claim asks, an answer from before doesn't count, and an answered question adopts the machine as it runs. After
 // that it's an ordinary one.
 func testRestoredWithNewUIDs(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	node, h := e.newInstalled()
 	e.confirm(node, h)
@@ -102,6 +103,7 @@ func testRestoredWithNewUIDs(t *testing.T) {
 // testRestoredAndDeleted holds that a claim of such a backup, deleted before anybody confirmed its machine, leaves that alone: it
 // goes on running, its address stays its own, and nobody else gets it unseen.
 func testRestoredAndDeleted(t *testing.T) {
+	t.Helper()
 	e := newEnv(t)
 	node, h := e.newInstalled()
 	address, want := firstAddress(e.ready(node)), actsOf(h)
