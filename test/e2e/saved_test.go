@@ -46,17 +46,26 @@ func (e *env) putBack(backup []*unstructured.Unstructured) {
 func (e *env) putStatusBack(backup []*unstructured.Unstructured) {
 	e.t.Helper()
 	for _, u := range backup {
-		r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-		writer := e.writer(u)
-		e.until("the status of "+r.String()+" to be replaced", func(ctx context.Context) error {
-			now, err := e.Get(ctx, r)
-			if err != nil {
-				return err
-			}
-			now.Object["status"] = u.DeepCopy().Object["status"]
-			return writer.Status().Update(ctx, now)
-		})
+		e.writeStatus(u, u.Object["status"])
 	}
+}
+
+// writeStatus replaces an object's status, as the only one who may. Without one, there's none any more.
+func (e *env) writeStatus(u *unstructured.Unstructured, status any) {
+	e.t.Helper()
+	r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	writer := e.writer(u)
+	e.until("the status of "+r.String()+" to be replaced", func(ctx context.Context) error {
+		now, err := e.Get(ctx, r)
+		if err != nil {
+			return err
+		}
+		delete(now.Object, "status")
+		if status != nil {
+			now.Object["status"] = status
+		}
+		return writer.Status().Update(ctx, now)
+	})
 }
 
 // TestAppliedAsSaved holds that objects which were saved when an install was granted and not used yet, and are applied after it, lead
