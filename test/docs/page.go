@@ -56,6 +56,9 @@ type Step struct {
 	Want *Block
 }
 
+// Needed says whether what follows rests on the step: what was only looked for in vain is missed by nobody further on.
+func (st Step) Needed() bool { return st.Run == nil || !Reads(st.Run.Text) }
+
 // A Page is one file of docs/operations.
 type Page struct {
 	Name string

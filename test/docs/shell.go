@@ -26,6 +26,19 @@ type Shell struct {
 // Fill replaces what a page makes up.
 func (s Shell) Fill(text string) string { return strings.NewReplacer(s.Table...).Replace(text) }
 
+// Do takes a step: it types a block, or lets happen what the page says happens. what is the step in a few words.
+func (s Shell) Do(ctx context.Context, st Step, acts map[string]func(context.Context) error) (what string, err error) {
+	if st.Run != nil {
+		what, _, _ = strings.Cut(st.Run.Text, "\n")
+		return what, s.Try(ctx, st)
+	}
+	act := acts[st.Act]
+	if act == nil {
+		return st.Act, fmt.Errorf("nobody knows how to do %q", st.Act)
+	}
+	return st.Act, act(ctx)
+}
+
 // Try runs a step's commands. Its error says what failed, or what a person would have looked for in vain. What only reads is
 // repeated until it's seen, as a person would.
 func (s Shell) Try(ctx context.Context, st Step) error {

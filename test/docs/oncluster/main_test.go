@@ -121,25 +121,15 @@ func (c *cluster) read(t *testing.T, p docs.Page) {
 	acts := c.acts()
 	for _, st := range p.For("cluster") {
 		began := time.Now()
-		what := st.Act
-		var err error
-		switch act := acts[st.Act]; {
-		case st.Run != nil:
-			what = strings.SplitN(st.Run.Text, "\n", 2)[0]
-			err = c.shell.Try(t.Context(), st)
-		case act != nil:
-			c.done[st.Act] = true
-			err = act(t.Context())
-		default:
-			err = fmt.Errorf("nobody knows how to do %q", st.Act)
-		}
+		c.done[st.Act] = true
+		what, err := c.shell.Do(t.Context(), st, acts)
 		t.Logf("%5.1fs %s:%d %s", time.Since(began).Seconds(), p.Name, st.Line, what)
 		if err == nil {
 			continue
 		}
 		t.Errorf("%s:%d %s\n%v\n%s", p.Name, st.Line, what, err, c.Describe(context.WithoutCancel(t.Context())))
-		if st.Run == nil || !docs.Reads(st.Run.Text) {
-			return // What was only looked for in vain is missed by nobody further on.
+		if st.Needed() {
+			return
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -162,23 +161,13 @@ func (s *stage) read(t *testing.T, p docs.Page) {
 			continue
 		}
 		began := time.Now()
-		what := st.Act
-		var err error
-		if st.Run != nil {
-			what = strings.SplitN(st.Run.Text, "\n", 2)[0]
-			err = s.shell.Try(t.Context(), st)
-		} else if act := acts[st.Act]; act != nil {
-			s.done[st.Act] = true
-			err = act(t.Context())
-		} else {
-			err = fmt.Errorf("nobody knows how to do %q", st.Act)
-		}
+		s.done[st.Act] = true
+		what, err := s.shell.Do(t.Context(), st, acts)
 		t.Logf("%5.1fs %s:%d %s", time.Since(began).Seconds(), p.Name, st.Line, what)
 		if err != nil {
 			t.Errorf("%s:%d %s\n%v\n%s", p.Name, st.Line, what, err, s.Describe("team-a"))
 		}
-		// What was only looked for in vain is missed by nobody further on.
-		failed = err != nil && (st.Run == nil || !docs.Reads(st.Run.Text))
+		failed = err != nil && st.Needed()
 	}
 }
 
