@@ -18,7 +18,7 @@ import (
 )
 
 // applyTimeout bounds how long an object is tried whose kind or webhook isn't served yet.
-const applyTimeout = 30 * time.Second
+const applyTimeout = 3 * time.Minute
 
 // Decode reads the objects of a YAML stream.
 func Decode(b []byte) ([]*unstructured.Unstructured, error) {

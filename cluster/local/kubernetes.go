@@ -23,7 +23,7 @@ const (
 	// issuer of ServiceAccount tokens.
 	issuer = "https://kubernetes.default.svc"
 	// startTimeout is how long one process may take until it's ready, on a busy machine.
-	startTimeout = 2 * time.Minute
+	startTimeout = 5 * time.Minute
 )
 
 // controllers are those that Kubernetes can't do without where no pod runs. The garbage collector is what removes what a

@@ -186,9 +186,9 @@ func (l *Lab) Until(ctx context.Context, what string, timeout time.Duration, f f
 
 // until calls f until it returns nil. A component that ended by itself ends the wait: nothing will come of it.
 func (l *Lab) until(ctx context.Context, timeout time.Duration, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, mostStretch*timeout)
 	defer cancel()
-	begin := time.Now()
+	begin, left := time.Now(), newBudget(timeout)
 	var last error
 	for {
 		err := f(ctx)
@@ -200,6 +200,9 @@ func (l *Lab) until(ctx context.Context, timeout time.Duration, f func(context.C
 		}
 		if err := l.Failed(); err != nil {
 			return err
+		}
+		if !left.spend() {
+			return last
 		}
 		select {
 		case <-ctx.Done():

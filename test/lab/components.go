@@ -26,7 +26,7 @@ const (
 )
 
 // readyTimeout is how long one component may take until it's ready, on a busy machine.
-const readyTimeout = time.Minute
+const readyTimeout = 3 * time.Minute
 
 // A Bootd is one boot server with a loopback address of its own.
 type Bootd struct {

@@ -6,7 +6,7 @@ import (
 )
 
 // fillTimeout is how long a rack may take until its hosts are known.
-const fillTimeout = time.Minute
+const fillTimeout = 3 * time.Minute
 
 // FillRack emulates the machines of examples/demo, applies the operator's half of those examples, and waits until every host
 // is Available and the rack's network is served.

@@ -40,7 +40,7 @@ type external struct{ *connector }
 
 // Observe resolves the plan and says what is missing. It writes nothing.
 func (e *external) Observe(ctx context.Context, mg *v1alpha1.BootEntry) (managed.ExternalObservation, error) {
-	in, err := gatherer{e.cached, e.bootNamespace}.gather(ctx, mg)
+	in, err := gatherer{e.cached, e.cached, e.bootNamespace}.gather(ctx, mg)
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
@@ -94,7 +94,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.BootEntry) (managed.
 }
 
 // conflictTries of a step whose write met somebody else's. bootd writes sessions too, at each stage of a boot.
-const conflictTries = 5
+const conflictTries = 3
 
 // Update takes one step, decided on what the API server says now: a cache may be behind. A write that meets another changed nothing:
 // the step is then decided anew on a fresh read, or left to the next look, and isn't a failure that anybody should read of.
@@ -122,11 +122,13 @@ func (e *external) refresh(ctx context.Context, mg *v1alpha1.BootEntry) (bool, e
 }
 
 func (e *external) step(ctx context.Context, mg *v1alpha1.BootEntry) error {
-	in, err := gatherer{e.live, e.bootNamespace}.gather(ctx, mg)
+	in, d, err := e.look(ctx, mg, e.cached)
+	if err == nil && d.step == stepIssue && d.issue.Step == boot.StepGrant {
+		in, d, err = e.look(ctx, mg, e.live) // Whether another has the machine's MAC or address already is asked of the API server, too.
+	}
 	if err != nil {
 		return err
 	}
-	d := decide(in, e.now())
 	switch d.step {
 	case stepNone:
 	case stepCopyData:
@@ -142,17 +144,26 @@ func (e *external) step(ctx context.Context, mg *v1alpha1.BootEntry) error {
 	return err
 }
 
+// look decides on what the API server says of the entry's own objects, and what another reader says of everybody else's.
+func (e *external) look(ctx context.Context, mg *v1alpha1.BootEntry, all client.Reader) (inputs, decision, error) {
+	in, err := gatherer{e.live, all, e.bootNamespace}.gather(ctx, mg)
+	if err != nil {
+		return in, decision{}, err
+	}
+	return in, decide(in, e.now()), nil
+}
+
 // Delete closes the session, then takes the copied data away. The session itself goes with its owner.
 func (e *external) Delete(ctx context.Context, mg *v1alpha1.BootEntry) (managed.ExternalDelete, error) {
 	mg.SetConditions(xpv2.Deleting())
-	in, err := gatherer{e.live, e.bootNamespace}.gather(ctx, mg)
+	in, err := gatherer{e.live, e.cached, e.bootNamespace}.gather(ctx, mg)
 	if err != nil {
 		return managed.ExternalDelete{}, err
 	}
 	if open(in) {
-		in.session.Spec.Grant = nil
-		in.session.Spec.Revocation = &v1alpha1.Revocation{ID: e.newID(), Reason: "the BootEntry was deleted"}
-		return managed.ExternalDelete{}, errors.Wrap(e.kube.Update(ctx, in.session), "cannot close the BootSession")
+		spec := in.session.Spec
+		spec.Grant, spec.Revocation = nil, &v1alpha1.Revocation{ID: e.newID(), Reason: "the BootEntry was deleted"}
+		return managed.ExternalDelete{}, errors.Wrap(e.writeSession(ctx, mg, in.session, spec), "cannot close the BootSession")
 	}
 	return managed.ExternalDelete{}, e.dropCopies(ctx, mg)
 }

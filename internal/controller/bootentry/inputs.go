@@ -25,16 +25,18 @@ type inputs struct {
 	userData *corev1.Secret
 	copied   *corev1.Secret
 	servers  []v1alpha1.BootServer
-	// others are all other entries, for the MACs they hold.
+	// others are all other entries, for the MACs they hold. They are shared and not to be changed.
 	others []v1alpha1.BootEntry
 	// hosts are all hosts, where the entry's own isn't of the segment's namespace. They are shared and not to be changed.
 	hosts []v1alpha1.RedfishHost
 }
 
 // A gatherer reads inputs. The session is read first and the claim after it: a revocation between the
-// two changes the session's revision, so that a grant decided on the older claim can't be written.
+// two changes the session, so that a grant decided on the older claim can't be written.
 type gatherer struct {
-	kube          client.Reader
+	// kube reads the entry's own objects, all the entries and hosts of others: at a thousand machines those are megabytes from an API
+	// server, so that only what rests on them reads them live.
+	kube, all     client.Reader
 	bootNamespace string
 }
 
@@ -93,7 +95,7 @@ func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inp
 	}
 	in.servers = servers.Items
 	all := &v1alpha1.BootEntryList{}
-	if err := g.kube.List(ctx, all); err != nil {
+	if err := g.all.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
 		return errors.Wrap(err, "cannot list BootEntries")
 	}
 	for _, o := range all.Items {
@@ -105,7 +107,7 @@ func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inp
 		return nil
 	}
 	hosts := &v1alpha1.RedfishHostList{}
-	if err := g.kube.List(ctx, hosts, client.UnsafeDisableDeepCopy); err != nil {
+	if err := g.all.List(ctx, hosts, client.UnsafeDisableDeepCopy); err != nil {
 		return errors.Wrap(err, "cannot list RedfishHosts")
 	}
 	in.hosts = hosts.Items

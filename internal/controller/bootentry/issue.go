@@ -41,11 +41,13 @@ func (e *external) issue(ctx context.Context, mg *v1alpha1.BootEntry, in inputs,
 	case boot.StepAdopt:
 		return e.adopt(ctx, mg, in)
 	case boot.StepClear, boot.StepWithdraw:
-		in.session.Spec.Grant = nil
-		return errors.Wrap(e.kube.Update(ctx, in.session), "cannot take the grant out of the BootSession")
+		spec := in.session.Spec
+		spec.Grant = nil
+		return errors.Wrap(e.writeSession(ctx, mg, in.session, spec), "cannot take the grant out of the BootSession")
 	case boot.StepReopen:
-		in.session.Spec.Grant, in.session.Spec.Revocation = nil, nil
-		return errors.Wrap(e.kube.Update(ctx, in.session), "cannot reopen the BootSession")
+		spec := in.session.Spec
+		spec.Grant, spec.Revocation = nil, nil
+		return errors.Wrap(e.writeSession(ctx, mg, in.session, spec), "cannot reopen the BootSession")
 	case boot.StepNone, boot.StepWait, boot.StepAsk, boot.StepCreateSession:
 	}
 	return nil
@@ -70,11 +72,12 @@ func (e *external) writeGrant(ctx context.Context, mg *v1alpha1.BootEntry, in in
 		return errors.New("the grant's record is gone")
 	}
 	e.failpoint(failBeforeGrant)
-	in.session.Spec.Grant = &v1alpha1.Grant{
+	spec := in.session.Spec
+	spec.Grant = &v1alpha1.Grant{
 		ID: r.GrantID, HostUID: r.HostUID, EntryUID: r.EntryUID, Generation: r.Generation,
 		PlanDigest: d.plan.Digest(), Expires: metav1.NewTime(e.now().Add(grantLife)),
 	}
-	if err := e.kube.Update(ctx, in.session); err != nil {
+	if err := e.writeSession(ctx, mg, in.session, spec); err != nil {
 		return errors.Wrap(err, "cannot write the grant")
 	}
 	e.failpoint(failAfterGrant)

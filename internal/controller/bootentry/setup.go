@@ -105,8 +105,8 @@ func refersTo(r v1alpha1.NamespacedReference, e *v1alpha1.BootEntry, o client.Ob
 // matching wakes the entries for which a changed object matters.
 func matching(kube client.Reader, matters func(client.Object, *v1alpha1.BootEntry) bool) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
-		l := &v1alpha1.BootEntryList{}
-		if err := kube.List(ctx, l); err != nil {
+		l := &v1alpha1.BootEntryList{} // Shared with the cache: only looked at.
+		if err := kube.List(ctx, l, client.UnsafeDisableDeepCopy); err != nil {
 			return nil // The poll will see it.
 		}
 		var out []reconcile.Request
