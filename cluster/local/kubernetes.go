@@ -49,6 +49,16 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 	return err
 }
 
+// KnowKinds starts the controllers again, so that they know the kinds that were installed since. By itself the garbage collector asks for
+// them every thirty seconds, and of a composite that is deleted just before it finds only those dependents that it lists first
+// (kubernetes/kubernetes, pkg/controller/garbagecollector: resyncMonitors while workers run): the others would stay for ever.
+func (p *Plane) KnowKinds() error {
+	if err := p.away(programs.ControllerManager); err != nil {
+		return err
+	}
+	return p.Process(programs.ControllerManager).Start()
+}
+
 func (p *Plane) startEtcd(ctx context.Context) error {
 	p.opts.Say("starting etcd")
 	pr, err := p.run(programs.Etcd, nil, etcdArgs(p.port, p.dir("etcd")))

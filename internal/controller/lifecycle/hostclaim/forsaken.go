@@ -101,7 +101,7 @@ func (f *forsaker) gatherForsaken(ctx context.Context, claim client.ObjectKey) (
 	if err := f.live.List(ctx, hosts); err != nil {
 		return inputs{}, errors.Wrap(err, "cannot list RedfishHosts")
 	}
-	return f.gather(ctx, standIn(claim, hosts.Items, entries.Items, f.now()))
+	return f.gather(ctx, f.live, standIn(claim, hosts.Items, entries.Items, f.now()))
 }
 
 // standIn is the claim that is gone, as far as its host and its entry tell. It's never written.

@@ -12,14 +12,14 @@ import (
 
 // gatherOrphans finds the addresses of a claim that is released and whose entry is gone already, by force or in a restored backup:
 // nobody else would ever let go of them.
-func (r *reconciler) gatherOrphans(ctx context.Context, in *inputs) error {
+func gatherOrphans(ctx context.Context, kube client.Reader, in *inputs) error {
 	if in.entry != nil || in.claim.DeletionTimestamp == nil {
 		return nil
 	}
 	at := client.InNamespace(in.claim.Namespace)
 	claims, entries, addresses := &v1alpha1.HostClaimList{}, &v1alpha1.BootEntryList{}, &v1alpha1.NetBoxIPAddressList{}
 	for _, l := range []client.ObjectList{claims, entries, addresses} {
-		if err := r.live.List(ctx, l, at); err != nil {
+		if err := kube.List(ctx, l, at); err != nil {
 			return errors.Wrapf(err, "cannot list %T", l)
 		}
 	}

@@ -38,12 +38,11 @@ type reconciler struct {
 
 // Reconcile decides where a claim is, takes its next act, and says so in its status.
 func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	claim := &v1alpha1.HostClaim{}
-	if err := r.live.Get(ctx, req.NamespacedName, claim); err != nil {
-		return reconcile.Result{}, errors.Wrap(client.IgnoreNotFound(err), "cannot get HostClaim")
+	if v, err := r.settled(ctx, req.NamespacedName); err != nil || v != nil {
+		return reconcile.Result{RequeueAfter: wait(v)}, err
 	}
-	in, err := r.gather(ctx, claim)
-	if err != nil {
+	in, err := r.look(ctx, r.live, req.NamespacedName)
+	if err != nil || in.claim == nil {
 		return reconcile.Result{}, err
 	}
 	v := decide(in)
@@ -53,7 +52,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 	}
 	if v.act == actNone {
-		return reconcile.Result{RequeueAfter: wait(v)}, nil
+		return reconcile.Result{RequeueAfter: wait(&v)}, nil
 	}
 	r.log.Debug("Acting", "claim", req.String(), "act", string(v.act), "phase", string(v.phase), "reason", string(v.reason))
 	if err := r.perform(ctx, in, v); err != nil {
@@ -70,7 +69,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: pollPending}, nil
 	}
 	if v.act == actFinish {
-		r.told.forget(claim.UID)
+		r.told.forget(in.claim.UID)
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
@@ -87,7 +86,25 @@ func passing(a act) bool {
 	return false
 }
 
-func wait(v verdict) time.Duration {
+// settled is the verdict on a claim of which the cache says that there's nothing to do and nothing to tell; nil of any other. Most looks
+// end here: without it each costs the API server five reads, and a thousand claims look every two seconds. What the cache hasn't heard
+// of yet wakes the claim when it comes.
+func (r *reconciler) settled(ctx context.Context, key client.ObjectKey) (*verdict, error) {
+	in, err := r.look(ctx, r.kube, key)
+	if err != nil || in.claim == nil {
+		return nil, err
+	}
+	v := decide(in)
+	if v.act != actNone || !r.silent(in, v) {
+		return nil, nil //nolint:nilnil // Not settled is an answer here, not an error.
+	}
+	return &v, nil
+}
+
+func wait(v *verdict) time.Duration {
+	if v == nil {
+		return 0
+	}
 	if v.phase == v1alpha1.ClaimReady || v.phase == v1alpha1.ClaimStopped {
 		return pollSettled
 	}
@@ -119,14 +136,10 @@ func fieldConflict(err error) string {
 }
 
 func (r *reconciler) writeStatus(ctx context.Context, in inputs, v verdict) error {
-	if v.phase == "" {
+	if r.silent(in, v) {
 		return nil
 	}
-	s := status(in, v)
-	if cmp.Equal(s, in.claim.Status) || onTheWay(v) && r.told.lately(in.claim.UID, in.now) {
-		return nil
-	}
-	before := in.claim.Status
+	before, s := in.claim.Status, status(in, v)
 	in.claim.Status = s
 	if err := r.kube.Status().Update(ctx, in.claim); err != nil {
 		return errors.Wrap(client.IgnoreNotFound(err), "cannot write HostClaim's status")
@@ -136,6 +149,11 @@ func (r *reconciler) writeStatus(ctx context.Context, in inputs, v verdict) erro
 		r.tell(in.claim, v)
 	}
 	return nil
+}
+
+// silent says whether a claim's status need not be written: it says it already, or said something else just now.
+func (r *reconciler) silent(in inputs, v verdict) bool {
+	return v.phase == "" || cmp.Equal(status(in, v), in.claim.Status) || onTheWay(v) && r.told.lately(in.claim.UID, in.now)
 }
 
 // tell emits an event for what a person would want to be called for.
@@ -149,35 +167,44 @@ func (r *reconciler) tell(c *v1alpha1.HostClaim, v verdict) {
 	}
 }
 
+// look reads a claim and what its next step rests on; nothing where the claim is absent.
+func (r *reconciler) look(ctx context.Context, kube client.Reader, key client.ObjectKey) (inputs, error) {
+	c := &v1alpha1.HostClaim{}
+	c, err := absent(kube.Get(ctx, key, c), c)
+	if err != nil || c == nil {
+		return inputs{}, err
+	}
+	return r.gather(ctx, kube, c)
+}
+
 // gather reads the session before host and entry: what is decided on them is written against its revision.
-func (r *reconciler) gather(ctx context.Context, c *v1alpha1.HostClaim) (inputs, error) {
+func (r *reconciler) gather(ctx context.Context, kube client.Reader, c *v1alpha1.HostClaim) (inputs, error) {
 	in := inputs{now: r.now(), claim: c}
+	var err error
 	if ref := c.Spec.BootEntryRef; ref != nil {
 		key := client.ObjectKey{Namespace: c.Namespace, Name: ref.Name}
 		in.session, in.entry = &v1alpha1.BootSession{}, &v1alpha1.BootEntry{}
-		var err error
-		if in.session, err = absent(r.live.Get(ctx, key, in.session), in.session); err != nil {
+		if in.session, err = absent(kube.Get(ctx, key, in.session), in.session); err != nil {
 			return in, err
 		}
-		if in.entry, err = absent(r.live.Get(ctx, key, in.entry), in.entry); err != nil {
+		if in.entry, err = absent(kube.Get(ctx, key, in.entry), in.entry); err != nil {
 			return in, err
 		}
-		if err := r.gatherAddresses(ctx, &in); err != nil {
+		if err := gatherAddresses(ctx, kube, &in); err != nil {
 			return in, err
 		}
-		if err := r.gatherOrphans(ctx, &in); err != nil {
+		if err := gatherOrphans(ctx, kube, &in); err != nil {
 			return in, err
 		}
 	}
 	if key := hostName(c); key.Name != "" {
 		h := &v1alpha1.RedfishHost{}
-		var err error
-		if in.host, err = absent(r.live.Get(ctx, key, h), h); err != nil {
+		if in.host, err = absent(kube.Get(ctx, key, h), h); err != nil {
 			return in, err
 		}
 		if in.host != nil && in.host.Spec.ClaimRef != nil && !in.holdsHost() {
 			ref := in.host.Spec.ClaimRef
-			there, err := claimThere(ctx, r.live, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
+			there, err := claimThere(ctx, kube, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
 			if err != nil {
 				return in, err
 			}
@@ -192,7 +219,7 @@ func (r *reconciler) gather(ctx context.Context, c *v1alpha1.HostClaim) (inputs,
 	return in, nil
 }
 
-func (r *reconciler) gatherAddresses(ctx context.Context, in *inputs) error {
+func gatherAddresses(ctx context.Context, kube client.Reader, in *inputs) error {
 	if in.entry == nil {
 		return nil
 	}
@@ -202,7 +229,7 @@ func (r *reconciler) gatherAddresses(ctx context.Context, in *inputs) error {
 				continue
 			}
 			ip := &v1alpha1.NetBoxIPAddress{}
-			got, err := absent(r.live.Get(ctx, client.ObjectKey{Namespace: in.entry.Namespace, Name: a.Ref.Name}, ip), ip)
+			got, err := absent(kube.Get(ctx, client.ObjectKey{Namespace: in.entry.Namespace, Name: a.Ref.Name}, ip), ip)
 			if err != nil {
 				return err
 			}

@@ -58,8 +58,8 @@ func names(o client.Object, c *v1alpha1.HostClaim) bool {
 // wake wakes the claims for which a changed object matters.
 func wake(kube client.Reader, matters func(client.Object, *v1alpha1.HostClaim) bool) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		l := &v1alpha1.HostClaimList{}
-		if err := kube.List(ctx, l); err != nil {
+		l := &v1alpha1.HostClaimList{} // Shared with the cache: only looked at.
+		if err := kube.List(ctx, l, client.UnsafeDisableDeepCopy); err != nil {
 			return nil // The next look will see it.
 		}
 		var out []reconcile.Request

@@ -1,0 +1,89 @@
+package hostclaim
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// calls are what a look at a claim asked of the API server.
+type calls struct{ reads, writes int }
+
+// serverOf is an API server, or a cache, that holds the inputs.
+func serverOf(t *testing.T, in inputs, n *calls) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	in.session.Namespace, in.session.Name = in.entry.Namespace, in.entry.Name
+	in.servers[0].Namespace, in.servers[0].Name = "baremetal-boot", "bootd"
+	return fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(in.claim).
+		WithObjects(in.claim, in.host, in.entry, in.session, &in.addresses[0], &in.servers[0]).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				n.reads++
+				return c.Get(ctx, key, o, opts...)
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				n.writes++
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+				n.writes++
+				return c.SubResource(sub).Update(ctx, o, opts...)
+			},
+		}).Build()
+}
+
+// TestSettled holds that a claim with nothing to do and nothing to tell costs the API server nothing, and that what is done and told
+// about any other is decided on what the API server says.
+func TestSettled(t *testing.T) {
+	running := func(in *inputs) {
+		applied(v1alpha1.PoweredOn, 1)(in)
+		power(v1alpha1.PoweredOn)(in)
+		started(in)
+	}
+	said := func(in *inputs) { in.claim.Status = status(*in, decide(*in)) }
+	cases := map[string]struct {
+		reason        string
+		cached, there inputs
+		reads, writes bool
+		after         time.Duration
+	}{
+		"Settled": {"All is said: the API server isn't asked.", world(running, said), world(running, said), false, false, pollPending},
+		"Unsaid":  {"Its status lacks what the cache shows.", world(running), world(running), true, true, pollPending},
+		"CacheBehind": {
+			"The cache doesn't know yet what was done and said: nothing is done twice.", world(), world(running, said), true, false, pollPending,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var cache, server calls
+			r := &reconciler{
+				kube: serverOf(t, tc.cached, &cache), live: serverOf(t, tc.there, &server), bootNamespace: "baremetal-boot",
+				log: logging.NewNopLogger(), record: event.NewNopRecorder(), now: func() time.Time { return noon }, newID: func() string { return "id" },
+			}
+			got, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(tc.there.claim)})
+			if err != nil {
+				t.Fatalf("%s\nReconcile(...): %v", tc.reason, err)
+			}
+			if got.RequeueAfter != tc.after {
+				t.Errorf("%s\nlooks again after %s, want %s", tc.reason, got.RequeueAfter, tc.after)
+			}
+			if (server.reads > 0) != tc.reads || (cache.writes+server.writes > 0) != tc.writes {
+				t.Errorf("%s\n%d live reads (wanted: %t), %d writes (wanted: %t)", tc.reason, server.reads, tc.reads, cache.writes+server.writes, tc.writes)
+			}
+		})
+	}
+}
