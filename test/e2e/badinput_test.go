@@ -64,7 +64,7 @@ spec:
 `, "cidr", prefix.String(), "link", link.String())
 	h := o.newHost(func(s *lab.HostSpec) { s.Change = func(c *machine.Config) { c.Relay.Link = link } })
 	o.apply(nodeManifest, "name", "full", "host", h.Name, "network", o.id)
-	node := lab.Node(o.Tenant, "full")
+	node := o.node("full")
 
 	o.says(node, "Exhausted", "no address is free", prefix.String(), "free one in NetBox")
 	o.untouched(h)
@@ -132,7 +132,7 @@ func TestDuplicateBMC(t *testing.T) {
 	h := o.newHost()
 	second := o.register(o.id, "bmc-rack-7", h.BMC.Addr())
 	o.apply(nodeManifest, "name", "twice", "host", o.id)
-	node := lab.Node(o.Tenant, "twice")
+	node := o.node("twice")
 
 	o.says(node, "Duplicate", o.id, "another host object is the same machine", "remove one")
 	o.await(second, "naming the other", func(u *unstructured.Unstructured) bool {
@@ -156,7 +156,7 @@ func TestMissingSecret(t *testing.T) {
 	h := e.newHost()
 	const data = "#cloud-config\n# late but here\n"
 	e.apply(nodeManifest+"  userDataSecretRef: {name: late, key: userData}\n", "name", "patient", "host", h.Name)
-	node := lab.Node(e.Tenant, "patient")
+	node := e.node("patient")
 
 	e.says(node, "NotFound", `Secret "late"`, "create it", "userDataSecretRef")
 	e.untouched(h)
@@ -198,7 +198,7 @@ spec:
 	o.Artifacts.Put(image, bytes.Repeat([]byte("wrong image\n"), 64<<10))
 	h := o.newHost()
 	o.apply(nodeManifest, "name", "picky", "host", h.Name, "profile", o.id)
-	node := lab.Node(o.Tenant, "picky")
+	node := o.node("picky")
 
 	o.says(node, "DigestMismatch", "sha256:", "correct the URL or the digest in the BootProfile")
 	if s := h.Machine.Status(); s.Erased != 0 || s.Kernels != 0 {

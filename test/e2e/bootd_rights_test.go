@@ -71,7 +71,7 @@ func (e *env) trespasses(host string) map[string]trespass {
 		"WritesProfile":  {"What is booted, its owner says.", mergePatch(lab.Kind("BootProfile", lab.InfraNamespace, profile), `{"spec":{"commandLine":["init=/bin/sh"]}}`)},
 		"DeletesSession": {"It deletes nothing.", remove(of("BootSession"))},
 		"DeletesEntry":   {"It deletes nothing.", remove(of("BootEntry"))},
-		"DeletesNode":    {"It deletes nothing.", remove(lab.Node(e.Tenant, "web"))},
+		"DeletesNode":    {"It deletes nothing.", remove(e.node("web"))},
 		"DeletesServer":  {"Not even its own heartbeat.", remove(lab.Kind("BootServer", lab.BootNamespace, e.Bootds[0].Name))},
 		"DeletesKeys": {"Nor the keys of its tokens.", func(ctx context.Context, c client.Client) error {
 			return c.Delete(ctx, secretIn(lab.BootNamespace, "bootd-tokens"))

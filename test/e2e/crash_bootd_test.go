@@ -172,7 +172,7 @@ func (e *env) newBigNode(name string, h *lab.Host) lab.Ref {
 	e.apply(bigProfile, "kernel", a.URL(lab.KernelFile), "kernel-digest", a.Digest(lab.KernelFile),
 		"initrd", a.URL(lab.InitrdFile), "initrd-digest", a.Digest(lab.InitrdFile), "image", a.URL(image), "image-digest", a.Digest(image))
 	e.apply(nodeManifest, "name", name, "host", h.Name, "profiles", e.Tenant, "profile", "big")
-	return lab.Node(e.Tenant, name)
+	return e.node(name)
 }
 
 // testBootdDiesDuringTransfers: a machine that loads its kernel, or writes its image, goes on when its bootd is back.

@@ -202,7 +202,7 @@ func testProviderDiesAroundBMCCalls(t *testing.T) {
 	h := e.newHost()
 	e.healsProvider()
 	host := lab.Kind("RedfishHost", lab.InfraNamespace, h.Name)
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 
 	// The install: the provider dies after each call, until the machine was switched on.
 	e.providerDies("redfish-before-call", func() { e.newNode("web", h) })

@@ -61,7 +61,9 @@ type env struct {
 	// Tenant is the namespace of this case's claims. It's deleted, with all that is in it, when the case ends.
 	Tenant string
 
-	hosts []string
+	// flavour is the API version of its nodes: claims, or composites that have no claim in front.
+	flavour string
+	hosts   []string
 	// told says that what is known was shown already.
 	told bool
 }
@@ -70,7 +72,7 @@ type env struct {
 func labOf(t *testing.T) *lab.Lab {
 	t.Helper()
 	p := calm
-	if strings.HasPrefix(t.Name(), "TestAlone/") {
+	if strings.HasPrefix(t.Name(), alone) {
 		p = rough
 	}
 	l, err := p.up()
@@ -83,7 +85,7 @@ func labOf(t *testing.T) *lab.Lab {
 // newEnv makes a tenant for a case. When the case fails, it shows what is known of that namespace.
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := &env{Lab: labOf(t), t: t, Tenant: fmt.Sprintf("tenant-%d", numbers.Add(1))}
+	e := &env{Lab: labOf(t), t: t, flavour: flavourOf(t), Tenant: fmt.Sprintf("tenant-%d", numbers.Add(1))}
 	e.must(e.Namespace(t.Context(), e.Tenant))
 	t.Cleanup(func() { e.leave(t.Failed()) })
 	return e
@@ -121,7 +123,7 @@ func (e *env) leave(failed bool) {
 // emptied says, by an error, what is still in the tenant.
 func (e *env) emptied(ctx context.Context) error {
 	for kind, version := range map[string]string{
-		"BareMetalNode": lab.Platform, "HostClaim": lab.Baremetal, "BootEntry": lab.Baremetal, "NetBoxIPAddress": lab.Baremetal, "RedfishHost": lab.Baremetal,
+		"BareMetalNode": e.flavour, "HostClaim": lab.Baremetal, "BootEntry": lab.Baremetal, "NetBoxIPAddress": lab.Baremetal, "RedfishHost": lab.Baremetal,
 	} {
 		all := &unstructured.UnstructuredList{}
 		all.SetAPIVersion(version)
@@ -158,6 +160,7 @@ func (e *env) fill(manifest string, values ...string) string {
 	for i := 0; i+1 < len(values); i += 2 {
 		pairs = append(pairs, "«"+values[i]+"»", values[i+1])
 	}
+	pairs = append(pairs, lab.Platform, e.flavour)
 	return strings.NewReplacer(pairs...).Replace(manifest) // Of two values for a name the first one counts.
 }
 
@@ -200,11 +203,16 @@ spec:
   networks: [{name: boot, networkRef: {namespace: infra, name: «network»}, addresses: [{family: IPv4}]}]
 `
 
+// node names a node of the case's tenant.
+func (e *env) node(name string) lab.Ref {
+	return lab.Ref{APIVersion: e.flavour, Kind: "BareMetalNode", Namespace: e.Tenant, Name: name}
+}
+
 // newNode claims a host and returns the claim's name.
 func (e *env) newNode(name string, h *lab.Host) lab.Ref {
 	e.t.Helper()
 	e.apply(nodeManifest, "name", name, "host", h.Name)
-	return lab.Node(e.Tenant, name)
+	return e.node(name)
 }
 
 // ready waits until a claim is Ready.

@@ -19,7 +19,7 @@ func TestProtectionRefuses(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost()
 	e.apply(changed("installGeneration: 1", "installGeneration: 0\n  protection: {reason: production database}"), "name", "web", "host", h.Name)
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.ready(node)
 	err := e.Delete(t.Context(), node)
 	if !kerrors.IsForbidden(err) || !strings.Contains(err.Error(), "production database") {

@@ -87,7 +87,7 @@ func TestNothingAsked(t *testing.T) {
 	e := newEnv(t)
 	h := e.newHost(networkFirst)
 	e.apply(changed("installGeneration: 1", "installGeneration: 0"), "name", "web", "host", h.Name)
-	e.ready(lab.Node(e.Tenant, "web"))
+	e.ready(e.node("web"))
 	e.reaches(h, "a script that sends it to its disk", func(s machine.Status) bool { return s.Scripts["local"] > 0 })
 	e.wantActs(h, "generation 0", acts{Ons: 1})
 	if k := h.Machine.Status().Kernels; k != 0 {
@@ -102,7 +102,7 @@ func TestLive(t *testing.T) {
 	e.must(e.ApplyExample(t.Context(), "kinds/bootprofile.yaml"))
 	h := e.newHost()
 	e.apply(nodeManifest, "name", "web", "host", h.Name, "profile", "rescue")
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.ready(node)
 	running := func(s machine.Status) bool { return s.Stage == machine.StageRunning }
 	if s := e.reaches(h, "a system in RAM", running); s.Kernels != 1 || s.DiskBoots != 0 {
@@ -131,7 +131,7 @@ metadata: {namespace: «tenant», name: web}
 stringData: {userData: "` + strings.ReplaceAll(data, "\n", `\n`) + `"}
 `)
 	e.apply(changed("installGeneration: 1", "installGeneration: 1\n  userDataSecretRef: {name: web, key: userData}"), "name", "web", "host", h.Name)
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	address := firstAddress(e.ready(node))
 	s := h.Machine.Status()
 	if s.Disk.UserData != data {

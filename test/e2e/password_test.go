@@ -124,7 +124,7 @@ spec:
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := way{refused: tc.refused, words: []string{name}}
-			if _, err := o.Await(t.Context(), lab.Node(o.Tenant, name), "refused", soon, w.seen); err != nil {
+			if _, err := o.Await(t.Context(), o.node(name), "refused", soon, w.seen); err != nil {
 				t.Fatalf("%s\n%v", tc.reason, err)
 			}
 			if n := collectors[name].visits.Load(); n != 0 {

@@ -113,7 +113,7 @@ func TestReleasedAndClaimedAgain(t *testing.T) {
 	h := e.newHost()
 	e.apply(`{apiVersion: v1, kind: Secret, metadata: {namespace: «tenant», name: web}, stringData: {userData: "#cloud-config\n"}}`)
 	e.apply(changed("installGeneration: 1", "installGeneration: 1\n  userDataSecretRef: {name: web, key: userData}"), "name", "web", "host", h.Name)
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.ready(node)
 	record := recordOf(e.ready(lab.Kind("NetBoxIPAddress", e.Tenant, "web-boot-ipv4")))
 	e.deleted(node)
@@ -235,7 +235,7 @@ func (e *env) newOwn(name string) (lab.Ref, *lab.Host) {
 	e.apply(ownBMC)
 	e.apply(changed("ref: {kind: RedfishHost, namespace: infra, name: «host»}", `bmc: {address: "«bmc»", providerConfigRef: {kind: ProviderConfig, name: own-bmc}, system: {serial: «serial»}, macs: ["«mac»"]}`),
 		"name", name, "bmc", h.BMC.Addr(), "serial", h.Serial, "mac", h.MAC.String())
-	return lab.Node(e.Tenant, name), h
+	return e.node(name), h
 }
 
 // TestOwnBMCReleased holds that a claim that names its BMC makes its host and takes it away again, off, with nobody logged in.

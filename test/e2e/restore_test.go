@@ -39,7 +39,7 @@ func (e *env) newInstalled() (lab.Ref, *lab.Host) {
 	h := e.newHost(networkFirst)
 	e.apply(profileManifest)
 	e.apply(nodeManifest, "name", "web", "host", h.Name, "profiles", e.Tenant, "profile", "own")
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.ready(node)
 	e.reaches(h, "its system to run", func(s machine.Status) bool { return s.DiskBoots == 1 && s.Stage == machine.StageRunning })
 	return node, h
@@ -140,7 +140,9 @@ func (e *env) whole(node lab.Ref, host *lab.Host) (out []*unstructured.Unstructu
 	refs := []lab.Ref{
 		lab.Kind("BootSession", e.Tenant, node.Name), lab.Kind("BootEntry", e.Tenant, node.Name),
 		lab.Kind("NetBoxIPAddress", e.Tenant, node.Name+"-boot-ipv4"), lab.Kind("HostClaim", e.Tenant, node.Name),
-		{APIVersion: lab.Platform, Kind: "XBareMetalNode", Name: lab.StringOf(claim, "spec", "resourceRef", "name")},
+	}
+	if composite := lab.StringOf(claim, "spec", "resourceRef", "name"); composite != "" {
+		refs = append(refs, lab.Ref{APIVersion: lab.Platform, Kind: "XBareMetalNode", Name: composite})
 	}
 	if host != nil {
 		refs = append(refs, hostRef(host))
@@ -214,7 +216,7 @@ func TestFoundOn(t *testing.T) {
 	e.patch(hostRef(h), `{"metadata":{"annotations":{"e2e/look":"again"}}}`)
 	e.await(hostRef(h), "seen on", lab.Field("PoweredOn", "status", "atProvider", "power"))
 	e.apply(changed("installGeneration: 1", "installGeneration: 1\n  confirm: {serial: "+h.Serial+"}"), "name", "web", "host", h.Name)
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.asked(node, h, "remove it first")
 	e.wantActs(h, "found on", acts{})
 	e.unconfirm(node, h)

@@ -78,7 +78,7 @@ func TestAppliedAsSaved(t *testing.T) {
 	h.Machine.Inject(machine.Fault{Stage: machine.StageKernel, Action: machine.Hang, Until: kernel, Times: 1})
 	e.apply(profileManifest)
 	e.apply(nodeManifest, "name", "web", "host", h.Name, "profiles", e.Tenant, "profile", "own")
-	node := lab.Node(e.Tenant, "web")
+	node := e.node("web")
 	e.reaches(h, "its installer's kernel", func(s machine.Status) bool { return s.Stage == machine.StageKernel })
 	session := e.await(lab.Kind("BootSession", e.Tenant, "web"), "opened", func(u *unstructured.Unstructured) bool {
 		return lab.StringOf(u, "status", "openedGrantID") != ""

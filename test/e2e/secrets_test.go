@@ -25,7 +25,7 @@ func (e *env) withData(name, secret string, h *lab.Host) lab.Ref {
 	e.apply("{apiVersion: v1, kind: Secret, metadata: {namespace: «tenant», name: «name»}, stringData: {userData: «secret»}}",
 		"name", name, "secret", secret)
 	e.apply(nodeManifest+"  userDataSecretRef: {name: «name», key: userData}\n", "name", name, "host", h.Name)
-	return lab.Node(e.Tenant, name)
+	return e.node(name)
 }
 
 // fetch asks a bootd as a stranger on the segment would, who says that he is somebody else.

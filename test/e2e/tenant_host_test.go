@@ -79,7 +79,7 @@ spec:
 	e.must(err)
 	e.must(e.Plane.Apply(t.Context(), objects...))
 	e.apply(namedBMC, "name", "burglar", "address", h.BMC.Addr(), "kind", "ProviderConfig", "config", "mine")
-	node := lab.Node(e.Tenant, "burglar")
+	node := e.node("burglar")
 
 	e.says(node, "Duplicate", "another host object is the same machine")
 	e.silentAbout(e.tenantReads(node), map[string]string{"the operator's host": h.Name + `"`, "the machine's serial": h.Serial})
@@ -101,7 +101,7 @@ func TestTenantNamesOthersMAC(t *testing.T) {
 	e.apply(ownBMC)
 	e.apply(strings.ReplaceAll(namedBMC, "name: «config»}}", "name: «config»}, macs: [\"«mac»\"]}"),
 		"name", "thief", "address", own.BMC.Addr(), "kind", "ProviderConfig", "config", "own-bmc", "mac", victim.MAC.String())
-	node := lab.Node(e.Tenant, "thief")
+	node := e.node("thief")
 	e.says(node, "Conflict", victim.MAC.String(), "a machine of another namespace")
 	e.silentAbout(e.tenantReads(node), map[string]string{"the operator's host": victim.Name + `"`, "the machine's serial": victim.Serial})
 
@@ -152,7 +152,7 @@ func TestUserDataOfOthers(t *testing.T) {
 	}
 
 	o.apply(nodeManifest+"  userDataSecretRef: {name: «id», key: userData}\n", "name", "reader", "host", h.Name, "id", o.id)
-	o.says(lab.Node(o.Tenant, "reader"), "NotFound", `Secret "`+o.id+`"`, "isn't there")
+	o.says(o.node("reader"), "NotFound", `Secret "`+o.id+`"`, "isn't there")
 	o.untouched(h)
 	copies := &corev1.SecretList{}
 	o.must(o.Client().List(t.Context(), copies, client.InNamespace(lab.BootNamespace)))

@@ -87,7 +87,7 @@ func TestTenantClaims(t *testing.T) {
 	}
 	for name, w := range ways() {
 		t.Run(name, func(t *testing.T) {
-			u, err := o.Await(t.Context(), lab.Node(o.Tenant, name), "refused", soon, w.seen)
+			u, err := o.Await(t.Context(), o.node(name), "refused", soon, w.seen)
 			if err != nil {
 				t.Fatalf("%s\n%v", w.reason, err)
 			}
