@@ -46,6 +46,10 @@ func figures() []figure {
 			name: "demo_claims_to_ready", unit: "s", limit: 20, measure: demoClaimsToReady,
 			what: "four claims of examples/demo, applied at once, until all are Ready",
 		},
+		{
+			name: "provider_rss_1000", unit: "MB", limit: 120, measure: providerRSS,
+			what: fmt.Sprintf("memory of the provider's process with %d BootEntries, all planned and with their session, %s after the last of them", manyEntries, settle),
+		},
 	}
 }
 
