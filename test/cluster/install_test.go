@@ -24,7 +24,8 @@ func TestInstall(t *testing.T) {
 		name string
 		run  func(*testing.T, *stage.Stage, string)
 	}{
-		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest}, {"Machines", machines}, {"Rights", rights}, {"Restarts", restarts},
+		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest},
+		{"Machines", machines}, {"Roles", roles}, {"Rights", rights}, {"Restarts", restarts},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, s, state) }) {
 			return
