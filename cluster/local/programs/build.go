@@ -88,8 +88,21 @@ func (b build) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(b.out), 0o750); err != nil {
 		return fmt.Errorf("cannot make the cache folder of %s: %w", b.name, err)
 	}
+	if b.patch == nil {
+		return b.with(ctx)
+	}
+	modfile, err := b.patch.apply(ctx, b.source, filepath.Dir(b.out))
+	if err != nil {
+		return err
+	}
+	return b.with(ctx, "-modfile="+modfile)
+}
+
+// with builds with more flags.
+func (b build) with(ctx context.Context, flags ...string) error {
 	tmp := b.out + ".new"
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", b.ldflags, "-o", tmp, b.pkg) //nolint:gosec // Our own constants.
+	args := append([]string{"build", "-buildvcs=false", "-ldflags", b.ldflags, "-o", tmp}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, b.pkg)...) //nolint:gosec // Our own constants.
 	cmd.Dir = b.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {

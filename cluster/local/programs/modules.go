@@ -35,6 +35,12 @@ const (
 	CrossplaneCLI = "crank"
 )
 
+// Names of the programs that test examples.
+const (
+	Uptest   = "uptest"
+	Chainsaw = "chainsaw"
+)
+
 // A Module pins programs, or has them itself.
 type Module struct {
 	// name of its folder, from cluster/local.
@@ -49,6 +55,8 @@ type program struct {
 	name, pkg, ldflags string
 	// cold is how long a first build took on two cores, for the estimate.
 	cold time.Duration
+	// patch of a module that it's built of; nil: none.
+	patch *patch
 }
 
 const (
@@ -97,4 +105,17 @@ func Node() []Module {
 			{name: CrossplaneCLI, pkg: "github.com/crossplane/crossplane/v2/cmd/crank", ldflags: crossplaneCLIFlags, cold: 90 * time.Second},
 		}},
 	}
+}
+
+// Uptests are the modules of the programs that test examples.
+func Uptests() []Module {
+	const plain = "-s -w"
+	return []Module{{name: "../../tools/uptest", own: true, programs: []program{
+		{name: Uptest, pkg: "github.com/crossplane/uptest/cmd/uptest", ldflags: plain, cold: 40 * time.Second},
+		{name: Chainsaw, pkg: "./chainsaw", ldflags: plain, cold: 200 * time.Second, patch: &patch{
+			// Chainsaw runs tests by package testing, which since Go 1.26 asks for this too.
+			module: "github.com/kyverno/chainsaw", file: "pkg/runner/internal/module_path.go",
+			text: "package internal\n\nfunc (*TestDeps) ModulePath() string { return \"\" }\n",
+		}},
+	}}}
 }

@@ -46,7 +46,7 @@ func TestFolderIsKeyedByOwnSource(t *testing.T) {
 func TestNodeModulesExist(t *testing.T) {
 	f := Finder{Source: ".."}
 	var names []string
-	for _, m := range slices.Concat(modules(), Node()) {
+	for _, m := range slices.Concat(modules(), Node(), Uptests()) {
 		if _, err := f.folder(m); err != nil {
 			t.Error(err)
 		}

@@ -74,7 +74,7 @@ func isProgram(path string) bool {
 	return err == nil && i.Mode().IsRegular() && i.Mode()&0o100 != 0
 }
 
-// folder is where a module's programs are. Where they are of the module itself it's keyed by their source too.
+// folder is where a module's programs are. Where they are of the module itself it's keyed by their source and patches too.
 func (f Finder) folder(m Module) (string, error) {
 	dir, err := f.cacheDir(m.name)
 	if err != nil || !m.own {
@@ -91,6 +91,11 @@ func (f Finder) folder(m Module) (string, error) {
 			return "", fmt.Errorf("cannot read the source of %s: %w", m.name, err)
 		}
 		_, _ = h.Write(b) // A hash takes everything.
+	}
+	for _, p := range m.programs {
+		if p.patch != nil {
+			_, _ = h.Write([]byte(p.patch.text))
+		}
 	}
 	return dir + "-" + hex.EncodeToString(h.Sum(nil))[:16], nil
 }

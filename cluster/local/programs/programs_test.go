@@ -157,6 +157,28 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestPatch builds a program that only compiles with a file added to a module that it requires.
+func TestPatch(t *testing.T) {
+	dir := t.TempDir()
+	source, required := filepath.Join(dir, "source"), filepath.Join(dir, "required")
+	put(t, filepath.Join(required, "go.mod"), "module example.org/y\n\ngo 1.26.0\n", 0o600)
+	put(t, filepath.Join(required, "y.go"), "package y\n", 0o400)
+	put(t, filepath.Join(source, "go.mod"), "module example.org/x\n\ngo 1.26.0\n\nrequire example.org/y v0.0.0\n", 0o600)
+	put(t, filepath.Join(source, "go.sum"), "", 0o600)
+	put(t, filepath.Join(source, "main.go"), "package main\n\nimport \"example.org/y\"\n\nfunc main() { y.Added() }\n", 0o600)
+	p := patch{module: "example.org/y", file: "added.go", text: "package y\n\n// Added is new.\nfunc Added() {}\n"}
+	for range 2 { // A build that was interrupted has left a copy.
+		modfile, err := p.copy(source, required, filepath.Join(dir, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := build{program: program{name: "x", pkg: "example.org/x"}, source: source, out: filepath.Join(dir, "out", "x")}
+		if err := b.with(t.Context(), "-modfile="+modfile); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestLockWaits(t *testing.T) {
 	f := Finder{Cache: t.TempDir(), Say: func(string) {}}
 	unlock, err := f.lock(t.Context())
