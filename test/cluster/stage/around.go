@@ -3,12 +3,16 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
@@ -40,6 +44,41 @@ func (s *Stage) NetBox() (*NetBox, error) {
 
 // Files serves a folder's files to the cluster, and returns the URL of the folder.
 func (s *Stage) Files(dir string) (string, error) { return s.serve(http.FileServer(http.Dir(dir))) }
+
+// BMC starts one at a host and port of the node, which takes lab.BMCUser and lab.BMCPassword, until the stage ends.
+func (s *Stage) BMC(address string, system bmc.SystemConfig) (*bmc.Server, error) {
+	var b *bmc.Server
+	err := s.Inside(func() (err error) {
+		b, err = bmc.NewServerAt(address, bmc.Config{Username: lab.BMCUser, Password: lab.BMCPassword, Systems: []bmc.SystemConfig{system}})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a BMC at %s: %w", address, err)
+	}
+	s.keep(b)
+	return b, nil
+}
+
+// Answer gives the node more addresses on its segment, each with the length of its prefix.
+func (s *Stage) Answer(addresses ...netip.Prefix) error {
+	err := s.Inside(func() error {
+		segment, err := netlink.LinkByName(node.SegmentLink)
+		if err != nil {
+			return fmt.Errorf("cannot find the segment: %w", err)
+		}
+		for _, a := range addresses {
+			ip := &net.IPNet{IP: a.Addr().AsSlice(), Mask: net.CIDRMask(a.Bits(), a.Addr().BitLen())}
+			if err := netlink.AddrAdd(segment, &netlink.Addr{IPNet: ip}); err != nil {
+				return fmt.Errorf("cannot add %s: %w", a, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the node can't have more addresses: %w", err)
+	}
+	return nil
+}
 
 // serve answers pods at a port of the node's address, until the stage ends.
 func (s *Stage) serve(h http.Handler) (string, error) {

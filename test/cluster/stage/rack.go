@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
-	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
@@ -81,43 +80,51 @@ type Host struct {
 	BMC *bmc.Server
 }
 
-// Add puts a machine that is off into the rack. number tells its MAC from others.
+// Add puts a machine that is off into the rack, whose BMC has a port of the segment's address. number tells its MAC from others.
 func (r *Rack) Add(name string, number byte, f qemu.Firmware, model bmc.Model) (*Host, error) {
-	h := &Host{Name: name, Serial: "VM" + strings.ToUpper(name), MAC: net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, number}}
+	return r.Place(HostSpec{
+		Name: name, Serial: "VM" + strings.ToUpper(name), MAC: net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, number}, Firmware: f, Model: model,
+		// BMCs aren't at the node's address: that is in the range of Services that providers are told to keep off by custom.
+		BMC: node.SegmentAddress + ":0",
+	})
+}
+
+// A HostSpec describes a machine and its BMC.
+type HostSpec struct {
+	Name, Serial string
+	MAC          net.HardwareAddr
+	Firmware     qemu.Firmware
+	Model        bmc.Model
+	// BMC is the host and port that its BMC listens at: an address of the node.
+	BMC string
+}
+
+// Place puts a machine that is off into the rack.
+func (r *Rack) Place(spec HostSpec) (*Host, error) {
+	h := &Host{Name: spec.Name, Serial: spec.Serial, MAC: spec.MAC}
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Serial))
 	var netdev string
 	err := r.space.do(func() (err error) {
-		netdev, err = r.segment.Tap("tap-" + name)
+		netdev, err = r.segment.Tap("tap-" + h.Name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	dir := r.stage.in("machines", name)
+	dir := r.stage.in("machines", h.Name)
 	binary, err := r.binary(dir)
 	if err != nil {
 		return nil, err
 	}
 	h.Machine, err = qemu.New(qemu.Config{
-		Name: name, MAC: h.MAC, UUID: id, Serial: h.Serial, Firmware: f, Dir: dir, Netdev: netdev, Binary: binary,
+		Name: h.Name, MAC: h.MAC, UUID: id, Serial: h.Serial, Firmware: spec.Firmware, Dir: dir, Netdev: netdev, Binary: binary,
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.stage.keep(closer(func() error { h.Close(); return nil }))
-	// BMCs aren't at the node's address: that is in the range of Services that providers are told to keep off by custom.
-	err = r.stage.Inside(func() (err error) {
-		h.BMC, err = bmc.NewServerAt(node.SegmentAddress+":0", bmc.Config{
-			Username: lab.BMCUser, Password: lab.BMCPassword,
-			Systems: []bmc.SystemConfig{{Model: model, Serial: h.Serial, UUID: id.String(), MACs: []net.HardwareAddr{h.MAC}, Machine: h.Machine}},
-		})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.stage.keep(h.BMC)
-	return h, nil
+	h.BMC, err = r.stage.BMC(spec.BMC, bmc.SystemConfig{Model: spec.Model, Serial: h.Serial, UUID: id.String(), MACs: []net.HardwareAddr{h.MAC}, Machine: h.Machine})
+	return h, err
 }
 
 // binary is a program that runs QEMU in the rack's namespace.
