@@ -17,7 +17,7 @@ CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/bin
 VERDICT  := $(GO) run ./test/verdict
 # Vetting is lint's: go test would vet all dependencies again on a fresh machine.
 TEST     := $(GO) test -vet=off -json
-UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|render|cluster|docs/on(lab|cluster))(/.*)?|cluster/(local|node))$$'
+UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|render|cluster|(docs|uptest)/on(lab|cluster))(/.*)?|cluster/(local|node))$$'
 # End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
 	$(TEST) -timeout 80m -parallel 5 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
@@ -99,6 +99,10 @@ e2e-cluster: ## What users install, in a cluster with a real kubelet and stock C
 .PHONY: e2e-docs
 e2e-docs: ## Every command of docs/operations, as a reader types it: on the local control plane and, as root, on a real node.
 	@$(call try,e2e-docs,-p 1 ./test/docs/onlab ./test/docs/oncluster)
+
+.PHONY: uptest
+uptest: ## Every example with a managed resource or a claim, by uptest and chainsaw, in the cluster of e2e-cluster (root). RUN=REGEX runs some.
+	@$(TEST) -timeout 80m -count 1 $(if $(RUN),-run 'TestExamples/($(RUN))') ./test/uptest/oncluster | $(VERDICT) uptest
 
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.

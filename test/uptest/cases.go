@@ -1,0 +1,131 @@
+package uptest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Case is what one run of uptest is given.
+type Case struct {
+	// Name is that of its first file, without its ending.
+	Name string
+	// Files are tested.
+	Files []string
+	// Beside are there before them, and are taken away after them.
+	Beside []string
+	// Patience is how long all of it may take.
+	Patience time.Duration
+}
+
+// How long a case may take: one in which nothing boots, and one in which machines do, whose emulated processors share two real ones.
+const (
+	brief = 3 * time.Minute
+	long  = 20 * time.Minute
+)
+
+// Setup is there from the beginning to the end, for all.
+func Setup() []string {
+	return []string{
+		"demo/00-namespaces.yaml", "demo/10-secrets.yaml", "demo/20-clusterproviderconfigs.yaml", "demo/30-bootprofiles.yaml",
+		"kinds/clusterproviderconfig-bmc.yaml", "kinds/providerconfig.yaml", "kinds/bootprofile.yaml", "kinds/bootnetwork.yaml",
+	}
+}
+
+// Aside are examples that are neither tested nor needed, and why.
+func Aside() map[string]string {
+	return map[string]string{
+		"kinds/clusterproviderconfig.yaml": "configuration, which no example uses; its NetBox has a certificate of its own to pin",
+	}
+}
+
+// groups are files that are tested at once: their machines boot side by side.
+func groups() [][]string {
+	return [][]string{
+		{"demo/50-claims-team-a.yaml", "demo/51-claims-team-b.yaml"},
+		{"kinds/baremetalnode.yaml", "v2/baremetalnode.yaml"},
+	}
+}
+
+// beside is what a file needs that neither itself nor Setup has.
+func beside() map[string][]string {
+	return map[string][]string{
+		"demo/50-claims-team-a.yaml": {"demo/40-rackpool.yaml"},
+		"demo/51-claims-team-b.yaml": {"demo/40-rackpool.yaml"},
+		"demo-vm/50-claims.yaml":     {"demo-vm/40-rackpool.yaml"},
+		"kinds/baremetalnode.yaml":   {"demo/40-rackpool.yaml", "kinds/redfishhost.yaml"},
+		"kinds/hostclaim.yaml":       {"demo/40-rackpool.yaml", "kinds/redfishhost.yaml", "beside/hostclaim.yaml"},
+		"kinds/rackpool.yaml":        {"beside/rackpool.yaml"},
+		"v2/baremetalnode.yaml":      {"demo/40-rackpool.yaml", "beside/baremetalnode-v2.yaml"},
+		"v2/rackpool.yaml":           {"beside/rackpool-v2.yaml"},
+	}
+}
+
+// Cases are of all files that have a managed resource or a claim, so that one that is added to examples/ is tested. The error has a
+// sentence for each that can't be: what it is, what it lacks, and what to do.
+func (f Files) Cases() ([]Case, error) {
+	var out []Case
+	var errs []error
+	placed := map[string]bool{}
+	for _, name := range f.Names() {
+		switch {
+		case placed[name] || strings.HasPrefix(name, besideFolder+"/"):
+		case f[name].tested():
+			c := caseOf(f, name)
+			for _, n := range c.Files {
+				placed[n] = true
+			}
+			out = append(out, c)
+			errs = append(errs, f.complete(c))
+		case Aside()[name] == "" && !slices.Contains(Setup(), name):
+			errs = append(errs, fmt.Errorf("%s has nothing that uptest tests, and no place: put it into Setup or Aside of test/uptest/cases.go", name))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Case) int { return cmp.Compare(a.Patience, b.Patience) }) // What fails soonest comes first.
+	return out, errors.Join(errs...)
+}
+
+func caseOf(f Files, name string) Case {
+	c := Case{Name: strings.TrimSuffix(strings.ReplaceAll(name, "/", "-"), path.Ext(name)), Files: []string{name}, Patience: brief}
+	for _, g := range groups() {
+		if slices.Contains(g, name) {
+			c.Files = g
+		}
+	}
+	for _, n := range c.Files {
+		for _, b := range beside()[n] {
+			if !slices.Contains(c.Beside, b) {
+				c.Beside = append(c.Beside, b)
+			}
+		}
+		if f[n].installs() {
+			c.Patience = long
+		}
+	}
+	return c
+}
+
+// complete says whether everything is there that the objects of a case name.
+func (f Files) complete(c Case) error {
+	around, err := f.Of(slices.Concat(Setup(), c.Beside, c.Files)...)
+	if err != nil {
+		return err
+	}
+	there := around.provide()
+	var errs []error
+	for _, n := range c.Files {
+		for _, u := range f[n] {
+			for _, r := range references(u) {
+				if !there[r] {
+					errs = append(errs, fmt.Errorf("%s: %s %s names %s, which nothing around it has: put the file that has it into beside() of test/uptest/cases.go, "+
+						"or a new one into test/uptest/beside", n, u.GetKind(), u.GetName(), r))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

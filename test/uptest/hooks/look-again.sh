@@ -1,0 +1,42 @@
+#!/bin/sh
+# Holds that a provider which knows nothing but what is written down finds the same things, and changes none of them:
+#   look-again.sh NAMESPACE RESOURCE/NAME
+#   look-again.sh NAMESPACE -l LABEL=VALUE     all managed resources that have the label
+# It's in the place of uptest's import step, which leaves out whatever has a namespace, as all of ours has, and loads scripts from the
+# internet. That step also takes status.conditions away: here the admission policy baremetal-status refuses this to anybody but the provider.
+# So resources are paused, which turns Synced to False, the provider is started anew, and then they aren't paused any more.
+set -eu
+namespace=$1
+shift
+case $1 in
+-l) resources=$("$KUBECTL" -n "$namespace" get managed -l "$2" -o name) ;;
+*) resources=$1 ;;
+esac
+[ -n "$resources" ] || { echo "look-again: there is no managed resource with $* in $namespace" >&2; exit 1; }
+
+all() { # shellcheck disable=SC2086 # One word a resource.
+	verb=$1
+	shift
+	for r in $resources; do "$KUBECTL" -n "$namespace" "$verb" "$r" "$@"; done
+}
+facts() {
+	all get -o jsonpath='{.kind} {.metadata.name}: external name {.metadata.annotations.crossplane\.io/external-name}, id {.status.atProvider.id}, address {.status.atProvider.address}, machine {.status.atProvider.identity}, power {.status.atProvider.power}, plan {.status.atProvider.plan.digest}, installed {.status.atProvider.installedGeneration}{"\n"}'
+}
+await() {
+	for r in $resources; do "$KUBECTL" -n "$namespace" wait "$r" --timeout=120s --for="$1" >/dev/null; done
+}
+
+before=$(facts)
+all annotate crossplane.io/paused=true --overwrite >/dev/null
+await 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}=ReconcilePaused'
+"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" delete pod -l "$PROVIDER" --wait >/dev/null
+"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" wait pod -l "$PROVIDER" --for=condition=Ready --timeout=120s >/dev/null
+all annotate crossplane.io/paused- >/dev/null
+await 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}=ReconcileSuccess'
+await condition=Ready
+after=$(facts)
+if [ "$before" != "$after" ]; then
+	printf 'look-again: a provider that was started anew found something else.\nBefore:\n%s\nAfter:\n%s\n' "$before" "$after" >&2
+	exit 1
+fi
+printf 'look-again: found again, unchanged:\n%s\n' "$after"
