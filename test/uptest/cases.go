@@ -53,14 +53,15 @@ func groups() [][]string {
 
 // beside is what a file needs that neither itself nor Setup has.
 func beside() map[string][]string {
+	const rack7, host = "demo/40-rackpool.yaml", "kinds/redfishhost.yaml"
 	return map[string][]string{
-		"demo/50-claims-team-a.yaml": {"demo/40-rackpool.yaml"},
-		"demo/51-claims-team-b.yaml": {"demo/40-rackpool.yaml"},
+		"demo/50-claims-team-a.yaml": {rack7},
+		"demo/51-claims-team-b.yaml": {rack7},
 		"demo-vm/50-claims.yaml":     {"demo-vm/40-rackpool.yaml"},
-		"kinds/baremetalnode.yaml":   {"demo/40-rackpool.yaml", "kinds/redfishhost.yaml"},
-		"kinds/hostclaim.yaml":       {"demo/40-rackpool.yaml", "kinds/redfishhost.yaml", "beside/hostclaim.yaml"},
+		"kinds/baremetalnode.yaml":   {rack7, host},
+		"kinds/hostclaim.yaml":       {rack7, host, "beside/hostclaim.yaml"},
 		"kinds/rackpool.yaml":        {"beside/rackpool.yaml"},
-		"v2/baremetalnode.yaml":      {"demo/40-rackpool.yaml", "beside/baremetalnode-v2.yaml"},
+		"v2/baremetalnode.yaml":      {rack7, "beside/baremetalnode-v2.yaml"},
 		"v2/rackpool.yaml":           {"beside/rackpool-v2.yaml"},
 	}
 }

@@ -34,7 +34,7 @@ func (o Objects) Machines() ([]Machine, error) {
 	var errs []error
 	for _, u := range o {
 		for _, h := range described(u.Object, u.GetKind(), u.GetName()) {
-			m, err := machineOf(h, len(found)+1)
+			m, err := machineOf(h, byte(len(found)+1)) //nolint:gosec // Nobody has so many.
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s %s: %w", u.GetKind(), u.GetName(), err))
 				continue
@@ -76,8 +76,8 @@ func described(o map[string]any, kind, name string) []map[string]any {
 }
 
 // machineOf a host. What it doesn't say is made of its name and its number.
-func machineOf(h map[string]any, number int) (Machine, error) {
-	m := Machine{Name: text(h, "name"), Serial: text(h, "system", "serial"), MAC: net.HardwareAddr{0x52, 0x54, 0, 0x99, 1, byte(number)}}
+func machineOf(h map[string]any, number byte) (Machine, error) {
+	m := Machine{Name: text(h, "name"), Serial: text(h, "system", "serial"), MAC: net.HardwareAddr{0x52, 0x54, 0, 0x99, 1, number}}
 	m.Serial = cmp.Or(m.Serial, strings.ToUpper(strings.ReplaceAll(m.Name, "-", "")))
 	if macs, ok := h["macs"].([]any); ok && len(macs) > 0 {
 		mac, err := net.ParseMAC(fmt.Sprint(macs[0]))

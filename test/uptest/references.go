@@ -36,12 +36,15 @@ func (o Objects) provide() map[Reference]bool {
 	return out
 }
 
+// clusterConfig is the kind that a provider config is of where a reference doesn't say it.
+const clusterConfig = "ClusterProviderConfig"
+
 // kinds that a key of a reference means where it doesn't say one.
 func kinds() map[string]string {
 	return map[string]string{
 		"profileRef": "BootProfile", "networkRef": "BootNetwork", "bootEntryRef": "BootEntry", "hostClaimRef": "HostClaim", "hostRef": "RedfishHost",
 		"host.ref": "RedfishHost", "addresses.ref": "NetBoxIPAddress",
-		"providerConfigRef": "ClusterProviderConfig", "redfishProviderConfigRef": "ClusterProviderConfig", "netboxProviderConfigRef": "ClusterProviderConfig",
+		"providerConfigRef": clusterConfig, "redfishProviderConfigRef": clusterConfig, "netboxProviderConfigRef": clusterConfig,
 		"secretRef": "Secret", "credentialsSecretRef": "Secret", "userDataSecretRef": "Secret",
 	}
 }
@@ -62,7 +65,7 @@ func references(u *unstructured.Unstructured) []Reference {
 		if r.Kind == "" {
 			r.Kind = "what " + key + " means (kinds() of test/uptest/references.go doesn't know it),"
 		}
-		if r.Namespace == "" && r.Kind != "ClusterProviderConfig" {
+		if r.Namespace == "" && r.Kind != clusterConfig {
 			r.Namespace = u.GetNamespace()
 		}
 		if !slices.Contains(out, r) {

@@ -21,7 +21,7 @@ type Values map[string]Value
 type Account struct{ User, Password string }
 
 // elsewhere is what is said to be on a network that doesn't exist.
-var elsewhere = regexp.MustCompile(`^https?://[^/]*\.example(:[0-9]+)?(/|$)`)
+var elsewhere = regexp.MustCompile(`^https?://[^/]*\.example(:\d+)?(/|$)`)
 
 // Put puts values and BMCs' account into objects. The error has a sentence for each URL that no value stands for.
 func (v Values) Put(o Objects, bmcs Account) error {

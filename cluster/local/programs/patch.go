@@ -38,8 +38,8 @@ func (p patch) copy(source, from, dir string) (string, error) {
 	if err := errors.Join(
 		os.CopyFS(to, os.DirFS(from)),
 		os.WriteFile(filepath.Join(to, p.file), []byte(p.text), 0o600),
-		os.WriteFile(modfile, mod, 0o600),
-		os.WriteFile(filepath.Join(dir, "patched.sum"), sum, 0o600),
+		os.WriteFile(modfile, mod, 0o600),                           //nolint:gosec // Into the cache, beside the program.
+		os.WriteFile(filepath.Join(dir, "patched.sum"), sum, 0o600), //nolint:gosec // Likewise.
 	); err != nil {
 		return "", fmt.Errorf("cannot patch module %s: %w", p.module, err)
 	}

@@ -131,7 +131,7 @@ func (w *world) installedOnce(t *testing.T, tested uptest.Objects, before map[st
 func (w *world) remove(ctx context.Context, o uptest.Objects) error {
 	for _, u := range slices.Backward(o) {
 		err := w.Until(ctx, refOf(u).String()+" to be gone", patience, func(ctx context.Context) error {
-			if err := w.Client().Delete(ctx, u.DeepCopy()); client.IgnoreNotFound(err) != nil {
+			if err := client.IgnoreNotFound(w.Client().Delete(ctx, u.DeepCopy())); err != nil {
 				return fmt.Errorf("cannot delete it: %w", err)
 			}
 			if _, err := w.Get(ctx, refOf(u)); !kerrors.IsNotFound(err) {
