@@ -25,7 +25,7 @@ type Fact struct {
 func manifests() map[string][]string {
 	return map[string][]string{
 		"install.yaml":  {"examples/install/runtime.yaml", "examples/install/packages.yaml"},
-		"policies.yaml": {"package/manifests/rbac.yaml", "package/manifests/policies.yaml", "package/manifests/writers.yaml"},
+		"policies.yaml": {"package/manifests/rbac.yaml", "package/manifests/policies.yaml", "package/manifests/writers.yaml", "examples/install/usages.yaml"},
 		"network.yaml":  {"examples/install/network.yaml"},
 		"bootd.yaml":    {"package/manifests/bootd.yaml", "package/bootd/bootd.yaml"},
 	}

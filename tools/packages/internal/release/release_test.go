@@ -84,10 +84,13 @@ func TestManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
-		"install.yaml":  {"package: r.example/p/function-baremetal:v1.0.0", "name: p-function-baremetal", "kind: DeploymentRuntimeConfig"},
-		"bootd.yaml":    {"image: r.example/p/baremetal-bootd@sha256:1", "kind: ServiceAccount", "kind: DaemonSet"},
-		"policies.yaml": {"system:serviceaccount:crossplane-system:p-provider-baremetal", "kind: ValidatingAdmissionPolicy"},
-		"network.yaml":  {"kind: NetworkPolicy"},
+		"install.yaml": {"package: r.example/p/function-baremetal:v1.0.0", "name: p-function-baremetal", "kind: DeploymentRuntimeConfig"},
+		"bootd.yaml":   {"image: r.example/p/baremetal-bootd@sha256:1", "kind: ServiceAccount", "kind: DaemonSet"},
+		"policies.yaml": {
+			"name: p-provider-baremetal", "name: p-function-baremetal", "name: p-configuration-baremetal", // What isn't deleted by mistake.
+			"system:serviceaccount:crossplane-system:p-provider-baremetal", "kind: ValidatingAdmissionPolicy",
+		},
+		"network.yaml": {"kind: NetworkPolicy"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(got[name]), w) {
