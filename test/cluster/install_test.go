@@ -11,6 +11,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
 )
 
+// artifactRange lets kernels and images come from the node's own address.
+const artifactRange = "--artifact-range=" + node.Address + "/32"
+
 // rest is how long programs are left alone before their memory is looked at.
 const rest = 10 * time.Second
 
@@ -20,12 +23,17 @@ func TestInstall(t *testing.T) {
 	must(t, stage.Prepare(t.Context(), func(s string) { tell("e2e-cluster: " + s) }))
 	say := timeline(t)
 	s, state := begin(t, say)
+	w := &site{}
+	u := &update{site: w, lacks: stage.Reaches(t.Context(), older)}
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T, *stage.Stage, string)
 	}{
 		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest},
-		{"Machines", machines}, {"Roles", roles}, {"Rights", rights}, {"Restarts", restarts},
+		{"Machines", w.machines}, {"Roles", roles},
+		// Packages are built while the audit log fills.
+		{"Older", u.build}, {"Rights", w.rights}, {"Restarts", restarts},
+		{"Back", u.back}, {"Upgrade", u.upgrade}, {"Uninstall", u.uninstall},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, s, state) }) {
 			return
@@ -58,7 +66,7 @@ func manifests(t *testing.T, s *stage.Stage, _ string) {
 // bootd runs on the labelled node alone, with a mirror of artifacts on a private address.
 func bootd(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
-	must(t, s.InstallBootd(t.Context(), s.Packages, "--artifact-range="+node.Address+"/32"))
+	must(t, s.InstallBootd(t.Context(), s.Packages, artifactRange))
 }
 
 // atRest notes how much memory the programs have when there's nothing to do.

@@ -119,17 +119,37 @@ spec:
 `
 )
 
-// machines go from a claim to Ready and back: with real firmware, BIOS and UEFI at once, they broadcast on the node's segment, and bootd
-// hears them.
-func machines(t *testing.T, s *stage.Stage, state string) {
+// A site is what is outside of a cluster.
+type site struct {
+	netbox *stage.NetBox
+	rack   *stage.Rack
+	// released is when the last machine was given back.
+	released time.Time
+}
+
+// outside makes one, and gives the cluster what an operator applies once.
+func (w *site) outside(t *testing.T, s *stage.Stage, state string) {
 	t.Helper()
 	a := artifacts(t.Context(), t, filepath.Join(state, "artifacts"))
-	netbox, err := s.NetBox()
+	var err error
+	w.netbox, err = s.NetBox()
 	must(t, err)
 	files, err := s.Files(filepath.Join(state, "artifacts"))
 	must(t, err)
-	rack, err := s.Rack()
+	w.rack, err = s.Rack()
 	must(t, err)
+	must(t, s.ApplyYAML(t.Context(), strings.NewReplacer(
+		"«token»", lab.NetBoxToken, "«user»", lab.BMCUser, "«password»", lab.BMCPassword, "«netbox»", w.netbox.Address,
+		"«segment»", node.SegmentPrefix, "«gateway»", node.SegmentAddress, "«files»", files,
+		"«kernel»", a.Kernel.Digest, "«initrd»", a.Initrd.Digest, "«image»", a.Image.Digest, "«commandLine»", guest.CommandLine,
+	).Replace(operator)))
+}
+
+// machines go from a claim to Ready and back: with real firmware, BIOS and UEFI at once, they broadcast on the node's segment, and bootd
+// hears them.
+func (w *site) machines(t *testing.T, s *stage.Stage, state string) {
+	t.Helper()
+	w.outside(t, s, state)
 	var hosts []*stage.Host
 	for _, m := range []struct {
 		name     string
@@ -137,20 +157,15 @@ func machines(t *testing.T, s *stage.Stage, state string) {
 		firmware qemu.Firmware
 		model    bmc.Model
 	}{{"bios", 1, qemu.BIOS, bmc.ModelInline}, {"uefi", 2, qemu.UEFI, bmc.ModelActionInfo}} {
-		h, err := rack.Add(m.name, m.number, m.firmware, m.model)
+		h, err := w.rack.Add(m.name, m.number, m.firmware, m.model)
 		must(t, err)
 		hosts = append(hosts, h)
 	}
-	must(t, s.ApplyYAML(t.Context(), strings.NewReplacer(
-		"«token»", lab.NetBoxToken, "«user»", lab.BMCUser, "«password»", lab.BMCPassword, "«netbox»", netbox.Address,
-		"«segment»", node.SegmentPrefix, "«gateway»", node.SegmentAddress, "«files»", files,
-		"«kernel»", a.Kernel.Digest, "«initrd»", a.Initrd.Digest, "«image»", a.Image.Digest, "«commandLine»", guest.CommandLine,
-	).Replace(operator)))
 	for _, h := range hosts {
 		apply(t, s, h, hostManifest)
 		await(t, s, h, hostOf(h), "Available", lab.Field("Available", "status", "phase"))
 	}
-	addresses := len(netbox.Addresses())
+	addresses := len(w.netbox.Addresses())
 
 	claimed := time.Now()
 	for _, h := range hosts {
@@ -174,9 +189,10 @@ func machines(t *testing.T, s *stage.Stage, state string) {
 		await(t, s, h, hostOf(h), "Available again", lab.Field("Available", "status", "phase"))
 	}
 	t.Logf("released after %.0f s", time.Since(released).Seconds())
-	if n := len(netbox.Addresses()); n != addresses {
-		t.Errorf("NetBox has %d addresses, and had %d before the claims: %v", n, addresses, netbox.Addresses())
+	if n := len(w.netbox.Addresses()); n != addresses {
+		t.Errorf("NetBox has %d addresses, and had %d before the claims: %v", n, addresses, w.netbox.Addresses())
 	}
+	w.released = time.Now()
 	nothingLeft(t, s)
 }
 

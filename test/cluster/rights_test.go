@@ -29,9 +29,9 @@ func needless() map[string]string {
 
 // rights compares what each program may do with what it did while a machine went from claim to Ready and back: nothing that it asked
 // for was forbidden, and beyond what Crossplane gives every provider it may do nothing that it has no use for.
-func rights(t *testing.T, s *stage.Stage, _ string) {
+func (w *site) rights(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
-	time.Sleep(stage.AuditDelay)
+	time.Sleep(time.Until(w.released.Add(stage.AuditDelay)))
 	for _, c := range stage.Components() {
 		account, err := s.Account(t.Context(), c)
 		must(t, err)

@@ -56,10 +56,14 @@ func (p Packages) Manifest(name string) string { return filepath.Join(p.Manifest
 // buildTool builds the program behind "make packages".
 func (s *Stage) buildTool(ctx context.Context) error {
 	s.tool = filepath.Join(s.cache, "bin", "packages")
-	build := exec.CommandContext(ctx, "go", "build", "-C", s.path("tools", "packages"), "-o", s.tool, ".") //nolint:gosec // Our own program.
+	return buildTool(ctx, s.root, s.tool)
+}
+
+func buildTool(ctx context.Context, root, to string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(root, "tools", "packages"), "-o", to, ".") //nolint:gosec // Our own program.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build tools/packages: %w\n%s", err, out)
+		return fmt.Errorf("cannot build tools/packages of %s: %w\n%s", root, err, out)
 	}
 	return nil
 }
@@ -78,21 +82,50 @@ func (s *Stage) compile(ctx context.Context) error {
 	return nil
 }
 
-// Push builds a checkout's packages for this machine's architecture and pushes them to the cluster's registry, as "make push" does.
+// Push builds a checkout's packages for this machine's architecture and pushes them to the cluster's registry, as "make push" does: by
+// the checkout's own program.
 func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	started := time.Now()
 	p := Packages{Registry: node.Registry + "/" + Organisation, Version: from.Version}
 	dist := s.in("dist", from.Version)
 	p.Manifests = filepath.Join(dist, "install")
-	via, err := s.Forward(node.Registry)
-	if err != nil {
-		return p, err
+	args := []string{"push", "--root=" + from.Root, "--dist=" + dist, "--registry=" + p.Registry, "--version=" + from.Version, "--arch=" + runtime.GOARCH}
+	var out []byte
+	var err error
+	if own, _ := os.Stat(s.root); own != nil && sameFile(own, from.Root) {
+		out, err = s.pushOwn(ctx, args)
+	} else {
+		out, err = s.pushOther(ctx, from, args)
 	}
-	push := exec.CommandContext(ctx, s.tool, "push", "--root="+from.Root, "--dist="+dist, "--registry="+p.Registry, //nolint:gosec // Our own program.
-		"--via="+via, "--version="+from.Version, "--arch="+runtime.GOARCH)
-	if out, err := push.CombinedOutput(); err != nil {
+	if err != nil {
 		return p, fmt.Errorf("cannot push packages of %s: %w\n%s", from.Root, err, strings.TrimSpace(string(out)))
 	}
 	s.opts.Say(fmt.Sprintf("packages %s are in the registry after %.0f s", from.Version, time.Since(started).Seconds()))
 	return p, nil
+}
+
+func sameFile(a os.FileInfo, path string) bool {
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+func (s *Stage) pushOwn(ctx context.Context, args []string) ([]byte, error) {
+	via, err := s.Forward(node.Registry)
+	if err != nil {
+		return nil, err
+	}
+	return exec.CommandContext(ctx, s.tool, append(args, "--via="+via)...).CombinedOutput() //nolint:gosec // Our own program.
+}
+
+// pushOther runs the program of another checkout, which may not know how to reach a registry that is elsewhere, where the registry is.
+func (s *Stage) pushOther(ctx context.Context, from Source, args []string) (out []byte, err error) {
+	tool := s.in("packages-" + from.Version)
+	if err := buildTool(ctx, from.Root, tool); err != nil {
+		return nil, err
+	}
+	err = s.Inside(func() (err error) {
+		out, err = exec.CommandContext(ctx, tool, args...).CombinedOutput() //nolint:gosec // Our own program.
+		return err
+	})
+	return out, err
 }

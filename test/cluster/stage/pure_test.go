@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,5 +89,13 @@ func TestProcessOf(t *testing.T) {
 	}
 	if _, err := resident("Name:\tkernel\n"); err == nil {
 		t.Error("what has no memory has none")
+	}
+}
+
+// TestReaches asks for a commit that nobody has.
+func TestReaches(t *testing.T) {
+	err := Reaches(t.Context(), strings.Repeat("0", 40))
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "commit 000000000000 isn't to be had") {
+		t.Errorf("want one line that says so, got %v", err)
 	}
 }

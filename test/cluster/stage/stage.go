@@ -141,11 +141,6 @@ func (s *Stage) Stop() error {
 	return nil
 }
 
-// path in the checkout.
-func (s *Stage) path(elem ...string) string {
-	return filepath.Join(append([]string{s.root}, elem...)...)
-}
-
 // in the state folder.
 func (s *Stage) in(elem ...string) string {
 	return filepath.Join(append([]string{s.opts.StateDir}, elem...)...)
