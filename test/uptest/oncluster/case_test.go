@@ -44,7 +44,8 @@ func (w *world) try(t *testing.T, c uptest.Case) {
 	}
 	must(t, local.Apply(t.Context(), w.Client(), beside.Copy()...))
 	if err := w.uptest(t.Context(), c, tested); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, w.conditions(t.Context(), tested), w.Describe(context.WithoutCancel(t.Context())))
+		// What a reader wants to know first comes first.
+		t.Fatalf("%s failed.\n%s%v\n%s", strings.Join(c.Files, ", "), w.conditions(t.Context(), tested), err, w.Describe(context.WithoutCancel(t.Context())))
 	}
 	w.installedOnce(t, tested, starts)
 	must(t, w.remove(t.Context(), beside))
@@ -88,7 +89,7 @@ func (w *world) uptest(ctx context.Context, c uptest.Case, tested uptest.Objects
 		return fmt.Errorf("cannot keep what uptest said: %w", werr)
 	}
 	if err != nil {
-		return fmt.Errorf("uptest of %s failed: %w\nThe end of %s:\n%s", strings.Join(c.Files, ", "), err, log, out[max(0, len(out)-5000):])
+		return fmt.Errorf("uptest: %w\nThe end of %s:\n%s", err, log, out[max(0, len(out)-5000):])
 	}
 	return nil
 }
