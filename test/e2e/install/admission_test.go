@@ -92,10 +92,10 @@ func (s *stage) manifests(ctx context.Context, t *testing.T) {
 	plain, err := local.Load(filepath.Join(root, "package", "manifests", "bootd.yaml"), filepath.Join(root, "package", "bootd"))
 	must(t, err)
 	s.apply(ctx, t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: baremetal-boot, labels: {pod-security.kubernetes.io/enforce: privileged}}\n")
-	network, err := local.Load(filepath.Join(root, "examples", "install", "network.yaml"))
+	others, err := local.Load(filepath.Join(root, "examples", "install", "network.yaml"), filepath.Join(root, "examples", "install", "usages.yaml"))
 	must(t, err)
 	var daemons int
-	for _, o := range append(plain, network...) {
+	for _, o := range append(plain, others...) {
 		err := s.kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership, client.DryRunAll)
 		if err != nil {
 			t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,18 +33,26 @@ const (
 func TestInstall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
-	s := &stage{registry: publish(ctx, t), kube: start(ctx, t).Client()}
+	tool := build(ctx, t)
+	s := &stage{tool: tool, registry: publish(ctx, t, tool), kube: start(ctx, t).Client()}
 	t.Run("Dependencies", func(t *testing.T) { s.dependencies(ctx, t) })
 	t.Run("Restricted", func(t *testing.T) { s.restricted(ctx, t) })
 	t.Run("Manifests", func(t *testing.T) { s.manifests(ctx, t) })
+	t.Run("BadInput", func(t *testing.T) { s.badInput(ctx, t) })
+}
+
+// build builds the program behind "make packages".
+func build(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), "packages")
+	run(ctx, t, "go", "build", "-C", filepath.Join(root, "tools", "packages"), "-o", tool, ".")
+	return tool
 }
 
 // publish pushes this checkout's packages to a registry on loopback, and gives REGISTRY. Nobody runs the programs in them, so they are ones
 // that are built in no time.
-func publish(ctx context.Context, t *testing.T) string {
+func publish(ctx context.Context, t *testing.T, tool string) string {
 	t.Helper()
-	tool := filepath.Join(t.TempDir(), "packages")
-	run(ctx, t, "go", "build", "-C", filepath.Join(root, "tools", "packages"), "-o", tool, ".")
 	registry := serve(ctx, t, tool) + "/some/path"
 	run(ctx, t, tool, "push", "--registry="+registry, "--version="+version, "--root="+checkout(t), "--dist="+t.TempDir(), "--bare")
 	return registry
@@ -126,8 +135,9 @@ func start(ctx context.Context, t *testing.T) *local.Plane {
 
 // A stage is a control plane beside a registry with our packages.
 type stage struct {
-	kube     client.Client
-	registry string
+	kube client.Client
+	// tool is the program behind "make packages".
+	tool, registry string
 }
 
 // dependencies installs the two configurations alone, and sees what Crossplane makes of them.
@@ -222,6 +232,14 @@ func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	return u
+}
+
+// absent holds that there's no such object.
+func (s *stage) absent(ctx context.Context, t *testing.T, u *unstructured.Unstructured) {
+	t.Helper()
+	if err := s.kube.Get(ctx, client.ObjectKeyFromObject(u), u); !kerrors.IsNotFound(err) {
+		t.Errorf("%s %s is there (%v)", u.GetKind(), u.GetName(), err)
+	}
 }
 
 func exists(*unstructured.Unstructured) bool { return true }
