@@ -102,6 +102,11 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
 			"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", e.Address, n.Name)}
 	}
+	if e.Address.Addr() == subnet.Gateway {
+		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+			"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another",
+			e.Address.Addr(), n.Name)}
+	}
 	words, prob := commandLine(p, e.Parameters)
 	if prob != nil {
 		return nil, prob

@@ -44,6 +44,7 @@ func TestResolve(t *testing.T) {
 		"UnknownUsed": {reason: "A word can use declared parameters only.", profile: profile([]string{"{{ .secret }}"}), problem: "doesn't declare it"},
 		"Function":    {reason: "There are no functions.", profile: profile([]string{`{{ env "HOME" }}`}), problem: "no plain"},
 		"OffSegment":  {reason: "An address of another segment can't boot here.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.78.0.1/24"); return e }, problem: "isn't in any subnet"},
+		"Gateway":     {reason: "What NetBox has no record of it gives away: the segment's gateway isn't taken from it.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.1/24"); return e }, problem: "is the gateway"},
 		"PartOfIt":    {reason: "An address from a part of the segment has the segment's mask: the gateway is outside that part.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.65/26"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.65/24"},
 		"Container":   {reason: "Nor is one from a container of the segment on all of that.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.11/16"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.11/24"},
 		"NoMAC":       {reason: "A machine without a MAC can't be recognised.", profile: profile(nil), machine: Machine{HostUID: "host"}, problem: "no MAC"},
