@@ -191,7 +191,7 @@ func watchReady(t *testing.T, s *stage.Stage, names ...string) func() {
 }
 
 // watchLease watches who works until the function that it returns is called. That waits for another one than now, and returns for how
-// long nobody worked, and since when the other one does.
+// long nobody worked, and since when the other one does. The one before is to give the lease back, not to be waited for.
 func watchLease(t *testing.T, s *stage.Stage) func() (time.Duration, time.Time) {
 	t.Helper()
 	r := lab.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: local.CrossplaneNamespace, Name: "crossplane-leader-election-provider-baremetal"}
@@ -202,7 +202,7 @@ func watchLease(t *testing.T, s *stage.Stage) func() (time.Duration, time.Time) 
 		return when
 	}
 	holder, last := lab.StringOf(first, "spec", "holderIdentity"), at(first, "renewTime")
-	taken := make(chan time.Time, 1)
+	given, taken := false, make(chan time.Time, 1)
 	stop := watch(t, func(ctx context.Context) {
 		o, err := s.Get(ctx, r)
 		if err != nil || len(taken) > 0 {
@@ -211,7 +211,8 @@ func watchLease(t *testing.T, s *stage.Stage) func() (time.Duration, time.Time) 
 		switch lab.StringOf(o, "spec", "holderIdentity") {
 		case holder:
 			last = at(o, "renewTime")
-		case "": // Given back.
+		case "":
+			given = true
 		default:
 			taken <- at(o, "acquireTime")
 		}
@@ -220,6 +221,9 @@ func watchLease(t *testing.T, s *stage.Stage) func() (time.Duration, time.Time) 
 		defer stop()
 		select {
 		case since := <-taken:
+			if !given {
+				t.Errorf("%s didn't give its lease back", holder)
+			}
 			return since.Sub(last), since
 		case <-time.After(patience):
 			t.Fatalf("nobody else than %s is the leader", holder)
