@@ -144,15 +144,10 @@ func (c *cluster) machineRuns(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a machine: %w", err)
 	}
-	err = c.Inside(func() (err error) {
-		h.Server, err = bmc.NewServerAt(node.SegmentAddress+":0", bmc.Config{
-			Username: lab.BMCUser, Password: lab.BMCPassword,
-			Systems: []bmc.SystemConfig{{Model: bmc.ModelInline, Serial: "R7U12", MACs: []net.HardwareAddr{mac}, Machine: h.machine}},
-		})
+	if h.Server, err = c.BMC(node.SegmentAddress+":0", bmc.SystemConfig{
+		Model: bmc.ModelInline, Serial: "R7U12", MACs: []net.HardwareAddr{mac}, Machine: h.machine,
+	}); err != nil {
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("cannot make a BMC: %w", err)
 	}
 	c.host = h
 	if err := c.ApplyYAML(ctx, strings.NewReplacer(
