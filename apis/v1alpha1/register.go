@@ -16,7 +16,7 @@ const (
 var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:gochecknoglobals // The ecosystem's convention for API packages.
 
 // SchemeBuilder registers the kinds with a runtime scheme.
-var SchemeBuilder = &scheme.Builder{GroupVersion: GroupVersion} //nolint:gochecknoglobals,staticcheck // As GroupVersion; deprecated for its imports, which Crossplane's own API packages bring anyway.
+var SchemeBuilder = &scheme.Builder{GroupVersion: GroupVersion} //nolint:gochecknoglobals // As GroupVersion.
 
 // AddToScheme adds the kinds of this package to a scheme.
 var AddToScheme = SchemeBuilder.AddToScheme //nolint:gochecknoglobals // As GroupVersion.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -26,17 +25,6 @@ const (
 	startTimeout = 5 * time.Minute
 )
 
-// controllers are those that Kubernetes can't do without where no pod runs. The garbage collector is what removes what a
-// deleted claim composed.
-func controllers() []string {
-	return []string{
-		"garbage-collector-controller",
-		"namespace-controller",
-		"serviceaccount-controller",
-		"clusterrole-aggregation-controller",
-	}
-}
-
 func (p *Plane) startKubernetes(ctx context.Context) error {
 	if err := p.startEtcd(ctx); err != nil {
 		return err
@@ -45,18 +33,8 @@ func (p *Plane) startKubernetes(ctx context.Context) error {
 		return err
 	}
 	// Nothing waits for the controllers: they work from the moment they are up.
-	_, err := p.run(programs.ControllerManager, nil, controllerManagerArgs(p.port, p.Kubeconfig(), p.pki))
+	_, err := p.run(programs.Controllers, nil, []string{"--kubeconfig=" + p.Kubeconfig()})
 	return err
-}
-
-// KnowKinds starts the controllers again, so that they know the kinds that were installed since. By itself the garbage collector asks for
-// them every thirty seconds, and of a composite that is deleted just before it finds only those dependents that it lists first
-// (kubernetes/kubernetes, pkg/controller/garbagecollector: resyncMonitors while workers run): the others would stay for ever.
-func (p *Plane) KnowKinds() error {
-	if err := p.away(programs.ControllerManager); err != nil {
-		return err
-	}
-	return p.Process(programs.ControllerManager).Start()
 }
 
 func (p *Plane) startEtcd(ctx context.Context) error {
@@ -150,21 +128,6 @@ func apiServerArgs(port ports, k *pki) []string {
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
-	}
-}
-
-func controllerManagerArgs(port ports, kubeconfig string, k *pki) []string {
-	return []string{
-		"--kubeconfig=" + kubeconfig,
-		"--authentication-kubeconfig=" + kubeconfig,
-		"--authorization-kubeconfig=" + kubeconfig,
-		"--controllers=" + strings.Join(controllers(), ","),
-		"--use-service-account-credentials=false",
-		"--service-account-private-key-file=" + k.file("service-accounts.key"),
-		"--root-ca-file=" + k.file("ca.crt"),
-		"--leader-elect=false",
-		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(port.controllers),
 	}
 }
 

@@ -266,7 +266,7 @@ func testOutage(t *testing.T, p *Plane) {
 func testStop(t *testing.T, p *Plane) {
 	t.Helper()
 	var pids []int
-	for _, name := range []string{programs.Etcd, programs.APIServer, programs.ControllerManager, programs.Crossplane} {
+	for _, name := range []string{programs.Etcd, programs.APIServer, programs.Controllers, programs.Crossplane} {
 		pids = append(pids, p.Process(name).PID())
 	}
 	p.Stop()

@@ -47,7 +47,7 @@ type Plane struct {
 
 // ports of one control plane, all on 127.0.0.1.
 type ports struct {
-	etcd, etcdPeer, apiserver, controllers             int
+	etcd, etcdPeer, apiserver                          int
 	crossplaneHook, crossplaneMetrics, crossplaneProbe int
 }
 
@@ -82,7 +82,7 @@ func (p *Plane) start(ctx context.Context) error {
 func (p *Plane) prepare() error {
 	var errs []error
 	for _, port := range []*int{
-		&p.port.etcd, &p.port.etcdPeer, &p.port.apiserver, &p.port.controllers,
+		&p.port.etcd, &p.port.etcdPeer, &p.port.apiserver,
 		&p.port.crossplaneHook, &p.port.crossplaneMetrics, &p.port.crossplaneProbe,
 	} {
 		n, err := p.opts.Ports.Next()
@@ -129,8 +129,11 @@ func (p *Plane) Config() *rest.Config { return rest.CopyConfig(p.admin) }
 // Kubeconfig is the path of the administrator's kubeconfig.
 func (p *Plane) Kubeconfig() string { return p.dir("admin.kubeconfig") }
 
-// Kubectl is the path of kubectl.
-func (p *Plane) Kubectl() string { return p.set.Path[programs.Kubectl] }
+// Kubectl is the path of kubectl, which is built if nobody asked before: most control planes are without a person at them.
+func (p *Plane) Kubectl(ctx context.Context) (string, error) {
+	set, err := p.opts.Programs.Find(ctx, programs.Hand())
+	return set.Path[programs.Kubectl], err
+}
 
 // LogDir is the folder of the processes' logs.
 func (p *Plane) LogDir() string { return p.dir("logs") }

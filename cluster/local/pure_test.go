@@ -58,11 +58,11 @@ func TestProviderRules(t *testing.T) {
 }
 
 func TestNothingIsHardCoded(t *testing.T) {
-	one := ports{etcd: 1, etcdPeer: 2, apiserver: 3, controllers: 4}
-	two := ports{etcd: 11, etcdPeer: 12, apiserver: 13, controllers: 14}
+	one := ports{etcd: 1, etcdPeer: 2, apiserver: 3}
+	two := ports{etcd: 11, etcdPeer: 12, apiserver: 13}
 	args := func(p ports, dir string) []string {
 		k := &pki{dir: dir + "/pki"}
-		return slices.Concat(etcdArgs(p, dir+"/etcd"), apiServerArgs(p, k), controllerManagerArgs(p, dir+"/kubeconfig", k))
+		return slices.Concat(etcdArgs(p, dir+"/etcd"), apiServerArgs(p, k))
 	}
 	a, b := args(one, "/one"), args(two, "/two")
 	for i := range a {

@@ -23,7 +23,7 @@ func (p *Plane) Snapshot(ctx context.Context, dir string) error {
 // would wait for what never comes: Crossplane and the controllers are started again here, and the caller has to do so with its
 // own, as an operator does after a restore.
 func (p *Plane) Restore(ctx context.Context, dir string) error {
-	if err := p.away(programs.Crossplane, programs.ControllerManager, programs.APIServer, programs.Etcd); err != nil {
+	if err := p.away(programs.Crossplane, programs.Controllers, programs.APIServer, programs.Etcd); err != nil {
 		return err
 	}
 	if err := replaceDir(p.dir("etcd"), dir); err != nil {
@@ -60,7 +60,7 @@ func (p *Plane) back(ctx context.Context) error {
 	if err := p.awaitAPIServer(ctx, p.Process(programs.APIServer)); err != nil {
 		return err
 	}
-	if err := p.Process(programs.ControllerManager).Start(); err != nil {
+	if err := p.Process(programs.Controllers).Start(); err != nil {
 		return err
 	}
 	return p.awaitCrossplane(ctx, p.Process(programs.Crossplane))

@@ -57,7 +57,11 @@ func (d *demo) run(ctx context.Context, keep bool) error {
 	if err != nil {
 		return err
 	}
-	d.screen.sayf("%s", d.invitation(kubeconfig))
+	kubectl, err := d.lab.Plane.Kubectl(ctx)
+	if err != nil {
+		return err
+	}
+	d.screen.sayf("%s", d.invitation(kubeconfig, kubectl))
 	return nil
 }
 
@@ -182,12 +186,11 @@ func (d *demo) release(ctx context.Context, s *story) error {
 }
 
 // invitation says what to try while everything runs.
-func (d *demo) invitation(kubeconfig string) string {
-	bin := filepath.Dir(d.lab.Plane.Kubectl())
+func (d *demo) invitation(kubeconfig, kubectl string) string {
 	lines := []string{
 		"It goes on running; \"make demo-down\" ends it. Its logs are in " + d.lab.LogDir() + ". Five commands worth trying:",
 		"",
-		"  export KUBECONFIG=" + kubeconfig + " PATH=" + bin + ":$PATH",
+		"  export KUBECONFIG=" + kubeconfig + " PATH=" + filepath.Dir(kubectl) + ":$PATH",
 		"  kubectl get baremetalnodes -A -o wide",
 		"  kubectl get redfishhosts,bootentries,netboxipaddresses -A",
 		"  kubectl apply -f examples/" + d.cast.script().claims[0] + "   # brings back the claim that was deleted; its warnings say only that the demo applied them in another way",

@@ -110,7 +110,7 @@ func (e *env) editProfile(node lab.Ref) {
 func (e *env) restartAll(lab.Ref) {
 	e.t.Helper()
 	e.Plane.Process(programs.Crossplane).Kill()
-	e.Plane.Process(programs.ControllerManager).Kill()
+	e.Plane.Process(programs.Controllers).Kill()
 	e.must(e.Plane.Snapshot(e.t.Context(), filepath.Join(e.t.TempDir(), "etcd"))) // It kills etcd and API server, and starts all.
 	e.restartPrograms()
 }

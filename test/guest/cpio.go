@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -71,5 +72,5 @@ func (a *Archive) padded(b []byte) {
 		return
 	}
 	pad := make([]byte, (cpioPad-len(b)%cpioPad)%cpioPad)
-	_, a.err = a.w.Write(append(b[:len(b):len(b)], pad...))
+	_, a.err = a.w.Write(append(slices.Clip(b), pad...))
 }

@@ -239,5 +239,5 @@ func fatBootSector(sectors, fatSectors int, label string) []byte {
 
 // padTo returns b with zeros behind it, n bytes in all.
 func padTo(b []byte, n int) []byte {
-	return append(b[:len(b):len(b)], make([]byte, max(0, n-len(b)))...)
+	return append(slices.Clip(b), make([]byte, max(0, n-len(b)))...)
 }

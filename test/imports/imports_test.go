@@ -154,8 +154,7 @@ func list(t *testing.T) []pkg {
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, exit.Stderr)
 		}
 		t.Fatalf("cannot list packages: %v", err)

@@ -116,9 +116,6 @@ func (l *Lab) start(ctx context.Context, finder programs.Finder) error {
 	if err := l.install(ctx); err != nil {
 		return err
 	}
-	if err := l.Plane.KnowKinds(); err != nil {
-		return err
-	}
 	l.opts.Say("starting provider, function and bootd")
 	return l.startComponents(ctx)
 }

@@ -13,20 +13,22 @@ const (
 
 // Names of the programs.
 const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	ControllerManager = "kube-controller-manager"
-	Kubectl           = "kubectl"
-	Crossplane        = "crossplane"
+	Etcd      = "etcd"
+	APIServer = "kube-apiserver"
+	// Controllers is the few controllers that the local control plane runs of kube-controller-manager's.
+	Controllers = "controllers"
+	Crossplane  = "crossplane"
+	Kubectl     = "kubectl"
 )
 
 // Names of the programs that a cluster with a node has beside these.
 const (
-	Scheduler = "kube-scheduler"
-	Kubelet   = "kubelet"
-	Proxy     = "kube-proxy"
-	CoreDNS   = "coredns"
-	Helm      = "helm"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kubelet           = "kubelet"
+	Proxy             = "kube-proxy"
+	CoreDNS           = "coredns"
+	Helm              = "helm"
 	// Registry serves images that it builds from programs.
 	Registry = "registry"
 	// Pause is what holds a pod's namespaces.
@@ -75,34 +77,44 @@ const controlPlane = "controlplane"
 func modules() []Module {
 	return []Module{
 		{name: controlPlane, programs: []program{
-			{name: Etcd, pkg: "go.etcd.io/etcd/server/v3", ldflags: kubernetesFlags, cold: 50 * time.Second},
-			{name: APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: kubernetesFlags, cold: 320 * time.Second},
-			{name: Kubectl, pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: kubernetesFlags, cold: 45 * time.Second},
-			{name: ControllerManager, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: kubernetesFlags, cold: 100 * time.Second},
-			{name: Crossplane, pkg: "github.com/crossplane/crossplane/v2/cmd/crossplane", ldflags: crossplaneFlags, cold: 60 * time.Second},
+			{name: Etcd, pkg: "go.etcd.io/etcd/server/v3", ldflags: kubernetesFlags, cold: 40 * time.Second},
+			{name: APIServer, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", ldflags: kubernetesFlags, cold: 220 * time.Second},
+			{name: Crossplane, pkg: "github.com/crossplane/crossplane/v2/cmd/crossplane", ldflags: crossplaneFlags, cold: 90 * time.Second},
+		}},
+		{name: controlPlane, own: true, programs: []program{
+			{name: Controllers, pkg: "./controllers", ldflags: "-s -w", cold: 5 * time.Second},
 		}},
 	}
+}
+
+// Hand is the module of what a person at a control plane uses.
+func Hand() Module {
+	return Module{name: controlPlane, programs: []program{
+		{name: Kubectl, pkg: "k8s.io/kubernetes/cmd/kubectl", ldflags: kubernetesFlags, cold: 45 * time.Second},
+	}}
 }
 
 // Node are the modules of the programs that a cluster with a node has beside the local control plane's.
 func Node() []Module {
 	const plain = "-s -w"
 	return []Module{
+		Hand(),
 		{name: controlPlane, programs: []program{
-			{name: Kubelet, pkg: "k8s.io/kubernetes/cmd/kubelet", ldflags: kubernetesFlags, cold: 120 * time.Second},
-			{name: Scheduler, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", ldflags: kubernetesFlags, cold: 20 * time.Second},
+			{name: ControllerManager, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", ldflags: kubernetesFlags, cold: 100 * time.Second},
+			{name: Kubelet, pkg: "k8s.io/kubernetes/cmd/kubelet", ldflags: kubernetesFlags, cold: 40 * time.Second},
+			{name: Scheduler, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", ldflags: kubernetesFlags, cold: 10 * time.Second},
 			{name: Proxy, pkg: "k8s.io/kubernetes/cmd/kube-proxy", ldflags: kubernetesFlags, cold: 15 * time.Second},
 		}},
 		{name: "../node/tools", own: true, programs: []program{
-			{name: CoreDNS, pkg: "./coredns", ldflags: plain, cold: 90 * time.Second},
-			{name: Registry, pkg: "./registry", ldflags: plain, cold: 10 * time.Second},
+			{name: CoreDNS, pkg: "./coredns", ldflags: plain, cold: 15 * time.Second},
+			{name: Registry, pkg: "./registry", ldflags: plain, cold: 2 * time.Second},
 			{name: Pause, pkg: "./pause", ldflags: plain, cold: time.Second},
 		}},
 		{name: "../../tools/helm", programs: []program{
-			{name: Helm, pkg: "helm.sh/helm/v4/cmd/helm", ldflags: plain, cold: 60 * time.Second},
+			{name: Helm, pkg: "helm.sh/helm/v4/cmd/helm", ldflags: plain, cold: 40 * time.Second},
 		}},
 		{name: "../node/crank", programs: []program{
-			{name: CrossplaneCLI, pkg: "github.com/crossplane/crossplane/v2/cmd/crank", ldflags: crossplaneCLIFlags, cold: 90 * time.Second},
+			{name: CrossplaneCLI, pkg: "github.com/crossplane/crossplane/v2/cmd/crank", ldflags: crossplaneCLIFlags, cold: 55 * time.Second},
 		}},
 	}
 }
@@ -111,7 +123,7 @@ func Node() []Module {
 func Uptests() []Module {
 	const plain = "-s -w"
 	return []Module{{name: "../../tools/uptest", own: true, programs: []program{
-		{name: Uptest, pkg: "github.com/crossplane/uptest/cmd/uptest", ldflags: plain, cold: 40 * time.Second},
+		{name: Uptest, pkg: "github.com/crossplane/uptest/cmd/uptest", ldflags: plain, cold: 5 * time.Second},
 		{name: Chainsaw, pkg: "./chainsaw", ldflags: plain, cold: 200 * time.Second, patch: &patch{
 			// Chainsaw runs tests by package testing, which since Go 1.26 asks for this too.
 			module: "github.com/kyverno/chainsaw", file: "pkg/runner/internal/module_path.go",

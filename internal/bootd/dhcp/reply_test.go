@@ -207,7 +207,7 @@ func TestScriptToken(t *testing.T) {
 		if ipxe.FirmwareOf(u.Query()) != (boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.AMD64}) {
 			t.Errorf("the script's URL %q doesn't say who asks", u)
 		}
-		token := strings.Split(strings.TrimPrefix(u.Path, ipxe.PathBoot), "/")[0]
+		token, _, _ := strings.Cut(strings.TrimPrefix(u.Path, ipxe.PathBoot), "/")
 		c, err := boot.Verify(v.Keys, token, testNow)
 		if err != nil {
 			t.Fatal(err)

@@ -274,8 +274,7 @@ func Files(f boot.Artifacts) []boot.Artifact {
 
 func unready(err error) answer {
 	a := hold(artifacts.ReasonFetch)
-	var why *artifacts.Error
-	if errors.As(err, &why) {
+	if why, ok := errors.AsType[*artifacts.Error](err); ok {
 		a.Reason = why.Reason
 	}
 	if a.Reason != artifacts.ReasonFetching {

@@ -2,16 +2,20 @@ package kubesource
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	utilclock "k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -69,14 +73,24 @@ func (s *Source) reflect(
 			l, _ := list.DeepCopyObject().(client.ObjectList)
 			lo := *opts
 			lo.Raw = &raw
-			return s.o.Kube.Watch(ctx, l, &lo)
+			w, err := s.o.Kube.Watch(ctx, l, &lo)
+			if utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
+				// What the reflector recognizes, it waits for by its own back-off.
+				return nil, errors.New(err.Error())
+			}
+			return w, err
 		},
 	}
-	// A rack that waits for an install shouldn't wait for a back-off made for thousands of kubelets.
-	backoff := &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
-	r := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, s.o.Kube), o, t, cache.ReflectorOptions{Backoff: backoff})
+	r := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, s.o.Kube), o, t, cache.ReflectorOptions{})
+	// A rack that waits for an install shouldn't wait for the reflector's own back-off, made for thousands of kubelets.
+	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
 	g.Go(func() error {
-		r.RunWithContext(ctx)
+		_ = backoff.DelayWithReset(utilclock.RealClock{}, time.Minute).Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+			if err := r.ListAndWatchWithContext(ctx); err != nil {
+				cache.DefaultWatchErrorHandler(ctx, r, err)
+			}
+			return false, nil
+		}) // It ends with ctx alone.
 		return nil
 	})
 }

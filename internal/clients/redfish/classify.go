@@ -23,8 +23,7 @@ func classify(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var ours *Error
-	if errors.As(err, &ours) {
+	if ours, ok := errors.AsType[*Error](err); ok {
 		return ours
 	}
 	var answer *schemas.Error
@@ -130,8 +129,7 @@ func messageIDs(e *schemas.Error) []string {
 
 // statusOf returns the HTTP status of err, 0 when it has none.
 func statusOf(err error) int {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Status
 	}
 

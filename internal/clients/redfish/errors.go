@@ -83,8 +83,7 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // KindOf returns the kind of err, or "" when it is no Error.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 

@@ -28,8 +28,7 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // ReasonOf returns the reason of an Error, or "" where err is none: then the API server couldn't be asked.
 func ReasonOf(err error) xpv2.ConditionReason {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
 	}
 	return ""

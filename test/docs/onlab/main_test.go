@@ -101,7 +101,9 @@ func (s *stage) sit(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o750))
-	must(t, os.Symlink(s.Plane.Kubectl(), filepath.Join(dir, "bin", "kubectl")))
+	kubectl, err := s.Plane.Kubectl(t.Context())
+	must(t, err)
+	must(t, os.Symlink(kubectl, filepath.Join(dir, "bin", "kubectl")))
 	s.shell = docs.Shell{
 		Dir: dir, Patience: patience, Limit: limit, Table: s.table(),
 		Env: []string{"PATH=" + filepath.Join(dir, "bin") + ":/usr/bin:/bin", "HOME=" + dir, "KUBECONFIG=" + s.Plane.Kubeconfig(), "LANG=C"},
