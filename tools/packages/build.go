@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/chart"
-	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/debian"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/program"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/sbom"
@@ -115,62 +113,6 @@ func (b builder) run(ctx context.Context) (*built, error) {
 
 func (b builder) bin(arch string) string { return filepath.Join(b.Dist, "bin", arch) }
 
-// system is what images carry of Debian.
-type system struct {
-	// base is in every image, firmware in that of bootd, and packages say where both are from.
-	base, firmware         []oci.File
-	basePkgs, firmwarePkgs []sbom.Package
-}
-
-func (b builder) system(ctx context.Context) (system, error) {
-	s := system{base: []oci.File{
-		{Path: "etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
-		{Path: "etc/group", Mode: 0o644, Data: []byte("root:x:0:\nnonroot:x:65532:\n")},
-		{Path: "usr/share/doc/provider-baremetal/LICENSE", Mode: 0o644, Source: filepath.Join(b.Root, "LICENSE")},
-	}}
-	pins, err := debian.Pins()
-	if err != nil {
-		return s, err //nolint:wrapcheck // It says which.
-	}
-	store, inventory := debian.Store{Dir: filepath.Join(b.Cache, "debian")}, debian.Inventory{}
-	for _, p := range pins {
-		files, err := store.Files(ctx, p)
-		if b.Bare && err != nil {
-			b.say("without Debian's files, for tests alone: " + err.Error())
-			return s, nil //nolint:nilerr // It was asked for.
-		}
-		if errors.Is(err, debian.ErrNoDebian) {
-			return s, fmt.Errorf("%w, which iPXE, shim, grub and CA certificates come from: build on Debian or Ubuntu, or in a container of either", err)
-		}
-		if err != nil {
-			return s, err //nolint:wrapcheck // It says which.
-		}
-		pkg := sbom.Package{Name: p.Name, Version: p.Version, Arch: p.Arch, SHA256: p.SHA256, Source: p.Source}
-		if p.Files == nil {
-			bundle, err := debian.Bundle(files)
-			if err != nil {
-				return s, err //nolint:wrapcheck // It says what.
-			}
-			const licence = "usr/share/doc/ca-certificates/copyright"
-			s.base = append(s.base, oci.File{Path: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644, Data: bundle},
-				oci.File{Path: licence, Mode: 0o644, Data: files[licence]})
-			s.basePkgs = append(s.basePkgs, pkg)
-			continue
-		}
-		for path, data := range files {
-			s.firmware = append(s.firmware, oci.File{Path: path, Mode: 0o644, Data: data})
-		}
-		s.firmwarePkgs = append(s.firmwarePkgs, pkg)
-		inventory.Add(p, files)
-	}
-	list, err := inventory.Write()
-	if err != nil {
-		return s, err //nolint:wrapcheck // It says what.
-	}
-	s.firmware = append(s.firmware, oci.File{Path: "usr/share/doc/provider-baremetal/firmware.json", Mode: 0o644, Data: list})
-	return s, nil
-}
-
 // runtime makes the image of a program for every architecture, with its package on top and its bills of materials beside it.
 func (b builder) runtime(r runtime, s system, boms map[string][]byte) (oci.Artifact, error) {
 	a := oci.Artifact{Repository: b.registry + "/" + r.name, Tag: b.Version}
@@ -182,7 +124,7 @@ func (b builder) runtime(r runtime, s system, boms map[string][]byte) (oci.Artif
 		}
 		top = p.Layers()
 	}
-	labels := b.labels(r.name, r.description)
+	labels := b.labels(r.name, r.description, licence(s.packages(r)))
 	var images []v1.Image
 	for _, arch := range b.Arch {
 		img, bom, err := b.image(r, s, arch, labels, top)
@@ -207,10 +149,8 @@ func (b builder) image(r runtime, s system, arch string, labels map[string]strin
 		Arch: arch, Entrypoint: []string{"/" + r.program()}, User: r.user, Env: r.env, Labels: labels,
 		Layers: []oci.Files{{Files: s.base}},
 	}
-	packages := s.basePkgs
 	if r.firmware && len(s.firmware) > 0 {
 		img.Layers = append(img.Layers, oci.Files{Files: s.firmware})
-		packages = append(packages[:len(packages):len(packages)], s.firmwarePkgs...)
 	}
 	img.Layers = append(img.Layers, oci.Files{Files: []oci.File{{Path: r.program(), Mode: 0o755, Source: path}}})
 	img.Layers = append(img.Layers, top...)
@@ -219,15 +159,16 @@ func (b builder) image(r runtime, s system, arch string, labels map[string]strin
 		return nil, nil, err //nolint:wrapcheck // It says what.
 	}
 	bom, err := sbom.Write(sbom.Image{
-		Name: r.name, Version: b.Version, Arch: arch, Program: path, Debian: packages, Created: time.Unix(0, 0),
+		Name: r.name, Version: b.Version, Arch: arch, License: licence(s.packages(r)), Program: path, Debian: s.packages(r), Created: time.Unix(0, 0),
 	})
 	return out, bom, err //nolint:wrapcheck // It says what.
 }
 
-func (b builder) labels(title, description string) map[string]string {
+// labels by the OCI's names. licences is an SPDX expression.
+func (b builder) labels(title, description, licences string) map[string]string {
 	const prefix = "org.opencontainers.image."
 	out := map[string]string{
-		prefix + "title": title, prefix + "description": description, prefix + "version": b.Version, prefix + "licenses": "Apache-2.0",
+		prefix + "title": title, prefix + "description": description, prefix + "version": b.Version, prefix + "licenses": licences,
 		prefix + "vendor": "Crossplane Contributors", prefix + "source": "https://github.com/crossplane-contrib/provider-baremetal",
 	}
 	if b.Revision != "" {
@@ -255,7 +196,7 @@ func (b builder) configuration(dir string) (oci.Artifact, error) {
 		return oci.Artifact{}, err
 	}
 	a := oci.Artifact{Repository: b.registry + "/" + p.Name, Tag: b.Version}
-	labels := b.labels(p.Name, "Crossplane configuration of provider-baremetal: BareMetalNode and RackPool.")
+	labels := b.labels(p.Name, "Crossplane configuration of provider-baremetal: BareMetalNode and RackPool.", ours)
 	a.Image, err = oci.Image{Arch: "amd64", Labels: labels, Layers: p.Layers()}.Build()
 	return a, err //nolint:wrapcheck // It says what.
 }

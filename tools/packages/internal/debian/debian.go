@@ -32,6 +32,9 @@ type Pin struct {
 	Version string `json:"version"`
 	// SHA256 of the .deb, in hexadecimal.
 	SHA256 string `json:"sha256"`
+	// SHA1 is the name of the .deb in Debian's archive of old versions, and Pool its path on a mirror: see Sources.
+	SHA1 string `json:"sha1"`
+	Pool string `json:"pool"`
 	// Source is the source package, whose licence asks that it be named, and License an SPDX expression.
 	Source  string `json:"source"`
 	License string `json:"license"`
@@ -55,7 +58,7 @@ var ErrNoDebian = errors.New("there's no apt-get or no dpkg-deb here")
 type Store struct {
 	// Dir is where they lie.
 	Dir string
-	// Get downloads one into a folder; nil: apt-get.
+	// Get downloads one into a folder; nil: as Sources does.
 	Get func(ctx context.Context, p Pin, dir string) error
 }
 
@@ -105,7 +108,7 @@ func (s Store) deb(ctx context.Context, p Pin) (string, error) {
 	defer os.RemoveAll(tmp) // What stays is in nobody's way.
 	get := s.Get
 	if get == nil {
-		get = aptGet
+		get = Sources{}.Get
 	}
 	if err := get(ctx, p, tmp); err != nil {
 		return "", err
@@ -131,21 +134,6 @@ func check(file string, p Pin) error {
 	sum := sha256.Sum256(b)
 	if got := hex.EncodeToString(sum[:]); got != p.SHA256 {
 		return fmt.Errorf("package %s %s in %q has SHA-256 %s, and %s is pinned: it isn't what was reviewed", p.Name, p.Version, file, got, p.SHA256)
-	}
-	return nil
-}
-
-// aptGet checks signatures by itself. It takes a package of any architecture whose lists this machine has.
-func aptGet(ctx context.Context, p Pin, dir string) error {
-	what := p.Name + "=" + p.Version
-	if p.Arch != "all" {
-		what = p.Name + ":" + p.Arch + "=" + p.Version
-	}
-	cmd := exec.CommandContext(ctx, "apt-get", "download", "-q", what) //nolint:gosec // The pins are ours.
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("apt-get can't download %s (%s): is it in this machine's package lists (apt-get update), or has Debian a newer one? "+
-			"Then pin that in tools/packages/internal/debian/pins.yaml", what, last(out))
 	}
 	return nil
 }

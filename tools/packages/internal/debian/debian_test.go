@@ -20,8 +20,11 @@ func TestPins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pins {
-		if p.Name == "" || p.Arch == "" || p.Version == "" || len(p.SHA256) != 64 || p.Source == "" || p.License == "" {
+		if p.Name == "" || p.Arch == "" || p.Version == "" || len(p.SHA256) != 64 || len(p.SHA1) != 40 || p.Source == "" || p.License == "" {
 			t.Errorf("%+v lacks something", p)
+		}
+		if want := p.Name + "_" + p.Version + "_" + p.Arch + ".deb"; filepath.Base(p.Pool) != want || !strings.HasPrefix(p.Pool, "pool/") {
+			t.Errorf("%s: its path in the pool is %q, which isn't one of %s", p.Name, p.Pool, want)
 		}
 		hasLicence := p.Files == nil
 		for to := range p.Files {

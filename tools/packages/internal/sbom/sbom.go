@@ -23,14 +23,16 @@ type Package struct {
 	Arch string
 	// SHA256 of the package's file, in hexadecimal.
 	SHA256 string
-	// Source is the source package, with its version.
-	Source string
+	// Source is the source package, with its version, and License an SPDX expression of what was taken.
+	Source, License string
 }
 
 // An Image to be described.
 type Image struct {
 	// Name and Version of the image, and Arch as Go calls it.
 	Name, Version, Arch string
+	// License is an SPDX expression of all that's in it.
+	License string
 	// Program is the path of its only program, on this machine.
 	Program string
 	// Debian packages that files were taken from.
@@ -80,7 +82,7 @@ func (i Image) document(digest string) *document {
 		},
 		Packages: []component{{
 			ID: imageID, Name: i.Name, Version: i.Version, Purpose: "CONTAINER",
-			Download: unknown, Concluded: unknown, Declared: "Apache-2.0", Copyright: unknown,
+			Download: unknown, Concluded: unknown, Declared: cmp.Or(i.License, unknown), Copyright: unknown,
 		}},
 		Relations: []relation{{Of: "SPDXRef-DOCUMENT", Type: "DESCRIBES", To: imageID}},
 	}
@@ -113,6 +115,7 @@ func (d *document) debian(p Package) {
 	d.add(imageID, "CONTAINS", component{
 		ID: id("debian-" + p.Name), Name: p.Name, Version: p.Version, Purpose: "LIBRARY",
 		Source: "some files of this Debian package; its source package is " + p.Source, Supplier: "Organization: Debian",
+		Declared:   p.License,
 		Checksums:  []checksum{{Algorithm: "SHA256", Value: p.SHA256}},
 		References: []reference{purl("pkg:deb/debian/" + p.Name + "@" + url.QueryEscape(p.Version) + "?arch=" + p.Arch)},
 	})

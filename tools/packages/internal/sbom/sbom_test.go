@@ -16,8 +16,10 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := Image{
-		Name: "thing", Version: "v0.1.0", Arch: "amd64", Program: program, Created: time.Unix(0, 0),
-		Debian: []Package{{Name: "ipxe", Version: "1.0.0+git-1", Arch: "all", SHA256: strings.Repeat("0", 64), Source: "ipxe 1.0.0+git-1"}},
+		Name: "thing", Version: "v0.1.0", Arch: "amd64", License: "Apache-2.0 AND GPL-2.0-or-later", Program: program, Created: time.Unix(0, 0),
+		Debian: []Package{{
+			Name: "ipxe", Version: "1.0.0+git-1", Arch: "all", SHA256: strings.Repeat("0", 64), Source: "ipxe 1.0.0+git-1", License: "GPL-2.0-or-later",
+		}},
 	}
 	got, err := Write(i)
 	if err != nil {
@@ -34,13 +36,13 @@ func TestWrite(t *testing.T) {
 	if d.CreationInfo.Created != "1970-01-01T00:00:00Z" || d.Version != "SPDX-2.3" || !strings.HasPrefix(d.Namespace, "https://") {
 		t.Errorf("got %+v", d)
 	}
-	ids, purls := map[string]bool{"SPDXRef-DOCUMENT": true}, map[string]bool{}
+	ids, purls, licences := map[string]bool{"SPDXRef-DOCUMENT": true}, map[string]bool{}, map[string]string{}
 	valid := regexp.MustCompile(`^SPDXRef-[A-Za-z0-9.-]+$`)
 	for _, p := range d.Packages {
 		if ids[p.ID] || !valid.MatchString(p.ID) {
 			t.Errorf("identifier %q is there twice, or isn't one", p.ID)
 		}
-		ids[p.ID] = true
+		ids[p.ID], licences[p.Name] = true, p.Declared
 		for _, r := range p.References {
 			purls[r.Locator] = true
 		}
@@ -52,6 +54,9 @@ func TestWrite(t *testing.T) {
 	}
 	if want := "pkg:deb/debian/ipxe@1.0.0%2Bgit-1?arch=all"; !purls[want] {
 		t.Errorf("want %s among %v", want, purls)
+	}
+	if licences["thing"] != "Apache-2.0 AND GPL-2.0-or-later" || licences["ipxe"] != "GPL-2.0-or-later" {
+		t.Errorf("its licences are %v", licences)
 	}
 	if len(d.Packages) < 4 {
 		t.Errorf("want image, program, standard library and Debian's package at least, got %+v", d.Packages)
