@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -71,7 +72,12 @@ func (l *Lab) AddHost(s HostSpec) (*Host, error) {
 		return nil, fmt.Errorf("cannot emulate host %q: %w", s.Name, err)
 	}
 	h := &Host{Name: s.Name, Serial: s.Serial, MAC: mac}
-	if err := h.start(l.machineConfig(s, mac), s, filepath.Join(l.LogDir(), "machines", s.Name+".log")); err != nil {
+	// A port is never given twice: the provider remembers whose certificate it has once trusted at an address.
+	port, err := l.ports.Next()
+	if err == nil {
+		err = h.start(l.machineConfig(s, mac), s, port, filepath.Join(l.LogDir(), "machines", s.Name+".log"))
+	}
+	if err != nil {
 		h.close()
 		return nil, fmt.Errorf("cannot emulate host %q: %w", s.Name, err)
 	}
@@ -143,7 +149,7 @@ func (l *Lab) machineConfig(s HostSpec, mac net.HardwareAddr) machine.Config {
 	return c
 }
 
-func (h *Host) start(c machine.Config, s HostSpec, log string) error {
+func (h *Host) start(c machine.Config, s HostSpec, port int, log string) error {
 	if err := os.MkdirAll(filepath.Dir(log), 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder of its log: %w", err)
 	}
@@ -155,7 +161,7 @@ func (h *Host) start(c machine.Config, s HostSpec, log string) error {
 	if h.Machine, err = machine.New(c); err != nil {
 		return err
 	}
-	h.BMC, err = bmc.NewServer(bmc.Config{
+	h.BMC, err = bmc.NewServerAt(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), bmc.Config{
 		Username: BMCUser,
 		Password: BMCPassword,
 		Systems: []bmc.SystemConfig{{
