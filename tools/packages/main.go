@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
-	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
 )
 
@@ -43,26 +40,25 @@ type common struct {
 }
 
 func (c common) build(ctx context.Context, registry string) (*built, error) {
-	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
-		return nil, fmt.Errorf("registry %q must be HOST/PATH or HOST:PORT/PATH, in small letters", registry)
+	if err := named(registry); err != nil {
+		return nil, err
 	}
 	released, err := xpkg.Released(c.Version)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // It says which version.
 	}
 	if c.Revision == "" {
-		c.Revision = revision(ctx, c.Root)
+		c.Revision, _ = revision(ctx, c.Root)
 	}
 	return builder{common: c, registry: registry, released: released, say: say}.run(ctx)
 }
 
-// revision of a checkout, or nothing where it isn't one.
-func revision(ctx context.Context, root string) string {
-	out, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output() //nolint:gosec // The user's own folder.
-	if err != nil {
-		return ""
+// named says whether a registry is named as it must be.
+func named(registry string) error {
+	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
+		return fmt.Errorf("registry %q must be HOST/PATH or HOST:PORT/PATH, in small letters", registry)
 	}
-	return strings.TrimSpace(string(out))
+	return nil
 }
 
 type buildCmd struct {
@@ -78,60 +74,6 @@ func (c *buildCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return b.write()
-}
-
-type pushCmd struct {
-	common
-
-	Registry string `help:"Where to push to: HOST/PATH." required:""`
-	Via      string `help:"Reach the registry at HOST:PORT, since its name means something elsewhere: for tests." hidden:""`
-}
-
-// Run builds and pushes.
-func (c *pushCmd) Run(ctx context.Context) error {
-	b, err := c.build(ctx, c.Registry)
-	if err != nil {
-		return err
-	}
-	if c.Via != "" {
-		return b.push(ctx, oci.Via(c.Via))
-	}
-	return b.push(ctx)
-}
-
-type releaseCmd struct {
-	common
-
-	Registry  string `help:"Where to push to: HOST/PATH." required:""`
-	Changelog string `default:"../../CHANGELOG.md" help:"The changelog, whose part Unreleased becomes this version's." type:"existingfile"`
-}
-
-// Run builds, pushes and writes.
-func (c *releaseCmd) Run(ctx context.Context) error {
-	text, err := os.ReadFile(c.Changelog)
-	if err != nil {
-		return fmt.Errorf("cannot read the changelog: %w", err)
-	}
-	// Before anything is pushed: a release without a word on what's new isn't one.
-	changelog, section, err := release.Section(string(text), c.Version)
-	if err != nil {
-		return err //nolint:wrapcheck // It says what's wrong.
-	}
-	b, err := c.build(ctx, c.Registry)
-	if err != nil {
-		return err
-	}
-	if err := b.push(ctx); err != nil {
-		return err
-	}
-	if err := b.release(section); err != nil {
-		return err
-	}
-	if err := os.WriteFile(c.Changelog, []byte(changelog), 0o644); err != nil { //nolint:gosec // It's for all to read.
-		return fmt.Errorf("cannot write the changelog: %w", err)
-	}
-	say("CHANGELOG.md has the section " + c.Version + " now: commit it, and tag the commit " + c.Version)
-	return nil
 }
 
 func say(line string) { fmt.Println("packages: " + line) }

@@ -25,7 +25,8 @@ func checkout(t *testing.T, from string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"go.mod": "module example.org/programs\n\ngo 1.26.0\n", "LICENSE": string(licence)}
+	files := map[string]string{"go.mod": "module example.org/programs\n\ngo 1.26.0\n", "LICENSE": string(licence),
+		"tools/packages/go.mod": "module example.org/programs/tools/packages\n\ngo 1.26.0\n", "tools/packages/main.go": "package main\n\nfunc main() {}\n"}
 	for _, p := range []string{"provider", "function", "bootd"} {
 		files["cmd/"+p+"/main.go"] = "package main\n\nvar version string\n\nfunc main() { println(version) }\n"
 	}
@@ -163,7 +164,7 @@ func TestRelease(t *testing.T) {
 	}
 	registry := serve(t) + "/path"
 	for range 2 { // It may be tried again.
-		if err := (&releaseCmd{common: f, Registry: registry, Changelog: changelog}).Run(t.Context()); err != nil {
+		if err := (&releaseCmd{common: f, Registry: registry, Push: true, Changelog: changelog}).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +180,8 @@ func TestRelease(t *testing.T) {
 	want := []string{
 		"NOTES.md", "SHA256SUMS", "baremetal-bootd-0.1.0.tgz", "baremetal-bootd-amd64.spdx.json", "baremetal-bootd-arm64.spdx.json", "bootd.yaml",
 		"configuration-baremetal-v2.xpkg", "configuration-baremetal.xpkg", "digests.txt", "function-baremetal-amd64.spdx.json",
-		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "network.yaml", "policies.yaml",
+		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "network.yaml", "oci.tar",
+		"packages-linux-amd64", "packages-linux-arm64", "policies.yaml",
 		"provider-baremetal-amd64.spdx.json", "provider-baremetal-amd64.xpkg", "provider-baremetal-arm64.spdx.json", "provider-baremetal-arm64.xpkg",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -194,6 +196,7 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s has no %q (%v)", file, words, err)
 		}
 	}
+	t.Run("Mirror", func(t *testing.T) { checkMirror(t, dir, registry) })
 	b, err := os.ReadFile(changelog)
 	if diff := cmp.Diff("# Changelog\n\n## Unreleased\n\n## v0.1.0\n\n* News.\n", string(b)); diff != "" || err != nil {
 		t.Errorf("changelog: %v, -want +got:\n%s", err, diff)

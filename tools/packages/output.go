@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/program"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
 )
@@ -111,7 +112,7 @@ func (b *built) push(ctx context.Context, options ...remote.Option) error {
 }
 
 // release writes what people download beside the registry.
-func (b *built) release(notes string) error {
+func (b *built) release(ctx context.Context, notes string) error {
 	dir := filepath.Join(b.Dist, "release", b.Version)
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("cannot empty %q: %w", dir, err)
@@ -132,10 +133,31 @@ func (b *built) release(notes string) error {
 	if err := b.archives(dir); err != nil {
 		return err
 	}
+	if err := oci.Archive(filepath.Join(dir, bundle), b.registry, b.artifacts); err != nil {
+		return err //nolint:wrapcheck // It says what.
+	}
+	if err := b.tools(ctx, dir); err != nil {
+		return err
+	}
 	if err := release.Sums(dir); err != nil {
 		return err //nolint:wrapcheck // It says which.
 	}
 	say("wrote " + dir)
+	return nil
+}
+
+// tools writes this very program for each architecture: what pushes the release where nothing can be built.
+func (b *built) tools(ctx context.Context, dir string) error {
+	p := program.Builder{Root: filepath.Join(b.Root, "tools", "packages"), Version: b.Version}
+	for _, arch := range b.Arch {
+		bin := filepath.Join(b.Dist, "tools", arch)
+		if err := p.Build(ctx, arch, bin, "."); err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		if err := os.Rename(filepath.Join(bin, "packages"), filepath.Join(dir, "packages-linux-"+arch)); err != nil {
+			return fmt.Errorf("cannot put the program that pushes into the release: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -57,19 +57,24 @@ func (a Artifact) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("cannot write %q: %w", dir, err)
 	}
-	tagged := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": a.Tag})
+	if err := a.append(l, layout.WithAnnotations(map[string]string{refName: a.Tag})); err != nil {
+		return fmt.Errorf("cannot write %q: %w", dir, err)
+	}
+	return nil
+}
+
+// append the artifact to a layout, by the name that is among the options, and its attachments without one.
+func (a Artifact) append(l layout.Path, called layout.Option) error {
+	var err error
 	if a.Index != nil {
-		err = l.AppendIndex(a.Index, tagged)
+		err = l.AppendIndex(a.Index, called)
 	} else {
-		err = l.AppendImage(a.Image, tagged)
+		err = l.AppendImage(a.Image, called)
 	}
 	for _, at := range a.Attachments {
 		err = errors.Join(err, l.AppendImage(at))
 	}
-	if err != nil {
-		return fmt.Errorf("cannot write %q: %w", dir, err)
-	}
-	return nil
+	return err
 }
 
 // Via reaches every registry at one address, HOST:PORT, whatever its name says: for one whose name means something elsewhere.

@@ -20,7 +20,7 @@ type Builder struct {
 	Version string
 }
 
-// Build makes the programs of those packages, such as ./cmd/bootd, for one architecture in a folder.
+// Build makes the programs of those packages, such as ./cmd/bootd, for one architecture in a folder. That of "." is named like its folder.
 func (b Builder) Build(ctx context.Context, arch, dir string, packages ...string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // Programs may be seen by all.
 		return fmt.Errorf("cannot make a folder for programs: %w", err)
@@ -40,7 +40,7 @@ func (b Builder) Build(ctx context.Context, arch, dir string, packages ...string
 		return fmt.Errorf("cannot build %s for %s: %w\n%s", strings.Join(packages, ", "), arch, err, strings.TrimSpace(string(out)))
 	}
 	for _, p := range packages {
-		if err := static(filepath.Join(dir, filepath.Base(p))); err != nil {
+		if err := static(filepath.Join(dir, filepath.Base(filepath.Join(b.Root, p)))); err != nil {
 			return err
 		}
 	}

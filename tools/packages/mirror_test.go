@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// checkMirror pushes a release from its files to a second registry, and compares what is there with what is in the first one.
+func checkMirror(t *testing.T, dir, first string) {
+	t.Helper()
+	second := serve(t) + "/some/mirror"
+	if err := (&pushCmd{Registry: second, From: dir}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	digests, err := os.ReadFile(filepath.Join(dir, "digests.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(digests)) {
+		digest, ref, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		name := strings.TrimPrefix(ref, first+"/")
+		d, err := remote.Get(parse(t, second+"/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Digest.String() != digest {
+			t.Errorf("%s is %s in the mirror, and was released as %s", name, d.Digest, digest)
+		}
+		n++
+		if !d.MediaType.IsIndex() {
+			continue
+		}
+		if diff := cmp.Diff(referrers(t, ref), referrers(t, second+"/"+name)); diff != "" {
+			t.Errorf("bills of materials of %s, -first registry +second:\n%s", name, diff)
+		}
+	}
+	if n != 6 {
+		t.Errorf("want six, got %d", n)
+	}
+}
+
+// referrers of each image of an index, by the image.
+func referrers(t *testing.T, ref string) map[string]string {
+	t.Helper()
+	idx, err := remote.Index(parse(t, ref))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := idx.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, d := range m.Manifests {
+		about, err := remote.Referrers(parse(t, ref).Context().Digest(d.Digest.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		am, err := about.IndexManifest()
+		if err != nil || len(am.Manifests) != 1 {
+			t.Fatalf("%s of %s: want one bill of materials, got %+v, %v", d.Digest, ref, am, err)
+		}
+		out[d.Digest.String()] = am.Manifests[0].Digest.String()
+	}
+	return out
+}
+
+func TestMirrorRefused(t *testing.T) {
+	empty, damaged := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(damaged, bundle), []byte("no archive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct{ reason, from, registry, want string }{
+		"NoRelease": {"a folder with something else", empty, nowhere, "isn't the folder of a release"},
+		"Damaged":   {"half of a download", damaged, nowhere, "cannot read archive"},
+		"Registry":  {"a registry isn't a URL", empty, "https://registry.example/path", "must be HOST/PATH"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := (&pushCmd{Registry: tc.registry, From: tc.from}).Run(t.Context())
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: want an error with %q, got %v", tc.reason, tc.want, err)
+			}
+		})
+	}
+}
+
+// TestRevision makes commits, and changes after them.
+func TestRevision(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there's no git here")
+	}
+	dir := t.TempDir()
+	if commit, dirty := revision(t.Context(), dir); commit != "" || dirty != "" {
+		t.Errorf("what isn't a checkout has no revision, got %q, %q", commit, dirty)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=nobody", "-c", "user.email=nobody@example.org"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %v: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	write("main.go", "package main\n")
+	write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n* News.\n")
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-qm", "first")
+	head := git("rev-parse", "HEAD")
+	cases := []struct{ reason, file, commit, dirty string }{
+		{"it's what was committed", "", head, ""},
+		{"the changelog is in no package, and a release that is tried again has written it", "CHANGELOG.md", head, ""},
+		{"a file that nobody committed is compiled too", "more.go", head + "-dirty", "more.go"},
+	}
+	for _, tc := range cases {
+		if tc.file != "" {
+			write(tc.file, "package main // changed\n")
+		}
+		if commit, dirty := revision(t.Context(), dir); commit != tc.commit || dirty != tc.dirty {
+			t.Errorf("%s: got %q, %q, want %q, %q", tc.reason, commit, dirty, tc.commit, tc.dirty)
+		}
+	}
+	f := common{Root: dir, Dist: t.TempDir(), Cache: t.TempDir(), Version: "v0.1.0", Arch: []string{"amd64"}, Bare: true}
+	r := releaseCmd{common: f, Registry: nowhere, Changelog: filepath.Join(dir, "CHANGELOG.md")}
+	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "such as more.go") {
+		t.Errorf("a release of what isn't committed: want it refused, got %v", err)
+	}
+	r.Dirty = true
+	if err := r.Run(context.Background()); err == nil || strings.Contains(err.Error(), "more.go") {
+		t.Errorf("it was asked for; want another error, of a changelog without a section, got %v", err)
+	}
+}
