@@ -101,17 +101,16 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 		return ctrl.Result{}, err
 	}
 	if !meta.WasDeleted(c.object()) {
-		return ctrl.Result{}, r.keep(ctx, c, users)
+		return ctrl.Result{}, r.keep(ctx, c, int64(len(users)))
 	}
 	settled := r.now().Sub(r.started) >= settling
-	if users == 0 && settled {
+	if len(users) == 0 && settled {
 		return ctrl.Result{}, r.letGo(ctx, c)
 	}
 	return ctrl.Result{RequeueAfter: inUseRetry}, r.report(ctx, c, func() {
-		c.object().SetUsers(users)
-		if users > 0 {
-			c.object().SetConditions(providerconfig.Terminating().WithMessage(
-				fmt.Sprintf("it goes when its users have gone: %d", users)))
+		c.object().SetUsers(int64(len(users)))
+		if len(users) > 0 {
+			c.object().SetConditions(providerconfig.Terminating().WithMessage("it goes when its users have gone: " + sentence(users)))
 		}
 	})
 }

@@ -127,7 +127,7 @@ func TestReconcileConfig(t *testing.T) {
 			objects: []client.Object{host("team-a", "h", local("mine"), deleted)},
 			want: seen{
 				InUse: true, Users: 1, Ready: corev1.ConditionUnknown,
-				Terminating: "it goes when its users have gone: 1", After: 2 * time.Second,
+				Terminating: "it goes when its users have gone: RedfishHost team-a/h", After: 2 * time.Second,
 			},
 		},
 		"Gone": {

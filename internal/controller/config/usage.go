@@ -9,7 +9,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -106,34 +105,4 @@ func (r *Resolver) resources(ctx context.Context, field, value string) ([]resour
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-// users counts who uses a config: by its usages, and by the resources that name it, whose usages may be gone already. A usage
-// that nothing owns (its owner was stripped by a restore) doesn't count, nor does any in a namespace that may not use the config.
-func (r *Resolver) users(ctx context.Context, c config) (int64, error) {
-	ref := refTo(c)
-	l := &v1alpha1.ProviderConfigUsageList{}
-	if err := r.kube.List(ctx, l, client.MatchingFields{fieldUsage: ref.index()}); err != nil {
-		return 0, fmt.Errorf("cannot list the usages of %s: %w", ref, err)
-	}
-	named, err := r.resources(ctx, fieldConfig, ref.index())
-	if err != nil {
-		return 0, err
-	}
-	_, system := credentials(*c.spec())
-	uids := map[types.UID]bool{}
-	count := func(namespace string, uid types.UID) {
-		if allowed(ref, *c.spec(), namespace, system) == nil {
-			uids[uid] = true
-		}
-	}
-	for i := range l.Items {
-		if owner := metav1.GetControllerOf(&l.Items[i]); owner != nil {
-			count(l.Items[i].Namespace, owner.UID)
-		}
-	}
-	for _, mg := range named {
-		count(mg.GetNamespace(), mg.GetUID())
-	}
-	return int64(len(uids)), nil
 }

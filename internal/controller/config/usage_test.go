@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -125,7 +126,7 @@ func TestUsers(t *testing.T) {
 		u.ProviderConfigReference = ref
 		yes := true
 		if uid != "stripped" {
-			u.OwnerReferences = []metav1.OwnerReference{{Kind: "RedfishHost", Name: "h", UID: types.UID(uid), Controller: &yes}}
+			u.OwnerReferences = []metav1.OwnerReference{{Kind: "RedfishHost", Name: strings.TrimPrefix(uid, "uid-"), UID: types.UID(uid), Controller: &yes}}
 		}
 		return u
 	}
@@ -142,8 +143,32 @@ func TestUsers(t *testing.T) {
 		address("team-a", "another", local("other")), // Another config.
 	)
 	got, err := testResolver(kube).users(t.Context(), clustered{clusterConfig("bmc", redfishSpec(from("infra", "bmc"), "team-a"))})
-	if err != nil || got != 3 {
-		t.Errorf("users = %d, error %v: want 3 (h, other, early)", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []user{{"team-a", "RedfishHost", "early"}, {"team-a", "RedfishHost", "h"}, {"team-a", "RedfishHost", "other"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(user{})); diff != "" {
+		t.Errorf("users: -want, +got:\n%s", diff)
+	}
+}
+
+func TestSentence(t *testing.T) {
+	users := []user{{"infra", "NetBoxIPAddress", "old-vip"}, {"infra", "RedfishHost", "r7-u12"}, {"team-a", "RedfishHost", "mine"}, {"team-b", "RedfishHost", "mine"}}
+	cases := map[string]struct {
+		reason, want string
+		users        []user
+	}{
+		"One":   {"Whoever wants it gone is told who keeps it.", "NetBoxIPAddress infra/old-vip", users[:1]},
+		"Three": {"All of a few are named.", "NetBoxIPAddress infra/old-vip, RedfishHost infra/r7-u12, RedfishHost team-a/mine", users[:3]},
+		"Many":  {"Of many the first, and how many more.", "NetBoxIPAddress infra/old-vip, RedfishHost infra/r7-u12, RedfishHost team-a/mine and 1 more", users},
+		"None":  {"Nobody is nobody.", "", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := sentence(tc.users); got != tc.want {
+				t.Errorf("%s\nsentence(...) = %q, want %q", tc.reason, got, tc.want)
+			}
+		})
 	}
 }
 
