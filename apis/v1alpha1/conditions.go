@@ -62,6 +62,7 @@ const (
 	ReasonMaintenance          xpv2.ConditionReason = "Maintenance"
 	ReasonReserved             xpv2.ConditionReason = "Reserved"
 	ReasonReleasing            xpv2.ConditionReason = "Releasing"
+	ReasonKindDeleted          xpv2.ConditionReason = "KindDeleted"
 	ReasonOutdated             xpv2.ConditionReason = "Outdated"
 	ReasonStopped              xpv2.ConditionReason = "Stopped"
 

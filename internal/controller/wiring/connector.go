@@ -20,7 +20,8 @@ func paced[T resource.ModernManaged](k Kind[T], o Options, p *pace) managed.Type
 		if err != nil {
 			return nil, err //nolint:wrapcheck // The managed reconciler says that connecting failed.
 		}
-		return &external[T]{TypedExternalClient: c, pace: p, fail: o.Fail, name: strings.ToLower(k.GVK.Kind)}, nil
+		stays := func(ctx context.Context) error { return o.KindStays(ctx, k.GVK) }
+		return &external[T]{TypedExternalClient: c, pace: p, fail: o.Fail, stays: stays, name: strings.ToLower(k.GVK.Kind)}, nil
 	})
 }
 
@@ -28,9 +29,10 @@ func paced[T resource.ModernManaged](k Kind[T], o Options, p *pace) managed.Type
 type external[T resource.ModernManaged] struct {
 	managed.TypedExternalClient[T]
 
-	pace *pace
-	fail func(name string)
-	name string
+	pace  *pace
+	fail  func(name string)
+	stays func(ctx context.Context) error
+	name  string
 }
 
 // Observe the external thing.
@@ -69,8 +71,11 @@ func (e *external[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate,
 	return u, err //nolint:wrapcheck // The managed reconciler says what failed.
 }
 
-// Delete the external thing by one step.
+// Delete the external thing by one step, unless all resources of the kind are being deleted with it.
 func (e *external[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete, error) {
+	if err := e.stays(ctx); err != nil {
+		return managed.ExternalDelete{}, err
+	}
 	e.fail(e.name + ".delete.before")
 	d, err := e.TypedExternalClient.Delete(ctx, mg)
 	if err == nil {

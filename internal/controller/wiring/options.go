@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -49,6 +50,8 @@ type Options struct {
 	Cancel context.CancelCauseFunc
 	// Mapper tells which kinds the API server serves. Nil: whatever the gate lets pass is believed to be served.
 	Mapper meta.RESTMapper
+	// Live reads past the cache. Nil: every kind is believed to stay, as KindStays asks.
+	Live client.Reader
 	// Now is the clock; nil is time.Now: call Clock.
 	Now func() time.Time
 }

@@ -34,10 +34,12 @@ func TestInstall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	tool := build(ctx, t)
-	s := &stage{tool: tool, registry: publish(ctx, t, tool), kube: start(ctx, t).Client()}
+	s := &stage{tool: tool, registry: publish(ctx, t, tool), plane: start(ctx, t)}
+	s.kube = s.plane.Client()
 	t.Run("Dependencies", func(t *testing.T) { s.dependencies(ctx, t) })
 	t.Run("Restricted", func(t *testing.T) { s.restricted(ctx, t) })
 	t.Run("Manifests", func(t *testing.T) { s.manifests(ctx, t) })
+	t.Run("Kinds", func(t *testing.T) { s.kinds(ctx, t) })
 	t.Run("BadInput", func(t *testing.T) { s.badInput(ctx, t) })
 }
 
@@ -135,7 +137,8 @@ func start(ctx context.Context, t *testing.T) *local.Plane {
 
 // A stage is a control plane beside a registry with our packages.
 type stage struct {
-	kube client.Client
+	plane *local.Plane
+	kube  client.Client
 	// tool is the program behind "make packages".
 	tool, registry string
 }

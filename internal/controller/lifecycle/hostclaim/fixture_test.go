@@ -2,6 +2,7 @@ package hostclaim
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -140,6 +141,8 @@ func revoked(acknowledged bool) func(*inputs) {
 func bmcDead(in *inputs) {
 	in.host.SetConditions(xpv2.Condition{Type: v1alpha1.ConditionReachable, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonUnreachable})
 }
+
+func kindGoes(in *inputs) { in.kindGoes = errors.New("the kind is being deleted") }
 
 func forced(in *inputs) {
 	in.claim.Annotations = map[string]string{v1alpha1.AnnotationForceRelease: "burnt"}

@@ -22,6 +22,8 @@ type inputs struct {
 	servers   []v1alpha1.BootServer
 	// forsaken says that the host is bound to a claim that isn't there.
 	forsaken bool
+	// kindGoes says of a deleted claim why its deletion isn't believed: HostClaim itself is being deleted. Nil of any other.
+	kindGoes error
 }
 
 // hostName is where the claim's host is: its binding knows best, then its reference.

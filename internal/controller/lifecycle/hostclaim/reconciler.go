@@ -33,7 +33,9 @@ type reconciler struct {
 	record        event.Recorder
 	now           func() time.Time
 	newID         func() string
-	told          told
+	// stays says, by an error, that all claims are being deleted with their kind.
+	stays func(context.Context) error
+	told  told
 }
 
 // Reconcile decides where a claim is, takes its next act, and says so in its status.
@@ -174,7 +176,11 @@ func (r *reconciler) look(ctx context.Context, kube client.Reader, key client.Ob
 	if err != nil || c == nil {
 		return inputs{}, err
 	}
-	return r.gather(ctx, kube, c)
+	in, err := r.gather(ctx, kube, c)
+	if err == nil && c.DeletionTimestamp != nil {
+		in.kindGoes = r.stays(ctx)
+	}
+	return in, err
 }
 
 // gather reads the session before host and entry: what is decided on them is written against its revision.

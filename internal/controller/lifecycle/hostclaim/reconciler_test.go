@@ -2,6 +2,7 @@ package hostclaim
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ func TestSettled(t *testing.T) {
 			r := &reconciler{
 				kube: serverOf(t, tc.cached, &cache), live: serverOf(t, tc.there, &server), bootNamespace: "baremetal-boot",
 				log: logging.NewNopLogger(), record: event.NewNopRecorder(), now: func() time.Time { return noon }, newID: func() string { return "id" },
+				stays: func(context.Context) error { return nil },
 			}
 			got, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(tc.there.claim)})
 			if err != nil {
@@ -85,5 +87,37 @@ func TestSettled(t *testing.T) {
 				t.Errorf("%s\n%d live reads (wanted: %t), %d writes (wanted: %t)", tc.reason, server.reads, tc.reads, cache.writes+server.writes, tc.writes)
 			}
 		})
+	}
+}
+
+// TestKindGoes holds that a claim which is deleted with its kind is left as it is, and says so: who deletes the kind is asked of the API
+// server each time.
+func TestKindGoes(t *testing.T) {
+	var n calls
+	in := world(deleted, revoked(true), power(v1alpha1.PoweredOn))
+	server := serverOf(t, in, &n)
+	asked := 0
+	r := &reconciler{
+		kube: server, live: server, bootNamespace: "baremetal-boot",
+		log: logging.NewNopLogger(), record: event.NewNopRecorder(), now: func() time.Time { return noon }, newID: func() string { return "id" },
+		stays: func(context.Context) error { asked++; return errors.New("the kind is being deleted") },
+	}
+	req := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(in.claim)}
+	for range 3 {
+		if _, err := r.Reconcile(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked < 3 || n.writes != 1 {
+		t.Errorf("asked %d times, wrote %d times: want a look each time, and its status once", asked, n.writes)
+	}
+	c, h := &v1alpha1.HostClaim{}, &v1alpha1.RedfishHost{}
+	for o, key := range map[client.Object]client.ObjectKey{c: req.NamespacedName, h: client.ObjectKeyFromObject(in.host)} {
+		if err := server.Get(t.Context(), key, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Status.Reason != string(v1alpha1.ReasonKindDeleted) || h.Spec.ForProvider.Power == v1alpha1.PoweredOff || h.Spec.ClaimRef == nil {
+		t.Errorf("claim says %q, host is to be %q for %v: want KindDeleted, and the host as it was", c.Status.Reason, h.Spec.ForProvider.Power, h.Spec.ClaimRef)
 	}
 }

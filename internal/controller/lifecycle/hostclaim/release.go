@@ -12,6 +12,10 @@ func release(in inputs) verdict {
 	if !controllerutil.ContainsFinalizer(in.claim, v1alpha1.FinalizerRelease) {
 		return verdict{phase: v1alpha1.ClaimReleasing, reason: v1alpha1.ReasonReleasing}
 	}
+	if in.kindGoes != nil && in.claim.Annotations[v1alpha1.AnnotationForceRelease] == "" {
+		return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonKindDeleted, "%s; where the machine is to be given up as it runs: kubectl annotate hostclaim -n %s %s %s='<reason>'",
+			in.kindGoes, in.claim.Namespace, in.claim.Name, v1alpha1.AnnotationForceRelease)
+	}
 	if s := in.ownSession(); s != nil && in.everBound() {
 		if s.Spec.Revocation == nil {
 			return at(v1alpha1.ClaimReleasing, v1alpha1.ReasonWaitingForRevocation, "the boot plane is told that nothing is granted any more").then(actRevoke)

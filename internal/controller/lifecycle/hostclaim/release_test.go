@@ -149,6 +149,21 @@ func TestRelease(t *testing.T) {
 			}),
 			want{act: actUnclaim, phase: releasing, reason: v1alpha1.ReasonReleasing},
 		},
+		"KindGoes": {
+			"Who deletes HostClaim itself says nothing about the machine: it goes on, as it's granted, and the way out is said.",
+			world(deleted, kindGoes),
+			want{phase: releasing, reason: v1alpha1.ReasonKindDeleted, says: "kubectl annotate hostclaim -n team-a web-1 baremetal.m.crossplane.io/force-release="},
+		},
+		"KindGoesForce": {
+			"An operator's word gives it up as it runs.",
+			world(deleted, kindGoes, revoked(true), power(v1alpha1.PoweredOn), forced),
+			want{act: actQuarantine, phase: releasing, reason: v1alpha1.ReasonQuarantined},
+		},
+		"KindGoesReleased": {
+			"A claim that was released already waits for nothing.",
+			world(deleted, kindGoes, func(in *inputs) { in.claim.Finalizers = nil }),
+			want{phase: releasing, reason: v1alpha1.ReasonReleasing},
+		},
 		"ForceNotNeeded": {
 			"A machine that was seen off is released as any other.",
 			world(deleted, revoked(true), off, forced),

@@ -31,6 +31,7 @@ func assemble(mgr ctrl.Manager, o wiring.Options) error {
 		kube: kube, live: mgr.GetAPIReader(), bootNamespace: o.BootNamespace,
 		log: o.Logger.WithValues("controller", controllerName), record: o.Recorder(mgr, controllerName),
 		now: o.Clock, newID: bootentry.NewID,
+		stays: func(ctx context.Context) error { return o.KindStays(ctx, v1alpha1.HostClaimGroupVersionKind) },
 	}
 	err := ctrl.NewControllerManagedBy(mgr).Named(controllerName).
 		WithOptions(o.ForController()).
