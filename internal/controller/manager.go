@@ -35,6 +35,8 @@ const (
 	// leaseDuration and renewDeadline outlast a short outage of the API server: a provider that loses its lease restarts.
 	leaseDuration = 30 * time.Second
 	renewDeadline = 20 * time.Second
+	// graceful is how long reconciles may take to end at shutdown. With farewell it's within the 30 seconds that a pod is given by default.
+	graceful = 15 * time.Second
 	// stateMetrics is between counts of resources by state.
 	stateMetrics = 30 * time.Second
 )
@@ -53,7 +55,7 @@ func newScheme() (*runtime.Scheme, error) {
 // managerOptions are what the manager is made with. Secrets and ConfigMaps are read past the cache: whole clusters of them are
 // none of our business. Of Secrets only metadata are watched, and of these only what says that one has changed.
 func managerOptions(s Settings, scheme *runtime.Scheme) ctrl.Options {
-	lease, renew := leaseDuration, renewDeadline
+	lease, renew, end := leaseDuration, renewDeadline, graceful
 	return ctrl.Options{
 		Scheme: scheme,
 		Logger: quiet(s.Log),
@@ -76,6 +78,7 @@ func managerOptions(s Settings, scheme *runtime.Scheme) ctrl.Options {
 		LeaderElectionReleaseOnCancel: true, // The process ends right after.
 		LeaseDuration:                 &lease,
 		RenewDeadline:                 &renew,
+		GracefulShutdownTimeout:       &end,
 	}
 }
 
@@ -113,12 +116,18 @@ func runtimeOptions(s Settings) (xpcontroller.Options, error) {
 	if !s.ChangeLogs {
 		return o, nil
 	}
+	o.Features.Enable(feature.EnableAlphaChangeLogs)
+	var err error
+	o.ChangeLogOptions, err = changeLogs(s)
+	return o, err
+}
+
+// changeLogs sends changes to a sidecar's socket, which need not be there yet.
+func changeLogs(s Settings) (*xpcontroller.ChangeLogOptions, error) {
 	conn, err := grpc.NewClient("unix://"+s.ChangeLogsSocket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		return o, fmt.Errorf("cannot use %q for change logs: %w", s.ChangeLogsSocket, err)
+		return nil, fmt.Errorf("cannot use %q for change logs: %w", s.ChangeLogsSocket, err)
 	}
-	o.Features.Enable(feature.EnableAlphaChangeLogs)
-	o.ChangeLogOptions = &xpcontroller.ChangeLogOptions{ChangeLogger: managed.NewGRPCChangeLogger(
-		changelogs.NewChangeLogServiceClient(conn), managed.WithProviderVersion("provider-baremetal:"+s.Version))}
-	return o, nil
+	return &xpcontroller.ChangeLogOptions{ChangeLogger: managed.NewGRPCChangeLogger(
+		changelogs.NewChangeLogServiceClient(conn), managed.WithProviderVersion("provider-baremetal:"+s.Version))}, nil
 }

@@ -98,10 +98,8 @@ func newManager(s Settings) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a manager: %w", err)
 	}
-	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
-		if err := add("ping", healthz.Ping); err != nil {
-			return nil, fmt.Errorf("cannot add a health check: %w", err)
-		}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", synced(mgr.GetCache()))); err != nil {
+		return nil, fmt.Errorf("cannot add a health check: %w", err)
 	}
 	return mgr, nil
 }
@@ -132,5 +130,6 @@ func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.C
 		Failpoint:       s.Failpoint,
 		Cancel:          cancel,
 		Mapper:          mgr.GetRESTMapper(),
+		Live:            mgr.GetAPIReader(),
 	}, nil
 }

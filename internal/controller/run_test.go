@@ -74,6 +74,9 @@ func TestManagerOptions(t *testing.T) {
 		t.Error("the scheme must know our kinds and Secrets")
 	}
 	o := managerOptions(Settings{Namespace: "crossplane-system", LeaderElection: true, Sync: time.Hour}, scheme)
+	if o.GracefulShutdownTimeout == nil || *o.GracefulShutdownTimeout+farewell >= 30*time.Second {
+		t.Error("a pod is given 30 s to end: reconciles and what is done after them must be over before")
+	}
 	if o.LeaderElectionNamespace != "crossplane-system" || !o.LeaderElection {
 		t.Errorf("leader election %v in namespace %q: want it in the provider's own, for it has rights to no other by nature", o.LeaderElection, o.LeaderElectionNamespace)
 	}
