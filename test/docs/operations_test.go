@@ -34,9 +34,21 @@ func pages(t *testing.T) map[string]Page {
 	return all
 }
 
+// tried are all pages whose commands are typed: those, and what the README says of a cluster.
+func tried(t *testing.T) map[string]Page {
+	t.Helper()
+	all := pages(t)
+	readme, err := ReadSection(filepath.Join(root, "README.md"), "## On your cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[readme.Name] = readme
+	return all
+}
+
 // TestEveryBlockIsTried holds that each block of each page is run by a stage that there is, or says why not: reading it refuses any other.
 func TestEveryBlockIsTried(t *testing.T) {
-	for name, p := range pages(t) {
+	for name, p := range tried(t) {
 		for _, s := range p.Steps {
 			where := p.Stage
 			if s.Run != nil && s.Run.Attrs[on] != "" {
@@ -253,7 +265,7 @@ func anchors(text string) (out []string) {
 
 // TestActsAreKnown holds that what happens beside the commands of a page is something that its stage knows how to do.
 func TestActsAreKnown(t *testing.T) {
-	for name, p := range pages(t) {
+	for name, p := range tried(t) {
 		var source strings.Builder
 		files, err := filepath.Glob("on" + p.Stage + "/*.go")
 		if err != nil {

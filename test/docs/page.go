@@ -59,7 +59,7 @@ type Step struct {
 // Needed says whether what follows rests on the step: what was only looked for in vain is missed by nobody further on.
 func (st Step) Needed() bool { return st.Run == nil || !Reads(st.Run.Text) }
 
-// A Page is one file of docs/operations.
+// A Page is one file of docs/operations, or a section of another.
 type Page struct {
 	Name string
 	// Stage that runs it: "lab" or "cluster".
@@ -97,6 +97,30 @@ func Read(dir string) (map[string]Page, error) {
 		out[p.Name] = p
 	}
 	return out, nil
+}
+
+// ReadSection parses one section of a file, down to the next heading of its level: the rest of the file is about something else. Lines
+// keep their numbers.
+func ReadSection(file, heading string) (Page, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return Page{}, fmt.Errorf("cannot read a page: %w", err)
+	}
+	level, _, _ := strings.Cut(heading, " ")
+	lines, inside, found := strings.Split(string(b), "\n"), false, false
+	for i, line := range lines {
+		if strings.HasPrefix(line, level+" ") {
+			inside = line == heading
+			found = found || inside
+		}
+		if !inside {
+			lines[i] = ""
+		}
+	}
+	if !found {
+		return Page{}, fmt.Errorf("%s has no heading %q", file, heading)
+	}
+	return Parse(filepath.Base(file), strings.Join(lines, "\n"))
 }
 
 // Parse reads one page. Its error names the line.
@@ -152,13 +176,16 @@ func (p *reader) line(n int, line string) error {
 }
 
 func (p *reader) comment(n int, line string) error {
+	if untypedComment.MatchString(line) {
+		return nil
+	}
 	if m := stageComment.FindStringSubmatch(line); m != nil {
 		p.page.Stage = m[1]
 		return nil
 	}
 	m := actComment.FindStringSubmatch(line)
 	if m == nil {
-		return fmt.Errorf("%q is neither an act nor a stage", line)
+		return fmt.Errorf("%q is neither an act nor a stage, nor a reason why something isn't typed", line)
 	}
 	p.page.Steps = append(p.page.Steps, Step{Act: m[1], Line: n})
 	p.last, p.skipped = nil, false

@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -95,6 +97,26 @@ func TestFor(t *testing.T) {
 	for stage, want := range map[string]int{"lab": 2, "cluster": 1, "": 0} {
 		if got := len(p.For(stage)); got != want {
 			t.Errorf("stage %q takes %d steps, want %d", stage, got, want)
+		}
+	}
+}
+
+func TestReadSection(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.md")
+	text := fenced("# P\n'''\nanything\n'''\n## A\n<!-- tried on: lab -->\n'''sh\nls\n'''\n### More\n'''sh\npwd\n'''\n## B\n'''\nanything\n'''\n")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := ReadSection(file, "## A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"run 7 A: ls", "run 11 More: pwd"}, story(p.Steps)); diff != "" || p.Stage != "lab" {
+		t.Errorf("stage %q, steps: -want, +got:\n%s", p.Stage, diff)
+	}
+	for _, heading := range []string{"## C", "# Q"} {
+		if _, err := ReadSection(file, heading); err == nil {
+			t.Errorf("%q isn't a heading there, and would leave nothing to try", heading)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,12 +18,14 @@ import (
 // acts are what happens beside the commands of the pages, by their words there.
 func (c *cluster) acts() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"without bootd":              c.withoutBootd,
-		"bootd by the manifest":      c.bootdByManifest,
-		"a machine runs":             c.machineRuns,
-		"the next version":           c.nextVersion,
-		"the machine is as it was":   c.untouched,
-		"the machine was given back": c.givenBack,
+		"the reader's own rack":           c.ownRack,
+		"the reader's rack is taken down": c.rackDown,
+		"without bootd":                   c.withoutBootd,
+		"bootd by the manifest":           c.bootdByManifest,
+		"a machine runs":                  c.machineRuns,
+		"the next version":                c.nextVersion,
+		"the machine is as it was":        c.untouched,
+		"the machine was given back":      c.givenBack,
 	}
 }
 
@@ -135,21 +136,10 @@ func web() lab.Ref { return lab.Node("team-a", "web-1") }
 
 // machineRuns is a claim whose machine is on.
 func (c *cluster) machineRuns(ctx context.Context) error {
-	h := &host{machine: &bmc.Idle{}}
-	var err error
-	if h.netbox, err = c.NetBox(); err != nil {
-		return err
-	}
-	mac, err := net.ParseMAC("52:54:00:00:07:12")
+	h, err := c.surroundings()
 	if err != nil {
-		return fmt.Errorf("cannot make a machine: %w", err)
-	}
-	if h.Server, err = c.BMC(node.SegmentAddress+":0", bmc.SystemConfig{
-		Model: bmc.ModelInline, Serial: "R7U12", MACs: []net.HardwareAddr{mac}, Machine: h.machine,
-	}); err != nil {
 		return err
 	}
-	c.host = h
 	if err := c.ApplyYAML(ctx, strings.NewReplacer(
 		"«token»", lab.NetBoxToken, "«user»", lab.BMCUser, "«password»", lab.BMCPassword, "«netbox»", h.netbox.Address, "«bmc»", h.Addr(),
 		"«segment»", node.SegmentPrefix, "«gateway»", node.SegmentAddress, "«digest»", "sha256:"+strings.Repeat("ab", 32),

@@ -1,2 +1,2 @@
-// Package oncluster runs the pages of docs/operations that need a real node: install, upgrade, uninstall.
+// Package oncluster runs the pages that need a real node: the README's section on clusters, and of docs/operations install, upgrade, uninstall.
 package oncluster
