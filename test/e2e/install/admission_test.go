@@ -86,13 +86,19 @@ func (s *stage) pod(ctx context.Context, namespace string, tpl *corev1.PodTempla
 	return s.kube.Create(ctx, p, client.DryRunAll) //nolint:wrapcheck // It's what's asked for.
 }
 
+// podMonitors is the file of a kind that isn't ours, and that the API server must know.
+const podMonitors = "testdata/podmonitors.yaml"
+
 // manifests asks an API server for all that people apply, and compares the plain ones with the chart.
 func (s *stage) manifests(ctx context.Context, t *testing.T) {
 	t.Helper()
 	plain, err := local.Load(filepath.Join(root, "package", "manifests", "bootd.yaml"), filepath.Join(root, "package", "bootd"))
 	must(t, err)
 	s.apply(ctx, t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: baremetal-boot, labels: {pod-security.kubernetes.io/enforce: privileged}}\n")
-	others, err := local.Load(filepath.Join(root, "examples", "install", "network.yaml"), filepath.Join(root, "examples", "install", "usages.yaml"))
+	crd, err := os.ReadFile(podMonitors)
+	must(t, err)
+	s.await(ctx, t, s.apply(ctx, t, string(crd))[0], "established", func(u *unstructured.Unstructured) bool { return strings.Contains(conditions(u), "Established True") })
+	others, err := local.Load(filepath.Join(root, "examples", "install"))
 	must(t, err)
 	var daemons int
 	for _, o := range append(plain, others...) {

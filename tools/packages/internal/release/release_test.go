@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +91,9 @@ func TestManifests(t *testing.T) {
 			"name: p-provider-baremetal", "name: p-function-baremetal", "name: p-configuration-baremetal", // What isn't deleted by mistake.
 			"system:serviceaccount:crossplane-system:p-provider-baremetal", "kind: ValidatingAdmissionPolicy",
 		},
-		"network.yaml": {"kind: NetworkPolicy"},
+		"network.yaml":    {"kind: NetworkPolicy"},
+		"usages-v2.yaml":  {"kind: ClusterUsage", "name: p-configuration-baremetal-v2"},
+		"podmonitor.yaml": {"kind: PodMonitor"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(got[name]), w) {
@@ -99,6 +102,19 @@ func TestManifests(t *testing.T) {
 		}
 		if strings.Contains(string(got[name]), "v0.0.0-dev") {
 			t.Errorf("%s still names the checkout's version", name)
+		}
+	}
+	files, err := filepath.Glob("../../../../examples/install/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no files to be installed: %v", err)
+	}
+	for _, f := range files {
+		in := false
+		for _, sources := range manifests() {
+			in = in || slices.Contains(sources, "examples/install/"+filepath.Base(f))
+		}
+		if !in {
+			t.Errorf("examples/install/%s is in no manifest that users get", filepath.Base(f))
 		}
 	}
 }

@@ -1,0 +1,220 @@
+package install_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/test/docs"
+)
+
+// Blocks of docs/operations that say of themselves that they're run here, by what they have in them.
+const (
+	filesBlock  = "make release "
+	mirrorBlock = "sha256sum "
+	helmBlock   = "helm upgrade "
+	// runHere is what they say.
+	runHere = "test/e2e/install runs it"
+)
+
+// block of a page that names this folder as what runs it, and has those words.
+func block(t *testing.T, page, words string) string {
+	t.Helper()
+	pages, err := docs.Read(filepath.Join(root, "docs", "operations"))
+	must(t, err)
+	for _, b := range pages[page].Other {
+		if strings.Contains(b.NoRun(), runHere) && strings.Contains(b.Text, words) {
+			return b.Text
+		}
+	}
+	t.Fatalf("%s has no block with %q that is run here", page, words)
+	return ""
+}
+
+// TestBlocksAreRun holds that no page sends a reader here for a block that nobody runs.
+func TestBlocksAreRun(t *testing.T) {
+	pages, err := docs.Read(filepath.Join(root, "docs", "operations"))
+	must(t, err)
+	for name, p := range pages {
+		for _, b := range p.Other {
+			known := slices.ContainsFunc([]string{filesBlock, mirrorBlock, helmBlock}, func(w string) bool { return strings.Contains(b.Text, w) })
+			if strings.Contains(b.NoRun(), runHere) && !known {
+				t.Errorf("%s:%d: nobody runs it here", name, b.Line)
+			}
+		}
+	}
+}
+
+// TestAirGapped makes a release without a registry, as docs/operations/air-gapped.md says, carries its folder away, and pushes it from there:
+// what is in the registry then is what was made, digest for digest.
+func TestAirGapped(t *testing.T) {
+	needDebian(t)
+	mirror := serve(t.Context(), t, build(t.Context(), t))
+	outside, inside := checkout(t), t.TempDir()
+	for _, f := range []string{"Makefile", "tools/packages"} {
+		carry(t, filepath.Join(root, filepath.FromSlash(f)), filepath.Join(outside, filepath.FromSlash(f)))
+	}
+	must(t, os.WriteFile(filepath.Join(outside, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n* News.\n"), 0o600))
+	sh := docs.Shell{
+		Table: []string{"MIRROR/PATH", mirror + "/some/path", "linux-amd64", "linux-" + runtime.GOARCH},
+		// The checkout's own program isn't that of other stages, which have theirs in the cache.
+		Env: append(os.Environ(), "CGO_ENABLED=0", "MAKEFLAGS=CACHE="+t.TempDir()),
+	}
+	typed := func(dir, words string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", sh.Fill(block(t, "air-gapped.md", words))) //nolint:gosec // That is what the page is for.
+		cmd.Dir, cmd.Env = dir, sh.Env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		t.Logf("%s", out)
+	}
+	typed(outside, filesBlock)
+	carry(t, filepath.Join(outside, "dist", "release"), filepath.Join(inside, "dist", "release"))
+	typed(inside, mirrorBlock)
+
+	digests, err := os.ReadFile(filepath.Join(inside, "dist", "release", "v0.1.0", "digests.txt"))
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(digests)), "\n")
+	if len(lines) != 6 {
+		t.Errorf("want provider, function, bootd, two configurations and the chart, got %v", lines)
+	}
+	for _, line := range lines {
+		digest, ref, _ := strings.Cut(line, "  ")
+		if got := manifest(t, ref); got != digest {
+			t.Errorf("%s is %s in the mirror, and was made as %s", ref, got, digest)
+		}
+	}
+	bootd, err := os.ReadFile(filepath.Join(inside, "dist", "release", "v0.1.0", "bootd.yaml"))
+	must(t, err)
+	_, image, _ := strings.Cut(string(bootd), "image: ")
+	image, _, _ = strings.Cut(image, "\n")
+	if got := manifest(t, image); !strings.HasSuffix(image, "@"+got) {
+		t.Errorf("bootd's manifest names %s, which isn't in the mirror", image)
+	}
+}
+
+// manifest's digest in a registry, of HOST/NAME:TAG or HOST/NAME@DIGEST, by what the registry sends. "" where there's none.
+func manifest(t *testing.T, ref string) string {
+	t.Helper()
+	host, rest, _ := strings.Cut(ref, "/")
+	name, tag, ok := strings.Cut(rest, "@")
+	if !ok {
+		at := strings.LastIndex(rest, ":")
+		name, tag = rest[:at], rest[at+1:]
+	}
+	r, err := http.Get("http://" + host + "/v2/" + name + "/manifests/" + tag)
+	must(t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	must(t, err)
+	if r.StatusCode != http.StatusOK {
+		return ""
+	}
+	sum := sha256.Sum256(body)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// carry copies a file or a folder.
+func carry(t *testing.T, from, to string) {
+	t.Helper()
+	i, err := os.Stat(from)
+	must(t, err)
+	if i.IsDir() {
+		must(t, os.CopyFS(to, os.DirFS(from)))
+		return
+	}
+	b, err := os.ReadFile(from)
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Dir(to), 0o750))
+	must(t, os.WriteFile(to, b, 0o600)) //nolint:gosec // The test's own folder.
+}
+
+// TestHelmUpgrade upgrades bootd as docs/operations/upgrade.md says, and goes back: what runs then is the chart's own image, with the segments
+// that were set when it was installed.
+func TestHelmUpgrade(t *testing.T) {
+	ctx := t.Context()
+	bin, tool := helm(t), build(ctx, t)
+	registry := serve(ctx, t, tool) + "/some/path"
+	want := map[string]string{}
+	from := checkout(t)
+	for _, v := range []string{"v0.1.0-rc.1", "v0.2.0-rc.1"} {
+		dist := t.TempDir()
+		run(ctx, t, tool, "push", "--registry="+registry, "--version="+v, "--root="+from, "--dist="+dist, "--bare", "--arch="+runtime.GOARCH)
+		b, err := os.ReadFile(filepath.Join(dist, "digests.txt"))
+		must(t, err)
+		for line := range strings.Lines(string(b)) {
+			if digest, ref, _ := strings.Cut(strings.TrimSpace(line), "  "); ref == registry+"/baremetal-bootd:"+v {
+				want[v] = registry + "/baremetal-bootd@" + digest
+			}
+		}
+	}
+	plane := start(ctx, t)
+	t.Setenv("KUBECONFIG", plane.Kubeconfig())
+	crd, err := local.Load(podMonitors)
+	must(t, err)
+	must(t, plane.Apply(ctx, crd...))
+	must(t, plane.Established(ctx, crd...))
+	runs := func(v string) {
+		t.Helper()
+		d := &appsv1.DaemonSet{}
+		must(t, plane.Client().Get(ctx, client.ObjectKey{Namespace: "baremetal-boot", Name: "bootd-r7"}, d))
+		if got := d.Spec.Template.Spec.Containers[0].Image; got != want[v] || got == "" {
+			t.Errorf("%s runs %q, want %q", v, got, want[v])
+		}
+	}
+	run(ctx, t, bin, "install", "bootd", "oci://"+registry+"/charts/baremetal-bootd", "--plain-http", "--version=0.1.0-rc.1",
+		"--namespace=baremetal-boot", "--create-namespace", "--set=segments[0].name=r7,podMonitor.enabled=true")
+	runs("v0.1.0-rc.1")
+	typed := strings.NewReplacer("oci://HOST/PATH", "oci://"+registry, "--version 0.", "--plain-http --version 0.", "helm ", bin+" ").
+		Replace(block(t, "upgrade.md", helmBlock))
+	for _, v := range []string{"v0.2.0-rc.1", "v0.1.0-rc.1"} { // And back, as the page says.
+		run(ctx, t, "bash", "-euc", strings.ReplaceAll(typed, "--version 0.2.0", "--version "+strings.TrimPrefix(v, "v")))
+		runs(v)
+	}
+}
+
+// needDebian skips a test that takes Debian's packages where there are none.
+func needDebian(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		t.Skip("skipped: there's no apt-get here, which bootd's firmware comes from")
+	}
+}
+
+// TestRealImages builds what users get for this machine's architecture twice, from two folders: the same digests, with real programs and
+// Debian's real files. The licences that the copyright files in bootd's image refer to are in it.
+func TestRealImages(t *testing.T) {
+	needDebian(t)
+	ctx, tool := t.Context(), build(t.Context(), t)
+	second := t.TempDir()
+	for _, f := range []string{"go.mod", "go.sum", "LICENSE", "apis", "cmd", "internal", "package", "examples"} {
+		carry(t, filepath.Join(root, f), filepath.Join(second, f))
+	}
+	var digests []string
+	var dist string
+	for _, dir := range []string{root, second} {
+		dist = t.TempDir()
+		run(ctx, t, tool, "build", "--version="+version, "--root="+dir, "--dist="+dist, "--arch="+runtime.GOARCH, "--revision=abc")
+		b, err := os.ReadFile(filepath.Join(dist, "digests.txt"))
+		must(t, err)
+		digests = append(digests, string(b))
+	}
+	if digests[0] != digests[1] || strings.Count(digests[0], "sha256:") != 6 {
+		t.Errorf("two builds differ, or aren't six:\n%s\n%s", digests[0], digests[1])
+	}
+	checkLicences(t, filepath.Join(dist, "oci", "baremetal-bootd"))
+}
