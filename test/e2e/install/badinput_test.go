@@ -2,25 +2,74 @@ package install_test
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
-	"path/filepath"
-	"runtime"
+	"maps"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 )
 
-// badInput installs what can't be installed, and holds that each package says why, and that none of its programs is run.
+// A badPackage is one that can't be installed.
+type badPackage struct {
+	reason, kind, spec string
+	// want are parts of what its conditions say.
+	want []string
+	// lock are parts of what the Lock's conditions say, which is where a dependency that can't be had is explained.
+	lock []string
+	// runs are the packages whose programs are run for it, of those that it pulls.
+	runs []string
+	// everybody says the same while it's there: what was there before too, which runs on.
+	everybody bool
+}
+
+func badPackages(wrong wrongs) map[string]badPackage {
+	controlled := []string{"Healthy False", "cannot establish control of object", "is already controlled by"}
+	return map[string]badPackage{
+		"not-there": {
+			reason: "The version isn't in the registry.", kind: "Provider", spec: `package: "REGISTRY/provider-baremetal:v9.9.9"`,
+			want: []string{"Installed False", "cannot resolve", "MANIFEST_UNKNOWN"},
+		},
+		"crossplane": {
+			reason: "It's for a Crossplane that this one isn't.", kind: "Provider", spec: `package: "` + wrong.newer + `/provider-baremetal:VERSION"`,
+			want: []string{"Healthy False", "incompatible Crossplane version"},
+		},
+		"architecture": {
+			reason: "There's no image for this machine.", kind: "Provider", spec: `package: "` + wrong.foreign + `/provider-baremetal:VERSION"`,
+			want: []string{"Installed False", "no child with platform"},
+		},
+		"password": {
+			reason: "The registry asks for a password, and is given another.", kind: "Provider",
+			spec: `package: "` + wrong.closed + `/provider-baremetal:VERSION"` + "\n  packagePullSecrets: [{name: registry}]",
+			want: []string{"Installed False", "UNAUTHORIZED"},
+		},
+		"two-versions": {
+			reason: "Another version of the provider is installed by another name.", kind: "Provider", spec: `package: "REGISTRY/provider-baremetal:` + second + `"`,
+			want: []string{"Healthy False", "packages in the lock", "/provider-baremetal already exists"}, everybody: true,
+		},
+		"second-provider": {
+			reason: "There's another provider with these kinds.", kind: "Provider", spec: `package: "` + wrong.other + `/provider-baremetal:VERSION"`,
+			want: controlled,
+		},
+		"second-xrds": {
+			reason: "There's another configuration with these composites. It pulls a provider, which conflicts as well, and a function, which nobody asks.",
+			kind:   "Configuration", spec: `package: "` + wrong.other + `/configuration-baremetal:VERSION"`,
+			want: controlled, runs: []string{"other-function-baremetal"},
+		},
+		"no-function": {
+			reason: "The function that its compositions need isn't in its registry.", kind: "Configuration",
+			spec: `package: "` + wrong.partial + `/configuration-baremetal:VERSION"`,
+			want: []string{"Healthy False", "missing dependencies", "/partial/function-baremetal"}, lock: []string{"Resolved False", "NAME_UNKNOWN"},
+		},
+	}
+}
+
+// badInput installs what can't be installed, and holds that each package says why, that none of its programs is run, and that what was
+// there before stays as it was.
 func (s *stage) badInput(ctx context.Context, t *testing.T) {
 	t.Helper()
 	wrong := publishWrong(ctx, t, s.tool, s.registry)
@@ -32,68 +81,140 @@ metadata: {namespace: crossplane-system, name: registry}
 type: kubernetes.io/dockerconfigjson
 stringData: {.dockerconfigjson: '{"auths": {"`+host+`": {"username": "me", "password": "wrong"}}}'}
 `)
-	for name, tc := range map[string]struct {
-		reason, kind, spec string
-		want               []string
-	}{
-		"not-there": {
-			"The version isn't in the registry.", "Provider", `package: "REGISTRY/provider-baremetal:v9.9.9"`,
-			[]string{"Installed False", "cannot resolve", "MANIFEST_UNKNOWN"},
-		},
-		"crossplane": {
-			"It's for a Crossplane that this one isn't.", "Provider", `package: "` + wrong.newer + `/provider-baremetal:` + version + `"`,
-			[]string{"Healthy False", "incompatible Crossplane version"},
-		},
-		"architecture": {
-			"There's no image for this machine.", "Provider", `package: "` + wrong.foreign + `/provider-baremetal:` + version + `"`,
-			[]string{"Installed False", "no child with platform"},
-		},
-		"password": {
-			"The registry asks for a password, and is given another.", "Provider",
-			`package: "` + wrong.closed + `/provider-baremetal:` + version + `"` + "\n  packagePullSecrets: [{name: registry}]",
-			[]string{"Installed False", "UNAUTHORIZED"},
-		},
-		"same-twice": {
-			"The same package is installed by another name.", "Provider", `package: "REGISTRY/provider-baremetal:VERSION"`,
-			[]string{"Healthy False", "packages in the lock", "/provider-baremetal already exists"},
-		},
-		"second-provider": {
-			"There's another provider with these kinds.", "Provider", `package: "` + wrong.other + `/provider-baremetal:` + version + `"`,
-			[]string{"Healthy False", "cannot establish control of object", "is already controlled by"},
-		},
-		"second-xrds": {
-			"There's another configuration with these composites.", "Configuration",
-			`package: "` + wrong.other + `/configuration-baremetal:` + version + `"` + "\n  skipDependencyResolution: true",
-			[]string{"Healthy False", "cannot establish control of object", "is already controlled by"},
-		},
-		"no-function": {
-			"The function that its compositions need isn't in its registry.", "Configuration", `package: "` + wrong.partial + `/configuration-baremetal:` + version + `"`,
-			[]string{"Healthy False", "missing dependencies", "/partial/function-baremetal"},
-		},
-	} {
+	runs := s.running(ctx, t)
+	s.pretend(ctx, t)
+	s.originalsSay(ctx, t, healthy())
+	for name, tc := range badPackages(wrong) {
 		t.Run(name, func(t *testing.T) {
+			before := s.health(ctx, t)
 			s.apply(ctx, t, "apiVersion: pkg.crossplane.io/v1\nkind: "+tc.kind+"\nmetadata: {name: "+name+"}\nspec:\n  "+tc.spec+"\n")
+			t.Cleanup(func() { s.onlyOriginals(context.WithoutCancel(ctx), t) })
 			o := object("pkg.crossplane.io/v1", tc.kind, "", name)
-			t.Cleanup(func() { must(t, client.IgnoreNotFound(s.kube.Delete(context.WithoutCancel(ctx), o))) })
-			s.await(ctx, t, o, tc.reason+" It's to say "+strings.Join(tc.want, ", "), func(u *unstructured.Unstructured) bool {
-				said := conditions(u)
-				for _, w := range tc.want {
-					if !strings.Contains(said, w) {
-						return false
-					}
-				}
-				return true
-			})
-			if name == "no-function" {
-				s.await(ctx, t, object("pkg.crossplane.io/v1beta1", "Lock", "", "lock"), "the Lock is to say why", func(u *unstructured.Unstructured) bool {
-					return strings.Contains(conditions(u), "Resolved False") && strings.Contains(conditions(u), "NAME_UNKNOWN")
-				})
-			}
+			s.await(ctx, t, o, tc.reason+" It's to say "+strings.Join(tc.want, ", "), says(tc.want))
+			s.await(ctx, t, object("pkg.crossplane.io/v1beta1", "Lock", "", "lock"), "the Lock is to say why", says(tc.lock))
 			t.Log(conditions(o))
-			if revision := text(o, "status", "currentRevision"); revision != "" && tc.kind == "Provider" {
-				s.absent(ctx, t, object("apps/v1", "Deployment", local.CrossplaneNamespace, revision))
+			for _, pulled := range tc.runs {
+				revision := s.revision(ctx, t, "Function", pulled)
+				s.await(ctx, t, object("apps/v1", "Deployment", local.CrossplaneNamespace, revision), "a Deployment", exists)
+			}
+			want, got := maps.Clone(runs), s.running(ctx, t)
+			for _, pulled := range tc.runs {
+				want[pulled] = got[pulled]
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("what runs, -want +got:\n%s", diff)
+			}
+			if tc.everybody {
+				s.originalsSay(ctx, t, tc.want)
+			} else if diff := cmp.Diff(before, s.health(ctx, t)); diff != "" {
+				t.Errorf("what was there before isn't as it was, -before +after:\n%s", diff)
 			}
 		})
+	}
+}
+
+// originals are the packages that were there before, by kind.
+func originals() map[string][]string {
+	return map[string][]string{
+		"Provider":      {"some-path-provider-baremetal"},
+		"Function":      {"some-path-function-baremetal"},
+		"Configuration": {"some-path-configuration-baremetal", "some-path-configuration-baremetal-v2"},
+	}
+}
+
+// running are the Deployments of packages, by the package, with their UIDs.
+func (s *stage) running(ctx context.Context, t *testing.T) map[string]string {
+	t.Helper()
+	all := &unstructured.UnstructuredList{}
+	all.SetAPIVersion("apps/v1")
+	all.SetKind("DeploymentList")
+	must(t, s.kube.List(ctx, all, client.InNamespace(local.CrossplaneNamespace)))
+	out := map[string]string{}
+	for _, d := range all.Items {
+		out[d.GetName()[:strings.LastIndex(d.GetName(), "-")]] = string(d.GetUID())
+	}
+	return out
+}
+
+// pretend says of the Deployments that are there what a cluster with nodes would, so that their packages can be Healthy.
+func (s *stage) pretend(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for _, kind := range []string{"Provider", "Function"} {
+		for _, name := range originals()[kind] {
+			d := object("apps/v1", "Deployment", local.CrossplaneNamespace, s.revision(ctx, t, kind, name))
+			status := []byte(`{"status": {"conditions": [{"type": "Available", "status": "True", "reason": "Pretended", "message": "there are no nodes here"}]}}`)
+			must(t, s.kube.Status().Patch(ctx, d, client.RawPatch("application/merge-patch+json", status)))
+		}
+	}
+}
+
+// originalsSay waits until the conditions of everything that was there before say that.
+func (s *stage) originalsSay(ctx context.Context, t *testing.T, want []string) {
+	t.Helper()
+	for kind, names := range originals() {
+		for _, name := range names {
+			s.await(ctx, t, object("pkg.crossplane.io/v1", kind, "", name), "It's to say "+strings.Join(want, ", "), says(want))
+		}
+	}
+}
+
+func healthy() []string { return []string{"Healthy True", "Installed True"} }
+
+// health of what was there before, and since when it's so.
+func (s *stage) health(ctx context.Context, t *testing.T) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	for kind, names := range originals() {
+		for _, name := range names {
+			o := object("pkg.crossplane.io/v1", kind, "", name)
+			must(t, s.kube.Get(ctx, client.ObjectKeyFromObject(o), o))
+			all, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
+			must(t, err)
+			for _, c := range all {
+				if m := toMap(c); m["type"] == "Healthy" {
+					out[kind+" "+name] = m
+				}
+			}
+		}
+	}
+	return out
+}
+
+// onlyOriginals deletes all other packages, and waits until what was there before is Healthy. What one of them asks for is pulled again
+// as long as that one isn't gone.
+func (s *stage) onlyOriginals(ctx context.Context, t *testing.T) {
+	t.Helper()
+	s.await(ctx, t, object("pkg.crossplane.io/v1beta1", "Lock", "", "lock"), "only of what was there before", func(u *unstructured.Unstructured) bool {
+		all, _, err := unstructured.NestedSlice(u.Object, "packages")
+		return s.deleteOthers(ctx, t) == 0 && err == nil && len(all) == 4
+	})
+	s.originalsSay(ctx, t, healthy())
+}
+
+// deleteOthers than the originals, and say how many there were.
+func (s *stage) deleteOthers(ctx context.Context, t *testing.T) int {
+	t.Helper()
+	others := 0
+	for _, kind := range []string{"Configuration", "Provider", "Function"} {
+		all := &unstructured.UnstructuredList{}
+		all.SetAPIVersion("pkg.crossplane.io/v1")
+		all.SetKind(kind + "List")
+		must(t, s.kube.List(ctx, all))
+		for i := range all.Items {
+			if o := &all.Items[i]; !slices.Contains(originals()[kind], o.GetName()) {
+				others++
+				must(t, client.IgnoreNotFound(s.kube.Delete(ctx, o, client.PropagationPolicy("Foreground"))))
+			}
+		}
+	}
+	return others
+}
+
+// says accepts an object whose conditions have all of these.
+func says(want []string) func(*unstructured.Unstructured) bool {
+	return func(u *unstructured.Unstructured) bool {
+		said := conditions(u)
+		return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(said, w) })
 	}
 }
 
@@ -106,65 +227,4 @@ func conditions(u *unstructured.Unstructured) string {
 		out.WriteString(text(m, "type") + " " + text(m, "status") + " " + text(m, "reason") + " " + text(m, "message") + "\n")
 	}
 	return out.String()
-}
-
-// wrongs are where packages are that can't be installed.
-type wrongs struct{ newer, foreign, other, closed, partial string }
-
-func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wrongs {
-	t.Helper()
-	host, _, _ := strings.Cut(registry, "/")
-	w := wrongs{newer: host + "/newer", foreign: host + "/foreign", other: host + "/other"}
-	push := func(to, root, arch string) {
-		t.Helper()
-		run(ctx, t, tool, "push", "--registry="+to, "--version="+version, "--root="+root, "--dist="+t.TempDir(), "--bare", "--arch="+arch)
-	}
-	newer := checkout(t)
-	meta := filepath.Join(newer, "package", "provider", "crossplane.yaml")
-	b, err := os.ReadFile(meta)
-	must(t, err)
-	must(t, os.WriteFile(meta, []byte(strings.ReplaceAll(string(b), ">=v2.0.0-0", ">=v99.0.0")), 0o600)) //nolint:gosec // The test's own copy.
-	push(w.newer, newer, runtime.GOARCH)
-	push(w.other, checkout(t), runtime.GOARCH)
-	push(w.foreign, checkout(t), map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
-
-	closed := httptest.NewServer(http.HandlerFunc(shut))
-	t.Cleanup(closed.Close)
-	w.closed = strings.TrimPrefix(closed.URL, "http://") + "/closed"
-
-	var hidden atomic.Bool
-	partial := httptest.NewServer(lacking(t, host, &hidden))
-	t.Cleanup(partial.Close)
-	w.partial = strings.TrimPrefix(partial.URL, "http://") + "/partial"
-	push(w.partial, checkout(t), runtime.GOARCH)
-	hidden.Store(true)
-	return w
-}
-
-// shut is a registry to which nobody has the password.
-func shut(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
-	refuse(w, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
-}
-
-// lacking stands before a registry, which has no function once hidden is set.
-func lacking(t *testing.T, host string, hidden *atomic.Bool) http.Handler {
-	t.Helper()
-	to, err := url.Parse("http://" + host)
-	must(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if hidden.Load() && strings.Contains(r.URL.Path, "function-baremetal") {
-			refuse(w, http.StatusNotFound, "NAME_UNKNOWN", "repository name not known to registry")
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	})
-}
-
-// refuse answers as registries do.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `{"errors":[{"code":%q,"message":%q}]}`, code, message) // A client that has gone hears nothing.
 }

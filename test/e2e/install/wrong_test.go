@@ -1,0 +1,83 @@
+package install_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// second is another version of everything, which is beside the first one in its registry.
+const second = "v0.1.0-rc.2"
+
+// wrongs are where packages are that can't be installed. newer has one for a Crossplane that is newer than the one here: there's no older
+// Crossplane here to refuse ours, and a constraint that isn't met is the same to it either way.
+type wrongs struct{ newer, foreign, other, closed, partial string }
+
+func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wrongs {
+	t.Helper()
+	host, _, _ := strings.Cut(registry, "/")
+	w := wrongs{newer: host + "/newer", foreign: host + "/foreign", other: host + "/other"}
+	pushAs := func(version, to, root, arch string) {
+		t.Helper()
+		run(ctx, t, tool, "push", "--registry="+to, "--version="+version, "--root="+root, "--dist="+t.TempDir(), "--bare", "--arch="+arch)
+	}
+	push := func(to, root, arch string) { pushAs(version, to, root, arch) }
+	pushAs(second, registry, checkout(t), runtime.GOARCH)
+	newer := checkout(t)
+	meta := filepath.Join(newer, "package", "provider", "crossplane.yaml")
+	b, err := os.ReadFile(meta)
+	must(t, err)
+	must(t, os.WriteFile(meta, []byte(strings.ReplaceAll(string(b), ">=v2.0.0-0", ">=v99.0.0")), 0o600)) //nolint:gosec // The test's own copy.
+	push(w.newer, newer, runtime.GOARCH)
+	push(w.other, checkout(t), runtime.GOARCH)
+	push(w.foreign, checkout(t), map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
+
+	closed := httptest.NewServer(http.HandlerFunc(shut))
+	t.Cleanup(closed.Close)
+	w.closed = strings.TrimPrefix(closed.URL, "http://") + "/closed"
+
+	var hidden atomic.Bool
+	partial := httptest.NewServer(lacking(t, host, &hidden))
+	t.Cleanup(partial.Close)
+	w.partial = strings.TrimPrefix(partial.URL, "http://") + "/partial"
+	push(w.partial, checkout(t), runtime.GOARCH)
+	hidden.Store(true)
+	return w
+}
+
+// shut is a registry to which nobody has the password.
+func shut(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+	refuse(w, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
+}
+
+// lacking stands before a registry, which has no function once hidden is set.
+func lacking(t *testing.T, host string, hidden *atomic.Bool) http.Handler {
+	t.Helper()
+	to, err := url.Parse("http://" + host)
+	must(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hidden.Load() && strings.Contains(r.URL.Path, "function-baremetal") {
+			refuse(w, http.StatusNotFound, "NAME_UNKNOWN", "repository name not known to registry")
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers as registries do.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"errors":[{"code":%q,"message":%q}]}`, code, message) // A client that has gone hears nothing.
+}
