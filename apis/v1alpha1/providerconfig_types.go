@@ -116,7 +116,7 @@ type NetBoxConfig struct {
 	// TLS says how NetBox's certificate is judged; System where absent.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
-	// RequestsPerSecond is the most that we ask of this NetBox. 20 where absent.
+	// RequestsPerSecond is the most that we ask of this NetBox; where absent, as much as it answers, 16 requests at once.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000

@@ -35,7 +35,7 @@ type cli struct {
 	Poll                     time.Duration    `default:"1m" env:"POLL_INTERVAL" help:"How often a resource is looked at that is as it should be."`
 	MinPoll                  time.Duration    `default:"10s" help:"The shortest poll interval that a resource's annotation may ask for."`
 	Sync                     time.Duration    `default:"1h" env:"SYNC_INTERVAL" help:"How often everything is looked at." short:"s"`
-	MaxReconcileRate         int              `default:"50" env:"MAX_RECONCILE_RATE" help:"How many reconciles may start per second, and run at once for one kind."`
+	MaxReconcileRate         int              `default:"200" env:"MAX_RECONCILE_RATE" help:"How many reconciles may start per second; up to 50 run at once for one kind."`
 	EnableManagementPolicies bool             `default:"true" env:"ENABLE_MANAGEMENT_POLICIES" help:"Respect spec.managementPolicies." negatable:""`
 	EnableChangelogs         bool             `env:"ENABLE_CHANGE_LOGS" help:"Send each change of an external thing to the change log's socket."`
 	ChangelogsSocketPath     string           `default:"/var/run/changelogs/changelogs.sock" env:"CHANGELOGS_SOCKET_PATH" help:"The change log's socket."`

@@ -28,7 +28,7 @@ func parse(t *testing.T, args ...string) cli {
 func TestFlags(t *testing.T) {
 	defaults := cli{
 		Namespace: "crossplane-system", BootNamespace: "baremetal-boot", Poll: time.Minute, MinPoll: 10 * time.Second, Sync: time.Hour,
-		MaxReconcileRate: 50, EnableManagementPolicies: true, ChangelogsSocketPath: "/var/run/changelogs/changelogs.sock",
+		MaxReconcileRate: 200, EnableManagementPolicies: true, ChangelogsSocketPath: "/var/run/changelogs/changelogs.sock",
 		MetricsBindAddress: ":8080", HealthProbeBindAddress: ":8081",
 	}
 	cases := map[string]struct {

@@ -91,6 +91,9 @@ func stripSecret(o any) (any, error) {
 	return o, nil
 }
 
+// mostAtOnce is how many reconciles of a kind run at once, whatever their rate: what a BMC or a NetBox keeps waiting waits in few of them.
+const mostAtOnce = 50
+
 // runtimeOptions are crossplane-runtime's.
 func runtimeOptions(s Settings) (xpcontroller.Options, error) {
 	mrs, states := managed.NewMRMetricRecorder(), statemetrics.NewMRStateMetrics()
@@ -103,7 +106,7 @@ func runtimeOptions(s Settings) (xpcontroller.Options, error) {
 		Logger:                  logging.NewLogrLogger(s.Log),
 		GlobalRateLimiter:       ratelimiter.NewGlobal(s.MaxReconcileRate),
 		PollInterval:            s.Poll,
-		MaxConcurrentReconciles: s.MaxReconcileRate,
+		MaxConcurrentReconciles: min(s.MaxReconcileRate, mostAtOnce),
 		Features:                &feature.Flags{},
 		Gate:                    new(gate.Gate[schema.GroupVersionKind]),
 		MetricOptions: &xpcontroller.MetricOptions{

@@ -36,7 +36,7 @@ type Settings struct {
 	// Poll is between looks at a resource that is as it should be, MinPoll the shortest that an annotation may ask for, Sync
 	// between times at which everything is looked at.
 	Poll, MinPoll, Sync time.Duration
-	// MaxReconcileRate is how many reconciles may be started per second, and how many may run at once for a kind.
+	// MaxReconcileRate is how many reconciles may be started per second, and how many may run at once for a kind, up to 50.
 	MaxReconcileRate int
 	// ManagementPolicies respects spec.managementPolicies. Without it, a resource with any but the default is refused.
 	ManagementPolicies bool

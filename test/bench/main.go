@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"syscall"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
@@ -29,27 +30,60 @@ func main() {
 // A figure is one thing that is measured.
 type figure struct {
 	name, unit string
-	// what is run, for a person.
-	what string
-	// limit that the figure must stay below.
+	// limit that the figure must stay below, or reach where atLeast is set.
 	limit   float64
-	measure func(context.Context, *lab.Lab) (float64, error)
+	atLeast bool
 }
 
-func figures() []figure {
-	return []figure{
+// A bench measures figures on one lab.
+type bench struct {
+	figures []figure
+	// what is run, for a person.
+	what string
+	// provider's command line beside the lab's own.
+	provider []string
+	measure  func(context.Context, *lab.Lab) (map[string]float64, error)
+}
+
+func benches() []bench {
+	return []bench{
 		{
-			name: "claim_to_dhcp_ready", unit: "s", limit: 3, measure: claimToDHCPReady,
+			figures: []figure{{name: "claim_to_dhcp_ready", unit: "s", limit: 3}}, measure: alone("claim_to_dhcp_ready", claimToDHCPReady),
 			what: fmt.Sprintf("median over %d claims, one after another, from applied to served by a bootd that waits for the first DISCOVER; emulators without delay", claims),
 		},
 		{
-			name: "demo_claims_to_ready", unit: "s", limit: 20, measure: demoClaimsToReady,
+			figures: []figure{{name: "demo_claims_to_ready", unit: "s", limit: 20}}, measure: alone("demo_claims_to_ready", demoClaimsToReady),
 			what: "four claims of examples/demo, applied at once, until all are Ready",
 		},
 		{
-			name: "provider_rss_1000", unit: "MB", limit: 120, measure: providerRSS,
+			figures: []figure{{name: "provider_rss_1000", unit: "MB", limit: 120}}, measure: alone("provider_rss_1000", providerRSS),
 			what: fmt.Sprintf("memory of the provider's process with %d BootEntries, all planned and with their session, %s after the last of them", manyEntries, settle),
 		},
+		{
+			figures: []figure{
+				{name: figureAlloc, unit: "s", limit: 20}, {name: figureRatio, unit: "of 1", limit: 0.5, atLeast: true},
+				{name: figureFair, unit: "s", limit: 3}, {name: figureRelease, unit: "s", limit: 20},
+			},
+			measure: allocations,
+			what: fmt.Sprintf("%d NetBoxIPAddresses from one /20, applied at once, until all are Ready, and until all are gone; meanwhile %d others, one on another prefix and "+
+				"ten among ten with a tenant that isn't there; bare POSTs at once before; the emulator takes %s a request, %s of them under its one lock to make one", manyAddresses, fairOnes, latency, hold),
+		},
+		{
+			figures: []figure{
+				{name: figureRestart, unit: "requests", limit: 21}, {name: figureSteady, unit: "requests per object and poll", limit: 0.01},
+				{name: figureRSS, unit: "MB", limit: 200}, {name: figureCPU, unit: "cores", limit: 0.05},
+			},
+			measure: steady, provider: []string{"--poll=" + poll.String()},
+			what: fmt.Sprintf("%d NetBoxIPAddresses that are as they should be, poll %s: the provider started again until all were looked at, then for %s", steadyAddresses, poll, watched),
+		},
+	}
+}
+
+// alone is a bench of one figure.
+func alone(name string, measure func(context.Context, *lab.Lab) (float64, error)) func(context.Context, *lab.Lab) (map[string]float64, error) {
+	return func(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
+		v, err := measure(ctx, l)
+		return map[string]float64{name: v}, err
 	}
 }
 
@@ -62,12 +96,12 @@ func run(only string) error {
 	defer cancel()
 	var errs []error
 	ran := 0
-	for _, f := range figures() {
-		if !match.MatchString(f.name) {
+	for _, b := range benches() {
+		if !slices.ContainsFunc(b.figures, func(f figure) bool { return match.MatchString(f.name) }) {
 			continue
 		}
 		ran++
-		errs = append(errs, f.run(ctx))
+		errs = append(errs, b.run(ctx))
 	}
 	if ran == 0 {
 		return fmt.Errorf("no figure matches %q", only)
@@ -75,29 +109,42 @@ func run(only string) error {
 	return errors.Join(errs...)
 }
 
-// run measures one figure on a lab of its own, so that none disturbs another.
-func (f figure) run(ctx context.Context) error {
+// run measures on a lab of its own, so that no bench disturbs another.
+func (b bench) run(ctx context.Context) error {
+	name := b.figures[0].name
 	cache, err := programs.Cache()
 	if err != nil {
 		return err
 	}
-	say := func(s string) { fmt.Fprintf(os.Stderr, "bench: %s: %s\n", f.name, s) }
-	l, err := lab.Start(ctx, lab.Options{StateDir: filepath.Join(cache, "bench"), Say: say})
+	say := func(s string) { fmt.Fprintf(os.Stderr, "bench: %s: %s\n", name, s) }
+	l, err := lab.Start(ctx, lab.Options{StateDir: filepath.Join(cache, "bench"), Say: say, ProviderArgs: b.provider})
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer l.Stop()
 	if err := l.FillRack(ctx); err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	fmt.Printf("ran %s: %s\n", f.name, f.what)
-	value, err := f.measure(ctx, l)
+	fmt.Printf("ran %s: %s\n", name, b.what)
+	values, err := b.measure(ctx, l)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	fmt.Printf("figure %s %.2f %s\n", f.name, value, f.unit)
-	if value >= f.limit {
-		return fmt.Errorf("%s is %.2f %s, which is not below %g", f.name, value, f.unit, f.limit)
+	var errs []error
+	for _, f := range b.figures {
+		errs = append(errs, f.judge(values[f.name]))
+	}
+	return errors.Join(errs...)
+}
+
+// judge prints a figure, and says whether it's as it should be.
+func (f figure) judge(value float64) error {
+	fmt.Printf("figure %s %.4g %s\n", f.name, value, f.unit)
+	switch {
+	case f.atLeast && value < f.limit:
+		return fmt.Errorf("%s is %.4g %s, which is below %g", f.name, value, f.unit, f.limit)
+	case !f.atLeast && value >= f.limit:
+		return fmt.Errorf("%s is %.4g %s, which is not below %g", f.name, value, f.unit, f.limit)
 	}
 	return nil
 }

@@ -26,9 +26,11 @@ func TestMedian(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(_[a-z0-9]+)*$`)
-	for _, f := range figures() {
-		if !name.MatchString(f.name) || f.unit == "" || f.what == "" || f.limit <= 0 {
-			t.Errorf("figure %q isn't whole: %+v", f.name, f)
+	for _, b := range benches() {
+		for _, f := range b.figures {
+			if !name.MatchString(f.name) || f.unit == "" || b.what == "" || f.limit <= 0 {
+				t.Errorf("figure %q isn't whole: %+v", f.name, f)
+			}
 		}
 	}
 	if err := run("("); err == nil {

@@ -21,8 +21,11 @@ func (c *Client) Allocate(ctx context.Context, p Prefix, r Request) (IPAddress, 
 		path: fmt.Sprintf("ipam/prefixes/%d/available-ips/", p.ID), want: http.StatusCreated,
 	}
 	ip, err := c.create(ctx, k, r, "", 0)
-	if e := new(Error); errors.As(err, &e) && e.Status == http.StatusConflict {
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict {
 		e.Kind, e.Reason = KindFull, "no address of it is free"
+	}
+	if IsNotFound(err) {
+		c.prefixes.forget()
 	}
 	if err != nil {
 		return IPAddress{}, err
@@ -71,6 +74,7 @@ func (c *Client) one(ctx context.Context, k call) (IPAddress, error) {
 		return IPAddress{}, reply{status: k.want, contentType: "application/json"}.torn(k, "its answer isn't an address", err)
 	}
 	ip.ETag = a.header.Get("ETag")
+	c.view.put(sighting{ip: ip})
 	return ip, nil
 }
 
@@ -101,6 +105,7 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 	if wrong == "" {
 		return ip, nil
 	}
+	c.prefixes.forget()
 	kind := KindUnexpected
 	if wrong == "marker" {
 		kind = KindMarkerField
@@ -212,7 +217,8 @@ func (c *Client) delete(ctx context.Context, ip IPAddress) error {
 	k := c.idCall("delete", http.MethodDelete, ip.ID, http.StatusNoContent)
 	k.ifMatch = ip.ETag
 	_, err := c.do(ctx, k)
-	if IsNotFound(err) {
+	if err == nil || IsNotFound(err) {
+		c.view.put(sighting{ip: ip, gone: true})
 		return nil
 	}
 	return err

@@ -11,12 +11,14 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
 const (
-	// defaultRate is requestsPerSecond where a provider config doesn't say. NetBox itself never says 429; it just queues.
-	defaultRate = 20
+	// inFlight is how many calls of a connection are under way at once: as many as a NetBox has threads, so that it's never idle and
+	// its queue stays with us. It never says 429 itself; it just queues.
+	inFlight = 16
 	// defaultTimeout is one call's. 64 allocations at once wait 5 s in NetBox's own queue on a slow
 	// machine, and a cold worker needs another 5: giving up early only makes outcomes unknown.
 	defaultTimeout = 55 * time.Second
@@ -38,9 +40,11 @@ type Config struct {
 	Token string
 	// MarkerField is the name of the unique text custom field on ipam.ipaddress that carries our marker.
 	MarkerField string
+	// MarkersBegin is what all markers of this cluster begin with, such as its id and a slash. Seen looks for these; "" has no looks.
+	MarkersBegin string
 	// TLS says whom to trust; the zero value means the system's authorities.
 	TLS TLS
-	// RequestsPerSecond caps calls of this connection; 0 means 20.
+	// RequestsPerSecond caps calls of this connection; 0 means as many as NetBox answers, 16 at once.
 	RequestsPerSecond float64
 	// Timeout of one call, connecting included; 0 means 55 s.
 	Timeout time.Duration
@@ -80,9 +84,14 @@ type Client struct {
 	base    *url.URL
 	auth    string
 	field   string
+	begins  string
 	http    *http.Client
 	limiter *rate.Limiter
+	slots   *semaphore.Weighted
 	proof   proof
+	view    *view
+	// prefixes found lately.
+	prefixes *memo[prefixKey, Prefix]
 }
 
 // New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
@@ -107,14 +116,14 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	perSecond := cfg.RequestsPerSecond
-	if perSecond <= 0 {
-		perSecond = defaultRate
+	limiter := rate.NewLimiter(rate.Inf, 0)
+	if cfg.RequestsPerSecond > 0 {
+		limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
 	}
 	return &Client{
-		base: base, auth: auth, field: cfg.MarkerField, http: hc,
-		limiter: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond))),
-		proof:   newProof(o.now),
+		base: base, auth: auth, field: cfg.MarkerField, begins: cfg.MarkersBegin, http: hc,
+		limiter: limiter, slots: semaphore.NewWeighted(inFlight),
+		proof: newProof(o.now), view: newView(o.now), prefixes: newMemo[prefixKey, Prefix](o.now),
 	}, nil
 }
 
@@ -168,10 +177,13 @@ func checkFieldName(name string) error {
 	return nil
 }
 
-// wait takes one slot of the connection's rate. Nothing has been sent when it fails.
-func (c *Client) wait(ctx context.Context, k call) error {
+// wait takes one slot of the connection, which release gives back. Nothing has been sent when it fails.
+func (c *Client) wait(ctx context.Context, k call) (release func(), err error) {
 	if err := c.limiter.Wait(ctx); err != nil {
-		return k.failed(KindUnreachable, "the rate limit of this connection left no slot before the deadline", err)
+		return nil, k.failed(KindUnreachable, "the rate limit of this connection left no slot before the deadline", err)
 	}
-	return nil
+	if err := c.slots.Acquire(ctx, 1); err != nil {
+		return nil, k.failed(KindUnreachable, "other calls of this connection were still waiting for their answers at the deadline", err)
+	}
+	return func() { c.slots.Release(1) }, nil
 }

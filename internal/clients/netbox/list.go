@@ -31,7 +31,7 @@ func list[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, e
 func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) ([]T, error) {
 	var all []T
 	for range maxPages {
-		k.query = paged(k.query, len(all))
+		k.query = paged(k.query, pageSize, len(all))
 		p, err := list(ctx, c, k, item)
 		if err != nil {
 			return nil, err
@@ -44,12 +44,12 @@ func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T
 	return nil, k.failed(KindUnexpected, "its list doesn't end", nil)
 }
 
-func paged(q url.Values, offset int) url.Values {
+func paged(q url.Values, limit, offset int) url.Values {
 	q = maps.Clone(q)
 	if q == nil {
 		q = url.Values{}
 	}
-	q.Set("limit", strconv.Itoa(pageSize))
+	q.Set("limit", strconv.Itoa(limit))
 	q.Set("offset", strconv.Itoa(offset))
 	return q
 }

@@ -3,12 +3,14 @@ package netbox
 import (
 	"reflect"
 	"sync"
+	"time"
 )
 
 // A Pool keeps one Client per connection, so that all resources of one ProviderConfig share its rate
 // limit and its knowledge of the marker field. It is safe for concurrent use.
 type Pool struct {
 	opts []Option
+	now  func() time.Time
 
 	mu      sync.Mutex
 	entries map[string]entry
@@ -17,11 +19,16 @@ type Pool struct {
 type entry struct {
 	cfg    Config
 	client *Client
+	used   time.Time
 }
 
 // NewPool returns an empty pool whose clients get opts.
 func NewPool(opts ...Option) *Pool {
-	return &Pool{opts: opts, entries: map[string]entry{}}
+	o := options{now: time.Now}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return &Pool{opts: opts, now: o.now, entries: map[string]entry{}}
 }
 
 // Client returns the connection named key (a ProviderConfig's UID), made anew when its settings or its
@@ -31,6 +38,8 @@ func (p *Pool) Client(key string, cfg Config) (*Client, error) {
 	defer p.mu.Unlock()
 	old, ok := p.entries[key]
 	if ok && reflect.DeepEqual(old.cfg, cfg) {
+		old.used = p.now()
+		p.entries[key] = old
 		return old.client, nil
 	}
 	c, err := New(cfg, p.opts...)
@@ -40,6 +49,23 @@ func (p *Pool) Client(key string, cfg Config) (*Client, error) {
 	if ok {
 		old.client.Close()
 	}
-	p.entries[key] = entry{cfg: cfg, client: c}
+	p.entries[key] = entry{cfg: cfg, client: c, used: p.now()}
 	return c, nil
+}
+
+// Used returns the connections that were asked for within a time, and lets go of the others: nobody keeps the token of a ProviderConfig
+// that is gone.
+func (p *Pool) Used(within time.Duration) []*Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []*Client
+	for key, e := range p.entries {
+		if p.now().Sub(e.used) > within {
+			e.client.Close()
+			delete(p.entries, key)
+			continue
+		}
+		out = append(out, e.client)
+	}
+	return out
 }

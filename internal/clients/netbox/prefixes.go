@@ -47,11 +47,22 @@ func (v VRFRef) matches(got *VRF) bool {
 	return false
 }
 
+// A prefixKey is what a prefix was looked for by.
+type prefixKey struct {
+	cidr   string
+	vrf    VRFRef
+	number int64
+}
+
 // FindPrefix returns the one prefix with this CIDR in this table. None is KindNotFound; several, as
 // NetBox allows within one table and across VRFs of one name, are KindAmbiguous. VRFs are told by what
 // the prefixes themselves say, since ?vrf= takes an RD, answers 400 to an unknown one, and needs a
-// right of its own.
+// right of its own. One that was found is remembered for a minute.
 func (c *Client) FindPrefix(ctx context.Context, cidr string, vrf VRFRef) (Prefix, error) {
+	return c.prefixes.of(prefixKey{cidr: cidr, vrf: vrf}, func() (Prefix, error) { return c.findPrefix(ctx, cidr, vrf) })
+}
+
+func (c *Client) findPrefix(ctx context.Context, cidr string, vrf VRFRef) (Prefix, error) {
 	k := call{
 		op: "find in " + vrf.String() + " the prefix", subject: cidr,
 		method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK,
@@ -92,8 +103,12 @@ func choosePrefix(k call, want netip.Prefix, vrf VRFRef, all []Prefix) (Prefix, 
 	return Prefix{}, k.failed(KindAmbiguous, "NetBox has several, numbers "+strings.Join(ids, ", ")+"; name one by its id", nil)
 }
 
-// GetPrefix reads one prefix by its number.
+// GetPrefix reads one prefix by its number. One that was found is remembered for a minute.
 func (c *Client) GetPrefix(ctx context.Context, number int64) (Prefix, error) {
+	return c.prefixes.of(prefixKey{number: number}, func() (Prefix, error) { return c.getPrefix(ctx, number) })
+}
+
+func (c *Client) getPrefix(ctx context.Context, number int64) (Prefix, error) {
 	k := call{
 		op: "read prefix number", subject: fmt.Sprint(number),
 		method: http.MethodGet, path: fmt.Sprintf("ipam/prefixes/%d/", number), want: http.StatusOK,

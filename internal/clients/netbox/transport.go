@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -21,6 +22,15 @@ type call struct {
 	body        any
 	ifMatch     string
 	want        int // the one status that means done
+	most        int // bytes that are read of the answer; 0: maxBody
+}
+
+// limit is how much of an answer is read.
+func (k call) limit() int {
+	if k.most > 0 {
+		return k.most
+	}
+	return maxBody
 }
 
 // failed words a failure without an answer.
@@ -52,9 +62,11 @@ func (c *Client) do(ctx context.Context, k call) (answer, error) {
 }
 
 func (c *Client) once(ctx context.Context, k call) (answer, error) {
-	if err := c.wait(ctx, k); err != nil {
+	release, err := c.wait(ctx, k)
+	if err != nil {
 		return answer{}, err
 	}
+	defer release()
 	req, err := c.request(ctx, k)
 	if err != nil {
 		return answer{}, k.failed(KindInvalid, "the request can't be built", err)
@@ -64,7 +76,7 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 		return answer{}, classifyTransport(k, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(k.limit())+1))
 	return judge(k, resp.StatusCode, resp.Header, body, err)
 }
 
@@ -75,8 +87,8 @@ func judge(k call, status int, h http.Header, body []byte, readErr error) (answe
 	switch {
 	case readErr != nil:
 		return answer{}, r.torn(k, "the answer broke off", readErr)
-	case len(body) > maxBody:
-		return answer{}, r.torn(k, "the answer is larger than 4 MiB", nil)
+	case len(body) > k.limit():
+		return answer{}, r.torn(k, fmt.Sprintf("the answer is larger than %d MiB", k.limit()>>20), nil)
 	case status != k.want:
 		return answer{}, r.refused(k)
 	case status == http.StatusNoContent:
@@ -136,7 +148,7 @@ func httpClient(cfg Config, o options) (*http.Client, error) {
 			// A proxy would see the token, and resolve the name where our checks don't reach: none is used.
 			Proxy:                  nil,
 			MaxResponseHeaderBytes: 64 << 10,
-			MaxIdleConnsPerHost:    4,
+			MaxIdleConnsPerHost:    inFlight,
 			IdleConnTimeout:        30 * time.Second,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -29,6 +29,7 @@ type Reader interface {
 	HasFree(ctx context.Context, p netbox.Prefix) (bool, error)
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
+	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
 }
 
@@ -59,6 +60,8 @@ type Options struct {
 	ClusterID string
 	// Failpoint is called with "netbox-after-post" between a record's creation and its recording; nil does nothing.
 	Failpoint func(name string)
+	// MaxAge is how old what is known of a record may be for it to be left alone; 0 reads each record at each look.
+	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -103,7 +106,7 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
 		e.of = cfg.Identity
-		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg))
+		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg, c.ClusterID))
 	}
 	if err == nil {
 		return e, nil
@@ -131,8 +134,8 @@ func fieldOf(c v1alpha1.NetBoxConfig) string {
 }
 
 // clientConfig translates settings into the client's.
-func clientConfig(c config.NetBox) netbox.Config {
-	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config)}
+func clientConfig(c config.NetBox, clusterID string) netbox.Config {
+	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config), MarkersBegin: clusterID + "/"}
 	if c.Config.RequestsPerSecond != nil {
 		out.RequestsPerSecond = float64(*c.Config.RequestsPerSecond)
 	}

@@ -30,6 +30,8 @@ type external struct {
 	field  netbox.FieldState
 	record *netbox.IPAddress
 	plan   plan
+	// unasked says that the marker wasn't looked for.
+	unasked bool
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress] = &external{}
@@ -41,7 +43,14 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if untouched(mg) {
 		return managed.ExternalObservation{}, nil
 	}
-	if err := e.find(ctx, mg); err != nil {
+	if err := e.preflight(ctx); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	settled, err := e.glance(ctx, mg)
+	if err == nil && !settled {
+		err = e.find(ctx, mg)
+	}
+	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	if e.record != nil {
@@ -51,9 +60,17 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		e.connector.failures.forget(mg.GetUID())
 		return managed.ExternalObservation{}, nil
 	}
-	err := e.prepare(ctx, mg)
-	if err == nil {
+	if err = e.prepare(ctx, mg); err == nil {
 		return managed.ExternalObservation{}, nil
+	}
+	// What was never asked for may be there all the same, where this cluster's data was set back.
+	if e.unasked {
+		if ferr := e.findByMarker(ctx); ferr != nil {
+			return managed.ExternalObservation{}, e.trouble(mg, ferr)
+		}
+		if e.record != nil {
+			return e.show(ctx, mg)
+		}
 	}
 	t := e.trouble(mg, err)
 	if !waits(t.reason) {

@@ -321,8 +321,8 @@ func TestSaysVersion(t *testing.T) {
 func TestClientConfig(t *testing.T) {
 	got := clientConfig(config.NetBox{Token: "t", Config: v1alpha1.NetBoxConfig{
 		URL: "https://n/", RequestsPerSecond: new(int64(7)), TLS: &v1alpha1.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
-	}})
-	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
+	}}, "c1")
+	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", MarkersBegin: "c1/", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

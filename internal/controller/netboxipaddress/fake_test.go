@@ -30,8 +30,10 @@ type fakeNetBox struct {
 	prefixes []netbox.Prefix
 	vrfs     []netbox.VRF
 	records  []netbox.IPAddress
-	full     []int64
-	fail     map[string]error
+	// seen is what a look at all records showed, some time ago.
+	seen []netbox.IPAddress
+	full []int64
+	fail map[string]error
 	// lose makes the named call take effect and fail all the same.
 	lose map[string]error
 	// drops are custom fields that it doesn't know, and says nothing about.
@@ -142,6 +144,19 @@ func (f *fakeNetBox) add(a netip.Prefix, vrf *netbox.VRF, r netbox.Request, call
 	ip.VRF, ip.Status, ip.DNSName, ip.Tenant = vrf, r.Status, r.DNSName, r.Tenant
 	f.records = append(f.records, ip)
 	return ip, f.lose[call]
+}
+
+// Seen shows what records were when they were last put there.
+func (f *fakeNetBox) Seen(_ context.Context, number int64, _ time.Duration) (netbox.IPAddress, bool, error) {
+	if err := f.call("Seen"); err != nil {
+		return netbox.IPAddress{}, false, err
+	}
+	for _, ip := range f.seen {
+		if ip.ID == number {
+			return ip, true, nil
+		}
+	}
+	return netbox.IPAddress{}, false, nil
 }
 
 func (f *fakeNetBox) Get(_ context.Context, number int64) (netbox.IPAddress, error) {

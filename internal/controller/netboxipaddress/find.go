@@ -3,29 +3,71 @@ package netboxipaddress
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
-func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+// preflight proves the marker field; what was proven is remembered for a while.
+func (e *external) preflight(ctx context.Context) error {
 	pre, err := e.netbox.Preflight(ctx)
 	if err != nil {
 		return err
 	}
 	e.connector.Saw(e.of, pre.Version.String())
 	e.field = pre.Field
-	err = e.findByName(ctx, meta.GetExternalName(mg))
+	return nil
+}
+
+// glance sets record to what was lately seen of it, and says whether that is enough: where nothing is to be written. Ten thousand
+// resources that are as they should be cost as many requests as their records fill pages.
+func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bool, error) {
+	number, err := strconv.ParseInt(meta.GetExternalName(mg), 10, 64)
+	if err != nil || number <= 0 || meta.WasDeleted(mg) || e.connector.MaxAge == 0 {
+		return false, nil
+	}
+	ip, ok, err := e.netbox.Seen(ctx, number, e.connector.MaxAge)
+	if err != nil || !ok || ownerOf(ip.Marker(e.inputs.field), e.us) != ownerUs {
+		return false, err
+	}
+	e.record = &ip
+	if patch, err := e.diff(mg.Spec.ForProvider); err != nil || !patch.Empty() {
+		e.record = nil // Whatever is to be done or told is so of the record as it's now.
+		return false, nil
+	}
+	return true, nil
+}
+
+// find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
+func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	err := e.findByName(ctx, meta.GetExternalName(mg))
 	if err != nil && (!meta.WasDeleted(mg) || !another(err)) {
 		return err
 	}
 	if e.record != nil || e.field == netbox.FieldMissing {
 		return nil // without the field no record can carry a marker
 	}
+	if e.unasked = e.field == netbox.FieldReady && neverAsked(mg); e.unasked {
+		return nil
+	}
+	return e.findByMarker(ctx)
+}
+
+// neverAsked says that nobody ever asked for this address, as far as is known here, and that Create will: the marker is unique, so
+// NetBox itself refuses a second record, and to look for a first one beforehand would be half of what an address costs.
+func neverAsked(mg *v1alpha1.NetBoxIPAddress) bool {
+	may := slices.ContainsFunc(mg.GetManagementPolicies(), func(a xpv2.ManagementAction) bool {
+		return a == xpv2.ManagementActionAll || a == xpv2.ManagementActionCreate
+	})
+	return may && !meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+}
+
+func (e *external) findByMarker(ctx context.Context) error {
 	ip, err := e.netbox.FindByMarker(ctx, e.us.marker())
 	if netbox.IsNotFound(err) {
 		return nil

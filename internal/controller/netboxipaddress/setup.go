@@ -9,7 +9,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -24,8 +26,16 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	}
 	operators := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, nil)), netbox.WithClock(o.Clock))
 	tenants := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, o.Denied(mgr.GetConfig().Host))), netbox.WithClock(o.Clock))
+	wake := make(chan event.GenericEvent)
+	r := &refresher{
+		pools: []*netbox.Pool{operators, tenants}, every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger,
+	}
+	if err := mgr.Add(r); err != nil {
+		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
+	}
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
-		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind,
+		GVK:  v1alpha1.NetBoxIPAddressGroupVersionKind,
+		Wake: wake,
 		Connector: NewConnector(Options{
 			Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 				return o.Config.NetBox(ctx, mg)
@@ -37,15 +47,35 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 				return tenants.Client(string(of.UID), cfg)
 			},
 			Saw:       o.Config.SawNetBox,
+			MaxAge:    maxAge(o.PollInterval),
 			ClusterID: o.ClusterID,
 			Failpoint: o.Fail,
 			Now:       o.Clock,
 		}),
+		Flow:                      flow,
 		UsesProviderConfig:        true,
 		DeterministicExternalName: true,
 		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
 		CreationGrace: time.Nanosecond,
 	})
+}
+
+const (
+	// looks are made so many times in a poll interval, and not less than once in longestAge.
+	looks      = 5
+	longestAge = 2 * time.Minute
+)
+
+// maxAge is how old what is known of a record may be, where each is looked at once in a poll interval.
+func maxAge(poll time.Duration) time.Duration { return min(poll/looks, longestAge) }
+
+// flow is what an address waits in line with: others that its namespace asks for from the same place, apart from those that have theirs
+// and are only looked at.
+func flow(mg *v1alpha1.NetBoxIPAddress) string {
+	if meta.GetExternalName(mg) != "" && !meta.WasDeleted(mg) {
+		return mg.GetNamespace() + " has"
+	}
+	return mg.GetNamespace() + " wants " + fromWords(mg.Spec.ForProvider)
 }
 
 // guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a

@@ -20,9 +20,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
@@ -52,12 +54,17 @@ type Kind[T resource.ModernManaged] struct {
 	Secrets func(mg T) []types.NamespacedName
 	// Watches that wake resources, beside those.
 	Watches []Watch
+	// Wake wakes resources by what happened outside of the API server, if anything does.
+	Wake <-chan event.GenericEvent
 	// Requires lists the kinds that must be there too, beside those that are watched for provider configs.
 	Requires []schema.GroupVersionKind
 	// DeterministicExternalName says that Observe finds what a Create made that was never recorded.
 	DeterministicExternalName bool
 	// Pending says that a resource which is Ready still waits for something, and is to be looked at soon. May be nil.
 	Pending func(mg T) bool
+	// Flow names what a resource waits in line with: flows take turns, so that a thousand of one delay one of another by no more than
+	// what is under way. Nil: all wait in one line.
+	Flow func(mg T) string
 	// Timeout of one reconcile; default 1 min.
 	Timeout time.Duration
 	// CreationGrace is how long a created thing may take to be seen; default 30 s.
@@ -87,12 +94,18 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 		return err
 	}
 	options := o.ForController()
+	if k.Flow != nil {
+		options.NewQueue = inTurns(mgr.GetClient(), object, k.Flow)
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(options).
 		For(object, builder.WithPredicates(desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
+	}
+	if k.Wake != nil {
+		b.WatchesRawSource(source.Channel(k.Wake, &handler.EnqueueRequestForObject{}))
 	}
 	if err := watchConfig(mgr, o, k, object, newList, b); err != nil {
 		return err

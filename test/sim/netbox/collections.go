@@ -53,7 +53,7 @@ func (c *exchange) vrfs() *response {
 			all = append(all, c.renderVRF(v))
 		}
 	}
-	return c.page(all)
+	return page(c, all, asIs)
 }
 
 func (c *exchange) customFields() *response {
@@ -79,7 +79,7 @@ func (c *exchange) listFields() *response {
 			all = append(all, c.renderField(f))
 		}
 	}
-	return c.page(all)
+	return page(c, all, asIs)
 }
 
 func (c *exchange) createField() *response {

@@ -12,7 +12,7 @@ import (
 )
 
 // page answers a list: 50 a page unless limit says so, at most 1000, 0 meaning that; garbage is 50.
-func (c *exchange) page(all []map[string]any) *response {
+func page[T any](c *exchange, all []T, render func(T) map[string]any) *response {
 	q := c.r.URL.Query()
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 0 {
@@ -25,8 +25,8 @@ func (c *exchange) page(all []map[string]any) *response {
 	from := min(max(0, offset), len(all))
 	to := min(from+limit, len(all))
 	results := []any{}
-	for _, m := range all[from:to] {
-		results = append(results, c.only(m))
+	for _, v := range all[from:to] {
+		results = append(results, c.only(render(v)))
 	}
 	m := map[string]any{"count": len(all), "next": nil, "previous": nil, "results": results}
 	if to < len(all) {
@@ -37,6 +37,9 @@ func (c *exchange) page(all []map[string]any) *response {
 	}
 	return answer(http.StatusOK, m)
 }
+
+// asIs renders what is rendered already.
+func asIs(m map[string]any) map[string]any { return m }
 
 // link is absolute, as NetBox believes to be called.
 func (c *exchange) link(q url.Values, limit, offset int) string {
@@ -136,8 +139,14 @@ func (c *exchange) fieldFilters() func(Address) bool {
 	q := c.r.URL.Query()
 	return func(a Address) bool {
 		for _, f := range c.s.state.fields {
+			if f.FilterLogic == "disabled" || !f.forAddresses() {
+				continue
+			}
+			if !lookups(q, f.Name, a.CustomFields[f.Name]) {
+				return false
+			}
 			all := slices.DeleteFunc(slices.Clone(q["cf_"+f.Name]), func(v string) bool { return v == "" })
-			if len(all) == 0 || f.FilterLogic == "disabled" || !f.forAddresses() {
+			if len(all) == 0 {
 				continue
 			}
 			if !slices.ContainsFunc(all, func(v string) bool { return fieldMatches(f, a.CustomFields[f.Name], v) }) {
@@ -146,6 +155,22 @@ func (c *exchange) fieldFilters() func(Address) bool {
 		}
 		return true
 	}
+}
+
+// lookups are the filters of text fields with a suffix: begins with, contains, equals, without case, and isn't (617 to 622).
+func lookups(q url.Values, name string, value any) bool {
+	got, _ := value.(string)
+	for suffix, holds := range map[string]func(want string) bool{
+		"isw": func(want string) bool { return strings.HasPrefix(strings.ToLower(got), strings.ToLower(want)) },
+		"ic":  func(want string) bool { return strings.Contains(strings.ToLower(got), strings.ToLower(want)) },
+		"ie":  func(want string) bool { return strings.EqualFold(got, want) },
+		"n":   func(want string) bool { return got != want },
+	} {
+		if want := q.Get("cf_" + name + "__" + suffix); want != "" && !holds(want) {
+			return false
+		}
+	}
+	return true
 }
 
 func fieldMatches(f CustomField, got any, want string) bool {
@@ -165,13 +190,16 @@ func (c *exchange) listAddresses() *response {
 		return res
 	}
 	id, address, fields := c.idFilter(), c.addressFilter(), c.fieldFilters()
-	var all []map[string]any
+	var all []Address
 	for _, a := range c.s.state.sorted() {
 		if c.token.sees(a) && vrf(a.VRF) && id(a.ID) && address(a) && fields(a) {
-			all = append(all, c.renderAddress(a))
+			all = append(all, a)
 		}
 	}
-	return c.page(all)
+	if c.r.URL.Query().Get("ordering") == "id" {
+		slices.SortFunc(all, func(a, b Address) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return page(c, all, c.renderAddress)
 }
 
 // listPrefixes is in NetBox's order: the global table first, then by VRF's name, then by network.
@@ -188,11 +216,11 @@ func (c *exchange) listPrefixes() *response {
 		bv, _ := c.s.state.vrf(b.VRF)
 		return cmp.Or(cmp.Compare(av.Name, bv.Name), a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()), cmp.Compare(a.ID, b.ID))
 	})
-	var all []map[string]any
+	var all []Prefix
 	for _, p := range sorted {
 		if vrf(p.VRF) && id(p.ID) && (!filtered || slices.Contains(want, p.Prefix.String())) {
-			all = append(all, c.renderPrefix(p))
+			all = append(all, p)
 		}
 	}
-	return c.page(all)
+	return page(c, all, c.renderPrefix)
 }

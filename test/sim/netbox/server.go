@@ -20,12 +20,17 @@ type Options struct {
 	Version string
 	// Now gives the times of records; time.Now if nil.
 	Now func() time.Time
+	// Latency is what each request takes, and Hold the part of it that one which makes an address holds NetBox's one lock for.
+	Latency, Hold time.Duration
 }
 
 // A Server is one NetBox. It is an http.Handler, safe for concurrent use; Start serves it on loopback.
 type Server struct {
 	traits traits
 	now    func() time.Time
+	// latency of a request, and hold, which is the part of it under allocation.
+	latency, hold time.Duration
+	allocation    sync.Mutex
 
 	mu       sync.Mutex // guards everything below: NetBox, too, allocates under one lock
 	state    state
@@ -62,7 +67,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{traits: traitsOf(o.Version), now: o.Now, state: newState()}
+	return &Server{traits: traitsOf(o.Version), now: o.Now, latency: o.Latency, hold: o.Hold, state: newState()}
 }
 
 // Start serves on addr ("" means 127.0.0.1 and a free port) until Close. After that it may start again, with all it had.
@@ -113,7 +118,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	res := f.answer(s.traits)
 	if res == nil {
+		release := s.takeTime(r)
 		res = s.handle(r, body, f)
+		release()
 	}
 	if f.Kind == FaultErrorAfter {
 		res = htmlPage(http.StatusInternalServerError)
@@ -128,6 +135,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	res.write(w, r, s.traits)
+}
+
+// takeTime takes the time of a request, and the lock of one that makes an address, until release.
+func (s *Server) takeTime(r *http.Request) (release func()) {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/available-ips/") && !strings.HasSuffix(r.URL.Path, "/ip-addresses/") {
+		time.Sleep(s.latency)
+		return func() {}
+	}
+	time.Sleep(s.latency - s.hold)
+	s.allocation.Lock()
+	time.Sleep(s.hold)
+	return s.allocation.Unlock
 }
 
 // handle routes under the lock, so that each request is one transaction.

@@ -1,0 +1,58 @@
+package netboxipaddress
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// A refresher looks at each NetBox in use again and again, and wakes the resources whose records somebody changed: an edit is seen after
+// that while, instead of at the resource's next poll.
+type refresher struct {
+	pools []*netbox.Pool
+	// every so often, for connections that were used within poll.
+	every, poll time.Duration
+	cluster     string
+	wake        chan<- event.GenericEvent
+	log         logging.Logger
+}
+
+// Start runs until ctx ends.
+func (r *refresher) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, r.refresh, r.every)
+	return nil
+}
+
+func (r *refresher) refresh(ctx context.Context) {
+	for _, p := range r.pools {
+		for _, c := range p.Used(r.poll + r.every) {
+			changed, err := c.Refresh(ctx, r.every)
+			if err != nil {
+				r.log.Debug("Cannot look at the addresses of a NetBox", "error", err) // Each resource that needs one says so by itself.
+			}
+			for _, ip := range changed {
+				r.tell(ctx, ip.Marker(c.MarkerField()))
+			}
+		}
+	}
+}
+
+// tell wakes the resource that a record belongs to.
+func (r *refresher) tell(ctx context.Context, marker string) {
+	p := strings.Split(marker, "/")
+	if len(p) != markerParts || p[0] != r.cluster {
+		return
+	}
+	select {
+	case r.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: p[1], Name: p[2]}}}:
+	case <-ctx.Done():
+	}
+}

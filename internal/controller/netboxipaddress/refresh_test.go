@@ -1,0 +1,63 @@
+package netboxipaddress
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// TestRefreshWakes: whose record somebody edited is woken, by what the record's marker says.
+func TestRefreshWakes(t *testing.T) {
+	edits := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		edits++
+		_, _ = fmt.Fprintf(w, `{"count": 3, "next": null, "results": [
+			{"id": 1, "address": "10.0.0.1/24", "custom_fields": {"claim": "c1/team-a/web-1/u1"}, "last_updated": "%d"},
+			{"id": 2, "address": "10.0.0.2/24", "custom_fields": {"claim": "c1/team-a/web-2/u2"}, "last_updated": "0"},
+			{"id": 3, "address": "10.0.0.3/24", "custom_fields": {"claim": "c1/not a marker"}, "last_updated": "%d"}]}`, edits, edits)
+	}))
+	t.Cleanup(srv.Close)
+	now := time.Now()
+	pool := netbox.NewPool(netbox.WithClock(func() time.Time { return now }))
+	if _, err := pool.Client("cfg", netbox.Config{URL: srv.URL, Token: "t", MarkerField: "claim", MarkersBegin: "c1/"}); err != nil {
+		t.Fatal(err)
+	}
+	wake := make(chan event.GenericEvent, 8)
+	r := &refresher{pools: []*netbox.Pool{pool}, every: time.Minute, poll: 10 * time.Minute, cluster: "c1", wake: wake, log: logging.NewNopLogger()}
+	look := func(after time.Duration) []string {
+		now = now.Add(after)
+		r.refresh(t.Context())
+		var woken []string
+		for len(wake) > 0 {
+			o := (<-wake).Object
+			woken = append(woken, o.GetNamespace()+"/"+o.GetName())
+		}
+		return woken
+	}
+	if diff := cmp.Diff([]string(nil), look(0)); diff != "" {
+		t.Errorf("the first look wakes nobody: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"team-a/web-1"}, look(time.Minute)); diff != "" {
+		t.Errorf("an edit wakes one: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string(nil), look(time.Hour)); diff != "" || edits != 2 {
+		t.Errorf("a connection that nobody uses any more isn't asked, and its token is forgotten: %d looks, -want, +got:\n%s", edits, diff)
+	}
+}
+
+func TestMaxAge(t *testing.T) {
+	for poll, want := range map[time.Duration]time.Duration{0: 0, time.Second: 200 * time.Millisecond, 5 * time.Minute: time.Minute, time.Hour: 2 * time.Minute} {
+		if got := maxAge(poll); got != want {
+			t.Errorf("maxAge(%s) = %s: want %s", poll, got, want)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+const (
+	figureAlloc   = "netbox_alloc_1000"
+	figureRatio   = "netbox_alloc_ceiling_ratio"
+	figureFair    = "netbox_fair_p99"
+	figureRelease = "netbox_release_1000"
+
+	manyAddresses = 1000
+	// bare POSTs that show what the emulator can do, so many at once.
+	bare, bareAtOnce = 300, 16
+	latency          = 20 * time.Millisecond
+	hold             = 10 * time.Millisecond
+	// fairOnes are the good ones that come meanwhile; as many bad ones come with all but one of them.
+	fairOnes = 11
+	// addressTimeout is how long all may take, on a busy machine.
+	addressTimeout = 10 * time.Minute
+	addressPoll    = 100 * time.Millisecond
+)
+
+// slowNetBox starts a NetBox of its own, that takes its time, and the provider config of it.
+func slowNetBox(ctx context.Context, l *lab.Lab, o netbox.Options, cidrs ...string) (*netbox.Server, error) {
+	s := netbox.New(o)
+	s.AddToken(netbox.Token{Name: "provider", Secret: lab.NetBoxToken})
+	for _, c := range cidrs {
+		s.AddCIDR(c)
+	}
+	if err := s.Start(""); err != nil {
+		return nil, fmt.Errorf("cannot start a NetBox: %w", err)
+	}
+	return s, l.Apply(ctx, fmt.Sprintf(`
+apiVersion: v1
+kind: Secret
+metadata: {namespace: crossplane-system, name: bench}
+stringData: {token: %q}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: ClusterProviderConfig
+metadata: {name: bench}
+spec:
+  allowedNamespaces: {from: All}
+  netbox:
+    url: %q
+    credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: bench, key: token}}
+`, lab.NetBoxToken, s.URL()))
+}
+
+// addresses writes the manifests of n addresses of a prefix.
+func addresses(name string, n int, cidr, more string) string {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, `
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: NetBoxIPAddress
+metadata: {namespace: infra, name: %s-%05d, labels: {bench: %s}}
+spec:
+  providerConfigRef: {kind: ClusterProviderConfig, name: bench}
+  forProvider: {from: [{prefix: {cidr: %s}}]%s}
+`, name, i, name, cidr, more)
+	}
+	return b.String()
+}
+
+// allocations measures how fast addresses come and go, and who waits for whom.
+func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
+	s, err := slowNetBox(ctx, l, netbox.Options{Latency: latency, Hold: hold}, "10.88.0.0/20", "10.89.0.0/24", "10.90.0.0/20")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }() // Nobody talks to it any more.
+	ceiling, err := barePosts(ctx, s, 3)
+	if err != nil {
+		return nil, err
+	}
+	// The first makes the marker's field, as an installation does once.
+	if err := comesToBe(ctx, l, "first", 1, "10.89.0.0/24"); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	g, gctx := errgroup.WithContext(ctx)
+	var fair time.Duration
+	var last time.Time
+	g.Go(func() error {
+		if err := l.Apply(gctx, addresses("many", manyAddresses, "10.88.0.0/20", "")); err != nil {
+			return err
+		}
+		var err error
+		last, err = ready(gctx, l, "many", manyAddresses)
+		return err
+	})
+	g.Go(func() error {
+		var err error
+		fair, err = fairly(gctx, l)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	took := last.Sub(began)
+	if err := noneTwice(s); err != nil {
+		return nil, err
+	}
+	began = time.Now()
+	if err := release(ctx, l, "many"); err != nil {
+		return nil, err
+	}
+	released := time.Since(began)
+	return map[string]float64{
+		figureAlloc: took.Seconds(), figureRatio: manyAddresses / took.Seconds() / ceiling,
+		figureFair: fair.Seconds(), figureRelease: released.Seconds(),
+	}, nil
+}
+
+// barePosts returns how many allocations a second NetBox does for a client that does nothing else.
+func barePosts(ctx context.Context, s *netbox.Server, prefix int64) (float64, error) {
+	hc := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareAtOnce}}
+	defer hc.CloseIdleConnections()
+	began := time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(bareAtOnce)
+	for range bare {
+		g.Go(func() error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%sapi/ipam/prefixes/%d/available-ips/", s.URL(), prefix), strings.NewReader("{}"))
+			if err != nil {
+				return fmt.Errorf("cannot make a request: %w", err)
+			}
+			req.Header.Set("Authorization", "Token "+lab.NetBoxToken)
+			req.Header.Set("Content-Type", "application/json")
+			res, err := hc.Do(req)
+			if err != nil {
+				return fmt.Errorf("cannot allocate: %w", err)
+			}
+			_ = res.Body.Close() // Not read.
+			if res.StatusCode != http.StatusCreated {
+				return fmt.Errorf("cannot allocate: %s", res.Status)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return bare / time.Since(began).Seconds(), err
+}
+
+// fairly is how long those wait that come while a thousand are made: one on another prefix, and ten among ten that can't be made.
+func fairly(ctx context.Context, l *lab.Lab) (time.Duration, error) {
+	select { // The thousand are to be under way.
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	began := time.Now()
+	if err := l.Apply(ctx, addresses("bad", fairOnes-1, "10.89.0.0/24", ", tenant: {slug: nobody}")+
+		addresses("fair", fairOnes, "10.89.0.0/24", "")); err != nil {
+		return 0, err
+	}
+	last, err := ready(ctx, l, "fair", fairOnes)
+	return last.Sub(began), err
+}
+
+func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string) error {
+	if err := l.Apply(ctx, addresses(name, n, cidr, "")); err != nil {
+		return err
+	}
+	_, err := ready(ctx, l, name, n)
+	return err
+}
+
+// ready waits until all of a name are Ready, and returns when the last one became so.
+func ready(ctx context.Context, l *lab.Lab, name string, n int) (time.Time, error) {
+	var last time.Time
+	err := l.Until(ctx, fmt.Sprintf("%d addresses %q", n, name), addressTimeout, func(ctx context.Context) error {
+		us, err := named(ctx, l, name)
+		if err != nil {
+			return err
+		}
+		got := 0
+		for i := range us {
+			if lab.ConditionOf(&us[i], "Ready").Status == "True" {
+				got++
+			}
+		}
+		if got < n {
+			return fmt.Errorf("%d of %d are Ready", got, n)
+		}
+		last = time.Now()
+		return nil
+	})
+	return last, err
+}
+
+func named(ctx context.Context, l *lab.Lab, name string) ([]unstructured.Unstructured, error) {
+	us := &unstructured.UnstructuredList{}
+	us.SetAPIVersion(lab.Baremetal)
+	us.SetKind("NetBoxIPAddressList")
+	if err := l.Client().List(ctx, us, client.InNamespace(lab.InfraNamespace), client.MatchingLabels{"bench": name}); err != nil {
+		return nil, fmt.Errorf("cannot list addresses: %w", err)
+	}
+	return us.Items, nil
+}
+
+// release deletes all of a name, and waits until they're gone.
+func release(ctx context.Context, l *lab.Lab, name string) error {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(lab.Baremetal)
+	u.SetKind("NetBoxIPAddress")
+	if err := l.Client().DeleteAllOf(ctx, u, client.InNamespace(lab.InfraNamespace), client.MatchingLabels{"bench": name}); err != nil {
+		return fmt.Errorf("cannot delete addresses: %w", err)
+	}
+	return l.Until(ctx, fmt.Sprintf("the end of addresses %q", name), addressTimeout, func(ctx context.Context) error {
+		us, err := named(ctx, l, name)
+		if err == nil && len(us) > 0 {
+			err = fmt.Errorf("%d are left", len(us))
+		}
+		return err
+	})
+}
+
+// noneTwice holds that no address and no marker is there twice.
+func noneTwice(s *netbox.Server) error {
+	seen := map[netip.Addr]int64{}
+	markers := map[any]int64{}
+	var errs []error
+	for _, a := range s.Addresses() {
+		if other, twice := seen[a.Address.Addr()]; twice {
+			errs = append(errs, fmt.Errorf("records number %d and %d are both %s", other, a.ID, a.Address))
+		}
+		seen[a.Address.Addr()] = a.ID
+		m := a.CustomFields["crossplane_claim"]
+		if other, twice := markers[m]; twice && m != nil {
+			errs = append(errs, fmt.Errorf("records number %d and %d both carry %v", other, a.ID, m))
+		}
+		markers[m] = a.ID
+	}
+	return errors.Join(errs...)
+}
