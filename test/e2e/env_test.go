@@ -75,6 +75,9 @@ func labOf(t *testing.T) *lab.Lab {
 	if strings.HasPrefix(t.Name(), alone) {
 		p = rough
 	}
+	if strings.HasPrefix(t.Name(), doomed) {
+		p = last
+	}
 	l, err := p.up()
 	if err != nil {
 		t.Fatal(err)

@@ -17,9 +17,9 @@ import (
 // startTimeout covers a first build of Kubernetes and Crossplane on a slow machine.
 const startTimeout = 45 * time.Minute
 
-// calm is the lab of the cases that leave it as they found it, beside each other; rough is that of the cases of TestAlone. Each
-// starts with its first case.
-var calm, rough = &place{name: "calm"}, &place{name: "rough"}
+// calm is the lab of the cases that leave it as they found it, beside each other; rough is that of the cases of TestAlone, and last
+// that of a case after which there's none. Each starts with its first case.
+var calm, rough, last = &place{name: "calm"}, &place{name: "rough"}, &place{name: "last"}
 
 // interrupted ends when somebody interrupts the run.
 var interrupted = context.Background()
@@ -58,7 +58,7 @@ func run(m *testing.M) int {
 }
 
 func stopAll(well bool) {
-	for _, p := range []*place{calm, rough} {
+	for _, p := range []*place{calm, rough, last} {
 		p.stop(well)
 	}
 }
