@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
@@ -31,93 +30,66 @@ type facts struct {
 
 // outside is what is no object: machines, BMCs, NetBox.
 type outside struct {
-	IdlePowered, GuestPowered bool
-	IdleBoots                 []bmc.BootTarget
-	GuestStarts               int
-	// Guest is what the machine said on its serial port since it was made.
-	Guest []string
-	// BMCWrites are of both, and Resets too.
-	BMCWrites int
-	Resets    []map[string]int
+	// Machines by name.
+	Machines map[string]machine
 	// Addresses with their ids and when they were last written.
 	Addresses []netbox.Address
 }
 
-// A record is what an object remembers of a machine.
-type record struct {
-	UID         string
-	Annotations map[string]string
-	// Fields are those that a tenant or a machine goes by.
-	Fields map[string]any
-}
-
-// remembered fields, by kind. Others may be said in another way by another version.
-func remembered() map[string][][]string {
-	return map[string][][]string{
-		"BareMetalNode": {{"status", "phase"}, {"status", "host", "name"}, {"status", "addresses"}, {"status", "installed"}},
-		"HostClaim":     {{"spec", "bound"}}, "RedfishHost": {{"spec", "claimRef"}, {"spec", "power"}}, "BootSession": {{"spec", "grant"}},
-		"BootEntry": {{"status", "installed"}}, "NetBoxIPAddress": {{"status", "atProvider", "address"}},
-	}
+// A machine is what was done to one since it was made.
+type machine struct {
+	Powered bool
+	// Starts of a virtual machine, Boots of the one that does nothing.
+	Starts int
+	Boots  []bmc.BootTarget
+	// Said on its serial port.
+	Said []string
+	// Writes that its BMC was asked for, and Resets among them, by their kinds.
+	Writes int
+	Resets map[string]int
 }
 
 func (u *update) look(t *testing.T, s *stage.Stage) facts {
 	t.Helper()
-	f := facts{Outside: u.outside(), Records: map[string]record{}}
-	for kind, fields := range remembered() {
-		all := &unstructured.UnstructuredList{}
-		all.SetAPIVersion(lab.Baremetal)
-		if kind == "BareMetalNode" {
-			all.SetAPIVersion(lab.Platform)
-		}
-		all.SetKind(kind + "List")
-		must(t, s.Client().List(t.Context(), all))
-		for i := range all.Items {
-			o := &all.Items[i]
-			f.Records[kind+" "+client.ObjectKeyFromObject(o).String()] = recordOf(o, fields)
-		}
-	}
-	return f
+	return facts{Outside: u.outside(), Records: records(t, s)}
 }
 
 func (u *update) outside() outside {
-	o := outside{IdlePowered: u.idle.machine.Powered(), IdleBoots: u.idle.machine.Boots(), Addresses: u.netbox.Addresses()}
-	bmcs := []*bmc.Server{u.idle.bmc}
-	if u.guest != nil {
-		bmcs = append(bmcs, u.guest.BMC)
-		o.GuestPowered, o.GuestStarts = u.guest.Powered(), u.guest.Starts()
-		for line := range strings.Lines(u.guest.Machine.Serial()) {
+	o := outside{Machines: map[string]machine{}, Addresses: u.netbox.Addresses()}
+	o.Machines[idleName] = at(u.idle.bmc, machine{Powered: u.idle.machine.Powered(), Boots: u.idle.machine.Boots()})
+	for _, h := range u.guests() {
+		m := machine{Powered: h.Powered(), Starts: h.Starts()}
+		for line := range strings.Lines(h.Machine.Serial()) {
 			if strings.Contains(line, "GUEST ") {
-				o.Guest = append(o.Guest, line)
+				m.Said = append(m.Said, line)
 			}
 		}
-	}
-	for _, b := range bmcs {
-		c := b.Counters()
-		o.BMCWrites += c.Writes
-		o.Resets = append(o.Resets, c.Resets)
+		o.Machines[h.Name] = at(h.BMC, m)
 	}
 	return o
 }
 
-func recordOf(o *unstructured.Unstructured, fields [][]string) record {
-	r := record{UID: string(o.GetUID()), Annotations: map[string]string{}, Fields: map[string]any{}}
-	for k, v := range o.GetAnnotations() {
-		if strings.HasPrefix(k, "baremetal.m.crossplane.io/") || k == "crossplane.io/external-name" {
-			r.Annotations[k] = v
-		}
+// at adds what a machine's BMC was asked for.
+func at(b *bmc.Server, m machine) machine {
+	c := b.Counters()
+	m.Writes, m.Resets = c.Writes, c.Resets
+	return m
+}
+
+// guests are the virtual machines that were claimed, the one of this checkout's packages first.
+func (u *update) guests() []*stage.Host {
+	if u.older == nil {
+		return []*stage.Host{u.kept}
 	}
-	for _, path := range fields {
-		v, found, err := unstructured.NestedFieldCopy(o.Object, path...)
-		if found && err == nil {
-			r.Fields[strings.Join(path, ".")] = v
-		}
-	}
-	return r
+	return []*stage.Host{u.kept, u.older}
 }
 
 // unharmed holds that nothing was done to machines or addresses, and nothing about them was forgotten.
 func (u *update) unharmed(t *testing.T, s *stage.Stage, before facts) {
 	t.Helper()
+	for _, h := range u.guests() {
+		installedOnce(t, h)
+	}
 	if diff := cmp.Diff(before, u.look(t, s), addressesByValue()); diff != "" {
 		t.Errorf("what no change of versions may touch, -before, +after:\n%s", diff)
 	}
@@ -133,8 +105,8 @@ func (u *update) settle(t *testing.T, s *stage.Stage, p stage.Packages, took fun
 	gap, since := took()
 	must(t, s.Until(t.Context(), "the provider to look at BMCs and NetBox", patience, func(context.Context) error {
 		servers := []*bmc.Server{u.idle.bmc}
-		if u.guest != nil {
-			servers = append(servers, u.guest.BMC)
+		for _, h := range u.guests() {
+			servers = append(servers, h.BMC)
 		}
 		for _, b := range servers {
 			if all := b.Requests(); len(all) == 0 || !all[len(all)-1].At.After(since) {
@@ -190,11 +162,18 @@ func watchReady(t *testing.T, s *stage.Stage, names ...string) func() {
 	}
 }
 
+// leaseName is that of the provider's leader election.
+const leaseName = "crossplane-leader-election-provider-baremetal"
+
+func leaseRef() lab.Ref {
+	return lab.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: local.CrossplaneNamespace, Name: leaseName}
+}
+
 // watchLease watches who works until the function that it returns is called. That waits for another one than now, and returns for how
 // long nobody worked, and since when the other one does. The one before is to give the lease back, not to be waited for.
 func watchLease(t *testing.T, s *stage.Stage) func() (time.Duration, time.Time) {
 	t.Helper()
-	r := lab.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: local.CrossplaneNamespace, Name: "crossplane-leader-election-provider-baremetal"}
+	r := leaseRef()
 	first, err := s.Get(t.Context(), r)
 	must(t, err)
 	at := func(o *unstructured.Unstructured, field string) time.Time {

@@ -19,11 +19,11 @@ const rest = 10 * time.Second
 
 // TestInstall goes the way of a user: packages by Crossplane's CLI, the manifests of the README, a machine, and back.
 func TestInstall(t *testing.T) {
+	w := &site{began: time.Now()}
 	need(t, stage.Missing())
 	must(t, stage.Prepare(t.Context(), func(s string) { tell("e2e-cluster: " + s) }))
 	say := timeline(t)
 	s, state := begin(t, say)
-	w := &site{}
 	u := &update{site: w, lacks: stage.Reaches(t.Context(), older)}
 	for _, step := range []struct {
 		name string
@@ -33,7 +33,9 @@ func TestInstall(t *testing.T) {
 		{"Machines", w.machines}, {"Roles", roles},
 		// Packages are built while the audit log fills.
 		{"Older", u.build}, {"Rights", w.rights}, {"Restarts", restarts},
-		{"Back", u.back}, {"Upgrade", u.upgrade}, {"Uninstall", u.uninstall},
+		{"Back", u.back}, {"Upgrade", u.upgrade}, {"Returned", w.returned},
+		// Everything is taken away while the audit log fills.
+		{"Uninstall", u.uninstall}, {"Denied", u.denied},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, s, state) }) {
 			return

@@ -2,12 +2,15 @@ package cluster_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
@@ -121,8 +124,12 @@ spec:
 
 // A site is what is outside of a cluster.
 type site struct {
+	// began is when the test did, with warm caches or cold ones.
+	began  time.Time
 	netbox *stage.NetBox
 	rack   *stage.Rack
+	// kept was installed by this checkout's packages, and runs on while they are replaced.
+	kept *stage.Host
 	// released is when the last machine was given back.
 	released time.Time
 }
@@ -145,8 +152,8 @@ func (w *site) outside(t *testing.T, s *stage.Stage, state string) {
 	).Replace(operator)))
 }
 
-// machines go from a claim to Ready and back: with real firmware, BIOS and UEFI at once, they broadcast on the node's segment, and bootd
-// hears them.
+// machines go from a claim to Ready and one of them back: with real firmware, BIOS and UEFI at once, they broadcast on the node's
+// segment, and bootd hears them. The other one runs on.
 func (w *site) machines(t *testing.T, s *stage.Stage, state string) {
 	t.Helper()
 	w.outside(t, s, state)
@@ -176,24 +183,35 @@ func (w *site) machines(t *testing.T, s *stage.Stage, state string) {
 		figure(t, "cluster_claim_to_ready_"+h.Name, time.Since(claimed).Seconds(), "s")
 		installedOnce(t, h)
 	}
+	if n := len(w.netbox.Addresses()); n != addresses+len(hosts) {
+		t.Errorf("NetBox has %d addresses, and had %d before %d claims: %v", n, addresses, len(hosts), w.netbox.Addresses())
+	}
+	w.giveBack(t, s, hosts[0])
+	w.released, w.kept = time.Now(), hosts[1]
+	nothingLeft(t, s, w.kept)
+	figure(t, "cluster_packages_machine", time.Since(w.began).Seconds(), "s")
+}
 
-	released := time.Now()
-	for _, h := range hosts {
-		must(t, s.Client().Delete(t.Context(), lab.Node(tenant, h.Name).Object()))
+// returned gives back what was installed by this checkout's packages and ran under the older ones meanwhile.
+func (w *site) returned(t *testing.T, s *stage.Stage, _ string) {
+	t.Helper()
+	w.giveBack(t, s, w.kept)
+}
+
+// giveBack deletes a machine's claim: then the machine is off, its host is free, and so is its address.
+func (w *site) giveBack(t *testing.T, s *stage.Stage, h *stage.Host) {
+	t.Helper()
+	addresses, released := len(w.netbox.Addresses()), time.Now()
+	must(t, s.Client().Delete(t.Context(), lab.Node(tenant, h.Name).Object()))
+	must(t, s.AwaitGone(t.Context(), lab.Node(tenant, h.Name), patience))
+	if h.Powered() {
+		t.Errorf("%s is still on after its claim has gone", h.Name)
 	}
-	for _, h := range hosts {
-		must(t, s.AwaitGone(t.Context(), lab.Node(tenant, h.Name), patience))
-		if h.Powered() {
-			t.Errorf("%s is still on after its claim has gone", h.Name)
-		}
-		await(t, s, h, hostOf(h), "Available again", lab.Field("Available", "status", "phase"))
+	await(t, s, h, hostOf(h), "Available again", lab.Field("Available", "status", "phase"))
+	t.Logf("%s was released after %.0f s", h.Name, time.Since(released).Seconds())
+	if n := len(w.netbox.Addresses()); n != addresses-1 {
+		t.Errorf("NetBox has %d addresses, and had %d with that of %s: %v", n, addresses, h.Name, w.netbox.Addresses())
 	}
-	t.Logf("released after %.0f s", time.Since(released).Seconds())
-	if n := len(w.netbox.Addresses()); n != addresses {
-		t.Errorf("NetBox has %d addresses, and had %d before the claims: %v", n, addresses, w.netbox.Addresses())
-	}
-	w.released = time.Now()
-	nothingLeft(t, s)
 }
 
 func hostOf(h *stage.Host) lab.Ref { return lab.Kind("RedfishHost", lab.InfraNamespace, h.Name) }
@@ -226,22 +244,35 @@ func installedOnce(t *testing.T, h *stage.Host) {
 	}
 }
 
-// nothingLeft holds that a tenant's namespace is as it was before the claim, and bootd has nobody's data.
-func nothingLeft(t *testing.T, s *stage.Stage) {
+// nothingLeft holds that in a tenant's namespace there's nothing but what belongs to a claim that is still there, and bootd has nobody
+// else's data.
+func nothingLeft(t *testing.T, s *stage.Stage, kept *stage.Host) {
 	t.Helper()
-	for _, kind := range []string{"BootEntry", "BootSession", "HostClaim", "NetBoxIPAddress", "ProviderConfigUsage", "RedfishHost"} {
+	belongs := map[types.UID]bool{}
+	data := map[string]bool{"bootd-tokens": true}
+	// Owners come before what they own.
+	for _, kind := range []string{"HostClaim", "RedfishHost", "NetBoxIPAddress", "BootEntry", "BootSession", "ProviderConfigUsage"} {
 		all := &unstructured.UnstructuredList{}
 		all.SetAPIVersion(lab.Baremetal)
 		all.SetKind(kind + "List")
 		must(t, s.Client().List(t.Context(), all, client.InNamespace(tenant)))
 		for _, u := range all.Items {
-			t.Errorf("%s %s is left in the tenant's namespace", kind, u.GetName())
+			owned := slices.ContainsFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return belongs[r.UID] })
+			if !owned && u.GetLabels()["crossplane.io/claim-name"] != kept.Name {
+				t.Errorf("%s %s is left in the tenant's namespace", kind, u.GetName())
+				continue
+			}
+			belongs[u.GetUID()] = true
+			data["entry-"+string(u.GetUID())] = true
 		}
+	}
+	if len(belongs) == 0 {
+		t.Errorf("%s is claimed, and nothing belongs to it", kept.Name)
 	}
 	secrets := &corev1.SecretList{}
 	must(t, s.Client().List(t.Context(), secrets, client.InNamespace(lab.BootNamespace)))
 	for _, secret := range secrets.Items {
-		if secret.Name != "bootd-tokens" {
+		if !data[secret.Name] {
 			t.Errorf("Secret %s, of what the machine was given, is left with bootd", secret.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,16 +31,21 @@ func tell(line string) {
 // figure notes one as all figures are printed.
 func figure(t *testing.T, name string, value float64, unit string) {
 	t.Helper()
-	line := fmt.Sprintf("figure %s %.1f %s", name, value, unit)
+	line := fmt.Sprintf(stage.FigurePrefix+"%s %.1f %s", name, value, unit)
 	t.Log(line)
 	tell(line)
 }
 
-// timeline notes what happens with the seconds since the start.
+// timeline notes what happens with the seconds since the start. Figures are noted as they are.
 func timeline(t *testing.T) func(string) {
 	t.Helper()
 	start := time.Now()
 	return func(s string) {
+		if strings.HasPrefix(s, stage.FigurePrefix) {
+			t.Log(s)
+			tell(s)
+			return
+		}
 		s = fmt.Sprintf("%5.1fs %s", time.Since(start).Seconds(), s)
 		t.Log(s)
 		tell("e2e-cluster: " + s)

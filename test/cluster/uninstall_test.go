@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,27 +27,30 @@ func (u *update) uninstall(t *testing.T, s *stage.Stage, _ string) {
 	need(t, u.lacks)
 	refused(t, s)
 	before := u.outside()
+	u.removed = time.Now()
 	for _, args := range []string{
 		"delete clusterusages.protection.crossplane.io machines-need-the-provider machines-need-the-function machines-need-the-configuration",
+		// Or the kinds couldn't be deleted.
+		"delete validatingadmissionpolicybindings --ignore-not-found baremetal-kinds",
 		"delete providers.pkg.crossplane.io --wait=false " + stage.Installed(stage.ProviderPackage),
 	} {
 		_, err := s.Kubectl(t.Context(), strings.Fields(args)...)
 		must(t, err)
 	}
 	said(t, s, "Wrong orders")
-	for _, args := range []string{
-		"delete customresourcedefinitions --wait=false --ignore-not-found " + strings.Join(kinds(t, s), " "),
-		"delete configurations.pkg.crossplane.io --wait=false " + stage.Installed(stage.ConfigurationPackage),
-	} {
-		_, err := s.Kubectl(t.Context(), strings.Fields(args)...)
-		must(t, err)
-	}
+	all := kinds(t, s)
+	must(t, s.Until(t.Context(), "the kinds to be deleted", patience, func(ctx context.Context) error { // The API server hears late of bindings.
+		_, err := s.Kubectl(ctx, append([]string{"delete", "customresourcedefinitions", "--wait=false", "--ignore-not-found"}, all...)...)
+		return err
+	}))
+	_, err := s.Kubectl(t.Context(), "delete", "configurations.pkg.crossplane.io", "--wait=false", stage.Installed(stage.ConfigurationPackage))
+	must(t, err)
 	time.Sleep(quiet) // Nothing is waited for: nothing is to happen.
 	said(t, s, "Wrong orders")
 	if _, err := s.Pod(t.Context(), local.CrossplaneNamespace, "pkg.crossplane.io/provider", stage.Installed(stage.ProviderPackage)); err == nil {
 		t.Error("a provider runs beside kinds that are going")
 	}
-	for _, name := range []string{"web-1", u.guest.Name} {
+	for _, name := range []string{idleName, u.older.Name} {
 		claim, err := s.Get(t.Context(), lab.Node(tenant, name))
 		must(t, err)
 		if claim.GetDeletionTimestamp() == nil {

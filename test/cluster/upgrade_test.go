@@ -4,6 +4,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
@@ -25,9 +26,13 @@ type update struct {
 	// lacks says why there's no older version; nil where there is.
 	lacks    error
 	packages stage.Packages
-	// idle was claimed with this checkout's packages, guest with the older ones.
+	// idle was claimed with this checkout's packages, as kept was; older with the older ones.
 	idle  *still
-	guest *stage.Host
+	older *stage.Host
+	// replaced are the providers that were.
+	replaced []replacement
+	// removed is when everything began to be taken away.
+	removed time.Time
 }
 
 // A still machine does nothing but be on or off. It's web-1 of the pages on operations.
@@ -35,6 +40,9 @@ type still struct {
 	machine *bmc.Idle
 	bmc     *bmc.Server
 }
+
+// idleName is what the claim of it is called.
+const idleName = "web-1"
 
 const stillManifest = `
 apiVersion: baremetal.m.crossplane.io/v1alpha1
@@ -71,45 +79,48 @@ func (u *update) build(t *testing.T, s *stage.Stage, _ string) {
 	})
 	must(t, err)
 	must(t, s.ApplyYAML(t.Context(), strings.ReplaceAll(stillManifest, "«bmc»", u.idle.bmc.Addr())))
-	_, err = s.Await(t.Context(), lab.Node(tenant, "web-1"), "Ready", patience, lab.Is("Ready", "True"))
+	_, err = s.Await(t.Context(), lab.Node(tenant, idleName), "Ready", patience, lab.Is("Ready", "True"))
 	must(t, err)
 }
 
-// back goes to the older version: bootd first, then the packages, as docs/operations says.
+// back goes to the older version: bootd first, then the packages, as docs/operations says. What was installed runs on.
 func (u *update) back(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
 	need(t, u.lacks)
 	before := u.look(t, s)
-	ready := watchReady(t, s, "web-1")
+	ready := watchReady(t, s, idleName, u.kept.Name)
 	took := watchLease(t, s)
 	must(t, s.InstallBootd(t.Context(), u.packages, artifactRange))
+	ended := u.replace(t, s)
 	must(t, s.Apply(t.Context(), u.packages.Manifest("install.yaml"), u.packages.Manifest("policies.yaml")))
 	u.settle(t, s, u.packages, took)
+	ended()
 	ready()
 	u.unharmed(t, s, before)
 
-	var err error
-	u.guest, err = u.rack.Add("older", 3, qemu.BIOS, bmc.ModelInline)
+	older, err := u.rack.Add("older", 3, qemu.BIOS, bmc.ModelInline)
 	must(t, err)
-	apply(t, s, u.guest, hostManifest)
-	await(t, s, u.guest, hostOf(u.guest), "Available", lab.Field("Available", "status", "phase"))
-	apply(t, s, u.guest, claimManifest)
-	await(t, s, u.guest, lab.Node(tenant, u.guest.Name), "Ready", lab.Is("Ready", "True"))
-	installedOnce(t, u.guest)
+	apply(t, s, older, hostManifest)
+	await(t, s, older, hostOf(older), "Available", lab.Field("Available", "status", "phase"))
+	apply(t, s, older, claimManifest)
+	await(t, s, older, lab.Node(tenant, older.Name), "Ready", lab.Is("Ready", "True"))
+	installedOnce(t, older)
+	u.older = older
 }
 
-// upgrade goes to this checkout's version: policies and packages, then bootd.
+// upgrade goes to this checkout's version: policies and packages, then bootd. What either version installed runs on.
 func (u *update) upgrade(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
 	need(t, u.lacks)
 	before := u.look(t, s)
-	ready := watchReady(t, s, "web-1", u.guest.Name)
+	ready := watchReady(t, s, idleName, u.kept.Name, u.older.Name)
 	took := watchLease(t, s)
+	ended := u.replace(t, s)
 	must(t, s.Apply(t.Context(), s.Packages.Manifest("policies.yaml"), s.Packages.Manifest("install.yaml")))
 	gap := u.settle(t, s, s.Packages, took)
+	ended()
 	must(t, s.InstallBootd(t.Context(), s.Packages, artifactRange))
 	figure(t, "upgrade_without_provider", gap.Seconds(), "s")
 	ready()
 	u.unharmed(t, s, before)
-	installedOnce(t, u.guest)
 }

@@ -92,7 +92,9 @@ func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	args := []string{"push", "--root=" + from.Root, "--dist=" + dist, "--registry=" + p.Registry, "--version=" + from.Version, "--arch=" + runtime.GOARCH}
 	var out []byte
 	var err error
-	if own, _ := os.Stat(s.root); own != nil && sameFile(own, from.Root) {
+	root, _ := os.Stat(s.root) // What isn't there isn't what the packages are of.
+	own := root != nil && sameFile(root, from.Root)
+	if own {
 		out, err = s.pushOwn(ctx, args)
 	} else {
 		out, err = s.pushOther(ctx, from, args)
@@ -100,8 +102,24 @@ func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	if err != nil {
 		return p, fmt.Errorf("cannot push packages of %s: %w\n%s", from.Root, err, strings.TrimSpace(string(out)))
 	}
+	if own {
+		for _, line := range figures(string(out)) {
+			s.opts.Say(line)
+		}
+	}
 	s.opts.Say(fmt.Sprintf("packages %s are in the registry after %.0f s", from.Version, time.Since(started).Seconds()))
 	return p, nil
+}
+
+// figures are the lines of a program's output that are ones.
+func figures(out string) []string {
+	var all []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, FigurePrefix) {
+			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	return all
 }
 
 func sameFile(a os.FileInfo, path string) bool {

@@ -92,6 +92,13 @@ func TestProcessOf(t *testing.T) {
 	}
 }
 
+func TestFigures(t *testing.T) {
+	got := figures("built x\nfigure image_mb_bootd_amd64 23.4 MB\n  figure of speech\npushed y\n")
+	if diff := cmp.Diff([]string{"figure image_mb_bootd_amd64 23.4 MB"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
 // TestReaches asks for a commit that nobody has.
 func TestReaches(t *testing.T) {
 	err := Reaches(t.Context(), strings.Repeat("0", 40))

@@ -1,17 +1,10 @@
 package stage
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -92,9 +85,11 @@ func sorted(rights []Right) []Right {
 	return slices.Compact(rights)
 }
 
-// Rights that a ServiceAccount has in a namespace, without those that every ServiceAccount has.
+// Rights that a ServiceAccount has in a namespace, by its own name or as one of its namespace, without those that every ServiceAccount
+// of any namespace has.
 func (s *Stage) Rights(ctx context.Context, account client.ObjectKey, namespace string) ([]Right, error) {
-	everybodys, err := s.rights(ctx, client.ObjectKey{Namespace: account.Namespace, Name: "nobody-in-particular"}, namespace)
+	// In the account's own namespace there may be rights for all of that namespace, which aren't everybody's.
+	everybodys, err := s.rights(ctx, client.ObjectKey{Namespace: "nowhere", Name: "nobody-in-particular"}, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +97,8 @@ func (s *Stage) Rights(ctx context.Context, account client.ObjectKey, namespace 
 	return slices.DeleteFunc(own, func(r Right) bool { return slices.Contains(everybodys, r) }), err
 }
 
-func (s *Stage) rights(ctx context.Context, account client.ObjectKey, namespace string) ([]Right, error) {
+// As is a client of the API server that asks as a ServiceAccount.
+func (s *Stage) As(account client.ObjectKey) (client.Client, error) {
 	cfg := s.Config()
 	cfg.Impersonate = rest.ImpersonationConfig{
 		UserName: User(account), Groups: []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + account.Namespace},
@@ -110,6 +106,14 @@ func (s *Stage) rights(ctx context.Context, account client.ObjectKey, namespace 
 	c, err := client.New(cfg, client.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask as %s: %w", account, err)
+	}
+	return c, nil
+}
+
+func (s *Stage) rights(ctx context.Context, account client.ObjectKey, namespace string) ([]Right, error) {
+	c, err := s.As(account)
+	if err != nil {
+		return nil, err
 	}
 	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
 	if err := c.Create(ctx, review); err != nil {
@@ -134,79 +138,4 @@ func (s *Stage) Account(ctx context.Context, c Component) (client.ObjectKey, err
 		return client.ObjectKey{}, err
 	}
 	return client.ObjectKey{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName}, nil
-}
-
-// AuditDelay is how long the API server may keep to itself what happened.
-const AuditDelay = 35 * time.Second
-
-// Deeds that the audit log has of a user, each once.
-func (s *Stage) Deeds(user string) ([]Deed, error) {
-	files, err := filepath.Glob(filepath.Join(s.LogDir(), "audit*.log")) // Long ones are put aside.
-	if err != nil {
-		return nil, fmt.Errorf("cannot list audit logs: %w", err)
-	}
-	seen := map[Deed]bool{}
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the audit log: %w", err)
-		}
-		err = errors.Join(readAudit(f, user, seen), f.Close())
-		if err != nil {
-			return nil, err
-		}
-	}
-	out := make([]Deed, 0, len(seen))
-	for d := range seen {
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-// An auditEvent is a line of the log, of audit.k8s.io/v1.
-type auditEvent struct {
-	Verb string `json:"verb"`
-	User struct {
-		Username string `json:"username"`
-	} `json:"user"`
-	ImpersonatedUser *struct{} `json:"impersonatedUser"`
-	ObjectRef        *struct {
-		Resource    string `json:"resource"`
-		Subresource string `json:"subresource"`
-		Namespace   string `json:"namespace"`
-		Name        string `json:"name"`
-		APIGroup    string `json:"apiGroup"`
-	} `json:"objectRef"`
-	ResponseStatus struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
-}
-
-const forbidden = 403
-
-// readAudit collects a user's deeds. A last line that isn't whole yet is left out.
-func readAudit(in io.Reader, user string, into map[Deed]bool) error {
-	r := bufio.NewReader(in)
-	for {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("cannot read the audit log: %w", err)
-		}
-		var e auditEvent
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("cannot understand the audit log's line %.100q: %w", line, err)
-		}
-		o := e.ObjectRef
-		if e.User.Username != user || o == nil || e.ImpersonatedUser != nil {
-			continue
-		}
-		d := Deed{Verb: e.Verb, Group: o.APIGroup, Resource: o.Resource, Namespace: o.Namespace, Name: o.Name, Forbidden: e.ResponseStatus.Code == forbidden}
-		if o.Subresource != "" {
-			d.Resource += "/" + o.Subresource
-		}
-		into[d] = true
-	}
 }

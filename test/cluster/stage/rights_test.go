@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,29 +50,5 @@ func TestRulesAsRights(t *testing.T) {
 	want = sorted(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("each right once, in order: -want, +got:\n%s", diff)
-	}
-}
-
-func TestReadAudit(t *testing.T) {
-	const log = `{"verb":"get","user":{"username":"u"},"objectRef":{"resource":"secrets","namespace":"n","name":"x"},"responseStatus":{"code":200}}
-{"verb":"get","user":{"username":"u"},"objectRef":{"resource":"secrets","namespace":"n","name":"x"},"responseStatus":{"code":200}}
-{"verb":"patch","user":{"username":"u"},"objectRef":{"resource":"bootsessions","subresource":"status","apiGroup":"g"},"responseStatus":{"code":403}}
-{"verb":"get","user":{"username":"other"},"objectRef":{"resource":"secrets"},"responseStatus":{"code":200}}
-{"verb":"create","user":{"username":"u"},"impersonatedUser":{"username":"v"},"objectRef":{"resource":"pods"},"responseStatus":{"code":200}}
-{"verb":"get","user":{"username":"u"},"requestURI":"/healthz"}
-{"verb":"get","user":{"username":"u"},"objec`
-	got := map[Deed]bool{}
-	if err := readAudit(strings.NewReader(log), "u", got); err != nil {
-		t.Fatal(err)
-	}
-	want := map[Deed]bool{
-		{Verb: "get", Resource: "secrets", Namespace: "n", Name: "x"}:                 true,
-		{Verb: "patch", Group: "g", Resource: "bootsessions/status", Forbidden: true}: true,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("one user's own deeds about objects, each once: -want, +got:\n%s", diff)
-	}
-	if err := readAudit(strings.NewReader("no JSON\n"), "u", got); err == nil {
-		t.Error("want an error for a log that isn't one")
 	}
 }

@@ -19,11 +19,14 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
+// FigurePrefix begins a line "figure NAME VALUE UNIT".
+const FigurePrefix = "figure "
+
 // Options of a stage.
 type Options struct {
 	// StateDir holds everything that the stage writes; Start empties it, and logs are left.
 	StateDir string
-	// Say is called with one line of progress at a time.
+	// Say is called with one line of progress at a time, or with a figure, which begins with FigurePrefix.
 	Say func(string)
 	// CrossplaneArgs are added to "helm install crossplane", for example --set=args={--debug}.
 	CrossplaneArgs []string
