@@ -79,7 +79,7 @@ func (s *shelf) requests() int {
 }
 
 // onShelf returns a client of a shelf, and what passes time.
-func onShelf(t *testing.T, s *shelf) (*netbox.Client, func(time.Duration)) {
+func onShelf(t *testing.T, s *shelf) (c *netbox.Client, pass func(time.Duration)) {
 	t.Helper()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)

@@ -27,8 +27,8 @@ func (e *external) preflight(ctx context.Context) error {
 // glance sets record to what was lately seen of it, and says whether that is enough: where nothing is to be written. Ten thousand
 // resources that are as they should be cost as many requests as their records fill pages.
 func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bool, error) {
-	number, err := strconv.ParseInt(meta.GetExternalName(mg), 10, 64)
-	if err != nil || number <= 0 || meta.WasDeleted(mg) || e.connector.MaxAge == 0 {
+	number, _ := strconv.ParseInt(meta.GetExternalName(mg), 10, 64) // What isn't a number is told by findByName.
+	if number <= 0 || meta.WasDeleted(mg) || e.connector.MaxAge == 0 {
 		return false, nil
 	}
 	ip, ok, err := e.netbox.Seen(ctx, number, e.connector.MaxAge)
@@ -36,11 +36,12 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		return false, err
 	}
 	e.record = &ip
-	if patch, err := e.diff(mg.Spec.ForProvider); err != nil || !patch.Empty() {
+	patch, wrong := e.diff(mg.Spec.ForProvider)
+	settled := wrong == nil && patch.Empty()
+	if !settled {
 		e.record = nil // Whatever is to be done or told is so of the record as it's now.
-		return false, nil
 	}
-	return true, nil
+	return settled, nil
 }
 
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -235,14 +234,6 @@ func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	return u
-}
-
-// absent holds that there's no such object.
-func (s *stage) absent(ctx context.Context, t *testing.T, u *unstructured.Unstructured) {
-	t.Helper()
-	if err := s.kube.Get(ctx, client.ObjectKeyFromObject(u), u); !kerrors.IsNotFound(err) {
-		t.Errorf("%s %s is there (%v)", u.GetKind(), u.GetName(), err)
-	}
 }
 
 func exists(*unstructured.Unstructured) bool { return true }

@@ -15,10 +15,10 @@ import (
 
 // described is what an index or a manifest refers to.
 type described struct {
-	Digest    string
-	Manifests []described
-	Layers    []described
-	Config    *described
+	Digest    string      `json:"digest"`
+	Manifests []described `json:"manifests"`
+	Layers    []described `json:"layers"`
+	Config    *described  `json:"config"`
 }
 
 // checkLicences reads bootd's image in an OCI image layout: GRUB's, iPXE's and shim's own copyright files are there, and so is every text
@@ -45,7 +45,9 @@ func checkLicences(t *testing.T, layout string) {
 		}
 	}
 	var c struct {
-		Config struct{ Labels map[string]string }
+		Config struct {
+			Labels map[string]string `json:"Labels"` //nolint:tagliatelle // As the OCI image specification spells it.
+		} `json:"config"`
 	}
 	must(t, json.Unmarshal(blob(t, layout, image.Config.Digest), &c))
 	for _, want := range []string{"Apache-2.0", "GPL-2.0-or-later", "GPL-3.0-or-later", "BSD-2-Clause", "MPL-2.0"} {
