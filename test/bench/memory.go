@@ -74,10 +74,8 @@ spec:
 			return 0, err
 		}
 	}
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(settle):
+	if err := pass(ctx, settle); err != nil {
+		return 0, err
 	}
 	return rss(l.Provider.PID())
 }

@@ -33,7 +33,6 @@ const (
 	fairOnes = 11
 	// addressTimeout is how long all may take, on a busy machine.
 	addressTimeout = 10 * time.Minute
-	addressPoll    = 100 * time.Millisecond
 )
 
 // slowNetBox starts a NetBox of its own, that takes its time, and the provider config of it.
@@ -162,10 +161,8 @@ func barePosts(ctx context.Context, s *netbox.Server, prefix int64) (float64, er
 
 // fairly is how long those wait that come while a thousand are made: one on another prefix, and ten among ten that can't be made.
 func fairly(ctx context.Context, l *lab.Lab) (time.Duration, error) {
-	select { // The thousand are to be under way.
-	case <-time.After(3 * time.Second):
-	case <-ctx.Done():
-		return 0, ctx.Err()
+	if err := pass(ctx, 3*time.Second); err != nil { // The thousand are to be under way.
+		return 0, err
 	}
 	began := time.Now()
 	if err := l.Apply(ctx, addresses("bad", fairOnes-1, "10.89.0.0/24", ", tenant: {slug: nobody}")+

@@ -27,11 +27,16 @@ func list[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, e
 	return p, nil
 }
 
-// listAll follows the pages by offset, never by the link that the server gives, which names any host.
+// listAll reads a list of full records.
 func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) ([]T, error) {
+	return listPages(ctx, c, k, pageSize, maxPages, item)
+}
+
+// listPages follows up to most pages of a size by offset, never by the link that the server gives, which names any host.
+func listPages[T any](ctx context.Context, c *Client, k call, size, most int, item func([]byte) (T, error)) ([]T, error) {
 	var all []T
-	for range maxPages {
-		k.query = paged(k.query, pageSize, len(all))
+	for range most {
+		k.query = paged(k.query, size, len(all))
 		p, err := list(ctx, c, k, item)
 		if err != nil {
 			return nil, err

@@ -30,16 +30,16 @@ type Preflight struct {
 	Field   FieldState
 }
 
-// proof remembers the last good preflight; the slot lets one caller at a time make it.
+// proof remembers the last good preflight; the slot lets one caller at a time make it. Whoever has it may read and write the proof.
 type proof struct {
-	slot  chan struct{}
+	slot  slot
 	now   func() time.Time
 	until time.Time
 	value Preflight
 }
 
 func newProof(now func() time.Time) proof {
-	return proof{slot: make(chan struct{}, 1), now: now}
+	return proof{slot: newSlot(), now: now}
 }
 
 // markerCall names the field in every failure.
@@ -47,11 +47,16 @@ func (c *Client) markerCall(op, method, path string, want int) call {
 	return call{op: op, subject: c.field, method: method, path: path, want: want}
 }
 
-// hold takes the slot, or says that there was no time to. Whoever has it may read and write the proof.
-func (p *proof) hold(ctx context.Context, k call) (release func(), err error) {
+// A slot lets one caller at a time do what the others then needn't.
+type slot chan struct{}
+
+func newSlot() slot { return make(slot, 1) }
+
+// hold takes the slot, or says that there was no time to.
+func (s slot) hold(ctx context.Context, k call) (release func(), err error) {
 	select {
-	case p.slot <- struct{}{}:
-		return func() { <-p.slot }, nil
+	case s <- struct{}{}:
+		return func() { <-s }, nil
 	case <-ctx.Done():
 		return nil, k.failed(KindUnreachable, "no answer came in time", ctx.Err())
 	}
@@ -71,7 +76,7 @@ func (p *proof) set(v Preflight) {
 // minutes. It writes nothing: FieldMissing isn't an error here. A field that is there but wrong is
 // KindMarkerField, a NetBox before 4.2 KindUnexpected.
 func (c *Client) Preflight(ctx context.Context) (Preflight, error) {
-	release, err := c.proof.hold(ctx, statusCall())
+	release, err := c.proof.slot.hold(ctx, statusCall())
 	if err != nil {
 		return Preflight{}, err
 	}
@@ -169,7 +174,7 @@ func fieldRecipe(name string) string {
 // resource was faster. KindMarkerField says that the token may not, and names the exact object to create.
 func (c *Client) CreateMarkerField(ctx context.Context) error {
 	k := c.markerCall("create the marker's custom field", http.MethodPost, "extras/custom-fields/", http.StatusCreated)
-	release, err := c.proof.hold(ctx, k)
+	release, err := c.proof.slot.hold(ctx, k)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -27,7 +28,7 @@ const (
 type view struct {
 	now func() time.Time
 	// slot lets one look at a time be made.
-	slot chan struct{}
+	slot slot
 
 	mu   sync.Mutex
 	seen map[int64]sighting
@@ -52,7 +53,7 @@ type sighting struct {
 }
 
 func newView(now func() time.Time) *view {
-	return &view{now: now, slot: make(chan struct{}, 1), seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
+	return &view{now: now, slot: newSlot(), seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -145,12 +146,11 @@ func (c *Client) Seen(ctx context.Context, number int64, maxAge time.Duration) (
 	if done {
 		return ip, ok, err
 	}
-	select {
-	case c.view.slot <- struct{}{}:
-		defer func() { <-c.view.slot }()
-	case <-ctx.Done():
-		return IPAddress{}, false, c.lookCall().failed(KindUnreachable, "no answer came in time", ctx.Err())
+	release, err := c.view.slot.hold(ctx, c.lookCall())
+	if err != nil {
+		return IPAddress{}, false, err
 	}
+	defer release()
 	if ip, ok, done, err = c.view.get(number, maxAge); done {
 		return ip, ok, err
 	}
@@ -187,23 +187,11 @@ func (c *Client) lookCall() call {
 // look reads all addresses of ours. A record that goes while it is read makes the next page begin one later: a look may miss records,
 // and proves of none that it's gone.
 func (c *Client) look(ctx context.Context) ([]IPAddress, error) {
-	k := c.lookCall()
-	var all []IPAddress
-	for range lookPages {
-		k.query = paged(k.query, lookPage, len(all))
-		p, err := list(ctx, c, k, decodeIPAddress)
-		if err != nil {
-			return nil, err
+	return listPages(ctx, c, c.lookCall(), lookPage, lookPages, func(b []byte) (IPAddress, error) {
+		ip, err := decodeIPAddress(b)
+		if m := ip.Marker(c.field); err == nil && (len(m) < len(c.begins) || !strings.EqualFold(m[:len(c.begins)], c.begins)) {
+			err = errors.New("NetBox doesn't know how to filter by a marker's beginning")
 		}
-		for _, ip := range p.Items {
-			if m := ip.Marker(c.field); len(m) < len(c.begins) || !strings.EqualFold(m[:len(c.begins)], c.begins) {
-				return nil, k.failed(KindUnexpected, "NetBox doesn't know how to filter by a marker's beginning", nil)
-			}
-		}
-		all = append(all, p.Items...)
-		if !p.More || len(p.Items) == 0 {
-			return all, nil
-		}
-	}
-	return nil, k.failed(KindUnexpected, "its list doesn't end", nil)
+		return ip, err
+	})
 }

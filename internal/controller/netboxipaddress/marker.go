@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -23,6 +24,15 @@ func (i identity) marker() string {
 	return strings.Join([]string{i.cluster, i.namespace, i.name, i.uid}, "/")
 }
 
+// parseMarker reads a marker; ok is false for what isn't one.
+func parseMarker(marker string) (of identity, ok bool) {
+	p := strings.Split(marker, "/")
+	if len(p) != markerParts || slices.Contains(p, "") {
+		return identity{}, false
+	}
+	return identity{cluster: p[0], namespace: p[1], name: p[2], uid: p[3]}, true
+}
+
 // An owner says whose a record is.
 type owner string
 
@@ -42,15 +52,15 @@ const (
 
 // ownerOf compares a record's marker with who we are.
 func ownerOf(marker string, us identity) owner {
-	p := strings.Split(marker, "/")
+	of, ok := parseMarker(marker)
 	switch {
 	case marker == us.marker():
 		return ownerUs
-	case len(p) != markerParts || strings.Contains("/"+marker+"/", "//"):
+	case !ok:
 		return ownerNobody
-	case p[0] != us.cluster:
+	case of.cluster != us.cluster:
 		return ownerCluster
-	case p[1] != us.namespace || p[2] != us.name:
+	case of.namespace != us.namespace || of.name != us.name:
 		return ownerOther
 	}
 	return ownerRestored

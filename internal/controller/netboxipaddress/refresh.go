@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -47,12 +46,12 @@ func (r *refresher) refresh(ctx context.Context) {
 
 // tell wakes the resource that a record belongs to.
 func (r *refresher) tell(ctx context.Context, marker string) {
-	p := strings.Split(marker, "/")
-	if len(p) != markerParts || p[0] != r.cluster {
+	of, ok := parseMarker(marker)
+	if !ok || of.cluster != r.cluster {
 		return
 	}
 	select {
-	case r.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: p[1], Name: p[2]}}}:
+	case r.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: of.namespace, Name: of.name}}}:
 	case <-ctx.Done():
 	}
 }
