@@ -5,41 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TLSVerify says how a server's certificate is judged.
-// +kubebuilder:validation:Enum=System;CABundle;Pinned;TrustOnFirstUse;None
-type TLSVerify string
-
-// Values of TLSVerify.
-const (
-	TLSVerifySystem          TLSVerify = "System"
-	TLSVerifyCABundle        TLSVerify = "CABundle"
-	TLSVerifyPinned          TLSVerify = "Pinned"
-	TLSVerifyTrustOnFirstUse TLSVerify = "TrustOnFirstUse"
-	TLSVerifyNone            TLSVerify = "None"
-)
-
-// TLS says how a server's certificate is judged.
-// +kubebuilder:validation:XValidation:rule="self.verify != 'CABundle' || has(self.caBundle)",message="caBundle must be set when verify is CABundle",fieldPath=".caBundle"
-// +kubebuilder:validation:XValidation:rule="self.verify == 'CABundle' || !has(self.caBundle) || size(self.caBundle) == 0",message="caBundle counts only with verify: CABundle; set that, or leave caBundle out",fieldPath=".caBundle"
-// +kubebuilder:validation:XValidation:rule="self.verify != 'Pinned' || (has(self.pinnedSHA256) && size(self.pinnedSHA256) > 0)",message="pinnedSHA256 must be set when verify is Pinned",fieldPath=".pinnedSHA256"
-// +kubebuilder:validation:XValidation:rule="self.verify in ['Pinned', 'TrustOnFirstUse'] || !has(self.pinnedSHA256) || size(self.pinnedSHA256) == 0",message="pinnedSHA256 counts only with verify: Pinned or TrustOnFirstUse; set one of them, or leave the pins out",fieldPath=".pinnedSHA256"
-type TLS struct {
-	// Verify is System (the system's roots), CABundle, Pinned, TrustOnFirstUse (the first
-	// certificate seen is pinned and never silently replaced), or None.
-	// +kubebuilder:default=System
-	Verify TLSVerify `json:"verify"`
-	// CABundle is PEM, one or more certificates.
-	// +optional
-	// +kubebuilder:validation:MaxLength=65536
-	CABundle string `json:"caBundle,omitempty"`
-	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
-	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
-}
-
 // Credentials of a remote system, always by reference.
 type Credentials struct {
 	// Source of the credentials. Only Secret is supported.
@@ -64,69 +29,6 @@ type SecretReference struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key,omitempty"`
-}
-
-// A NetBoxPolicy says what some namespaces may ask of a NetBox.
-type NetBoxPolicy struct {
-	// Namespaces that the policy is for.
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:items:MaxLength=63
-	Namespaces []string `json:"namespaces"`
-	// Prefixes, as CIDRs, that their addresses must be in.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=43
-	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="prefixes must be CIDRs, such as 10.77.0.0/24"
-	Prefixes []string `json:"prefixes,omitempty"`
-	// DNSZones that their DNS names must end in, such as rack7.example.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=253
-	DNSZones []string `json:"dnsZones,omitempty"`
-	// Tenant (slug) that their addresses get, whatever they ask for.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Tenant string `json:"tenant,omitempty"`
-	// AssignTo says what they may assign addresses to; assigning isn't supported yet.
-	// +optional
-	// +kubebuilder:validation:Enum=OwnHosts
-	AssignTo string `json:"assignTo,omitempty"`
-}
-
-// NetBoxConfig says how to reach one NetBox.
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"
-type NetBoxConfig struct {
-	// URL of the NetBox; sub-paths are allowed.
-	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL, such as https://netbox.example/"
-	URL string `json:"url"`
-	// Credentials: a Secret with an API token. Version 1 tokens and nbt_… tokens are told apart.
-	Credentials Credentials `json:"credentials"`
-	// MarkerField is the unique text custom field on ipam.ipaddress that holds our marker. It's
-	// created where the token may.
-	// +optional
-	// +kubebuilder:default=crossplane_claim
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
-	// +kubebuilder:validation:MaxLength=50
-	MarkerField string `json:"markerField,omitempty"`
-	// TLS says how NetBox's certificate is judged; System where absent.
-	// +optional
-	TLS *TLS `json:"tls,omitempty"`
-	// RequestsPerSecond is the most that we ask of this NetBox; where absent, as much as it answers, 16 requests at once.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000
-	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// Policies say what a namespace may ask for. Where there are any, a namespace that none names
-	// may ask for nothing.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=256
-	Policies []NetBoxPolicy `json:"policies,omitempty"`
 }
 
 // RedfishAuth says how to log in to a BMC.
@@ -180,13 +82,6 @@ type ProviderConfigSpec struct {
 	// Redfish credential for BMCs.
 	// +optional
 	Redfish *RedfishConfig `json:"redfish,omitempty"`
-}
-
-// NetBoxFacts are what a NetBox said of itself.
-type NetBoxFacts struct {
-	// Version of the NetBox, such as 4.6.8.
-	// +optional
-	Version string `json:"version,omitempty"`
 }
 
 // ProviderConfigStatus is what is known of a provider config.

@@ -1,0 +1,71 @@
+package v1alpha1
+
+// A NetBoxPolicy says what some namespaces may ask of a NetBox.
+type NetBoxPolicy struct {
+	// Namespaces that the policy is for.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=63
+	Namespaces []string `json:"namespaces"`
+	// Prefixes, as CIDRs, that their addresses must be in.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="prefixes must be CIDRs, such as 10.77.0.0/24"
+	Prefixes []string `json:"prefixes,omitempty"`
+	// DNSZones that their DNS names must end in, such as rack7.example.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
+	DNSZones []string `json:"dnsZones,omitempty"`
+	// Tenant (slug) that their addresses get, whatever they ask for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	Tenant string `json:"tenant,omitempty"`
+	// AssignTo says what they may assign addresses to; assigning isn't supported yet.
+	// +optional
+	// +kubebuilder:validation:Enum=OwnHosts
+	AssignTo string `json:"assignTo,omitempty"`
+}
+
+// NetBoxConfig says how to reach one NetBox.
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"
+type NetBoxConfig struct {
+	// URL of the NetBox; sub-paths are allowed.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL, such as https://netbox.example/"
+	URL string `json:"url"`
+	// Credentials: a Secret with an API token. Version 1 tokens and nbt_… tokens are told apart.
+	Credentials Credentials `json:"credentials"`
+	// MarkerField is the unique text custom field on ipam.ipaddress that holds our marker. It's
+	// created where the token may.
+	// +optional
+	// +kubebuilder:default=crossplane_claim
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
+	// +kubebuilder:validation:MaxLength=50
+	MarkerField string `json:"markerField,omitempty"`
+	// TLS says how NetBox's certificate is judged; System where absent.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+	// RequestsPerSecond is the most that we ask of this NetBox; where absent, as much as it answers, 16 requests at once.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// Policies say what a namespace may ask for. Where there are any, a namespace that none names
+	// may ask for nothing.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Policies []NetBoxPolicy `json:"policies,omitempty"`
+}
+
+// NetBoxFacts are what a NetBox said of itself.
+type NetBoxFacts struct {
+	// Version of the NetBox, such as 4.6.8.
+	// +optional
+	Version string `json:"version,omitempty"`
+}
