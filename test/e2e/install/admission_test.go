@@ -102,6 +102,10 @@ func (s *stage) manifests(ctx context.Context, t *testing.T) {
 	must(t, err)
 	var daemons int
 	for _, o := range append(plain, others...) {
+		if from, ok, _ := unstructured.NestedString(o.Object, "spec", "package"); ok {
+			filled := strings.NewReplacer("REGISTRY", s.registry, "VERSION", version).Replace(from) // As "make release" does.
+			must(t, unstructured.SetNestedField(o.Object, filled, "spec", "package"))
+		}
 		err := s.kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership, client.DryRunAll)
 		if err != nil {
 			t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
