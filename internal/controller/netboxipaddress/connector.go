@@ -71,7 +71,10 @@ type Connector struct {
 	Options
 
 	failures *failures
-	origins  *origins
+	// origins are the prefixes that addresses were just taken from, until status says so: Create can't.
+	origins *notes[netbox.Prefix]
+	// made is what Create made, until status says so.
+	made *notes[v1alpha1.NetBoxIPAddressObservation]
 	// unkept are the updates that NetBox accepted and didn't keep.
 	unkept *failures
 }
@@ -89,7 +92,7 @@ func NewConnector(o Options) *Connector {
 	if o.Saw == nil {
 		o.Saw = func(config.Identity, string) {}
 	}
-	return &Connector{Options: o, failures: newFailures(), origins: newOrigins(), unkept: newFailures()}
+	return &Connector{Options: o, failures: newFailures(), origins: newNotes[netbox.Prefix](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures()}
 }
 
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever

@@ -136,7 +136,22 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.connector.Failpoint("netbox-after-post")
 	e.connector.failures.forget(mg.GetUID())
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
+	e.record = &ip
+	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() {
+		e.connector.made.put(mg.GetUID(), observation(ip, prefixOf(e.knownSources(ctx, mg), nil, ip)))
+	}
 	return managed.ExternalCreation{}, nil
+}
+
+// Made shows what Create just made, where that is just as it should be.
+func (c *Connector) Made(mg *v1alpha1.NetBoxIPAddress) bool {
+	o, ok := c.made.get(mg.GetUID())
+	c.made.forget(mg.GetUID())
+	if ok {
+		mg.Status.AtProvider = o
+		mg.SetConditions(xpv2.Available())
+	}
+	return ok
 }
 
 // Update writes what differs, in one PATCH.

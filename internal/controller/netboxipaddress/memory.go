@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
 // A failure is why the last Create failed, and with which settings: with others, it's tried again at once.
@@ -45,29 +43,29 @@ func (f *failures) get(uid types.UID, settings string) (failure, bool) {
 	return v, ok && v.settings == settings
 }
 
-// origins remembers, per resource, the prefix that its address was just taken from, until status says so: Create can't.
-type origins struct {
+// notes remember something of each resource for a while.
+type notes[V any] struct {
 	mu   sync.Mutex
-	last map[types.UID]netbox.Prefix
+	last map[types.UID]V
 }
 
-func newOrigins() *origins { return &origins{last: map[types.UID]netbox.Prefix{}} }
+func newNotes[V any]() *notes[V] { return &notes[V]{last: map[types.UID]V{}} }
 
-func (o *origins) put(uid types.UID, p netbox.Prefix) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.last[uid] = p
+func (n *notes[V]) put(uid types.UID, v V) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last[uid] = v
 }
 
-func (o *origins) get(uid types.UID) (netbox.Prefix, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	p, ok := o.last[uid]
-	return p, ok
+func (n *notes[V]) get(uid types.UID) (V, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	v, ok := n.last[uid]
+	return v, ok
 }
 
-func (o *origins) forget(uid types.UID) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.last, uid)
+func (n *notes[V]) forget(uid types.UID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.last, uid)
 }

@@ -33,25 +33,27 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err := mgr.Add(r); err != nil {
 		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
 	}
+	c := NewConnector(Options{
+		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
+			return o.Config.NetBox(ctx, mg)
+		},
+		Client: func(of config.Identity, cfg netbox.Config) (NetBox, error) {
+			if of.Kind == v1alpha1.ClusterProviderConfigKind {
+				return operators.Client(string(of.UID), cfg)
+			}
+			return tenants.Client(string(of.UID), cfg)
+		},
+		Saw:       o.Config.SawNetBox,
+		MaxAge:    maxAge(o.PollInterval),
+		ClusterID: o.ClusterID,
+		Failpoint: o.Fail,
+		Now:       o.Clock,
+	})
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
-		GVK:  v1alpha1.NetBoxIPAddressGroupVersionKind,
-		Wake: wake,
-		Connector: NewConnector(Options{
-			Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
-				return o.Config.NetBox(ctx, mg)
-			},
-			Client: func(of config.Identity, cfg netbox.Config) (NetBox, error) {
-				if of.Kind == v1alpha1.ClusterProviderConfigKind {
-					return operators.Client(string(of.UID), cfg)
-				}
-				return tenants.Client(string(of.UID), cfg)
-			},
-			Saw:       o.Config.SawNetBox,
-			MaxAge:    maxAge(o.PollInterval),
-			ClusterID: o.ClusterID,
-			Failpoint: o.Fail,
-			Now:       o.Clock,
-		}),
+		GVK:                       v1alpha1.NetBoxIPAddressGroupVersionKind,
+		Wake:                      wake,
+		Connector:                 c,
+		Made:                      c.Made,
 		Flow:                      flow,
 		UsesProviderConfig:        true,
 		DeterministicExternalName: true,

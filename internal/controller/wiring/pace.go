@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -36,6 +37,8 @@ type look struct {
 	stepped bool
 	// created says that the last look ended with a Create whose status wasn't written yet.
 	created bool
+	// removed says that the last look ended with the first Delete, whose status wasn't written yet.
+	removed bool
 }
 
 // A pace decides when a resource is looked at again: soon while it's on its way, else after its poll interval. It remembers only
@@ -51,10 +54,17 @@ type pace struct {
 	writes map[types.UID]upcoming
 	// deletions that were asked for at least once.
 	deletions map[types.UID]bool
+	// was is a resource as the reconcile that is under way read it.
+	was map[types.UID]client.Object
+	// versions are those of resources that were written from here.
+	versions map[types.UID]string
 }
 
 func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
-	return &pace{retries: retries, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{}}
+	return &pace{
+		retries: retries, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
+		was: map[types.UID]client.Object{}, versions: map[types.UID]string{},
+	}
 }
 
 // create notes that a resource's external thing was just made: the look that follows comes at once.
@@ -73,6 +83,9 @@ func (p *pace) remove(mg resource.Managed) {
 	p.mu.Lock()
 	again := p.deletions[mg.GetUID()]
 	p.deletions[mg.GetUID()] = true
+	l := p.looks[mg.GetUID()]
+	l.removed = !again
+	p.looks[mg.GetUID()] = l
 	p.mu.Unlock()
 	if !again {
 		p.retry(mg)
@@ -99,6 +112,7 @@ func (p *pace) forget(uid types.UID) {
 	defer p.mu.Unlock()
 	delete(p.looks, uid)
 	delete(p.writes, uid)
+	delete(p.was, uid)
 }
 
 // gone forgets the deletion of a resource whose external thing is gone.
@@ -106,6 +120,8 @@ func (p *pace) gone(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.deletions, uid)
+	delete(p.versions, uid)
+	delete(p.looks, uid)
 }
 
 // interval until the next look at a resource whose poll interval is poll.

@@ -62,6 +62,9 @@ type Kind[T resource.ModernManaged] struct {
 	DeterministicExternalName bool
 	// Pending says that a resource which is Ready still waits for something, and is to be looked at soon. May be nil.
 	Pending func(mg T) bool
+	// Made puts on a resource, whose Create has just returned, what it made and how that is; false where it isn't known, or not yet as it
+	// should be: then the look that follows says so. May be nil.
+	Made func(mg T) bool
 	// Flow names what a resource waits in line with: flows take turns, so that a thousand of one delay one of another by no more than
 	// what is under way. Nil: all wait in one line.
 	Flow func(mg T) string
@@ -120,7 +123,11 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 // NewReconciler is the managed reconciler of a kind. Setup puts it behind a queue whose back-off retries is.
 func NewReconciler[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], retries workqueue.TypedRateLimiter[reconcile.Request]) *managed.Reconciler {
 	p := newPace(retries)
-	return managed.NewReconciler(thriftyManager{mgr, p}, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, p)...)
+	made := func(o client.Object) bool {
+		mg, ok := o.(T)
+		return ok && k.Made != nil && k.Made(mg)
+	}
+	return managed.NewReconciler(thriftyManager{mgr, p, made}, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, p)...)
 }
 
 // objects returns an empty resource of a kind, and what makes empty lists of it.

@@ -9,6 +9,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +21,10 @@ import (
 // four to one that is found and named. What is here leaves those out, and nothing else:
 //
 //   - its finalizer, by itself, where a write of the resource follows anyway before anything is done outside;
-//   - the status between a Create and the look that follows at once: that it is being created;
+//   - the status between a Create and the look that follows at once, which says that it is being created: where its kind knows what
+//     was made, that is written instead, and the look has nothing to write;
+//   - the status between the first Delete and the look that follows at once, which finds the thing gone, or says why not;
+//   - a status that says what it said: ten thousand resources that nobody touches would cost a write each at every poll;
 //   - the status of a late initialisation without what was observed, which the answer to its write has taken away.
 
 // An upcoming write of a resource, which the managed reconciler makes after Observe and before it calls anything else.
@@ -87,51 +92,110 @@ type thriftyManager struct {
 	ctrl.Manager
 
 	pace *pace
+	// made is Kind.Made, false for what isn't of the kind.
+	made func(client.Object) bool
 }
 
 // GetClient returns the client.
 func (m thriftyManager) GetClient() client.Client {
-	return thriftyClient{Client: m.Manager.GetClient(), pace: m.pace}
+	return thriftyClient{Client: m.Manager.GetClient(), pace: m.pace, made: m.made}
 }
 
 type thriftyClient struct {
 	client.Client
 
 	pace *pace
+	made func(client.Object) bool
+}
+
+// Get reads an object.
+func (c thriftyClient) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	err := c.Client.Get(ctx, key, o, opts...)
+	if err == nil {
+		c.pace.read(o)
+	}
+	return err //nolint:wrapcheck // A client wraps nothing.
 }
 
 // Update writes an object. After a late initialisation its status is still what was observed: the API server's answer holds the one
 // before, and the reconciler would write that, only to write the other after the next look.
 func (c thriftyClient) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
-	if c.pace.expected(o.GetUID()) != writeLate {
-		return c.Client.Update(ctx, o, opts...) //nolint:wrapcheck // A client wraps nothing.
+	late := c.pace.expected(o.GetUID()) == writeLate
+	if late {
+		c.pace.expect(o.GetUID(), writeNone)
 	}
-	c.pace.expect(o.GetUID(), writeNone)
 	observed := o.DeepCopyObject()
 	err := c.Client.Update(ctx, o, opts...)
 	if err == nil {
-		reflect.ValueOf(o).Elem().FieldByName("Status").Set(reflect.ValueOf(observed).Elem().FieldByName("Status"))
+		c.pace.wrote(o)
 	}
-	return err //nolint:wrapcheck // As above.
+	if err == nil && late {
+		statusOf(o).Set(statusOf(observed))
+	}
+	return err //nolint:wrapcheck // A client wraps nothing.
 }
+
+// statusOf is the field of that name.
+func statusOf(o runtime.Object) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName("Status") }
 
 // Status returns the client of the subresource.
 func (c thriftyClient) Status() client.SubResourceWriter {
-	return thriftyStatus{SubResourceWriter: c.Client.Status(), pace: c.pace}
+	return thriftyStatus{SubResourceWriter: c.Client.Status(), pace: c.pace, made: c.made}
 }
 
 type thriftyStatus struct {
 	client.SubResourceWriter
 
 	pace *pace
+	made func(client.Object) bool
 }
 
-// Update writes a status, unless it says only that what was just created is being created.
+// Update writes a status, unless that is needless.
 func (s thriftyStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
-	if s.pace.created(o.GetUID()) && creating(o) {
+	if s.pace.created(o.GetUID()) && says(o, xpv2.ReasonCreating) && !s.made(o) {
 		return nil
 	}
-	return s.SubResourceWriter.Update(ctx, o, opts...) //nolint:wrapcheck // A client wraps nothing.
+	if s.pace.removed(o.GetUID()) && says(o, xpv2.ReasonDeleting) || s.pace.unchanged(o) {
+		return nil
+	}
+	err := s.SubResourceWriter.Update(ctx, o, opts...)
+	if err == nil {
+		s.pace.wrote(o)
+	}
+	return err //nolint:wrapcheck // A client wraps nothing.
+}
+
+// read notes a resource as it was read, until its status is written.
+func (p *pace) read(o client.Object) {
+	if _, ok := o.(resource.Managed); !ok || meta.WasDeleted(o) {
+		return
+	}
+	was, ok := o.DeepCopyObject().(client.Object)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.was[o.GetUID()] = was
+}
+
+// wrote notes the version of a resource that was written.
+func (p *pace) wrote(o client.Object) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.versions[o.GetUID()] = o.GetResourceVersion()
+}
+
+// unchanged says that the status of a resource is as it was read, and that what was read is what was last written from here: the
+// cache may lag behind that.
+func (p *pace) unchanged(o client.Object) bool {
+	p.mu.Lock()
+	was, read := p.was[o.GetUID()]
+	delete(p.was, o.GetUID())
+	version, written := p.versions[o.GetUID()]
+	p.mu.Unlock()
+	return read && (!written || version == was.GetResourceVersion()) &&
+		equality.Semantic.DeepEqual(statusOf(was).Interface(), statusOf(o).Interface())
 }
 
 // created says, once, that a Create has just succeeded.
@@ -146,7 +210,20 @@ func (p *pace) created(uid types.UID) bool {
 	return was
 }
 
-func creating(o client.Object) bool {
+// removed says, once, that the first Delete has just succeeded.
+func (p *pace) removed(uid types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.looks[uid]
+	was := l.removed
+	if l.removed = false; was {
+		p.looks[uid] = l
+	}
+	return was
+}
+
+// says that all is well with a resource that isn't Ready for one reason.
+func says(o client.Object, why xpv2.ConditionReason) bool {
 	c, ok := o.(resource.Conditioned)
-	return ok && c.GetCondition(xpv2.TypeReady).Reason == xpv2.ReasonCreating && c.GetCondition(xpv2.TypeSynced).Reason == xpv2.ReasonReconcileSuccess
+	return ok && c.GetCondition(xpv2.TypeReady).Reason == why && c.GetCondition(xpv2.TypeSynced).Reason == xpv2.ReasonReconcileSuccess
 }

@@ -46,7 +46,7 @@ func (b *bench) write(name string) error {
 	return nil
 }
 
-func newBench(t *testing.T, h *v1alpha1.RedfishHost, connect managed.TypedExternalConnectorFn[*v1alpha1.RedfishHost]) *bench {
+func newBench(t *testing.T, h *v1alpha1.RedfishHost, connect managed.TypedExternalConnectorFn[*v1alpha1.RedfishHost], with ...func(*Kind[*v1alpha1.RedfishHost])) *bench {
 	t.Helper()
 	b := &bench{t: t, key: client.ObjectKeyFromObject(h), conflict: map[string]int{}}
 	b.kube = kubefake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(interceptor.Funcs{
@@ -68,6 +68,9 @@ func newBench(t *testing.T, h *v1alpha1.RedfishHost, connect managed.TypedExtern
 	b.retries = o.ForController().RateLimiter
 	k := Kind[*v1alpha1.RedfishHost]{
 		GVK: v1alpha1.RedfishHostGroupVersionKind, DeterministicExternalName: true, CreationGrace: time.Nanosecond, Connector: connect,
+	}
+	for _, change := range with {
+		change(&k)
 	}
 	b.r = NewReconciler(&manager{Manager: fake.Manager{Client: b.kube, Scheme: b.kube.Scheme()}}, o, k, b.retries)
 	return b
@@ -114,6 +117,81 @@ func TestWritesOfCreation(t *testing.T) {
 	}
 	if h := b.host(); h.GetCondition(xpv2.TypeReady).Status != "True" || h.GetCondition(xpv2.TypeSynced).Status != "True" {
 		t.Errorf("conditions %v", h.Status.Conditions)
+	}
+}
+
+// TestMade: a kind that knows what Create made says so at once, and the look that follows has nothing to write.
+func TestMade(t *testing.T) {
+	x := &thing{current: true}
+	b := newBench(t, managedHost(), x.connect, func(k *Kind[*v1alpha1.RedfishHost]) {
+		k.Made = func(h *v1alpha1.RedfishHost) bool {
+			h.SetConditions(xpv2.Available())
+			return true
+		}
+	})
+	b.reconcile()
+	if h := b.host(); h.GetCondition(xpv2.TypeReady).Status != "True" || h.GetCondition(xpv2.TypeSynced).Status != "True" {
+		t.Errorf("after Create: conditions %v", h.Status.Conditions)
+	}
+	b.reconcile()
+	if diff := cmp.Diff([]string{"update", "update", "status"}, b.writes); diff != "" {
+		t.Errorf("writes: -want, +got:\n%s", diff)
+	}
+}
+
+// TestUnchanged: what is as it was costs no write, until something else is to be said.
+func TestUnchanged(t *testing.T) {
+	phase := v1alpha1.HostAvailable
+	b := newBench(t, managedHost(), func(context.Context, *v1alpha1.RedfishHost) (managed.TypedExternalClient[*v1alpha1.RedfishHost], error) {
+		return managed.TypedExternalClientFns[*v1alpha1.RedfishHost]{
+			ObserveFn: func(_ context.Context, h *v1alpha1.RedfishHost) (managed.ExternalObservation, error) {
+				h.Status.Phase = phase
+				h.SetConditions(xpv2.Available())
+				return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+			},
+			DisconnectFn: func(context.Context) error { return nil },
+		}, nil
+	})
+	for range 3 {
+		b.reconcile()
+	}
+	if diff := cmp.Diff([]string{"update", "status"}, b.writes); diff != "" {
+		t.Errorf("writes of three looks: -want, +got:\n%s", diff)
+	}
+	phase = v1alpha1.HostMaintained
+	b.reconcile()
+	if b.host().Status.Phase != phase {
+		t.Error("what changed wasn't written")
+	}
+	// Somebody else's write: what was read isn't what was written from here.
+	h := b.host()
+	h.Labels = map[string]string{"a": "b"}
+	if err := b.kube.Update(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	b.writes = nil
+	b.reconcile()
+	if diff := cmp.Diff([]string{"status"}, b.writes); diff != "" {
+		t.Errorf("writes after somebody else's: -want, +got:\n%s", diff)
+	}
+}
+
+// TestWritesOfDeletion: nobody is told that a thing is being deleted which is found gone at once.
+func TestWritesOfDeletion(t *testing.T) {
+	h := managedHost()
+	h.Finalizers = []string{managed.FinalizerName}
+	x := &thing{exists: true}
+	b := newBench(t, h, x.connect)
+	if err := b.kube.Delete(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile()
+	x.exists = true // It takes a second step.
+	b.reconcile()
+	x.exists = false
+	b.reconcile()
+	if diff := cmp.Diff([]string{"status", "update"}, b.writes); diff != "" {
+		t.Errorf("writes: -want, +got:\n%s", diff)
 	}
 }
 
