@@ -67,6 +67,7 @@ const (
 	ReasonStopped              xpv2.ConditionReason = "Stopped"
 
 	ReasonWaitingForHost         xpv2.ConditionReason = "WaitingForHost"
+	ReasonWaitingForAssignment   xpv2.ConditionReason = "WaitingForAssignment"
 	ReasonWaitingForAddress      xpv2.ConditionReason = "WaitingForAddress"
 	ReasonWaitingForBootEntry    xpv2.ConditionReason = "WaitingForBootEntry"
 	ReasonWaitingForBootServer   xpv2.ConditionReason = "WaitingForBootServer"

@@ -25,11 +25,23 @@ type NetBoxPolicy struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	Tenant string `json:"tenant,omitempty"`
-	// AssignTo says what they may assign addresses to; assigning isn't supported yet.
+	// AssignTo says what they may assign addresses to: None (nothing), OwnHosts (the device of a RedfishHost that is bound to a
+	// HostClaim of their namespace, named by hostRef or hostSelector), or All (any device and virtual machine). None where it's
+	// absent: who may take addresses may not thereby change what NetBox says of other people's machines.
 	// +optional
-	// +kubebuilder:validation:Enum=OwnHosts
-	AssignTo string `json:"assignTo,omitempty"`
+	// +kubebuilder:validation:Enum=None;OwnHosts;All
+	AssignTo AssignmentScope `json:"assignTo,omitempty"`
 }
+
+// AssignmentScope says what a namespace may assign addresses to.
+type AssignmentScope string
+
+// Values of AssignmentScope.
+const (
+	AssignNone     AssignmentScope = "None"
+	AssignOwnHosts AssignmentScope = "OwnHosts"
+	AssignAll      AssignmentScope = "All"
+)
 
 // NetBoxConfig says how to reach one NetBox.
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"

@@ -111,43 +111,6 @@ type SlugReference struct {
 	Slug string `json:"slug"`
 }
 
-// A NetBoxDevice names a device or virtual machine in NetBox.
-type NetBoxDevice struct {
-	// Name of the device.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=64
-	Name string `json:"name"`
-	// Site slug of the device.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Site string `json:"site,omitempty"`
-}
-
-// A NetBoxInterface names an interface in NetBox.
-type NetBoxInterface struct {
-	// Name of the interface.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=64
-	Name string `json:"name"`
-}
-
-// An Assignment joins an address and an interface in NetBox.
-type Assignment struct {
-	// Device that has the interface.
-	// +optional
-	Device *NetBoxDevice `json:"device,omitempty"`
-	// VirtualMachine that has the interface.
-	// +optional
-	VirtualMachine *NetBoxDevice `json:"virtualMachine,omitempty"`
-	// Interface to assign to.
-	// +optional
-	Interface *NetBoxInterface `json:"interface,omitempty"`
-	// Use of the address on its device.
-	// +optional
-	// +kubebuilder:validation:Enum=Primary;OutOfBand;Additional
-	Use string `json:"use,omitempty"`
-}
-
 // ReleasePolicy says what becomes of the address when its resource goes.
 // +kubebuilder:validation:XValidation:rule="self.policy == 'Delete'",messageExpression="'policy: ' + self.policy + ' is not supported yet; use Delete: a released address is free at once'",fieldPath=".policy"
 // +kubebuilder:validation:XValidation:rule="!has(self.after)",message="after is not supported yet; leave it out: a released address is free at once",fieldPath=".after"
@@ -168,7 +131,6 @@ type ReleasePolicy struct {
 // NetBoxIPAddressParameters are what is wanted of an address.
 // +kubebuilder:validation:XValidation:rule="(has(self.from) && size(self.from) > 0) != has(self.address)",message="exactly one of from and address must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
-// +kubebuilder:validation:XValidation:rule="!has(self.assignTo)",message="assignTo is not supported yet; assign the address in NetBox: what people set there stays",fieldPath=".assignTo"
 type NetBoxIPAddressParameters struct {
 	// From lists sources; the first that can serve wins.
 	// +optional
@@ -188,34 +150,45 @@ type NetBoxIPAddressParameters struct {
 	// +kubebuilder:default=active
 	// +kubebuilder:validation:MaxLength=50
 	Status string `json:"status,omitempty"`
-	// Role of the address in NetBox, such as vip; empty: none.
+	// Role of the address in NetBox, such as vip; "": none. Where it's absent, it stays as people have it.
 	// +optional
 	// +kubebuilder:validation:Enum="";loopback;secondary;anycast;vip;vrrp;hsrp;glbp;carp
-	Role string `json:"role,omitempty"`
+	Role *string `json:"role,omitempty"`
 	// DNSName of the address, such as web-1.rack7.example.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z_-]+|\*)(\.[0-9A-Za-z_-]+)*\.?$|^$`
 	DNSName string `json:"dnsName,omitempty"`
-	// Description of the address, a line for people.
+	// Description of the address, a line for people; "": none. Where it's absent, it stays as people have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
-	Description string `json:"description,omitempty"`
-	// Tenant of the address.
+	Description *string `json:"description,omitempty"`
+	// Comments on the address, Markdown for people; "": none. Where it's absent, they stay as people have them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Comments *string `json:"comments,omitempty"`
+	// Tenant of the address. Where it's absent, it stays as people have it.
 	// +optional
 	Tenant *SlugReference `json:"tenant,omitempty"`
-	// Tags (slugs) that the address must have. Tags that people add stay.
+	// Tags (slugs) that the address must have. Tags that people add stay, and so does one that is taken out of here.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	Tags []string `json:"tags,omitempty"`
-	// CustomFields that the address must have, by name, with any JSON value. Others stay as they are.
+	// CustomFields that the address must have, by name, with any JSON value; null: none. Others stay as they are, and so does one
+	// that is taken out of here.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	CustomFields map[string]apiextv1.JSON `json:"customFields,omitempty"`
-	// AssignTo assigns the address to an interface of a device or virtual machine. Not supported yet.
+	// AssignTo assigns the address to an interface of a device or virtual machine. Where it's taken out of here, an assignment
+	// that was made by it is undone; one that people made stays.
 	// +optional
 	AssignTo *Assignment `json:"assignTo,omitempty"`
+	// Drift says what's done where somebody changed in NetBox what is named here: Correct it, or only Report it by an event and
+	// in status. What is changed here is written either way.
+	// +optional
+	// +kubebuilder:default=Correct
+	Drift DriftPolicy `json:"drift,omitempty"`
 	// Release says what becomes of the address when this resource goes.
 	// +optional
 	Release *ReleasePolicy `json:"release,omitempty"`
@@ -267,6 +240,14 @@ type NetBoxIPAddressObservation struct {
 	// DNSName of the address.
 	// +optional
 	DNSName string `json:"dnsName,omitempty"`
+	// Assigned is the interface that this resource has assigned the address to; absent where people did, or nobody.
+	// +optional
+	Assigned *AssignmentObservation `json:"assigned,omitempty"`
+	// Drift lists what somebody changed in NetBox and what stays so, as drift is Report.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	Drift []FieldDrift `json:"drift,omitempty"`
 	// LastUpdated is NetBox's time of the record's last change, as NetBox writes it.
 	// +optional
 	LastUpdated string `json:"lastUpdated,omitempty"`

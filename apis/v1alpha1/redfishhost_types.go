@@ -145,6 +145,10 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
+	// NetBoxDevice is the machine's device in NetBox, for addresses that are assigned to the host. Where it's absent, the device of
+	// the host's name. Nothing is asked of NetBox for it until then.
+	// +optional
+	NetBoxDevice *NetBoxDevice `json:"netboxDevice,omitempty"`
 	// Power that is wanted: PoweredOn or PoweredOff. Unmanaged leaves it as it is.
 	// +optional
 	// +kubebuilder:default=Unmanaged

@@ -223,7 +223,7 @@ func (n *node) addressObject() (*v1alpha1.NetBoxIPAddress, *problem) {
 		Address:     plan.address,
 		VRF:         plan.vrf,
 		DNSName:     n.dnsName(),
-		Description: "BareMetalNode " + n.Namespace + "/" + n.Name,
+		Description: new("BareMetalNode " + n.Namespace + "/" + n.Name),
 	}
 	return a, nil
 }

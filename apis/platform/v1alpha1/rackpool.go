@@ -100,7 +100,6 @@ type HostDefaults struct {
 // A PoolHost is one machine of a pool.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || self.taints.size() == 0",message="taints are not supported yet; use unschedulable",fieldPath=".taints"
-// +kubebuilder:validation:XValidation:rule="!has(self.netboxDevice)",message="netboxDevice is not supported yet",fieldPath=".netboxDevice"
 type PoolHost struct {
 	// HostDefaults of the pool may be overridden for this host.
 	HostDefaults `json:",inline"`
@@ -132,7 +131,8 @@ type PoolHost struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
 
-	// NetBoxDevice is the machine's device in NetBox. Not supported yet.
+	// NetBoxDevice is the machine's device in NetBox, for addresses that are assigned to the host. Where it's absent, the device of
+	// the host's name.
 	//
 	// +optional
 	NetBoxDevice *v1alpha1.NetBoxDevice `json:"netboxDevice,omitempty"`

@@ -475,7 +475,7 @@ func (in *PoolHost) DeepCopyInto(out *PoolHost) {
 	if in.NetBoxDevice != nil {
 		in, out := &in.NetBoxDevice, &out.NetBoxDevice
 		*out = new(apisv1alpha1.NetBoxDevice)
-		**out = **in
+		(*in).DeepCopyInto(*out)
 	}
 	if in.CredentialsSecretRef != nil {
 		in, out := &in.CredentialsSecretRef, &out.CredentialsSecretRef

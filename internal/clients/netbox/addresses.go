@@ -185,17 +185,6 @@ func (c *Client) chooseMarked(k call, marker string, found []IPAddress) (IPAddre
 	return IPAddress{}, k.failed(KindAmbiguous, fmt.Sprintf("records number %d and %d both carry it; delete the wrong one in NetBox", found[0].ID, found[1].ID), nil)
 }
 
-// Patch writes only what p holds, to the record as it was read: from NetBox 4.6 on a change in between
-// is KindConflict. An empty patch is no call, and returns the record as it was.
-func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, error) {
-	if p.Empty() {
-		return ip, nil
-	}
-	k := c.idCall("update", http.MethodPatch, ip.ID, http.StatusOK)
-	k.body, k.ifMatch = p.body(), ip.ETag
-	return c.one(ctx, k)
-}
-
 // Delete frees the address after it has seen the marker on it. A record that is gone is fine; one that
 // carries another marker is KindConflict and stays.
 func (c *Client) Delete(ctx context.Context, number int64, marker string) error {

@@ -107,8 +107,9 @@ func (r reply) badRequest(k call) *Error {
 // sentFields are the fields that we ever write: others in a 400 are a stranger's text and not repeated.
 func sentFields() []string {
 	return []string{
-		allFields, "address", "custom_fields", "description", "dns_name", "filter_logic",
-		"name", "object_types", "role", "status", "tags", "tenant", "type", "unique", "vrf", "vrf_id",
+		allFields, "address", "assigned_object_id", "assigned_object_type", "comments", "custom_fields", "description", "dns_name",
+		"filter_logic", "name", "object_types", "oob_ip", "primary_ip4", "primary_ip6", "role", "status", "tags", "tenant", "type",
+		"unique", "vrf", "vrf_id",
 	}
 }
 

@@ -92,6 +92,10 @@ type Client struct {
 	view    *view
 	// prefixes found lately.
 	prefixes *memo[prefixKey, Prefix]
+	// holders and interfaces of addresses, seen lately.
+	holders    map[HolderKind]*roster[Holder]
+	interfaces map[HolderKind]*roster[Interface]
+	changes    changeLog
 }
 
 // New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
@@ -124,6 +128,9 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		base: base, auth: auth, field: cfg.MarkerField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight),
 		proof: newProof(o.now), view: newView(o.now), prefixes: newMemo[prefixKey, Prefix](o.now),
+		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
+		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
+		changes:    changeLog{now: o.now},
 	}, nil
 }
 

@@ -19,12 +19,15 @@ type IPAddress struct {
 	// Status and Role are NetBox's values ("active", "vip"); Role may be "".
 	Status, Role         string
 	DNSName, Description string
+	Comments             string
 	// Tenant is its slug, or "".
 	Tenant string
 	// Tags are slugs, in NetBox's order.
 	Tags []string
 	// CustomFields as JSON values; fields without a value are nil.
 	CustomFields map[string]any
+	// Assigned is what it's assigned to; nil for nothing.
+	Assigned *Place
 	// URL is the API's own address of the record, as this NetBox writes it.
 	URL string
 	// LastUpdated is NetBox's text: it changes with every PATCH, even an empty one.
@@ -182,8 +185,12 @@ func decodeIPAddress(b []byte) (IPAddress, error) {
 		Role         choice `json:"role"`
 		DNSName      text   `json:"dns_name"`
 		Description  text   `json:"description"`
+		Comments     text   `json:"comments"`
 		Tags         refs   `json:"tags"`
 		CustomFields values `json:"custom_fields"`
+		ObjectType   text   `json:"assigned_object_type"`
+		ObjectID     id     `json:"assigned_object_id"`
+		Object       part   `json:"assigned_object"`
 		LastUpdated  text   `json:"last_updated"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -196,8 +203,8 @@ func decodeIPAddress(b []byte) (IPAddress, error) {
 	return IPAddress{
 		ID: int64(w.ID), URL: string(w.URL), Address: a, VRF: w.VRF.vrf(), Tenant: string(w.Tenant.Slug),
 		Status: string(w.Status), Role: string(w.Role), DNSName: string(w.DNSName),
-		Description: string(w.Description), Tags: w.Tags.slugs(), CustomFields: w.CustomFields,
-		LastUpdated: string(w.LastUpdated),
+		Description: string(w.Description), Comments: string(w.Comments), Tags: w.Tags.slugs(), CustomFields: w.CustomFields,
+		Assigned: w.Object.place(string(w.ObjectType), int64(w.ObjectID)), LastUpdated: string(w.LastUpdated),
 	}, nil
 }
 

@@ -16,10 +16,11 @@ const (
 	// lookPage is the most that NetBox puts on a page, and lookPages ends a list that never ends.
 	lookPage  = 1000
 	lookPages = 1000
-	// lookBody caps a page of so many records, without their comments.
+	// lookBody caps a page of so many records. One with larger comments isn't looked at: its records are read one by one.
 	lookBody = 32 << 20
 	// lookFields are what decodeIPAddress reads: leaving the rest out makes a page ten times as fast (950).
-	lookFields = "id,url,address,vrf,tenant,status,role,dns_name,description,tags,custom_fields,last_updated"
+	lookFields = "id,url,address,vrf,tenant,status,role,dns_name,description,comments,tags,custom_fields," +
+		"assigned_object_type,assigned_object_id,assigned_object,last_updated"
 	// lookRetry is how long a failed look stands for all who would look.
 	lookRetry = 2 * time.Second
 )

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -19,6 +21,9 @@ import (
 type NetBox interface {
 	Reader
 	Writer
+	Assigner
+	Historian
+	Explainer
 }
 
 // Reader is what Observe uses.
@@ -56,6 +61,10 @@ type Options struct {
 	Client ClientFn
 	// Saw is told which version the NetBox of a provider config is; nil isn't told.
 	Saw func(of config.Identity, version string)
+	// Kube reads the hosts that assignments name.
+	Kube client.Reader
+	// Recorder is told what was changed by others in NetBox; nil tells nobody.
+	Recorder event.Recorder
 	// ClusterID is the first part of every marker.
 	ClusterID string
 	// Failpoint is called with "netbox-after-post" between a record's creation and its recording; nil does nothing.
@@ -86,6 +95,9 @@ func NewConnector(o Options) *Connector {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
+	if o.Recorder == nil {
+		o.Recorder = event.NewNopRecorder()
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -98,7 +110,7 @@ func NewConnector(o Options) *Connector {
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
 // asked needs neither: its provider config may be gone with its namespace.
 func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress], error) {
-	e := &external{connector: c, us: identityOf(c.ClusterID, mg)}
+	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: mg.Spec.ForProvider.DNSName}
 	if untouched(mg) {
 		c.failures.forget(mg.GetUID())
 		return e, nil

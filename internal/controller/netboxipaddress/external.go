@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"context"
 	"strconv"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,13 @@ type external struct {
 	plan   plan
 	// unasked says that the marker wasn't looked for.
 	unasked bool
+	// todo is what differs, and age how old what was seen of NetBox may be: 0 where it was read now.
+	todo todo
+	age  time.Duration
+	// place is the interface that a record to be made is for.
+	place *netbox.Place
+	// dnsName that spec asks for.
+	dnsName string
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress] = &external{}
@@ -61,6 +69,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, nil
 	}
 	if err = e.prepare(ctx, mg); err == nil {
+		e.place, err = e.foresee(ctx, mg)
+	}
+	if err == nil {
 		return managed.ExternalObservation{}, nil
 	}
 	// What was never asked for may be there all the same, where this cluster's data was set back.
@@ -97,20 +108,20 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())
-	p := mg.Spec.ForProvider
-	before := mg.Status.AtProvider.Prefix
-	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before, *e.record))
-	mg.SetConditions(xpv2.Available())
-	patch, err := e.diff(p)
-	if err == nil {
-		err = e.unkept(mg, patch)
+	before := mg.Status.AtProvider
+	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before.Prefix, *e.record))
+	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = before.Assigned, before.Drift
+	var err error
+	if e.todo, err = e.consider(ctx, mg); err == nil {
+		err = e.unkept(mg, e.todo.words())
 	}
+	showReady(mg)
 	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	// The annotation that was set above lives on only as part of a late initialisation.
 	return managed.ExternalObservation{
-		ResourceExists: true, ResourceUpToDate: patch.Empty(), ResourceLateInitialized: named, Diff: words(patch),
+		ResourceExists: true, ResourceUpToDate: e.todo.done(), ResourceLateInitialized: named, Diff: e.todo.words(),
 	}, nil
 }
 
@@ -130,6 +141,7 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
 	ip, err := e.obtain(ctx, mg)
 	if err != nil {
+		err = e.explain(ctx, mg, err)
 		e.remember(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	}
@@ -137,7 +149,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.connector.failures.forget(mg.GetUID())
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
-	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() {
+	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
 		e.connector.made.put(mg.GetUID(), observation(ip, prefixOf(e.knownSources(ctx, mg), nil, ip)))
 	}
 	return managed.ExternalCreation{}, nil
@@ -152,45 +164,6 @@ func (c *Connector) Made(mg *v1alpha1.NetBoxIPAddress) bool {
 		mg.SetConditions(xpv2.Available())
 	}
 	return ok
-}
-
-// Update writes what differs, in one PATCH.
-func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalUpdate, error) {
-	patch, err := e.diff(mg.Spec.ForProvider)
-	if err == nil {
-		err = e.patch(ctx, mg, patch)
-	}
-	if err != nil {
-		return managed.ExternalUpdate{}, e.trouble(mg, err)
-	}
-	return managed.ExternalUpdate{}, nil
-}
-
-// patch writes what differs, and looks whether NetBox kept it: it drops custom fields that it doesn't know, and stores some values
-// in a form of its own. Those aren't written again and again.
-func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, p netbox.Patch) error {
-	ip, err := e.netbox.Patch(ctx, *e.record, p)
-	if err != nil {
-		return err
-	}
-	e.record = &ip
-	left, err := e.diff(mg.Spec.ForProvider)
-	if err != nil || left.Empty() {
-		return err
-	}
-	err = unkeptError{words(left)}
-	e.connector.unkept.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
-	return err
-}
-
-// unkept returns that NetBox lately didn't keep just what is to be written now.
-func (e *external) unkept(mg *v1alpha1.NetBoxIPAddress, p netbox.Patch) error {
-	f, ok := e.connector.unkept.get(mg.GetUID(), e.settings)
-	if ok && f.err == error(unkeptError{words(p)}) && e.connector.Now().Sub(f.at) < retryUnkept { //nolint:errorlint // A value of ours.
-		return f.err
-	}
-	e.connector.unkept.forget(mg.GetUID())
-	return nil
 }
 
 // Delete frees the address. The client looks at the marker once more before it does: the one that Observe took for ours.
@@ -213,7 +186,7 @@ func (e *external) Disconnect(context.Context) error { return nil }
 // trouble words an error and shows it on the resource: the managed reconciler shows it in Synced, but only as a sentence.
 func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 	t := sentence(err, e.inputs)
-	if meta.WasDeleted(mg) || (mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && !unready(t.reason)) {
+	if meta.WasDeleted(mg) || (mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason))) {
 		return t
 	}
 	c := xpv2.Unavailable().WithMessage(t.message)
@@ -222,8 +195,20 @@ func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 	return t
 }
 
-// unready says whether a trouble takes an address that was given away from its holder: only that the record isn't ours any more.
-// That NetBox can't be asked just now doesn't.
+// showReady says that the address is there. One that was never assigned yet, and is to be, isn't ready for use before.
+func showReady(mg *v1alpha1.NetBoxIPAddress) {
+	ready := mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
+	if ready || mg.Spec.ForProvider.AssignTo == nil || mg.Status.AtProvider.Assigned != nil {
+		mg.SetConditions(xpv2.Available())
+		return
+	}
+	c := xpv2.Unavailable().WithMessage("the address is taken and is yet to be assigned as spec.forProvider.assignTo says")
+	c.Reason = v1alpha1.ReasonWaitingForAssignment
+	mg.SetConditions(c)
+}
+
+// unready says whether a trouble takes an address that was given away from its holder: only that no record is ours any more. That
+// NetBox can't be asked just now, or doesn't take a change of it, doesn't.
 func unready(r xpv2.ConditionReason) bool {
 	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous
 }

@@ -43,7 +43,7 @@ func TestObserve(t *testing.T) {
 		"ByMarker":     {"made, but never recorded", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, nil, nil, lateInit, "Available", "", "5"},
 		"Renumbered":   {"the number is gone, the marker isn't", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(6, "10.77.0.11/24", ours)} }, []edit{named("5")}, nil, lateInit, "Available", "", "6"},
 		"Restored":     {"our name with another UID: marked anew", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c1/team-a/web-1/old")} }, []edit{named("5")}, nil, managed.ExternalObservation{ResourceExists: true, Diff: "customFields"}, "Available", "", "5"},
-		"Drifted":      {"a value differs", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = "d" })}, nil, managed.ExternalObservation{ResourceExists: true, Diff: "description"}, "Available", "", "5"},
+		"Drifted":      {"a value differs", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("d") })}, nil, managed.ExternalObservation{ResourceExists: true, Diff: "description"}, "Available", "", "5"},
 		"Foreign":      {"another resource's record", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c1/team-b/web-1/u1")} }, []edit{named("5")}, nil, managed.ExternalObservation{}, "Conflict", "Conflict", "5"},
 		"OtherCluster": {"another cluster's record", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c2/team-a/web-1/u1")} }, []edit{named("5")}, nil, managed.ExternalObservation{}, "Conflict", "Conflict", "5"},
 		"Unmarked":     {"a person's record isn't taken over", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "")} }, []edit{named("5"), ready}, nil, managed.ExternalObservation{}, "Conflict", "Conflict", "5"},
@@ -71,8 +71,7 @@ func TestObserve(t *testing.T) {
 		"Range": {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From = []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: 1}}}
 		})}, nil, managed.ExternalObservation{}, "NotSupported", "NotSupported", ""},
-		"AssignLater": {"also on an address that is there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.AssignTo = &v1alpha1.Assignment{} })}, nil, managed.ExternalObservation{}, "Available", "NotSupported", "5"},
-		"Empty":       {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = nil })}, nil, managed.ExternalObservation{}, "Invalid", "Invalid", ""},
+		"Empty": {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = nil })}, nil, managed.ExternalObservation{}, "Invalid", "Invalid", ""},
 		"FixedNoVRF": {"a VRF that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From, p.Address, p.VRF = nil, "10.77.0.9/24", &v1alpha1.VRFSelector{Name: "x"}
 		})}, nil, exists, "NotFound", "", ""},

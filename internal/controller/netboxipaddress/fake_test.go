@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -39,6 +43,7 @@ type fakeNetBox struct {
 	// drops are custom fields that it doesn't know, and says nothing about.
 	drops []string
 	calls []string
+	rack  rack
 }
 
 func kind(k netbox.Kind) error { return &netbox.Error{Kind: k, Op: "do", Reason: "so"} }
@@ -52,7 +57,7 @@ func (f *fakeNetBox) call(name string) error {
 func (f *fakeNetBox) writes() []string {
 	var out []string
 	for _, c := range f.calls {
-		if slices.Contains([]string{"CreateMarkerField", "Allocate", "Create", "Patch", "Delete"}, c) {
+		if slices.Contains([]string{"CreateMarkerField", "Allocate", "Create", "Patch", "Delete", "Seat"}, c) {
 			out = append(out, c)
 		}
 	}
@@ -141,7 +146,7 @@ func (f *fakeNetBox) add(a netip.Prefix, vrf *netbox.VRF, r netbox.Request, call
 		}
 	}
 	ip := record(int64(100+len(f.records)), a.String(), r.Marker)
-	ip.VRF, ip.Status, ip.DNSName, ip.Tenant = vrf, r.Status, r.DNSName, r.Tenant
+	ip.VRF, ip.Status, ip.DNSName, ip.Tenant, ip.Assigned = vrf, r.Status, r.DNSName, r.Tenant, r.Assigned
 	f.records = append(f.records, ip)
 	return ip, f.lose[call]
 }
@@ -192,7 +197,12 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 		return netbox.IPAddress{}, kind(netbox.KindNotFound)
 	}
 	r := &f.records[i]
-	for value, change := range map[*string]*string{&r.Status: p.Status, &r.Role: p.Role, &r.DNSName: p.DNSName, &r.Description: p.Description, &r.Tenant: p.Tenant} {
+	if err := f.reassign(r, p.Assigned); err != nil {
+		return netbox.IPAddress{}, err
+	}
+	for value, change := range map[*string]*string{
+		&r.Status: p.Status, &r.Role: p.Role, &r.DNSName: p.DNSName, &r.Description: p.Description, &r.Comments: p.Comments, &r.Tenant: p.Tenant,
+	} {
 		if change != nil {
 			*value = strings.TrimSpace(*change)
 		}
@@ -227,6 +237,7 @@ func newFake() *fakeNetBox {
 		field:    netbox.FieldReady,
 		prefixes: []netbox.Prefix{{ID: 1, Prefix: netip.MustParsePrefix("10.77.0.0/24")}, {ID: 2, Prefix: netip.MustParsePrefix("10.78.0.0/24")}},
 		vrfs:     []netbox.VRF{{ID: 3, Name: "prod"}},
+		rack:     aRack(),
 		fail:     map[string]error{}, lose: map[string]error{},
 	}
 }
@@ -267,7 +278,19 @@ type harness struct {
 	now    time.Time
 	points []string
 	saw    []string
+	events events
 }
+
+// events are what people are told.
+type events []string
+
+// Event implements event.Recorder.
+func (e *events) Event(_ runtime.Object, v event.Event) {
+	*e = append(*e, string(v.Reason)+": "+v.Message)
+}
+
+// WithAnnotations implements event.Recorder.
+func (e *events) WithAnnotations(...string) event.Recorder { return e }
 
 func newHarness(f *fakeNetBox) *harness {
 	h := &harness{netbox: f, now: time.Unix(1000, 0)}
@@ -277,6 +300,8 @@ func newHarness(f *fakeNetBox) *harness {
 		Resolve:   func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return h.cfg, h.err },
 		Client:    func(config.Identity, netbox.Config) (NetBox, error) { return f, nil },
 		Saw:       func(of config.Identity, version string) { h.saw = append(h.saw, string(of.UID)+" "+version) },
+		Kube:      kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(hosts()...).Build(),
+		Recorder:  &h.events,
 		ClusterID: "c1",
 		Failpoint: func(name string) { h.points = append(h.points, name) },
 		Now:       func() time.Time { return h.now },
@@ -291,4 +316,26 @@ func (h *harness) connect(t *testing.T, mg *v1alpha1.NetBoxIPAddress) *external 
 		t.Fatal(err)
 	}
 	return c.(*external)
+}
+
+func scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	_ = v1alpha1.AddToScheme(s)
+	return s
+}
+
+// hosts are of infra: one bound to a claim of team-a, one of team-b; and one of team-a itself.
+func hosts() []client.Object {
+	host := func(namespace, name, claimant string) *v1alpha1.RedfishHost {
+		h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"rack": "r7"}}}
+		h.Spec.ForProvider.MACs = []string{"52:54:00:00:00:02"}
+		if claimant != "" {
+			h.Spec.ClaimRef = &v1alpha1.ClaimReference{Namespace: claimant, Name: "web-1", UID: "u"}
+		}
+		return h
+	}
+	odd := host("infra", "other", "team-a")
+	odd.Spec.ForProvider.NetBoxDevice = &v1alpha1.NetBoxDevice{Name: "r7-u12"}
+	odd.Status.AtProvider.Identity.Serial = "XYZ"
+	return []client.Object{host("infra", "r7-u12", "team-a"), host("infra", "r7-u13", "team-b"), host("team-a", "own", ""), odd}
 }

@@ -38,7 +38,14 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	e.record = &ip
 	patch, wrong := e.diff(mg.Spec.ForProvider)
 	settled := wrong == nil && patch.Empty()
+	if settled {
+		e.age = e.connector.MaxAge
+		s, wrong := e.next(ctx, mg, e.age)
+		settled = wrong == nil && s.done()
+	}
 	if !settled {
+		e.age = 0
+
 		e.record = nil // Whatever is to be done or told is so of the record as it's now.
 	}
 	return settled, nil

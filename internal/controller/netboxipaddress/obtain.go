@@ -255,12 +255,12 @@ func taken(err error) bool {
 func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
 	p := mg.Spec.ForProvider
 	if e.plan.address.IsValid() {
-		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, requestOf(p, e.plan.policy, e.us.marker()))
+		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
 	}
 	var ip netbox.IPAddress
 	err := error(malformedError{"no source was found"})
 	for _, s := range e.plan.sources {
-		ip, err = e.netbox.Allocate(ctx, s.prefix, requestOf(p, s.policy, e.us.marker()))
+		ip, err = e.netbox.Allocate(ctx, s.prefix, e.request(p, s.policy))
 		if err == nil {
 			e.connector.origins.put(mg.GetUID(), s.prefix)
 		}

@@ -81,6 +81,9 @@ func sentence(err error, in inputs) *trouble {
 	if t := (*trouble)(nil); errors.As(err, &t) {
 		return t
 	}
+	if t := wordedTrouble(err, in); t != nil {
+		return t
+	}
 	if t := ownTrouble(err, in); t != nil {
 		return t
 	}

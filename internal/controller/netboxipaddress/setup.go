@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -44,6 +45,8 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 			return tenants.Client(string(of.UID), cfg)
 		},
 		Saw:       o.Config.SawNetBox,
+		Kube:      mgr.GetClient(),
+		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
 		MaxAge:    maxAge(o.PollInterval),
 		ClusterID: o.ClusterID,
 		Failpoint: o.Fail,

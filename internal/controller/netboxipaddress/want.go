@@ -3,7 +3,6 @@ package netboxipaddress
 import (
 	"encoding/json"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -24,8 +23,6 @@ func unsupported(p v1alpha1.NetBoxIPAddressParameters) string {
 		}
 	}
 	switch {
-	case p.AssignTo != nil:
-		return "assignTo"
 	case keeps(p):
 		return "release.policy " + p.Release.Policy
 	}
@@ -80,11 +77,16 @@ func grantOf(policies []v1alpha1.NetBoxPolicy, namespace string) grant {
 // there is one, or need be none. A network that isn't valid is one that isn't known yet: only the name is looked at.
 func (g grant) policy(network netip.Prefix, dnsName string) (v1alpha1.NetBoxPolicy, bool) {
 	for _, p := range g.policies {
-		if (!network.IsValid() || within(network, p.Prefixes)) && inZones(dnsName, p.DNSZones) {
+		if allows(p, network, dnsName) {
 			return p, true
 		}
 	}
 	return v1alpha1.NetBoxPolicy{}, g.all
+}
+
+// allows says whether a policy allows a network, where it's known, and a DNS name.
+func allows(p v1alpha1.NetBoxPolicy, network netip.Prefix, dnsName string) bool {
+	return (!network.IsValid() || within(network, p.Prefixes)) && inZones(dnsName, p.DNSZones)
 }
 
 // within says whether all of network lies in one of cidrs; none of them is no restriction. One that doesn't parse holds nothing.
@@ -121,9 +123,17 @@ func tenantOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy
 // requestOf says what a new record is to be.
 func requestOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, marker string) netbox.Request {
 	return netbox.Request{
-		Marker: marker, Status: p.Status, Role: p.Role, DNSName: p.DNSName, Description: p.Description,
+		Marker: marker, Status: p.Status, Role: deref(p.Role), DNSName: p.DNSName, Description: deref(p.Description), Comments: deref(p.Comments),
 		Tenant: tenantOf(p, policy), Tags: p.Tags, CustomFields: valuesOf(p.CustomFields),
 	}
+}
+
+// deref is what a field says, and "" where it's absent.
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // valuesOf decodes custom fields; the API server has seen to it that they are JSON.
@@ -136,105 +146,4 @@ func valuesOf(fields map[string]apiextv1.JSON) map[string]any {
 		}
 	}
 	return out
-}
-
-// diff says what must be written for the record to be what is wanted. What the spec doesn't say stays as people have it: other
-// tags, other custom fields, a description where none is wanted.
-func diff(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, field, marker string, got netbox.IPAddress) netbox.Patch {
-	want := requestOf(p, policy, marker)
-	patch := netbox.Patch{
-		Status: change(want.Status, got.Status), Role: change(want.Role, got.Role),
-		Description: change(want.Description, got.Description), Tenant: change(want.Tenant, got.Tenant),
-		Tags: missingTags(want.Tags, got.Tags),
-	}
-	if canonical(want.DNSName) != canonical(got.DNSName) {
-		patch.DNSName = change(want.DNSName, got.DNSName)
-	}
-	fields := want.CustomFields
-	delete(fields, field)
-	for name, v := range fields {
-		if same(v, got.CustomFields[name]) {
-			delete(fields, name)
-		}
-	}
-	if got.Marker(field) != marker {
-		fields[field] = marker
-	}
-	patch.CustomFields = fields
-	return patch
-}
-
-// change is what to write where something else is wanted; nothing is wanted by "". NetBox trims what it stores.
-func change(want, got string) *string {
-	if strings.TrimSpace(want) == "" || strings.TrimSpace(want) == got {
-		return nil
-	}
-	return &want
-}
-
-// same says whether a custom field has a value that is wanted, in whichever of its forms it is written and read: else it would be
-// written again at each look.
-func same(want, got any) bool {
-	switch w := want.(type) {
-	case string:
-		g, ok := plain(got).(string)
-		return ok && strings.TrimSpace(w) == strings.TrimSpace(g)
-	case []any:
-		g, ok := got.([]any)
-		return ok && len(w) == len(g) && !slices.ContainsFunc(w, func(v any) bool {
-			return !slices.ContainsFunc(g, func(x any) bool { return same(v, x) })
-		})
-	case map[string]any:
-		if id, ok := w["id"]; ok && len(w) == 1 {
-			return reflect.DeepEqual(id, plain(got)) || reflect.DeepEqual(want, got)
-		}
-	}
-	return reflect.DeepEqual(want, got) || reflect.DeepEqual(want, plain(got))
-}
-
-// missingTags is nil where all wanted tags are there, else all that are to be: NetBox replaces tags as a whole.
-func missingTags(want, got []string) []string {
-	all := slices.Clone(got)
-	for _, t := range want {
-		if !slices.Contains(all, t) {
-			all = append(all, t)
-		}
-	}
-	if len(all) == len(got) {
-		return nil
-	}
-	return all
-}
-
-// plain is a custom field's value as it is written: selections read as {value, label} on 4.7, objects as nested ones.
-func plain(v any) any {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return v
-	}
-	if value, ok := m["value"]; ok && m["label"] != nil {
-		return value
-	}
-	if id, ok := m["id"]; ok && m["url"] != nil {
-		return id
-	}
-	return v
-}
-
-// wordCustomFields is spec's word for what NetBox calls custom_fields.
-const wordCustomFields = "customFields"
-
-// words lists what a patch would change, for the log. Values may be anybody's business and aren't in it.
-func words(p netbox.Patch) string {
-	var out []string
-	for name, changed := range map[string]bool{
-		"status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
-		"tenant": p.Tenant != nil, "tags": p.Tags != nil, wordCustomFields: len(p.CustomFields) > 0,
-	} {
-		if changed {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
 }

@@ -1,0 +1,279 @@
+package netbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Place is the interface that an address is assigned to, and what has it.
+type Place struct {
+	// Kind is "" for what is neither a device's nor a virtual machine's interface, such as an FHRP group.
+	Kind HolderKind
+	ID   int64
+	Name string
+	// Holder is its device's or virtual machine's number.
+	Holder     int64
+	HolderName string
+}
+
+// String describes the place for a person.
+func (p Place) String() string {
+	if p.Kind == "" {
+		return fmt.Sprintf("%q, which is neither a device's nor a virtual machine's interface", p.Name)
+	}
+	return fmt.Sprintf("interface %q of %s %q", p.Name, p.Kind, p.HolderName)
+}
+
+// Same says whether both are the same interface; nil is none.
+func (p *Place) Same(q *Place) bool {
+	if p == nil || q == nil {
+		return p == q
+	}
+	return p.Kind == q.Kind && p.ID == q.ID
+}
+
+// An Interface is the part of an interface that an assignment depends on.
+type Interface struct {
+	Place
+
+	// MACs are its addresses, upper case with colons.
+	MACs []string
+}
+
+// HasMAC says whether one of the interface's MAC addresses is among some, in whichever case they are written.
+func (i Interface) HasMAC(macs ...string) bool {
+	return slices.ContainsFunc(i.MACs, func(m string) bool {
+		return slices.ContainsFunc(macs, func(n string) bool { return canonicalMAC(m) == canonicalMAC(n) })
+	})
+}
+
+// An InterfaceRef says which interface of a holder is meant: by its number, its name, or any of some MAC addresses.
+type InterfaceRef struct {
+	ID   int64
+	Name string
+	MACs []string
+}
+
+// String describes the reference for a person.
+func (r InterfaceRef) String() string {
+	switch {
+	case r.ID != 0:
+		return strconv.FormatInt(r.ID, 10)
+	case r.Name != "":
+		return r.Name
+	}
+	return strings.Join(r.MACs, ", ")
+}
+
+// FindInterface returns the one interface that is meant. None is KindNotFound, several are KindAmbiguous. A nil holder means any:
+// then it's found by its MAC address alone.
+func (c *Client) FindInterface(ctx context.Context, h *Holder, r InterfaceRef) (Interface, error) {
+	switch {
+	case h == nil || len(r.MACs) > 0:
+		return c.findByMAC(ctx, h, r.MACs)
+	case r.ID != 0:
+		return c.interfaceOf(ctx, *h, r)
+	}
+	k := call{
+		op: fmt.Sprintf("find on %s %q the interface", h.Kind, h.Name), subject: r.String(),
+		method: http.MethodGet, path: h.Kind.api().interfaces, want: http.StatusOK,
+		query: url.Values{h.Kind.api().parent + "_id": {strconv.FormatInt(h.ID, 10)}, "name": {r.Name}, "fields": {interfaceFields(h.Kind)}},
+	}
+	all, err := listAll(ctx, c, k, interfaceDecoder(h.Kind))
+	if err != nil {
+		return Interface{}, err
+	}
+	return chooseInterface(k, all, func(i Interface) bool { return i.Holder == h.ID && i.Name == r.Name })
+}
+
+// interfaceOf reads the interface by its number, and sees to it that it's the holder's.
+func (c *Client) interfaceOf(ctx context.Context, h Holder, r InterfaceRef) (Interface, error) {
+	k := call{
+		op: fmt.Sprintf("find on %s %q the interface number", h.Kind, h.Name), subject: r.String(), method: http.MethodGet,
+		path: fmt.Sprintf("%s%d/", h.Kind.api().interfaces, r.ID), want: http.StatusOK, query: url.Values{"fields": {interfaceFields(h.Kind)}},
+	}
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return Interface{}, err
+	}
+	i, err := decodeInterface(h.Kind, a.body)
+	if err != nil {
+		return Interface{}, k.failed(KindUnexpected, "its answer isn't an interface", err)
+	}
+	return chooseInterface(k, []Interface{i}, func(i Interface) bool { return i.Holder == h.ID && i.ID == r.ID })
+}
+
+// findByMAC looks for the interface that has one of some MAC addresses; on the holder, where there is one. MAC addresses aren't
+// unique in NetBox: two devices may have the same (154, 158).
+func (c *Client) findByMAC(ctx context.Context, h *Holder, macs []string) (Interface, error) {
+	k := call{op: "find the interface with MAC", method: http.MethodGet, path: "dcim/mac-addresses/", want: http.StatusOK}
+	k.subject, k.query = strings.Join(macs, ", "), url.Values{"mac_address": macs}
+	if h != nil {
+		k.op = fmt.Sprintf("find on %s %q the interface with MAC", h.Kind, h.Name)
+	}
+	if len(macs) == 0 {
+		return Interface{}, k.failed(KindInvalid, "no MAC address is known", nil)
+	}
+	all, err := listAll(ctx, c, k, decodeMAC)
+	if err != nil {
+		return Interface{}, err
+	}
+	found := map[Place]Interface{}
+	for _, m := range all {
+		if m.Kind != "" && m.HasMAC(macs...) && (h == nil || m.Kind == h.Kind && m.Holder == h.ID) {
+			i := found[m.Place]
+			found[m.Place] = Interface{Place: m.Place, MACs: append(i.MACs, m.MACs...)}
+		}
+	}
+	distinct := make([]Interface, 0, len(found))
+	for _, i := range found {
+		distinct = append(distinct, i)
+	}
+	slices.SortFunc(distinct, func(a, b Interface) int { return int(a.ID - b.ID) })
+	return chooseInterface(k, distinct, func(Interface) bool { return true })
+}
+
+// chooseInterface filters again what came back. Pure.
+func chooseInterface(k call, all []Interface, meant func(Interface) bool) (Interface, error) {
+	found := slices.DeleteFunc(all, func(i Interface) bool { return !meant(i) })
+	switch len(found) {
+	case 0:
+		return Interface{}, k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
+	case 1:
+		return found[0], nil
+	}
+	var them []string
+	for _, i := range found[:min(len(found), 4)] {
+		them = append(them, i.String())
+	}
+	return Interface{}, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d: %s; name the device, and the interface by its name", len(found), strings.Join(them, ", ")), nil)
+}
+
+// SeenInterface returns an interface as it was at some moment of the last maxAge: as SeenHolder does.
+func (c *Client) SeenInterface(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (i Interface, ok bool, err error) {
+	k := call{
+		op: "list the interfaces with addresses of each " + string(kind), method: http.MethodGet, path: kind.api().interfaces, want: http.StatusOK,
+		query: url.Values{"fields": {interfaceFields(kind)}},
+	}
+	others := func() []int64 {
+		return c.view.places(func(p Place) (int64, bool) { return p.ID, p.Kind == kind })
+	}
+	return c.interfaces[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call) (map[int64]Interface, error) {
+		all, err := listAll(ctx, c, k, interfaceDecoder(kind))
+		return byNumber(all, func(i Interface) int64 { return i.ID }), err
+	})
+}
+
+// places lists what a look tells of the places of addresses.
+func (v *view) places(tell func(Place) (int64, bool)) []int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out []int64
+	for _, s := range v.seen {
+		if s.ip.Assigned == nil {
+			continue
+		}
+		if n, ok := tell(*s.ip.Assigned); ok && n != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// canonicalMAC is how two spellings of a MAC address are compared.
+func canonicalMAC(s string) string {
+	return strings.ToUpper(strings.NewReplacer("-", ":", ".", ":").Replace(s))
+}
+
+func interfaceFields(kind HolderKind) string { return "id,name,mac_addresses," + kind.api().parent }
+
+func interfaceDecoder(kind HolderKind) func([]byte) (Interface, error) {
+	return func(b []byte) (Interface, error) { return decodeInterface(kind, b) }
+}
+
+// A part is a nested interface, or null.
+type part struct {
+	ID             id   `json:"id"`
+	Name           text `json:"name"`
+	Display        text `json:"display"`
+	Device         ref  `json:"device"`
+	VirtualMachine ref  `json:"virtual_machine"`
+}
+
+// UnmarshalJSON never fails.
+func (p *part) UnmarshalJSON(b []byte) error {
+	type plain part
+	var v plain
+	if json.Unmarshal(b, &v) == nil {
+		*p = part(v)
+	}
+	return nil
+}
+
+// place is the interface of an assigned_object; nil where there is none.
+func (p part) place(objectType string, number int64) *Place {
+	if objectType == "" || number == 0 {
+		return nil
+	}
+	out := &Place{Kind: kindOf(objectType), ID: number, Name: string(p.Name)}
+	holder := p.Device
+	switch out.Kind {
+	case Device:
+	case VirtualMachine:
+		holder = p.VirtualMachine
+	default:
+		out.Name = objectType + " " + string(p.Display)
+		return out
+	}
+	out.Holder, out.HolderName = int64(holder.ID), string(holder.Name)
+	return out
+}
+
+// decodeInterface fails where there is no id, or nothing that has it.
+func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
+	var p part
+	var w struct {
+		MACs []struct {
+			Address text `json:"mac_address"`
+		} `json:"mac_addresses"`
+	}
+	if err := json.Unmarshal(b, &p); err != nil || p.ID == 0 {
+		return Interface{}, errors.New("interface has no id")
+	}
+	_ = json.Unmarshal(b, &w) // What isn't a list of MAC addresses is none.
+	at := p.place(kind.api().object, int64(p.ID))
+	if at.Holder == 0 {
+		return Interface{}, errors.New("interface has no " + string(kind))
+	}
+	i := Interface{Place: *at}
+	for _, m := range w.MACs {
+		i.MACs = append(i.MACs, string(m.Address))
+	}
+	return i, nil
+}
+
+// decodeMAC reads a MAC address as the interface that has it; one that nothing has is of no kind. It fails where there is none.
+func decodeMAC(b []byte) (Interface, error) {
+	var w struct {
+		MAC    text `json:"mac_address"`
+		Type   text `json:"assigned_object_type"`
+		Number id   `json:"assigned_object_id"`
+		Object part `json:"assigned_object"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil || w.MAC == "" {
+		return Interface{}, errors.New("MAC address has no address")
+	}
+	i := Interface{MACs: []string{string(w.MAC)}}
+	if p := w.Object.place(string(w.Type), int64(w.Number)); p != nil {
+		i.Place = *p
+	}
+	return i, nil
+}

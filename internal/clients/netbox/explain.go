@@ -1,0 +1,157 @@
+package netbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// Explain finds out, by reading, what NetBox may have against a request that it has refused: its own sentences follow the language
+// of whoever runs it. Each part says one thing, on our input. What the token may not read is left out; empty means nothing is known.
+func (c *Client) Explain(ctx context.Context, r Request) []string {
+	var out []string
+	for _, explain := range []func(context.Context, Request) ([]string, error){c.explainTags, c.explainTenant, c.explainFields} {
+		if why, err := explain(ctx, r); err == nil {
+			out = append(out, why...)
+		}
+	}
+	return out
+}
+
+// A named is the part of a tag or tenant that matters here.
+type named struct {
+	slug string
+	// objects are the types that a tag is for; none means all.
+	objects []string
+}
+
+func decodeNamed(b []byte) (named, error) {
+	var w struct {
+		Slug    text   `json:"slug"`
+		Objects []text `json:"object_types"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil || w.Slug == "" {
+		return named{}, errors.New("object has no slug")
+	}
+	n := named{slug: string(w.Slug)}
+	for _, o := range w.Objects {
+		n.objects = append(n.objects, string(o))
+	}
+	return n, nil
+}
+
+// bySlug lists tags or tenants.
+func (c *Client) bySlug(ctx context.Context, path string, slugs ...string) (map[string]named, error) {
+	k := call{
+		op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs},
+	}
+	all, err := listAll(ctx, c, k, decodeNamed)
+	out := map[string]named{}
+	for _, n := range all {
+		out[n.slug] = n
+	}
+	return out, err
+}
+
+func (c *Client) explainTags(ctx context.Context, r Request) ([]string, error) {
+	if len(r.Tags) == 0 {
+		return nil, nil
+	}
+	known, err := c.bySlug(ctx, "extras/tags/", r.Tags...)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, t := range r.Tags {
+		n, ok := known[t]
+		switch {
+		case !ok:
+			out = append(out, fmt.Sprintf("NetBox has no tag with slug %q, or the token may not see it", t))
+		case len(n.objects) > 0 && !slices.Contains(n.objects, "ipam.ipaddress"):
+			out = append(out, fmt.Sprintf("tag %q isn't for IP addresses", t))
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) explainTenant(ctx context.Context, r Request) ([]string, error) {
+	if r.Tenant == "" {
+		return nil, nil
+	}
+	known, err := c.bySlug(ctx, "tenancy/tenants/", r.Tenant)
+	if _, ok := known[r.Tenant]; ok || err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("NetBox has no tenant with slug %q, or the token may not see it", r.Tenant)}, nil
+}
+
+// explainFields compares values with what the custom fields of addresses take.
+func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error) {
+	k := call{
+		op: "list the custom fields of addresses", method: http.MethodGet, path: "extras/custom-fields/", want: http.StatusOK,
+		query: url.Values{"object_type": {"ipam.ipaddress"}},
+	}
+	all, err := listAll(ctx, c, k, decodeCustomField)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]customField{}
+	for _, f := range all {
+		if slices.Contains(f.ObjectTypes, "ipam.ipaddress") {
+			known[f.Name] = f
+		}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(r.CustomFields)) {
+		f, ok := known[name]
+		if !ok {
+			out = append(out, fmt.Sprintf("NetBox has no custom field %q for IP addresses", name))
+		} else if wants := f.misfit(r.CustomFields[name]); wants != "" {
+			out = append(out, fmt.Sprintf("custom field %q takes %s", name, wants))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if v, ok := r.CustomFields[name]; known[name].Required && name != c.field && (!ok || v == nil || v == "") {
+			out = append(out, fmt.Sprintf("custom field %q is required on IP addresses", name))
+		}
+	}
+	return out, nil
+}
+
+// misfit says what a field takes where a value is of another type, or "". Whether a choice or an object is there isn't known here.
+func (f customField) misfit(v any) string {
+	if v == nil {
+		return ""
+	}
+	_, isText := v.(string)
+	number, isNumber := v.(float64)
+	_, isBool := v.(bool)
+	_, isList := v.([]any)
+	_, isObject := v.(map[string]any)
+	for _, t := range []struct {
+		types []string
+		fits  bool
+		wants string
+	}{
+		{[]string{"text", "longtext", "url"}, isText, "a text"},
+		{[]string{"date", "datetime"}, isText, "a date, written as a text such as 2026-08-01"},
+		{[]string{"select"}, isText, "one of its choices, as a text"},
+		{[]string{"integer"}, isNumber && number == math.Trunc(number), "a whole number"},
+		{[]string{"decimal"}, isNumber, "a number"},
+		{[]string{"boolean"}, isBool, "true or false"},
+		{[]string{"multiselect"}, isList, "a list of its choices"},
+		{[]string{"multiobject"}, isList, "a list of objects' ids"},
+		{[]string{"object"}, isNumber || isObject, "an object's id"},
+	} {
+		if slices.Contains(t.types, f.Type) && !t.fits {
+			return t.wants
+		}
+	}
+	return ""
+}

@@ -1,0 +1,280 @@
+package netboxipaddress
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+const (
+	// reasonDriftCorrected is an event: somebody's change in NetBox was undone.
+	reasonDriftCorrected event.Reason = "DriftCorrected"
+	// reasonDrifted is an event: somebody's change in NetBox was seen, and stays.
+	reasonDrifted event.Reason = "Drifted"
+	// patienceForNames is how long it may take to find out who it was.
+	patienceForNames = 5 * time.Second
+	// shown is how much of a value status shows.
+	shown = 120
+)
+
+// Historian tells who changed what.
+type Historian interface {
+	Changes(ctx context.Context, number int64) ([]netbox.Change, error)
+	HolderChanges(ctx context.Context, kind netbox.HolderKind, number int64) ([]netbox.Change, error)
+}
+
+// A todo is what must be written to NetBox.
+type todo struct {
+	patch netbox.Patch
+	step  step
+	// drifted are the fields among them that somebody changed in NetBox.
+	drifted []v1alpha1.FieldDrift
+}
+
+func (t todo) done() bool { return t.patch.Empty() && t.step.done() }
+
+// words lists what would change, for the log.
+func (t todo) words() string {
+	p := t.patch
+	if !t.step.done() {
+		p.Assigned = &netbox.Place{}
+	}
+	return words(p)
+}
+
+// applied says that NetBox had what this spec says: what differs now was changed there. Synced says so, of this generation.
+// Nothing is known where the resource was restored without its status.
+func applied(mg *v1alpha1.NetBoxIPAddress) (known, yes bool) {
+	c := mg.GetCondition(xpv2.TypeSynced)
+	return c.Status != corev1.ConditionUnknown, c.Status == corev1.ConditionTrue && c.ObservedGeneration == mg.GetGeneration()
+}
+
+// consider decides what must be written, of all that differs: where drift is only to be reported, not what somebody changed in NetBox.
+// What stays so is noted in status, and told once by an event.
+func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (todo, error) {
+	patch, err := e.diff(mg.Spec.ForProvider)
+	if err != nil {
+		return todo{}, err
+	}
+	t := todo{patch: patch}
+	t.step, err = e.next(ctx, mg, e.age)
+	placed := err == nil && t.step.done()
+	t.drifted = e.driftOf(mg, t, placed)
+	if mg.Spec.ForProvider.Drift == v1alpha1.DriftReport {
+		if slices.ContainsFunc(t.drifted, func(d v1alpha1.FieldDrift) bool { return d.Field == wordAssignTo }) {
+			t.step, err = step{}, nil
+		}
+		t.patch = without(t.patch, t.drifted)
+		e.report(ctx, mg, t.drifted)
+		t.drifted = nil
+	} else {
+		mg.Status.AtProvider.Drift = nil
+	}
+	switch {
+	case placed && mg.Spec.ForProvider.AssignTo == nil:
+		mg.Status.AtProvider.Assigned = nil
+	case placed && e.record.Assigned != nil:
+		mg.Status.AtProvider.Assigned = assigned(*e.record.Assigned, useOf(mg))
+	}
+	if err != nil && !t.patch.Empty() { // What can be written isn't held up by what can't, which the look after it tells.
+		t.step, err = step{}, nil
+	}
+	return t, err
+}
+
+// driftOf lists what somebody changed in NetBox, of all that differs. Where nothing is known of what was applied, that is what was noted
+// before; and where changes are only reported, all that differs.
+func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []v1alpha1.FieldDrift {
+	known, yes := applied(mg)
+	reports := mg.Spec.ForProvider.Drift == v1alpha1.DriftReport
+	var out []v1alpha1.FieldDrift
+	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
+		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted })
+		if yes || (reports && (noted || !known)) {
+			out = append(out, d)
+		}
+	}
+	if was := mg.Status.AtProvider.Assigned; !placed && was != nil && t.step.target != nil && assignedTo(was, t.step.target) && was.Use == useOf(mg) {
+		d := v1alpha1.FieldDrift{Field: wordAssignTo, Wanted: t.step.target.String(), Found: "nothing"}
+		if at := e.record.Assigned; at != nil {
+			d.Found = at.String()
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// differences lists what a patch would change. Our marker isn't anybody's to change, and a tenant that a policy sets isn't the
+// resource's to give up: both are written in any case.
+func (e *external) differences(p v1alpha1.NetBoxIPAddressParameters, patch netbox.Patch) []v1alpha1.FieldDrift {
+	got := e.record
+	var out []v1alpha1.FieldDrift
+	for _, f := range []struct {
+		name  string
+		want  *string
+		found string
+	}{
+		{"status", patch.Status, got.Status}, {"role", patch.Role, got.Role}, {"dnsName", patch.DNSName, got.DNSName},
+		{"description", patch.Description, got.Description}, {"comments", patch.Comments, got.Comments}, {"tenant", patch.Tenant, got.Tenant},
+	} {
+		byPolicy := f.name == "tenant" && (p.Tenant == nil || (f.want != nil && *f.want != p.Tenant.Slug))
+		if f.want != nil && !byPolicy {
+			out = append(out, v1alpha1.FieldDrift{Field: f.name, Wanted: brief(*f.want), Found: brief(f.found)})
+		}
+	}
+	if patch.Tags != nil {
+		out = append(out, v1alpha1.FieldDrift{Field: "tags", Wanted: brief(strings.Join(p.Tags, ", ")), Found: brief(strings.Join(got.Tags, ", "))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(patch.CustomFields)) {
+		if name != e.inputs.field {
+			out = append(out, v1alpha1.FieldDrift{
+				Field: wordCustomFields + "." + name, Wanted: brief(written(patch.CustomFields[name])), Found: brief(written(plain(got.CustomFields[name]))),
+			})
+		}
+	}
+	return out
+}
+
+// without takes fields out of a patch.
+func without(p netbox.Patch, fields []v1alpha1.FieldDrift) netbox.Patch {
+	p.CustomFields = maps.Clone(p.CustomFields)
+	for _, f := range fields {
+		switch f.Field {
+		case "status":
+			p.Status = nil
+		case "role":
+			p.Role = nil
+		case "dnsName":
+			p.DNSName = nil
+		case "description":
+			p.Description = nil
+		case "comments":
+			p.Comments = nil
+		case "tenant":
+			p.Tenant = nil
+		case "tags":
+			p.Tags = nil
+		default:
+			delete(p.CustomFields, strings.TrimPrefix(f.Field, wordCustomFields+"."))
+		}
+	}
+	return p
+}
+
+// report notes in status what somebody changed and what stays so, and tells by an event what wasn't noted yet.
+func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, drifted []v1alpha1.FieldDrift) {
+	before := mg.Status.AtProvider.Drift
+	mg.Status.AtProvider.Drift = nil
+	now := metav1.NewTime(e.connector.Now())
+	var fresh []v1alpha1.FieldDrift
+	for _, d := range drifted {
+		i := slices.IndexFunc(before, func(b v1alpha1.FieldDrift) bool {
+			return b.Field == d.Field && b.Wanted == d.Wanted && b.Found == d.Found
+		})
+		if i >= 0 {
+			mg.Status.AtProvider.Drift = append(mg.Status.AtProvider.Drift, before[i])
+			continue
+		}
+		d.Since = &now
+		fresh = append(fresh, d)
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	who := e.author(ctx, fresh, step{})
+	for i := range fresh {
+		fresh[i].By = who
+	}
+	mg.Status.AtProvider.Drift = append(mg.Status.AtProvider.Drift, fresh...)
+	e.connector.Recorder.Event(mg, event.Warning(reasonDrifted, errors.New(drifting(e.record.Address.String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
+}
+
+// corrected tells by an event what was undone.
+func (e *external) corrected(mg *v1alpha1.NetBoxIPAddress, drifted []v1alpha1.FieldDrift, who string) {
+	e.connector.Recorder.Event(mg, event.Normal(reasonDriftCorrected, drifting(e.record.Address.String(), drifted, who)+", and is again what spec says"))
+}
+
+// drifting says what somebody changed. Values may be anybody's business and aren't in it.
+func drifting(address string, drifted []v1alpha1.FieldDrift, who string) string {
+	var fields []string
+	for _, d := range drifted {
+		fields = append(fields, d.Field)
+	}
+	if who != "" {
+		who = " by " + who
+	}
+	return fmt.Sprintf("%s of %s was changed in NetBox%s", strings.Join(fields, ", "), address, who)
+}
+
+// author finds out who changed one of some fields last, and when: "" where NetBox doesn't tell.
+func (e *external) author(ctx context.Context, drifted []v1alpha1.FieldDrift, s step) string {
+	ctx, cancel := context.WithTimeout(ctx, patienceForNames)
+	defer cancel()
+	var fields []string
+	for _, d := range drifted {
+		switch {
+		case d.Field == "dnsName":
+			fields = append(fields, "dns_name")
+		case d.Field == wordAssignTo:
+			fields = append(fields, "assigned_object_id", "assigned_object_type")
+		case strings.HasPrefix(d.Field, wordCustomFields+"."):
+			fields = append(fields, "custom_fields."+strings.TrimPrefix(d.Field, wordCustomFields+"."))
+		default:
+			fields = append(fields, d.Field)
+		}
+	}
+	changes, err := e.netbox.Changes(ctx, e.record.ID)
+	if who := lastOf(changes, fields...); err != nil || who != "" || s.seat == "" {
+		return who
+	}
+	changes, _ = e.netbox.HolderChanges(ctx, s.kind, s.holder) // Without the right to, the name is left out.
+	return lastOf(changes, string(s.seat))
+}
+
+// lastOf names the user of the newest of some changes that changed one of some fields.
+func lastOf(changes []netbox.Change, fields ...string) string {
+	i := slices.IndexFunc(changes, func(c netbox.Change) bool { return c.User != "" && c.Changed(fields...) })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q at %s", changes[i].User, changes[i].Time)
+}
+
+// useOf is the use that spec asks for.
+func useOf(mg *v1alpha1.NetBoxIPAddress) v1alpha1.AddressUse {
+	if a := mg.Spec.ForProvider.AssignTo; a != nil && a.Use != "" {
+		return a.Use
+	}
+	return v1alpha1.UseAdditional
+}
+
+// written is a custom field's value as JSON.
+func written(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// brief is a value that status can show. What is too long is told apart by its digest.
+func brief(s string) string {
+	if len(s) <= shown {
+		return s
+	}
+	return fmt.Sprintf("%s… (sha256:%x)", strings.ToValidUTF8(s[:shown], ""), sha256.Sum256([]byte(s)))
+}

@@ -1,0 +1,179 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// looksAgain is how often an update is decided anew because somebody changed the record in the middle of it.
+const looksAgain = 3
+
+// Explainer finds out why NetBox refused what it was asked for.
+type Explainer interface {
+	Explain(ctx context.Context, r netbox.Request) []string
+}
+
+// Update writes what differs, in one PATCH of the address, or else does the next step of its assignment.
+func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalUpdate, error) {
+	who := ""
+	if len(e.todo.drifted) > 0 { // Afterwards the last change is ours.
+		who = e.author(ctx, e.todo.drifted, e.todo.step)
+	}
+	t, err := e.perform(ctx, mg)
+	if err != nil {
+		return managed.ExternalUpdate{}, e.trouble(mg, e.explain(ctx, mg, err))
+	}
+	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {
+		e.corrected(mg, t.drifted, who)
+		mg.Status.AtProvider.Assigned = nil // It's on its way again: what follows is no drift.
+	}
+	return managed.ExternalUpdate{}, nil
+}
+
+// perform does what is to be done, and returns what was done. A record that somebody changes meanwhile is looked at again, and what is
+// to be done decided anew: nothing that a person wrote is overwritten blindly.
+func (e *external) perform(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (todo, error) {
+	var err error
+	for range looksAgain {
+		t := e.todo
+		t.patch.Assigned = t.step.move
+		if t.patch.Empty() && t.step.seat != "" {
+			return t, e.sit(ctx, t.step)
+		}
+		if err = e.patch(ctx, mg, t); !netbox.IsConflict(err) {
+			return t, err
+		}
+		if lerr := e.lookAgain(ctx, mg); lerr != nil {
+			return t, lerr
+		}
+	}
+	return e.todo, err
+}
+
+// lookAgain reads the record anew and decides what is to be done.
+func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	ip, err := e.netbox.Get(ctx, e.record.ID)
+	if err != nil {
+		return err
+	}
+	if o := ownerOf(ip.Marker(e.inputs.field), e.us); o != ownerUs && o != ownerRestored {
+		return ownerError{ip.ID, o}
+	}
+	e.record, e.age = &ip, 0
+	e.todo, err = e.consider(ctx, mg)
+	return err
+}
+
+// patch writes what differs, and looks whether NetBox kept it: it drops custom fields that it doesn't know, and stores some values
+// in a form of its own. Those aren't written again and again.
+func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo) error {
+	before := *e.record
+	ip, err := e.netbox.Patch(ctx, before, t.patch)
+	if err != nil {
+		return err
+	}
+	e.record = &ip
+	left, err := e.diff(mg.Spec.ForProvider)
+	if err != nil {
+		return err
+	}
+	left = common(left, t.patch)
+	if t.patch.Assigned != nil && t.patch.Assigned.ID != 0 && !t.patch.Assigned.Same(ip.Assigned) {
+		left.Assigned = t.patch.Assigned
+	}
+	if left.Empty() {
+		return nil
+	}
+	err = unkeptError{words(left)}
+	e.connector.unkept.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
+	return err
+}
+
+// common is what of a patch is left that was to be written by another.
+func common(left, written netbox.Patch) netbox.Patch {
+	for _, f := range []struct {
+		left    **string
+		written *string
+	}{
+		{&left.Status, written.Status}, {&left.Role, written.Role}, {&left.DNSName, written.DNSName},
+		{&left.Description, written.Description}, {&left.Comments, written.Comments}, {&left.Tenant, written.Tenant},
+	} {
+		if f.written == nil {
+			*f.left = nil
+		}
+	}
+	if written.Tags == nil {
+		left.Tags = nil
+	}
+	fields := map[string]any{}
+	for name, v := range left.CustomFields {
+		if _, ok := written.CustomFields[name]; ok {
+			fields[name] = v
+		}
+	}
+	left.CustomFields = fields
+	return left
+}
+
+// unkept returns that NetBox lately didn't keep just what is to be written now.
+func (e *external) unkept(mg *v1alpha1.NetBoxIPAddress, what string) error {
+	f, ok := e.connector.unkept.get(mg.GetUID(), e.settings)
+	if ok && f.err == error(unkeptError{what}) && e.connector.Now().Sub(f.at) < retryUnkept { //nolint:errorlint // A value of ours.
+		return f.err
+	}
+	e.connector.unkept.forget(mg.GetUID())
+	return nil
+}
+
+// explain adds what can be found out about a refusal.
+func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) error {
+	var busy takenError
+	var gone lostError
+	if (!netbox.IsInvalid(err) && !netbox.IsMarkerTaken(err)) || errors.As(err, &busy) || errors.As(err, &gone) {
+		return err
+	}
+	policy, _ := e.grant.policy(e.network(), mg.Spec.ForProvider.DNSName)
+	why := e.netbox.Explain(ctx, requestOf(mg.Spec.ForProvider, policy, e.us.marker()))
+	if len(why) == 0 {
+		return err
+	}
+	return refusedError{strings.Join(why, "; "), err}
+}
+
+// A refusedError is a refusal whose reason was found out.
+type refusedError struct {
+	why   string
+	cause error
+}
+
+func (e refusedError) Error() string { return e.why }
+
+func (e refusedError) Unwrap() error { return e.cause }
+
+func (e refusedError) words(in inputs) (xpv2.ConditionReason, string) {
+	return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s refuses what spec.forProvider says: %s; correct it, or have it made in NetBox", in.config, e.why)
+}
+
+// worded is an error that has its own sentence.
+type worded interface {
+	error
+	words(in inputs) (xpv2.ConditionReason, string)
+}
+
+// wordedTrouble words an error that has its own sentence; nil for others.
+func wordedTrouble(err error, in inputs) *trouble {
+	var w worded
+	if !errors.As(err, &w) {
+		return nil
+	}
+	reason, message := w.words(in)
+	return &trouble{reason, message, err}
+}

@@ -1,0 +1,166 @@
+package netboxipaddress
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// A wish is where an address is to be, as far as Kubernetes tells.
+type wish struct {
+	// holder is of no kind where the interface is to be found by its MAC address alone.
+	holder netbox.HolderRef
+	iface  netbox.InterfaceRef
+	use    v1alpha1.AddressUse
+	// host that the holder is of, as sentences name it; its serial number where it's known. Both "" where none is named.
+	host, serial string
+}
+
+// wish reads what spec says of the assignment, and the host that it names; nil where it says nothing.
+func (e *external) wish(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (*wish, error) {
+	a := mg.Spec.ForProvider.AssignTo
+	if a == nil {
+		return nil, nil
+	}
+	w := &wish{use: cmp.Or(a.Use, v1alpha1.UseAdditional)}
+	if i := a.Interface; i != nil {
+		w.iface = netbox.InterfaceRef{Name: i.Name}
+		if i.ID != nil {
+			w.iface.ID = *i.ID
+		}
+		if i.MAC != "" {
+			w.iface.MACs = []string{i.MAC}
+		}
+	}
+	switch {
+	case a.HostRef != nil || a.HostSelector != nil:
+		return w, e.wishOfHost(ctx, w, a.HostRef)
+	case a.VirtualMachine != nil:
+		w.holder = holderRef(netbox.VirtualMachine, *a.VirtualMachine)
+	case a.Device != nil:
+		w.holder = holderRef(netbox.Device, *a.Device)
+	case len(w.iface.MACs) == 0:
+		return nil, malformedError{"assignTo must name a device, a virtualMachine or a host, or an interface by its mac"}
+	}
+	return w, nil
+}
+
+func holderRef(kind netbox.HolderKind, d v1alpha1.NetBoxDevice) netbox.HolderRef {
+	r := netbox.HolderRef{Kind: kind, Name: d.Name, Site: d.Site}
+	if d.ID != nil {
+		r.ID = *d.ID
+	}
+	return r
+}
+
+// wishOfHost fills in what a RedfishHost tells of its device.
+func (e *external) wishOfHost(ctx context.Context, w *wish, ref *xpv2.NamespacedReference) error {
+	h, err := e.host(ctx, ref)
+	if err != nil {
+		return err
+	}
+	w.host = h.Namespace + "/" + h.Name
+	w.serial = strings.TrimSpace(h.Status.AtProvider.Identity.Serial)
+	w.holder = netbox.HolderRef{Kind: netbox.Device, Name: h.Name}
+	if d := h.Spec.ForProvider.NetBoxDevice; d != nil {
+		w.holder = holderRef(netbox.Device, *d)
+	}
+	if w.iface.ID == 0 && w.iface.Name == "" && len(w.iface.MACs) == 0 {
+		w.iface.MACs = h.Spec.ForProvider.MACs
+		for _, m := range h.Status.AtProvider.MACs {
+			w.iface.MACs = append(w.iface.MACs[:len(w.iface.MACs):len(w.iface.MACs)], m.Address)
+		}
+		if len(w.iface.MACs) == 0 {
+			return hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo names, has no MAC address yet by which its interface in NetBox is found: set assignTo.interface, or wait until its BMC has told", w.host)}
+		}
+	}
+	return nil
+}
+
+// host reads the RedfishHost that the spec names, if the namespace may name it. Of a host that it may not, it's not even said whether
+// there is one.
+func (e *external) host(ctx context.Context, ref *xpv2.NamespacedReference) (*v1alpha1.RedfishHost, error) {
+	if ref == nil {
+		return nil, hostError{v1alpha1.ReasonNotFound, "assignTo.hostSelector has chosen no RedfishHost yet: see that one matches it"}
+	}
+	key := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, e.us.namespace), Name: ref.Name}
+	h := &v1alpha1.RedfishHost{}
+	err := e.connector.Kube.Get(ctx, key, h)
+	switch {
+	case err == nil && h.LentTo(e.us.namespace) && (h.BoundTo(e.us.namespace) || e.grant.scope(e.network(), e.dnsName) == v1alpha1.AssignAll):
+		return h, nil
+	case apimeta.IsNoMatchError(err):
+		return nil, hostError{v1alpha1.ReasonNotFound, "this cluster has no kind RedfishHost: name the device in assignTo.device"}
+	case err != nil && !kerrors.IsNotFound(err):
+		return nil, &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("cannot read RedfishHost %q, which assignTo names: it is tried again", key), err}
+	case err != nil && key.Namespace == e.us.namespace:
+		return nil, hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, doesn't exist: correct the name", key)}
+	}
+	return nil, hostError{v1alpha1.ReasonNotAllowed, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, isn't there, or isn't bound to a HostClaim of namespace %q: claim it first", key, e.us.namespace)}
+}
+
+// A hostError says what is wrong with the host that an assignment names.
+type hostError struct {
+	reason  xpv2.ConditionReason
+	message string
+}
+
+func (e hostError) Error() string { return e.message }
+
+func (e hostError) words(inputs) (xpv2.ConditionReason, string) { return e.reason, e.message }
+
+// scope is the widest that any policy which allows the address leaves to its namespace for assigning.
+func (g grant) scope(network netip.Prefix, dnsName string) v1alpha1.AssignmentScope {
+	if g.all {
+		return v1alpha1.AssignAll
+	}
+	out := v1alpha1.AssignNone
+	for _, p := range g.policies {
+		switch {
+		case !allows(p, network, dnsName):
+		case p.AssignTo == v1alpha1.AssignAll:
+			return v1alpha1.AssignAll
+		case p.AssignTo == v1alpha1.AssignOwnHosts:
+			out = v1alpha1.AssignOwnHosts
+		}
+	}
+	return out
+}
+
+// mayAssign says, by an error, that the policies don't leave this assignment to the namespace.
+func (e *external) mayAssign(w *wish) error {
+	switch e.grant.scope(e.network(), e.dnsName) {
+	case v1alpha1.AssignAll:
+		return nil
+	case v1alpha1.AssignOwnHosts:
+		if w.host != "" {
+			return nil // Whose the host is, was seen when it was read.
+		}
+		return notAllowedError{what: "assignTo other than by hostRef or hostSelector", namespace: e.us.namespace}
+	case v1alpha1.AssignNone:
+	}
+	return notAllowedError{what: "assignTo", namespace: e.us.namespace}
+}
+
+// network is the address, or where it's to come from: that of a plan with several sources isn't known yet.
+func (e *external) network() netip.Prefix {
+	switch {
+	case e.record != nil:
+		return e.record.Address
+	case e.plan.address.IsValid():
+		return e.plan.address
+	case len(e.plan.sources) == 1:
+		return e.plan.sources[0].prefix.Prefix
+	}
+	return netip.Prefix{}
+}
