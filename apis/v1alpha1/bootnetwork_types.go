@@ -14,6 +14,9 @@ type AddressesFrom struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Sources []AddressSource `json:"sources"`
+	// Release says what becomes of an address when its claim goes; a RackPool's own network has its reclaim.addresses here.
+	// +optional
+	Release *ReleasePolicy `json:"release,omitempty"`
 }
 
 // An AddressRange is a range of addresses, both ends included. Not supported yet.

@@ -43,6 +43,7 @@ const (
 	ReasonUntrustedCertificate xpv2.ConditionReason = "UntrustedCertificate"
 	ReasonIdentityChanged      xpv2.ConditionReason = "IdentityChanged"
 	ReasonNeedsConfirmation    xpv2.ConditionReason = "NeedsConfirmation"
+	ReasonLost                 xpv2.ConditionReason = "Lost"
 	ReasonConflict             xpv2.ConditionReason = "Conflict"
 	ReasonInvalid              xpv2.ConditionReason = "Invalid"
 	ReasonBootLoop             xpv2.ConditionReason = "BootLoop"

@@ -45,6 +45,7 @@ const (
 
 // NetBoxConfig says how to reach one NetBox.
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"
+// +kubebuilder:validation:XValidation:rule="!has(self.markerField) || !has(self.releaseField) || self.markerField != self.releaseField",message="markerField and releaseField must be two fields: one is unique, the other isn't",fieldPath=".releaseField"
 type NetBoxConfig struct {
 	// URL of the NetBox; sub-paths are allowed.
 	// +kubebuilder:validation:MaxLength=2048
@@ -59,6 +60,13 @@ type NetBoxConfig struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
 	// +kubebuilder:validation:MaxLength=50
 	MarkerField string `json:"markerField,omitempty"`
+	// ReleaseField is the text custom field on ipam.ipaddress, not unique, that says of a record which resource let it go, and until when
+	// it's kept (release policies Keep and Quarantine). It's created where the token may.
+	// +optional
+	// +kubebuilder:default=crossplane_released
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(_[a-z0-9]+)*$`
+	// +kubebuilder:validation:MaxLength=50
+	ReleaseField string `json:"releaseField,omitempty"`
 	// TLS says how NetBox's certificate is judged; System where absent.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`

@@ -111,25 +111,9 @@ type SlugReference struct {
 	Slug string `json:"slug"`
 }
 
-// ReleasePolicy says what becomes of the address when its resource goes.
-// +kubebuilder:validation:XValidation:rule="self.policy == 'Delete'",messageExpression="'policy: ' + self.policy + ' is not supported yet; use Delete: a released address is free at once'",fieldPath=".policy"
-// +kubebuilder:validation:XValidation:rule="!has(self.after)",message="after is not supported yet; leave it out: a released address is free at once",fieldPath=".after"
-type ReleasePolicy struct {
-	// Policy is Delete, Keep, or Quarantine (status deprecated, then deleted). Delete is the only one yet.
-	// +optional
-	// +kubebuilder:validation:Enum=Delete;Keep;Quarantine
-	// +kubebuilder:default=Delete
-	Policy string `json:"policy,omitempty"`
-	// After is how long a quarantine lasts, such as 24h. Not supported yet.
-	// +optional
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="after must be a duration in hours, minutes and seconds, such as 24h"
-	After *metav1.Duration `json:"after,omitempty"`
-}
-
 // NetBoxIPAddressParameters are what is wanted of an address.
-// +kubebuilder:validation:XValidation:rule="(has(self.from) && size(self.from) > 0) != has(self.address)",message="exactly one of from and address must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.from) || size(self.from) == 0",message="exactly one of from and address must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.adopt) || self.adopt != 'IfUnowned' || has(self.address)",message="adopt: IfUnowned goes with address; to adopt a record by its number use adopt: ExternalName and annotation crossplane.io/external-name",fieldPath=".adopt"
 // +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
 type NetBoxIPAddressParameters struct {
 	// From lists sources; the first that can serve wins.
@@ -189,9 +173,21 @@ type NetBoxIPAddressParameters struct {
 	// +optional
 	// +kubebuilder:default=Correct
 	Drift DriftPolicy `json:"drift,omitempty"`
+	// Adopt says whether a record that is in NetBox already, and carries no marker, may become this resource's: Never (the default),
+	// IfUnowned (the one record that has the fixed address), or ExternalName (the record whose number annotation
+	// crossplane.io/external-name is). A record with a marker, of this cluster or another, is never taken.
+	// +optional
+	// +kubebuilder:default=Never
+	Adopt AdoptPolicy `json:"adopt,omitempty"`
 	// Release says what becomes of the address when this resource goes.
 	// +optional
 	Release *ReleasePolicy `json:"release,omitempty"`
+	// WhenLost says what is done once somebody deleted the record in NetBox, or the device or interface that it was assigned to: Hold
+	// (the default: Ready is False with reason Lost, and a person decides), or Restore (the same address is made again, where nobody
+	// else has it by now). No other address ever takes its place.
+	// +optional
+	// +kubebuilder:default=Hold
+	WhenLost LostPolicy `json:"whenLost,omitempty"`
 }
 
 // A PrefixObservation is the prefix that an address was allocated from.
@@ -253,7 +249,8 @@ type NetBoxIPAddressObservation struct {
 	LastUpdated string `json:"lastUpdated,omitempty"`
 }
 
-// NetBoxIPAddressSpec is the desired state of an address.
+// NetBoxIPAddressSpec is the desired state of an address. One that is only observed needs no source: its record is there already.
+// +kubebuilder:validation:XValidation:rule="(has(self.managementPolicies) && !('*' in self.managementPolicies) && !('Create' in self.managementPolicies)) || has(self.forProvider.address) || (has(self.forProvider.from) && size(self.forProvider.from) > 0)",message="exactly one of from and address must be set",fieldPath=".forProvider"
 type NetBoxIPAddressSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 

@@ -28,6 +28,7 @@ type addressPlan struct {
 	from      []v1alpha1.AddressSource
 	address   string
 	vrf       *v1alpha1.VRFSelector
+	release   *v1alpha1.ReleasePolicy
 }
 
 // usable says whether machines of namespace may be on the network, which lies in the network's namespace.
@@ -69,7 +70,7 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 			continue
 		}
 		if plan == nil {
-			plan = &addressPlan{configRef: s.AddressesFrom.NetBoxProviderConfigRef}
+			plan = &addressPlan{configRef: s.AddressesFrom.NetBoxProviderConfigRef, release: s.AddressesFrom.Release}
 		}
 		// One address comes from one NetBox: the first one named.
 		if plan.configRef == s.AddressesFrom.NetBoxProviderConfigRef {
@@ -108,6 +109,7 @@ func fixed(n *v1alpha1.BootNetwork, given string) (*addressPlan, *problem) {
 			configRef: s.AddressesFrom.NetBoxProviderConfigRef,
 			address:   netip.PrefixFrom(addr, prefix.Bits()).String(),
 			vrf:       vrfOf(s.AddressesFrom.Sources, addr),
+			release:   s.AddressesFrom.Release,
 		}, nil
 	}
 	return nil, problemf(v1alpha1.ReasonNotAllowed,

@@ -208,10 +208,10 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 func (n *node) addressObject() (*v1alpha1.NetBoxIPAddress, *problem) {
 	plan, held := n.addressPlan()
 	if n.address != nil && allocated(n.address) {
-		return n.keptAddress(), nil
+		return n.keptAddress(plan), nil
 	}
 	if n.address != nil && plan == nil {
-		return n.keptAddress(), held
+		return n.keptAddress(nil), held
 	}
 	if plan == nil {
 		return nil, held
@@ -224,6 +224,7 @@ func (n *node) addressObject() (*v1alpha1.NetBoxIPAddress, *problem) {
 		VRF:         plan.vrf,
 		DNSName:     n.dnsName(),
 		Description: new("BareMetalNode " + n.Namespace + "/" + n.Name),
+		Release:     plan.release,
 	}
 	return a, nil
 }
@@ -241,8 +242,9 @@ func (n *node) addressPlan() (*addressPlan, *problem) {
 		network.NetworkRef.Namespace, network.NetworkRef.Name)
 }
 
-// keptAddress renders an address again as it was rendered first.
-func (n *node) keptAddress() *v1alpha1.NetBoxIPAddress {
+// keptAddress renders an address again as it was rendered first. What becomes of it when it goes is what the network says by then, if
+// it says anything.
+func (n *node) keptAddress(plan *addressPlan) *v1alpha1.NetBoxIPAddress {
 	was := n.address.Spec.ForProvider
 	a := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName())}
 	a.Spec.ProviderConfigReference = n.address.Spec.ProviderConfigReference
@@ -252,6 +254,10 @@ func (n *node) keptAddress() *v1alpha1.NetBoxIPAddress {
 		VRF:         was.VRF,
 		DNSName:     was.DNSName,
 		Description: was.Description,
+		Release:     was.Release,
+	}
+	if plan != nil {
+		a.Spec.ForProvider.Release = plan.release
 	}
 	if n.network != nil {
 		a.Spec.ForProvider.DNSName = n.dnsName()

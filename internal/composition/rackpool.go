@@ -72,12 +72,26 @@ func composePool(p *pool) (*output, error) {
 		}
 	}
 	if p.spec.Network != nil {
-		obj := &v1alpha1.BootNetwork{ObjectMeta: p.meta(p.Name), Spec: *p.spec.Network}
+		obj := &v1alpha1.BootNetwork{ObjectMeta: p.meta(p.Name), Spec: *p.releasing(p.spec.Network)}
 		if err := out.add(networkResource, obj, networkKind, p.network != nil); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// releasing is the pool's network, whose addresses are let go as the pool says, where a subnet doesn't say otherwise.
+func (p *pool) releasing(network *v1alpha1.BootNetworkSpec) *v1alpha1.BootNetworkSpec {
+	out := network.DeepCopy()
+	if p.spec.Reclaim == nil || p.spec.Reclaim.Addresses == nil {
+		return out
+	}
+	for i := range out.Subnets {
+		if from := out.Subnets[i].AddressesFrom; from != nil && from.Release == nil {
+			from.Release = p.spec.Reclaim.Addresses.DeepCopy()
+		}
+	}
+	return out
 }
 
 // hostObject is the RedfishHost of a listed host, the pool's defaults filled in.

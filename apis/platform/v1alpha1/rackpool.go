@@ -196,7 +196,8 @@ type Reclaim struct {
 	// +kubebuilder:default=None
 	Cleaning CleaningPolicy `json:"cleaning,omitempty"`
 
-	// Addresses says what becomes of the addresses. Delete is the only policy yet.
+	// Addresses says what becomes of the addresses of claims on the pool's own network, where a subnet doesn't say otherwise in
+	// addressesFrom.release: Delete where absent.
 	//
 	// +optional
 	Addresses *v1alpha1.ReleasePolicy `json:"addresses,omitempty"`

@@ -185,21 +185,60 @@ func (c *Client) chooseMarked(k call, marker string, found []IPAddress) (IPAddre
 	return IPAddress{}, k.failed(KindAmbiguous, fmt.Sprintf("records number %d and %d both carry it; delete the wrong one in NetBox", found[0].ID, found[1].ID), nil)
 }
 
-// Delete frees the address after it has seen the marker on it. A record that is gone is fine; one that
-// carries another marker is KindConflict and stays.
-func (c *Client) Delete(ctx context.Context, number int64, marker string) error {
-	ip, err := c.Get(ctx, number)
+// FindHost returns the records that have an address, whatever their mask, in one table: that of a VRF, or the global one where vrf is
+// nil. Those that the token may not see aren't among them.
+func (c *Client) FindHost(ctx context.Context, address netip.Addr, vrf *VRF) ([]IPAddress, error) {
+	k := call{
+		op: "look for the address", subject: address.String(), method: http.MethodGet,
+		path: "ipam/ip-addresses/", want: http.StatusOK, query: url.Values{"address": {address.String()}, "vrf_id": {"null"}},
+	}
+	if vrf != nil {
+		k.query.Set("vrf_id", fmt.Sprint(vrf.ID))
+	}
+	return listAll(ctx, c, k, func(b []byte) (IPAddress, error) {
+		ip, err := decodeIPAddress(b)
+		if err == nil && (ip.Address.Addr() != address || (ip.VRF == nil) != (vrf == nil) || (vrf != nil && ip.VRF.ID != vrf.ID)) {
+			err = errors.New("NetBox ignored one of the filters address and vrf_id")
+		}
+		return ip, err
+	})
+}
+
+// Delete frees the address of a record, which it reads once more unless ip says which state of it is meant (ETag). A record that is
+// gone is fine; one that doesn't carry the marker, or was changed since ip was read, is KindConflict and stays.
+func (c *Client) Delete(ctx context.Context, ip IPAddress, marker string) error {
+	now, err := c.ours(ctx, "delete", ip, marker)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	return c.delete(ctx, now)
+}
+
+// ours is a record as it's just now, which must carry the marker and be what was seen of it before. From NetBox 4.6 on a record that was
+// read by itself has an ETag, which the write that follows is made conditional on: then there is no need to read it again.
+func (c *Client) ours(ctx context.Context, op string, seen IPAddress, marker string) (IPAddress, error) {
+	k := c.idCall(op, http.MethodPatch, seen.ID, 0)
+	now := seen
+	if seen.ETag == "" {
+		var err error
+		if now, err = c.Get(ctx, seen.ID); err != nil {
+			return IPAddress{}, err
+		}
+	}
+	switch {
+	case marker == "" || now.Marker(c.field) != marker:
+		return IPAddress{}, k.failed(KindConflict, "it doesn't carry our marker any more, so it isn't ours to "+op, nil)
+	case now.LastUpdated != seen.LastUpdated || now.Address != seen.Address:
+		return IPAddress{}, k.failed(KindConflict, "somebody changed it meanwhile", nil)
+	}
+	return now, nil
+}
+
+func ignoreNotFound(err error) error {
 	if IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if marker == "" || ip.Marker(c.field) != marker {
-		k := c.idCall("delete", http.MethodDelete, number, 0)
-		return k.failed(KindConflict, "it doesn't carry our marker any more, so it isn't ours to delete", nil)
-	}
-	return c.delete(ctx, ip)
+	return err
 }
 
 func (c *Client) delete(ctx context.Context, ip IPAddress) error {

@@ -273,34 +273,88 @@ func TestPatch(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	tag := all["520"].AnswerHeaders["ETag"]
+	changed := transcripts(t, "4.6.8")["520"]
+	changed.Answer = json.RawMessage(strings.Replace(string(changed.Answer), `"last_updated":"`, `"last_updated":"x`, 1))
 	cases := map[string]struct {
 		reason   string
-		answers  []string
+		answers  []transcript
 		marker   string
+		etag     string
 		want     netbox.Kind
 		requests []string
 	}{
-		"Ours":      {"seen, then deleted", []string{"520", "588"}, "static-1", "", []string{"GET", "DELETE"}},
-		"Gone":      {"idempotent", []string{"584"}, "static-1", "", []string{"GET"}},
-		"GoneSince": {"deleted in between", []string{"520", "583"}, "static-1", "", []string{"GET", "DELETE"}},
-		"NotOurs":   {"another's marker", []string{"520"}, "other", netbox.KindConflict, []string{"GET"}},
-		"NoMarker":  {"never without a marker", []string{"520"}, "", netbox.KindConflict, []string{"GET"}},
-		"Forbidden": {"a token without the right", []string{"520", "818", "803"}, "static-1", netbox.KindForbidden, []string{"GET", "DELETE", "GET"}},
-		"Down":      {"a read that fails isn't absence", []string{"941"}, "static-1", netbox.KindServerError, []string{"GET"}},
+		"Ours":      {"seen, then deleted", []transcript{all["520"], all["588"]}, "static-1", "", "", []string{"GET", "DELETE"}},
+		"Tagged":    {"NetBox itself sees to it that it's the one that was seen", []transcript{all["588"]}, "static-1", tag, "", []string{"DELETE"}},
+		"Stale":     {"and that nobody changed it since", []transcript{all["587"]}, "static-1", tag, netbox.KindConflict, []string{"DELETE"}},
+		"Changed":   {"before 4.6 we do", []transcript{changed}, "static-1", "", netbox.KindConflict, []string{"GET"}},
+		"Gone":      {"idempotent", []transcript{all["584"]}, "static-1", "", "", []string{"GET"}},
+		"GoneSince": {"deleted in between", []transcript{all["520"], all["583"]}, "static-1", "", "", []string{"GET", "DELETE"}},
+		"NotOurs":   {"another's marker", []transcript{all["520"]}, "other", "", netbox.KindConflict, []string{"GET"}},
+		"NoMarker":  {"never without a marker", []transcript{all["520"]}, "", "", netbox.KindConflict, []string{"GET"}},
+		"Forbidden": {"a token without the right", []transcript{all["520"], all["818"], all["803"]}, "static-1", "", netbox.KindForbidden, []string{"GET", "DELETE", "GET"}},
+		"Down":      {"a read that fails isn't absence", []transcript{all["941"]}, "static-1", "", netbox.KindServerError, []string{"GET"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c, s := play(t, "4.6.8", tc.answers...)
-			if err := c.Delete(t.Context(), 63, tc.marker); netbox.KindOf(err) != tc.want {
+			seen := record(t, all["520"])
+			seen.ETag = tc.etag
+			s := &script{t: t, answers: tc.answers}
+			if err := serve(t, s).Delete(t.Context(), seen, tc.marker); netbox.KindOf(err) != tc.want {
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
-			var got []string
-			for _, r := range s.seen {
-				got = append(got, r.Method)
-			}
-			if diff := cmp.Diff(tc.requests, got); diff != "" {
+			if diff := cmp.Diff(tc.requests, s.methods()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// record is an address as it was answered.
+func record(t *testing.T, tr transcript) netbox.IPAddress {
+	t.Helper()
+	s := &script{t: t, answers: []transcript{tr}}
+	var id struct {
+		ID int64 `json:"id"`
+	}
+	_ = json.Unmarshal(tr.Answer, &id)
+	ip, err := serve(t, s).Get(t.Context(), id.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ip
+}
+
+// methods are those of what was seen.
+func (s *script) methods() []string {
+	var out []string
+	for _, r := range s.seen {
+		out = append(out, r.Method)
+	}
+	return out
+}
+
+func TestFindHost(t *testing.T) {
+	a := netip.MustParseAddr("10.90.0.5")
+	for _, v := range versions() {
+		c, s := play(t, v, "603", "604", "605", "675")
+		got, err := c.FindHost(t.Context(), a, nil)
+		if err != nil || len(got) != 1 || got[0].Address.Addr() != a || got[0].VRF != nil {
+			t.Errorf("%s: the one of the global table: %+v, %v", v, got, err)
+		}
+		if s.seen[0].Query != "address=10.90.0.5&limit=200&offset=0&vrf_id=null" {
+			t.Errorf("%s: query %s", v, s.seen[0].Query)
+		}
+		got, err = c.FindHost(t.Context(), a, &netbox.VRF{ID: 1})
+		if err != nil || len(got) != 1 || got[0].VRF == nil || got[0].VRF.ID != 1 {
+			t.Errorf("%s: the one of a VRF: %+v, %v", v, got, err)
+		}
+		if got, err = c.FindHost(t.Context(), a, nil); err != nil || len(got) != 0 {
+			t.Errorf("%s: nobody's: %+v, %v", v, got, err)
+		}
+		if _, err = c.FindHost(t.Context(), a, nil); netbox.KindOf(err) != netbox.KindUnexpected {
+			t.Errorf("%s: an ignored filter returns everything: %v", v, err)
+		}
 	}
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Token string
 	// MarkerField is the name of the unique text custom field on ipam.ipaddress that carries our marker.
 	MarkerField string
+	// ReleaseField is the name of the text custom field on ipam.ipaddress that says of a record which resource let it go; "" is none.
+	ReleaseField string
 	// MarkersBegin is what all markers of this cluster begin with, such as its id and a slash. Seen looks for these; "" has no looks.
 	MarkersBegin string
 	// TLS says whom to trust; the zero value means the system's authorities.
@@ -84,12 +86,15 @@ type Client struct {
 	base    *url.URL
 	auth    string
 	field   string
+	note    string
 	begins  string
 	http    *http.Client
 	limiter *rate.Limiter
 	slots   *semaphore.Weighted
 	proof   proof
-	view    *view
+	// releases is the proof of the release field.
+	releases proof
+	view     *view
 	// prefixes found lately.
 	prefixes *memo[prefixKey, Prefix]
 	// holders and interfaces of addresses, seen lately.
@@ -116,6 +121,11 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err := checkFieldName(cfg.MarkerField); err != nil {
 		return nil, err
 	}
+	if cfg.ReleaseField != "" {
+		if err := checkFieldName(cfg.ReleaseField); err != nil {
+			return nil, err
+		}
+	}
 	hc, err := httpClient(cfg, o)
 	if err != nil {
 		return nil, err
@@ -125,9 +135,9 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
 	}
 	return &Client{
-		base: base, auth: auth, field: cfg.MarkerField, begins: cfg.MarkersBegin, http: hc,
+		base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight),
-		proof: newProof(o.now), view: newView(o.now), prefixes: newMemo[prefixKey, Prefix](o.now),
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), prefixes: newMemo[prefixKey, Prefix](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
 		changes:    changeLog{now: o.now},

@@ -36,6 +36,8 @@ const (
 	KindAmbiguous Kind = "Ambiguous"
 	// KindMarkerField: the marker's custom field is missing, or not what it must be.
 	KindMarkerField Kind = "MarkerField"
+	// KindReleaseField: the custom field for release notes is missing, or not what it must be.
+	KindReleaseField Kind = "ReleaseField"
 	// KindUnknownOutcome: a write may or may not have happened. Look by marker before anything else.
 	KindUnknownOutcome Kind = "UnknownOutcome"
 	// KindServerError: a read was answered with 5xx or 429.
@@ -121,6 +123,9 @@ func IsAmbiguous(err error) bool { return KindOf(err) == KindAmbiguous }
 
 // IsMarkerField says that the marker's custom field is missing or wrong.
 func IsMarkerField(err error) bool { return KindOf(err) == KindMarkerField }
+
+// IsReleaseField says that the custom field for release notes is missing or wrong.
+func IsReleaseField(err error) bool { return KindOf(err) == KindReleaseField }
 
 // IsUnknownOutcome says that a write may have happened.
 func IsUnknownOutcome(err error) bool { return KindOf(err) == KindUnknownOutcome }

@@ -53,6 +53,17 @@ func (p *Pool) Client(key string, cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// Borrow is Client for whoever looks only now and then: the connection doesn't count as used by it.
+func (p *Pool) Borrow(key string, cfg Config) (*Client, error) {
+	p.mu.Lock()
+	old, ok := p.entries[key]
+	p.mu.Unlock()
+	if ok && reflect.DeepEqual(old.cfg, cfg) {
+		return old.client, nil
+	}
+	return New(cfg, p.opts...)
+}
+
 // Used returns the connections that were asked for within a time, and lets go of the others: nobody keeps the token of a ProviderConfig
 // that is gone.
 func (p *Pool) Used(within time.Duration) []*Client {

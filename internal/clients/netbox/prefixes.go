@@ -32,8 +32,8 @@ func (v VRFRef) String() string {
 	return "the global table"
 }
 
-// matches compares with what a record refers to, nil being the global table.
-func (v VRFRef) matches(got *VRF) bool {
+// Matches compares with what a record refers to, nil being the global table.
+func (v VRFRef) Matches(got *VRF) bool {
 	switch {
 	case got == nil:
 		return v.Global()
@@ -86,7 +86,7 @@ func (c *Client) findPrefix(ctx context.Context, cidr string, vrf VRFRef) (Prefi
 func choosePrefix(k call, want netip.Prefix, vrf VRFRef, all []Prefix) (Prefix, error) {
 	var found []Prefix
 	for _, p := range all {
-		if p.Prefix == want && vrf.matches(p.VRF) {
+		if p.Prefix == want && vrf.Matches(p.VRF) {
 			found = append(found, p)
 		}
 	}
@@ -162,7 +162,7 @@ func (c *Client) FindVRF(ctx context.Context, ref VRFRef) (VRF, error) {
 func chooseVRF(k call, ref VRFRef, all []VRF) (VRF, error) {
 	var found []VRF
 	for _, v := range all {
-		if ref.matches(&v) {
+		if ref.Matches(&v) {
 			found = append(found, v)
 		}
 	}

@@ -36,6 +36,7 @@ type Reader interface {
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
 	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
+	FindHost(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
 }
 
 // Writer is what Create, Update and Delete use.
@@ -44,7 +45,10 @@ type Writer interface {
 	Allocate(ctx context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error)
 	Create(ctx context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error)
 	Patch(ctx context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error)
-	Delete(ctx context.Context, number int64, marker string) error
+	Adopt(ctx context.Context, ip netbox.IPAddress, marker string, p netbox.Patch) (netbox.IPAddress, error)
+	EnsureReleaseField(ctx context.Context) error
+	Release(ctx context.Context, ip netbox.IPAddress, r netbox.Release) error
+	Delete(ctx context.Context, ip netbox.IPAddress, marker string) error
 }
 
 // ResolveFn finds the NetBox settings and token that an address may use, and records the use.
@@ -63,12 +67,15 @@ type Options struct {
 	Saw func(of config.Identity, version string)
 	// Kube reads the hosts that assignments name.
 	Kube client.Reader
-	// Recorder is told what was changed by others in NetBox; nil tells nobody.
+	// Recorder is told what was changed by others in NetBox, of adoptions, losses, and what became of released addresses; nil tells nobody.
 	Recorder event.Recorder
 	// ClusterID is the first part of every marker.
 	ClusterID string
-	// Failpoint is called with "netbox-after-post" between a record's creation and its recording; nil does nothing.
+	// Failpoint is called with "netbox-after-post" between a record's creation or adoption and its recording, and with
+	// "netbox-after-unseat" between the two halves of a quarantine; nil does nothing.
 	Failpoint func(name string)
+	// Due is told until when a record is in quarantine; nil isn't told.
+	Due func(until time.Time)
 	// MaxAge is how old what is known of a record may be for it to be left alone; 0 reads each record at each look.
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
@@ -86,6 +93,8 @@ type Connector struct {
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
 	// unkept are the updates that NetBox accepted and didn't keep.
 	unkept *failures
+	// losses are what was found out about records that are gone.
+	losses *notes[culprit]
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -101,10 +110,16 @@ func NewConnector(o Options) *Connector {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Due == nil {
+		o.Due = func(time.Time) {}
+	}
 	if o.Saw == nil {
 		o.Saw = func(config.Identity, string) {}
 	}
-	return &Connector{Options: o, failures: newFailures(), origins: newNotes[netbox.Prefix](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures()}
+	return &Connector{
+		Options: o, failures: newFailures(), origins: newNotes[netbox.Prefix](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(),
+		losses: newNotes[culprit](),
+	}
 }
 
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
@@ -119,7 +134,7 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	if err == nil {
 		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
-		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
+		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), note: noteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
 		e.of = cfg.Identity
 		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg, c.ClusterID))
 	}
@@ -138,8 +153,11 @@ func untouched(mg *v1alpha1.NetBoxIPAddress) bool {
 	return meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
 }
 
-// defaultField is the marker's custom field where the API server didn't fill one in.
-const defaultField = "crossplane_claim"
+// Custom fields where the API server didn't fill them in.
+const (
+	defaultField     = "crossplane_claim"
+	defaultNoteField = "crossplane_released"
+)
 
 func fieldOf(c v1alpha1.NetBoxConfig) string {
 	if c.MarkerField == "" {
@@ -148,9 +166,16 @@ func fieldOf(c v1alpha1.NetBoxConfig) string {
 	return c.MarkerField
 }
 
+func noteFieldOf(c v1alpha1.NetBoxConfig) string {
+	if c.ReleaseField == "" {
+		return defaultNoteField
+	}
+	return c.ReleaseField
+}
+
 // clientConfig translates settings into the client's.
 func clientConfig(c config.NetBox, clusterID string) netbox.Config {
-	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config), MarkersBegin: clusterID + "/"}
+	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config), ReleaseField: noteFieldOf(c.Config), MarkersBegin: clusterID + "/"}
 	if c.Config.RequestsPerSecond != nil {
 		out.RequestsPerSecond = float64(*c.Config.RequestsPerSecond)
 	}

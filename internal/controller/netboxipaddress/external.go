@@ -51,7 +51,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if untouched(mg) {
 		return managed.ExternalObservation{}, nil
 	}
-	if err := e.preflight(ctx); err != nil {
+	if err := e.preflight(ctx, mg); err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	settled, err := e.glance(ctx, mg)
@@ -61,18 +61,25 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
+	if onlyObserved(mg) {
+		return e.shown(ctx, mg)
+	}
 	if e.record != nil {
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {
 		e.connector.failures.forget(mg.GetUID())
+		e.connector.losses.forget(mg.GetUID())
 		return managed.ExternalObservation{}, nil
 	}
-	if err = e.prepare(ctx, mg); err == nil {
-		e.place, err = e.foresee(ctx, mg)
-	}
-	if err == nil {
+	err = e.decide(ctx, mg)
+	switch {
+	case err == nil && e.record != nil: // It's at the address that was to be made.
+		return e.show(ctx, mg)
+	case err == nil && creates(mg):
 		return managed.ExternalObservation{}, nil
+	case err == nil:
+		err = uncreatedError{}
 	}
 	// What was never asked for may be there all the same, where this cluster's data was set back.
 	if e.unasked {
@@ -83,6 +90,27 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 			return e.show(ctx, mg)
 		}
 	}
+	return e.held(mg, err)
+}
+
+// decide makes the plan, where there isn't one yet, and finds out what would keep it from being carried out.
+func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if e.plan.adopt == nil {
+		if err := e.prepare(ctx, mg); err != nil || e.record != nil {
+			return err
+		}
+	}
+	if e.plan.adopt != nil {
+		return nil
+	}
+	var err error
+	e.place, err = e.foresee(ctx, mg)
+	return err
+}
+
+// held shows what a resource waits for.
+func (e *external) held(mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
+	e.tellLost(mg, sentence(err, e.inputs))
 	t := e.trouble(mg, err)
 	if !waits(t.reason) {
 		return managed.ExternalObservation{}, t
@@ -94,7 +122,22 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 
 // waits says that NetBox was asked and just has nothing to give: nothing failed, and somebody may change it there any time.
 func waits(r xpv2.ConditionReason) bool {
-	return r == v1alpha1.ReasonExhausted || r == v1alpha1.ReasonNotFound
+	return r == v1alpha1.ReasonExhausted || r == v1alpha1.ReasonNotFound || r == v1alpha1.ReasonLost
+}
+
+// shown puts a record on a resource that may only observe it. What the policies don't leave to the namespace isn't shown, even if it was.
+func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	if err := e.observeOnly(mg); err != nil {
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{}
+		if mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+			mg.SetConditions(xpv2.Unavailable()) // Whatever was shown before isn't any more.
+		}
+		return e.held(mg, err)
+	}
+	before := mg.Status.AtProvider.Prefix
+	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before, *e.record))
+	mg.SetConditions(xpv2.Available())
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
 
 // show puts what was found on the resource and says what differs.
@@ -108,6 +151,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())
+	e.connector.losses.forget(mg.GetUID())
 	before := mg.Status.AtProvider
 	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before.Prefix, *e.record))
 	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = before.Assigned, before.Drift
@@ -166,15 +210,13 @@ func (c *Connector) Made(mg *v1alpha1.NetBoxIPAddress) bool {
 	return ok
 }
 
-// Delete frees the address. The client looks at the marker once more before it does: the one that Observe took for ours.
+// Delete lets the address go, as the release policy says. The client looks at the marker once more before it writes: the one that
+// Observe took for ours.
 func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalDelete, error) {
-	if keeps(mg.Spec.ForProvider) {
-		return managed.ExternalDelete{}, sentence(unsupportedError{"release.policy " + mg.Spec.ForProvider.Release.Policy}, e.inputs)
-	}
 	if e.record == nil {
 		return managed.ExternalDelete{}, nil
 	}
-	if err := e.netbox.Delete(ctx, e.record.ID, e.record.Marker(e.inputs.field)); err != nil {
+	if err := e.release(ctx, mg); err != nil {
 		return managed.ExternalDelete{}, sentence(err, e.inputs)
 	}
 	return managed.ExternalDelete{}, nil
@@ -207,8 +249,8 @@ func showReady(mg *v1alpha1.NetBoxIPAddress) {
 	mg.SetConditions(c)
 }
 
-// unready says whether a trouble takes an address that was given away from its holder: only that no record is ours any more. That
-// NetBox can't be asked just now, or doesn't take a change of it, doesn't.
+// unready says whether a trouble takes an address that was given away from its holder: only that no record is ours any more, or that
+// it's gone. That NetBox can't be asked just now, or doesn't take a change of it, doesn't.
 func unready(r xpv2.ConditionReason) bool {
-	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous || r == v1alpha1.ReasonLost
 }

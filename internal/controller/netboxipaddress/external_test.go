@@ -75,7 +75,7 @@ func TestObserve(t *testing.T) {
 		"FixedNoVRF": {"a VRF that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From, p.Address, p.VRF = nil, "10.77.0.9/24", &v1alpha1.VRFSelector{Name: "x"}
 		})}, nil, exists, "NotFound", "", ""},
-		"RecordGone":   {"somebody deleted the record", nil, []edit{named("5"), seen, ready}, nil, managed.ExternalObservation{}, "Available", "", "5"},
+		"RecordGone":   {"somebody deleted the record", nil, []edit{named("5"), seen, ready}, nil, exists, "Lost", "", "5"},
 		"DeletedGone":  {"gone", nil, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "", "5"},
 		"DeletedThere": {"still there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), deleted}, nil, exists, "", "", "5"},
 		"DeletedLost":  {"never recorded, found by marker", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{deleted}, nil, exists, "", "", "5"},
@@ -198,11 +198,6 @@ func TestUpdateAndDelete(t *testing.T) {
 	}
 	delete(f.fail, "Delete")
 	e := observed()
-	mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: "Keep"}
-	if _, err := e.Delete(t.Context(), mg); reasonOf(err) != "NotSupported" || len(f.records) != 1 {
-		t.Errorf("what must be kept isn't deleted: %v, %v", err, f.records)
-	}
-	mg.Spec.ForProvider.Release = nil
 	if _, err := e.Delete(t.Context(), mg); err != nil || len(f.records) != 0 {
 		t.Errorf("delete: %v, %v", err, f.records)
 	}
@@ -321,7 +316,7 @@ func TestClientConfig(t *testing.T) {
 	got := clientConfig(config.NetBox{Token: "t", Config: v1alpha1.NetBoxConfig{
 		URL: "https://n/", RequestsPerSecond: new(int64(7)), TLS: &v1alpha1.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
 	}}, "c1")
-	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", MarkersBegin: "c1/", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
+	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -57,7 +57,7 @@ func (f *fakeNetBox) call(name string) error {
 func (f *fakeNetBox) writes() []string {
 	var out []string
 	for _, c := range f.calls {
-		if slices.Contains([]string{"CreateMarkerField", "Allocate", "Create", "Patch", "Delete", "Seat"}, c) {
+		if slices.Contains([]string{"CreateMarkerField", "Allocate", "Create", "Patch", "Delete", "Seat", "Adopt", "EnsureReleaseField", "Release"}, c) {
 			out = append(out, c)
 		}
 	}
@@ -219,14 +219,6 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 	return *r, nil
 }
 
-func (f *fakeNetBox) Delete(_ context.Context, number int64, marker string) error {
-	if err := f.call("Delete"); err != nil {
-		return err
-	}
-	f.records = slices.DeleteFunc(f.records, func(ip netbox.IPAddress) bool { return ip.ID == number && ip.Marker(testField) == marker })
-	return nil
-}
-
 func record(id int64, address, marker string) netbox.IPAddress {
 	return netbox.IPAddress{ID: id, Address: netip.MustParsePrefix(address), Status: "active", CustomFields: map[string]any{testField: marker}}
 }
@@ -279,6 +271,9 @@ type harness struct {
 	points []string
 	saw    []string
 	events events
+	due    []time.Time
+	// crash is the failpoint at which the process ends.
+	crash string
 }
 
 // events are what people are told.
@@ -303,8 +298,14 @@ func newHarness(f *fakeNetBox) *harness {
 		Kube:      kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(hosts()...).Build(),
 		Recorder:  &h.events,
 		ClusterID: "c1",
-		Failpoint: func(name string) { h.points = append(h.points, name) },
-		Now:       func() time.Time { return h.now },
+		Failpoint: func(name string) {
+			h.points = append(h.points, name)
+			if name == h.crash {
+				panic(crashed(name))
+			}
+		},
+		Due: func(at time.Time) { h.due = append(h.due, at) },
+		Now: func() time.Time { return h.now },
 	})
 	return h
 }

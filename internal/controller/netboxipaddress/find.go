@@ -14,8 +14,12 @@ import (
 )
 
 // preflight proves the marker field; what was proven is remembered for a while.
-func (e *external) preflight(ctx context.Context) error {
+func (e *external) preflight(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	pre, err := e.netbox.Preflight(ctx)
+	if onlyObserved(mg) && netbox.IsMarkerField(err) { // Nothing is marked for it, nor looked for by marker.
+		e.field = netbox.FieldMissing
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -53,11 +57,11 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
 func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	err := e.findByName(ctx, meta.GetExternalName(mg))
+	err := e.findByName(ctx, mg)
 	if err != nil && (!meta.WasDeleted(mg) || !another(err)) {
 		return err
 	}
-	if e.record != nil || e.field == netbox.FieldMissing {
+	if e.record != nil || e.plan.adopt != nil || e.field == netbox.FieldMissing {
 		return nil // without the field no record can carry a marker
 	}
 	if e.unasked = e.field == netbox.FieldReady && neverAsked(mg); e.unasked {
@@ -69,10 +73,13 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error
 // neverAsked says that nobody ever asked for this address, as far as is known here, and that Create will: the marker is unique, so
 // NetBox itself refuses a second record, and to look for a first one beforehand would be half of what an address costs.
 func neverAsked(mg *v1alpha1.NetBoxIPAddress) bool {
-	may := slices.ContainsFunc(mg.GetManagementPolicies(), func(a xpv2.ManagementAction) bool {
-		return a == xpv2.ManagementActionAll || a == xpv2.ManagementActionCreate
-	})
-	return may && !meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+	return len(mg.GetManagementPolicies()) > 0 && creates(mg) && !meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+}
+
+// creates says whether a record may be made, or taken over, for a resource. Without policies there are none that forbid it.
+func creates(mg *v1alpha1.NetBoxIPAddress) bool {
+	p := mg.GetManagementPolicies()
+	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionCreate)
 }
 
 func (e *external) findByMarker(ctx context.Context) error {
@@ -87,8 +94,10 @@ func (e *external) findByMarker(ctx context.Context) error {
 	return nil
 }
 
-// findByName looks at the record whose number is the external name. It must be ours: an annotation is easily written.
-func (e *external) findByName(ctx context.Context, name string) error {
+// findByName looks at the record whose number is the external name. It must be ours, or be one that may become ours: an annotation is
+// easily written. What is only observed may be anybody's.
+func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	name := meta.GetExternalName(mg)
 	if name == "" {
 		return nil
 	}
@@ -103,12 +112,24 @@ func (e *external) findByName(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	o := ownerOf(ip.Marker(e.inputs.field), e.us)
-	if o != ownerUs && o != ownerRestored {
-		return ownerError{id, o}
+	o := e.whose(ip)
+	switch {
+	case o == ownerUs, o == ownerRestored, onlyObserved(mg):
+		e.record = &ip
+		return nil
+	case !meta.WasDeleted(mg):
+		return e.adoptNamed(ctx, mg, ip)
+	case o == ownerReleased:
+		return nil // The answer to its release was lost.
+	case o == ownerNobody && unmarked(ip, e.inputs.field) && neverHad(mg):
+		return nil // It was to be adopted, and never was.
 	}
-	e.record = &ip
-	return nil
+	return ownerError{id, o}
+}
+
+// neverHad says that nothing was ever written for a resource, as far as is known here.
+func neverHad(mg *v1alpha1.NetBoxIPAddress) bool {
+	return mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && meta.GetExternalCreatePending(mg).IsZero() && mg.Status.AtProvider.ID == 0
 }
 
 // another says that the record of the external name is plainly somebody else's, so that a resource can go without it. A record

@@ -46,6 +46,8 @@ const (
 	ownerOther owner = "other"
 	// ownerCluster: it carries the marker of a resource of another cluster.
 	ownerCluster owner = "cluster"
+	// ownerReleased: it carries no marker, and a note that we let it go.
+	ownerReleased owner = "released"
 	// ownerNobody: it carries no marker, or something that isn't one.
 	ownerNobody owner = "nobody"
 )

@@ -45,19 +45,6 @@ func sameTable(a, b *netbox.VRF) bool {
 	return a.ID == b.ID
 }
 
-// lost is the address that a record had which is gone from NetBox: a machine may be using it, so it's asked for again, and no
-// other. ok is false where nothing was ever seen.
-func lost(o v1alpha1.NetBoxIPAddressObservation) (netip.Prefix, *netbox.VRF, bool) {
-	p, err := netip.ParsePrefix(o.Address)
-	if err != nil || o.ID == 0 {
-		return netip.Prefix{}, nil, false
-	}
-	if o.VRF == nil {
-		return p, nil, true
-	}
-	return p, &netbox.VRF{ID: o.VRF.ID, Name: o.VRF.Name}, true
-}
-
 // vrfRef is what a selector means; nil is the global table.
 func vrfRef(s *v1alpha1.VRFSelector) netbox.VRFRef {
 	if s == nil {

@@ -60,27 +60,6 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
-func TestLost(t *testing.T) {
-	cases := map[string]struct {
-		in   v1alpha1.NetBoxIPAddressObservation
-		want string
-		vrf  int64
-		ok   bool
-	}{
-		"Never":  {v1alpha1.NetBoxIPAddressObservation{}, "invalid Prefix", 0, false},
-		"Global": {v1alpha1.NetBoxIPAddressObservation{ID: 1, Address: "10.0.0.1/24"}, "10.0.0.1/24", 0, true},
-		"VRF":    {v1alpha1.NetBoxIPAddressObservation{ID: 1, Address: "10.0.0.1/24", VRF: &v1alpha1.VRFObservation{ID: 3}}, "10.0.0.1/24", 3, true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			p, vrf, ok := lost(tc.in)
-			if p.String() != tc.want || ok != tc.ok || (vrf != nil) != (tc.vrf != 0) || (vrf != nil && vrf.ID != tc.vrf) {
-				t.Errorf("got %v, %v, %v", p, vrf, ok)
-			}
-		})
-	}
-}
-
 func TestVRFRef(t *testing.T) {
 	cases := map[string]struct {
 		in   *v1alpha1.VRFSelector

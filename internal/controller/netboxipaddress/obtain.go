@@ -29,8 +29,11 @@ type plan struct {
 	// address, where valid, is the one to create, in vrf.
 	address netip.Prefix
 	vrf     *netbox.VRF
-	// again says that this resource had it before, and its record is gone.
-	again   bool
+	// again says that this resource had it before, and its record is gone: lost says more.
+	again bool
+	lost  lostError
+	// adopt, where not nil, is the record to take over instead of making one.
+	adopt   *netbox.IPAddress
 	policy  v1alpha1.NetBoxPolicy
 	sources []source
 }
@@ -51,12 +54,14 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		return unsupportedError{field}
 	}
 	var err error
-	switch a, vrf, ok := lost(mg.Status.AtProvider); {
-	case ok && meta.GetExternalName(mg) != "":
-		e.plan = plan{address: a, vrf: vrf, again: true}
-		e.plan.policy, err = e.allowed(a, p.DNSName)
+	switch {
+	case meta.GetExternalName(mg) != "":
+		e.plan, err = e.gone(ctx, mg)
 	case p.Address != "":
 		e.plan, err = e.given(ctx, p)
+		if err == nil && p.Adopt == v1alpha1.AdoptIfUnowned {
+			err = e.adoptUnowned(ctx, mg)
+		}
 	default:
 		e.plan.sources, err = e.sources(ctx, p)
 	}
@@ -233,7 +238,7 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
-		return netbox.IPAddress{}, lostError{e.plan.address.String(), err}
+		return netbox.IPAddress{}, e.plan.lost
 	case taken(err) && e.plan.address.IsValid():
 		return netbox.IPAddress{}, takenError{e.plan.address.String(), err}
 	}
@@ -254,6 +259,9 @@ func taken(err error) bool {
 // post asks for the address: the planned one, or one of the first source that isn't full.
 func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
 	p := mg.Spec.ForProvider
+	if e.plan.adopt != nil {
+		return e.adopt(ctx, mg)
+	}
 	if e.plan.address.IsValid() {
 		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
 	}

@@ -19,6 +19,7 @@ func TestCreate(t *testing.T) {
 	seen := func(mg *v1alpha1.NetBoxIPAddress) {
 		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.200/24", VRF: &v1alpha1.VRFObservation{ID: 3}}
 	}
+	restore := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
 	hidden := func(f *fakeNetBox) { f.fail["Allocate"] = kind(netbox.KindMarkerTaken) }
 	cases := map[string]struct {
 		reason  string
@@ -35,8 +36,7 @@ func TestCreate(t *testing.T) {
 		"Fixed":      {"a given address", nil, []edit{fixed}, nil, "10.77.0.40/24", []string{"Create"}, ""},
 		"FixedInVRF": {"in a VRF", nil, []edit{fixed, inVRF}, nil, "10.77.0.40/24", []string{"Create"}, ""},
 		"FixedTaken": {"which another has", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.40/24", "x")} }, []edit{fixed}, nil, "", []string{"Create"}, "Conflict"},
-		"Again":      {"the record is gone: the same address, no other", nil, []edit{named("5"), seen}, nil, "10.77.0.200/24", []string{"Create"}, ""},
-		"AgainTaken": {"which another has by now", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.200/24", "x")} }, []edit{named("5"), seen}, nil, "", []string{"Create"}, "Conflict"},
+		"Again":      {"the record is gone: the same address, no other", nil, []edit{named("5"), seen, restore}, nil, "10.77.0.200/24", []string{"Create"}, ""},
 		"FirstField": {"the field first", func(f *fakeNetBox) { f.field = netbox.FieldMissing }, nil, nil, "10.77.0.1/24", []string{"CreateMarkerField", "Allocate"}, ""},
 		"NoField": {"which the token may not make: nothing is allocated", func(f *fakeNetBox) {
 			f.field = netbox.FieldMissing

@@ -48,11 +48,6 @@ type (
 	}
 	// unkeptError: NetBox accepted an update and kept something else.
 	unkeptError struct{ what string }
-	// lostError: the record is gone from NetBox, and so is its address.
-	lostError struct {
-		address string
-		cause   error
-	}
 )
 
 func (e ownerError) Error() string       { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
@@ -63,8 +58,6 @@ func (e nameError) Error() string        { return "not a NetBox id: " + e.name }
 func (e unkeptError) Error() string      { return "NetBox doesn't keep " + e.what }
 func (e takenError) Error() string       { return "address taken: " + e.address }
 func (e takenError) Unwrap() error       { return e.cause }
-func (e lostError) Error() string        { return "record gone, address taken: " + e.address }
-func (e lostError) Unwrap() error        { return e.cause }
 
 // inputs are what sentences name. Nothing secret is among them, and nothing of another namespace.
 type inputs struct {
@@ -72,11 +65,11 @@ type inputs struct {
 	config string
 	// from lists what the address is asked for from, such as: prefix "10.77.0.0/24".
 	from string
-	// field is the marker's custom field.
-	field string
+	// field is the marker's custom field, and note that of release notes.
+	field, note string
 }
 
-// sentence says what is wrong. It's the only place where the words are.
+// sentence says what is wrong. Its words are here, and beside the errors that word themselves.
 func sentence(err error, in inputs) *trouble {
 	if t := (*trouble)(nil); errors.As(err, &t) {
 		return t
@@ -106,11 +99,10 @@ func ownTrouble(err error, in inputs) *trouble {
 		name        nameError
 		unkept      unkeptError
 		busy        takenError
-		gone        lostError
 	)
 	switch {
 	case errors.As(err, &foreign):
-		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own", foreign.id, ownerWords(foreign.owner, in.field)), err}
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own%s", foreign.id, ownerWords(foreign.owner, in.field), adoptWords(foreign.owner)), err}
 	case errors.As(err, &unsupported):
 		return &trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("%s is not supported yet: take it out of spec.forProvider", unsupported.field), err}
 	case errors.As(err, &malformed):
@@ -123,8 +115,6 @@ func ownTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s accepted a change of %s and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes", in.config, unkept.what), err}
 	case errors.As(err, &busy):
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("address %q is another record's in NetBox: ask for another address, or have it freed there; it is tried again", busy.address), err}
-	case errors.As(err, &gone):
-		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the record of address %q was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up", gone.address), err}
 	}
 	return nil
 }
@@ -135,9 +125,19 @@ func ownerWords(o owner, field string) string {
 		return "belongs to another cluster"
 	case ownerOther:
 		return "belongs to another resource"
+	case ownerReleased:
+		return "was released and isn't this resource's any more"
 	case ownerNobody, ownerUs, ownerRestored:
 	}
 	return fmt.Sprintf("carries no marker of ours in custom field %q", field)
+}
+
+// adoptWords are the other way on, where there is one.
+func adoptWords(o owner) string {
+	if o == ownerNobody || o == ownerReleased {
+		return ", or set spec.forProvider.adopt: ExternalName to take it over"
+	}
+	return ""
 }
 
 // accessTrouble words what is between us and NetBox.
@@ -161,6 +161,8 @@ func accessTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", in.config, why(e)), err}
 	case netbox.KindUnexpected:
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("what answers at the URL of %s isn't a NetBox that can be used (%v): correct the URL", in.config, e), err}
+	case netbox.KindReleaseField:
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold the release note, without which release policies Keep and Quarantine can't be followed: %s; or set spec.forProvider.release.policy: Delete", in.note, in.config, e.Reason), err}
 	case netbox.KindMarkerField:
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold our marker, without which no address is taken: %s", in.field, in.config, e.Reason), err}
 	case netbox.KindNotFound, netbox.KindFull, netbox.KindMarkerTaken, netbox.KindInvalid, netbox.KindConflict, netbox.KindAmbiguous:

@@ -102,7 +102,7 @@ func TestSentence(t *testing.T) {
 		},
 		"Unmarked": {
 			ownerError{5, ownerNobody}, v1alpha1.ReasonConflict,
-			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
 		},
 		"Unsupported": {unsupportedError{"assignTo"}, v1alpha1.ReasonNotSupported, `assignTo is not supported yet: take it out of spec.forProvider`},
 		"Malformed":   {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
@@ -113,10 +113,6 @@ func TestSentence(t *testing.T) {
 		"Name": {
 			nameError{"web-1"}, v1alpha1.ReasonInvalid,
 			`external name "web-1" is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off`,
-		},
-		"Taken": {
-			lostError{"10.77.0.11/24", boom}, v1alpha1.ReasonConflict,
-			`the record of address "10.77.0.11/24" was deleted in NetBox and the address was given to another one: free it there, or delete this resource to give the address up`,
 		},
 		"NotKept": {
 			unkeptError{"customFields"}, v1alpha1.ReasonInvalid,

@@ -34,6 +34,19 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err := mgr.Add(r); err != nil {
 		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
 	}
+	sweeper := newSweeper(&sweeper{
+		configs: o.Config.NetBoxes, cluster: o.ClusterID, now: o.Clock, log: o.Logger, events: o.Recorder(mgr, sweeperName),
+		client: func(of config.Identity, cfg netbox.Config) (Quarantine, error) {
+			if of.Kind == v1alpha1.ClusterProviderConfigKind {
+				return operators.Borrow(string(of.UID), cfg)
+			}
+			return tenants.Borrow(string(of.UID), cfg)
+		},
+	})
+	err := o.Gated(func() error { return mgr.Add(sweeper) }, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind)
+	if err != nil {
+		return fmt.Errorf("cannot add what ends quarantines: %w", err)
+	}
 	c := NewConnector(Options{
 		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 			return o.Config.NetBox(ctx, mg)
@@ -46,6 +59,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		},
 		Saw:       o.Config.SawNetBox,
 		Kube:      mgr.GetClient(),
+		Due:       sweeper.due,
 		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
 		MaxAge:    maxAge(o.PollInterval),
 		ClusterID: o.ClusterID,
@@ -73,6 +87,9 @@ const (
 
 // maxAge is how old what is known of a record may be, where each is looked at once in a poll interval.
 func maxAge(poll time.Duration) time.Duration { return min(poll/looks, longestAge) }
+
+// sweeperName is who tells of ended quarantines.
+const sweeperName = "netbox-quarantine"
 
 // flow is what an address waits in line with: others that its namespace asks for from the same place, apart from those that have theirs
 // and are only looked at.

@@ -22,16 +22,7 @@ func unsupported(p v1alpha1.NetBoxIPAddressParameters) string {
 			return "from[].prefix.filter"
 		}
 	}
-	switch {
-	case keeps(p):
-		return "release.policy " + p.Release.Policy
-	}
 	return ""
-}
-
-// keeps says whether the record must outlive the resource.
-func keeps(p v1alpha1.NetBoxIPAddressParameters) bool {
-	return p.Release != nil && p.Release.Policy != "" && p.Release.Policy != "Delete"
 }
 
 // malformed says what is wrong with the parameters in themselves, or "".

@@ -28,7 +28,6 @@ func TestUnsupportedAndMalformed(t *testing.T) {
 		"Delete":     {"the policy that there is", params{Address: "10.77.0.40/24", Release: &v1alpha1.ReleasePolicy{Policy: "Delete"}}, "", false},
 		"Range":      {"ranges come later", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: 1}}}}, "from[].range", false},
 		"Filter":     {"filters come later", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{}}}}}, "from[].prefix.filter", false},
-		"Keep":       {"other policies come later", params{Address: "10.77.0.40/24", Release: &v1alpha1.ReleasePolicy{Policy: "Keep"}}, "release.policy Keep", false},
 		"Neither":    {"nothing to go by", params{}, "", true},
 		"Both":       {"two things to go by", params{From: from("10.77.0.0/24"), Address: "10.77.0.40/24"}, "", true},
 		"NoMask":     {"no mask", params{Address: "10.77.0.40"}, "", true},

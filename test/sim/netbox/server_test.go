@@ -82,10 +82,10 @@ func TestClient(t *testing.T) {
 			if _, err := c.Allocate(ctx, found, client.Request{Marker: "c/ns/n/u"}); !client.IsMarkerTaken(err) {
 				t.Errorf("a second use of the marker: %v", err)
 			}
-			if err := c.Delete(ctx, ip.ID, "other"); !client.IsConflict(err) {
+			if err := c.Delete(ctx, ip, "other"); !client.IsConflict(err) {
 				t.Errorf("delete another's: %v", err)
 			}
-			if err := c.Delete(ctx, ip.ID, "c/ns/n/u"); err != nil || len(s.Addresses()) != 0 {
+			if err := c.Delete(ctx, ip, "c/ns/n/u"); err != nil || len(s.Addresses()) != 0 {
 				t.Errorf("delete: %v, %v", err, s.Addresses())
 			}
 			if _, err := c.FindByMarker(ctx, "c/ns/n/u"); !client.IsNotFound(err) {

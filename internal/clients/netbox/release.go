@@ -1,0 +1,127 @@
+package netbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// StatusDeprecated is what a record is while it waits for its deletion: it isn't in use, and its address is nobody's to be given.
+const StatusDeprecated = "deprecated"
+
+// A Release is how a record is let go that isn't deleted at once.
+type Release struct {
+	// Marker that it must carry; it goes.
+	Marker string
+	// Note is put into the release field instead.
+	Note string
+	// Retire makes the record deprecated, and takes its DNS name and its assignment away.
+	Retire bool
+}
+
+// Release lets a record go: one PATCH, so that there is no moment in which it carries neither marker nor note. A record that is gone is
+// fine; one that doesn't carry the marker, or was changed since ip was read, is KindConflict, as is one that NetBox refuses to change,
+// since it's the primary or out-of-band address of its machine: Undesignate it first. KindReleaseField: NetBox dropped the note; the
+// marker was put back.
+func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
+	now, err := c.ours(ctx, "release", ip, r.Marker)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	k := c.idCall("release", http.MethodPatch, ip.ID, http.StatusOK)
+	k.body, k.ifMatch = c.releaseBody(now, r), now.ETag
+	got, err := c.one(ctx, k)
+	switch {
+	case IsNotFound(err):
+		return nil
+	case IsMarkerTaken(err): // No marker is written here: it's a rule of another kind.
+		e := k.failed(KindConflict, "NetBox refuses it: it may have become the primary or out-of-band address of its machine", err)
+		e.Status = http.StatusBadRequest
+		return e
+	case IsInvalid(err):
+		c.forgetReleaseField()
+	case err == nil && got.Marker(c.note) != r.Note:
+		return c.unrelease(ctx, k, got, r.Marker)
+	}
+	return err
+}
+
+func (c *Client) releaseBody(now IPAddress, r Release) map[string]any {
+	m := map[string]any{"custom_fields": map[string]any{c.field: nil, c.note: r.Note}}
+	if !r.Retire {
+		return m
+	}
+	m["status"], m["dns_name"] = StatusDeprecated, ""
+	if now.Assigned != nil {
+		m["assigned_object_type"], m["assigned_object_id"] = nil, nil
+	}
+	return m
+}
+
+// unrelease marks a record as ours again: NetBox 4.4.10 to 4.5.7 drop a custom field that they don't know and say nothing, and without
+// the note nobody would find it any more.
+func (c *Client) unrelease(ctx context.Context, k call, ip IPAddress, marker string) error {
+	c.forgetReleaseField()
+	reason := "NetBox took the change and left the release note out: the custom field is missing or renamed"
+	_, err := c.Patch(ctx, ip, Patch{CustomFields: map[string]any{c.field: marker}})
+	if err != nil {
+		return k.failed(KindReleaseField, fmt.Sprintf("%s; the marker couldn't be put back either: put %q back into custom field %q by hand", reason, marker, c.field), err)
+	}
+	return k.failed(KindReleaseField, reason+"; the marker was put back", nil)
+}
+
+// releasedFields are what Released reads of each.
+const releasedFields = lookFields + ",assigned_object_type,assigned_object_id,assigned_object"
+
+// Released returns the records whose release note begins as our markers do, at one look. They are as they were then: Expire looks again.
+// Where there is no such field there are none.
+func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
+	state, err := c.ReleaseField(ctx)
+	if err != nil || state == FieldMissing || c.begins == "" {
+		return nil, err
+	}
+	k := call{
+		op: "list the released addresses of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
+		path: "ipam/ip-addresses/", want: http.StatusOK, most: lookBody,
+		query: url.Values{"cf_" + c.note + "__isw": {c.begins}, "ordering": {"id"}, "fields": {releasedFields}},
+	}
+	all, err := listPages(ctx, c, k, lookPage, lookPages, func(b []byte) (IPAddress, error) {
+		ip, err := decodeIPAddress(b)
+		if err == nil && !strings.HasPrefix(strings.ToLower(ip.Marker(c.note)), strings.ToLower(c.begins)) {
+			err = errors.New("NetBox doesn't know how to filter by a note's beginning")
+		}
+		return ip, err
+	})
+	if err != nil {
+		c.forgetReleaseField() // An unknown filter returns everything.
+		return nil, err
+	}
+	var ours []IPAddress
+	for _, ip := range all {
+		if strings.HasPrefix(ip.Marker(c.note), c.begins) { // The filter ignores case; ids don't.
+			ours = append(ours, ip)
+		}
+	}
+	return ours, nil
+}
+
+// Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker, unassigned.
+func (c *Client) Retired(ip IPAddress) bool {
+	return ip.Status == StatusDeprecated && ip.CustomFields[c.field] == nil && ip.Assigned == nil
+}
+
+// Expire deletes a record that was released with a note, unless it isn't retired any more or carries another note: KindConflict. It's
+// read just before. A record that is gone is fine.
+func (c *Client) Expire(ctx context.Context, number int64, note string) error {
+	now, err := c.Get(ctx, number)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	if note == "" || now.Marker(c.note) != note || !c.Retired(now) {
+		return c.idCall("delete released", http.MethodDelete, number, 0).failed(KindConflict, "somebody took it back into use", nil)
+	}
+	return c.delete(ctx, now)
+}

@@ -1,0 +1,164 @@
+package netboxipaddress
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// eventAdopted tells that a record of somebody's became a resource's.
+const eventAdopted event.Reason = "Adopted"
+
+// An adoptError is a record that may not become ours, though spec says that one may.
+type adoptError struct {
+	id   int64
+	why  string
+	mend string
+}
+
+func (e adoptError) Error() string { return fmt.Sprintf("record %d %s", e.id, e.why) }
+
+func (e adoptError) words(in inputs) (xpv2.ConditionReason, string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of the NetBox of %s isn't adopted, since it %s: %s", e.id, in.config, e.why, e.mend)
+}
+
+// adoptNamed plans to take over the record that the external name names, which isn't ours: one without a marker, where spec says so, and
+// one that this resource itself let go and that waits for its deletion, as after a restore from a backup.
+func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	p := mg.Spec.ForProvider
+	ours := e.whose(ip) == ownerReleased && e.retired(ip)
+	fixed := p.Adopt == v1alpha1.AdoptIfUnowned && p.Address == ip.Address.String()
+	if !unmarked(ip, e.inputs.field) || (!ours && !fixed && p.Adopt != v1alpha1.AdoptExternalName) {
+		return ownerError{ip.ID, e.whose(ip)}
+	}
+	if err := e.adoptable(p, ip); err != nil {
+		return err
+	}
+	if e.field != netbox.FieldMissing {
+		own, err := e.netbox.FindByMarker(ctx, e.us.marker())
+		switch {
+		case err == nil:
+			return adoptError{ip.ID, fmt.Sprintf("isn't this resource's own, which is record %d", own.ID), fmt.Sprintf("name %d in annotation crossplane.io/external-name, or delete it in NetBox", own.ID)}
+		case !netbox.IsNotFound(err):
+			return err
+		}
+	}
+	e.plan = plan{adopt: &ip}
+	return nil
+}
+
+// adoptUnowned plans to take over the one record that has the fixed address, where there is one without a marker. Where there is none,
+// the plan stays what it is: to make it.
+func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	there, err := e.netbox.FindHost(ctx, e.plan.address.Addr(), e.plan.vrf)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	if len(there) > 1 {
+		return adoptError{there[0].ID, fmt.Sprintf("has the same address as record %d", there[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
+	}
+	ip := there[0]
+	switch e.whose(ip) {
+	case ownerUs:
+		e.record = &ip
+		return nil
+	case ownerRestored, ownerOther, ownerCluster:
+		return takenError{e.plan.address.String(), nil}
+	case ownerReleased, ownerNobody:
+	}
+	if err := e.adoptable(mg.Spec.ForProvider, ip); err != nil {
+		return err
+	}
+	e.plan.adopt = &ip
+	return nil
+}
+
+// adoptable says what keeps a record from becoming ours. The policies of the namespace hold for what is there as for what is made: a
+// number isn't a way around them, and of what they don't allow nothing is told.
+func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
+	if err := e.mayHave(ip, p.DNSName); err != nil {
+		return err
+	}
+	n, noted := parseNote(ip.Marker(e.inputs.note))
+	switch {
+	case !unmarked(ip, e.inputs.field):
+		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
+	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
+		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
+	case p.Address != "" && p.Address != ip.Address.String():
+		return adoptError{ip.ID, fmt.Sprintf("is of address %q", ip.Address), fmt.Sprintf("correct spec.forProvider.address, which is %q, or the record in NetBox", p.Address)}
+	case p.Address != "" && p.VRF != nil && !vrfRef(p.VRF).Matches(ip.VRF):
+		return adoptError{ip.ID, "is in another VRF than spec.forProvider.vrf", "correct that, or the record in NetBox"}
+	case p.AssignTo != nil && ip.Assigned != nil && !assignedByUs(p.AssignTo, nil, *ip.Assigned):
+		return adoptError{ip.ID, fmt.Sprintf("is assigned to %s", ip.Assigned), "unassign it in NetBox, or correct spec.forProvider.assignTo"}
+	}
+	return nil
+}
+
+// mayHave says whether the policies leave a record that is there already to the namespace: its address, its name, and its tenant, which
+// would otherwise be taken from whom it belongs to.
+func (e *external) mayHave(ip netbox.IPAddress, dnsName string) error {
+	policy, ok := e.grant.policy(ip.Address, dnsName)
+	if ok && (policy.Tenant == "" || ip.Tenant == "" || policy.Tenant == ip.Tenant) {
+		return nil
+	}
+	return notAllowedError{what: fmt.Sprintf("record %d of NetBox", ip.ID), namespace: e.us.namespace}
+}
+
+// adopt carries the plan out. A record that comes back out of quarantine is given its status, too: nothing else would tell that it's in
+// use again where drift is only reported.
+func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
+	var patch netbox.Patch
+	ip := *e.plan.adopt
+	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
+		patch.Status = &status
+	}
+	got, err := e.netbox.Adopt(ctx, ip, e.us.marker(), patch)
+	e.tell(mg, err, eventAdopted, fmt.Sprintf("record %d (%s) of NetBox carried no marker and is this resource's now", ip.ID, ip.Address))
+	return got, err
+}
+
+// onlyObserved says that nothing is ever to be written for a resource: its record may be anybody's.
+func onlyObserved(mg *v1alpha1.NetBoxIPAddress) bool {
+	p := mg.GetManagementPolicies()
+	return slices.Contains(p, xpv2.ManagementActionObserve) && !slices.ContainsFunc(p, func(a xpv2.ManagementAction) bool {
+		return a != xpv2.ManagementActionObserve && a != xpv2.ManagementActionLateInitialize
+	})
+}
+
+// An unseenError is a record that is to be observed and isn't there.
+type unseenError struct{ name string }
+
+func (e unseenError) Error() string { return "there is no record to observe: " + e.name }
+
+func (e unseenError) words(in inputs) (xpv2.ConditionReason, string) {
+	if e.name == "" {
+		return v1alpha1.ReasonNotFound, "managementPolicies let this resource only be observed, and it names no record: set annotation crossplane.io/external-name to the record's number in NetBox"
+	}
+	return v1alpha1.ReasonNotFound, fmt.Sprintf("the NetBox of %s has no record %s, or doesn't show it to the token: correct annotation crossplane.io/external-name", in.config, e.name)
+}
+
+// An uncreatedError is a record that may be neither made nor taken over.
+type uncreatedError struct{}
+
+func (uncreatedError) Error() string { return "there is no record, and none may be made" }
+
+func (uncreatedError) words(inputs) (xpv2.ConditionReason, string) {
+	return v1alpha1.ReasonNotFound, "NetBox has no record of this resource, and spec.managementPolicies let none be made or adopted: add Create there"
+}
+
+// observeOnly shows whichever record the external name names, whoever's marker it carries, where the policies leave it to the namespace.
+func (e *external) observeOnly(mg *v1alpha1.NetBoxIPAddress) error {
+	if e.record == nil {
+		return unseenError{meta.GetExternalName(mg)}
+	}
+	return e.mayHave(*e.record, e.record.DNSName)
+}

@@ -1,0 +1,149 @@
+package netboxipaddress
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// eventLost tells that a record is gone.
+const eventLost event.Reason = "Lost"
+
+// A lostError is a record that was ours, and isn't in NetBox any more.
+type lostError struct {
+	id int64
+	// address that it had; "" where nobody knows any more.
+	address string
+	// by is who deleted it, or "".
+	by string
+	// restore says that it was to be made again, which can't be: holder is who has its address by now, as far as can be seen.
+	restore bool
+	holder  string
+}
+
+func (e lostError) Error() string {
+	return fmt.Sprintf("record %d (%s) is gone from NetBox", e.id, e.address)
+}
+
+func (e lostError) words(in inputs) (xpv2.ConditionReason, string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "record %d", e.id)
+	if e.address != "" {
+		fmt.Fprintf(&b, " of address %q", e.address)
+	}
+	fmt.Fprintf(&b, " was deleted in the NetBox of %s", in.config)
+	if e.by != "" {
+		fmt.Fprintf(&b, " by %q", e.by)
+	}
+	switch {
+	case e.address == "":
+		b.WriteString(", or isn't shown to its token, and nobody knows any more which address it had: no other one is taken in its place; make it again there and name its number in annotation crossplane.io/external-name, or delete this resource")
+	case e.holder != "":
+		fmt.Fprintf(&b, ", and %s has the address by now: no other one is taken in its place; free the address there, or delete this resource to give it up", e.holder)
+	case e.restore:
+		b.WriteString(", and NetBox refuses to make it again, since the address was given to a record that its token may not see: free it there, or delete this resource to give it up")
+	default:
+		b.WriteString(", by itself or with the interface or device that had it: a machine may be using the address, so no other one is taken in its place; set spec.forProvider.whenLost: Restore to have it made again, or delete this resource to give it up")
+	}
+	return v1alpha1.ReasonLost, b.String()
+}
+
+// gone decides about a resource whose record isn't in NetBox any more: it's held, or the same address is planned again. Another one
+// never is, as a machine may be using that one.
+func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
+	if neverHad(mg) {
+		return plan{}, unseenError{meta.GetExternalName(mg)}
+	}
+	p := mg.Spec.ForProvider
+	number, _ := strconv.ParseInt(meta.GetExternalName(mg), 10, 64) // findByName has seen to it.
+	l := lostError{id: number, address: p.Address}
+	address, vrf, seen := lastSeen(mg.Status.AtProvider)
+	if seen {
+		l.id, l.address = mg.Status.AtProvider.ID, address.String()
+	}
+	l.by = e.culprit(ctx, mg.GetUID(), l.id)
+	if l.address == "" || p.WhenLost != v1alpha1.LostRestore {
+		return plan{}, l
+	}
+	l.restore = true
+	if !seen {
+		out, err := e.given(ctx, p)
+		out.again, out.lost = true, l
+		return out, err
+	}
+	policy, err := e.allowed(address, p.DNSName)
+	if err != nil {
+		return plan{}, err
+	}
+	// NetBox itself refuses a second one only where a table is to have each address once.
+	there, err := e.netbox.FindHost(ctx, address.Addr(), vrf)
+	if err != nil {
+		return plan{}, err
+	}
+	if len(there) > 0 {
+		l.holder = recordWords(there[0])
+		return plan{}, l
+	}
+	return plan{address: address, vrf: vrf, again: true, lost: l, policy: policy}, nil
+}
+
+// lastSeen is the address that a record had when it was last seen. ok is false where nothing was.
+func lastSeen(o v1alpha1.NetBoxIPAddressObservation) (netip.Prefix, *netbox.VRF, bool) {
+	p, err := netip.ParsePrefix(o.Address)
+	if err != nil || o.ID == 0 {
+		return netip.Prefix{}, nil, false
+	}
+	if o.VRF == nil {
+		return p, nil, true
+	}
+	return p, &netbox.VRF{ID: o.VRF.ID, Name: o.VRF.Name}, true
+}
+
+// recordWords name a record and where it is, and nothing of what it says: it may be another tenant's.
+func recordWords(ip netbox.IPAddress) string {
+	if ip.URL == "" {
+		return fmt.Sprintf("record %d", ip.ID)
+	}
+	return fmt.Sprintf("record %d (%s)", ip.ID, ip.URL)
+}
+
+// tellLost tells a loss once: when Ready is about to say it, and didn't before.
+func (e *external) tellLost(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
+	if t.reason == v1alpha1.ReasonLost && mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonLost {
+		e.connector.Recorder.Event(mg, event.Warning(eventLost, t))
+	}
+}
+
+// A culprit is who deleted a record, or "" where NetBox doesn't tell: its log is asked once for each loss.
+type culprit struct {
+	record int64
+	name   string
+}
+
+// culprit is who deleted a record, where NetBox tells: a nicety, for which nothing waits. It's said as NetBox has it in its log, also of
+// a record that went with its interface or device.
+func (e *external) culprit(ctx context.Context, uid types.UID, record int64) string {
+	if c, ok := e.connector.losses.get(uid); ok && c.record == record {
+		return c.name
+	}
+	changes, err := e.netbox.Changes(ctx, record)
+	if err != nil && !netbox.IsForbidden(err) {
+		return "" // Asked again at the next look.
+	}
+	c := culprit{record: record}
+	if len(changes) > 0 && changes[0].Deleted() {
+		c.name = changes[0].User
+	}
+	e.connector.losses.put(uid, c)
+	return c.name
+}

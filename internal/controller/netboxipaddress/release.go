@@ -1,0 +1,230 @@
+package netboxipaddress
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// quarantine is how long one lasts, where spec doesn't say.
+const quarantine = 24 * time.Hour
+
+// Reasons of events.
+const (
+	eventQuarantined event.Reason = "Quarantined"
+	eventKept        event.Reason = "Kept"
+)
+
+// A note is what a record says that a resource let go: whose it was, and when it may be deleted. As text it reads MARKER TIME, or just
+// MARKER for one that is kept.
+type note struct {
+	marker string
+	// until is zero for a record that is kept.
+	until time.Time
+}
+
+func (n note) String() string {
+	if n.until.IsZero() {
+		return n.marker
+	}
+	return n.marker + " " + n.until.UTC().Format(time.RFC3339)
+}
+
+// parseNote reads a note; ok is false for what isn't one.
+func parseNote(s string) (n note, ok bool) {
+	marker, until, timed := strings.Cut(s, " ")
+	if _, ok := parseMarker(marker); !ok {
+		return note{}, false
+	}
+	n.marker = marker
+	if timed {
+		t, err := time.Parse(time.RFC3339, until)
+		if err != nil || t.IsZero() {
+			return note{}, false
+		}
+		n.until = t
+	}
+	return n, true
+}
+
+// whose says who a record belongs to: by its marker, and where it has none by its release note.
+func (e *external) whose(ip netbox.IPAddress) owner {
+	o := ownerOf(ip.Marker(e.inputs.field), e.us)
+	if o != ownerNobody || !unmarked(ip, e.inputs.field) {
+		return o
+	}
+	n, ok := parseNote(ip.Marker(e.inputs.note))
+	if was := ownerOf(n.marker, e.us); ok && (was == ownerUs || was == ownerRestored) {
+		return ownerReleased
+	}
+	return o
+}
+
+// unmarked says that there is nothing at all where a marker would be.
+func unmarked(ip netbox.IPAddress, field string) bool {
+	v := ip.CustomFields[field]
+	return v == nil || v == ""
+}
+
+// retired says that a record is in quarantine: as we left it, and nobody's yet.
+func (e *external) retired(ip netbox.IPAddress) bool {
+	n, ok := parseNote(ip.Marker(e.inputs.note))
+	return ok && !n.until.IsZero() && unmarked(ip, e.inputs.field) && ip.Status == netbox.StatusDeprecated && ip.Assigned == nil
+}
+
+func releaseOf(p v1alpha1.NetBoxIPAddressParameters) (policy string, after time.Duration) {
+	policy, after = v1alpha1.ReleaseDelete, quarantine
+	if r := p.Release; r != nil {
+		if r.Policy != "" {
+			policy = r.Policy
+		}
+		if r.After != nil {
+			after = r.After.Duration
+		}
+	}
+	return policy, after
+}
+
+// release lets the record go. Whatever fails is tried again: until NetBox has said that it's done, nothing is forgotten.
+func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	policy, after := releaseOf(mg.Spec.ForProvider)
+	marker := e.record.Marker(e.inputs.field)
+	if policy != v1alpha1.ReleaseKeep {
+		if err := reused(mg, *e.record); err != nil {
+			return err
+		}
+	}
+	n := note{marker: e.us.marker()}
+	switch policy {
+	case v1alpha1.ReleaseDelete:
+		return e.netbox.Delete(ctx, *e.record, marker)
+	case v1alpha1.ReleaseQuarantine:
+		n.until = e.connector.Now().Add(after).Truncate(time.Second)
+	}
+	if err := e.netbox.EnsureReleaseField(ctx); err != nil {
+		return err
+	}
+	if n.until.IsZero() {
+		err := e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String()})
+		e.tell(mg, err, eventKept, fmt.Sprintf("record %d (%s) stays in NetBox as it is; it isn't ours any more", e.record.ID, e.record.Address))
+		return err
+	}
+	if err := e.unseat(ctx); err != nil {
+		return err
+	}
+	e.connector.Failpoint("netbox-after-unseat")
+	err := e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String(), Retire: true})
+	if err == nil {
+		e.connector.Due(n.until)
+	}
+	e.tell(mg, err, eventQuarantined, fmt.Sprintf("record %d (%s) is deprecated in NetBox, and is deleted there after %s", e.record.ID, e.record.Address, n.until.UTC().Format(time.RFC3339)))
+	return err
+}
+
+// tell an event, unless there was an error.
+func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, err error, reason event.Reason, message string) {
+	if err == nil {
+		e.connector.Recorder.Event(mg, event.Normal(reason, message))
+	}
+}
+
+// unseat takes the address away as a primary or out-of-band one of its machine: NetBox lets no such address be unassigned (574, 579).
+func (e *external) unseat(ctx context.Context) error {
+	at := e.record.Assigned
+	if at == nil || at.Kind == "" || at.Holder == 0 {
+		return nil
+	}
+	h, err := e.netbox.FindHolder(ctx, netbox.HolderRef{Kind: at.Kind, ID: at.Holder})
+	if netbox.IsNotFound(err) || netbox.IsForbidden(err) {
+		return nil // If it's in a seat all the same, NetBox refuses what follows.
+	}
+	if err != nil {
+		return err
+	}
+	for _, seat := range netbox.Seats() {
+		if h.Seated[seat].ID != e.record.ID {
+			continue
+		}
+		if _, err := e.netbox.Seat(ctx, at.Kind, at.Holder, seat, e.record.ID, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reusedError is a record with our marker that somebody uses for something else.
+type reusedError struct {
+	id      int64
+	address string
+	how     string
+	// mend is what to do about it in NetBox.
+	mend string
+}
+
+func (e reusedError) Error() string { return fmt.Sprintf("record %d %s", e.id, e.how) }
+
+func (e reusedError) words(in inputs) (xpv2.ConditionReason, string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q in the NetBox of %s %s: somebody uses it, so it isn't released; %s, or set spec.forProvider.release.policy: Keep to leave it as it is", e.id, e.address, in.config, e.how, e.mend)
+}
+
+// reused says what somebody else made of a record that is about to be released. To whom it was assigned by us stands in status; spec
+// names the same, where status was lost. Neither names what a person assigned it to: that is in use there, whoever asks to delete it.
+func reused(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
+	err := reusedError{id: ip.ID, address: ip.Address.String()}
+	if ip.Assigned != nil && !assignedByUs(p.AssignTo, o.Assigned, *ip.Assigned) {
+		err.how = fmt.Sprintf("is assigned to %s, which isn't this resource's doing", ip.Assigned)
+		err.mend = "unassign it there"
+		return err
+	}
+	if renamed(p, o, ip.DNSName) {
+		err.how = fmt.Sprintf("has DNS name %q, where this resource asks for %q", ip.DNSName, p.DNSName)
+		err.mend = "take the name off there"
+		return err
+	}
+	return nil
+}
+
+// assignedByUs says whether it's this resource that put the address where it is: on that interface, or another one of the same machine.
+func assignedByUs(want *v1alpha1.Assignment, was *v1alpha1.AssignmentObservation, is netbox.Place) bool {
+	if was != nil {
+		for kind, o := range map[netbox.HolderKind]*v1alpha1.NetBoxObject{netbox.Device: was.Device, netbox.VirtualMachine: was.VirtualMachine} {
+			if o != nil && is.Kind == kind && o.ID == is.Holder {
+				return true
+			}
+		}
+	}
+	if want == nil {
+		return false
+	}
+	for kind, d := range map[netbox.HolderKind]*v1alpha1.NetBoxDevice{netbox.Device: want.Device, netbox.VirtualMachine: want.VirtualMachine} {
+		if d == nil {
+			continue
+		}
+		ref := netbox.HolderRef{Kind: kind, Name: d.Name}
+		if d.ID != nil {
+			ref.ID = *d.ID
+		}
+		if ref.Names(is.Kind, is.Holder, is.HolderName) {
+			return true
+		}
+	}
+	return false
+}
+
+// renamed says whether somebody gave a record a DNS name of another. Names of a spec that was changed a moment ago may not have been
+// written yet: what was last seen is ours, too, as long as drift is corrected.
+func renamed(p v1alpha1.NetBoxIPAddressParameters, was v1alpha1.NetBoxIPAddressObservation, is string) bool {
+	is = canonical(is)
+	if is == "" || canonical(p.DNSName) == "" || is == canonical(p.DNSName) {
+		return false
+	}
+	return p.Drift == v1alpha1.DriftReport || is != canonical(was.DNSName)
+}
