@@ -21,18 +21,18 @@ type Change struct {
 	User string
 	// Time as NetBox writes it.
 	Time string
-	// before and after are the record's fields, as NetBox keeps them; before is empty for a create.
-	before, after map[string]any
+	// Before and After are the record's fields, as NetBox keeps them; Before is empty for a create.
+	Before, After map[string]any
 }
 
 // Changed says whether the change gave one of these fields of the record, as NetBox calls them, another value. A custom field is
 // named custom_fields.NAME. That it was made with one isn't a change of it.
 func (c Change) Changed(fields ...string) bool {
-	if len(c.before) == 0 {
+	if len(c.Before) == 0 {
 		return false
 	}
 	for _, f := range fields {
-		if !reflect.DeepEqual(logged(c.before, f), logged(c.after, f)) {
+		if !reflect.DeepEqual(logged(c.Before, f), logged(c.After, f)) {
 			return true
 		}
 	}
@@ -129,5 +129,5 @@ func decodeChange(b []byte, object string, number int64) (*Change, error) {
 	if string(w.Type) != object || int64(w.Object) != number {
 		return nil, nil
 	}
-	return &Change{User: string(w.UserName), Time: string(w.Time), before: w.Before, after: w.After}, nil
+	return &Change{User: string(w.UserName), Time: string(w.Time), Before: w.Before, After: w.After}, nil
 }

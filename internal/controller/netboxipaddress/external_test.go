@@ -188,6 +188,10 @@ func TestUpdateAndDelete(t *testing.T) {
 	if _, err := observed().Update(t.Context(), mg); err != nil || f.records[0].Marker(testField) != ours {
 		t.Errorf("a restored resource marks its record anew: %v, %v", err, f.records)
 	}
+	if _, err := observed().Update(t.Context(), mg); err != nil || len(f.writes()) != 1 {
+		t.Errorf("nothing to do: %v, %v", err, f.writes())
+	}
+	mg.Spec.ForProvider.Description = new("d")
 	f.fail["Patch"] = kind(netbox.KindConflict)
 	if _, err := observed().Update(t.Context(), mg); reasonOf(err) != "Conflict" {
 		t.Errorf("a change in between: %v", err)

@@ -44,6 +44,8 @@ type fakeNetBox struct {
 	drops []string
 	calls []string
 	rack  rack
+	// onPatch happens before a PATCH does, and may refuse it; nil does nothing.
+	onPatch func() error
 }
 
 func kind(k netbox.Kind) error { return &netbox.Error{Kind: k, Op: "do", Reason: "so"} }
@@ -147,6 +149,8 @@ func (f *fakeNetBox) add(a netip.Prefix, vrf *netbox.VRF, r netbox.Request, call
 	}
 	ip := record(int64(100+len(f.records)), a.String(), r.Marker)
 	ip.VRF, ip.Status, ip.DNSName, ip.Tenant, ip.Assigned = vrf, r.Status, r.DNSName, r.Tenant, r.Assigned
+	ip.Role, ip.Description, ip.Comments, ip.Tags = r.Role, r.Description, r.Comments, r.Tags
+	maps.Copy(ip.CustomFields, r.CustomFields)
 	f.records = append(f.records, ip)
 	return ip, f.lose[call]
 }
@@ -191,6 +195,11 @@ func (f *fakeNetBox) FindByMarker(_ context.Context, marker string) (netbox.IPAd
 func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error) {
 	if err := f.call("Patch"); err != nil {
 		return netbox.IPAddress{}, err
+	}
+	if f.onPatch != nil {
+		if err := f.onPatch(); err != nil {
+			return netbox.IPAddress{}, err
+		}
 	}
 	i := slices.IndexFunc(f.records, func(r netbox.IPAddress) bool { return r.ID == ip.ID })
 	if i < 0 {

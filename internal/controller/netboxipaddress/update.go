@@ -44,6 +44,9 @@ func (e *external) perform(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (t
 	var err error
 	for range looksAgain {
 		t := e.todo
+		if t.done() {
+			return t, nil
+		}
 		t.patch.Assigned = t.step.move
 		if t.patch.Empty() && t.step.seat != "" {
 			return t, e.sit(ctx, t.step)

@@ -1,0 +1,111 @@
+package netbox_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+func TestChanges(t *testing.T) {
+	for _, v := range versions() {
+		all := transcripts(t, v)
+		id := number(t, all["570"])
+		c, s := play(t, v, "590", "590")
+		got, err := c.Changes(t.Context(), id)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%s: %v, %v", v, got, err)
+		}
+		if got[1].User != "admin" || !got[1].Changed("address") || got[1].Changed("description", "custom_fields.cf_zone", "assigned_object_id") {
+			t.Errorf("%s: %+v", v, got[1])
+		}
+		if _, err := time.Parse(time.RFC3339, got[1].Time); err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
+		q := s.seen[0].Query
+		for _, part := range []string{"changed_object_type=ipam.ipaddress", "changed_object_id=", "ordering=-time"} {
+			if !strings.Contains(q, part) {
+				t.Errorf("%s: asked ?%s", v, q)
+			}
+		}
+		if other, err := c.Changes(t.Context(), id+1); err != nil || len(other) != 0 {
+			t.Errorf("%s: a filter that is ignored shows others: %v, %v", v, other, err)
+		}
+	}
+	created := netbox.Change{After: map[string]any{"description": "x"}}
+	if created.Changed("description") {
+		t.Error("what was made with a value isn't a change of it")
+	}
+	fields := netbox.Change{Before: map[string]any{"custom_fields": map[string]any{"a": 1.0}}, After: map[string]any{"custom_fields": map[string]any{"a": 2.0}}}
+	if !fields.Changed("custom_fields.a") || fields.Changed("custom_fields.b") {
+		t.Error("custom fields one by one")
+	}
+}
+
+// TestChangesForbidden: the right to read changes is a nicety, and isn't asked for again and again.
+func TestChangesForbidden(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	s := &script{t: t, answers: []transcript{all["802"], all["803"], page()}}
+	now := time.Now()
+	c := serveAt(t, s, func() time.Time { return now })
+	for range 3 {
+		if _, err := c.Changes(t.Context(), 1); !netbox.IsForbidden(err) {
+			t.Errorf("without the right: %v", err)
+		}
+	}
+	if _, err := c.HolderChanges(t.Context(), netbox.VirtualMachine, 1); !netbox.IsForbidden(err) || len(s.seen) != 2 {
+		t.Errorf("asked again: %v, %v", err, s.requests())
+	}
+	now = now.Add(time.Hour)
+	if _, err := c.HolderChanges(t.Context(), netbox.VirtualMachine, 1); err != nil || !strings.Contains(s.seen[2].Query, "virtualization.virtualmachine") {
+		t.Errorf("an hour later: %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	field := func(name, kind string, required bool) string {
+		b, _ := json.Marshal(map[string]any{"name": name, "object_types": []string{"ipam.ipaddress"}, "type": map[string]string{"value": kind, "label": kind}, "required": required})
+		return string(b)
+	}
+	tags := page(`{"id":1,"slug":"managed","object_types":[]}`, `{"id":2,"slug":"only-sites","object_types":["dcim.site"]}`)
+	fields := page(field("claim_id", "text", true), field("n", "integer", false), field("d", "decimal", false), field("b", "boolean", false),
+		field("s", "select", false), field("l", "multiselect", false), field("o", "object", false), field("j", "json", false), field("must", "text", true), field("day", "date", false))
+	s := &script{t: t, answers: []transcript{tags, page(), fields}}
+	got := serve(t, s).Explain(t.Context(), netbox.Request{
+		Marker: "m", Tags: []string{"managed", "only-sites", "nope"}, Tenant: "nobody",
+		CustomFields: map[string]any{"n": "five", "d": 1.5, "b": 1.0, "s": 2.0, "l": "a", "o": "x", "j": map[string]any{}, "unknown": 1.0, "day": 3.0},
+	})
+	want := []string{
+		`tag "only-sites" isn't for IP addresses`,
+		`NetBox has no tag with slug "nope", or the token may not see it`,
+		`NetBox has no tenant with slug "nobody", or the token may not see it`,
+		`custom field "b" takes true or false`,
+		`custom field "day" takes a date, written as a text such as 2026-08-01`,
+		`custom field "l" takes a list of its choices`,
+		`custom field "n" takes a whole number`,
+		`custom field "o" takes an object's id`,
+		`custom field "s" takes one of its choices, as a text`,
+		`NetBox has no custom field "unknown" for IP addresses`,
+		`custom field "must" is required on IP addresses`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"GET /api/extras/tags/", "GET /api/tenancy/tenants/", "GET /api/extras/custom-fields/"}, s.requests()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, v := range versions() {
+		c, _ := play(t, v, "123", "111")
+		if got := c.Explain(t.Context(), netbox.Request{Tags: []string{"managed"}, CustomFields: map[string]any{"claim_id": 5.0}}); !cmp.Equal(got, []string{`custom field "claim_id" takes a text`}) {
+			t.Errorf("%s: %q", v, got)
+		}
+		c, _ = play(t, v, "802", "803", "802", "803")
+		if got := c.Explain(t.Context(), netbox.Request{Tags: []string{"managed"}}); len(got) != 0 {
+			t.Errorf("%s: what can't be read is left out: %q", v, got)
+		}
+	}
+}
