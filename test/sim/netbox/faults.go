@@ -1,7 +1,7 @@
 package netbox
 
 import (
-	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -38,6 +38,24 @@ const (
 	FaultErrorAfter FaultKind = "ErrorAfter"
 	// FaultDelay waits for Delay, then does the work, even if the client has gone (858).
 	FaultDelay FaultKind = "Delay"
+	// FaultBusy answers 429 with Retry-After, as a proxy with a rate limit.
+	FaultBusy FaultKind = "Busy"
+	// FaultConflict answers a write with 409, as one that lost to another.
+	FaultConflict FaultKind = "Conflict"
+	// FaultBadGateway answers 502 in HTML, as a proxy before a NetBox that restarts, and does nothing.
+	FaultBadGateway FaultKind = "BadGateway"
+	// FaultPage answers 200 with an HTML page, as a login page in between, and does nothing.
+	FaultPage FaultKind = "Page"
+	// FaultRedirect sends to Location, another host for example, and does nothing.
+	FaultRedirect FaultKind = "Redirect"
+	// FaultBOM does the work and answers with a byte order mark before the JSON.
+	FaultBOM FaultKind = "BOM"
+	// FaultHalfJSON does the work and answers with half of the JSON, in good HTTP.
+	FaultHalfJSON FaultKind = "HalfJSON"
+	// FaultCutOff does the work and closes the connection in the middle of the answer.
+	FaultCutOff FaultKind = "CutOff"
+	// FaultStrangeChoice does the work and answers with a status, a role and a key that nobody knows, as a newer NetBox.
+	FaultStrangeChoice FaultKind = "StrangeChoice"
 	// FaultDropFields forgets custom_fields of a write silently, as 4.4.10 does with unknown ones (346).
 	FaultDropFields FaultKind = "DropFields"
 )
@@ -54,8 +72,10 @@ type Fault struct {
 	Body string
 	// Times it works; 0 means until it is taken out.
 	Times int
-	// Delay of FaultDelay.
+	// Delay of FaultDelay; of FaultBusy what Retry-After asks for, 1 s if it's 0.
 	Delay time.Duration
+	// Location of FaultRedirect.
+	Location string
 }
 
 // Inject puts a fault in and returns what takes it out. Of several that fit, the oldest works.
@@ -74,6 +94,13 @@ func (s *Server) Inject(f Fault) (remove func()) {
 	}
 }
 
+// FaultsMet counts how often each kind of fault worked.
+func (s *Server) FaultsMet() map[FaultKind]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.met)
+}
+
 // takeFault returns a copy of the fault for this request, or one that does nothing.
 func (s *Server) takeFault(r *http.Request, body []byte) *Fault {
 	s.mu.Lock()
@@ -81,6 +108,7 @@ func (s *Server) takeFault(r *http.Request, body []byte) *Fault {
 	for _, f := range s.faults {
 		if f.Times != 0 && f.fits(r, body) {
 			f.Times--
+			s.met[f.Kind]++
 			used := *f
 			return &used
 		}
@@ -97,7 +125,7 @@ func (f *Fault) fits(r *http.Request, body []byte) bool {
 		return true
 	}
 	switch f.Kind {
-	case FaultReadOnlyToken, FaultMarkerTaken, FaultDropFields, FaultHangAfter, FaultEOFAfter, FaultErrorAfter:
+	case FaultReadOnlyToken, FaultMarkerTaken, FaultDropFields, FaultHangAfter, FaultEOFAfter, FaultErrorAfter, FaultConflict:
 		return write
 	case FaultFull:
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/available-ips/")
@@ -105,58 +133,5 @@ func (f *Fault) fits(r *http.Request, body []byte) bool {
 		return strings.Contains(r.URL.Path, "/ipam/prefixes/") && !strings.HasSuffix(r.URL.Path, "/prefixes/")
 	default:
 		return true
-	}
-}
-
-// before happens before the work; true ends the connection.
-func (f *Fault) before(ctx context.Context) bool {
-	switch f.Kind {
-	case FaultDelay:
-		time.Sleep(f.Delay) // NetBox goes on when its client has gone (858)
-	case FaultHang:
-		<-ctx.Done()
-		return true
-	case FaultDisconnect:
-		return true
-	default:
-	}
-	return false
-}
-
-// answer is given instead of the work, or nil.
-func (f *Fault) answer(tr traits) *response {
-	switch f.Kind {
-	case FaultBadToken:
-		if tr.bearer() {
-			return detail(http.StatusForbidden, "Invalid v1 token")
-		}
-		return detail(http.StatusForbidden, "Invalid token")
-	case FaultReadOnlyToken:
-		return noRight()
-	case FaultFull:
-		return full()
-	case FaultMarkerTaken:
-		return notUnique("marker")
-	case FaultNoPrefix:
-		return noMatch("Prefix")
-	case FaultServerErrorJSON:
-		return serverError(tr, "OperationalError", "terminating connection due to administrator command")
-	case FaultServerErrorHTML:
-		return htmlPage(http.StatusInternalServerError)
-	default:
-		return nil
-	}
-}
-
-// after happens after the work; true ends the connection.
-func (f *Fault) after(ctx context.Context) bool {
-	switch f.Kind {
-	case FaultHangAfter:
-		<-ctx.Done()
-		return true
-	case FaultEOFAfter:
-		return true
-	default:
-		return false
 	}
 }

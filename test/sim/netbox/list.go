@@ -4,42 +4,107 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// page answers a list: 50 a page unless limit says so, at most 1000, 0 meaning that; garbage is 50.
-func page[T any](c *exchange, all []T, render func(T) map[string]any) *response {
+// A listing is one kind of records on their way to the client.
+type listing[T any] struct {
+	all    []T
+	known  filters[T]
+	id     func(T) int64
+	order  func(a, b T) int
+	render func(T) map[string]any
+	// brief are the keys of a short record, beside id, url and display.
+	brief []string
+}
+
+// list filters, sorts and pages.
+func list[T any](c *exchange, l listing[T]) *response {
+	l.known.numbers("id", l.id)
+	found, res := sift(c, l.all, l.known)
+	if res != nil {
+		return res
+	}
+	byNumber := func(a, b T) int { return cmp.Compare(l.id(a), l.id(b)) }
 	q := c.r.URL.Query()
+	if q.Has("start") && c.s.traits.atLeast(4, 6) {
+		slices.SortFunc(found, byNumber)
+		return c.cursor(found2any(found, l.id), func(i int) map[string]any { return c.only(l.render(found[i]), l.brief) })
+	}
+	slices.SortFunc(found, func(a, b T) int { return cmp.Or(l.order(a, b), byNumber(a, b)) })
+	switch q.Get("ordering") {
+	case "id":
+		slices.SortFunc(found, byNumber)
+	case "-id":
+		slices.SortFunc(found, func(a, b T) int { return byNumber(b, a) })
+	}
+	return c.page(len(found), func(i int) map[string]any { return c.only(l.render(found[i]), l.brief) })
+}
+
+func found2any[T any](all []T, id func(T) int64) []int64 {
+	out := make([]int64, 0, len(all))
+	for _, v := range all {
+		out = append(out, id(v))
+	}
+	return out
+}
+
+// limit of a page: 50 unless it's said, at most 1000, 0 meaning that; garbage is 50 (283 to 286).
+func limitOf(q url.Values) int {
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 0 {
-		limit = 50
+		return 50
 	}
 	if limit == 0 || limit > 1000 {
-		limit = 1000
+		return 1000
 	}
+	return limit
+}
+
+// page answers a part of a list, and where the rest is.
+func (c *exchange) page(count int, render func(i int) map[string]any) *response {
+	q := c.r.URL.Query()
+	limit := limitOf(q)
 	offset, _ := strconv.Atoi(q.Get("offset"))
-	from := min(max(0, offset), len(all))
-	to := min(from+limit, len(all))
+	offset = max(0, offset)
+	from := min(offset, count)
+	to := min(from+limit, count)
 	results := []any{}
-	for _, v := range all[from:to] {
-		results = append(results, c.only(render(v)))
+	for i := from; i < to; i++ {
+		results = append(results, render(i))
 	}
-	m := map[string]any{"count": len(all), "next": nil, "previous": nil, "results": results}
-	if to < len(all) {
+	m := map[string]any{"count": count, "next": nil, "previous": nil, "results": results}
+	if to < count {
 		m["next"] = c.link(q, limit, to)
 	}
-	if from > 0 {
-		m["previous"] = c.link(q, limit, max(0, from-limit))
+	if offset > 0 {
+		m["previous"] = c.link(q, limit, max(0, offset-limit))
 	}
 	return answer(http.StatusOK, m)
 }
 
-// asIs renders what is rendered already.
-func asIs(m map[string]any) map[string]any { return m }
+// cursor answers the records from the number start on, without counting them (287).
+func (c *exchange) cursor(ids []int64, render func(i int) map[string]any) *response {
+	q := c.r.URL.Query()
+	limit := limitOf(q)
+	start, _ := strconv.ParseInt(q.Get("start"), 10, 64)
+	from, _ := slices.BinarySearch(ids, start)
+	to := min(from+limit, len(ids))
+	results := []any{}
+	for i := from; i < to; i++ {
+		results = append(results, render(i))
+	}
+	m := map[string]any{"count": nil, "next": nil, "previous": nil, "results": results}
+	if to < len(ids) {
+		q.Set("limit", strconv.Itoa(limit))
+		q.Set("start", strconv.FormatInt(ids[to-1]+1, 10))
+		m["next"] = c.base + c.r.URL.Path + "?" + q.Encode()
+	}
+	return answer(http.StatusOK, m)
+}
 
 // link is absolute, as NetBox believes to be called.
 func (c *exchange) link(q url.Values, limit, offset int) string {
@@ -51,15 +116,20 @@ func (c *exchange) link(q url.Values, limit, offset int) string {
 	return c.base + c.r.URL.Path + "?" + q.Encode()
 }
 
-// only keeps the keys that fields= or brief= ask for.
-func (c *exchange) only(m map[string]any) map[string]any {
+// only keeps the keys that fields= or brief= ask for, and leaves out those of omit=.
+func (c *exchange) only(m map[string]any, brief []string) map[string]any {
 	var keep []string
 	q := c.r.URL.Query()
 	switch {
 	case q.Get("fields") != "":
 		keep = strings.Split(q.Get("fields"), ",")
 	case q.Get("brief") != "":
-		keep = []string{"id", "url", "display", "family", "prefix", "address", "name", "rd", "description", "_depth"}
+		keep = append([]string{"id", "url", "display"}, brief...)
+	case q.Get("omit") != "" && c.s.traits.atLeast(4, 5, 2):
+		for k := range strings.SplitSeq(q.Get("omit"), ",") {
+			delete(m, k)
+		}
+		return m
 	default:
 		return m
 	}
@@ -73,8 +143,8 @@ func (c *exchange) only(m map[string]any) map[string]any {
 }
 
 // one answers a single object, with its ETag where the version has them.
-func (c *exchange) one(status int, m map[string]any, tag string) *response {
-	res := answer(status, c.only(m))
+func (c *exchange) one(status int, m map[string]any, tag string, brief []string) *response {
+	res := answer(status, c.only(m, brief))
 	if c.s.traits.etags() {
 		res.header.Set("ETag", tag)
 	}
@@ -83,144 +153,33 @@ func (c *exchange) one(status int, m map[string]any, tag string) *response {
 
 // made is one, with the Location of a new object.
 func (c *exchange) made(m map[string]any, tag string) *response {
-	res := c.one(http.StatusCreated, m, tag)
+	res := c.one(http.StatusCreated, m, tag, nil)
 	res.header.Set("Location", fmt.Sprint(m["url"]))
 	return res
 }
 
-// vrfFilter is ?vrf_id and ?vrf (an RD); "null" is the global table; an unknown one is a 400.
-func (c *exchange) vrfFilter() (func(int64) bool, *response) {
-	q := c.r.URL.Query()
-	keep := func(int64) bool { return true }
-	for _, key := range []string{"vrf_id", "vrf"} {
-		v := q.Get(key)
-		switch v {
-		case "":
-			continue
-		case "null":
-			keep = func(id int64) bool { return id == 0 }
-			continue
-		}
-		i := slices.IndexFunc(c.s.state.vrfs, func(x VRF) bool {
-			return (key == "vrf" && x.RD == v) || (key == "vrf_id" && strconv.FormatInt(x.ID, 10) == v)
-		})
-		if i < 0 {
-			return nil, fieldError(key, "Select a valid choice. "+v+" is not one of the available choices.")
-		}
-		want := c.s.state.vrfs[i].ID
-		keep = func(id int64) bool { return id == want }
+// plain is a value as a query would write it.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return keep, nil
+	return fmt.Sprint(v)
 }
 
-// idFilter is ?id, repeatable; an unknown one is an empty list.
-func (c *exchange) idFilter() func(int64) bool {
-	ids := c.r.URL.Query()["id"]
-	return func(id int64) bool {
-		return len(ids) == 0 || slices.Contains(ids, strconv.FormatInt(id, 10))
+// wholeOr is a number that came as JSON, or that a seed gave.
+func wholeOr(v any, or int64) int64 {
+	switch v := v.(type) {
+	case float64:
+		return int64(v)
+	case int64:
+		return v
+	case int:
+		return int64(v)
 	}
-}
-
-// addressFilter is ?address: without a mask any mask, with one exactly that, nonsense is empty.
-func (c *exchange) addressFilter() func(Address) bool {
-	all := c.r.URL.Query()["address"]
-	return func(a Address) bool {
-		return len(all) == 0 || slices.ContainsFunc(all, func(v string) bool {
-			addr, err := netip.ParseAddr(v)
-			p, perr := netip.ParsePrefix(v)
-			return (err == nil && addr == a.Address.Addr()) || (perr == nil && p == a.Address)
-		})
-	}
-}
-
-// fieldFilters are ?cf_NAME of fields that exist and are filtered; any other is ignored and returns
-// everything (626, 793, 796). Empty is no filter (616), null is unset (752), repeated is OR (623).
-func (c *exchange) fieldFilters() func(Address) bool {
-	q := c.r.URL.Query()
-	return func(a Address) bool {
-		for _, f := range c.s.state.fields {
-			if f.FilterLogic == "disabled" || !f.forAddresses() {
-				continue
-			}
-			if !lookups(q, f.Name, a.CustomFields[f.Name]) {
-				return false
-			}
-			all := slices.DeleteFunc(slices.Clone(q["cf_"+f.Name]), func(v string) bool { return v == "" })
-			if len(all) == 0 {
-				continue
-			}
-			if !slices.ContainsFunc(all, func(v string) bool { return fieldMatches(f, a.CustomFields[f.Name], v) }) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// lookups are the filters of text fields with a suffix: begins with, contains, equals, without case, and isn't (617 to 622).
-func lookups(q url.Values, name string, value any) bool {
-	got, _ := value.(string)
-	for suffix, holds := range map[string]func(want string) bool{
-		"isw": func(want string) bool { return strings.HasPrefix(strings.ToLower(got), strings.ToLower(want)) },
-		"ic":  func(want string) bool { return strings.Contains(strings.ToLower(got), strings.ToLower(want)) },
-		"ie":  func(want string) bool { return strings.EqualFold(got, want) },
-		"n":   func(want string) bool { return got != want },
-	} {
-		if want := q.Get("cf_" + name + "__" + suffix); want != "" && !holds(want) {
-			return false
-		}
-	}
-	return true
-}
-
-func fieldMatches(f CustomField, got any, want string) bool {
-	if got == nil || want == "null" {
-		return got == nil && want == "null"
-	}
-	s := fmt.Sprint(got)
-	if f.FilterLogic == "loose" {
-		return strings.Contains(strings.ToLower(s), strings.ToLower(want))
-	}
-	return s == want
-}
-
-func (c *exchange) listAddresses() *response {
-	vrf, res := c.vrfFilter()
-	if res != nil {
-		return res
-	}
-	id, address, fields := c.idFilter(), c.addressFilter(), c.fieldFilters()
-	var all []Address
-	for _, a := range c.s.state.sorted() {
-		if c.token.sees(a) && vrf(a.VRF) && id(a.ID) && address(a) && fields(a) {
-			all = append(all, a)
-		}
-	}
-	if c.r.URL.Query().Get("ordering") == "id" {
-		slices.SortFunc(all, func(a, b Address) int { return cmp.Compare(a.ID, b.ID) })
-	}
-	return page(c, all, c.renderAddress)
-}
-
-// listPrefixes is in NetBox's order: the global table first, then by VRF's name, then by network.
-func (c *exchange) listPrefixes() *response {
-	vrf, res := c.vrfFilter()
-	if res != nil {
-		return res
-	}
-	want, filtered := c.r.URL.Query()["prefix"]
-	id := c.idFilter()
-	sorted := slices.Clone(c.s.state.prefixes)
-	slices.SortStableFunc(sorted, func(a, b Prefix) int {
-		av, _ := c.s.state.vrf(a.VRF)
-		bv, _ := c.s.state.vrf(b.VRF)
-		return cmp.Or(cmp.Compare(av.Name, bv.Name), a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()), cmp.Compare(a.ID, b.ID))
-	})
-	var all []Prefix
-	for _, p := range sorted {
-		if vrf(p.VRF) && id(p.ID) && (!filtered || slices.Contains(want, p.Prefix.String())) {
-			all = append(all, p)
-		}
-	}
-	return page(c, all, c.renderPrefix)
+	return or
 }

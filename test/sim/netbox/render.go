@@ -1,7 +1,9 @@
 package netbox
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -37,12 +39,11 @@ func family(is4 bool) any {
 	return map[string]any{"value": 6, "label": "IPv6"}
 }
 
-// urls puts id, url and display_url of an object into m.
+// urls puts id, url and display_url of an object into m, and its owner where the version has one.
 func (c *exchange) urls(m map[string]any, path string, id int64) map[string]any {
-	m["id"] = id
-	m["url"] = fmt.Sprintf("%s/api/%s/%d/", c.base, path, id)
+	c.nested(m, path, id)
 	m["display_url"] = fmt.Sprintf("%s/%s/%d/", c.base, path, id)
-	if c.s.traits.atLeast(4, 6) {
+	if c.s.traits.atLeast(4, 5) {
 		m["owner"] = nil
 	}
 	return m
@@ -59,6 +60,23 @@ func orNil(s string) any {
 		return nil
 	}
 	return s
+}
+
+// constant are keys that all records of a kind have alike, as JSON.
+func constant(text string) map[string]any {
+	m := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// with adds to m what is in more.
+func with(m map[string]any, more ...map[string]any) map[string]any {
+	for _, x := range more {
+		maps.Copy(m, x)
+	}
+	return m
 }
 
 func vrfDisplay(v VRF) string {
@@ -78,56 +96,132 @@ func (c *exchange) nestedVRF(id int64) any {
 	}, "ipam/vrfs", id)
 }
 
-func (c *exchange) nestedTenant(id int64) any {
-	t, ok := byID(c.s.state.tenants, id, func(n Named) int64 { return n.ID })
+// paths of the kinds of named things.
+func paths() map[string]string {
+	return map[string]string{
+		"tenant": "tenancy/tenants", "tag": "extras/tags", "site": "dcim/sites", "role": "ipam/roles",
+		"devicetype": "dcim/device-types", "manufacturer": "dcim/manufacturers", "devicerole": "dcim/device-roles", "rack": "dcim/racks",
+		"cluster": "virtualization/clusters",
+	}
+}
+
+// nestedThing is a tenant, site or role within another record; nil for none.
+func (c *exchange) nestedThing(kind string, id int64) any {
+	n, ok := c.s.state.thing(kind, id)
 	if !ok {
 		return nil
 	}
-	return c.nested(map[string]any{"display": t.Name, "name": t.Name, "slug": t.Slug, "description": ""}, "tenancy/tenants", id)
+	return c.nestedNamed(kind, n)
+}
+
+func (c *exchange) nestedNamed(kind string, n Named) map[string]any {
+	m := c.nested(map[string]any{"display": n.Name, "name": n.Name, "description": ""}, paths()[kind], n.ID)
+	if n.Slug != "" {
+		m["slug"] = n.Slug
+	}
+	return m
+}
+
+func (n Named) color() string {
+	if n.Color == "" {
+		return "9e9e9e"
+	}
+	return n.Color
 }
 
 func (c *exchange) nestedTags(ids []int64) []any {
 	out := []any{}
-	for _, id := range ids {
-		t, _ := byID(c.s.state.tags, id, func(n Named) int64 { return n.ID })
-		m := c.nested(map[string]any{"display": t.Name, "name": t.Name, "slug": t.Slug, "color": "9e9e9e"}, "extras/tags", id)
+	for _, id := range c.tagOrder(ids) {
+		t, _ := c.s.state.thing("tag", id)
+		m := c.nested(map[string]any{"display": t.Name, "name": t.Name, "slug": t.Slug, "color": t.color()}, paths()["tag"], id)
 		m["display_url"] = fmt.Sprintf("%s/extras/tags/%d/", c.base, id)
 		out = append(out, m)
 	}
 	return out
 }
 
-// renderFields has a key for each custom field of addresses, null where unset.
-func (c *exchange) renderFields(a Address) map[string]any {
-	out := map[string]any{}
-	for _, f := range c.s.state.fields {
-		if f.forAddresses() {
-			out[f.Name] = a.CustomFields[f.Name]
-		}
-	}
-	return out
-}
-
 func (c *exchange) renderAddress(a Address) map[string]any {
-	return c.urls(map[string]any{
+	m := c.urls(map[string]any{
 		"display": a.Address.String(), "family": family(a.Address.Addr().Is4()), "address": a.Address.String(),
-		"vrf": c.nestedVRF(a.VRF), "tenant": c.nestedTenant(a.Tenant),
+		"vrf": c.nestedVRF(a.VRF), "tenant": c.nestedThing("tenant", a.Tenant),
 		"status": choice(a.Status, title(a.Status)), "role": choice(a.Role, title(a.Role)),
 		"assigned_object_type": nil, "assigned_object_id": nil, "assigned_object": nil,
 		"nat_inside": nil, "nat_outside": []any{}, "dns_name": a.DNSName, "description": a.Description,
-		"comments": a.Comments, "tags": c.nestedTags(a.Tags), keyCustomFields: c.renderFields(a),
+		"comments": a.Comments, "tags": c.nestedTags(a.Tags), keyCustomFields: c.renderFields(typeAddress, a.CustomFields),
 		"created": stamp(a.Created), keyLastUpdated: stamp(a.LastUpdated),
 	}, "ipam/ip-addresses", a.ID)
+	c.renderAssigned(m, a.Assigned)
+	return m
+}
+
+// renderAssigned shows what an address or MAC address is on.
+func (c *exchange) renderAssigned(m map[string]any, o Object) {
+	m["assigned_object_type"], m["assigned_object_id"], m["assigned_object"] = nil, nil, nil
+	if i, ok := c.s.state.iface(o); ok {
+		m["assigned_object_type"], m["assigned_object_id"], m["assigned_object"] = o.Type, o.ID, c.nestedInterface(i)
+	}
+}
+
+// nestedAddress is a primary address within its machine.
+func (c *exchange) nestedAddress(id int64) any {
+	a, ok := c.s.state.addresses[id]
+	if !ok {
+		return nil
+	}
+	m := c.nested(map[string]any{
+		"display": a.Address.String(), "family": family(a.Address.Addr().Is4()), "address": a.Address.String(), "description": a.Description,
+	}, "ipam/ip-addresses", id)
+	if c.s.traits.atLeast(4, 5) {
+		m["nat_inside"], m["nat_outside"], m["dns_name"] = nil, []any{}, a.DNSName
+	}
+	return m
 }
 
 func (c *exchange) renderPrefix(p Prefix) map[string]any {
-	return c.urls(map[string]any{
+	m := c.urls(map[string]any{
 		"display": p.Prefix.String(), "family": family(p.Prefix.Addr().Is4()), "prefix": p.Prefix.String(),
-		"vrf": c.nestedVRF(p.VRF), "scope_type": nil, "scope_id": nil, "scope": nil, "tenant": nil, "vlan": nil,
-		"status": choice(p.Status, title(p.Status)), "role": nil, "is_pool": p.IsPool, "mark_utilized": p.MarkUtilized,
-		"description": p.Description, "comments": "", "tags": []any{}, keyCustomFields: map[string]any{},
-		"created": stamp(p.created), keyLastUpdated: stamp(p.created), "children": 0, "_depth": 0,
+		"vrf": c.nestedVRF(p.VRF), "scope_type": nil, "scope_id": nil, "scope": c.nestedThing("site", p.Site),
+		"tenant": c.nestedThing("tenant", p.Tenant), "vlan": nil,
+		"status": choice(p.Status, title(p.Status)), "role": c.nestedThing("role", p.Role), "is_pool": p.IsPool, "mark_utilized": p.MarkUtilized,
+		"description": p.Description, "comments": "", "tags": c.nestedTags(p.Tags), keyCustomFields: c.renderFields(typePrefix, p.CustomFields),
+		"created": stamp(p.created), keyLastUpdated: stamp(p.updated), "children": c.children(p), "_depth": c.depth(p),
 	}, "ipam/prefixes", p.ID)
+	if p.Site != 0 {
+		m["scope_type"], m["scope_id"] = "dcim.site", p.Site
+	}
+	return m
+}
+
+// rangeDisplay is 10.70.0.10-13/24: of the end only what differs.
+func rangeDisplay(r Range) string {
+	sep := "."
+	if r.Start.Addr().Is6() {
+		sep = ":"
+	}
+	start, end := strings.Split(r.Start.Addr().String(), sep), strings.Split(r.End.Addr().String(), sep)
+	i := 0
+	for i < min(len(start), len(end))-1 && start[i] == end[i] {
+		i++
+	}
+	return fmt.Sprintf("%s-%s/%d", r.Start.Addr(), strings.Join(end[i:], sep), r.Start.Bits())
+}
+
+func (c *exchange) renderRange(r Range) map[string]any {
+	size := int64(0)
+	for a := r.Start.Addr(); r.holds(a) && size < 1<<16; a = a.Next() {
+		size++
+	}
+	m := c.urls(map[string]any{
+		"display": rangeDisplay(r), "family": family(r.Start.Addr().Is4()), "start_address": r.Start.String(), "end_address": r.End.String(),
+		"size": size, "vrf": c.nestedVRF(r.VRF), "tenant": c.nestedThing("tenant", r.Tenant), "status": choice(r.Status, title(r.Status)),
+		"role": c.nestedThing("role", r.Role), "description": r.Description, "comments": "", "tags": c.nestedTags(r.Tags),
+		keyCustomFields: c.renderFields(typeRange, r.CustomFields), "created": stamp(r.created), keyLastUpdated: stamp(r.updated),
+		"mark_utilized": r.MarkUtilized,
+	}, "ipam/ip-ranges", r.ID)
+	if c.s.traits.populated() {
+		m["mark_populated"] = r.MarkPopulated
+	}
+	return m
 }
 
 func (c *exchange) renderVRF(v VRF) map[string]any {
@@ -145,30 +239,7 @@ func (c *exchange) renderVRF(v VRF) map[string]any {
 	return c.urls(map[string]any{
 		"display": vrfDisplay(v), "name": v.Name, "rd": orNil(v.RD), "tenant": nil, "enforce_unique": v.EnforceUnique,
 		"description": "", "comments": "", "import_targets": []any{}, "export_targets": []any{}, "tags": []any{},
-		keyCustomFields: map[string]any{}, "created": stamp(v.created), keyLastUpdated: stamp(v.created),
+		keyCustomFields: c.renderFields("ipam.vrf", nil), "created": stamp(v.created), keyLastUpdated: stamp(v.created),
 		"ipaddress_count": addresses, "prefix_count": prefixes,
 	}, "ipam/vrfs", v.ID)
-}
-
-func (c *exchange) renderField(f CustomField) map[string]any {
-	display := f.Label
-	if display == "" {
-		display = title(strings.ReplaceAll(f.Name, "_", " "))
-	}
-	m := map[string]any{
-		"display": display, "object_types": f.ObjectTypes, "type": choice(f.Type, title(f.Type)),
-		"related_object_type": nil, "data_type": "string", "name": f.Name, "label": f.Label, "group_name": "",
-		"description": f.Description, "required": f.Required, "unique": f.Unique, "search_weight": 1000,
-		"filter_logic": choice(f.FilterLogic, title(f.FilterLogic)), "ui_visible": choice("always", "Always"),
-		"ui_editable": choice(f.UIEditable, title(f.UIEditable)), "is_cloneable": false, "default": nil,
-		"related_object_filter": nil, "weight": 100, "validation_minimum": nil, "validation_maximum": nil,
-		"validation_regex": "", "choice_set": nil, "comments": "", "created": stamp(f.created), keyLastUpdated: stamp(f.created),
-	}
-	if c.s.traits.atLeast(4, 6) {
-		m["validation_schema"] = nil
-	}
-	if c.s.traits.atLeast(4, 7) {
-		m["nulls_first"] = false
-	}
-	return c.urls(m, "extras/custom-fields", f.ID)
 }

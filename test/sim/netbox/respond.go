@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,6 +20,8 @@ type response struct {
 	noVersion bool
 	// allow overrides the Allow header; "" means by path.
 	noAllow bool
+	// spoiled is how the JSON is damaged on its way, if it is.
+	spoiled FaultKind
 }
 
 func answer(status int, body any) *response {
@@ -66,6 +69,9 @@ func (res *response) write(w http.ResponseWriter, r *http.Request, tr traits) {
 	h := w.Header()
 	maps.Copy(h, res.header)
 	h.Set("Content-Language", "en")
+	if strings.HasPrefix(r.Header.Get("Accept-Language"), "de") { // the sentences stay English: nobody reads them
+		h.Set("Content-Language", "de")
+	}
 	isJSON := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 	if !res.noVersion && tr.versionHeader(isJSON) {
 		h.Set("Api-Version", tr.minor()) // as net/http spells it on the wire, too
@@ -82,25 +88,48 @@ func (res *response) write(w http.ResponseWriter, r *http.Request, tr traits) {
 		w.WriteHeader(res.status)
 	default:
 		h.Set("Content-Type", "application/json")
-		w.WriteHeader(res.status)
-		if err := json.NewEncoder(w).Encode(res.body); err != nil {
-			panic(http.ErrAbortHandler) // the client has gone
-		}
+		res.writeJSON(w)
+	}
+}
+
+// writeJSON writes the body, whole or damaged.
+func (res *response) writeJSON(w http.ResponseWriter) {
+	text, err := json.Marshal(res.body)
+	if err != nil {
+		panic(err) // a mistake of the emulator's
+	}
+	switch res.spoiled {
+	case FaultBOM:
+		text = append([]byte("\xef\xbb\xbf"), text...)
+	case FaultHalfJSON:
+		text = text[:len(text)/2]
+	case FaultCutOff:
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		text = text[:len(text)/2]
+	default:
+	}
+	w.WriteHeader(res.status)
+	if _, err := w.Write(text); err != nil || res.spoiled == FaultCutOff {
+		panic(http.ErrAbortHandler) // the client has gone, or is to be left
 	}
 }
 
 // allow is the Allow header that NetBox gives for a path.
 func allow(path string) string {
 	last := path[strings.LastIndex(strings.TrimSuffix(path, "/"), "/")+1:]
+	trace := ""
+	if strings.Contains(path, "/dcim/interfaces/") {
+		trace = ", TRACE"
+	}
 	switch {
-	case strings.HasPrefix(last, "status"):
+	case strings.HasPrefix(last, "status"), strings.HasPrefix(last, "authentication-check"), strings.Contains(path, "/object-changes/"):
 		return "GET, HEAD, OPTIONS"
-	case strings.HasPrefix(last, "available-ips"):
+	case strings.HasPrefix(last, partAvailable):
 		return "GET, POST, HEAD, OPTIONS"
 	case strings.Trim(last, "0123456789abc/") == "":
-		return "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"
+		return "GET, PUT, PATCH, DELETE, HEAD, OPTIONS" + trace
 	}
-	return "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"
+	return "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS" + trace
 }
 
 // stamp writes a time as NetBox's bodies do.

@@ -1,7 +1,6 @@
 package netbox
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,47 +15,75 @@ type exchange struct {
 	base  string   // scheme and host for URLs in bodies
 	token Token
 	fault *Fault
+	// request is its number, for the change log.
+	request string
+}
+
+// requestID is made once for each request.
+func (c *exchange) requestID() string {
+	if c.request == "" {
+		c.request = c.s.requestID()
+	}
+	return c.request
+}
+
+// handlers by the first two parts of the path.
+func (c *exchange) handlers() map[string]func() *response {
+	return map[string]func() *response{
+		"status":                          c.status,
+		"authentication-check":            c.authenticationCheck,
+		"ipam/prefixes":                   c.prefixes,
+		"ipam/ip-ranges":                  c.ranges,
+		"ipam/ip-addresses":               c.addresses,
+		"ipam/vrfs":                       c.vrfs,
+		"ipam/roles":                      func() *response { return c.things("role") },
+		"tenancy/tenants":                 func() *response { return c.things("tenant") },
+		"extras/tags":                     func() *response { return c.things("tag") },
+		"extras/custom-fields":            c.customFields,
+		"dcim/sites":                      func() *response { return c.things("site") },
+		"dcim/devices":                    func() *response { return c.machinesAt(false) },
+		"dcim/interfaces":                 func() *response { return c.interfacesAt(false) },
+		"dcim/mac-addresses":              c.macAddresses,
+		"virtualization/virtual-machines": func() *response { return c.machinesAt(true) },
+		"virtualization/interfaces":       func() *response { return c.interfacesAt(true) },
+		"core/object-changes":             c.objectChanges,
+	}
 }
 
 func (c *exchange) route() *response {
+	handle, known := c.handlers()[c.collection()]
+	if c.collection() == "authentication-check" && !c.s.traits.atLeast(4, 5) {
+		known = false
+	}
 	token, why := c.s.state.token(c.r.Header.Get("Authorization"), c.s.traits)
-	if why != "" {
-		if !c.known() {
-			return htmlPage(http.StatusNotFound)
-		}
+	switch {
+	case !known:
+		return htmlPage(http.StatusNotFound)
+	case why != "":
 		return detail(http.StatusForbidden, why)
 	}
 	c.token = token
 	if res := c.mediaType(); res != nil {
 		return res
 	}
-	switch c.collection() {
-	case "status":
-		return c.status()
-	case "ipam/prefixes":
-		return c.prefixes()
-	case "ipam/ip-addresses":
-		return c.addresses()
-	case "ipam/vrfs":
-		return c.vrfs()
-	case "extras/custom-fields":
-		return c.customFields()
+	res := handle()
+	if c.reads() && strings.Contains(c.r.Header.Get("Accept"), "text/html") && !strings.Contains(c.r.Header.Get("Accept"), "json") {
+		page := htmlPage(res.status)
+		page.noAllow = false
+		return page
 	}
-	return htmlPage(http.StatusNotFound)
+	return res
 }
 
 // collection is the first two parts of the path, or the first if there is one.
 func (c *exchange) collection() string { return strings.Join(c.parts[:min(2, len(c.parts))], "/") }
 
-func (c *exchange) known() bool {
-	switch c.collection() {
-	case "status", "ipam/prefixes", "ipam/ip-addresses", "ipam/vrfs", "extras/custom-fields":
-		return true
-	}
-	return false
-}
-
+// mediaType refuses what isn't JSON, on the way in (726, 727) and out (728).
 func (c *exchange) mediaType() *response {
+	accept := c.r.Header.Get("Accept")
+	if accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*") && !strings.Contains(accept, "text/html") {
+		return detail(http.StatusNotAcceptable, "Could not satisfy the request Accept header.")
+	}
 	ct := c.r.Header.Get("Content-Type")
 	if len(c.body) == 0 || ct == "" || strings.HasPrefix(ct, "application/json") {
 		return nil
@@ -78,29 +105,25 @@ func (c *exchange) number() (int64, *response) {
 	if err != nil && strings.Trim(c.parts[2], "0123456789") != "" {
 		return 0, detail(http.StatusNotFound, "Not found.")
 	}
+	if err != nil {
+		return 0, nil // too big to be there (294)
+	}
 	return n, nil
 }
 
-// object decodes the body as one object. Lists, which NetBox also takes, aren't in use here: an
-// emulated 501 makes a client that sends one fail loudly.
+// object decodes the body as one object.
 func (c *exchange) object() (map[string]any, *response) {
-	var v any
-	if len(c.body) == 0 {
-		return map[string]any{}, nil
+	v, res := c.json()
+	if res != nil {
+		return nil, res
 	}
-	if err := json.Unmarshal(c.body, &v); err != nil {
-		return nil, detail(http.StatusBadRequest, "JSON parse error - "+err.Error())
+	if m, ok := v.(map[string]any); ok || len(c.body) == 0 {
+		return orEmpty(m), nil
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		return v, nil
-	case []any:
-		return nil, detail(http.StatusNotImplemented, "the emulator takes no lists")
+	if v == nil {
+		return nil, fieldError(c.s.traits.wholeRecord(), "No data provided")
 	}
-	if c.s.traits.atLeast(4, 7) {
-		return nil, fieldError("__all__", "No data provided")
-	}
-	return nil, fieldError("non_field_errors", "No data provided")
+	return nil, fieldError(c.s.traits.wholeRecord(), notDictionary(v))
 }
 
 func (c *exchange) notAllowed() *response {
@@ -126,5 +149,16 @@ func (c *exchange) status() *response {
 	} else {
 		m["installed-apps"] = map[string]any{}
 	}
+	return answer(http.StatusOK, m)
+}
+
+// authenticationCheck tells who is asking (004).
+func (c *exchange) authenticationCheck() *response {
+	if !c.reads() {
+		return c.notAllowed()
+	}
+	m := with(constant(`{"first_name": "", "last_name": "", "email": "", "is_active": true, "last_login": null, "groups": [], "permissions": []}`),
+		c.urls(map[string]any{"display": c.token.Name, "username": c.token.Name, "date_joined": stamp(c.s.now())}, "users/users", 1))
+	delete(m, "owner")
 	return answer(http.StatusOK, m)
 }

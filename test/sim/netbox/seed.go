@@ -34,11 +34,26 @@ func (s *Server) AddPrefix(p Prefix) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.ID, p.created = s.state.number("prefix", p.ID), s.now()
+	p.updated = p.created
 	if p.Status == "" {
 		p.Status = "active"
 	}
 	s.state.prefixes = append(s.state.prefixes, p)
 	return p.ID
+}
+
+// ChangePrefix edits a prefix as a person would. It says whether there was one.
+func (s *Server) ChangePrefix(id int64, change func(*Prefix)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.state.prefixes {
+		if p := &s.state.prefixes[i]; p.ID == id {
+			change(p)
+			p.updated = s.after(p.updated)
+			return true
+		}
+	}
+	return false
 }
 
 // AddCIDR adds an active prefix to the global table.
@@ -53,29 +68,12 @@ func (s *Server) RemovePrefix(id int64) {
 	s.state.prefixes = slices.DeleteFunc(s.state.prefixes, func(p Prefix) bool { return p.ID == id })
 }
 
-// AddTenant adds a tenant and returns its number.
-func (s *Server) AddTenant(n Named) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n.ID = s.state.number("tenant", n.ID)
-	s.state.tenants = append(s.state.tenants, n)
-	return n.ID
-}
-
-// AddTag adds a tag and returns its number.
-func (s *Server) AddTag(n Named) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n.ID = s.state.number("tag", n.ID)
-	s.state.tags = append(s.state.tags, n)
-	return n.ID
-}
-
 // AddCustomField adds a custom field and returns its number.
 func (s *Server) AddCustomField(f CustomField) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f.ID, f.created = s.state.number("field", f.ID), s.now()
+	f.updated = f.created
 	s.state.fields = append(s.state.fields, f)
 	return f.ID
 }
@@ -83,7 +81,7 @@ func (s *Server) AddCustomField(f CustomField) int64 {
 // AddMarkerField adds a field of the kind that a marker needs.
 func (s *Server) AddMarkerField(name string) int64 {
 	return s.AddCustomField(CustomField{
-		Name: name, ObjectTypes: []string{"ipam.ipaddress"}, Type: "text", Unique: true, FilterLogic: "exact", UIEditable: "no",
+		Name: name, ObjectTypes: []string{typeAddress}, Type: "text", Unique: true, FilterLogic: "exact", UIEditable: "no",
 	})
 }
 
@@ -94,10 +92,15 @@ func (s *Server) RemoveCustomField(name string) {
 	s.state.removeField(name)
 }
 
-func (s *state) removeField(name string) {
-	s.fields = slices.DeleteFunc(s.fields, func(f CustomField) bool { return f.Name == name })
-	for _, a := range s.addresses {
-		delete(a.CustomFields, name)
+// RenameCustomField moves the values along, as NetBox does (791, 792).
+func (s *Server) RenameCustomField(from, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.state.fields {
+		if s.state.fields[i].Name == from {
+			s.state.fields[i].Name = to
+			s.state.moveValues(from, to)
+		}
 	}
 }
 
@@ -116,21 +119,29 @@ func (s *Server) AddAddress(a Address) int64 {
 		a.Status = "active"
 	}
 	s.state.addresses[a.ID] = a
+	s.changed(s.byHand("admin"), nil, &a)
 	return a.ID
 }
 
-// ChangeAddress edits an address as a person would. It says whether there was one.
+// ChangeAddress edits an address as the user admin would. It says whether there was one.
 func (s *Server) ChangeAddress(id int64, change func(*Address)) bool {
+	return s.ChangeAddressAs("admin", id, change)
+}
+
+// ChangeAddressAs edits an address as a person would, whom the change log names. It says whether there was one.
+func (s *Server) ChangeAddressAs(user string, id int64, change func(*Address)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.state.addresses[id]
 	if !ok {
 		return false
 	}
-	a.CustomFields = maps.Clone(a.CustomFields)
+	before := a
+	a.CustomFields, a.Tags = maps.Clone(a.CustomFields), slices.Clone(a.Tags)
 	change(&a)
-	a.LastUpdated = s.now()
+	a.LastUpdated = s.after(a.LastUpdated)
 	s.state.addresses[id] = a
+	s.changed(s.byHand(user), &before, &a)
 	return true
 }
 
@@ -138,7 +149,9 @@ func (s *Server) ChangeAddress(id int64, change func(*Address)) bool {
 func (s *Server) RemoveAddress(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.state.addresses, id)
+	if a, ok := s.state.addresses[id]; ok {
+		s.dropAddress(a, s.byHand("admin"))
+	}
 }
 
 // Addresses returns all addresses by host.

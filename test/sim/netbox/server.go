@@ -36,6 +36,7 @@ type Server struct {
 	state    state
 	requests []Request
 	faults   []*Fault
+	met      map[FaultKind]int
 
 	listener net.Listener
 	http     *http.Server
@@ -67,7 +68,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{traits: traitsOf(o.Version), now: o.Now, latency: o.Latency, hold: o.Hold, state: newState()}
+	return &Server{traits: traitsOf(o.Version), now: o.Now, latency: o.Latency, hold: o.Hold, state: newState(), met: map[FaultKind]int{}}
 }
 
 // Start serves on addr ("" means 127.0.0.1 and a free port) until Close. After that it may start again, with all it had.
@@ -122,9 +123,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		res = s.handle(r, body, f)
 		release()
 	}
-	if f.Kind == FaultErrorAfter {
-		res = htmlPage(http.StatusInternalServerError)
-	}
+	f.spoil(res)
 	status := res.status
 	if f.after(r.Context()) {
 		status = 0

@@ -6,13 +6,58 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
+func statuses() []string { return []string{"active", "reserved", "deprecated", "dhcp", "slaac"} }
+
+func roles() []string {
+	return []string{"loopback", "secondary", "anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}
+}
+
+// apply puts the body's fields on a, or says what is wrong with them, all at once per stage: fields,
+// then the record as a whole.
+func (c *exchange) apply(a Address, m map[string]any) (Address, *response) {
+	before := a
+	a.CustomFields = maps.Clone(a.CustomFields)
+	if a.CustomFields == nil {
+		a.CustomFields = map[string]any{}
+	}
+	wrong := map[string]any{}
+	for key, v := range m {
+		if why := c.set(&a, key, v); why != "" {
+			wrong[key] = []string{why}
+		}
+	}
+	if key, why := c.setTags(&a, m); why != "" {
+		wrong[key] = []string{why}
+	}
+	if key, why := c.assign(&a, m); why != "" {
+		wrong[key] = []string{why}
+	}
+	if wrong["address"] != nil && !c.s.traits.atLeast(4, 6) && !strings.HasPrefix(fmt.Sprint(wrong["address"]), "[Cannot") { // a bug of theirs (509)
+		return before, serverError(c.s.traits, "KeyError", "'data'")
+	}
+	if len(wrong) > 0 {
+		return before, answer(http.StatusBadRequest, wrong)
+	}
+	if res := c.setFields(&a, m); res != nil {
+		return before, res
+	}
+	if res := c.whole(before, a); res != nil {
+		return before, res
+	}
+	return a, c.tagsAllowed(a)
+}
+
 // set puts one field of the body on a and returns what is wrong with it, or "". Unknown fields are
-// ignored (360); custom fields come later.
+// ignored (360); custom fields, tags and the assignment come later.
 func (c *exchange) set(a *Address, key string, v any) string {
-	s, _ := v.(string)
+	s, isText := v.(string)
+	if isText && strings.Contains(s, "\x00") {
+		return "Null characters are not allowed."
+	}
 	switch key {
 	case "address":
 		return setAddress(a, s)
@@ -20,22 +65,34 @@ func (c *exchange) set(a *Address, key string, v any) string {
 		return c.setVRF(a, v)
 	case "tenant":
 		return c.setTenant(a, v)
-	case "tags":
-		return c.setTags(a, v)
 	case "status":
-		return setChoice(&a.Status, v, "active", "reserved", "deprecated", "dhcp", "slaac")
+		if v == nil {
+			return "This field may not be blank."
+		}
+		return setChoice(&a.Status, v, statuses()...)
 	case "role":
-		if v == nil || s == "" {
+		if v == nil || isText && s == "" {
 			a.Role = ""
 			return ""
 		}
-		return setChoice(&a.Role, v, "loopback", "secondary", "anycast", "vip", "vrrp", "hsrp", "glbp", "carp")
-	case "dns_name":
-		return setDNSName(a, s)
-	case "description":
-		return setText(&a.Description, s, 200)
-	case "comments":
-		return setText(&a.Comments, s, 1<<20)
+		return setChoice(&a.Role, v, roles()...)
+	case "dns_name", "description", "comments":
+		if v == nil {
+			return "This field may not be null."
+		}
+		return setText(a, key, s)
+	case keyCustomFields:
+		return notFields(v)
+	}
+	return ""
+}
+
+func notFields(v any) string {
+	if v == nil {
+		return "This field may not be null."
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return "Invalid data format. Custom field data must be passed as a dictionary mapping field names to their values."
 	}
 	return ""
 }
@@ -49,72 +106,66 @@ func setAddress(a *Address, s string) string {
 		}
 		p = netip.PrefixFrom(addr, addr.BitLen()) // without a mask: one host (508)
 	}
+	if p.Bits() == 0 {
+		return "Cannot create IP address with /0 mask."
+	}
 	a.Address = p
 	return ""
 }
 
+// isCanonical says whether an address is written in the only form that 4.2 and 4.4 find it by (606, 607).
+func isCanonical(v string) bool {
+	host, _, _ := strings.Cut(v, "/")
+	a, err := netip.ParseAddr(host)
+	return err != nil || a.String() == host
+}
+
 func setChoice(to *string, v any, allowed ...string) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		return `Value must be passed directly (e.g. "foo": 123); do not use a dictionary or list.`
+	}
 	s, ok := v.(string)
 	if !ok || !slices.Contains(allowed, s) {
-		return fmt.Sprint(v) + " is not a valid choice."
+		return plain(v) + " is not a valid choice."
 	}
 	*to = s
 	return ""
 }
 
-func setText(to *string, s string, limit int) string {
+func setText(a *Address, key, s string) string {
+	limit := map[string]int{"description": 200, "dns_name": 255, "comments": 1 << 20}[key]
 	if len([]rune(s)) > limit {
 		return fmt.Sprintf("Ensure this field has no more than %d characters.", limit)
 	}
-	*to = s
-	return ""
-}
-
-// setDNSName checks and lowers, as NetBox does.
-func setDNSName(a *Address, s string) string {
-	if strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_.*") != "" || strings.Contains(s, " ") {
-		return "Only alphanumeric characters, asterisks, hyphens, periods, and underscores are allowed in DNS names"
+	switch key {
+	case "description":
+		a.Description = s
+	case "comments":
+		a.Comments = s
+	case "dns_name":
+		if strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_.*") != "" || strings.Contains(s, " ") {
+			return "Only alphanumeric characters, asterisks, hyphens, periods, and underscores are allowed in DNS names"
+		}
+		a.DNSName = strings.ToLower(s)
 	}
-	a.DNSName = strings.ToLower(s)
 	return ""
 }
 
 func (c *exchange) setVRF(a *Address, v any) string {
-	n, ok := v.(float64)
 	if v == nil {
 		a.VRF = 0
 		return ""
 	}
-	if _, found := c.s.state.vrf(int64(n)); !ok || !found {
-		return fmt.Sprintf("Related object not found using the provided numeric ID: %v", v)
+	var all []reference
+	for _, v := range c.s.state.vrfs {
+		all = append(all, reference{v.ID, map[string]string{"name": v.Name, "rd": v.RD}})
 	}
-	a.VRF = int64(n)
-	return ""
-}
-
-// find resolves a tenant or tag given by number or by {"slug"} or {"name"} (354 to 359).
-func find(all []Named, v any) (id int64, why string) {
-	for _, n := range all {
-		switch v := v.(type) {
-		case float64:
-			if n.ID == int64(v) {
-				return n.ID, ""
-			}
-		case map[string]any:
-			if (v["slug"] == nil || v["slug"] == n.Slug) && (v["name"] == nil || v["name"] == n.Name) && len(v) > 0 {
-				return n.ID, ""
-			}
-		}
+	id, why := c.find("vrf", all, v)
+	if why == "" {
+		a.VRF = id
 	}
-	if m, ok := v.(map[string]any); ok {
-		var parts []string
-		for k, x := range m {
-			parts = append(parts, fmt.Sprintf("'%s': '%v'", k, x))
-		}
-		slices.Sort(parts)
-		return 0, "Related object not found using the provided attributes: {" + strings.Join(parts, ", ") + "}"
-	}
-	return 0, fmt.Sprintf("Related object not found using the provided numeric ID: %v", v)
+	return why
 }
 
 func (c *exchange) setTenant(a *Address, v any) string {
@@ -122,78 +173,98 @@ func (c *exchange) setTenant(a *Address, v any) string {
 		a.Tenant = 0
 		return ""
 	}
-	id, why := find(c.s.state.tenants, v)
+	id, why := c.find("tenant", references(c.s.state.named["tenant"]), v)
 	if why == "" {
 		a.Tenant = id
 	}
 	return why
 }
 
-func (c *exchange) setTags(a *Address, v any) string {
-	list, _ := v.([]any)
-	var ids []int64
-	for _, t := range list {
-		id, why := find(c.s.state.tags, t)
-		if why != "" {
-			return why
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	a.Tags = ids
-	return ""
+// A reference is something that can be named by its number or by what is unique of it.
+type reference struct {
+	id         int64
+	attributes map[string]string
 }
 
-// setFields merges custom fields by key (550). An unknown one is refused in two ways, or dropped,
-// depending on the version (346).
-func (c *exchange) setFields(a *Address, v any) *response {
-	m, _ := v.(map[string]any)
-	if c.fault.Kind == FaultDropFields {
-		return nil
+func references(all []Named) []reference {
+	var out []reference
+	for _, n := range all {
+		out = append(out, reference{n.ID, map[string]string{"slug": n.Slug, "name": n.Name}})
 	}
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		f, ok := c.s.state.field(name)
-		ok = ok && f.forAddresses()
-		switch {
-		case ok:
-			a.CustomFields[name] = m[name]
-		case c.s.traits.dropsUnknownFields():
-		case c.s.traits.atLeast(4, 4):
-			return answer(http.StatusBadRequest, map[string]any{keyCustomFields: map[string]any{
-				name: "Custom field '" + name + "' does not exist for this object type.",
-			}})
-		default:
-			return fieldError("__all__", "Unknown field name '"+name+"' in custom field data.")
-		}
-	}
-	return nil
+	return out
 }
 
-// unique holds the rules of the record as a whole: custom fields that are unique (empty and null
-// repeat freely), and one record per host and table where the table enforces it.
-func (c *exchange) unique(a Address, m map[string]any) *response {
-	for _, f := range c.s.state.fields {
-		v := a.CustomFields[f.Name]
-		if f.forAddresses() && f.Required && (v == nil || v == "") {
-			return fieldError("__all__", "Missing required custom field '"+f.Name+"'.")
-		}
-		if f.forAddresses() && f.Unique && v != nil && v != "" && c.s.state.holder(f.Name, v, a.ID) {
-			return notUnique(f.Name)
+// find resolves what is given by number or by attributes, such as {"slug"} (354 to 359, 519). By attributes, newer versions find only
+// what the token may see (814).
+func (c *exchange) find(kind string, all []reference, v any) (id int64, why string) {
+	var found []int64
+	m, named := v.(map[string]any)
+	n, counted := v.(float64)
+	if !named && !counted {
+		return 0, "Related objects must be referenced by numeric ID or by dictionary of attributes. Received an unrecognized value: " + plain(v)
+	}
+	hidden := named && c.s.traits.seesBySlug() && !c.may("view "+kind)
+	for _, r := range all {
+		if counted && r.id == int64(n) || named && !hidden && r.fits(m) {
+			found = append(found, r.id)
 		}
 	}
-	_, moved := m["address"]
-	_, changed := m["vrf"]
-	if !moved && !changed {
-		return nil
+	switch {
+	case len(found) == 1:
+		return found[0], ""
+	case counted:
+		return 0, "Related object not found using the provided numeric ID: " + strconv.FormatFloat(n, 'f', -1, 64)
+	case len(found) > 1:
+		return 0, "Multiple objects match the provided attributes: " + dictionary(m)
+	}
+	return 0, "Related object not found using the provided attributes: " + dictionary(m)
+}
+
+func (r reference) fits(m map[string]any) bool {
+	for k, v := range m {
+		if r.attributes[k] != v && (k != "id" || wholeOr(v, -1) != r.id) {
+			return false
+		}
+	}
+	return len(m) > 0
+}
+
+// dictionary writes an object as Python does.
+func dictionary(m map[string]any) string {
+	var parts []string
+	for k, x := range m {
+		parts = append(parts, fmt.Sprintf("'%s': '%v'", k, x))
+	}
+	slices.Sort(parts)
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// whole holds the rules of the record as a whole, in NetBox's order: custom fields that are unique (empty and null repeat freely), what
+// an interface can't have, one record per host and table where the table enforces it, and who is primary stays where it is.
+func (c *exchange) whole(before, a Address) *response {
+	if res := c.fieldRules(before, a); res != nil {
+		return res
+	}
+	if why := networkOf(a); why != "" {
+		return fieldError("__all__", why)
 	}
 	where, enforced := "global table", true
 	if v, ok := c.s.state.vrf(a.VRF); ok {
 		where, enforced = "VRF "+vrfDisplay(v), v.EnforceUnique
 	}
-	if d, taken := c.s.state.duplicate(a.Address.Addr(), a.VRF, a.ID); taken && enforced {
+	if d, taken := c.s.state.duplicate(a); taken && enforced {
 		return fieldError("address", "Duplicate IP address found in "+where+": "+d.Address.String())
+	}
+	for _, r := range c.s.state.ranges {
+		if before.ID == 0 && r.MarkPopulated && r.VRF == a.VRF && r.holds(a.Address.Addr()) {
+			return fieldError("address", fmt.Sprintf("Cannot create IP address %s inside range %s.", a.Address, rangeDisplay(r)))
+		}
+	}
+	if why := c.primaryStays(before, a); why != "" {
+		return fieldError("__all__", why)
+	}
+	if a.Status == "slaac" && a.Address.Addr().Is4() {
+		return fieldError("status", "Only IPv6 addresses can be assigned SLAAC status")
 	}
 	return nil
 }

@@ -1,0 +1,29 @@
+package netbox
+
+// Next is the number that the next record of a kind gets, such as "address". What the recordings don't show took those before.
+func (s *Server) Next(kind string, id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.next[kind] = id - 1
+}
+
+// Let changes the token with this name.
+func (s *Server) Let(name string, change func(*Token)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.state.tokens {
+		if s.state.tokens[i].Name == name {
+			change(&s.state.tokens[i])
+		}
+	}
+}
+
+// HookBody is what webhooks are told of the latest change.
+func (s *Server) HookBody() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hookBody(s.state.latest)
+}
+
+// Signature of a webhook's body.
+func Signature(secret string, body []byte) string { return signature(secret, body) }
