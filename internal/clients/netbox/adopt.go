@@ -47,4 +47,4 @@ func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Pat
 }
 
 // Deleted says that the change took the record away: by itself, or with what it was assigned to.
-func (c Change) Deleted() bool { return len(c.before) > 0 && len(c.after) == 0 }
+func (c Change) Deleted() bool { return len(c.Before) > 0 && len(c.After) == 0 }
