@@ -21,6 +21,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
 )
 
@@ -37,7 +38,7 @@ func (w *world) try(t *testing.T, c uptest.Case) {
 	must(t, err)
 	beside, err := w.files.Of(c.Beside...)
 	must(t, err)
-	addresses := len(w.netbox.Addresses())
+	addresses := w.inUse()
 	starts := map[string]int{}
 	for name, h := range w.hosts {
 		starts[name] = h.Starts()
@@ -51,9 +52,14 @@ func (w *world) try(t *testing.T, c uptest.Case) {
 	must(t, w.remove(t.Context(), beside))
 	must(t, w.remove(t.Context(), slices.DeleteFunc(tested.Copy(), func(u *unstructured.Unstructured) bool { return u.GetKind() != "Secret" })))
 	must(t, w.Until(t.Context(), "nothing to be left of "+c.Name, patience, w.nothingLeft))
-	if now := w.netbox.Addresses(); len(now) != addresses {
-		t.Errorf("NetBox has %d addresses, and had %d before: %v", len(now), addresses, now)
+	if now := w.inUse(); now != addresses {
+		t.Errorf("NetBox has %d addresses in use, and had %d before: %v", now, addresses, w.netbox.Addresses())
 	}
+}
+
+// inUse is how many addresses NetBox has, without those in quarantine.
+func (w *world) inUse() int {
+	return len(slices.DeleteFunc(w.netbox.Addresses(), func(a netbox.Address) bool { return a.Status == "deprecated" }))
 }
 
 // uptest runs it.
