@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,12 +69,12 @@ func buildTool(ctx context.Context, root, to string) error {
 	return nil
 }
 
-// compile fills go's cache with what images are linked of, with the flags of tools/packages: a first time takes minutes, for which a
-// starting cluster has no processors to spare.
-func (s *Stage) compile(ctx context.Context) error {
+// compile fills go's caches with what the images of a checkout are linked of, with the flags of tools/packages: a first time takes minutes,
+// for which a starting cluster has no processors to spare, and a network, which there's none inside of it.
+func (s *Stage) compile(ctx context.Context, root string) error {
 	s.opts.Say("compiling provider, function and bootd as images have them")
 	list := exec.CommandContext(ctx, "go", "list", "-export", "-trimpath", "-buildvcs=false", "-f", "{{.Name}}", "./cmd/...")
-	list.Dir = s.root
+	list.Dir = root
 	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off")
 	if out, err := list.CombinedOutput(); err != nil {
@@ -138,7 +139,7 @@ func (s *Stage) pushOwn(ctx context.Context, args []string) ([]byte, error) {
 // pushOther runs the program of another checkout, which may not know how to reach a registry that is elsewhere, where the registry is.
 func (s *Stage) pushOther(ctx context.Context, from Source, args []string) (out []byte, err error) {
 	tool := s.in("packages-" + from.Version)
-	if err := buildTool(ctx, from.Root, tool); err != nil {
+	if err := errors.Join(buildTool(ctx, from.Root, tool), s.compile(ctx, from.Root)); err != nil {
 		return nil, err
 	}
 	err = s.Inside(func() (err error) {

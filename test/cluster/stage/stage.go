@@ -76,7 +76,7 @@ func Prepare(ctx context.Context, say func(string)) error {
 	if err := s.buildTool(ctx); err != nil {
 		return err
 	}
-	return s.compile(ctx)
+	return s.compile(ctx, s.root)
 }
 
 // Start brings up a cluster, pushes this checkout's packages to its registry, and installs stock Crossplane. What it started is ended
