@@ -40,7 +40,9 @@ func (mg *NetBoxIPAddress) ResolveReferences(ctx context.Context, c client.Reade
 }
 
 // LentTo says whether a namespace's objects may name the host: it's of that namespace, or bound to a HostClaim of it.
-func (mg *RedfishHost) LentTo(namespace string) bool { return mg.Namespace == namespace || mg.BoundTo(namespace) }
+func (mg *RedfishHost) LentTo(namespace string) bool {
+	return mg.Namespace == namespace || mg.BoundTo(namespace)
+}
 
 // BoundTo says whether the host is bound to a HostClaim of a namespace.
 func (mg *RedfishHost) BoundTo(namespace string) bool {

@@ -25,7 +25,7 @@ type Place struct {
 }
 
 // String describes the place for a person.
-func (p Place) String() string {
+func (p *Place) String() string {
 	if p.Kind == "" {
 		return fmt.Sprintf("%q, which is neither a device's nor a virtual machine's interface", p.Name)
 	}
@@ -219,7 +219,7 @@ func (p *part) UnmarshalJSON(b []byte) error {
 }
 
 // place is the interface of an assigned_object; nil where there is none.
-func (p part) place(objectType string, number int64) *Place {
+func (p *part) place(objectType string, number int64) *Place {
 	if objectType == "" || number == 0 {
 		return nil
 	}

@@ -1,7 +1,7 @@
 package netbox_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,8 +68,7 @@ func TestChangesForbidden(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	field := func(name, kind string, required bool) string {
-		b, _ := json.Marshal(map[string]any{"name": name, "object_types": []string{"ipam.ipaddress"}, "type": map[string]string{"value": kind, "label": kind}, "required": required})
-		return string(b)
+		return fmt.Sprintf(`{"name":%q,"object_types":["ipam.ipaddress"],"type":{"value":%q,"label":%q},"required":%t}`, name, kind, kind, required)
 	}
 	tags := page(`{"id":1,"slug":"managed","object_types":[]}`, `{"id":2,"slug":"only-sites","object_types":["dcim.site"]}`)
 	fields := page(field("claim_id", "text", true), field("n", "integer", false), field("d", "decimal", false), field("b", "boolean", false),

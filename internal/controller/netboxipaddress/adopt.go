@@ -26,7 +26,7 @@ type adoptError struct {
 
 func (e adoptError) Error() string { return fmt.Sprintf("record %d %s", e.id, e.why) }
 
-func (e adoptError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e adoptError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of the NetBox of %s isn't adopted, since it %s: %s", e.id, in.config, e.why, e.mend)
 }
 
@@ -139,7 +139,7 @@ type unseenError struct{ name string }
 
 func (e unseenError) Error() string { return "there is no record to observe: " + e.name }
 
-func (e unseenError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e unseenError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	if e.name == "" {
 		return v1alpha1.ReasonNotFound, "managementPolicies let this resource only be observed, and it names no record: set annotation crossplane.io/external-name to the record's number in NetBox"
 	}
@@ -151,7 +151,7 @@ type uncreatedError struct{}
 
 func (uncreatedError) Error() string { return "there is no record, and none may be made" }
 
-func (uncreatedError) words(inputs) (xpv2.ConditionReason, string) {
+func (uncreatedError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonNotFound, "NetBox has no record of this resource, and spec.managementPolicies let none be made or adopted: add Create there"
 }
 

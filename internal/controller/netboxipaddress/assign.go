@@ -257,7 +257,7 @@ func (e seatTakenError) Error() string {
 	return fmt.Sprintf("%s of %s %q is another address", e.seat, e.holder.Kind, e.holder.Name)
 }
 
-func (e seatTakenError) words(inputs) (xpv2.ConditionReason, string) {
+func (e seatTakenError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	what := map[netbox.Seat]string{
 		netbox.SeatPrimary4: "primary IPv4 address", netbox.SeatPrimary6: "primary IPv6 address", netbox.SeatOutOfBand: "out-of-band address",
 	}[e.seat]

@@ -18,7 +18,7 @@ import (
 func report(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Drift = v1alpha1.DriftReport }
 
 // described wants a description, a tag and a custom field.
-var described = params(func(p *v1alpha1.NetBoxIPAddressParameters) { //nolint:gochecknoglobals // A constant.
+var described = params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 	p.Description, p.Tags = new("ours"), []string{"pool"}
 	p.CustomFields = map[string]apiextv1.JSON{"purpose": {Raw: []byte(`"web"`)}}
 })
@@ -56,7 +56,7 @@ func TestDriftIsCorrected(t *testing.T) {
 		}, "description of 10.77.0.1/24 was changed in NetBox, and is again"},
 		"Moved": {"an assignment", assignTo(onDevice("r7-u12", "eno1", v1alpha1.UsePrimary)), func(f *fakeNetBox) {
 			delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
-			f.records[0].Assigned = f.rack.place(netbox.Device, 13)
+			f.records[0].Assigned = f.rack.place(13)
 		}, `assignTo of 10.77.0.1/24 was changed in NetBox by "alice"`},
 		"Unseated": {"a seat", assignTo(onDevice("r7-u12", "eno1", v1alpha1.UsePrimary)), func(f *fakeNetBox) {
 			delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
@@ -111,7 +111,7 @@ func TestDriftIsReported(t *testing.T) {
 	}
 	f.records[0].Description = "hers"
 	delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
-	f.records[0].Assigned = f.rack.place(netbox.Device, 13)
+	f.records[0].Assigned = f.rack.place(13)
 	f.calls = nil
 	for range 3 {
 		if err := h.reconcile(t, mg); err != nil {
@@ -194,7 +194,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 	conflicts := 1
 	f.onPatch = func() error {
-		if conflicts--; conflicts < 0 {
+		conflicts--
+		if conflicts < 0 {
 			return nil
 		}
 		f.records[0].Tags = []string{"human", "pool"}

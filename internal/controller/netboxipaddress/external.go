@@ -33,7 +33,7 @@ type external struct {
 	plan   plan
 	// unasked says that the marker wasn't looked for.
 	unasked bool
-	// todo is what differs, and age how old what was seen of NetBox may be: 0 where it was read now.
+	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
 	// place is the interface that a record to be made is for.

@@ -148,9 +148,9 @@ func aRack() rack {
 	}
 }
 
-// place is an interface of the rack.
-func (r rack) place(kind netbox.HolderKind, id int64) *netbox.Place {
-	i := slices.IndexFunc(r.interfaces, func(i netbox.Interface) bool { return i.Kind == kind && i.ID == id })
+// place is a device's interface of the rack.
+func (r rack) place(id int64) *netbox.Place {
+	i := slices.IndexFunc(r.interfaces, func(i netbox.Interface) bool { return i.Kind == netbox.Device && i.ID == id })
 	return &r.interfaces[i].Place
 }
 

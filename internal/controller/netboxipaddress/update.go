@@ -161,14 +161,14 @@ func (e refusedError) Error() string { return e.why }
 
 func (e refusedError) Unwrap() error { return e.cause }
 
-func (e refusedError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e refusedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s refuses what spec.forProvider says: %s; correct it, or have it made in NetBox", in.config, e.why)
 }
 
 // worded is an error that has its own sentence.
 type worded interface {
 	error
-	words(in inputs) (xpv2.ConditionReason, string)
+	words(in inputs) (reason xpv2.ConditionReason, message string)
 }
 
 // wordedTrouble words an error that has its own sentence; nil for others.

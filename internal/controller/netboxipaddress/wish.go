@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -78,7 +79,7 @@ func (e *external) wishOfHost(ctx context.Context, w *wish, ref *xpv2.Namespaced
 	if w.iface.ID == 0 && w.iface.Name == "" && len(w.iface.MACs) == 0 {
 		w.iface.MACs = h.Spec.ForProvider.MACs
 		for _, m := range h.Status.AtProvider.MACs {
-			w.iface.MACs = append(w.iface.MACs[:len(w.iface.MACs):len(w.iface.MACs)], m.Address)
+			w.iface.MACs = append(slices.Clip(w.iface.MACs), m.Address)
 		}
 		if len(w.iface.MACs) == 0 {
 			return hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo names, has no MAC address yet by which its interface in NetBox is found: set assignTo.interface, or wait until its BMC has told", w.host)}
@@ -117,7 +118,7 @@ type hostError struct {
 
 func (e hostError) Error() string { return e.message }
 
-func (e hostError) words(inputs) (xpv2.ConditionReason, string) { return e.reason, e.message }
+func (e hostError) words(inputs) (reason xpv2.ConditionReason, message string) { return e.reason, e.message }
 
 // scope is the widest that any policy which allows the address leaves to its namespace for assigning.
 func (g grant) scope(network netip.Prefix, dnsName string) v1alpha1.AssignmentScope {
