@@ -185,7 +185,7 @@ func seatStep(ip netbox.IPAddress, h *netbox.Holder, use v1alpha1.AddressUse, wa
 	}
 	s.kind, s.holder = h.Kind, h.ID
 	seat := seatOf(use, ip.Address.Addr())
-	if was != nil && assignedTo(was, ip.Assigned) {
+	if was != nil && sameHolder(was, *h) {
 		if old := seatOf(was.Use, ip.Address.Addr()); old != "" && old != seat && h.Seated[old].ID == ip.ID {
 			s.seat = old
 			return s, nil
@@ -232,6 +232,15 @@ func assignedTo(was *v1alpha1.AssignmentObservation, at *netbox.Place) bool {
 		return false
 	}
 	return (was.Device != nil && at.Kind == netbox.Device) || (was.VirtualMachine != nil && at.Kind == netbox.VirtualMachine)
+}
+
+// sameHolder says whether a holder is the one that this resource has assigned its address to.
+func sameHolder(was *v1alpha1.AssignmentObservation, h netbox.Holder) bool {
+	o := was.Device
+	if h.Kind == netbox.VirtualMachine {
+		o = was.VirtualMachine
+	}
+	return o != nil && o.ID == h.ID
 }
 
 // assigned is what status says of an assignment that is done.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
@@ -46,6 +47,8 @@ type lab struct {
 	now   time.Time
 	// changes of resources that the API server was asked for.
 	changes int
+	// told are the events that the kind's own client emitted.
+	told told
 
 	reconciler reconcile.Reconciler
 }
@@ -67,6 +70,13 @@ func newLab(t *testing.T, version string) *lab {
 		t: t, netbox: s, now: time.Now(),
 	}
 	l.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			err := c.Get(ctx, key, o, opts...)
+			if _, ok := o.(*v1alpha1.NetBoxIPAddress); ok { // As a cache does.
+				o.GetObjectKind().SetGroupVersionKind(v1alpha1.NetBoxIPAddressGroupVersionKind)
+			}
+			return err
+		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
 			return l.change(c, o, func() error { return c.Update(ctx, o, opts...) })
 		},
@@ -104,6 +114,8 @@ func (l *lab) restart() {
 			cfg.Timeout = 300 * time.Millisecond
 			return pool.Client(string(of.UID), cfg)
 		},
+		Kube:      l.kube,
+		Recorder:  &l.told,
 		ClusterID: clusterID,
 		Failpoint: func(name string) {
 			if name == l.crash {
@@ -124,6 +136,15 @@ type manager struct{ fake.Manager }
 
 // GetEventRecorderFor implements cluster.Cluster.
 func (*manager) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
+
+// told are events, as REASON: MESSAGE.
+type told []string
+
+// Event implements event.Recorder.
+func (e *told) Event(_ runtime.Object, v event.Event) { *e = append(*e, string(v.Reason)+": "+v.Message) }
+
+// WithAnnotations implements event.Recorder.
+func (e *told) WithAnnotations(...string) event.Recorder { return e }
 
 type crashed string
 
