@@ -21,7 +21,7 @@ func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Pat
 	switch {
 	case now.Marker(c.field) == marker:
 		return now, nil // An earlier try, whose answer was lost.
-	case now.CustomFields[c.field] != nil && now.CustomFields[c.field] != "":
+	case !now.Unmarked(c.field):
 		return IPAddress{}, k.failed(KindConflict, "somebody else marked it meanwhile", nil)
 	case now.LastUpdated != seen.LastUpdated || now.Address != seen.Address:
 		return IPAddress{}, k.failed(KindConflict, "somebody changed it meanwhile", nil)

@@ -42,6 +42,12 @@ func (ip IPAddress) Marker(name string) string {
 	return s
 }
 
+// Unmarked says that there is nothing at all in custom field name: neither a marker, nor anything else.
+func (ip IPAddress) Unmarked(name string) bool {
+	v := ip.CustomFields[name]
+	return v == nil || v == ""
+}
+
 // A Prefix is the part of ipam/prefixes that we read.
 type Prefix struct {
 	ID     int64

@@ -110,7 +110,7 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 
 // Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker, unassigned.
 func (c *Client) Retired(ip IPAddress) bool {
-	return ip.Status == StatusDeprecated && ip.CustomFields[c.field] == nil && ip.Assigned == nil
+	return ip.Status == StatusDeprecated && ip.Unmarked(c.field) && ip.Assigned == nil
 }
 
 // Expire deletes a record that was released with a note, unless it isn't retired any more or carries another note: KindConflict. It's

@@ -36,7 +36,7 @@ func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	p := mg.Spec.ForProvider
 	ours := e.whose(ip) == ownerReleased && e.retired(ip)
 	fixed := p.Adopt == v1alpha1.AdoptIfUnowned && p.Address == ip.Address.String()
-	if !unmarked(ip, e.inputs.field) || (!ours && !fixed && p.Adopt != v1alpha1.AdoptExternalName) {
+	if !ip.Unmarked(e.inputs.field) || (!ours && !fixed && p.Adopt != v1alpha1.AdoptExternalName) {
 		return ownerError{ip.ID, e.whose(ip)}
 	}
 	if err := e.adoptable(p, ip); err != nil {
@@ -89,7 +89,7 @@ func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPA
 	}
 	n, noted := parseNote(ip.Marker(e.inputs.note))
 	switch {
-	case !unmarked(ip, e.inputs.field):
+	case !ip.Unmarked(e.inputs.field):
 		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
 	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
 		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}

@@ -45,7 +45,7 @@ func (f *fakeNetBox) Adopt(_ context.Context, ip netbox.IPAddress, marker string
 	if err != nil {
 		return netbox.IPAddress{}, err
 	}
-	if !unmarked(*r, testField) {
+	if !r.Unmarked(testField) {
 		return netbox.IPAddress{}, errKind(netbox.KindConflict)
 	}
 	r.CustomFields[testField] = marker

@@ -121,7 +121,7 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 		return e.adoptNamed(ctx, mg, ip)
 	case o == ownerReleased:
 		return nil // The answer to its release was lost.
-	case o == ownerNobody && unmarked(ip, e.inputs.field) && neverHad(mg):
+	case o == ownerNobody && ip.Unmarked(e.inputs.field) && neverHad(mg):
 		return nil // It was to be adopted, and never was.
 	}
 	return ownerError{id, o}

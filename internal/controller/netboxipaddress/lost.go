@@ -35,7 +35,7 @@ func (e lostError) Error() string {
 	return fmt.Sprintf("record %d (%s) is gone from NetBox", e.id, e.address)
 }
 
-func (e lostError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "record %d", e.id)
 	if e.address != "" {

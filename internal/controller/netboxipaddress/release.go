@@ -57,7 +57,7 @@ func parseNote(s string) (n note, ok bool) {
 // whose says who a record belongs to: by its marker, and where it has none by its release note.
 func (e *external) whose(ip netbox.IPAddress) owner {
 	o := ownerOf(ip.Marker(e.inputs.field), e.us)
-	if o != ownerNobody || !unmarked(ip, e.inputs.field) {
+	if o != ownerNobody || !ip.Unmarked(e.inputs.field) {
 		return o
 	}
 	n, ok := parseNote(ip.Marker(e.inputs.note))
@@ -67,16 +67,10 @@ func (e *external) whose(ip netbox.IPAddress) owner {
 	return o
 }
 
-// unmarked says that there is nothing at all where a marker would be.
-func unmarked(ip netbox.IPAddress, field string) bool {
-	v := ip.CustomFields[field]
-	return v == nil || v == ""
-}
-
 // retired says that a record is in quarantine: as we left it, and nobody's yet.
 func (e *external) retired(ip netbox.IPAddress) bool {
 	n, ok := parseNote(ip.Marker(e.inputs.note))
-	return ok && !n.until.IsZero() && unmarked(ip, e.inputs.field) && ip.Status == netbox.StatusDeprecated && ip.Assigned == nil
+	return ok && !n.until.IsZero() && ip.Unmarked(e.inputs.field) && ip.Status == netbox.StatusDeprecated && ip.Assigned == nil
 }
 
 func releaseOf(p v1alpha1.NetBoxIPAddressParameters) (policy string, after time.Duration) {
@@ -170,7 +164,7 @@ type reusedError struct {
 
 func (e reusedError) Error() string { return fmt.Sprintf("record %d %s", e.id, e.how) }
 
-func (e reusedError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e reusedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q in the NetBox of %s %s: somebody uses it, so it isn't released; %s, or set spec.forProvider.release.policy: Keep to leave it as it is", e.id, e.address, in.config, e.how, e.mend)
 }
 

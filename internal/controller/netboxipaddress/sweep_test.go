@@ -33,7 +33,7 @@ func (w *ward) Released(context.Context) ([]netbox.IPAddress, error) {
 }
 
 func (w *ward) Retired(ip netbox.IPAddress) bool {
-	return ip.Status == netbox.StatusDeprecated && unmarked(ip, testField) && ip.Assigned == nil
+	return ip.Status == netbox.StatusDeprecated && ip.Unmarked(testField) && ip.Assigned == nil
 }
 
 func (w *ward) Expire(_ context.Context, number int64, _ string) error {
