@@ -24,6 +24,8 @@ const (
 	ConditionBooted xpv2.ConditionType = "Booted"
 	// ConditionCurrent says whether what is installed is what the spec says now.
 	ConditionCurrent xpv2.ConditionType = "Current"
+	// ConditionExhausted says whether an address waits because all its sources are full; its message has their numbers.
+	ConditionExhausted xpv2.ConditionType = "Exhausted"
 	// ConditionBound says whether a HostClaim and its host are joined.
 	ConditionBound xpv2.ConditionType = "HostBound"
 )

@@ -75,6 +75,13 @@ type NetBoxConfig struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// WarnBelow is how much of a prefix or range must be free, in percent, for no warning to be given: an event on this object, once
+	// each time that less becomes free. 0: never.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	WarnBelow *int32 `json:"warnBelow,omitempty"`
 	// Policies say what a namespace may ask for. Where there are any, a namespace that none names
 	// may ask for nothing.
 	// +optional

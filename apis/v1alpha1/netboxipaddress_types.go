@@ -16,93 +16,6 @@ const (
 	IPv6 IPFamily = "IPv6"
 )
 
-// A VRFSelector names a VRF. Where there is none, the global table is meant.
-// +kubebuilder:validation:XValidation:rule="(has(self.name)?1:0)+(has(self.rd)?1:0)+(has(self.id)?1:0) == 1",message="exactly one of name, rd and id must be set"
-type VRFSelector struct {
-	// Name of the VRF.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Name string `json:"name,omitempty"`
-	// RD is the VRF's route distinguisher, such as 65000:1.
-	// +optional
-	// +kubebuilder:validation:MaxLength=21
-	RD string `json:"rd,omitempty"`
-	// ID in NetBox.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9007199254740991
-	ID *int64 `json:"id,omitempty"`
-}
-
-// A PrefixFilter selects prefixes by what NetBox says of them.
-type PrefixFilter struct {
-	// Site slug.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Site string `json:"site,omitempty"`
-	// Role slug.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Role string `json:"role,omitempty"`
-	// Tenant slug.
-	// +optional
-	// +kubebuilder:validation:MaxLength=100
-	Tenant string `json:"tenant,omitempty"`
-	// Tags (slugs), all of which must be there.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=32
-	Tags []string `json:"tags,omitempty"`
-	// Family is IPv4 or IPv6.
-	// +optional
-	Family IPFamily `json:"family,omitempty"`
-	// VRF of the prefixes.
-	// +optional
-	VRF *VRFSelector `json:"vrf,omitempty"`
-}
-
-// A PrefixSource is a prefix to allocate from.
-// +kubebuilder:validation:XValidation:rule="(has(self.cidr)?1:0)+(has(self.id)?1:0)+(has(self.filter)?1:0) == 1",message="exactly one of cidr, id and filter must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.filter)",message="filter is not supported yet; name the prefix by cidr or id",fieldPath=".filter"
-type PrefixSource struct {
-	// CIDR of the prefix, such as 10.77.0.0/24.
-	// +optional
-	// +kubebuilder:validation:MaxLength=43
-	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
-	CIDR string `json:"cidr,omitempty"`
-	// VRF that the prefix is in; the global table where absent.
-	// +optional
-	VRF *VRFSelector `json:"vrf,omitempty"`
-	// ID in NetBox.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9007199254740991
-	ID *int64 `json:"id,omitempty"`
-	// Filter selects prefixes by what NetBox says of them. Not supported yet.
-	// +optional
-	Filter *PrefixFilter `json:"filter,omitempty"`
-}
-
-// A RangeSource is an IP range to allocate from.
-type RangeSource struct {
-	// ID in NetBox.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9007199254740991
-	ID int64 `json:"id"`
-}
-
-// An AddressSource is where an address may come from.
-// +kubebuilder:validation:XValidation:rule="has(self.prefix) != has(self.range)",message="exactly one of prefix and range must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.range)",message="range is not supported yet; use a prefix",fieldPath=".range"
-type AddressSource struct {
-	// Prefix to allocate from.
-	// +optional
-	Prefix *PrefixSource `json:"prefix,omitempty"`
-	// Range to allocate from. Not supported yet.
-	// +optional
-	Range *RangeSource `json:"range,omitempty"`
-}
-
 // A SlugReference names a NetBox object by its slug.
 type SlugReference struct {
 	// Slug of the object.
@@ -115,8 +28,12 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.from) || size(self.from) == 0",message="exactly one of from and address must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.adopt) || self.adopt != 'IfUnowned' || has(self.address)",message="adopt: IfUnowned goes with address; to adopt a record by its number use adopt: ExternalName and annotation crossplane.io/external-name",fieldPath=".adopt"
 // +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.prefixLength)",message="prefixLength goes with from; a fixed address has its mask in address",fieldPath=".prefixLength"
+// +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.vrf)",message="vrf goes with address; a source has its own, such as from[].prefix.vrf",fieldPath=".vrf"
+// +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.duplicates)",message="duplicates goes with address; an address that is allocated is nobody else's",fieldPath=".duplicates"
+// +kubebuilder:validation:XValidation:rule="!has(self.duplicates) || self.duplicates != 'SharedRole' || (has(self.role) && self.role in ['anycast', 'vip', 'vrrp', 'hsrp', 'glbp', 'carp'])",message="duplicates: SharedRole needs a role that addresses share: anycast, vip, vrrp, hsrp, glbp or carp",fieldPath=".duplicates"
 type NetBoxIPAddressParameters struct {
-	// From lists sources; the first that can serve wins.
+	// From lists sources; the first that can serve wins. Those that couldn't, and why, are in status.atProvider.sources.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -126,9 +43,18 @@ type NetBoxIPAddressParameters struct {
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
 	Address string `json:"address,omitempty"`
-	// VRF of a fixed address; the global table where absent.
+	// VRF of a fixed address. Where absent, it's that of the prefix that holds the address, which may be in one table alone.
 	// +optional
 	VRF *VRFSelector `json:"vrf,omitempty"`
+	// Duplicates says what becomes of a fixed address that another record in the same table has, too: Refuse (the default),
+	// SharedRole (fine where both have a role that addresses share, such as anycast or vip), or Allow (fine where NetBox takes it).
+	// +optional
+	Duplicates Duplicates `json:"duplicates,omitempty"`
+	// PrefixLength is the mask of an allocated address, such as 32; the prefix's or range's own where absent. It can't be shorter.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	PrefixLength int32 `json:"prefixLength,omitempty"`
 	// Status of the address in NetBox, such as active or reserved.
 	// +optional
 	// +kubebuilder:default=active
@@ -190,16 +116,6 @@ type NetBoxIPAddressParameters struct {
 	WhenLost LostPolicy `json:"whenLost,omitempty"`
 }
 
-// A PrefixObservation is the prefix that an address was allocated from.
-type PrefixObservation struct {
-	// ID in NetBox.
-	// +optional
-	ID int64 `json:"id,omitempty"`
-	// CIDR of the prefix.
-	// +optional
-	CIDR string `json:"cidr,omitempty"`
-}
-
 // A VRFObservation is the VRF of an address.
 type VRFObservation struct {
 	// ID in NetBox.
@@ -227,6 +143,14 @@ type NetBoxIPAddressObservation struct {
 	// Prefix that the address was allocated from.
 	// +optional
 	Prefix *PrefixObservation `json:"prefix,omitempty"`
+	// Range that the address was allocated from.
+	// +optional
+	Range *RangeObservation `json:"range,omitempty"`
+	// Sources that were tried, in their order, while the address waits for one, or where some had to be skipped.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Sources []SourceObservation `json:"sources,omitempty"`
 	// VRF of the address; absent for the global table.
 	// +optional
 	VRF *VRFObservation `json:"vrf,omitempty"`
@@ -278,7 +202,7 @@ type NetBoxIPAddressStatus struct {
 // +kubebuilder:printcolumn:name="REASON",type="string",priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 
-// A NetBoxIPAddress is one address: allocated from a prefix, or fixed. Its external name is the
+// A NetBoxIPAddress is one address: allocated from a prefix or range, or fixed. Its external name is the
 // record's id in NetBox.
 type NetBoxIPAddress struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -151,10 +151,9 @@ func taken(s v1alpha1.Subnet, prefix netip.Prefix, addr netip.Addr) string {
 	return ""
 }
 
-// vrfOf is the VRF of the prefix that an address is in, else that of the first prefix: a given address must not land in another
-// VRF than an allocated one.
+// vrfOf is the VRF of the prefix that an address is in, else that of the first source: a given address must not land in another
+// VRF than an allocated one. Nil leaves it to the prefix in NetBox that holds the address.
 func vrfOf(sources []v1alpha1.AddressSource, addr netip.Addr) *v1alpha1.VRFSelector {
-	var first *v1alpha1.PrefixSource
 	for _, s := range sources {
 		if s.Prefix == nil {
 			continue
@@ -162,12 +161,24 @@ func vrfOf(sources []v1alpha1.AddressSource, addr netip.Addr) *v1alpha1.VRFSelec
 		if prefix, err := netip.ParsePrefix(s.Prefix.CIDR); err == nil && prefix.Contains(addr) {
 			return s.Prefix.VRF
 		}
-		if first == nil {
-			first = s.Prefix
-		}
 	}
-	if first == nil {
+	if len(sources) == 0 {
 		return nil
 	}
-	return first.VRF
+	return sourceVRF(sources[0])
+}
+
+// sourceVRF is the VRF that a source names.
+func sourceVRF(s v1alpha1.AddressSource) *v1alpha1.VRFSelector {
+	switch {
+	case s.Prefix != nil && s.Prefix.Filter != nil:
+		return s.Prefix.Filter.VRF
+	case s.Prefix != nil:
+		return s.Prefix.VRF
+	case s.Range != nil && s.Range.Filter != nil:
+		return s.Range.Filter.VRF
+	case s.Range != nil:
+		return s.Range.VRF
+	}
+	return nil
 }

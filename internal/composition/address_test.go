@@ -172,7 +172,7 @@ func TestPlanAddress(t *testing.T) {
 		},
 		"VRFOfARange": {
 			reason:  "a range has no VRF of its own",
-			network: network(subnet("10.77.0.0/24", netbox, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: 12}})), given: "10.77.0.200",
+			network: network(subnet("10.77.0.0/24", netbox, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: new(int64(12))}})), given: "10.77.0.200",
 			want: &addressPlan{configRef: netbox, address: "10.77.0.200/24"},
 		},
 	}

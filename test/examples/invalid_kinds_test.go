@@ -17,8 +17,18 @@ func TestInvalidAddress(t *testing.T) {
 		return of("NetBoxIPAddress", reason, `{spec: {forProvider: `+edit+`}}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Filter": ip("filters come later", `{from: [{prefix: {filter: {site: fra1}}}]}`, "spec.forProvider.from[0].prefix.filter: Invalid value"),
-		"Range":  ip("ranges come later", `{from: [{range: {id: 12}}]}`, "range is not supported yet; use a prefix"),
+		"EmptyFilter": ip("a filter that says nothing is all prefixes", `{from: [{prefix: {filter: {}}}]}`, "a filter must say something: site, role"),
+		"FilterVRF":   ip("a filter has its own VRF", `{from: [{prefix: {filter: {role: nodes}, vrf: {name: prod}}}]}`, "vrf goes into filter: filter.vrf"),
+		"EmptyRange":  ip("a range is named one way", `{from: [{range: {}}]}`, "exactly one of id, start and filter must be set"),
+		"TwoRanges":   ip("and no two", `{from: [{range: {id: 12, start: 10.77.0.100/24}}]}`, "exactly one of id, start and filter must be set"),
+		"RangeMask":   ip("its start has a mask", `{from: [{range: {start: 10.77.0.100}}]}`, "start must be an address with its mask"),
+		"RangeFilter": ip("nor is a range chosen by nothing", `{from: [{range: {filter: {tags: []}}}]}`, "a filter must say something: role"),
+		"TwoTables":   ip("a table is named one way", `{from: [{prefix: {cidr: 10.77.0.0/24, vrf: {table: Global, name: prod}}}]}`, "exactly one of table, name, rd and id must be set"),
+		"Table":       ip("there's one table that is no VRF", `{from: [{prefix: {cidr: 10.77.0.0/24, vrf: {table: Local}}}]}`, `Unsupported value: "Local"`),
+		"FixedMask":   ip("a fixed address has its mask", `{from: null, address: 10.77.0.40/24, prefixLength: 32}`, "prefixLength goes with from"),
+		"VRFOfFrom":   ip("a source has its own VRF", `{vrf: {name: prod}}`, "vrf goes with address"),
+		"Twice":       ip("an allocated address is nobody else's", `{duplicates: Allow}`, "duplicates goes with address"),
+		"NotShared":   ip("addresses are shared by role", `{from: null, address: 10.77.0.40/24, role: loopback, duplicates: SharedRole}`, "duplicates: SharedRole needs a role that addresses share"),
 		"TwoHolders": ip("an interface is of one thing", `{assignTo: {device: {name: a}, virtualMachine: {name: b}, interface: {name: eno1}}}`,
 			"exactly one of device, virtualMachine and hostRef (or hostSelector) must be set"),
 		"NoHolder":    ip("names of interfaces aren't unique", `{assignTo: {interface: {name: eno1}}}`, "only an interface.mac may stand alone"),

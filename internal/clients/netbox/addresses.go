@@ -9,28 +9,32 @@ import (
 	"net/url"
 )
 
-// Allocate takes the first free address of a prefix: one POST of a single object with the marker in
-// it. NetBox allocates under one lock, and validates the marker's uniqueness inside it.
+// Allocate takes the first free address of a prefix or range: one POST of a single object with the marker in
+// it. NetBox allocates under one lock, and validates the marker's uniqueness inside it. NetBoxes before 4.5.1 ignore
+// Request.PrefixLength, and what they do with it in a range isn't known: the address may have its parent's mask all the same.
 //
 // KindFull: nothing is free; NetBox says so before it looks at the marker. KindMarkerTaken and
 // KindUnknownOutcome: look by marker before anything else. A 201 that isn't what was asked for is
 // taken back, and told as KindUnexpected or KindMarkerField.
-func (c *Client) Allocate(ctx context.Context, p Prefix, r Request) (IPAddress, error) {
+func (c *Client) Allocate(ctx context.Context, p Parent, r Request) (IPAddress, error) {
 	k := call{
-		op: "allocate an address in prefix", subject: p.Prefix.String(), method: http.MethodPost,
-		path: fmt.Sprintf("ipam/prefixes/%d/available-ips/", p.ID), want: http.StatusCreated,
+		op: fmt.Sprintf("allocate an address in %s", p.Kind), subject: p.CIDR(), method: http.MethodPost,
+		path: p.path("available-ips/"), want: http.StatusCreated,
+	}
+	if p.Kind == ParentRange {
+		r.PrefixLength = 0
 	}
 	ip, err := c.create(ctx, k, r, "", 0)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict {
 		e.Kind, e.Reason = KindFull, "no address of it is free"
 	}
 	if IsNotFound(err) {
-		c.prefixes.forget()
+		c.parents.forget()
 	}
 	if err != nil {
 		return IPAddress{}, err
 	}
-	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, p.VRF, p.Prefix.Contains(ip.Address.Addr())))
+	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, p.VRF, p.Contains(ip.Address.Addr())))
 }
 
 // Create makes a record for one given address. KindInvalid with field address, or KindMarkerTaken,
@@ -105,7 +109,7 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 	if wrong == "" {
 		return ip, nil
 	}
-	c.prefixes.forget()
+	c.parents.forget()
 	kind := KindUnexpected
 	if wrong == "marker" {
 		kind = KindMarkerField

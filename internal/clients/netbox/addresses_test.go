@@ -12,8 +12,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-func prefix(s string) netbox.Prefix {
-	return netbox.Prefix{ID: 20, Prefix: netip.MustParsePrefix(s)}
+func prefix(s string) netbox.Parent {
+	return netbox.Parent{Kind: netbox.ParentPrefix, ID: 20, Prefix: netip.MustParsePrefix(s)}
 }
 
 func TestAllocate(t *testing.T) {

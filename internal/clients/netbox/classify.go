@@ -108,15 +108,20 @@ func (r reply) badRequest(k call) *Error {
 func sentFields() []string {
 	return []string{
 		allFields, "address", "assigned_object_id", "assigned_object_type", "comments", "custom_fields", "description", "dns_name",
-		"filter_logic", "name", "object_types", "oob_ip", "primary_ip4", "primary_ip6", "role", "status", "tags", "tenant", "type",
-		"unique", "vrf", "vrf_id",
+		"filter_logic", "name", "object_types", "oob_ip", "prefix_length", "primary_ip4", "primary_ip6", "role", "site", "status", "tag",
+		"tags", "tenant", "type", "unique", "vrf", "vrf_id",
 	}
 }
 
-// refusedFields returns, sorted, the keys of a 400 that we know.
+// refusedFields returns, sorted, the keys of a 400 that we know. Some are lists of one object, though one object was sent (345).
 func refusedFields(body []byte) []string {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(body, &m) != nil {
+	var l []map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(body, &m) == nil:
+	case json.Unmarshal(body, &l) == nil && len(l) == 1:
+		m = l[0]
+	default:
 		return nil
 	}
 	var out []string

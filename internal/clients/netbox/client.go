@@ -95,8 +95,8 @@ type Client struct {
 	// releases is the proof of the release field.
 	releases proof
 	view     *view
-	// prefixes found lately.
-	prefixes *memo[prefixKey, Prefix]
+	// parents found lately: prefixes and ranges.
+	parents *memo[parentKey, []Parent]
 	// holders and interfaces of addresses, seen lately.
 	holders    map[HolderKind]*roster[Holder]
 	interfaces map[HolderKind]*roster[Interface]
@@ -137,7 +137,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	return &Client{
 		base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight),
-		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), prefixes: newMemo[prefixKey, Prefix](o.now),
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), parents: newMemo[parentKey, []Parent](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
 		changes:    changeLog{now: o.now},

@@ -48,15 +48,6 @@ func (ip IPAddress) Unmarked(name string) bool {
 	return v == nil || v == ""
 }
 
-// A Prefix is the part of ipam/prefixes that we read.
-type Prefix struct {
-	ID     int64
-	Prefix netip.Prefix
-	// VRF is nil in the global table.
-	VRF    *VRF
-	Status string
-}
-
 // A VRF as records refer to it. Names need not be unique; RD may be "".
 type VRF struct {
 	ID       int64
@@ -212,24 +203,6 @@ func decodeIPAddress(b []byte) (IPAddress, error) {
 		Description: string(w.Description), Comments: string(w.Comments), Tags: w.Tags.slugs(), CustomFields: w.CustomFields,
 		Assigned: w.Object.place(string(w.ObjectType), int64(w.ObjectID)), LastUpdated: string(w.LastUpdated),
 	}, nil
-}
-
-// decodePrefix fails where there is no id or no prefix.
-func decodePrefix(b []byte) (Prefix, error) {
-	var w struct {
-		ID     id     `json:"id"`
-		Prefix text   `json:"prefix"`
-		VRF    ref    `json:"vrf"`
-		Status choice `json:"status"`
-	}
-	if err := json.Unmarshal(b, &w); err != nil {
-		return Prefix{}, fmt.Errorf("prefix isn't an object: %w", err)
-	}
-	p, err := netip.ParsePrefix(string(w.Prefix))
-	if err != nil || w.ID == 0 {
-		return Prefix{}, errors.New("prefix has no id or no prefix")
-	}
-	return Prefix{ID: int64(w.ID), Prefix: p, VRF: w.VRF.vrf(), Status: string(w.Status)}, nil
 }
 
 // decodeVRF fails where there is no id.

@@ -59,6 +59,8 @@ type Error struct {
 	Fields []string
 	// Reason says why and what to do, in our words.
 	Reason string
+	// Elsewhere says, of what wasn't found, what is known of it all the same: such as in which table it is.
+	Elsewhere string
 	// Err is the cause, for errors.Is; it is not shown, as it may quote the server.
 	Err error
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// memoTTL is how long a prefix that was found is believed to be so. A POST to one that isn't any more fails, or is taken back.
+// memoTTL is how long a prefix or range that was found is believed to be so. A POST to one that isn't any more fails, or is taken back.
 const memoTTL = time.Minute
 
 // A memo remembers for a while what was found. Failures are never remembered: what is made in NetBox is there at once.

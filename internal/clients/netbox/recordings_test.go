@@ -26,6 +26,8 @@ func recordings(t *testing.T) []recording {
 	t.Helper()
 	var out []recording
 	files, _ := filepath.Glob("testdata/*.jsonl")
+	sources, _ := filepath.Glob("testdata/sources/*.jsonl")
+	files = append(files, sources...)
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
@@ -142,7 +144,7 @@ func quotes(text string, answer []byte) bool {
 
 // TestRecordedRecords decodes every address and prefix that was ever answered.
 func TestRecordedRecords(t *testing.T) {
-	addresses, prefixes := 0, 0
+	addresses, prefixes, ranges := 0, 0, 0
 	for _, r := range recordings(t) {
 		path, _, _ := strings.Cut(r.Path, "?")
 		switch {
@@ -156,6 +158,12 @@ func TestRecordedRecords(t *testing.T) {
 				t.Errorf("%s: %+v, %v", r.Name, ip, err)
 			}
 			addresses++
+		case path == "/api/ipam/ip-ranges/" && r.Method == http.MethodGet:
+			p, err := decodePage(r.Answer, decodeRange)
+			if err != nil || p.Count < len(p.Items) {
+				t.Errorf("%s: %+v, %v", r.Name, p, err)
+			}
+			ranges++
 		case path == "/api/ipam/prefixes/" && isPage(r):
 			p, err := decodePage(r.Answer, decodePrefix)
 			if err != nil || p.Count < len(p.Items) && p.Count >= 0 {
@@ -164,8 +172,8 @@ func TestRecordedRecords(t *testing.T) {
 			prefixes++
 		}
 	}
-	if addresses < 100 || prefixes < 20 {
-		t.Errorf("only %d addresses and %d lists of prefixes were decoded", addresses, prefixes)
+	if addresses < 100 || prefixes < 20 || ranges < 10 {
+		t.Errorf("only %d addresses, %d lists of prefixes and %d of ranges were decoded", addresses, prefixes, ranges)
 	}
 }
 

@@ -17,6 +17,8 @@ type Request struct {
 	// Tenant and Tags are slugs.
 	Tenant string
 	Tags   []string
+	// PrefixLength is the mask of an address that is allocated; 0 is its parent's.
+	PrefixLength int
 	// CustomFields beside the marker, as JSON values.
 	CustomFields map[string]any
 	// Assigned is the interface that it's for; nil leaves it unassigned.
@@ -29,6 +31,8 @@ type Patch struct {
 	DNSName, Description *string
 	Comments             *string
 	Tenant               *string
+	// Address with another mask.
+	Address *string
 	// Tags replace all tags of the record, where not nil.
 	Tags []string
 	// CustomFields are merged by key; null clears one. The marker may be among them.
@@ -41,7 +45,7 @@ type Patch struct {
 // Empty says whether there is nothing to write. NetBox writes, and tells its webhooks, even {}.
 func (p Patch) Empty() bool {
 	return p.Status == nil && p.Role == nil && p.DNSName == nil && p.Description == nil &&
-		p.Comments == nil && p.Tenant == nil && p.Tags == nil && len(p.CustomFields) == 0 && p.Assigned == nil
+		p.Comments == nil && p.Tenant == nil && p.Address == nil && p.Tags == nil && len(p.CustomFields) == 0 && p.Assigned == nil
 }
 
 // slug is how tags and tenants are named. A name beside it would have to match too.
@@ -75,6 +79,9 @@ func (r Request) body(field, address string, vrf int64) map[string]any {
 	if vrf != 0 {
 		m["vrf"] = vrf
 	}
+	if r.PrefixLength != 0 {
+		m["prefix_length"] = r.PrefixLength
+	}
 	if r.Tenant != "" {
 		m["tenant"] = slug(r.Tenant)
 	}
@@ -101,7 +108,7 @@ func (p Patch) body() map[string]any {
 	m := map[string]any{}
 	for key, value := range map[string]*string{
 		"status": p.Status, "role": p.Role, "dns_name": p.DNSName, "description": p.Description,
-		"comments": p.Comments,
+		"comments": p.Comments, "address": p.Address,
 	} {
 		if value != nil {
 			m[key] = *value

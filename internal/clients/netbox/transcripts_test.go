@@ -34,23 +34,26 @@ type transcript struct {
 	Answer        json.RawMessage   `json:"answer"`
 }
 
+// transcripts are those that the emulator plays too, and those of sources.
 func transcripts(tb testing.TB, version string) map[string]transcript {
 	tb.Helper()
-	f, err := os.Open(filepath.Join("testdata", version+".jsonl"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
 	out := map[string]transcript{}
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		var tr transcript
-		if err := json.Unmarshal(s.Bytes(), &tr); err != nil {
+	for _, folder := range []string{"testdata", "testdata/sources"} {
+		f, err := os.Open(filepath.Join(folder, version+".jsonl"))
+		if err != nil {
 			tb.Fatal(err)
 		}
-		number, _, _ := strings.Cut(tr.Name, "-")
-		out[number] = tr
+		defer func() { _ = f.Close() }()
+		s := bufio.NewScanner(f)
+		s.Buffer(nil, 1<<20)
+		for s.Scan() {
+			var tr transcript
+			if err := json.Unmarshal(s.Bytes(), &tr); err != nil {
+				tb.Fatal(err)
+			}
+			number, _, _ := strings.Cut(tr.Name, "-")
+			out[number] = tr
+		}
 	}
 	return out
 }

@@ -38,6 +38,13 @@ func (k call) failed(kind Kind, reason string, cause error) *Error {
 	return &Error{Kind: kind, Op: k.op, Subject: k.subject, Reason: reason, Err: cause}
 }
 
+// elsewhere words what isn't there, and what is known of it all the same.
+func (k call) elsewhere(words string, cause error) *Error {
+	e := k.failed(KindNotFound, words, cause)
+	e.Elsewhere = words
+	return e
+}
+
 // writes says whether the call changes NetBox, so that a lost answer has an unknown outcome.
 func (k call) writes() bool { return k.method != http.MethodGet }
 

@@ -71,7 +71,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 		e.record = &ip
 		return nil
 	case ownerRestored, ownerOther, ownerCluster:
-		return takenError{e.plan.address.String(), nil}
+		return takenError{address: e.plan.address.String(), by: e.ownerWordsOf(ip), url: ip.URL}
 	case ownerReleased, ownerNobody:
 	}
 	if err := e.adoptable(mg.Spec.ForProvider, ip); err != nil {

@@ -29,20 +29,25 @@ type NetBox interface {
 // Reader is what Observe uses.
 type Reader interface {
 	Preflight(ctx context.Context) (netbox.Preflight, error)
-	FindPrefix(ctx context.Context, cidr string, vrf netbox.VRFRef) (netbox.Prefix, error)
-	GetPrefix(ctx context.Context, number int64) (netbox.Prefix, error)
-	HasFree(ctx context.Context, p netbox.Prefix) (bool, error)
+	FindPrefix(ctx context.Context, cidr string, vrf netbox.VRFRef) (netbox.Parent, error)
+	FindPrefixes(ctx context.Context, f netbox.Filter) ([]netbox.Parent, error)
+	GetPrefix(ctx context.Context, number int64) (netbox.Parent, error)
+	FindRange(ctx context.Context, start string, vrf netbox.VRFRef) (netbox.Parent, error)
+	FindRanges(ctx context.Context, f netbox.Filter) ([]netbox.Parent, error)
+	GetRange(ctx context.Context, number int64) (netbox.Parent, error)
+	FindAround(ctx context.Context, a netip.Addr, vrf netbox.VRFRef) (netbox.Parent, error)
+	FindHost(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
+	Usage(ctx context.Context, p netbox.Parent) (netbox.Usage, error)
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
 	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
-	FindHost(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
 }
 
 // Writer is what Create, Update and Delete use.
 type Writer interface {
 	CreateMarkerField(ctx context.Context) error
-	Allocate(ctx context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error)
+	Allocate(ctx context.Context, p netbox.Parent, r netbox.Request) (netbox.IPAddress, error)
 	Create(ctx context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error)
 	Patch(ctx context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error)
 	Adopt(ctx context.Context, ip netbox.IPAddress, marker string, p netbox.Patch) (netbox.IPAddress, error)
@@ -69,6 +74,8 @@ type Options struct {
 	Kube client.Reader
 	// Recorder is told what was changed by others in NetBox, of adoptions, losses, and what became of released addresses; nil tells nobody.
 	Recorder event.Recorder
+	// Warn tells the owner of a provider config what he should know before it's trouble; nil isn't told.
+	Warn func(of config.Identity, message string)
 	// ClusterID is the first part of every marker.
 	ClusterID string
 	// Failpoint is called with "netbox-after-post" between a record's creation or adoption and its recording, and with
@@ -87,8 +94,10 @@ type Connector struct {
 	Options
 
 	failures *failures
-	// origins are the prefixes that addresses were just taken from, until status says so: Create can't.
-	origins *notes[netbox.Prefix]
+	// origins say where addresses were just taken from, until status does: Create can't.
+	origins *notes[origin]
+	// stocks are what is known of sources.
+	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
 	// unkept are the updates that NetBox accepted and didn't keep.
@@ -116,9 +125,12 @@ func NewConnector(o Options) *Connector {
 	if o.Saw == nil {
 		o.Saw = func(config.Identity, string) {}
 	}
+	if o.Warn == nil {
+		o.Warn = func(config.Identity, string) {}
+	}
 	return &Connector{
-		Options: o, failures: newFailures(), origins: newNotes[netbox.Prefix](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(),
-		losses: newNotes[culprit](),
+		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
+		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(), losses: newNotes[culprit](),
 	}
 }
 
@@ -128,6 +140,7 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: mg.Spec.ForProvider.DNSName}
 	if untouched(mg) {
 		c.failures.forget(mg.GetUID())
+		c.stocks.leave(mg.GetUID())
 		return e, nil
 	}
 	cfg, err := c.Resolve(ctx, mg)
@@ -135,7 +148,7 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), note: noteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
-		e.of = cfg.Identity
+		e.of, e.warnBelow = cfg.Identity, warnBelow(cfg.Config)
 		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg, c.ClusterID))
 	}
 	if err == nil {
@@ -145,6 +158,16 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		return nil, errors.Wrap(err, "cannot resolve the provider config")
 	}
 	return nil, e.trouble(mg, err)
+}
+
+// defaultWarnBelow is in percent, where the API server didn't fill one in.
+const defaultWarnBelow = 10
+
+func warnBelow(c v1alpha1.NetBoxConfig) int32 {
+	if c.WarnBelow == nil {
+		return defaultWarnBelow
+	}
+	return *c.WarnBelow
 }
 
 // untouched says that nothing of a resource that is being deleted can be in NetBox: the managed reconciler records the intention

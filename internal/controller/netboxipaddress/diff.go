@@ -15,7 +15,8 @@ import (
 func diff(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, field, marker string, got netbox.IPAddress) netbox.Patch {
 	want := requestOf(p, policy, marker)
 	patch := netbox.Patch{
-		Status: change(want.Status, got.Status), Tenant: change(want.Tenant, got.Tenant), Tags: missingTags(want.Tags, got.Tags),
+		Address: maskOf(p, got.Address),
+		Status:  change(want.Status, got.Status), Tenant: change(want.Tenant, got.Tenant), Tags: missingTags(want.Tags, got.Tags),
 		Role: exactly(p.Role, got.Role), Description: exactly(p.Description, got.Description), Comments: exactly(p.Comments, got.Comments),
 	}
 	if canonical(want.DNSName) != canonical(got.DNSName) {
@@ -110,7 +111,7 @@ const (
 func words(p netbox.Patch) string {
 	var out []string
 	for name, changed := range map[string]bool{
-		"status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
+		"address": p.Address != nil, "status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
 		"comments": p.Comments != nil, "tenant": p.Tenant != nil, "tags": p.Tags != nil, wordCustomFields: len(p.CustomFields) > 0,
 		wordAssignTo: p.Assigned != nil,
 	} {

@@ -128,7 +128,7 @@ func (e *external) differences(p v1alpha1.NetBoxIPAddressParameters, patch netbo
 		want  *string
 		found string
 	}{
-		{"status", patch.Status, got.Status}, {"role", patch.Role, got.Role}, {"dnsName", patch.DNSName, got.DNSName},
+		{"address", patch.Address, got.Address.String()}, {"status", patch.Status, got.Status}, {"role", patch.Role, got.Role}, {"dnsName", patch.DNSName, got.DNSName},
 		{"description", patch.Description, got.Description}, {"comments", patch.Comments, got.Comments}, {"tenant", patch.Tenant, got.Tenant},
 	} {
 		byPolicy := f.name == "tenant" && (p.Tenant == nil || (f.want != nil && *f.want != p.Tenant.Slug))
@@ -154,6 +154,8 @@ func without(p netbox.Patch, fields []v1alpha1.FieldDrift) netbox.Patch {
 	p.CustomFields = maps.Clone(p.CustomFields)
 	for _, f := range fields {
 		switch f.Field {
+		case "address":
+			p.Address = nil
 		case "status":
 			p.Status = nil
 		case "role":

@@ -24,6 +24,8 @@ type external struct {
 	of        config.Identity
 	grant     grant
 	inputs    inputs
+	// warnBelow is the part of a source, in percent, below which its owner is warned.
+	warnBelow int32
 	// settings change whenever what Create depends on does.
 	settings string
 
@@ -33,6 +35,8 @@ type external struct {
 	plan   plan
 	// unasked says that the marker wasn't looked for.
 	unasked bool
+	// recordless says that it waits for space and was found to have no record, so that none is looked for.
+	recordless bool
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
@@ -55,7 +59,8 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	settled, err := e.glance(ctx, mg)
-	if err == nil && !settled {
+	e.recordless = e.connector.stocks.recordless(mg.GetUID(), e.settings)
+	if err == nil && !settled && !e.recordless {
 		err = e.find(ctx, mg)
 	}
 	if err != nil {
@@ -70,6 +75,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if meta.WasDeleted(mg) {
 		e.connector.failures.forget(mg.GetUID())
 		e.connector.losses.forget(mg.GetUID())
+		e.connector.stocks.leave(mg.GetUID())
 		return managed.ExternalObservation{}, nil
 	}
 	err = e.decide(ctx, mg)
@@ -112,8 +118,12 @@ func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 func (e *external) held(mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
 	e.tellLost(mg, sentence(err, e.inputs))
 	t := e.trouble(mg, err)
+	e.showWaiting(mg, t)
 	if !waits(t.reason) {
 		return managed.ExternalObservation{}, t
+	}
+	if !e.recordless {
+		e.connector.stocks.foundNone(mg.GetUID())
 	}
 	// Saying that it exists keeps Create from being called. An error would, too, but each one makes the next look later, and
 	// keeps it late after the cause has gone.
@@ -134,8 +144,9 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		}
 		return e.held(mg, err)
 	}
-	before := mg.Status.AtProvider.Prefix
-	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before, *e.record))
+	before := mg.Status.AtProvider
+	mg.Status.AtProvider = observation(*e.record, nil)
+	e.showOrigin(ctx, mg, &mg.Status.AtProvider, before)
 	mg.SetConditions(xpv2.Available())
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
@@ -147,14 +158,17 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	meta.SetExternalName(mg, name)
 	if meta.WasDeleted(mg) {
 		e.connector.origins.forget(mg.GetUID())
+		e.connector.stocks.leave(mg.GetUID())
 		e.connector.unkept.forget(mg.GetUID())
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
 	before := mg.Status.AtProvider
-	mg.Status.AtProvider = observation(*e.record, prefixOf(e.knownSources(ctx, mg), before.Prefix, *e.record))
+	mg.Status.AtProvider = observation(*e.record, nil)
+	e.showOrigin(ctx, mg, &mg.Status.AtProvider, before)
 	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = before.Assigned, before.Drift
+	showServed(mg)
 	var err error
 	if e.todo, err = e.consider(ctx, mg); err == nil {
 		err = e.unkept(mg, e.todo.words())
@@ -171,9 +185,6 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 
 // diff is what must be written, where all that is asked for is supported and allowed.
 func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
-	if field := unsupported(p); field != "" {
-		return netbox.Patch{}, unsupportedError{field}
-	}
 	policy, ok := e.grant.policy(e.record.Address, p.DNSName)
 	if !ok {
 		return netbox.Patch{}, e.notAllowed(e.record.Address, p.DNSName)
@@ -194,7 +205,9 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
 	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
-		e.connector.made.put(mg.GetUID(), observation(ip, prefixOf(e.knownSources(ctx, mg), nil, ip)))
+		o := observation(ip, nil)
+		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})
+		e.connector.made.put(mg.GetUID(), o)
 	}
 	return managed.ExternalCreation{}, nil
 }
@@ -206,6 +219,7 @@ func (c *Connector) Made(mg *v1alpha1.NetBoxIPAddress) bool {
 	if ok {
 		mg.Status.AtProvider = o
 		mg.SetConditions(xpv2.Available())
+		showServed(mg)
 	}
 	return ok
 }

@@ -68,9 +68,9 @@ func TestObserve(t *testing.T) {
 		})}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NotThisFixed": {"nor by one address", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.78.0.9/24" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NameLater":    {"a DNS name that isn't allowed, on an address that is there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = "a.evil" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"good"}}}, managed.ExternalObservation{}, "Available", "NotAllowed", "5"},
-		"Range": {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
-			p.From = []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: 1}}}
-		})}, nil, managed.ExternalObservation{}, "NotSupported", "NotSupported", ""},
+		"NoRange": {"a range that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+			p.From = []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: new(int64(1))}}}
+		})}, nil, exists, "NotFound", "", ""},
 		"Empty": {"admission refuses it, and so do we", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = nil })}, nil, managed.ExternalObservation{}, "Invalid", "Invalid", ""},
 		"FixedNoVRF": {"a VRF that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From, p.Address, p.VRF = nil, "10.77.0.9/24", &v1alpha1.VRFSelector{Name: "x"}

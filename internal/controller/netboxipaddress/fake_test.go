@@ -31,9 +31,14 @@ const (
 // A fakeNetBox has records and prefixes, fails where fail says so, and writes down the calls.
 type fakeNetBox struct {
 	field    netbox.FieldState
-	prefixes []netbox.Prefix
-	vrfs     []netbox.VRF
-	records  []netbox.IPAddress
+	prefixes []netbox.Parent
+	ranges   []netbox.Parent
+	// masks says that it takes Request.PrefixLength, as 4.5.1 and later do.
+	masks bool
+	// loose says that it takes several records of one address.
+	loose   bool
+	vrfs    []netbox.VRF
+	records []netbox.IPAddress
 	// seen is what a look at all records showed, some time ago.
 	seen []netbox.IPAddress
 	full []int64
@@ -75,34 +80,6 @@ func (f *fakeNetBox) CreateMarkerField(context.Context) error {
 	return f.call("CreateMarkerField")
 }
 
-func (f *fakeNetBox) FindPrefix(_ context.Context, cidr string, vrf netbox.VRFRef) (netbox.Prefix, error) {
-	if err := f.call("FindPrefix"); err != nil {
-		return netbox.Prefix{}, err
-	}
-	for _, p := range f.prefixes {
-		if p.Prefix.String() == cidr && vrf.Global() == (p.VRF == nil) {
-			return p, nil
-		}
-	}
-	return netbox.Prefix{}, kind(netbox.KindNotFound)
-}
-
-func (f *fakeNetBox) GetPrefix(_ context.Context, number int64) (netbox.Prefix, error) {
-	if err := f.call("GetPrefix"); err != nil {
-		return netbox.Prefix{}, err
-	}
-	for _, p := range f.prefixes {
-		if p.ID == number {
-			return p, nil
-		}
-	}
-	return netbox.Prefix{}, kind(netbox.KindNotFound)
-}
-
-func (f *fakeNetBox) HasFree(_ context.Context, p netbox.Prefix) (bool, error) {
-	return !slices.Contains(f.full, p.ID), f.call("HasFree")
-}
-
 func (f *fakeNetBox) FindVRF(_ context.Context, ref netbox.VRFRef) (netbox.VRF, error) {
 	if err := f.call("FindVRF"); err != nil {
 		return netbox.VRF{}, err
@@ -115,18 +92,24 @@ func (f *fakeNetBox) FindVRF(_ context.Context, ref netbox.VRFRef) (netbox.VRF, 
 	return netbox.VRF{}, kind(netbox.KindNotFound)
 }
 
-func (f *fakeNetBox) Allocate(_ context.Context, p netbox.Prefix, r netbox.Request) (netbox.IPAddress, error) {
+func (f *fakeNetBox) Allocate(_ context.Context, p netbox.Parent, r netbox.Request) (netbox.IPAddress, error) {
 	if err := f.call("Allocate"); err != nil {
 		return netbox.IPAddress{}, err
 	}
 	if slices.Contains(f.full, p.ID) {
 		return netbox.IPAddress{}, kind(netbox.KindFull)
 	}
-	a := p.Prefix.Addr().Next()
+	a, bits := p.Prefix.Addr().Next(), p.Prefix.Bits()
+	if p.Kind == netbox.ParentRange {
+		a = p.First
+	}
+	if f.masks && r.PrefixLength != 0 {
+		bits = r.PrefixLength
+	}
 	for range f.records {
 		a = a.Next()
 	}
-	return f.add(netip.PrefixFrom(a, p.Prefix.Bits()), p.VRF, r, "Allocate")
+	return f.add(netip.PrefixFrom(a, bits), p.VRF, r, "Allocate")
 }
 
 func (f *fakeNetBox) Create(_ context.Context, address netip.Prefix, vrf *netbox.VRF, r netbox.Request) (netbox.IPAddress, error) {
@@ -134,7 +117,7 @@ func (f *fakeNetBox) Create(_ context.Context, address netip.Prefix, vrf *netbox
 		return netbox.IPAddress{}, err
 	}
 	for _, ip := range f.records {
-		if ip.Address.Addr() == address.Addr() {
+		if ip.Address.Addr() == address.Addr() && !f.loose {
 			return netbox.IPAddress{}, &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
 		}
 	}
@@ -219,6 +202,9 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 	if p.Tags != nil {
 		r.Tags = p.Tags
 	}
+	if p.Address != nil {
+		r.Address = netip.MustParsePrefix(*p.Address)
+	}
 	r.CustomFields = maps.Clone(r.CustomFields)
 	for name, v := range p.CustomFields {
 		if !slices.Contains(f.drops, name) {
@@ -236,7 +222,8 @@ func record(id int64, address, marker string) netbox.IPAddress {
 func newFake() *fakeNetBox {
 	return &fakeNetBox{
 		field:    netbox.FieldReady,
-		prefixes: []netbox.Prefix{{ID: 1, Prefix: netip.MustParsePrefix("10.77.0.0/24")}, {ID: 2, Prefix: netip.MustParsePrefix("10.78.0.0/24")}},
+		prefixes: []netbox.Parent{inPrefix(1, "10.77.0.0/24"), inPrefix(2, "10.78.0.0/24")},
+		ranges:   []netbox.Parent{inRange(12, "10.77.0.100/24", "10.77.0.109/24")},
 		vrfs:     []netbox.VRF{{ID: 3, Name: "prod"}},
 		rack:     aRack(),
 		fail:     map[string]error{}, lose: map[string]error{},
@@ -282,7 +269,8 @@ type harness struct {
 	events events
 	due    []time.Time
 	// crash is the failpoint at which the process ends.
-	crash string
+	crash  string
+	warned []string
 }
 
 // events are what people are told.
@@ -306,6 +294,7 @@ func newHarness(f *fakeNetBox) *harness {
 		Saw:       func(of config.Identity, version string) { h.saw = append(h.saw, string(of.UID)+" "+version) },
 		Kube:      kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(hosts()...).Build(),
 		Recorder:  &h.events,
+		Warn:      func(of config.Identity, message string) { h.warned = append(h.warned, of.Name+": "+message) },
 		ClusterID: "c1",
 		Failpoint: func(name string) {
 			h.points = append(h.points, name)

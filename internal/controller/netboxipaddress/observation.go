@@ -1,8 +1,6 @@
 package netboxipaddress
 
 import (
-	"net/netip"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
@@ -22,35 +20,12 @@ func observation(ip netbox.IPAddress, prefix *v1alpha1.PrefixObservation) v1alph
 	return o
 }
 
-// prefixOf is what status says of where an address came from: what it said before as long as that fits, else the first source
-// that fits, else nil. A CIDR alone says enough; its number is filled in where it's known.
-func prefixOf(sources []netbox.Prefix, before *v1alpha1.PrefixObservation, ip netbox.IPAddress) *v1alpha1.PrefixObservation {
-	if before != nil && before.ID != 0 {
-		if p, err := netip.ParsePrefix(before.CIDR); err == nil && p.Contains(ip.Address.Addr()) {
-			return before
-		}
-	}
-	for _, s := range sources {
-		if s.Prefix.Contains(ip.Address.Addr()) && sameTable(s.VRF, ip.VRF) {
-			return &v1alpha1.PrefixObservation{ID: s.ID, CIDR: s.Prefix.String()}
-		}
-	}
-	return nil
-}
-
-func sameTable(a, b *netbox.VRF) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.ID == b.ID
-}
-
-// vrfRef is what a selector means; nil is the global table.
+// vrfRef is what a selector means; nil is any table.
 func vrfRef(s *v1alpha1.VRFSelector) netbox.VRFRef {
 	if s == nil {
 		return netbox.VRFRef{}
 	}
-	r := netbox.VRFRef{Name: s.Name, RD: s.RD}
+	r := netbox.VRFRef{Global: s.Table == v1alpha1.VRFGlobal, Name: s.Name, RD: s.RD}
 	if s.ID != nil {
 		r = netbox.VRFRef{ID: *s.ID}
 	}

@@ -32,15 +32,12 @@ func TestObservation(t *testing.T) {
 func TestPrefixOf(t *testing.T) {
 	ip := netbox.IPAddress{Address: netip.MustParsePrefix("10.77.0.11/24")}
 	inVRF := netbox.IPAddress{Address: ip.Address, VRF: &netbox.VRF{ID: 3}}
-	sources := []netbox.Prefix{
-		{ID: 1, Prefix: netip.MustParsePrefix("10.78.0.0/24")},
-		{ID: 2, Prefix: netip.MustParsePrefix("10.77.0.0/24"), VRF: &netbox.VRF{ID: 3}},
-		{ID: 3, Prefix: netip.MustParsePrefix("10.77.0.0/24")},
-	}
+	sources := []netbox.Parent{inPrefix(1, "10.78.0.0/24"), inPrefix(2, "10.77.0.0/24"), inPrefix(3, "10.77.0.0/24")}
+	sources[1].VRF = &netbox.VRF{ID: 3}
 	before := &v1alpha1.PrefixObservation{ID: 9, CIDR: "10.77.0.0/16"}
 	cases := map[string]struct {
 		reason  string
-		sources []netbox.Prefix
+		sources []netbox.Parent
 		before  *v1alpha1.PrefixObservation
 		ip      netbox.IPAddress
 		want    *v1alpha1.PrefixObservation
@@ -65,7 +62,8 @@ func TestVRFRef(t *testing.T) {
 		in   *v1alpha1.VRFSelector
 		want netbox.VRFRef
 	}{
-		"Global": {nil, netbox.VRFRef{}},
+		"Any":    {nil, netbox.VRFRef{}},
+		"Global": {&v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal}, netbox.VRFRef{Global: true}},
 		"Name":   {&v1alpha1.VRFSelector{Name: "prod"}, netbox.VRFRef{Name: "prod"}},
 		"RD":     {&v1alpha1.VRFSelector{RD: "65000:1"}, netbox.VRFRef{RD: "65000:1"}},
 		"ID":     {&v1alpha1.VRFSelector{ID: new(int64(3))}, netbox.VRFRef{ID: 3}},

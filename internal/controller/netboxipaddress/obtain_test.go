@@ -34,8 +34,10 @@ func TestCreate(t *testing.T) {
 		"Second":     {"the first source is full", func(f *fakeNetBox) { f.full = []int64{1} }, []edit{two}, nil, "10.78.0.1/24", []string{"Allocate", "Allocate"}, ""},
 		"AllFull":    {"all are", func(f *fakeNetBox) { f.full = []int64{1, 2} }, []edit{two}, nil, "", []string{"Allocate", "Allocate"}, "Exhausted"},
 		"Fixed":      {"a given address", nil, []edit{fixed}, nil, "10.77.0.40/24", []string{"Create"}, ""},
-		"FixedInVRF": {"in a VRF", nil, []edit{fixed, inVRF}, nil, "10.77.0.40/24", []string{"Create"}, ""},
-		"FixedTaken": {"which another has", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(9, "10.77.0.40/24", "x")} }, []edit{fixed}, nil, "", []string{"Create"}, "Conflict"},
+		"FixedInVRF": {"in a VRF", func(f *fakeNetBox) { f.prefixes[0].VRF = &netbox.VRF{ID: 3, Name: "prod"} }, []edit{fixed, inVRF}, nil, "10.77.0.40/24", []string{"Create"}, ""},
+		"FixedRaced": {"which another took between looking and asking", func(f *fakeNetBox) {
+			f.fail["Create"] = &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
+		}, []edit{fixed}, nil, "", []string{"Create"}, "Conflict"},
 		"Again":      {"the record is gone: the same address, no other", nil, []edit{named("5"), seen, restore}, nil, "10.77.0.200/24", []string{"Create"}, ""},
 		"FirstField": {"the field first", func(f *fakeNetBox) { f.field = netbox.FieldMissing }, nil, nil, "10.77.0.1/24", []string{"CreateMarkerField", "Allocate"}, ""},
 		"NoField": {"which the token may not make: nothing is allocated", func(f *fakeNetBox) {
@@ -142,11 +144,12 @@ func TestFullHeals(t *testing.T) {
 	if c := mg.GetCondition(xpv2.TypeReady); c.Reason != v1alpha1.ReasonExhausted || c.Message == "" {
 		t.Errorf("condition %+v", c)
 	}
-	f.fail["HasFree"] = kind(netbox.KindUnreachable)
+	h.now = h.now.Add(time.Minute)
+	f.fail["Usage"] = kind(netbox.KindUnreachable)
 	if _, err := h.connect(t, mg).Observe(t.Context(), mg); reasonOf(err) != "Unreachable" {
 		t.Errorf("and down: %v", err)
 	}
-	delete(f.fail, "HasFree")
+	delete(f.fail, "Usage")
 	f.full = nil
 	e = h.connect(t, mg)
 	if _, err := e.Observe(t.Context(), mg); err != nil {
@@ -162,9 +165,11 @@ func TestFullHeals(t *testing.T) {
 
 func TestFromWords(t *testing.T) {
 	got := fromWords(v1alpha1.NetBoxIPAddressParameters{From: []v1alpha1.AddressSource{
-		{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/24", VRF: &v1alpha1.VRFSelector{Name: "prod"}}}, {Prefix: &v1alpha1.PrefixSource{ID: new(int64(3))}}, {Range: &v1alpha1.RangeSource{ID: 1}},
+		{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/24", VRF: &v1alpha1.VRFSelector{Name: "prod"}}}, {Prefix: &v1alpha1.PrefixSource{ID: new(int64(3))}}, {Range: &v1alpha1.RangeSource{ID: new(int64(1))}},
+		{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{Site: "fra1", Tags: []string{"b", "a"}}}}, {Range: &v1alpha1.RangeSource{Start: "10.0.0.9/24"}},
+		{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{Family: v1alpha1.IPv6, VRF: &v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal}}}},
 	}})
-	if want := `prefix "10.77.0.0/24" of VRF "prod" and prefix number 3`; got != want {
+	if want := `prefix "10.77.0.0/24" of VRF "prod" and prefix number 3 and range number 1 and a prefix with "site fra1, tag a, tag b" and the range of any table that starts at "10.0.0.9/24" and a range with "family IPv6, global table"`; got != want {
 		t.Errorf("got %s", got)
 	}
 }

@@ -33,31 +33,21 @@ type (
 		id    int64
 		owner owner
 	}
-	// unsupportedError: a field that isn't supported yet.
-	unsupportedError struct{ field string }
 	// malformedError: parameters that contradict themselves.
 	malformedError struct{ why string }
 	// notAllowedError: what the policies don't leave to the namespace.
 	notAllowedError struct{ what, namespace string }
 	// nameError: the external name isn't a number.
 	nameError struct{ name string }
-	// takenError: the given address is another record's.
-	takenError struct {
-		address string
-		cause   error
-	}
 	// unkeptError: NetBox accepted an update and kept something else.
 	unkeptError struct{ what string }
 )
 
-func (e ownerError) Error() string       { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
-func (e unsupportedError) Error() string { return e.field + " is not supported yet" }
-func (e malformedError) Error() string   { return e.why }
-func (e notAllowedError) Error() string  { return e.what + " isn't allowed" }
-func (e nameError) Error() string        { return "not a NetBox id: " + e.name }
-func (e unkeptError) Error() string      { return "NetBox doesn't keep " + e.what }
-func (e takenError) Error() string       { return "address taken: " + e.address }
-func (e takenError) Unwrap() error       { return e.cause }
+func (e ownerError) Error() string      { return fmt.Sprintf("record %d belongs to %s", e.id, e.owner) }
+func (e malformedError) Error() string  { return e.why }
+func (e notAllowedError) Error() string { return e.what + " isn't allowed" }
+func (e nameError) Error() string       { return "not a NetBox id: " + e.name }
+func (e unkeptError) Error() string     { return "NetBox doesn't keep " + e.what }
 
 // inputs are what sentences name. Nothing secret is among them, and nothing of another namespace.
 type inputs struct {
@@ -77,6 +67,9 @@ func sentence(err error, in inputs) *trouble {
 	if t := wordedTrouble(err, in); t != nil {
 		return t
 	}
+	if t := elsewhereTrouble(err); t != nil {
+		return t
+	}
 	if t := ownTrouble(err, in); t != nil {
 		return t
 	}
@@ -92,19 +85,15 @@ func sentence(err error, in inputs) *trouble {
 // ownTrouble words what is decided here.
 func ownTrouble(err error, in inputs) *trouble {
 	var (
-		foreign     ownerError
-		unsupported unsupportedError
-		malformed   malformedError
-		notAllowed  notAllowedError
-		name        nameError
-		unkept      unkeptError
-		busy        takenError
+		foreign    ownerError
+		malformed  malformedError
+		notAllowed notAllowedError
+		name       nameError
+		unkept     unkeptError
 	)
 	switch {
 	case errors.As(err, &foreign):
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own%s", foreign.id, ownerWords(foreign.owner, in.field), adoptWords(foreign.owner)), err}
-	case errors.As(err, &unsupported):
-		return &trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("%s is not supported yet: take it out of spec.forProvider", unsupported.field), err}
 	case errors.As(err, &malformed):
 		return &trouble{v1alpha1.ReasonInvalid, "spec.forProvider is not usable: " + malformed.why, err}
 	case errors.As(err, &notAllowed):
@@ -113,8 +102,6 @@ func ownTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("external name %q is not a number, as NetBox's ids are: correct annotation crossplane.io/external-name, or take it off", name.name), err}
 	case errors.As(err, &unkept):
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s accepted a change of %s and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes", in.config, unkept.what), err}
-	case errors.As(err, &busy):
-		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("address %q is another record's in NetBox: ask for another address, or have it freed there; it is tried again", busy.address), err}
 	}
 	return nil
 }

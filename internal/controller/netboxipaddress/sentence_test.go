@@ -104,8 +104,7 @@ func TestSentence(t *testing.T) {
 			ownerError{5, ownerNobody}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
 		},
-		"Unsupported": {unsupportedError{"assignTo"}, v1alpha1.ReasonNotSupported, `assignTo is not supported yet: take it out of spec.forProvider`},
-		"Malformed":   {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
+		"Malformed": {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
 		"NotAllowed": {
 			notAllowedError{`prefix or address "10.78.0.0/24"`, "team-a"}, v1alpha1.ReasonNotAllowed,
 			`prefix or address "10.78.0.0/24" is not allowed for namespace "team-a" by the policies of ` + cfg + `: ask for what they allow, or ask their owner to extend them`,
@@ -119,8 +118,24 @@ func TestSentence(t *testing.T) {
 			`the NetBox of ` + cfg + ` accepted a change of customFields and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes`,
 		},
 		"TakenByOther": {
-			takenError{"10.77.0.40/24", boom}, v1alpha1.ReasonConflict,
+			takenError{address: "10.77.0.40/24", by: "another cluster", url: "https://n/9/"}, v1alpha1.ReasonConflict,
+			`address "10.77.0.40/24" is another record's in NetBox (of another cluster: https://n/9/): ask for another address, or have it freed there; it is tried again`,
+		},
+		"TakenHidden": {
+			takenError{address: "10.77.0.40/24", cause: boom}, v1alpha1.ReasonConflict,
 			`address "10.77.0.40/24" is another record's in NetBox: ask for another address, or have it freed there; it is tried again`,
+		},
+		"Outside": {
+			outsideError{"10.77.0.40", netbox.VRFRef{Global: true}, &netbox.Error{Elsewhere: `it is inside one of VRF "prod"`}}, v1alpha1.ReasonInvalid,
+			`address "10.77.0.40" is outside any prefix of the global table (it is inside one of VRF "prod"): create the prefix in NetBox, or ask for an address in one that is there`,
+		},
+		"Elsewhere": {
+			&netbox.Error{Kind: netbox.KindNotFound, Op: "find a prefix with", Subject: "role x", Elsewhere: "NetBox has no such role"}, v1alpha1.ReasonNotFound,
+			`cannot find a prefix with "role x": NetBox has no such role; correct spec.forProvider, or NetBox`,
+		},
+		"Full": {
+			fullError{sources: []string{`prefix "10.77.0.0/24" of VRF "a" (254 of 254 used)`, `range "b"`}, others: 2}, v1alpha1.ReasonExhausted,
+			`no address is free in prefix "10.77.0.0/24" of VRF "a" (254 of 254 used) and range "b" (2 that can't serve anyway are in status.atProvider.sources): free one in NetBox, or name another source; it goes on as soon as one is free`,
 		},
 		"Config": {&config.Error{Reason: v1alpha1.ReasonNotAllowed}, v1alpha1.ReasonNotAllowed, ""},
 		"Other":  {boom, v1alpha1.ReasonUnreachable, `cannot use ` + cfg + `: boom`},

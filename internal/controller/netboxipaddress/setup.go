@@ -61,11 +61,15 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Kube:      mgr.GetClient(),
 		Due:       sweeper.due,
 		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
+		Warn:      warner(o.Recorder(mgr, "netbox-sources")),
 		MaxAge:    maxAge(o.PollInterval),
 		ClusterID: o.ClusterID,
 		Failpoint: o.Fail,
 		Now:       o.Clock,
 	})
+	if err := keepStocks(mgr, o, c, wake); err != nil {
+		return err
+	}
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK:                       v1alpha1.NetBoxIPAddressGroupVersionKind,
 		Wake:                      wake,

@@ -106,7 +106,7 @@ func common(left, written netbox.Patch) netbox.Patch {
 		left    **string
 		written *string
 	}{
-		{&left.Status, written.Status}, {&left.Role, written.Role}, {&left.DNSName, written.DNSName},
+		{&left.Address, written.Address}, {&left.Status, written.Status}, {&left.Role, written.Role}, {&left.DNSName, written.DNSName},
 		{&left.Description, written.Description}, {&left.Comments, written.Comments}, {&left.Tenant, written.Tenant},
 	} {
 		if f.written == nil {

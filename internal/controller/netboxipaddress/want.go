@@ -12,19 +12,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// unsupported names the first field that is set and isn't supported yet, or "". Admission refuses these too.
-func unsupported(p v1alpha1.NetBoxIPAddressParameters) string {
-	for _, s := range p.From {
-		switch {
-		case s.Range != nil:
-			return "from[].range"
-		case s.Prefix != nil && s.Prefix.Filter != nil:
-			return "from[].prefix.filter"
-		}
-	}
-	return ""
-}
-
 // malformed says what is wrong with the parameters in themselves, or "".
 func malformed(p v1alpha1.NetBoxIPAddressParameters) string {
 	switch {
@@ -33,12 +20,7 @@ func malformed(p v1alpha1.NetBoxIPAddressParameters) string {
 	case p.Address != "" && !parses(p.Address):
 		return "address must be an address with its mask, such as 10.77.0.40/24"
 	}
-	for _, s := range p.From {
-		if s.Range == nil && (s.Prefix == nil || (s.Prefix.CIDR == "" && s.Prefix.ID == nil && s.Prefix.Filter == nil)) {
-			return "each entry of from must name a prefix by cidr or id"
-		}
-	}
-	return ""
+	return malformedSources(p)
 }
 
 func parses(s string) bool {
@@ -115,7 +97,7 @@ func tenantOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy
 func requestOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, marker string) netbox.Request {
 	return netbox.Request{
 		Marker: marker, Status: p.Status, Role: deref(p.Role), DNSName: p.DNSName, Description: deref(p.Description), Comments: deref(p.Comments),
-		Tenant: tenantOf(p, policy), Tags: p.Tags, CustomFields: valuesOf(p.CustomFields),
+		Tenant: tenantOf(p, policy), Tags: p.Tags, PrefixLength: int(p.PrefixLength), CustomFields: valuesOf(p.CustomFields),
 	}
 }
 

@@ -15,30 +15,27 @@ func from(cidr string) []v1alpha1.AddressSource {
 	return []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: cidr}}}
 }
 
-func TestUnsupportedAndMalformed(t *testing.T) {
+func TestMalformed(t *testing.T) {
 	type params = v1alpha1.NetBoxIPAddressParameters
 	cases := map[string]struct {
-		reason      string
-		in          params
-		unsupported string
-		malformed   bool
+		reason    string
+		in        params
+		malformed bool
 	}{
-		"Prefix":     {"a prefix", params{From: from("10.77.0.0/24")}, "", false},
-		"Address":    {"a fixed address", params{Address: "10.77.0.40/24"}, "", false},
-		"Delete":     {"the policy that there is", params{Address: "10.77.0.40/24", Release: &v1alpha1.ReleasePolicy{Policy: "Delete"}}, "", false},
-		"Range":      {"ranges come later", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: 1}}}}, "from[].range", false},
-		"Filter":     {"filters come later", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{}}}}}, "from[].prefix.filter", false},
-		"Neither":    {"nothing to go by", params{}, "", true},
-		"Both":       {"two things to go by", params{From: from("10.77.0.0/24"), Address: "10.77.0.40/24"}, "", true},
-		"NoMask":     {"no mask", params{Address: "10.77.0.40"}, "", true},
-		"EmptyEntry": {"an entry that names nothing", params{From: []v1alpha1.AddressSource{{}}}, "", true},
-		"EmptyOne":   {"a prefix that names nothing", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{}}}}, "", true},
+		"Prefix":     {"a prefix", params{From: from("10.77.0.0/24")}, false},
+		"Address":    {"a fixed address", params{Address: "10.77.0.40/24"}, false},
+		"Delete":     {"the policy that there is", params{Address: "10.77.0.40/24", Release: &v1alpha1.ReleasePolicy{Policy: "Delete"}}, false},
+		"Range":      {"a range", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: new(int64(1))}}}}, false},
+		"Filter":     {"a filter", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{}}}}}, false},
+		"EmptyRange": {"a range that names nothing", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{}}}}, true},
+		"Neither":    {"nothing to go by", params{}, true},
+		"Both":       {"two things to go by", params{From: from("10.77.0.0/24"), Address: "10.77.0.40/24"}, true},
+		"NoMask":     {"no mask", params{Address: "10.77.0.40"}, true},
+		"EmptyEntry": {"an entry that names nothing", params{From: []v1alpha1.AddressSource{{}}}, true},
+		"EmptyOne":   {"a prefix that names nothing", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{}}}}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := unsupported(tc.in); got != tc.unsupported {
-				t.Errorf("%s: unsupported %q, want %q", tc.reason, got, tc.unsupported)
-			}
 			if got := malformed(tc.in); (got != "") != tc.malformed {
 				t.Errorf("%s: malformed %q", tc.reason, got)
 			}

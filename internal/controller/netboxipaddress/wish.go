@@ -160,8 +160,6 @@ func (e *external) network() netip.Prefix {
 		return e.record.Address
 	case e.plan.address.IsValid():
 		return e.plan.address
-	case len(e.plan.sources) == 1:
-		return e.plan.sources[0].prefix.Prefix
 	}
-	return netip.Prefix{}
+	return e.plan.network()
 }

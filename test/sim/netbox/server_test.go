@@ -20,12 +20,12 @@ const (
 )
 
 // start gives a running NetBox with one prefix, one token, the marker field, and a client of it.
-func start(t *testing.T, version, network string) (*netbox.Server, *client.Client, client.Prefix) {
+func start(t *testing.T, version, network string) (*netbox.Server, *client.Client, client.Parent) {
 	t.Helper()
 	s := netbox.New(netbox.Options{Version: version})
 	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
 	s.AddMarkerField(field)
-	p := client.Prefix{ID: s.AddCIDR(network), Prefix: netip.MustParsePrefix(network)}
+	p := client.Parent{Kind: client.ParentPrefix, ID: s.AddCIDR(network), Prefix: netip.MustParsePrefix(network)}
 	if err := s.Start(""); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestFirstFree(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s, c, _ := start(t, "4.6.8", "10.0.0.0/8")
-			p := client.Prefix{Prefix: netip.MustParsePrefix(tc.network)}
+			p := client.Parent{Kind: client.ParentPrefix, Prefix: netip.MustParsePrefix(tc.network)}
 			p.ID = s.AddPrefix(netbox.Prefix{Prefix: p.Prefix, IsPool: tc.pool})
 			var got []string
 			for i := range len(tc.want) + 1 {

@@ -1,0 +1,37 @@
+package netbox
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+)
+
+// GetRange reads one IP range by its number. One that was found is remembered for a minute.
+func (c *Client) GetRange(ctx context.Context, number int64) (Parent, error) {
+	return c.getParent(ctx, Parent{Kind: ParentRange, ID: number}, decodeRange)
+}
+
+// FindRange returns the one IP range that begins with an address, given with its mask, in this table or in any. None is KindNotFound,
+// several are KindAmbiguous. One that was found is remembered for a minute.
+func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Parent, error) {
+	return one(c.parents.of(parentKey{kind: ParentRange, text: start, vrf: vrf}, func() ([]Parent, error) {
+		k := call{
+			op: "find in " + vrf.String() + " the range that starts at", subject: start,
+			method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
+		}
+		want, err := netip.ParsePrefix(start)
+		if err != nil {
+			return nil, invalid(k.op, start, "it must be an address with its mask, such as 10.77.0.100/24")
+		}
+		k.query = url.Values{"start_address": {want.String()}}
+		all, err := listAll(ctx, c, k, decodeRange)
+		if err != nil {
+			return nil, err
+		}
+		return chooseParent(k, vrf, slices.DeleteFunc(all, func(p Parent) bool {
+			return p.First != want.Addr() || p.Prefix != want.Masked()
+		}))
+	}))
+}

@@ -1,0 +1,94 @@
+package netbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// mostShown is the most free addresses that NetBox lists at once.
+const mostShown = 1000
+
+// A Usage is how full a parent is.
+type Usage struct {
+	// Size is how many addresses it can give in all, and Free how many of them aren't taken. Known says of each whether it's known:
+	// huge prefixes have no size, and of what is free beyond a thousand in a huge range only that is.
+	Size, Free int64
+	SizeKnown  bool
+	// AtLeast says that more than Free may be free.
+	AtLeast bool
+}
+
+// Used is how many addresses are taken, where that is known.
+func (u Usage) Used() (int64, bool) { return max(0, u.Size-u.Free), u.SizeKnown && !u.AtLeast }
+
+// Usage counts what is free in a parent just now. It needs the right to view addresses, and proves nothing about the next moment: only
+// Allocate takes one.
+//
+// Where at most a thousand can be free, NetBox lists them, with all its rules. Else the records are counted; what NetBox lists is
+// the answer all the same as soon as that count leaves less than a thousand.
+func (c *Client) Usage(ctx context.Context, p Parent) (Usage, error) {
+	u := Usage{}
+	u.Size, u.SizeKnown = p.Size()
+	if p.Kind == ParentPrefix && (!u.SizeKnown || u.Size > mostShown) {
+		taken, err := c.countIn(ctx, p)
+		if err != nil {
+			return u, err
+		}
+		if !u.SizeKnown {
+			u.Free, u.AtLeast = mostShown, true
+			return u, nil
+		}
+		if u.Free = u.Size - taken; u.Free > mostShown {
+			return u, nil
+		}
+	}
+	n, err := c.listFree(ctx, p)
+	u.Free, u.AtLeast = n, n >= mostShown && (!u.SizeKnown || u.Size > mostShown)
+	return u, err
+}
+
+// listFree counts the addresses that NetBox offers, up to a thousand.
+func (c *Client) listFree(ctx context.Context, p Parent) (int64, error) {
+	k := call{
+		op: fmt.Sprintf("look for free addresses in %s", p.Kind), subject: p.CIDR(), method: http.MethodGet,
+		path: p.path("available-ips/"), want: http.StatusOK, query: url.Values{"limit": {fmt.Sprint(mostShown)}},
+	}
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return 0, err
+	}
+	var free []json.RawMessage // a plain list, not a page (300)
+	if err := json.Unmarshal(a.body, &free); err != nil || free == nil {
+		return 0, k.failed(KindUnexpected, "its answer isn't a list", err)
+	}
+	return int64(len(free)), nil
+}
+
+// countIn counts the records in a prefix, in its own table.
+func (c *Client) countIn(ctx context.Context, p Parent) (int64, error) {
+	k := call{
+		op: "count the addresses in prefix", subject: p.CIDR(), method: http.MethodGet, path: "ipam/ip-addresses/", want: http.StatusOK,
+		query: url.Values{"parent": {p.Prefix.String()}, "limit": {"1"}, "fields": {"id,address"}},
+	}
+	inTable(k.query, p.VRF)
+	l, err := list(ctx, c, k, decodeIPAddress)
+	if err != nil {
+		return 0, err
+	}
+	if l.Count < 0 || len(l.Items) > 0 && !p.Prefix.Contains(l.Items[0].Address.Addr()) {
+		return 0, k.failed(KindUnexpected, "it doesn't count the addresses of a prefix", nil)
+	}
+	return int64(l.Count), nil
+}
+
+// inTable narrows a list to one table, nil being the global one.
+func inTable(q url.Values, vrf *VRF) {
+	ref := VRFRef{Global: true}
+	if vrf != nil {
+		ref = VRFRef{ID: vrf.ID}
+	}
+	ref.query(q)
+}

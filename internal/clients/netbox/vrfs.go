@@ -1,0 +1,121 @@
+package netbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A VRFRef says which table is meant: one field is set, or none, which is any table.
+type VRFRef struct {
+	ID       int64
+	Name, RD string
+	// Global is the table of addresses that are in no VRF.
+	Global bool
+}
+
+// Any says whether any table will do.
+func (v VRFRef) Any() bool { return v == VRFRef{} }
+
+// String describes the table for a person.
+func (v VRFRef) String() string {
+	switch {
+	case v.ID != 0:
+		return fmt.Sprintf("VRF number %d", v.ID)
+	case v.Name != "":
+		return fmt.Sprintf("VRF %q", v.Name)
+	case v.RD != "":
+		return fmt.Sprintf("VRF with RD %q", v.RD)
+	case v.Global:
+		return "the global table"
+	}
+	return "any table"
+}
+
+// Matches compares with what a record refers to, nil being the global table.
+func (v VRFRef) Matches(got *VRF) bool {
+	switch {
+	case v.Any():
+		return true
+	case got == nil:
+		return v.Global
+	case v.ID != 0:
+		return got.ID == v.ID
+	case v.Name != "":
+		return got.Name == v.Name
+	case v.RD != "":
+		return got.RD == v.RD
+	}
+	return false
+}
+
+// query narrows a list to the table, as far as NetBox can: ?vrf= takes an RD, answers 400 to an unknown one, and needs a right of its
+// own, so the rest is told by what the records themselves say.
+func (v VRFRef) query(q url.Values) {
+	switch {
+	case v.Global:
+		q.Set("vrf_id", "null")
+	case v.ID != 0:
+		q.Set("vrf_id", fmt.Sprint(v.ID))
+	}
+}
+
+// vrfNumber is what NetBox numbers a table; 0 is the global one.
+func vrfNumber(v *VRF) int64 {
+	if v == nil {
+		return 0
+	}
+	return v.ID
+}
+
+// tablesOf names the tables that parents are in, each once.
+func tablesOf(all []Parent) []string {
+	var out []string
+	for _, p := range all {
+		if w := p.table().String(); !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// FindVRF returns the one VRF that ref names. A ref by number isn't looked up.
+func (c *Client) FindVRF(ctx context.Context, ref VRFRef) (VRF, error) {
+	if ref.ID != 0 {
+		return VRF{ID: ref.ID}, nil
+	}
+	k := call{op: "find the VRF", subject: ref.Name, method: http.MethodGet, path: "ipam/vrfs/", want: http.StatusOK}
+	k.query = url.Values{"name": {ref.Name}}
+	if ref.Name == "" {
+		k.op, k.subject, k.query = "find the VRF with RD", ref.RD, url.Values{"rd": {ref.RD}}
+	}
+	all, err := listAll(ctx, c, k, decodeVRF)
+	if err != nil {
+		return VRF{}, err
+	}
+	return chooseVRF(k, ref, all)
+}
+
+func chooseVRF(k call, ref VRFRef, all []VRF) (VRF, error) {
+	var found []VRF
+	for _, v := range all {
+		if ref.Matches(&v) {
+			found = append(found, v)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return VRF{}, k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
+	case 1:
+		return found[0], nil
+	}
+	return VRF{}, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d of that name; name one by its rd or id", len(found)), nil)
+}
+
+// severalTables is what to do where something is in more tables than one.
+func severalTables(all []Parent) string {
+	return "it is in " + strings.Join(tablesOf(all), " and in ") + `: say vrf.table: Global, or name the VRF by its name, rd or id`
+}

@@ -1,0 +1,111 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// given plans for the one address that the spec names: in the table of the prefix that holds it, where nobody else has it.
+func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (plan, error) {
+	a, err := netip.ParsePrefix(p.Address)
+	if err != nil {
+		return plan{}, malformedError{err.Error()}
+	}
+	out := plan{address: a, duplicates: p.Duplicates}
+	if out.policy, err = e.allowed(a, p.DNSName); err != nil {
+		return out, err
+	}
+	if out.vrf, err = e.tableOf(ctx, a.Addr(), vrfRef(p.VRF)); err != nil {
+		return out, err
+	}
+	if p.Adopt == v1alpha1.AdoptIfUnowned {
+		return out, nil // Who has it is looked at there.
+	}
+	return out, e.free(ctx, out, deref(p.Role), 0)
+}
+
+// tableOf is the table of the prefix that holds an address; nil is the global one. An address outside any prefix belongs to no
+// network, and nobody would ever find it.
+func (e *external) tableOf(ctx context.Context, a netip.Addr, ref netbox.VRFRef) (*netbox.VRF, error) {
+	holder, err := e.netbox.FindAround(ctx, a, ref)
+	if err == nil {
+		return holder.VRF, nil
+	}
+	if !netbox.IsNotFound(err) {
+		return nil, err
+	}
+	if ref.Name != "" || ref.RD != "" {
+		// That there's no such VRF says more. Whether there is one takes a right that isn't needed otherwise.
+		if _, verr := e.netbox.FindVRF(ctx, ref); netbox.IsNotFound(verr) || netbox.IsAmbiguous(verr) || netbox.IsUnreachable(verr) {
+			return nil, verr
+		}
+	}
+	return nil, outsideError{address: a.String(), table: ref, cause: err}
+}
+
+// free says who else has the planned address, where that isn't wanted. Only those numbered below before count, where it isn't 0.
+func (e *external) free(ctx context.Context, p plan, role string, before int64) error {
+	if p.duplicates == v1alpha1.DuplicatesAllow {
+		return nil
+	}
+	all, err := e.netbox.FindHost(ctx, p.address.Addr(), p.vrf)
+	if err != nil {
+		return err
+	}
+	shared := p.duplicates == v1alpha1.DuplicatesSharedRole
+	for _, ip := range all {
+		switch {
+		case ip.Marker(e.inputs.field) == e.us.marker(), before != 0 && ip.ID > before, shared && sharesRole(role) && sharesRole(ip.Role):
+		default:
+			return takenError{address: p.address.String(), by: e.ownerWordsOf(ip), url: ip.URL, shared: shared}
+		}
+	}
+	return nil
+}
+
+// takenBy says who has the planned address, which NetBox refused.
+func (e *external) takenBy(ctx context.Context, cause error) error {
+	p := e.plan
+	p.duplicates = v1alpha1.DuplicatesRefuse
+	var t takenError
+	if err := e.free(ctx, p, "", 0); errors.As(err, &t) {
+		t.cause, t.shared = cause, e.plan.duplicates != "" && e.plan.duplicates != v1alpha1.DuplicatesRefuse
+		return t
+	}
+	return takenError{address: e.plan.address.String(), cause: cause} // Hidden from our token, or in a range marked as populated.
+}
+
+// sharesRole says that NetBox takes several records of one address with such a role.
+func sharesRole(role string) bool {
+	return slices.Contains([]string{"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}, role)
+}
+
+// ownerWordsOf says whose a record is, without naming anything of another namespace.
+func (e *external) ownerWordsOf(ip netbox.IPAddress) string {
+	switch e.whose(ip) {
+	case ownerOther, ownerRestored:
+		return "another resource of this cluster"
+	case ownerCluster:
+		return "another cluster"
+	case ownerNobody, ownerUs, ownerReleased:
+	}
+	return "somebody else"
+}
+
+// first makes sure that of two who made one address at the same time, in a table that lets them, the first one stays: the other takes
+// its own record back. What can't be looked at was looked at before.
+func (e *external) first(ctx context.Context, ip netbox.IPAddress, role string) error {
+	taken := e.free(ctx, e.plan, role, ip.ID)
+	if _, ok := taken.(takenError); !ok { //nolint:errorlint // As it was returned.
+		return nil
+	}
+	if err := e.netbox.Delete(ctx, ip, e.us.marker()); err != nil {
+		return err
+	}
+	return taken
+}

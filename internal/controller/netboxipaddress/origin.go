@@ -1,0 +1,125 @@
+package netboxipaddress
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// reasonServed is the reason of the source that gave an address.
+const reasonServed = "Served"
+
+// An origin is where an address was just taken from, and what was passed over for it.
+type origin struct {
+	parent  netbox.Parent
+	sources []v1alpha1.SourceObservation
+}
+
+// showOrigin puts on a resource where its address is from: what was said before as long as that fits, else what was just noted, else the first
+// of its sources that fits. It's a nicety: what can't be read is left out.
+func (e *external) showOrigin(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, now *v1alpha1.NetBoxIPAddressObservation, before v1alpha1.NetBoxIPAddressObservation) {
+	if served(before.Sources) {
+		now.Sources = before.Sources
+	}
+	if now.Prefix, now.Range = prefixOf(nil, before.Prefix, *e.record), rangeOf(before.Range, *e.record); now.Prefix != nil || now.Range != nil {
+		e.connector.origins.forget(mg.GetUID())
+		e.hear(*now)
+		return
+	}
+	from, ok := e.connector.origins.get(mg.GetUID())
+	parents := []netbox.Parent{from.parent}
+	if ok {
+		now.Sources = from.sources
+	} else {
+		parents = e.knownSources(ctx, mg.Spec.ForProvider)
+	}
+	now.Prefix = prefixOf(parents, before.Prefix, *e.record)
+	if i := slices.IndexFunc(parents, func(p netbox.Parent) bool { return p.Kind == netbox.ParentRange && gave(p, *e.record) }); i >= 0 && now.Prefix == nil {
+		p := parents[i]
+		now.Range = &v1alpha1.RangeObservation{
+			ID: p.ID, Start: netip.PrefixFrom(p.First, p.Prefix.Bits()).String(), End: netip.PrefixFrom(p.Last, p.Prefix.Bits()).String(),
+		}
+	}
+}
+
+// hear has the source of an address kept in sight, as status names it: how full it is stays known without a request for each resource.
+func (e *external) hear(o v1alpha1.NetBoxIPAddressObservation) {
+	p := netbox.Parent{Kind: netbox.ParentPrefix, VRF: e.record.VRF}
+	if o.Range != nil {
+		first, ferr := netip.ParsePrefix(o.Range.Start)
+		last, lerr := netip.ParsePrefix(o.Range.End)
+		if ferr != nil || lerr != nil {
+			return
+		}
+		p.Kind, p.ID, p.Prefix, p.First, p.Last = netbox.ParentRange, o.Range.ID, first.Masked(), first.Addr(), last.Addr()
+	} else if n, err := netip.ParsePrefix(o.Prefix.CIDR); err == nil {
+		p.ID, p.Prefix = o.Prefix.ID, n
+	}
+	if p.ID != 0 {
+		e.connector.stocks.heard(e, p)
+	}
+}
+
+// knownSources are all prefixes and ranges of the sources.
+func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) []netbox.Parent {
+	var out []netbox.Parent
+	for _, f := range p.From {
+		if found, err := e.resolve(ctx, f, p.DNSName); err == nil {
+			out = append(out, found...)
+		}
+	}
+	return out
+}
+
+// served says that sources are those of an address that was given.
+func served(sources []v1alpha1.SourceObservation) bool {
+	return slices.ContainsFunc(sources, func(s v1alpha1.SourceObservation) bool { return s.Reason == reasonServed })
+}
+
+// gave says whether an address may be from a parent.
+func gave(p netbox.Parent, ip netbox.IPAddress) bool {
+	return p.Contains(ip.Address.Addr()) && sameTable(p.VRF, ip.VRF)
+}
+
+// prefixOf is what status says of the prefix that an address came from: what it said before as long as that fits, else the first source
+// that fits, else nil. A CIDR alone says enough; its number is filled in where it's known.
+func prefixOf(sources []netbox.Parent, before *v1alpha1.PrefixObservation, ip netbox.IPAddress) *v1alpha1.PrefixObservation {
+	if before != nil && before.ID != 0 {
+		if p, err := netip.ParsePrefix(before.CIDR); err == nil && p.Contains(ip.Address.Addr()) {
+			return before
+		}
+	}
+	for _, s := range sources {
+		if gave(s, ip) {
+			if s.Kind == netbox.ParentRange {
+				return nil
+			}
+			return &v1alpha1.PrefixObservation{ID: s.ID, CIDR: s.Prefix.String()}
+		}
+	}
+	return nil
+}
+
+// rangeOf is what status said of the range that an address came from, as long as that fits.
+func rangeOf(before *v1alpha1.RangeObservation, ip netbox.IPAddress) *v1alpha1.RangeObservation {
+	if before == nil {
+		return nil
+	}
+	first, err := netip.ParsePrefix(before.Start)
+	last, lerr := netip.ParsePrefix(before.End)
+	p := netbox.Parent{Kind: netbox.ParentRange, First: first.Addr(), Last: last.Addr()}
+	if err != nil || lerr != nil || !p.Contains(ip.Address.Addr()) {
+		return nil
+	}
+	return before
+}
+
+func sameTable(a, b *netbox.VRF) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.ID == b.ID
+}

@@ -1,0 +1,233 @@
+package netboxipaddress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// called counts the calls of a name.
+func (f *fakeNetBox) called(name string) int {
+	n := 0
+	for _, c := range f.calls {
+		if c == name {
+			n++
+		}
+	}
+	return n
+}
+
+// numbered is one of many resources.
+func numbered(i int) func(*v1alpha1.NetBoxIPAddress) {
+	return func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Name, mg.UID = fmt.Sprintf("web-%d", i), types.UID(fmt.Sprintf("u%d", i))
+		meta.SetExternalCreatePending(mg, time.Unix(1, 0)) // As a first try leaves it.
+	}
+}
+
+// TestManyWait: a hundred that wait for one full source cost one look at it each while, and one freed address is asked for once.
+func TestManyWait(t *testing.T) {
+	f := newFake()
+	f.full = []int64{1}
+	h := newHarness(f)
+	wake := make(chan event.GenericEvent, 200)
+	k := &keeper{connector: h.Connector, unused: time.Hour, wake: wake, log: logging.NewNopLogger()}
+	var all []*v1alpha1.NetBoxIPAddress
+	look := func() {
+		for _, mg := range all {
+			e := h.connect(t, mg)
+			o, err := e.Observe(t.Context(), mg)
+			if err == nil && !o.ResourceExists {
+				_, _ = e.Create(t.Context(), mg)
+			}
+		}
+	}
+	for i := range 100 {
+		all = append(all, newAddress(numbered(i)))
+	}
+	look()
+	look()
+	if n := len(f.writes()); n != 1 {
+		t.Errorf("%d POSTs to a full source, want the one that found out", n)
+	}
+	f.calls = nil
+	for range 10 {
+		h.now = h.now.Add(fullFirst)
+		k.round(t.Context())
+		look()
+	}
+	if n := f.called("Usage"); n == 0 || n > 10 || f.called("FindByMarker") != 0 || f.called("Allocate") != 0 {
+		t.Errorf("%d looks in ten rounds: %v", n, slices.Compact(slices.Sorted(slices.Values(f.calls))))
+	}
+	if len(wake) != 0 {
+		t.Errorf("%d were woken for nothing", len(wake))
+	}
+	// One address becomes free: all but one of the prefix are taken.
+	f.full, f.calls = nil, nil
+	for i := 2; i < 255; i++ {
+		f.records = append(f.records, record(int64(1000+i), fmt.Sprintf("10.77.0.%d/24", i), "x"))
+	}
+	h.now = h.now.Add(fullMost)
+	k.round(t.Context())
+	if len(wake) != 1 {
+		t.Fatalf("%d were woken, want one for one address", len(wake))
+	}
+	if ev := <-wake; ev.Object.GetName() != "web-0" {
+		t.Errorf("woken: %s, want who waits longest", ev.Object.GetName())
+	}
+	look()
+	if n := f.called("Allocate"); n != 1 {
+		t.Errorf("%d POSTs for one address", n)
+	}
+	if w := h.stocks.levels(); len(w) != 1 || w[0].waiting != 99 || w[0].free != 0 {
+		t.Errorf("levels %+v", w)
+	}
+}
+
+// TestWarns: the owner of a source is told once for each time that it crosses the threshold, and not what was so before.
+func TestWarns(t *testing.T) {
+	f := newFake()
+	f.prefixes[0] = inPrefix(1, "10.77.0.0/28") // 14 addresses, of which 10% are 2.
+	h := newHarness(f)
+	k := &keeper{connector: h.Connector, unused: time.Hour, log: logging.NewNopLogger()}
+	i := 0
+	take := func() {
+		mg := newAddress(numbered(i), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = from("10.77.0.0/28") }))
+		i++
+		e := h.connect(t, mg)
+		if _, err := e.Observe(t.Context(), mg); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Create(t.Context(), mg); err != nil {
+			t.Fatal(err)
+		}
+		h.now = h.now.Add(time.Second)
+		k.round(t.Context())
+	}
+	for range 11 {
+		take()
+	}
+	if len(h.warned) != 0 {
+		t.Errorf("three are free: %v", h.warned)
+	}
+	take()
+	take()
+	want := []string{`netbox: prefix "10.77.0.0/28" of the global table is about to be full: 2 of 14 addresses are free, and warnBelow is 10%; free some in NetBox, or add a source`}
+	if diff := cmp.Diff(want, h.warned); diff != "" {
+		t.Errorf("once (-want +got):\n%s", diff)
+	}
+	f.records = f.records[:5]
+	h.now = h.now.Add(time.Minute)
+	k.round(t.Context())
+	f.records = append(f.records, slices.Repeat([]netbox.IPAddress{record(77, "10.77.0.9/28", "x")}, 8)...)
+	h.now = h.now.Add(idleLook)
+	k.round(t.Context())
+	if len(h.warned) != 2 {
+		t.Errorf("it crosses again: %v", h.warned)
+	}
+	// A provider that starts anew finds it low, and tells nobody again.
+	again := newHarness(f)
+	mg := newAddress(named("77"))
+	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 77, Address: "10.77.0.9/28", Prefix: &v1alpha1.PrefixObservation{ID: 1, CIDR: "10.77.0.0/28"}}
+	f.records[5].CustomFields = map[string]any{testField: ours}
+	if _, err := again.connect(t, mg).Observe(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	again.now = again.now.Add(idleLook)
+	(&keeper{connector: again.Connector, unused: time.Hour, log: logging.NewNopLogger()}).round(t.Context())
+	if l := again.stocks.levels(); len(again.warned) != 0 || len(l) != 1 || l[0].source != "10.77.0.0/28" || l[0].size != 14 {
+		t.Errorf("warned %v, levels %+v", again.warned, l)
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		size  int64
+		below int32
+		want  int64
+	}{"Part": {254, 10, 26}, "Small": {6, 10, 1}, "Two": {2, 50, 1}, "One": {1, 10, 0}, "Never": {254, 0, 0}, "All": {254, 100, 253}} {
+		s := stock{warnBelow: tc.below, usage: netbox.Usage{Size: tc.size, SizeKnown: true}}
+		if got := s.threshold(); got != tc.want {
+			t.Errorf("%s: got %d, want %d", name, got, tc.want)
+		}
+	}
+}
+
+// TestDoubt: a source that lists free addresses and gives none, as 4.2 does where it's marked as utilized, isn't asked at each look.
+func TestDoubt(t *testing.T) {
+	f := newFake()
+	f.fail["Allocate"] = kind(netbox.KindFull)
+	h, mg := newHarness(f), newAddress()
+	for range 600 { // Ten minutes.
+		e := h.connect(t, mg)
+		if o, err := e.Observe(t.Context(), mg); err == nil && !o.ResourceExists {
+			_, _ = e.Create(t.Context(), mg)
+		}
+		h.now = h.now.Add(time.Second)
+		k := &keeper{connector: h.Connector, unused: time.Hour, wake: make(chan event.GenericEvent, 1), log: logging.NewNopLogger()}
+		k.round(t.Context())
+	}
+	if n := len(f.writes()); n < 4 || n > 10 {
+		t.Errorf("%d POSTs in ten minutes", n)
+	}
+}
+
+// TestBounded: what is known of sources doesn't grow without end, and what isn't of use any more goes.
+func TestBounded(t *testing.T) {
+	h := newHarness(newFake())
+	e := h.connect(t, newAddress())
+	for i := range mostStocks + 50 {
+		h.stocks.took(e, inPrefix(int64(i+1), "10.77.0.0/24"), "u")
+		h.now = h.now.Add(time.Millisecond)
+	}
+	if n := len(h.stocks.all); n != mostStocks {
+		t.Errorf("%d sources", n)
+	}
+	h.now = h.now.Add(time.Hour)
+	if due := h.stocks.due(time.Minute); len(due) != 0 || len(h.stocks.all) != 0 {
+		t.Errorf("%d due, %d left", len(due), len(h.stocks.all))
+	}
+}
+
+func TestCollector(t *testing.T) {
+	h := newHarness(newFake())
+	e := h.connect(t, newAddress())
+	p := inPrefix(1, "10.77.0.0/24")
+	h.stocks.took(e, p, "u")
+	h.stocks.learn(stockKey{e.of.UID, p.Kind, p.ID}, p, netbox.Usage{Size: 254, SizeKnown: true, Free: 100})
+	r := prometheus.NewRegistry()
+	r.MustRegister(newCollector(h.stocks))
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range all {
+		var labels []string
+		for _, l := range m.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName()+"="+l.GetValue())
+		}
+		got = append(got, fmt.Sprintf("%s{%s} %v", m.GetName(), strings.Join(labels, ","), m.GetMetric()[0].GetGauge().GetValue()))
+	}
+	const labels = "{config=ClusterProviderConfig/netbox,kind=prefix,source=10.77.0.0/24,vrf=}"
+	want := []string{
+		"provider_baremetal_netbox_source_addresses" + labels + " 254",
+		"provider_baremetal_netbox_source_free_addresses" + labels + " 100",
+		"provider_baremetal_netbox_source_waiting" + labels + " 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,100 @@
+package netboxipaddress
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// due returns the sources that are to be looked at now, as they are, and lets go of those that are of no use any more. The caller must end
+// with learn or failed for each.
+func (s *stocks) due(unused time.Duration) []stock {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	var out []stock
+	for key, k := range s.all {
+		switch {
+		case len(k.waiting) == 0 && now.Sub(k.used) > unused:
+			delete(s.all, key)
+		case !k.looking && !now.Before(k.next):
+			k.looking = true
+			out = append(out, *k)
+		}
+	}
+	slices.SortFunc(out, func(a, b stock) int { return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.key.id, b.key.id)) })
+	return out
+}
+
+// news are what a look at a source shows: who is to be woken, and what its owner is to be told, if anything.
+type news struct {
+	wake    []types.NamespacedName
+	of      config.Identity
+	warning string
+}
+
+// learn takes over what a look at a source showed.
+func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.all[key]
+	if !ok {
+		return news{}
+	}
+	now := s.now()
+	first, before := k.looked.IsZero(), u.Free+k.taken
+	if now.Before(k.doubted) {
+		u.Free, u.AtLeast = 0, false
+	}
+	k.parent, k.known, k.usage, k.looked, k.taken, k.looking = p, true, u, now, 0, false
+	out := news{of: k.of}
+	low := k.threshold() > 0 && u.Free <= k.threshold()
+	if low && !k.low && (!first || before > k.threshold()) { // Low from the start isn't a crossing: it was told by whoever ran then.
+		out.warning = k.warning()
+	}
+	k.low = low
+	left, _ := k.left("", now)
+	if left == 0 && u.Free == 0 {
+		if k.since.IsZero() {
+			k.since = now
+		}
+	} else {
+		k.since = time.Time{}
+	}
+	for _, uid := range k.waiting[:min(int64(len(k.waiting)), left)] {
+		out.wake = append(out.wake, s.waiters[uid].name)
+	}
+	k.next = now.Add(k.pause(now))
+	return out
+}
+
+// pause until the next look at a source.
+func (k *stock) pause(now time.Time) time.Duration {
+	switch {
+	case len(k.waiting) == 0:
+		return idleLook
+	case k.since.IsZero():
+		return fullFirst
+	}
+	return min(max(now.Sub(k.since)/10, fullFirst), fullMost)
+}
+
+// failed notes that a source couldn't be looked at. Whoever needs it says so by himself.
+func (s *stocks) failed(key stockKey, gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.all[key]
+	if !ok {
+		return
+	}
+	k.looking = false
+	k.next = s.now().Add(takenLook)
+	if gone && len(k.waiting) == 0 {
+		delete(s.all, k.key)
+	}
+}

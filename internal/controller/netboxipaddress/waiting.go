@@ -1,0 +1,143 @@
+package netboxipaddress
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// lookAnyway is how long a resource that waits for space is believed to have no record, before that's looked at again.
+const lookAnyway = 10 * time.Minute
+
+// A fullError says that no source has an address.
+type fullError struct {
+	// sources are those that are full, in words and numbers; others is how many couldn't serve anyway.
+	sources []string
+	others  int
+}
+
+func (e fullError) Error() string { return "all sources are full" }
+
+// wait notes that a resource waits for these sources.
+func (s *stocks) wait(uid types.UID, w waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, again := s.waiters[uid]
+	if again && old.settings == w.settings {
+		w.looked = old.looked
+	}
+	for _, key := range old.keys {
+		if !slices.Contains(w.keys, key) {
+			s.drop(uid, key)
+		}
+	}
+	s.waiters[uid] = w
+	for _, key := range w.keys {
+		k, ok := s.all[key]
+		if !ok || slices.Contains(k.waiting, uid) {
+			continue
+		}
+		k.waiting = append(k.waiting, uid)
+		s.soon(k, s.now().Add(fullFirst))
+	}
+}
+
+// leave notes that a resource doesn't wait any more.
+func (s *stocks) leave(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range s.waiters[uid].keys {
+		s.drop(uid, key)
+	}
+	delete(s.waiters, uid)
+}
+
+func (s *stocks) drop(uid types.UID, key stockKey) {
+	if k, ok := s.all[key]; ok {
+		k.waiting = slices.DeleteFunc(k.waiting, func(u types.UID) bool { return u == uid })
+	}
+}
+
+// recordless says whether a resource waits, with these settings, and was found to have no record a while ago: nothing was asked for
+// since, so there's none to look for.
+func (s *stocks) recordless(uid types.UID, settings string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, ok := s.waiters[uid]
+	return ok && w.settings == settings && s.now().Sub(w.looked) < lookAnyway
+}
+
+// foundNone notes that NetBox was just asked for a record of a resource, and has none.
+func (s *stocks) foundNone(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w, ok := s.waiters[uid]; ok {
+		w.looked = s.now()
+		s.waiters[uid] = w
+	}
+}
+
+// stocked takes out of the plan what is known to be full. Where nothing is left the resource waits, and NetBox isn't asked to write:
+// one look at each source serves all who wait.
+func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	s, uid := e.connector.stocks, mg.GetUID()
+	for i := range e.plan.candidates {
+		c := &e.plan.candidates[i]
+		if c.err != nil {
+			continue
+		}
+		if err := e.lookAtFull(ctx, c.parent); err != nil {
+			return err
+		}
+		if s.has(e, c.parent, uid) {
+			s.leave(uid)
+			return nil
+		}
+		c.err = fullError{}
+	}
+	return e.exhausted(mg)
+}
+
+// lookAtFull looks at a source that is known to be full, where nobody did for long.
+func (e *external) lookAtFull(ctx context.Context, p netbox.Parent) error {
+	s := e.connector.stocks
+	key, stale := s.stale(e, p)
+	if !stale {
+		return nil
+	}
+	u, err := e.netbox.Usage(ctx, p)
+	if err != nil {
+		s.failed(key, false)
+		return err
+	}
+	e.connector.warn(s.learn(key, p, u))
+	return nil
+}
+
+// exhausted says which sources are full, with their numbers, and has the resource wait for them.
+func (e *external) exhausted(mg *v1alpha1.NetBoxIPAddress) error {
+	out := fullError{}
+	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, settings: e.settings}
+	for _, c := range e.plan.candidates {
+		if _, ok := c.err.(fullError); !ok { //nolint:errorlint // As it was put there.
+			out.others++
+			continue
+		}
+		words := c.words
+		w.keys = append(w.keys, stockKey{e.of.UID, c.parent.Kind, c.parent.ID})
+		if u, ok := e.connector.stocks.usageOf(e, c.parent); ok {
+			words += usageWords(u)
+		}
+		out.sources = append(out.sources, words)
+	}
+	if len(out.sources) == 0 && out.others > 0 {
+		return e.plan.candidates[0].err
+	}
+	e.connector.stocks.wait(mg.GetUID(), w)
+	return out
+}
