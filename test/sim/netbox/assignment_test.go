@@ -3,12 +3,15 @@ package netbox_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
@@ -241,4 +244,46 @@ func TestHostSelector(t *testing.T) {
 // fields is one custom field with a JSON value.
 func fields(name, value string) map[string]apiextv1.JSON {
 	return map[string]apiextv1.JSON{name: {Raw: []byte(value)}}
+}
+
+// TestExamplesOfAttributes applies the examples of what a record says and where it's assigned, and looks into NetBox.
+func TestExamplesOfAttributes(t *testing.T) {
+	want := map[string]func(rackLab, netbox.Address) bool{
+		"attributes.yaml described": func(_ rackLab, a netbox.Address) bool {
+			return a.Status == "reserved" && a.Role == "" && a.DNSName == "described.rack7.example" && a.Tenant == 1 && len(a.Tags) == 2 &&
+				a.CustomFields["purpose"] == "web" && strings.HasPrefix(a.Comments, "Whoever needs")
+		},
+		"drift.yaml reported":        func(_ rackLab, a netbox.Address) bool { return a.Description == "written once" },
+		"assign.yaml device-primary": func(l rackLab, a netbox.Address) bool { return l.netbox.Machines()[0].Primary4 == a.ID },
+		"assign.yaml device-oob":     func(l rackLab, a netbox.Address) bool { return l.netbox.Machines()[0].OutOfBand == a.ID },
+		"assign.yaml virtual-machine-additional": func(l rackLab, a netbox.Address) bool {
+			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
+		},
+	}
+	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml"} {
+		l := newRackLab(t, "4.6.8")
+		b, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "netbox", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for doc := range strings.SplitSeq(string(b), "\n---\n") {
+			example := &v1alpha1.NetBoxIPAddress{}
+			if err := yaml.UnmarshalStrict([]byte(doc), example); err != nil {
+				t.Fatal(err)
+			}
+			name := file + " " + example.Name
+			l.apply(example.Name, func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider = example.Spec.ForProvider })
+			mg := l.settle(example.Name, ready)
+			held, ok := want[name]
+			found := l.netbox.WithMarker(field, clusterID+"/team-a/"+example.Name+"/uid-"+example.Name)
+			if !ok || len(found) != 1 || !held(l, found[0]) {
+				t.Errorf("%s: NetBox has %+v", name, found)
+			}
+			l.still(mg)
+			delete(want, name)
+		}
+	}
+	for name := range want {
+		t.Errorf("%s is no example", name)
+	}
 }
