@@ -25,8 +25,8 @@ type NetBoxPolicy struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	Tenant string `json:"tenant,omitempty"`
-	// AssignTo says what they may assign addresses to: None (nothing), OwnHosts (the device of a RedfishHost that is bound to a
-	// HostClaim of their namespace, named by hostRef or hostSelector), or All (any device and virtual machine). None where it's
+	// AssignTo says what they may assign addresses to: None (nothing), OwnHosts (the device of another namespace's RedfishHost that is bound
+	// to a HostClaim of theirs, named by hostRef or hostSelector), or All (any device and virtual machine). None where it's
 	// absent: who may take addresses may not thereby change what NetBox says of other people's machines.
 	// +optional
 	// +kubebuilder:validation:Enum=None;OwnHosts;All

@@ -336,5 +336,5 @@ func hosts() []client.Object {
 	odd := host("infra", "other", "team-a")
 	odd.Spec.ForProvider.NetBoxDevice = &v1alpha1.NetBoxDevice{Name: "r7-u12"}
 	odd.Status.AtProvider.Identity.Serial = "XYZ"
-	return []client.Object{host("infra", "r7-u12", "team-a"), host("infra", "r7-u13", "team-b"), host("team-a", "own", ""), odd}
+	return []client.Object{host("infra", "r7-u12", "team-a"), host("team-a", "r7-u13", "team-a"), host("infra", "r7-u13", "team-b"), host("team-a", "own", ""), odd}
 }

@@ -29,7 +29,10 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	t, err := e.perform(ctx, mg)
 	if err != nil {
-		return managed.ExternalUpdate{}, e.trouble(mg, e.explain(ctx, mg, err))
+		if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
+			err = ruleError{e.record.ID, err}
+		}
+		return managed.ExternalUpdate{}, e.trouble(mg, err)
 	}
 	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {
 		e.corrected(mg, t.drifted, who)
@@ -163,6 +166,20 @@ func (e refusedError) Unwrap() error { return e.cause }
 
 func (e refusedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s refuses what spec.forProvider says: %s; correct it, or have it made in NetBox", in.config, e.why)
+}
+
+// A ruleError is a change that NetBox refuses by a rule that isn't about one field.
+type ruleError struct {
+	id    int64
+	cause error
+}
+
+func (e ruleError) Error() string { return fmt.Sprintf("a rule refuses the change of record %d", e.id) }
+
+func (e ruleError) Unwrap() error { return e.cause }
+
+func (e ruleError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("the NetBox of %s refuses the change of record %d by a rule of its own: a device may have taken it for its primary or out-of-band address meanwhile, or another custom field is required on addresses (set that in spec.forProvider.customFields); it is looked at again", in.config, e.id)
 }
 
 // worded is an error that has its own sentence.

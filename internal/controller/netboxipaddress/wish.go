@@ -98,7 +98,7 @@ func (e *external) host(ctx context.Context, ref *xpv2.NamespacedReference) (*v1
 	h := &v1alpha1.RedfishHost{}
 	err := e.connector.Kube.Get(ctx, key, h)
 	switch {
-	case err == nil && h.LentTo(e.us.namespace) && (h.BoundTo(e.us.namespace) || e.grant.scope(e.network(), e.dnsName) == v1alpha1.AssignAll):
+	case err == nil && e.mayName(h):
 		return h, nil
 	case apimeta.IsNoMatchError(err):
 		return nil, hostError{v1alpha1.ReasonNotFound, "this cluster has no kind RedfishHost: name the device in assignTo.device"}
@@ -107,7 +107,16 @@ func (e *external) host(ctx context.Context, ref *xpv2.NamespacedReference) (*v1
 	case err != nil && key.Namespace == e.us.namespace:
 		return nil, hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, doesn't exist: correct the name", key)}
 	}
-	return nil, hostError{v1alpha1.ReasonNotAllowed, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, isn't there, or isn't bound to a HostClaim of namespace %q: claim it first", key, e.us.namespace)}
+	return nil, hostError{v1alpha1.ReasonNotAllowed, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, isn't there, or isn't another namespace's that is bound to a HostClaim of namespace %q: claim it first", key, e.us.namespace)}
+}
+
+// mayName says whether the namespace may name the host for its device. With less than all devices left to it, a host of its own doesn't
+// count: whoever makes a host, under whatever name, names a device by that.
+func (e *external) mayName(h *v1alpha1.RedfishHost) bool {
+	if e.grant.scope(e.network(), e.dnsName) == v1alpha1.AssignAll {
+		return h.LentTo(e.us.namespace)
+	}
+	return h.Namespace != e.us.namespace && h.BoundTo(e.us.namespace)
 }
 
 // A hostError says what is wrong with the host that an assignment names.
@@ -118,7 +127,9 @@ type hostError struct {
 
 func (e hostError) Error() string { return e.message }
 
-func (e hostError) words(inputs) (reason xpv2.ConditionReason, message string) { return e.reason, e.message }
+func (e hostError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	return e.reason, e.message
+}
 
 // scope is the widest that any policy which allows the address leaves to its namespace for assigning.
 func (g grant) scope(network netip.Prefix, dnsName string) v1alpha1.AssignmentScope {
