@@ -92,10 +92,21 @@ func (v *verdict) end(k key, e event) string {
 	default:
 		v.passed++
 		if e.Elapsed < slow {
-			return ""
+			return tables(out)
 		}
-		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed)
+		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed) + tables(out)
 	}
+}
+
+// tables are the rows of a passed test's tables, which it shows whoever runs it: its lines that begin with "| ".
+func tables(out []string) string {
+	var b strings.Builder
+	for l := range strings.Lines(strings.Join(out, "")) {
+		if row := strings.TrimLeft(l, " "); strings.HasPrefix(row, "| ") {
+			b.WriteString(row)
+		}
+	}
+	return b.String()
 }
 
 // breaks counts a package that failed without a test of its own that did.

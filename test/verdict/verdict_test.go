@@ -20,6 +20,7 @@ func TestRun(t *testing.T) {
 		noRoot   = `{"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:12: skipped: needs root\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestC","Output":"--- SKIP: TestC (0.00s)\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestC"}` + "\n"
 		noShared = `{"Action":"output","Package":"p","Test":"TestD","Output":"    d_test.go:1: ../shared/testdata is missing\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestD"}` + "\n"
 		slowTest = `{"Action":"pass","Package":"p","Test":"TestE","Elapsed":12.34}` + "\n"
+		table    = `{"Action":"output","Package":"p","Test":"TestF","Output":"    f_test.go:1: 7 of 7\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestF","Output":"        | fault | met |\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestF"}` + "\n"
 		broken   = `{"ImportPath":"p","Action":"build-output","Output":"p/a.go:1: syntax error\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"
 	)
 	cases := map[string]struct {
@@ -35,6 +36,10 @@ func TestRun(t *testing.T) {
 		"Slow": {
 			reason: "Who waits for a long test sees it pass.", in: slowTest + ok,
 			want: "--- PASS: TestE (12.3s)\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
+		},
+		"Table": {
+			reason: "A table is for whoever runs the test.", in: table + ok,
+			want: "| fault | met |\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
 		},
 		"Fail": {
 			reason: "Only a test that fails shows its output.", in: passed + failed + fail,

@@ -20,13 +20,6 @@ import (
 func TestContract(t *testing.T) {
 	for _, v := range versions() {
 		t.Run(v, func(t *testing.T) { contract(t, v, own(t, v)) })
-		t.Run(v+"/shared", func(t *testing.T) {
-			all := shared(t, v)
-			if len(all) == 0 {
-				t.Skip("skipped: ../shared/testdata/netbox isn't here: only our own copies of the recordings are replayed")
-			}
-			contract(t, v, all)
-		})
 	}
 }
 

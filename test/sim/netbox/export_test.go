@@ -18,6 +18,19 @@ func (s *Server) Let(name string, change func(*Token)) {
 	}
 }
 
+// Made counts the addresses that a user made by REST.
+func (s *Server) Made(user string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, c := range s.state.changes {
+		if c.before == nil && c.by.user == user {
+			n++
+		}
+	}
+	return n
+}
+
 // HookBody is what webhooks are told of the latest change.
 func (s *Server) HookBody() map[string]any {
 	s.mu.Lock()

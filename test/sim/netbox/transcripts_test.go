@@ -134,33 +134,34 @@ func compact(t *testing.T, tr transcript) transcript {
 	return tr
 }
 
-// TestOwnCopies holds that our own copies are complete. With -update it writes them.
-func TestOwnCopies(t *testing.T) {
+// TestSharedRecordings holds that our own copies are complete, and replays the shared ones. With -update it writes our copies.
+func TestSharedRecordings(t *testing.T) {
 	for _, v := range versions() {
 		all := slices.DeleteFunc(shared(t, v), func(tr transcript) bool { return !inUse(tr) })
 		if len(all) == 0 {
 			t.Skip("skipped: ../shared/testdata/netbox isn't here: only our own copies of the recordings are replayed")
 		}
-		var b bytes.Buffer
-		for _, tr := range all {
-			line, err := json.Marshal(tr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.Write(append(line, '\n'))
-		}
 		if *update {
-			write(t, ownCopy(v), b.Bytes())
+			write(t, ownCopy(v), lines(t, all))
 		}
-		var have bytes.Buffer
-		for _, tr := range own(t, v) {
-			line, _ := json.Marshal(tr)
-			have.Write(append(line, '\n'))
+		if !bytes.Equal(lines(t, all), lines(t, own(t, v))) {
+			t.Errorf("%s isn't what ../shared holds of the endpoints in use: go test ./test/sim/netbox -run TestSharedRecordings -update", ownCopy(v))
 		}
-		if !bytes.Equal(b.Bytes(), have.Bytes()) {
-			t.Errorf("%s isn't what ../shared holds of the endpoints in use: go test ./test/sim/netbox -run TestOwnCopies -update", ownCopy(v))
-		}
+		t.Run(v, func(t *testing.T) { contract(t, v, all) })
 	}
+}
+
+func lines(t *testing.T, all []transcript) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, tr := range all {
+		line, err := json.Marshal(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return b.Bytes()
 }
 
 func write(t *testing.T, name string, b []byte) {

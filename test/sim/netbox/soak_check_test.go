@@ -1,0 +1,147 @@
+package netbox_test
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+// strangers makes what others have in this NetBox: people, and the provider of another cluster.
+func (k *soak) strangers() map[int64]netbox.Address {
+	k.t.Helper()
+	for i := range 60 {
+		a := netip.AddrFrom4([4]byte{10, 80, byte(2 + i%2), byte(3 + 4*i)})
+		x := netbox.Address{Address: netip.PrefixFrom(a, 23), Description: "Bob's " + strconv.Itoa(i), Tags: []int64{1}}
+		if i%3 == 0 {
+			x.CustomFields = map[string]any{field: "decaf/team-a/n-" + strconv.Itoa(i) + "/uid"}
+		}
+		k.netbox.AddAddress(x)
+	}
+	out := map[int64]netbox.Address{}
+	for _, a := range k.netbox.Addresses() {
+		out[a.ID] = a
+	}
+	return out
+}
+
+// spec varies: from a prefix, from one of two of which the first is soon full, in IPv6, or a fixed address.
+func (k *soak) spec(n int) v1alpha1.NetBoxIPAddressParameters {
+	from := func(all ...string) (out []v1alpha1.AddressSource) {
+		for _, c := range all {
+			out = append(out, v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{CIDR: c}})
+		}
+		return out
+	}
+	p := v1alpha1.NetBoxIPAddressParameters{Status: "active"}
+	switch n % 8 {
+	case 0:
+		p.From = from("10.80.1.0/29", "10.80.2.0/23")
+	case 1:
+		p.From = from("2001:db8:80::/64")
+	case 2:
+		p.Address = fmt.Sprintf("10.80.%d.%d/22", 16+n/250, 1+n%250)
+	case 3:
+		p.From, p.Tags, p.DNSName = from("10.80.0.0/24"), []string{"nodes"}, fmt.Sprintf("n-%d.example", n)
+	default:
+		p.From = from("10.80.0.0/24", "10.80.2.0/23")
+	}
+	return p
+}
+
+// settle ends the bad times, and lets a new provider look at all that is left.
+func (k *soak) settle() {
+	k.chaos.calmDown()
+	for _, remove := range k.faults {
+		remove()
+	}
+	time.Sleep(3 * soakTimeout) // what NetBox was told before and does late
+	p := k.newProcess()
+	for range 12 {
+		k.now.Add(int64(time.Minute))
+		left := 0
+		for name := range k.lives {
+			if mg := k.get(name); mg != nil {
+				p.reconcile(name)
+				if mg = k.get(name); mg != nil && !ready(mg) {
+					left++
+				}
+			}
+		}
+		if left == 0 {
+			return
+		}
+	}
+	k.t.Error("not all settled")
+}
+
+// story tells what NetBox was asked about markers that only one side has.
+func (k *soak) story(want, got map[string]string) {
+	for marker := range got {
+		if _, ok := want[marker]; ok {
+			continue
+		}
+		for _, r := range k.netbox.Requests() {
+			query, _ := url.QueryUnescape(r.Query)
+			if strings.Contains(r.Body+query, marker) {
+				k.t.Logf("%s %s %s?%s → %d %s", r.At.Format(time.StampMicro), r.Method, r.Path, query, r.Status, r.Fault)
+			}
+		}
+	}
+}
+
+// check compares what is in NetBox with what is in the API.
+func (k *soak) check(strangers map[int64]netbox.Address) {
+	k.t.Helper()
+	list := &v1alpha1.NetBoxIPAddressList{}
+	if err := k.kube.List(k.t.Context(), list); err != nil {
+		k.t.Fatal(err)
+	}
+	want, hosts := map[string]string{}, map[netip.Addr]int64{}
+	for _, mg := range list.Items {
+		want[clusterID+"/team-a/"+mg.Name+"/"+string(mg.UID)] = mg.Status.AtProvider.Address
+	}
+	got, theirs := map[string]string{}, map[int64]netbox.Address{}
+	for _, a := range k.netbox.Addresses() {
+		if id, twice := hosts[a.Address.Addr()]; twice {
+			k.t.Errorf("%s is in records %d and %d", a.Address, id, a.ID)
+		}
+		hosts[a.Address.Addr()] = a.ID
+		marker, _ := a.CustomFields[field].(string)
+		switch _, twice := got[marker]; {
+		case !strings.HasPrefix(marker, clusterID+"/"):
+			theirs[a.ID] = a
+		case twice:
+			k.t.Errorf("marker %q is in two records", marker)
+		default:
+			got[marker] = a.Address.String()
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.t.Errorf("addresses by marker (-resources +records):\n%s", diff)
+		k.story(want, got)
+	}
+	if diff := cmp.Diff(strangers, theirs, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+		k.t.Errorf("what strangers have (-before +after):\n%s", diff)
+	}
+	for _, r := range k.netbox.Requests() {
+		id, err := strconv.ParseInt(strings.Trim(strings.TrimPrefix(r.Path, "/api/ipam/ip-addresses/"), "/"), 10, 64)
+		if _, stranger := strangers[id]; err == nil && stranger && r.Writes() {
+			k.t.Errorf("%s %s: that is a stranger's", r.Method, r.Path)
+		}
+	}
+	if n := k.visits.Load(); n > 0 {
+		k.t.Errorf("%d requests went to the host that NetBox redirected to", n)
+	}
+	if k.kept != len(list.Items) || k.released < 2000 || k.netbox.Made("provider") < 2000 {
+		k.t.Errorf("%d resources of %d that were to stay, %d released", len(list.Items), k.kept, k.released)
+	}
+}

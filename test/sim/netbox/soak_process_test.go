@@ -1,0 +1,141 @@
+package netbox_test
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
+)
+
+const (
+	// killChance is that of a kill at any one point between two steps of the provider.
+	killChance = 0.006
+	// apiChance is that of the API server failing one write, before or after its effect.
+	apiChance = 0.01
+)
+
+// A process is one life of the provider: what it remembers goes with it.
+type process struct {
+	chaos      *chaos
+	ctx        context.Context //nolint:containedctx // It's as long as the process.
+	end        context.CancelFunc
+	dead       atomic.Bool
+	reconciler reconcile.Reconciler
+}
+
+// newProcess starts a provider.
+func (k *soak) newProcess() *process {
+	p := &process{chaos: k.chaos}
+	p.ctx, p.end = context.WithCancel(k.t.Context())
+	kube := interceptor.NewClient(k.kube, p.funcs())
+	pool := netboxclient.NewPool(netboxclient.WithClock(k.clock))
+	c := netboxipaddress.NewConnector(netboxipaddress.Options{
+		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return k.config, nil },
+		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
+			cfg.Timeout = soakTimeout
+			return pool.Client(string(of.UID), cfg)
+		},
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube,
+	})
+	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
+	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	p.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: kube, Scheme: k.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
+	}, o.ForController().RateLimiter)
+	return p
+}
+
+// killed says whether a process is dead, of which it may die here. All of its threads are then: what they ask for ends, and their next
+// steps fail.
+func (p *process) killed(at string) bool {
+	if !p.dead.Load() && p.chaos.chance(killChance) && p.dead.CompareAndSwap(false, true) {
+		p.chaos.happens("killed at " + at)
+		p.end()
+	}
+	return p.dead.Load()
+}
+
+// failpoint ends a thread between two steps of its external client.
+func (p *process) failpoint(name string) {
+	if p.killed(name) {
+		panic(crashed(name))
+	}
+}
+
+// write is one write to the API server, which may fail before or after its effect.
+func (p *process) write(what string, do func() error) error {
+	if p.killed("API " + what + ".before") {
+		return context.Canceled
+	}
+	if p.chaos.chance(apiChance) {
+		p.chaos.happens("API server: timeout before the effect")
+		return kerrors.NewTimeoutError("the request timed out", 1)
+	}
+	err := do()
+	if p.killed("API " + what + ".after") {
+		return context.Canceled
+	}
+	if err == nil && p.chaos.chance(apiChance) {
+		p.chaos.happens("API server: timeout after the effect")
+		return kerrors.NewTimeoutError("the request timed out", 1)
+	}
+	if kerrors.IsConflict(err) {
+		p.chaos.happens("API server: somebody else wrote first")
+	}
+	return err
+}
+
+func (p *process) funcs() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if p.killed("API get") {
+				return context.Canceled
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			return p.write("update", func() error { return c.Update(ctx, o, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			return p.write("update", func() error { return c.Patch(ctx, o, patch, opts...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			return p.write(sub, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			return p.write(sub, func() error { return c.SubResource(sub).Patch(ctx, o, patch, opts...) })
+		},
+	}
+}
+
+// reconcile looks at one resource, and says whether the process lives on.
+func (p *process) reconcile(name string) (alive bool) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case crashed:
+			alive = false
+		default:
+			panic(r)
+		}
+	}()
+	if p.dead.Load() {
+		return false
+	}
+	_, _ = p.reconciler.Reconcile(p.ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}})
+	return !p.dead.Load()
+}

@@ -1,0 +1,234 @@
+package netbox_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+const (
+	soakSeed = 20261122
+	// soakTotal resources are made, of which one in soakKeeps stays; soakTogether at a time are under way, in soakWorkers threads.
+	soakTotal    = 2400
+	soakKeeps    = 12
+	soakTogether = 48
+	soakWorkers  = 6
+)
+
+// A soak is a long life of addresses in a bad world: real reconcilers between an API server and a NetBox that both fail.
+type soak struct {
+	t      *testing.T
+	netbox *netbox.Server
+	kube   client.WithWatch
+	config config.NetBox
+	chaos  *chaos
+	now    atomic.Int64
+	start  time.Time
+	// elsewhere is a host that NetBox redirects to, and visits how often somebody came.
+	elsewhere string
+	visits    atomic.Int64
+
+	mu        sync.Mutex
+	processes []*process
+	lives     map[string]*life
+	made      int
+	released  int
+	kept      int
+	over      chan struct{}
+	jobs      chan string
+	faults    []func()
+}
+
+// A life is what becomes of one resource.
+type life struct {
+	keep bool
+	// patience is after how many looks it's deleted though it isn't Ready.
+	patience int
+	looks    int
+}
+
+// clock goes on by a bit at each look: what waits for a while is tried again soon.
+func (k *soak) clock() time.Time { return k.start.Add(time.Duration(k.now.Load())) }
+
+// TestSoak makes and releases thousands of addresses while the provider is killed at random points, two of it run at once for a while,
+// and NetBox and the API server fail in every way that is known. In the end there is one record for each resource and none else, no
+// address and no marker twice, and what strangers have is as it was.
+func TestSoak(t *testing.T) {
+	k := newSoak(t)
+	strangers := k.strangers()
+	k.run()
+	k.settle()
+	k.check(strangers)
+	t.Logf("%d resources, %d allocations, %d released, %d kept; %d requests\n%s",
+		k.made, k.netbox.Made("provider"), k.released, k.kept, len(k.netbox.Requests()), k.chaos.table(k.netbox))
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	k := &soak{t: t, chaos: newChaos(soakSeed), start: time.Now(), lives: map[string]*life{}, over: make(chan struct{}), jobs: make(chan string, 4*soakTotal)}
+	k.netbox = netbox.New(netbox.Options{Version: "4.6.8"})
+	k.netbox.AddToken(netbox.Token{Name: "provider", Secret: secret})
+	k.netbox.AddMarkerField(field)
+	k.netbox.AddTag(netbox.Named{Name: "Nodes", Slug: "nodes"})
+	for _, p := range []string{"10.80.0.0/24", "10.80.1.0/29", "10.80.2.0/23", "2001:db8:80::/64"} {
+		k.netbox.AddCIDR(p)
+	}
+	if err := k.netbox.Start(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.netbox.Close() })
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { k.visits.Add(1) }))
+	t.Cleanup(other.Close)
+	k.elsewhere = other.URL + "/api/ipam/ip-addresses/"
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	k.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).Build()
+	k.config.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
+	k.config.UID, k.config.Token, k.config.SecretVersion = "cfg", secret, "1"
+	k.config.Config = v1alpha1.NetBoxConfig{URL: k.netbox.URL(), MarkerField: field}
+	k.processes = []*process{k.newProcess()}
+	return k
+}
+
+// make adds the next resource, if one is left to be made.
+func (k *soak) make() {
+	k.mu.Lock()
+	n := k.made
+	if n == soakTotal {
+		k.mu.Unlock()
+		return
+	}
+	k.made++
+	name := "n-" + strconv.Itoa(n)
+	l := &life{keep: n%soakKeeps == 0, patience: 1000}
+	if n%7 == 0 {
+		l.patience = 1 + k.chaos.pick(6)
+	}
+	k.lives[name] = l
+	k.mu.Unlock()
+	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID("uid-" + name), Generation: 1}}
+	mg.Spec.ForProvider = k.spec(n)
+	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
+	if err := k.kube.Create(k.t.Context(), mg); err != nil {
+		k.t.Error(err)
+	}
+	k.jobs <- name
+}
+
+// run lives through the bad times.
+func (k *soak) run() {
+	for range soakTogether {
+		k.make()
+	}
+	var wg sync.WaitGroup
+	for range soakWorkers {
+		wg.Go(func() {
+			for {
+				select {
+				case <-k.over:
+					return
+				case name := <-k.jobs:
+					k.look(name)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// look lets a provider look at one resource, and does what its owner does then.
+func (k *soak) look(name string) {
+	k.now.Add(int64(500 * time.Millisecond))
+	if k.chaos.chance(0.08) {
+		remove := k.chaos.inject(k.netbox, k.elsewhere)
+		k.mu.Lock()
+		k.faults = append(k.faults, remove)
+		k.mu.Unlock()
+	}
+	k.reconcile(name)
+	mg := k.get(name)
+	k.mu.Lock()
+	l := k.lives[name]
+	l.looks++
+	impatient := l.looks >= l.patience
+	k.mu.Unlock()
+	switch {
+	case mg == nil:
+		k.done(&k.released)
+		return
+	case ready(mg) && l.keep && mg.DeletionTimestamp == nil:
+		k.done(&k.kept)
+		return
+	case mg.DeletionTimestamp == nil && (impatient && !l.keep || ready(mg)):
+		if err := k.kube.Delete(k.t.Context(), mg); err != nil && !kerrors.IsNotFound(err) {
+			k.t.Error(err)
+		}
+	}
+	k.jobs <- name
+}
+
+// done counts a life that has come to its end, and begins another.
+func (k *soak) done(counter *int) {
+	k.mu.Lock()
+	*counter++
+	all := k.released+k.kept == soakTotal
+	k.mu.Unlock()
+	if all {
+		close(k.over)
+		return
+	}
+	k.make()
+}
+
+// reconcile is done by the provider, or for the middle fifth by one of two. One that was killed is started anew.
+func (k *soak) reconcile(name string) {
+	k.mu.Lock()
+	progress := k.released + k.kept
+	if two := progress > soakTotal*2/5 && progress < soakTotal*3/5; two && len(k.processes) == 1 {
+		k.processes = append(k.processes, k.newProcess())
+		k.chaos.happens("a second provider at once")
+	} else if !two {
+		k.processes = k.processes[:1]
+	}
+	i := int(k.now.Load()/int64(time.Second)) % len(k.processes)
+	p := k.processes[i]
+	k.mu.Unlock()
+	if p.reconcile(name) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if i < len(k.processes) && k.processes[i] == p {
+		k.processes[i] = k.newProcess()
+	}
+}
+
+func (k *soak) get(name string) *v1alpha1.NetBoxIPAddress {
+	mg := &v1alpha1.NetBoxIPAddress{}
+	err := k.kube.Get(k.t.Context(), types.NamespacedName{Namespace: "team-a", Name: name}, mg)
+	if kerrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		k.t.Error(err)
+	}
+	return mg
+}
