@@ -102,6 +102,8 @@ type Connector struct {
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
 	// unkept are the updates that NetBox accepted and didn't keep.
 	unkept *failures
+	// held are losses, each believed for a while.
+	held *failures
 	// losses are what was found out about records that are gone.
 	losses *notes[culprit]
 }
@@ -130,7 +132,7 @@ func NewConnector(o Options) *Connector {
 	}
 	return &Connector{
 		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
-		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(), losses: newNotes[culprit](),
+		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(), losses: newNotes[culprit](), held: newFailures(),
 	}
 }
 

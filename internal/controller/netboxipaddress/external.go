@@ -64,7 +64,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		err = e.find(ctx, mg)
 	}
 	if err != nil {
-		return managed.ExternalObservation{}, e.trouble(mg, err)
+		return e.waiting(mg, err)
 	}
 	if onlyObserved(mg) {
 		return e.shown(ctx, mg)
@@ -76,6 +76,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		e.connector.failures.forget(mg.GetUID())
 		e.connector.losses.forget(mg.GetUID())
 		e.connector.stocks.leave(mg.GetUID())
+		e.connector.held.forget(mg.GetUID())
 		return managed.ExternalObservation{}, nil
 	}
 	err = e.decide(ctx, mg)
@@ -96,7 +97,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 			return e.show(ctx, mg)
 		}
 	}
-	return e.held(mg, err)
+	return e.waiting(mg, err)
 }
 
 // decide makes the plan, where there isn't one yet, and finds out what would keep it from being carried out.
@@ -114,8 +115,8 @@ func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	return err
 }
 
-// held shows what a resource waits for.
-func (e *external) held(mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
+// waiting shows what a resource waits for.
+func (e *external) waiting(mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
 	e.tellLost(mg, sentence(err, e.inputs))
 	t := e.trouble(mg, err)
 	e.showWaiting(mg, t)
@@ -142,7 +143,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		if mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
 			mg.SetConditions(xpv2.Unavailable()) // Whatever was shown before isn't any more.
 		}
-		return e.held(mg, err)
+		return e.waiting(mg, err)
 	}
 	before := mg.Status.AtProvider
 	mg.Status.AtProvider = observation(*e.record, nil)
@@ -164,6 +165,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	}
 	e.connector.failures.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
+	e.connector.held.forget(mg.GetUID())
 	before := mg.Status.AtProvider
 	mg.Status.AtProvider = observation(*e.record, nil)
 	e.showOrigin(ctx, mg, &mg.Status.AtProvider, before)

@@ -57,6 +57,9 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
 func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if err := e.lostLately(mg); err != nil {
+		return err
+	}
 	err := e.findByName(ctx, mg)
 	if err != nil && (!meta.WasDeleted(mg) || !another(err)) {
 		return err

@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -61,6 +62,23 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 // gone decides about a resource whose record isn't in NetBox any more: it's held, or the same address is planned again. Another one
 // never is, as a machine may be using that one.
 func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
+	out, err := e.regain(ctx, mg)
+	if l := (lostError{}); errors.As(err, &l) {
+		e.connector.held.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.settings})
+	}
+	return out, err
+}
+
+// lostLately is a loss that was found a moment ago: each look for it anew costs two requests, and one deletion may have lost thousands.
+func (e *external) lostLately(mg *v1alpha1.NetBoxIPAddress) error {
+	f, ok := e.connector.held.get(mg.GetUID(), e.settings)
+	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.MaxAge {
+		return nil
+	}
+	return f.err
+}
+
+func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
 	if neverHad(mg) {
 		return plan{}, unseenError{meta.GetExternalName(mg)}
 	}

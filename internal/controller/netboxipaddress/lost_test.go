@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"strings"
 	"testing"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
@@ -135,6 +136,37 @@ func TestLossIsToldOnce(t *testing.T) {
 	}
 	if asked() != 3 {
 		t.Errorf("a log that couldn't be read is read later: %d looks", asked())
+	}
+}
+
+// TestLossIsBelieved: a thousand losses don't ask for themselves every few seconds. A new spec is looked at, at once.
+func TestLossIsBelieved(t *testing.T) {
+	f := newFake()
+	h, mg := newHarness(f), newAddress(named("5"), managedBy(xpv2.ManagementActionAll))
+	h.MaxAge = time.Minute
+	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+	steps := []struct {
+		why    string
+		before func()
+		gets   int
+		want   xpv2.ConditionReason
+	}{
+		{"it's found out", func() {}, 1, v1alpha1.ReasonLost},
+		{"and believed", func() { h.now = h.now.Add(30 * time.Second) }, 1, v1alpha1.ReasonLost},
+		{"for a while", func() { h.now = h.now.Add(30 * time.Second) }, 2, v1alpha1.ReasonLost},
+		{"a person who decides isn't kept waiting", func() { mg.Generation++; mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore }, 3, v1alpha1.ReasonLost},
+	}
+	for _, s := range steps {
+		s.before()
+		if err := h.look(t, mg); err != nil {
+			t.Fatalf("%s: %v", s.why, err)
+		}
+		if gets := strings.Count(strings.Join(f.calls, " "), " Get"); gets != s.gets || mg.GetCondition(xpv2.TypeReady).Reason != s.want {
+			t.Errorf("%s: %d looks, %+v", s.why, gets, mg.GetCondition(xpv2.TypeReady))
+		}
+	}
+	if err := h.look(t, mg); err != nil || mg.Status.AtProvider.Address != "10.77.0.11/24" || len(f.records) != 1 {
+		t.Errorf("%v, %+v, %+v", err, mg.Status.AtProvider, f.records)
 	}
 }
 
