@@ -56,28 +56,34 @@ func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 }
 
 // adoptUnowned plans to take over the one record that has the fixed address, where there is one without a marker. Where there is none,
-// the plan stays what it is: to make it.
+// the plan stays what it is: to make it, beside others where duplicates are fine.
 func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	p := mg.Spec.ForProvider
 	there, err := e.netbox.FindHost(ctx, e.plan.address.Addr(), e.plan.vrf)
-	if err != nil || len(there) == 0 {
+	if err != nil {
 		return err
 	}
-	if len(there) > 1 {
-		return adoptError{there[0].ID, fmt.Sprintf("has the same address as record %d", there[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
+	var bare []netbox.IPAddress
+	for _, ip := range there {
+		switch e.whose(ip) {
+		case ownerUs:
+			e.record = &ip
+			return nil
+		case ownerReleased, ownerNobody:
+			bare = append(bare, ip)
+		case ownerRestored, ownerOther, ownerCluster:
+		}
 	}
-	ip := there[0]
-	switch e.whose(ip) {
-	case ownerUs:
-		e.record = &ip
-		return nil
-	case ownerRestored, ownerOther, ownerCluster:
-		return takenError{address: e.plan.address.String(), by: e.ownerWordsOf(ip), url: ip.URL}
-	case ownerReleased, ownerNobody:
+	switch {
+	case len(bare) == 0 || len(there) > len(bare):
+		return e.free(ctx, e.plan, deref(p.Role), 0)
+	case len(bare) > 1:
+		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
-	if err := e.adoptable(mg.Spec.ForProvider, ip); err != nil {
+	if err := e.adoptable(p, bare[0]); err != nil {
 		return err
 	}
-	e.plan.adopt = &ip
+	e.plan.adopt = &bare[0]
 	return nil
 }
 

@@ -59,7 +59,8 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	settled, err := e.glance(ctx, mg)
-	e.recordless = e.connector.stocks.recordless(mg.GetUID(), e.settings)
+	// What is being deleted is looked for, whatever is known: NetBox may have carried a POST out after its answer was given up.
+	e.recordless = !meta.WasDeleted(mg) && e.connector.stocks.recordless(mg.GetUID(), e.settings)
 	if err == nil && !settled && !e.recordless {
 		err = e.find(ctx, mg)
 	}
@@ -108,7 +109,7 @@ func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 		}
 	}
 	if e.plan.adopt != nil {
-		return nil
+		return e.refusedLately(mg)
 	}
 	var err error
 	e.place, err = e.foresee(ctx, mg)

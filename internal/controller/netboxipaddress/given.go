@@ -62,7 +62,7 @@ func (e *external) free(ctx context.Context, p plan, role string, before int64) 
 		switch {
 		case ip.Marker(e.inputs.field) == e.us.marker(), before != 0 && ip.ID > before, shared && sharesRole(role) && sharesRole(ip.Role):
 		default:
-			return takenError{address: p.address.String(), by: e.ownerWordsOf(ip), url: ip.URL, shared: shared}
+			return takenError{address: p.address.String(), id: ip.ID, by: e.ownerWordsOf(ip), url: ip.URL, shared: shared}
 		}
 	}
 	return nil

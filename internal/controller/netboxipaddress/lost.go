@@ -100,19 +100,16 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 		return out, err
 	}
 	policy, err := e.allowed(address, p.DNSName)
-	if err != nil {
-		return plan{}, err
+	out := plan{address: address, vrf: vrf, duplicates: p.Duplicates, again: true, lost: l, policy: policy}
+	if err == nil {
+		// NetBox itself refuses a second one only where a table is to have each address once.
+		err = e.free(ctx, out, deref(p.Role), 0)
 	}
-	// NetBox itself refuses a second one only where a table is to have each address once.
-	there, err := e.netbox.FindHost(ctx, address.Addr(), vrf)
-	if err != nil {
-		return plan{}, err
-	}
-	if len(there) > 0 {
-		l.holder = recordWords(there[0])
+	if t := (takenError{}); errors.As(err, &t) {
+		l.holder = recordWords(t)
 		return plan{}, l
 	}
-	return plan{address: address, vrf: vrf, again: true, lost: l, policy: policy}, nil
+	return out, err
 }
 
 // lastSeen is the address that a record had when it was last seen. ok is false where nothing was.
@@ -128,11 +125,11 @@ func lastSeen(o v1alpha1.NetBoxIPAddressObservation) (netip.Prefix, *netbox.VRF,
 }
 
 // recordWords name a record and where it is, and nothing of what it says: it may be another tenant's.
-func recordWords(ip netbox.IPAddress) string {
-	if ip.URL == "" {
-		return fmt.Sprintf("record %d", ip.ID)
+func recordWords(t takenError) string {
+	if t.url == "" {
+		return fmt.Sprintf("record %d", t.id)
 	}
-	return fmt.Sprintf("record %d (%s)", ip.ID, ip.URL)
+	return fmt.Sprintf("record %d (%s)", t.id, t.url)
 }
 
 // tellLost tells a loss once: when Ready is about to say it, and didn't before.

@@ -113,8 +113,9 @@ func showServed(mg *v1alpha1.NetBoxIPAddress) {
 
 // Troubles of sources and fixed addresses.
 type (
-	// takenError: the given address is another record's: by says whose, and url where.
+	// takenError: the given address is another record's: id is its number where it can be seen, by says whose it is, and url where.
 	takenError struct {
+		id               int64
 		address, by, url string
 		// shared says that it might be shared by its role.
 		shared bool
