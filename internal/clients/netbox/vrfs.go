@@ -117,5 +117,9 @@ func chooseVRF(k call, ref VRFRef, all []VRF) (VRF, error) {
 
 // severalTables is what to do where something is in more tables than one.
 func severalTables(all []Parent) string {
-	return "it is in " + strings.Join(tablesOf(all), " and in ") + `: say vrf.table: Global, or name the VRF by its name, rd or id`
+	how := "name the VRF by its name, rd or id"
+	if slices.ContainsFunc(all, func(p Parent) bool { return p.VRF == nil }) {
+		how = "say vrf.table: Global, or " + how
+	}
+	return "it is in " + strings.Join(tablesOf(all), " and in ") + ": " + how
 }
