@@ -64,7 +64,7 @@ type NetBoxIPAddressParameters struct {
 	// +optional
 	// +kubebuilder:validation:Enum="";loopback;secondary;anycast;vip;vrrp;hsrp;glbp;carp
 	Role *string `json:"role,omitempty"`
-	// DNSName of the address, such as web-1.rack7.example.
+	// DNSName of the address, such as web-1.rack7.example. Where it's absent or empty, it stays as people have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z_-]+|\*)(\.[0-9A-Za-z_-]+)*\.?$|^$`

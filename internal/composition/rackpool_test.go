@@ -68,6 +68,14 @@ func TestHostOfAPool(t *testing.T) {
 				h.Spec.ForProvider.CommandLine, h.Spec.ForProvider.LocalBoot = []string{"console=ttyS1"}, v1alpha1.LocalBootAuto
 			},
 		},
+		"Device": {
+			reason: "a host's device in NetBox is the host's to know",
+			host:   platform.PoolHost{Name: "a", Address: "10.0.0.1", NetBoxDevice: &v1alpha1.NetBoxDevice{Name: "r7-u12", Site: "fra1"}},
+			want: func(h *v1alpha1.RedfishHost) {
+				h.Spec.ForProvider.CommandLine, h.Spec.ForProvider.LocalBoot = []string{"console=ttyS1"}, v1alpha1.LocalBootAuto
+				h.Spec.ForProvider.NetBoxDevice = &v1alpha1.NetBoxDevice{Name: "r7-u12", Site: "fra1"}
+			},
+		},
 		"Overridden": {
 			reason: "every default may be overridden",
 			host: platform.PoolHost{Name: "a", Address: "10.0.0.1", HostDefaults: platform.HostDefaults{

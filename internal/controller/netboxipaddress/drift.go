@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +28,8 @@ const (
 	reasonDrifted event.Reason = "Drifted"
 	// patienceForNames is how long it may take to find out who it was.
 	patienceForNames = 5 * time.Second
+	// justMade is how long a resource whose record was made or adopted may be without a status.
+	justMade = time.Minute
 	// shown is how much of a value status shows.
 	shown = 120
 )
@@ -56,11 +59,12 @@ func (t todo) words() string {
 	return words(p)
 }
 
-// applied says that NetBox had what this spec says: what differs now was changed there. Synced says so, of this generation.
-// Nothing is known where the resource was restored without its status.
-func applied(mg *v1alpha1.NetBoxIPAddress) (known, yes bool) {
+// applied says that NetBox had what this spec says: what differs now was changed there. Synced says so, of this generation. Nothing is
+// known where the resource was restored without its status; one that was just made or adopted has none yet.
+func (e *external) applied(mg *v1alpha1.NetBoxIPAddress) (known, yes bool) {
 	c := mg.GetCondition(xpv2.TypeSynced)
-	return c.Status != corev1.ConditionUnknown, c.Status == corev1.ConditionTrue && c.ObservedGeneration == mg.GetGeneration()
+	known = c.Status != corev1.ConditionUnknown || e.connector.Now().Sub(meta.GetExternalCreateSucceeded(mg)) < justMade
+	return known, c.Status == corev1.ConditionTrue && c.ObservedGeneration == mg.GetGeneration()
 }
 
 // consider decides what must be written, of all that differs: where drift is only to be reported, not what somebody changed in NetBox.
@@ -99,7 +103,7 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 // driftOf lists what somebody changed in NetBox, of all that differs. Where nothing is known of what was applied, that is what was noted
 // before; and where changes are only reported, all that differs.
 func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []v1alpha1.FieldDrift {
-	known, yes := applied(mg)
+	known, yes := e.applied(mg)
 	reports := mg.Spec.ForProvider.Drift == v1alpha1.DriftReport
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {

@@ -3,7 +3,9 @@ package netboxipaddress
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
@@ -163,6 +165,18 @@ func TestRestoredReport(t *testing.T) {
 	}
 	if len(mg.Status.AtProvider.Drift) != 3 {
 		t.Errorf("status: %+v", mg.Status.AtProvider.Drift)
+	}
+}
+
+// TestAdoptedReport: one that was just adopted has no status either, and is made what spec says.
+func TestAdoptedReport(t *testing.T) {
+	f := newFake()
+	f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}
+	f.records[0].Description = "hers"
+	h, mg := newHarness(f), newAddress(named("5"), described, report)
+	meta.SetExternalCreateSucceeded(mg, h.now.Add(-time.Second))
+	if err := h.settle(t, mg); err != nil || f.records[0].Description != "ours" || len(h.events) != 0 {
+		t.Errorf("%v, %+v, %v", err, f.records[0], h.events)
 	}
 }
 
