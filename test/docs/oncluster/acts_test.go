@@ -18,14 +18,16 @@ import (
 // acts are what happens beside the commands of the pages, by their words there.
 func (c *cluster) acts() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"the reader's own rack":           c.ownRack,
-		"the reader's rack is taken down": c.rackDown,
-		"without bootd":                   c.withoutBootd,
-		"bootd by the manifest":           c.bootdByManifest,
-		"a machine runs":                  c.machineRuns,
-		"the next version":                c.nextVersion,
-		"the machine is as it was":        c.untouched,
-		"the machine was given back":      c.givenBack,
+		"the reader's own rack":                c.ownRack,
+		"the reader's rack is taken down":      c.rackDown,
+		"without bootd":                        c.withoutBootd,
+		"bootd by the manifest":                c.bootdByManifest,
+		"a machine runs":                       c.machineRuns,
+		"the next version":                     c.nextVersion,
+		"what the reader had set is still set": c.settingsKept,
+		"the machine is as it was":             c.untouched,
+		"the machine was given back":           c.givenBack,
+		"what is left is what the page names":  c.onlyNamedLeft,
 	}
 }
 
@@ -50,7 +52,7 @@ func (c *cluster) withoutBootd(ctx context.Context) error {
 }
 
 func (c *cluster) bootdByManifest(ctx context.Context) error {
-	if _, err := c.Kubectl(ctx, "apply", "-f", c.Packages.Manifest("bootd.yaml")); err != nil {
+	if _, err := c.Kubectl(ctx, "apply", "-f", filepath.Join(c.manifests(), "bootd.yaml")); err != nil {
 		return err
 	}
 	return c.AwaitBootd(ctx)
@@ -153,14 +155,14 @@ func (c *cluster) machineRuns(ctx context.Context) error {
 	return nil
 }
 
-// nextVersion pushes this checkout as another version, and puts its manifests where a person has them.
+// nextVersion pushes this checkout as another version, and writes its manifests where "make push" does: over those of the version before.
 func (c *cluster) nextVersion(ctx context.Context) error {
 	p, err := c.Push(ctx, stage.Source{Root: root, Version: next})
 	if err != nil {
 		return err
 	}
-	if err := os.CopyFS(filepath.Join(c.shell.Dir, "next"), os.DirFS(p.Manifests)); err != nil {
-		return fmt.Errorf("cannot copy the next manifests: %w", err)
+	if err := errors.Join(os.RemoveAll(c.manifests()), os.CopyFS(c.manifests(), os.DirFS(p.Manifests))); err != nil {
+		return fmt.Errorf("cannot write the next manifests: %w", err)
 	}
 	return nil
 }

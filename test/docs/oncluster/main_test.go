@@ -24,6 +24,8 @@ const (
 	limit    = 10 * time.Minute
 	// next is the version that is upgraded to: the same programs by another name.
 	next = "v0.1.0-e2e.2"
+	// manifests is where "make push" writes them, in the reader's folder.
+	manifests = "dist/install"
 )
 
 // order is that in which they are tried: what is taken away comes last.
@@ -38,6 +40,8 @@ type cluster struct {
 	shell docs.Shell
 	done  map[string]bool
 	host  *host
+	// before is what crossplane-system had in it when the reader began.
+	before []string
 }
 
 func TestPages(t *testing.T) {
@@ -89,6 +93,8 @@ func start(t *testing.T) *cluster {
 	})
 	c := &cluster{Stage: s, done: map[string]bool{}}
 	must(t, c.sit(t.TempDir()))
+	c.before, err = c.inventory(t.Context())
+	must(t, err)
 	c.shell.Transcript = transcript(t, state)
 	return c
 }
@@ -102,7 +108,7 @@ func (c *cluster) sit(dir string) error {
 	}
 	errs = append(errs,
 		os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))),
-		os.CopyFS(filepath.Join(dir, "dist", "install"), os.DirFS(c.Packages.Manifests)),
+		os.CopyFS(filepath.Join(dir, manifests), os.DirFS(c.Packages.Manifests)),
 	)
 	via, err := c.Forward(node.Registry)
 	errs = append(errs, err)
@@ -111,12 +117,15 @@ func (c *cluster) sit(dir string) error {
 		Table: []string{
 			// Helm pulls on this machine, pods on the node.
 			"oci://HOST/PATH", "oci://" + via + "/" + stage.Organisation, "--version 0.1.0", "--plain-http --version " + strings.TrimPrefix(c.Packages.Version, "v"),
-			"HOST/PATH", c.Packages.Registry, "PACKAGES", stage.Organisation, "v0.1.0", c.Packages.Version, "v0.2.0", next, "NODE", node.Name,
+			"server=HOST", "server=" + node.Registry, "HOST/PATH", c.Packages.Registry, "PACKAGES", stage.Organisation, "v0.1.0", c.Packages.Version, "v0.2.0", next, "NODE", node.Name,
 		},
 		Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + dir, "KUBECONFIG=" + c.Kubeconfig(), "LANG=C"},
 	}
 	return errors.Join(errs...)
 }
+
+// manifests are the reader's own, with what the reader set in them.
+func (c *cluster) manifests() string { return filepath.Join(c.shell.Dir, manifests) }
 
 // read does what a page says, one step after the other.
 func (c *cluster) read(t *testing.T, p docs.Page) {

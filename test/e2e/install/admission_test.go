@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -123,5 +124,51 @@ func (s *stage) manifests(ctx context.Context, t *testing.T) {
 	}
 	if daemons != 1 {
 		t.Errorf("want one DaemonSet, got %d", daemons)
+	}
+	s.selected(ctx, t, plain, others)
+}
+
+// selected holds that NetworkPolicies and PodMonitors choose the pods that they're about: those of Crossplane by labels that it gives itself,
+// whatever runtime configuration there is.
+func (s *stage) selected(ctx context.Context, t *testing.T, plain, others []*unstructured.Unstructured) {
+	t.Helper()
+	pods := map[string][]corev1.PodTemplateSpec{}
+	for kind, name := range map[string]string{"Provider": "provider-baremetal", "Function": "function-baremetal"} {
+		tpl := s.template(ctx, t, kind, "some-path-"+name, name).DeepCopy()
+		delete(tpl.Labels, "app.kubernetes.io/name") // It's of our runtime configuration, which not everybody applies.
+		pods[local.CrossplaneNamespace] = append(pods[local.CrossplaneNamespace], *tpl)
+	}
+	for _, o := range plain {
+		if o.GetKind() == "DaemonSet" {
+			d := &appsv1.DaemonSet{}
+			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, d))
+			pods[o.GetNamespace()] = append(pods[o.GetNamespace()], d.Spec.Template)
+		}
+	}
+	for kind, path := range map[string]string{"NetworkPolicy": "podSelector", "PodMonitor": "selector"} {
+		want := map[string]int{"NetworkPolicy": 2, "PodMonitor": 3}[kind]
+		for _, o := range others {
+			if o.GetKind() != kind {
+				continue
+			}
+			want--
+			by, _, err := unstructured.NestedStringMap(o.Object, "spec", path, "matchLabels")
+			must(t, err)
+			for k, v := range by { // As "make release" fills it in.
+				by[k] = strings.Replace(v, "crossplane-contrib-", "some-path-", 1)
+			}
+			chosen := 0
+			for _, tpl := range pods[o.GetNamespace()] {
+				if len(by) > 0 && labels.SelectorFromSet(by).Matches(labels.Set(tpl.Labels)) {
+					chosen++
+				}
+			}
+			if chosen != 1 {
+				t.Errorf("%s %s chooses pods by %v: that's %d of ours, want one", kind, o.GetName(), by, chosen)
+			}
+		}
+		if want != 0 {
+			t.Errorf("there are %d %s too few in examples/install", want, kind)
+		}
 	}
 }

@@ -91,9 +91,13 @@ func TestManifests(t *testing.T) {
 			"name: p-provider-baremetal", "name: p-function-baremetal", "name: p-configuration-baremetal", // What isn't deleted by mistake.
 			"system:serviceaccount:crossplane-system:p-provider-baremetal", "kind: ValidatingAdmissionPolicy",
 		},
-		"network.yaml":    {"kind: NetworkPolicy"},
-		"usages-v2.yaml":  {"kind: ClusterUsage", "name: p-configuration-baremetal-v2"},
-		"podmonitor.yaml": {"kind: PodMonitor"},
+		// Crossplane labels pods with the name that it installed a package by.
+		"network.yaml":   {"kind: NetworkPolicy", "pkg.crossplane.io/provider: p-provider-baremetal\n", "pkg.crossplane.io/function: p-function-baremetal\n"},
+		"usages-v2.yaml": {"kind: ClusterUsage", "name: p-configuration-baremetal-v2"},
+		"podmonitor.yaml": {
+			"kind: PodMonitor", "pkg.crossplane.io/provider: p-provider-baremetal\n", "pkg.crossplane.io/function: p-function-baremetal\n",
+			"namespace: baremetal-boot",
+		},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(got[name]), w) {

@@ -1,0 +1,83 @@
+package oncluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+)
+
+// What install.md sets in the manifests, as arguments of pods.
+const (
+	denied   = "--denied-targets=10.43.0.0/16,10.42.0.0/16"
+	artifact = "--artifact-range=10.0.7.0/24"
+)
+
+// settingsKept fails where the provider or bootd runs without what the reader set: manifests that are made anew don't have it.
+func (c *cluster) settingsKept(ctx context.Context) error {
+	for _, p := range []struct{ namespace, label, set string }{
+		{local.CrossplaneNamespace, "pkg.crossplane.io/provider=" + stage.Installed(stage.ProviderPackage), denied},
+		{lab.BootNamespace, "app.kubernetes.io/name=bootd", artifact},
+	} {
+		if err := c.Until(ctx, p.label+" to run with "+p.set, patience, func(ctx context.Context) error {
+			out, err := c.Kubectl(ctx, "-n", p.namespace, "get", "pods", "-l", p.label, "-o", `jsonpath={range .items[*]}{.spec.containers[0].args}{"\n"}{end}`)
+			if err != nil {
+				return err
+			}
+			pods := strings.Fields(out)
+			if len(pods) == 0 || slices.ContainsFunc(pods, func(args string) bool { return !strings.Contains(args, `"`+p.set+`"`) }) {
+				return fmt.Errorf("pods with %s have %q: the upgrade lost what was set", p.label, pods)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept are the Secrets of the two racks, the README's and the other pages', which uninstall.md leaves to whoever made them, and the two
+// objects that it names.
+func kept() []string {
+	return []string{
+		"configmap/provider-baremetal", "lease.coordination.k8s.io/crossplane-leader-election-provider-baremetal",
+		"secret/bmc-rack-7", "secret/bmcs", "secret/netbox",
+	}
+}
+
+// onlyNamedLeft fails where there's more in crossplane-system than before the reader began and than uninstall.md names.
+func (c *cluster) onlyNamedLeft(ctx context.Context) error {
+	return c.Until(ctx, "nothing but what the page names to be left", patience, func(ctx context.Context) error {
+		all, err := c.inventory(ctx)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(all, func(name string) bool { return slices.Contains(c.before, name) })
+		if diff := cmp.Diff(kept(), left); diff != "" {
+			return fmt.Errorf("what is left in %s, -named +left:\n%s", local.CrossplaneNamespace, diff)
+		}
+		return nil
+	})
+}
+
+// inventory names all that is in crossplane-system but pods and what belongs to them.
+func (c *cluster) inventory(ctx context.Context) ([]string, error) {
+	kinds := []string{
+		"configmaps", "secrets", "services", "serviceaccounts", "leases.coordination.k8s.io", "deployments.apps", "networkpolicies.networking.k8s.io",
+		"roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+	}
+	out, err := c.Kubectl(ctx, "-n", local.CrossplaneNamespace, "get", strings.Join(kinds, ","), "-o", "name")
+	names := strings.Fields(out)
+	if err == nil && len(names) == 0 {
+		err = errors.New("there's nothing in " + local.CrossplaneNamespace + ", where Crossplane is")
+	}
+	slices.Sort(names)
+	return names, err
+}
