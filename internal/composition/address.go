@@ -74,7 +74,7 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 		}
 		// One address comes from one NetBox: the first one named.
 		if plan.configRef == s.AddressesFrom.NetBoxProviderConfigRef {
-			plan.from = append(plan.from, s.AddressesFrom.Sources...)
+			plan.from = append(plan.from, inIPv4(s.AddressesFrom.Sources)...)
 		}
 	}
 	if plan == nil {
@@ -82,6 +82,22 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 			"BootNetwork %s/%s has no IPv4 subnet with addressesFrom; its operator must say where addresses come from", n.GetNamespace(), n.GetName())
 	}
 	return plan, nil
+}
+
+// inIPv4 are sources as a machine asks for them: a filter that leaves the family open finds no IPv6.
+func inIPv4(sources []v1alpha1.AddressSource) []v1alpha1.AddressSource {
+	var out []v1alpha1.AddressSource
+	for _, s := range sources {
+		s = *s.DeepCopy()
+		if s.Prefix != nil && s.Prefix.Filter != nil && s.Prefix.Filter.Family == "" {
+			s.Prefix.Filter.Family = v1alpha1.IPv4
+		}
+		if s.Range != nil && s.Range.Filter != nil && s.Range.Filter.Family == "" {
+			s.Range.Filter.Family = v1alpha1.IPv4
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // fixed checks a given address against the network's subnets, and completes its prefix length.

@@ -170,6 +170,28 @@ func TestPlanAddress(t *testing.T) {
 			network: network(subnet("10.77.0.0/24", netbox, source("10.77.0.0/26", prod))), given: "10.77.0.200",
 			want: &addressPlan{configRef: netbox, address: "10.77.0.200/24", vrf: prod},
 		},
+		"FilterAndRange": {
+			reason: "whatever a filter finds is IPv4, unless it says otherwise itself",
+			network: network(subnet("10.77.0.0/24", netbox,
+				v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{Role: "nodes", VRF: prod}}},
+				v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{Tags: []string{"pool"}, Family: v1alpha1.IPv4}}},
+				v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{Start: "10.77.0.100/24"}})),
+			want: &addressPlan{configRef: netbox, from: []v1alpha1.AddressSource{
+				{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{Role: "nodes", VRF: prod, Family: v1alpha1.IPv4}}},
+				{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{Tags: []string{"pool"}, Family: v1alpha1.IPv4}}},
+				{Range: &v1alpha1.RangeSource{Start: "10.77.0.100/24"}},
+			}},
+		},
+		"VRFOfAFilter": {
+			reason:  "a filter's VRF is that of a given address, too",
+			network: network(subnet("10.77.0.0/24", netbox, v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{VRF: lab}}})), given: "10.77.0.200",
+			want: &addressPlan{configRef: netbox, address: "10.77.0.200/24", vrf: lab},
+		},
+		"VRFOfAStart": {
+			reason:  "so is that of a range that is named by its start",
+			network: network(subnet("10.77.0.0/24", netbox, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{Start: "10.77.0.100/24", VRF: lab}})), given: "10.77.0.200",
+			want: &addressPlan{configRef: netbox, address: "10.77.0.200/24", vrf: lab},
+		},
 		"VRFOfARange": {
 			reason:  "a range has no VRF of its own",
 			network: network(subnet("10.77.0.0/24", netbox, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: new(int64(12))}})), given: "10.77.0.200",

@@ -123,7 +123,7 @@ func saysSo(got any, want string) bool {
 }
 
 // FindPrefixes returns all prefixes that match, by network, whatever their VRF, then by number. None is KindNotFound, and so is a tag,
-// role, site or tenant that NetBox doesn't have. What was found is remembered for a minute.
+// role, site or tenant that NetBox doesn't have. What was found is remembered for a quarter of one.
 func (c *Client) FindPrefixes(ctx context.Context, f Filter) ([]Parent, error) {
 	return c.findParents(ctx, ParentPrefix, "ipam/prefixes/", f, decodePrefix)
 }
@@ -134,7 +134,7 @@ func (c *Client) FindRanges(ctx context.Context, f Filter) ([]Parent, error) {
 }
 
 func (c *Client) findParents(ctx context.Context, kind ParentKind, path string, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
-	return c.parents.of(parentKey{kind: kind, text: fmt.Sprintf("%#v", f)}, func() ([]Parent, error) {
+	return c.parents.of(parentKey{kind: kind, text: fmt.Sprintf("%#v", f)}, matchTTL, func() ([]Parent, error) {
 		k := call{
 			op: fmt.Sprintf("find a %s with", kind), subject: f.String(), method: http.MethodGet, path: path, want: http.StatusOK, query: f.query(),
 		}

@@ -21,7 +21,7 @@ type parentKey struct {
 // FindPrefix returns the one prefix with this CIDR in this table, or in any. None is KindNotFound; several, as NetBox allows within one
 // table and across VRFs of one name, are KindAmbiguous. One that was found is remembered for a minute.
 func (c *Client) FindPrefix(ctx context.Context, cidr string, vrf VRFRef) (Parent, error) {
-	return one(c.parents.of(parentKey{kind: ParentPrefix, text: cidr, vrf: vrf}, func() ([]Parent, error) {
+	return one(c.parents.of(parentKey{kind: ParentPrefix, text: cidr, vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
 			op: "find in " + vrf.String() + " the prefix", subject: cidr,
 			method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK,
@@ -74,7 +74,7 @@ func (c *Client) GetPrefix(ctx context.Context, number int64) (Parent, error) {
 }
 
 func (c *Client) getParent(ctx context.Context, want Parent, decode func([]byte) (Parent, error)) (Parent, error) {
-	return one(c.parents.of(parentKey{kind: want.Kind, number: want.ID}, func() ([]Parent, error) {
+	return one(c.parents.of(parentKey{kind: want.Kind, number: want.ID}, memoTTL, func() ([]Parent, error) {
 		k := call{
 			op: fmt.Sprintf("read %s number", want.Kind), subject: fmt.Sprint(want.ID),
 			method: http.MethodGet, path: want.path(""), want: http.StatusOK,
@@ -94,7 +94,7 @@ func (c *Client) getParent(ctx context.Context, want Parent, decode func([]byte)
 // FindAround returns the longest prefix that holds an address in this table. Where any table will do, it must be held in one alone:
 // several are KindAmbiguous. None is KindNotFound. What was found is remembered for a minute.
 func (c *Client) FindAround(ctx context.Context, a netip.Addr, vrf VRFRef) (Parent, error) {
-	return one(c.parents.of(parentKey{kind: ParentPrefix, text: "holds " + a.String(), vrf: vrf}, func() ([]Parent, error) {
+	return one(c.parents.of(parentKey{kind: ParentPrefix, text: "holds " + a.String(), vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
 			op: "find in " + vrf.String() + " a prefix that holds address", subject: a.String(),
 			method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK, query: url.Values{"contains": {a.String()}},

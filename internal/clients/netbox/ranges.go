@@ -16,7 +16,7 @@ func (c *Client) GetRange(ctx context.Context, number int64) (Parent, error) {
 // FindRange returns the one IP range that begins with an address, given with its mask, in this table or in any. None is KindNotFound,
 // several are KindAmbiguous. One that was found is remembered for a minute.
 func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Parent, error) {
-	return one(c.parents.of(parentKey{kind: ParentRange, text: start, vrf: vrf}, func() ([]Parent, error) {
+	return one(c.parents.of(parentKey{kind: ParentRange, text: start, vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
 			op: "find in " + vrf.String() + " the range that starts at", subject: start,
 			method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,

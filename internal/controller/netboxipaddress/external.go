@@ -121,6 +121,10 @@ func (e *external) waiting(mg *v1alpha1.NetBoxIPAddress, err error) (managed.Ext
 	e.tellLost(mg, sentence(err, e.inputs))
 	t := e.trouble(mg, err)
 	e.showWaiting(mg, t)
+	e.connector.stocks.forgo(mg.GetUID())
+	if len(e.plan.candidates) > 0 && t.reason != v1alpha1.ReasonExhausted {
+		e.connector.stocks.leave(mg.GetUID())
+	}
 	if !waits(t.reason) {
 		return managed.ExternalObservation{}, t
 	}
@@ -199,6 +203,7 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
 	ip, err := e.obtain(ctx, mg)
 	if err != nil {
+		e.connector.stocks.forgo(mg.GetUID())
 		err = e.explain(ctx, mg, err)
 		e.remember(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)

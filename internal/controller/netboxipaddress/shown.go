@@ -89,8 +89,8 @@ func (e *external) passedOver(served int) []v1alpha1.SourceObservation {
 
 // showWaiting puts on a resource why no source serves it.
 func (e *external) showWaiting(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
-	if served(mg.Status.AtProvider.Sources) {
-		return // It has had an address: what it was given stays said.
+	if served(mg.Status.AtProvider.Sources) || len(e.plan.candidates) == 0 {
+		return // It has had an address, and what it was given stays said; or it wasn't found out what its sources are.
 	}
 	mg.Status.AtProvider.Sources = nil
 	for _, c := range e.plan.candidates {

@@ -107,6 +107,8 @@ type waiter struct {
 	keys     []stockKey
 	// looked is when NetBox was last asked for a record with its marker.
 	looked time.Time
+	// seen is when it last said that it waits: one that is gone says nothing.
+	seen time.Time
 }
 
 // stocks are what is known of all sources in use.
@@ -134,6 +136,9 @@ func (s *stocks) of(e *external, p netbox.Parent, known bool) *stock {
 		k = &stock{key: key, parent: p, promises: map[types.UID]time.Time{}, next: now.Add(idleLook)}
 		k.usage.Size, k.usage.SizeKnown = p.Size()
 		s.all[key] = k
+	}
+	if known && !k.known { // Of what was only heard of, it isn't known whether it's a pool.
+		k.usage.Size, k.usage.SizeKnown = p.Size()
 	}
 	if known {
 		k.parent, k.known = p, true
@@ -202,7 +207,7 @@ func (s *stocks) full(e *external, p netbox.Parent, uid types.UID) {
 	switch left, ok := k.left(uid, now); {
 	case !ok && k.taken == 0:
 		k.low = true // Whoever filled it was told by then.
-	case ok && left > 0:
+	case ok && left > 0 && now.Sub(k.looked) < fullMost:
 		k.doubt(now)
 	}
 	k.usage.Free, k.usage.AtLeast, k.looked, k.taken = 0, false, now, 0
@@ -220,7 +225,9 @@ func (s *stock) doubt(now time.Time) {
 	}
 }
 
-// has says whether a source may have an address for a resource, as far as is known, and promises it one.
+// has says whether a source may have an address for a resource. As long as it was never full and nobody waits for it, that's for NetBox
+// to say. Else it may where one was seen free that is promised to nobody, and then it's promised to this one: of a hundred who wait for
+// one address only one asks.
 func (s *stocks) has(e *external, p netbox.Parent, uid types.UID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,13 +235,22 @@ func (s *stocks) has(e *external, p netbox.Parent, uid types.UID) bool {
 	now := s.now()
 	left, ok := k.left(uid, now)
 	switch {
-	case !ok || k.usage.AtLeast:
+	case !ok || k.usage.AtLeast || (k.since.IsZero() && len(k.waiting) == 0):
 		return true
 	case left == 0:
 		return false
 	}
 	k.promises[uid] = now.Add(promised)
 	return true
+}
+
+// forgo gives back what was promised to a resource that didn't come to take it.
+func (s *stocks) forgo(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.all {
+		delete(k.promises, uid)
+	}
 }
 
 // stale says whether a full source is to be looked at by whoever asks, as nobody did for long. Then the caller must end with learn or

@@ -96,6 +96,62 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
+// TestBadOnesDontHold: what NetBox refuses for another reason keeps no address from others, and one that is gone keeps nobody waiting.
+func TestBadOnesDontHold(t *testing.T) {
+	f := newFake()
+	f.prefixes[0] = inPrefix(1, "10.77.0.0/30")
+	f.records = []netbox.IPAddress{record(1001, "10.77.0.1/30", "x"), record(1002, "10.77.0.2/30", "x")}
+	f.full = []int64{1}
+	h := newHarness(f)
+	wake := make(chan event.GenericEvent, 10)
+	k := &keeper{connector: h.Connector, unused: time.Hour, wake: wake, log: logging.NewNopLogger()}
+	var all []*v1alpha1.NetBoxIPAddress
+	for i := range 3 { // The first one will be gone, the second one is bad.
+		all = append(all, newAddress(numbered(i), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = from("10.77.0.0/30") })))
+	}
+	look := func(mg *v1alpha1.NetBoxIPAddress) error {
+		e := h.connect(t, mg)
+		o, err := e.Observe(t.Context(), mg)
+		if err == nil && !o.ResourceExists {
+			_, err = e.Create(t.Context(), mg)
+		}
+		return err
+	}
+	for _, mg := range slices.Concat(all, all) {
+		_ = look(mg)
+	}
+	f.full, f.records = nil, f.records[:1]
+	var woken []string
+	for range 4 {
+		h.now = h.now.Add(fullMost)
+		k.round(t.Context())
+		for len(wake) > 0 {
+			name := (<-wake).Object.GetName()
+			woken = append(woken, name)
+			switch name {
+			case "web-1":
+				f.fail["Allocate"] = kind(netbox.KindInvalid)
+				if err := look(all[1]); reasonOf(err) != "Invalid" {
+					t.Errorf("the bad one: %v", err)
+				}
+				delete(f.fail, "Allocate")
+			case "web-2":
+				if err := look(all[2]); err != nil {
+					t.Errorf("the good one: %v", err)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"web-0", "web-1", "web-2"}, woken[:3]); diff != "" || f.called("Allocate") != 3 {
+		t.Errorf("%d POSTs; woken (-want +got):\n%s", f.called("Allocate"), diff)
+	}
+	h.now = h.now.Add(lookAnyway + time.Second)
+	k.round(t.Context())
+	if n := len(h.stocks.waiters); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+}
+
 // TestWarns: the owner of a source is told once for each time that it crosses the threshold, and not what was so before.
 func TestWarns(t *testing.T) {
 	f := newFake()

@@ -17,6 +17,11 @@ func (s *stocks) due(unused time.Duration) []stock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	for uid, w := range s.waiters {
+		if now.Sub(w.seen) > lookAnyway {
+			s.forget(uid)
+		}
+	}
 	var out []stock
 	for key, k := range s.all {
 		switch {
@@ -66,9 +71,12 @@ func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
 	} else {
 		k.since = time.Time{}
 	}
-	for _, uid := range k.waiting[:min(int64(len(k.waiting)), left)] {
+	// Who is woken goes to the end of the line: one that doesn't come any more must not keep others from being woken.
+	n := min(int64(len(k.waiting)), left)
+	for _, uid := range k.waiting[:n] {
 		out.wake = append(out.wake, s.waiters[uid].name)
 	}
+	k.waiting = slices.Concat(k.waiting[n:], k.waiting[:n])
 	k.next = now.Add(k.pause(now))
 	return out
 }

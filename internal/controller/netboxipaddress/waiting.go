@@ -27,6 +27,7 @@ func (e fullError) Error() string { return "all sources are full" }
 func (s *stocks) wait(uid types.UID, w waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w.seen = s.now()
 	old, again := s.waiters[uid]
 	if again && old.settings == w.settings {
 		w.looked = old.looked
@@ -51,6 +52,10 @@ func (s *stocks) wait(uid types.UID, w waiter) {
 func (s *stocks) leave(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forget(uid)
+}
+
+func (s *stocks) forget(uid types.UID) {
 	for _, key := range s.waiters[uid].keys {
 		s.drop(uid, key)
 	}

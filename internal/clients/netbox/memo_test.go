@@ -1,0 +1,50 @@
+package netbox
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestMemo: what was found is asked for again after its time, what wasn't is in a moment, and trouble always is.
+func TestMemo(t *testing.T) {
+	now := time.Unix(1000, 0)
+	m := newMemo[string, int](func() time.Time { return now })
+	asked := 0
+	ask := func(key string, err error) {
+		_, _ = m.of(key, memoTTL, func() (int, error) {
+			asked++
+			return 1, err
+		})
+	}
+	steps := []struct {
+		reason string
+		after  time.Duration
+		key    string
+		err    error
+		want   int
+	}{
+		{"nothing is known", 0, "a", nil, 1},
+		{"found", memoTTL - time.Second, "a", nil, 0},
+		{"long ago", 2 * time.Second, "a", nil, 1},
+		{"another", 0, "b", &Error{Kind: KindNotFound}, 1},
+		{"isn't there", time.Second, "b", nil, 0},
+		{"and may be by now", missTTL, "b", nil, 1},
+		{"nobody knows", 0, "c", &Error{Kind: KindUnreachable}, 1},
+		{"so it's asked again", 0, "c", nil, 1},
+	}
+	for _, s := range steps {
+		now = now.Add(s.after)
+		before := asked
+		if ask(s.key, s.err); asked-before != s.want {
+			t.Errorf("%s: asked %d times, want %d", s.reason, asked-before, s.want)
+		}
+	}
+	for i := range 100 {
+		ask(strconv.Itoa(i), nil)
+	}
+	now = now.Add(2 * memoTTL)
+	if ask("z", nil); len(m.known) != 1 {
+		t.Errorf("%d are kept", len(m.known))
+	}
+}
