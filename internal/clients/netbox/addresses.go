@@ -9,6 +9,9 @@ import (
 	"net/url"
 )
 
+// addressesPath is where all addresses are listed and given ones made.
+const addressesPath = "ipam/ip-addresses/"
+
 // Allocate takes the first free address of a prefix or range: one POST of a single object with the marker in
 // it. NetBox allocates under one lock, and validates the marker's uniqueness inside it. NetBoxes before 4.5.1 ignore
 // Request.PrefixLength, and what they do with it in a range isn't known: the address may have its parent's mask all the same.
@@ -42,7 +45,7 @@ func (c *Client) Allocate(ctx context.Context, p Parent, r Request) (IPAddress, 
 func (c *Client) Create(ctx context.Context, address netip.Prefix, vrf *VRF, r Request) (IPAddress, error) {
 	k := call{
 		op: "create the address", subject: address.String(), method: http.MethodPost,
-		path: "ipam/ip-addresses/", want: http.StatusCreated,
+		path: addressesPath, want: http.StatusCreated,
 	}
 	var number int64
 	if vrf != nil {
@@ -160,7 +163,7 @@ func (c *Client) Get(ctx context.Context, number int64) (IPAddress, error) {
 func (c *Client) FindByMarker(ctx context.Context, marker string) (IPAddress, error) {
 	k := call{
 		op: "find the address with marker", subject: marker,
-		method: http.MethodGet, path: "ipam/ip-addresses/", want: http.StatusOK,
+		method: http.MethodGet, path: addressesPath, want: http.StatusOK,
 		query: url.Values{"cf_" + c.field: {marker}, "limit": {"2"}},
 	}
 	if marker == "" || marker == "null" { // both mean something else to NetBox
@@ -194,7 +197,7 @@ func (c *Client) chooseMarked(k call, marker string, found []IPAddress) (IPAddre
 func (c *Client) FindHost(ctx context.Context, address netip.Addr, vrf *VRF) ([]IPAddress, error) {
 	k := call{
 		op: "look for the address", subject: address.String(), method: http.MethodGet,
-		path: "ipam/ip-addresses/", want: http.StatusOK, query: url.Values{"address": {address.String()}, "vrf_id": {"null"}},
+		path: addressesPath, want: http.StatusOK, query: url.Values{"address": {address.String()}, "vrf_id": {"null"}},
 	}
 	if vrf != nil {
 		k.query.Set("vrf_id", fmt.Sprint(vrf.ID))

@@ -84,7 +84,7 @@ func (f field) judge(k call, fields []customField) (FieldState, error) {
 // returns everything, so the lookup of an impossible value must find nothing.
 func (c *Client) probeField(ctx context.Context, f field) (FieldState, error) {
 	k := c.fieldCall(f, "try", http.MethodGet, http.StatusOK)
-	k.path, k.query = "ipam/ip-addresses/", url.Values{"cf_" + f.name: {"no/such/marker"}, "limit": {"1"}, "fields": {"id,address"}}
+	k.path, k.query = addressesPath, url.Values{"cf_" + f.name: {"no/such/marker"}, "limit": {"1"}, "fields": {"id,address"}}
 	p, err := list(ctx, c, k, decodeIPAddress)
 	if err != nil {
 		return "", err

@@ -85,7 +85,7 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	}
 	k := call{
 		op: "list the released addresses of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
-		path: "ipam/ip-addresses/", want: http.StatusOK, most: lookBody,
+		path: addressesPath, want: http.StatusOK, most: lookBody,
 		query: url.Values{"cf_" + c.note + "__isw": {c.begins}, "ordering": {"id"}, "fields": {releasedFields}},
 	}
 	all, err := listPages(ctx, c, k, lookPage, lookPages, func(b []byte) (IPAddress, error) {

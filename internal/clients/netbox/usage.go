@@ -70,7 +70,7 @@ func (c *Client) listFree(ctx context.Context, p Parent) (int64, error) {
 // countIn counts the records in a prefix, in its own table.
 func (c *Client) countIn(ctx context.Context, p Parent) (int64, error) {
 	k := call{
-		op: "count the addresses in prefix", subject: p.CIDR(), method: http.MethodGet, path: "ipam/ip-addresses/", want: http.StatusOK,
+		op: "count the addresses in prefix", subject: p.CIDR(), method: http.MethodGet, path: addressesPath, want: http.StatusOK,
 		query: url.Values{"parent": {p.Prefix.String()}, "limit": {"1"}, "fields": {"id,address"}},
 	}
 	inTable(k.query, p.VRF)

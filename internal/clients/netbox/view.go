@@ -180,7 +180,7 @@ func (c *Client) Refresh(ctx context.Context, maxAge time.Duration) ([]IPAddress
 func (c *Client) lookCall() call {
 	return call{
 		op: "list the addresses with markers of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
-		path: "ipam/ip-addresses/", want: http.StatusOK, most: lookBody,
+		path: addressesPath, want: http.StatusOK, most: lookBody,
 		query: url.Values{"cf_" + c.field + "__isw": {c.begins}, "ordering": {"id"}, "fields": {lookFields}},
 	}
 }

@@ -210,7 +210,7 @@ func TestAssignmentOfPeople(t *testing.T) {
 	if err := h.settle(t, mg); err != nil {
 		t.Fatal(err)
 	}
-	f.records[0].Assigned = f.rack.place(13)
+	f.records[0].Assigned = f.rack.elsewhere()
 	f.calls = nil
 	if err := h.settle(t, mg); err != nil || len(f.writes()) != 0 || mg.Status.AtProvider.Assigned != nil {
 		t.Errorf("people's: %v, %v, %+v", err, f.writes(), mg.Status.AtProvider.Assigned)
@@ -220,7 +220,7 @@ func TestAssignmentOfPeople(t *testing.T) {
 	if err := h.settle(t, mg); err != nil || f.records[0].Assigned.ID != 11 {
 		t.Errorf("named: %v, %+v", err, f.records[0].Assigned)
 	}
-	f.records[0].Assigned = f.rack.place(13)
+	f.records[0].Assigned = f.rack.elsewhere()
 	mg.Spec.ForProvider.AssignTo = nil
 	mg.Generation++
 	if err := h.settle(t, mg); err != nil || f.records[0].Assigned.ID != 13 || mg.Status.AtProvider.Assigned != nil {

@@ -58,7 +58,7 @@ func TestDriftIsCorrected(t *testing.T) {
 		}, "description of 10.77.0.1/24 was changed in NetBox, and is again"},
 		"Moved": {"an assignment", assignTo(onDevice("r7-u12", "eno1", v1alpha1.UsePrimary)), func(f *fakeNetBox) {
 			delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
-			f.records[0].Assigned = f.rack.place(13)
+			f.records[0].Assigned = f.rack.elsewhere()
 		}, `assignTo of 10.77.0.1/24 was changed in NetBox by "alice"`},
 		"Unseated": {"a seat", assignTo(onDevice("r7-u12", "eno1", v1alpha1.UsePrimary)), func(f *fakeNetBox) {
 			delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
@@ -113,7 +113,7 @@ func TestDriftIsReported(t *testing.T) {
 	}
 	f.records[0].Description = "hers"
 	delete(f.rack.holders[0].Seated, netbox.SeatPrimary4)
-	f.records[0].Assigned = f.rack.place(13)
+	f.records[0].Assigned = f.rack.elsewhere()
 	f.calls = nil
 	for range 3 {
 		if err := h.reconcile(t, mg); err != nil {

@@ -148,9 +148,9 @@ func aRack() rack {
 	}
 }
 
-// place is a device's interface of the rack.
-func (r rack) place(id int64) *netbox.Place {
-	i := slices.IndexFunc(r.interfaces, func(i netbox.Interface) bool { return i.Kind == netbox.Device && i.ID == id })
+// elsewhere is the interface of the second device.
+func (r rack) elsewhere() *netbox.Place {
+	i := slices.IndexFunc(r.interfaces, func(i netbox.Interface) bool { return i.HolderName == "r7-u13" })
 	return &r.interfaces[i].Place
 }
 

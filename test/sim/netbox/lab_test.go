@@ -141,7 +141,9 @@ func (*manager) GetEventRecorderFor(string) record.EventRecorder { return &recor
 type told []string
 
 // Event implements event.Recorder.
-func (e *told) Event(_ runtime.Object, v event.Event) { *e = append(*e, string(v.Reason)+": "+v.Message) }
+func (e *told) Event(_ runtime.Object, v event.Event) {
+	*e = append(*e, string(v.Reason)+": "+v.Message)
+}
 
 // WithAnnotations implements event.Recorder.
 func (e *told) WithAnnotations(...string) event.Recorder { return e }
