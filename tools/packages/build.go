@@ -21,7 +21,15 @@ const (
 	providerName = "provider-baremetal"
 	functionName = "function-baremetal"
 	bootdName    = "baremetal-bootd"
+	// chartName ends in another word than the image's name: Helm calls a chart's repository like the chart, a repository of images and charts
+	// is what few tools expect, and one level down, such as charts/, is more than some registries have.
+	chartName = "baremetal-bootd-chart"
 )
+
+// packageNames are those that Crossplane installs.
+func packageNames() []string {
+	return []string{providerName, functionName, "configuration-baremetal", "configuration-baremetal-v2"}
+}
 
 // A builder builds everything once.
 type builder struct {
@@ -214,13 +222,12 @@ func (b *built) packChart() (oci.Artifact, error) {
 		return image, err //nolint:wrapcheck // It says which.
 	}
 	b.chart, err = chart.Source{
-		Dir: filepath.Join(b.Root, "package", "charts", bootdName), Version: b.Version, Image: image.Repository, Digest: digest.String(),
+		Dir: filepath.Join(b.Root, "package", "charts", chartName), Version: b.Version, Image: image.Repository, Digest: digest.String(),
 	}.Pack()
 	if err != nil {
 		return image, err //nolint:wrapcheck // It says which.
 	}
-	// A chart has a repository of its own: a tag can't mean both it and the image.
-	a := oci.Artifact{Repository: b.registry + "/charts/" + b.chart.Name, Tag: b.chart.Version}
+	a := oci.Artifact{Repository: b.registry + "/" + b.chart.Name, Tag: b.chart.Version}
 	a.Image, err = b.chart.Image()
 	return a, err //nolint:wrapcheck // It says which.
 }

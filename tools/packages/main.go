@@ -58,6 +58,13 @@ func named(registry string) error {
 	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
 		return fmt.Errorf("registry %q must be HOST/PATH or HOST:PORT/PATH, in small letters", registry)
 	}
+	for _, n := range packageNames() {
+		_, path, _ := strings.Cut(registry+"/"+n, "/")
+		if more := len(path) - xpkg.Longest; more > 0 {
+			return fmt.Errorf("registry %q makes the path %s, %d characters too long: Crossplane names what it installs by its path and cuts that at %d, "+
+				"so that two of our packages could have one name; give a shorter PATH", registry, path, more, xpkg.Longest)
+		}
+	}
 	return nil
 }
 

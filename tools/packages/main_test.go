@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -130,7 +133,7 @@ func TestPush(t *testing.T) {
 		t.Run(n, func(t *testing.T) { checkConfiguration(t, registry, n, composite) })
 	}
 	t.Run("Chart", func(t *testing.T) {
-		m, err := pull(t, registry+"/charts/"+bootdName+":0.1.0").Manifest()
+		m, err := pull(t, registry+"/"+chartName+":0.1.0").Manifest()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,6 +141,28 @@ func TestPush(t *testing.T) {
 			t.Errorf("it isn't a chart: %+v", m)
 		}
 	})
+}
+
+// TestPushFlat pushes to a registry that has NAMESPACE/REPOSITORY and nothing deeper, as Docker Hub does.
+func TestPushFlat(t *testing.T) {
+	bare(t)
+	all, deep := handler(), regexp.MustCompile(`^/v2/[^/]+/[^/]+/.+/(blobs|manifests|referrers|tags)/`)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if deep.MatchString(r.URL.Path) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		all.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	host, f := strings.TrimPrefix(s.URL, "http://"), flags(t, "v0.1.0")
+	f.Arch = []string{"amd64"}
+	if err := (&pushCmd{common: f, Registry: host + "/some/path"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "(401)") {
+		t.Fatalf("it's as flat as it should be if it refuses this: %v", err)
+	}
+	if err := (&pushCmd{common: f, Registry: host + "/namespace"}).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestPushVia pushes to a registry whose name means nothing here, as that of a cluster with a network of its own doesn't.
@@ -178,7 +203,7 @@ func TestRelease(t *testing.T) {
 		got = append(got, e.Name())
 	}
 	want := []string{
-		"NOTES.md", "SHA256SUMS", "baremetal-bootd-0.1.0.tgz", "baremetal-bootd-amd64.spdx.json", "baremetal-bootd-arm64.spdx.json", "bootd.yaml",
+		"NOTES.md", "SHA256SUMS", "baremetal-bootd-amd64.spdx.json", "baremetal-bootd-arm64.spdx.json", "baremetal-bootd-chart-0.1.0.tgz", "bootd.yaml",
 		"configuration-baremetal-v2.xpkg", "configuration-baremetal.xpkg", "digests.txt", "function-baremetal-amd64.spdx.json",
 		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "network.yaml", "oci.tar",
 		"packages-linux-amd64", "packages-linux-arm64", "podmonitor.yaml", "policies.yaml",
@@ -189,7 +214,7 @@ func TestRelease(t *testing.T) {
 	}
 	for file, words := range map[string]string{
 		"install.yaml": "package: " + registry + "/function-baremetal:v0.1.0", "policies.yaml": ":path-provider-baremetal\n",
-		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n",
+		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n\nBuilt by " + goruntime.Version() + ".",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil || !strings.Contains(string(b), words) {
@@ -211,6 +236,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"NoHost":   {reason: "it'd go to a registry that nobody named", registry: "crossplane-contrib", version: "v0.1.0", want: "must be HOST/PATH"},
 		"Scheme":   {reason: "a registry isn't a URL", registry: "https://registry.example/path", version: "v0.1.0", want: "must be HOST/PATH"},
+		"Long":     {reason: "two packages would have one name", registry: "registry.example/" + strings.Repeat("a", 37), version: "v0.1.0", want: "1 characters too long"},
 		"Version":  {reason: "Crossplane wouldn't find it", registry: nowhere, version: "0.1", want: `version "0.1" isn't one like v0.1.0`},
 		"NoDebian": {reason: "no machine boots from such an image", registry: nowhere, version: "v0.1.0", want: "there's no apt-get or no dpkg-deb here", strict: true},
 	}

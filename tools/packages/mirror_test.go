@@ -93,6 +93,14 @@ func TestMirrorRefused(t *testing.T) {
 	}
 }
 
+// TestRewriting holds that a reader of the page and one of what is said after a push are given the same. test/e2e/install tries it.
+func TestRewriting(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations", "air-gapped.md"))
+	if err != nil || !strings.Contains(string(page), rewriting("HOST/PATH", "MIRROR/PATH")) {
+		t.Errorf("docs/operations/air-gapped.md has another ImageConfig (%v) than:\n%s", err, rewriting("HOST/PATH", "MIRROR/PATH"))
+	}
+}
+
 // TestRevision makes commits, and changes after them.
 func TestRevision(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,7 +28,7 @@ const largest = 40_000_000
 func (b *built) write() error {
 	var digests strings.Builder
 	for _, a := range b.artifacts {
-		if err := a.Write(filepath.Join(b.Dist, "oci", path.Base(a.Repository)+suffix(a))); err != nil {
+		if err := a.Write(filepath.Join(b.Dist, "oci", path.Base(a.Repository))); err != nil {
 			return err //nolint:wrapcheck // It says which.
 		}
 		d, err := a.Digest()
@@ -48,14 +49,6 @@ func (b *built) write() error {
 		return err //nolint:wrapcheck // It says which.
 	}
 	return release.Write(filepath.Join(b.Dist, "install"), manifests) //nolint:wrapcheck // It says which.
-}
-
-// suffix tells the chart from the image of the same name.
-func suffix(a oci.Artifact) string {
-	if path.Base(path.Dir(a.Repository)) == "charts" {
-		return "-chart"
-	}
-	return ""
 }
 
 // figures says how large images are, and refuses one that is too large.
@@ -122,7 +115,9 @@ func (b *built) release(ctx context.Context, notes string) error {
 		return err //nolint:wrapcheck // It says which.
 	}
 	maps.Copy(files, b.boms)
-	files["NOTES.md"] = []byte(notes)
+	if files["NOTES.md"], err = b.notes(notes); err != nil {
+		return err
+	}
 	files[fmt.Sprintf("%s-%s.tgz", b.chart.Name, b.chart.Version)] = b.chart.Archive
 	if files["digests.txt"], err = os.ReadFile(filepath.Join(b.Dist, "digests.txt")); err != nil {
 		return fmt.Errorf("cannot read digests: %w", err)
@@ -144,6 +139,17 @@ func (b *built) release(ctx context.Context, notes string) error {
 	}
 	say("wrote " + dir)
 	return nil
+}
+
+// notes are the changelog's, and by which Go the programs were built: another one's do the same, and have other digests.
+func (b *built) notes(changelog string) ([]byte, error) {
+	p := filepath.Join(b.bin(b.Arch[0]), "provider")
+	info, err := buildinfo.ReadFile(p)
+	if err != nil {
+		return nil, fmt.Errorf("program %q doesn't say what it was built by: %w", p, err)
+	}
+	return fmt.Appendf(nil, "%s\nBuilt by %s. Another Go gives other digests; from the same commit these are made by:\n\n    GOTOOLCHAIN=%[2]s make release VERSION=%s REGISTRY=%s PUSH=no\n",
+		changelog, info.GoVersion, b.Version, b.registry), nil
 }
 
 // tools writes this very program for each architecture: what pushes the release where nothing can be built.
@@ -182,7 +188,7 @@ func (b *built) archives(dir string) error {
 	for _, a := range b.artifacts {
 		name := path.Base(a.Repository)
 		switch {
-		case a.Index == nil && suffix(a) == "":
+		case a.Index == nil && name != chartName:
 			if err := archive(filepath.Join(dir, name+".xpkg"), a.Image); err != nil {
 				return err
 			}

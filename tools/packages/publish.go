@@ -87,11 +87,23 @@ func elsewhere(from, registry string) error {
 		_, reference, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		built, _, ok := strings.Cut(reference, "/"+providerName+":")
 		if ok && built != registry {
-			say("these packages and manifests name " + built + ": give Crossplane an ImageConfig that rewrites " + built + " to " + registry +
-				", and bootd its image from there, or make a release with REGISTRY=" + registry)
+			say("these packages and manifests name " + built + ": give Crossplane the ImageConfig below, and bootd its image from " + registry +
+				", or make a release with REGISTRY=" + registry)
+			fmt.Print(rewriting(built, registry))
 		}
 	}
 	return nil
+}
+
+// rewriting has Crossplane take what names one registry from another one, dependencies and what runs included.
+func rewriting(named, from string) string {
+	return `apiVersion: pkg.crossplane.io/v1beta1
+kind: ImageConfig
+metadata: {name: baremetal-mirror}
+spec:
+  matchImages: [{type: Prefix, prefix: ` + named + `/}]
+  rewriteImage: {prefix: ` + from + `/}
+`
 }
 
 type releaseCmd struct {

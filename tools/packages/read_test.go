@@ -206,8 +206,8 @@ func checkConfiguration(t *testing.T, registry, configuration, composite string)
 		deps[d.Kind] = d.Package + " " + d.Version
 	}
 	want := map[string]string{
-		"Provider": registry + "/provider-baremetal >=v0.1.0-0 <v1.0.0-0",
-		"Function": registry + "/function-baremetal >=v0.1.0-0 <v1.0.0-0",
+		"Provider": registry + "/provider-baremetal >=v0.1.0 <v1.0.0",
+		"Function": registry + "/function-baremetal >=v0.1.0 <v1.0.0",
 	}
 	if diff := cmp.Diff(want, deps); diff != "" {
 		t.Errorf("dependencies, -want +got:\n%s", diff)

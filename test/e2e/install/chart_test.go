@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	chart = root + "/package/charts/baremetal-bootd"
+	chart = root + "/package/charts/baremetal-bootd-chart"
 	// kubeVersion, because Helm built from its module believes that every cluster is v1.20.
 	kubeVersion = "--kube-version=1.35.0"
 )

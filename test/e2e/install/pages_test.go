@@ -176,7 +176,7 @@ func TestHelmUpgrade(t *testing.T) {
 			t.Errorf("%s runs %q, want %q", v, got, want[v])
 		}
 	}
-	run(ctx, t, bin, "install", "bootd", "oci://"+registry+"/charts/baremetal-bootd", "--plain-http", "--version=0.1.0-rc.1",
+	run(ctx, t, bin, "install", "bootd", "oci://"+registry+"/baremetal-bootd-chart", "--plain-http", "--version=0.1.0-rc.1",
 		"--namespace=baremetal-boot", "--create-namespace", "--set=segments[0].name=r7,segments[0].nodeSelector.rack=r7,podMonitor.enabled=true")
 	runs("v0.1.0-rc.1")
 	typed := strings.NewReplacer("oci://HOST/PATH", "oci://"+registry, "--version 0.", "--plain-http --version 0.", "helm ", bin+" ").

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +28,7 @@ type Source struct {
 	Dir string
 	// Version of the release, such as v0.1.0. Helm's own has no v.
 	Version string
-	// Image and Digest of what the chart runs.
+	// Image and Digest of what the chart runs. In the checkout its values name the last part of Image alone.
 	Image, Digest string
 }
 
@@ -57,7 +58,7 @@ func (s Source) Pack() (*Chart, error) {
 				err = yaml.UnmarshalStrict(files[i].Data, &c.metadata)
 			}
 		case name + "/values.yaml":
-			files[i].Data, err = replace(f, map[string]string{"  repository: " + name: "  repository: " + s.Image, `  digest: ""`: "  digest: " + s.Digest})
+			files[i].Data, err = replace(f, map[string]string{"  repository: " + path.Base(s.Image): "  repository: " + s.Image, `  digest: ""`: "  digest: " + s.Digest})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot pack chart %s: %w", name, err)

@@ -12,7 +12,7 @@ import (
 func TestPack(t *testing.T) {
 	const (
 		meta   = "apiVersion: v2\nname: thing\ndescription: A thing.\nversion: 0.0.0-dev\nappVersion: v0.0.0-dev\n"
-		values = "image:\n  # A comment.\n  repository: thing\n  digest: \"\"\n"
+		values = "image:\n  # A comment.\n  repository: thingd\n  digest: \"\"\n"
 	)
 	cases := map[string]struct {
 		reason, meta, values, err string
@@ -35,7 +35,7 @@ func TestPack(t *testing.T) {
 			if err := os.Symlink("../linked", filepath.Join(dir, "link.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			s := Source{Dir: dir, Version: "v0.1.0", Image: "registry.example/thing", Digest: "sha256:1"}
+			s := Source{Dir: dir, Version: "v0.1.0", Image: "registry.example/path/thingd", Digest: "sha256:1"}
 			c, err := s.Pack()
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {

@@ -149,6 +149,9 @@ func explain(err error, registry string) error {
 	switch te.StatusCode {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%s doesn't know you (401): log in to it first, as with docker login or crane auth login", registry)
+	case http.StatusNotFound:
+		// Amazon ECR, for one.
+		return fmt.Errorf("%s has no such repository, and makes none for what is pushed (404): make one for each name in digests.txt first", registry)
 	case http.StatusForbidden:
 		return fmt.Errorf("%s doesn't let you write there (403)", registry)
 	default:

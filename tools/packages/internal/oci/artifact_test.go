@@ -170,6 +170,7 @@ func TestPushRefused(t *testing.T) {
 	}{
 		"Unknown":   {"whoever hasn't logged in is told how", http.StatusUnauthorized, "log in to it first"},
 		"Forbidden": {"whoever may not write is told so", http.StatusForbidden, "doesn't let you write there"},
+		"Missing":   {"some registries have the repositories that somebody made, and no others", http.StatusNotFound, "make one for each name in digests.txt first"},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {

@@ -20,31 +20,36 @@ func InstalledName(repository string) (string, error) {
 	return dnsLabel(r.RepositoryStr()), nil
 }
 
-// longest is that of a DNS label (RFC 1123).
-const longest = 63
+// Longest is that of a DNS label (RFC 1123).
+const Longest = 63
 
 // dnsLabel does what Crossplane's xpkg.ToDNSLabel does, to the letter: what isn't a small letter or a digit is dropped, separators become
 // hyphens, and it's cut at 63.
 func dnsLabel(s string) string {
 	var out strings.Builder
-	for i := range min(len(s), longest) {
+	for i := range min(len(s), Longest) {
 		b := s[i]
 		switch {
 		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9':
 			out.WriteByte(b)
-		case strings.IndexByte("./:-", b) >= 0 && i != 0 && i != longest-1 && i != len(s)-1:
+		case strings.IndexByte("./:-", b) >= 0 && i != 0 && i != Longest-1 && i != len(s)-1:
 			out.WriteByte('-')
 		}
 	}
 	return strings.Trim(out.String(), "-")
 }
 
-// Range is which versions of our other packages one of ours works with: those of its own minor version and of all later ones, pre-releases
-// included, up to the next major version. So people may upgrade one package after the other.
+// Range is which versions of our other packages one of ours works with: those of its own minor version and of all later ones, up to the next
+// major version. So people may upgrade one package after the other. A release doesn't pull what isn't one; what comes before a release works
+// with others of its kind too. Neither bound of a release has a -0: one bound that has lets pre-releases in at the other as well, as Crossplane
+// compares (Masterminds/semver since v3.4).
 func Range(version string) (string, error) {
 	v, err := parse(version)
 	if err != nil {
 		return "", err
+	}
+	if !v.pre {
+		return fmt.Sprintf(">=v%d.%d.0 <v%d.0.0", v.major, v.minor, v.major+1), nil
 	}
 	return fmt.Sprintf(">=v%d.%d.0-0 <v%d.0.0-0", v.major, v.minor, v.major+1), nil
 }

@@ -33,8 +33,8 @@ func TestRange(t *testing.T) {
 		reason, version, want string
 		released, fails       bool
 	}{
-		"Release":     {reason: "its minor version and all later ones", version: "v0.3.2", want: ">=v0.3.0-0 <v1.0.0-0", released: true},
-		"Major":       {reason: "not the next major one", version: "v2.0.0", want: ">=v2.0.0-0 <v3.0.0-0", released: true},
+		"Release":     {reason: "its minor version and all later ones, releases alone", version: "v0.3.2", want: ">=v0.3.0 <v1.0.0", released: true},
+		"Major":       {reason: "not the next major one", version: "v2.0.0", want: ">=v2.0.0 <v3.0.0", released: true},
 		"PreRelease":  {reason: "itself included", version: "v1.0.0-rc.1", want: ">=v1.0.0-0 <v2.0.0-0"},
 		"Development": {reason: "a checkout", version: "v0.0.0-dev", want: ">=v0.0.0-0 <v1.0.0-0"},
 		"Bare":        {reason: "tags have a v", version: "0.1.0", fails: true},

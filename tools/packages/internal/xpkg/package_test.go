@@ -62,7 +62,7 @@ spec:
   - apiVersion: pkg.crossplane.io/v1
     kind: Function
     package: registry.example/path/function-test
-    version: '>=v0.3.0-0 <v1.0.0-0'
+    version: '>=v0.3.0 <v1.0.0'
 ---
 apiVersion: apiextensions.crossplane.io/v1
 kind: Composition
