@@ -74,13 +74,7 @@ func (s *stage) badInput(ctx context.Context, t *testing.T) {
 	t.Helper()
 	wrong := publishWrong(ctx, t, s.tool, s.registry)
 	host, _, _ := strings.Cut(wrong.closed, "/")
-	s.apply(ctx, t, `
-apiVersion: v1
-kind: Secret
-metadata: {namespace: crossplane-system, name: registry}
-type: kubernetes.io/dockerconfigjson
-stringData: {.dockerconfigjson: '{"auths": {"`+host+`": {"username": "me", "password": "wrong"}}}'}
-`)
+	s.login(ctx, t, "registry", host, "wrong")
 	runs := s.running(ctx, t)
 	s.pretend(ctx, t)
 	s.originalsSay(ctx, t, healthy())

@@ -2,7 +2,9 @@ package install_test
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,13 +21,16 @@ type described struct {
 	Manifests []described `json:"manifests"`
 	Layers    []described `json:"layers"`
 	Config    *described  `json:"config"`
+	Platform  struct {
+		Architecture string `json:"architecture"`
+	} `json:"platform"`
 }
 
 // checkLicences reads bootd's image in an OCI image layout: GRUB's, iPXE's and shim's own copyright files are there, and so is every text
 // that one of them refers to; the image's label names their licences.
 func checkLicences(t *testing.T, layout string) {
 	t.Helper()
-	image, files := contents(t, layout)
+	image, files := contents(t, layout, images(t, layout)[0])
 	for _, name := range []string{"ipxe", "grub-common", "shim-unsigned", "ca-certificates"} {
 		if len(files["usr/share/doc/"+name+"/copyright"]) == 0 {
 			t.Errorf("the copyright file of %s isn't in the image", name)
@@ -57,15 +62,39 @@ func checkLicences(t *testing.T, layout string) {
 	}
 }
 
-// contents of the first image of a layout's index.
-func contents(t *testing.T, layout string) (image described, files map[string][]byte) {
+// checkArchitectures reads an image in an OCI image layout: it's there for both, and its program is of the one that the index says.
+func checkArchitectures(t *testing.T, layout, program string) {
+	t.Helper()
+	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+	for _, i := range images(t, layout) {
+		_, files := contents(t, layout, i)
+		f, err := elf.NewFile(bytes.NewReader(files[program]))
+		must(t, err)
+		if want, ok := machines[i.Platform.Architecture]; !ok || f.Machine != want {
+			t.Errorf("%s for %s has a program for %s", layout, i.Platform.Architecture, f.Machine)
+		}
+		delete(machines, i.Platform.Architecture)
+	}
+	if len(machines) > 0 {
+		t.Errorf("%s has no images for %v", layout, machines)
+	}
+}
+
+// images of a layout's index.
+func images(t *testing.T, layout string) []described {
 	t.Helper()
 	var top, index described
 	b, err := os.ReadFile(filepath.Join(layout, "index.json"))
 	must(t, err)
 	must(t, json.Unmarshal(b, &top))
 	must(t, json.Unmarshal(blob(t, layout, top.Manifests[0].Digest), &index))
-	must(t, json.Unmarshal(blob(t, layout, index.Manifests[0].Digest), &image))
+	return index.Manifests
+}
+
+// contents of an image of a layout.
+func contents(t *testing.T, layout string, of described) (image described, files map[string][]byte) {
+	t.Helper()
+	must(t, json.Unmarshal(blob(t, layout, of.Digest), &image))
 	files = map[string][]byte{}
 	for _, l := range image.Layers {
 		z, err := gzip.NewReader(strings.NewReader(string(blob(t, layout, l.Digest))))

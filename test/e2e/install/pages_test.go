@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,9 +23,10 @@ import (
 
 // Blocks of docs/operations that say of themselves that they're run here, by what they have in them.
 const (
-	filesBlock  = "make release "
-	mirrorBlock = "sha256sum "
-	helmBlock   = "helm upgrade "
+	filesBlock   = "make release "
+	mirrorBlock  = "sha256sum "
+	rewriteBlock = "rewriteImage: "
+	helmBlock    = "helm upgrade "
 	// runHere is what they say.
 	runHere = "test/e2e/install runs it"
 )
@@ -49,7 +51,7 @@ func TestBlocksAreRun(t *testing.T) {
 	must(t, err)
 	for name, p := range pages {
 		for _, b := range p.Other {
-			known := slices.ContainsFunc([]string{filesBlock, mirrorBlock, helmBlock}, func(w string) bool { return strings.Contains(b.Text, w) })
+			known := slices.ContainsFunc([]string{filesBlock, mirrorBlock, rewriteBlock, helmBlock}, func(w string) bool { return strings.Contains(b.Text, w) })
 			if strings.Contains(b.NoRun(), runHere) && !known {
 				t.Errorf("%s:%d: nobody runs it here", name, b.Line)
 			}
@@ -195,8 +197,9 @@ func needDebian(t *testing.T) {
 	}
 }
 
-// TestRealImages builds what users get for this machine's architecture twice, from two folders: the same digests, with real programs and
-// Debian's real files. The licences that the copyright files in bootd's image refer to are in it.
+// TestRealImages builds what users get twice, from two folders: the same digests for both architectures, with real programs and Debian's
+// real files. Each image is as large as it may be at most, has programs of its own architecture, and the licences that the copyright files
+// in bootd's refer to are in it.
 func TestRealImages(t *testing.T) {
 	needDebian(t)
 	ctx, tool := t.Context(), build(t.Context(), t)
@@ -208,13 +211,20 @@ func TestRealImages(t *testing.T) {
 	var dist string
 	for _, dir := range []string{root, second} {
 		dist = t.TempDir()
-		run(ctx, t, tool, "build", "--version="+version, "--root="+dir, "--dist="+dist, "--arch="+runtime.GOARCH, "--revision=abc")
+		out := run(ctx, t, tool, "build", "--version="+version, "--root="+dir, "--dist="+dist, "--revision=abc")
+		figures = regexp.MustCompile(`(?m)^figure image_mb_.*$`).FindAllString(string(out), -1)
 		b, err := os.ReadFile(filepath.Join(dist, "digests.txt"))
 		must(t, err)
 		digests = append(digests, string(b))
 	}
 	if digests[0] != digests[1] || strings.Count(digests[0], "sha256:") != 6 {
 		t.Errorf("two builds differ, or aren't six:\n%s\n%s", digests[0], digests[1])
+	}
+	for program, image := range map[string]string{"provider": "provider-baremetal", "function": "function-baremetal", "bootd": "baremetal-bootd"} {
+		checkArchitectures(t, filepath.Join(dist, "oci", image), "usr/local/bin/"+program)
+	}
+	if len(figures) != 6 { // The tool refuses what is too large.
+		t.Errorf("want how large three images are for two architectures, got %q", figures)
 	}
 	checkLicences(t, filepath.Join(dist, "oci", "baremetal-bootd"))
 }

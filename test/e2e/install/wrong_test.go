@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,7 +39,7 @@ func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wron
 	push(w.other, checkout(t), runtime.GOARCH)
 	push(w.foreign, checkout(t), map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
 
-	closed := httptest.NewServer(http.HandlerFunc(shut))
+	closed := httptest.NewServer(&gate{to: before(t, host)})
 	t.Cleanup(closed.Close)
 	w.closed = strings.TrimPrefix(closed.URL, "http://") + "/closed"
 
@@ -54,18 +52,10 @@ func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wron
 	return w
 }
 
-// shut is a registry to which nobody has the password.
-func shut(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
-	refuse(w, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
-}
-
 // lacking stands before a registry, which has no function once hidden is set.
 func lacking(t *testing.T, host string, hidden *atomic.Bool) http.Handler {
 	t.Helper()
-	to, err := url.Parse("http://" + host)
-	must(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy := before(t, host)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hidden.Load() && strings.Contains(r.URL.Path, "function-baremetal") {
 			refuse(w, http.StatusNotFound, "NAME_UNKNOWN", "repository name not known to registry")
