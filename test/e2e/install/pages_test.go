@@ -25,7 +25,7 @@ import (
 const (
 	filesBlock   = "make release "
 	mirrorBlock  = "sha256sum "
-	rewriteBlock = "rewriteImage: "
+	rewriteBlock = "s#image: "
 	helmBlock    = "helm upgrade "
 	// runHere is what they say.
 	runHere = "test/e2e/install runs it"

@@ -157,13 +157,16 @@ func TestMirrorByAnotherName(t *testing.T) {
 	run(ctx, t, tool, "push", "--registry="+made, "--via="+host, "--version="+version, "--root="+checkout(t), "--dist="+dist, "--bare")
 	s := &stage{tool: tool, registry: made, plane: start(ctx, t)}
 	s.kube = s.plane.Client()
-	typed := strings.NewReplacer("MIRROR/PATH", host+"/away", "HOST/PATH", made).Replace(block(t, "air-gapped.md", rewriteBlock))
-	_, typed, _ = strings.Cut(typed, "<<'EOT'\n")
-	config, rest, ok := strings.Cut(typed, "\nEOT\n")
+	fill := strings.NewReplacer("HOST/PATH", host+"/away", "registry.example/crossplane-contrib", made)
+	page, err := os.ReadFile(filepath.Join(root, "docs", "operations", "air-gapped.md"))
+	must(t, err)
+	_, config, _ := strings.Cut(string(page), "## A mirror under another name")
+	_, config, _ = strings.Cut(config, "<<'EOT'\n")
+	config, _, ok := strings.Cut(config, "\nEOT\n")
 	if !ok {
 		t.Fatal("air-gapped.md gives kubectl no ImageConfig")
 	}
-	run(ctx, t, "bash", "-euc", "cd "+filepath.Join(dist, "install")+"\n"+rest)
+	run(ctx, t, "bash", "-euc", "cd "+filepath.Join(dist, "install")+"\n"+fill.Replace(block(t, "air-gapped.md", rewriteBlock)))
 	bootd, err := os.ReadFile(filepath.Join(dist, "install", "bootd.yaml"))
 	must(t, err)
 	_, image, _ := strings.Cut(string(bootd), "image: ")
@@ -171,7 +174,7 @@ func TestMirrorByAnotherName(t *testing.T) {
 	if got := manifest(t, image); !strings.HasSuffix(image, "@"+got) {
 		t.Errorf("bootd's manifest names %s, which isn't in the mirror", image)
 	}
-	s.apply(ctx, t, config)
+	s.apply(ctx, t, fill.Replace(config))
 	s.apply(ctx, t, `
 apiVersion: pkg.crossplane.io/v1
 kind: Configuration
