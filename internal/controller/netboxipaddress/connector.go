@@ -100,6 +100,8 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
+	// deleted are resources whose record NetBox has just deleted.
+	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
 	unkept *failures
 	// held are losses, each believed for a while.
@@ -132,8 +134,18 @@ func NewConnector(o Options) *Connector {
 	}
 	return &Connector{
 		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
-		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), unkept: newFailures(), losses: newNotes[culprit](), held: newFailures(),
+		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
+		losses: newNotes[culprit](), held: newFailures(),
 	}
+}
+
+// forget a resource that is about to go.
+func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
+	c.failures.forget(mg.GetUID())
+	c.losses.forget(mg.GetUID())
+	c.held.forget(mg.GetUID())
+	c.made.forget(mg.GetUID())
+	c.stocks.leave(mg.GetUID())
 }
 
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
@@ -141,8 +153,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress], error) {
 	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: mg.Spec.ForProvider.DNSName}
 	if untouched(mg) {
-		c.failures.forget(mg.GetUID())
-		c.stocks.leave(mg.GetUID())
+		c.forget(mg)
 		return e, nil
 	}
 	cfg, err := c.Resolve(ctx, mg)

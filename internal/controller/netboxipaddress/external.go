@@ -58,6 +58,10 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if err := e.preflight(ctx, mg); err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
+	if e.justDeleted(mg) {
+		e.connector.forget(mg)
+		return managed.ExternalObservation{}, nil
+	}
 	settled, err := e.glance(ctx, mg)
 	// What is being deleted is looked for, whatever is known: NetBox may have carried a POST out after its answer was given up.
 	e.recordless = !meta.WasDeleted(mg) && e.connector.stocks.recordless(mg.GetUID(), e.settings)
@@ -74,10 +78,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {
-		e.connector.failures.forget(mg.GetUID())
-		e.connector.losses.forget(mg.GetUID())
-		e.connector.stocks.leave(mg.GetUID())
-		e.connector.held.forget(mg.GetUID())
+		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
 	err = e.decide(ctx, mg)
@@ -241,7 +242,18 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	if err := e.release(ctx, mg); err != nil {
 		return managed.ExternalDelete{}, sentence(err, e.inputs)
 	}
+	if policy, _ := releaseOf(mg.Spec.ForProvider); policy == v1alpha1.ReleaseDelete {
+		e.connector.deleted.put(mg.GetUID(), true)
+	}
 	return managed.ExternalDelete{}, nil
+}
+
+// justDeleted says, once, that NetBox has just said that the record is deleted. No other one can carry the marker, as long as that is
+// unique: to look for one would be half of what a release costs.
+func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
+	deleted, _ := e.connector.deleted.get(mg.GetUID())
+	e.connector.deleted.forget(mg.GetUID())
+	return deleted && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
 }
 
 // Disconnect does nothing: the connection is shared.
