@@ -169,8 +169,8 @@ const (
 )
 
 // AddExampleWorld adds what the examples name: a site, roles, tenants, tags, VRFs, prefixes, a range, a device and a virtual machine with
-// interfaces. Prefixes that are there already are left alone.
-func (s *Server) AddExampleWorld() {
+// interfaces. Prefixes that are there already are left alone. It returns the number of VRF prod.
+func (s *Server) AddExampleWorld() (prod int64) {
 	site := s.AddSite(Named{Name: "Frankfurt 1", Slug: ExampleSite})
 	servers := s.AddRole(Named{Name: "Servers", Slug: "servers"})
 	management := s.AddRole(Named{Name: "Management", Slug: "management"})
@@ -180,7 +180,7 @@ func (s *Server) AddExampleWorld() {
 	s.AddTag(Named{Name: "Crossplane", Slug: "crossplane"})
 	s.AddCustomField(CustomField{Name: "purpose", Type: "text", FilterLogic: "loose", ObjectTypes: []string{typeAddress}})
 	s.AddCustomField(CustomField{Name: "pool", Type: "text", FilterLogic: "exact", ObjectTypes: []string{typePrefix, typeRange}})
-	prod := s.AddVRF(VRF{Name: "prod", RD: "65000:1", EnforceUnique: true})
+	prod = s.AddVRF(VRF{Name: "prod", RD: "65000:1", EnforceUnique: true})
 	dup := s.AddVRF(VRF{Name: "dup", RD: "65000:2"})
 	pool := func(v string) map[string]any { return map[string]any{"pool": v} }
 	for _, p := range []Prefix{
@@ -208,6 +208,7 @@ func (s *Server) AddExampleWorld() {
 	s.AddInterface(Interface{Machine: device, Name: "bmc0", Management: true}, "52:54:00:77:12:ff")
 	vm := s.AddMachine(Machine{Virtual: true, Name: ExampleVM, Site: site, Tenant: tenant, Cluster: Named{ID: 1, Name: "fra1-kvm"}})
 	s.AddInterface(Interface{Virtual: true, Machine: vm, Name: "eth0"}, "52:54:00:77:a0:01")
+	return prod
 }
 
 func mustNetwork(s string) netip.Prefix { return netip.MustParsePrefix(s).Masked() }

@@ -125,13 +125,10 @@ func (w *world) seedNetBox() error {
 		return err
 	}
 	w.netbox.AddCIDR(rack7)
-	prod := w.netbox.AddVRF(netbox.VRF{Name: "prod"})
-	w.netbox.AddPrefix(netbox.Prefix{Prefix: netip.MustParsePrefix(rack8), VRF: prod})
+	prod := w.netbox.AddExampleWorld()
 	for i, vrf := range []int64{0, prod} {
 		w.netbox.AddAddress(netbox.Address{Address: gateways()[i], VRF: vrf, Status: "active", Description: "the node"})
 	}
-	w.netbox.AddTag(netbox.Named{Name: "Kubernetes", Slug: "kubernetes"})
-	w.netbox.AddCustomField(netbox.CustomField{Name: "purpose", ObjectTypes: []string{"ipam.ipaddress"}, Type: "text"})
 	return nil
 }
 
