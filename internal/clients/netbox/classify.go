@@ -74,7 +74,10 @@ func (r reply) clientError(k call) *Error {
 	case http.StatusUnauthorized: // NetBox never says 401; a proxy in front of it may
 		return r.error(k, KindUnauthorized, "something in front of NetBox wants other credentials")
 	case http.StatusForbidden:
-		return r.error(k, KindForbidden, "the token is valid, but it is read-only or lacks this right")
+		needs := right(k.method, k.path)
+		e := r.error(k, KindForbidden, forbidden(k, needs))
+		e.Needs = needs
+		return e
 	case http.StatusNotFound:
 		if !r.hasDetail() {
 			return r.torn(k, "that 404 isn't NetBox's; check the URL", nil)
@@ -136,7 +139,8 @@ func refusedFields(body []byte) []string {
 // classifyTransport tells "nothing was sent" from "nobody knows".
 func classifyTransport(k call, err error) *Error {
 	var op *net.OpError
-	dialled := !errors.As(err, &op) || op.Op != "dial"
+	dialled := !errors.As(err, &op) || op.Op != "dial" && op.Op != "proxyconnect"
+	dialled = dialled && !errors.Is(err, errProxy)
 	reason := transportReason(err)
 	switch {
 	case errors.Is(err, errDial):
@@ -160,6 +164,8 @@ func transportReason(err error) string {
 	var ne net.Error
 	var record tls.RecordHeaderError
 	switch {
+	case errors.Is(err, errProxy):
+		return "the proxy of proxyURL refused to connect to it"
 	case errors.As(err, &dns):
 		return "its host name doesn't resolve"
 	case errors.Is(err, syscall.ECONNREFUSED):

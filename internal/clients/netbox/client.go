@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
@@ -24,6 +26,8 @@ const (
 	defaultTimeout = 55 * time.Second
 	// maxBody caps what is read of any answer. Lists are asked for in small pages.
 	maxBody = 4 << 20
+	// maxURL is what gunicorn takes in a request line, less the method and the version: more is answered with an HTML 400.
+	maxURL = 4000
 	// maxContentType is how much is shown of what a stranger says about its answer.
 	maxContentType = 64
 	// fieldTTL is how long a proven marker field is believed before it is looked at again.
@@ -34,6 +38,8 @@ const (
 
 // A Config is one connection to one NetBox.
 type Config struct {
+	// Name of the connection in metrics and traces, such as ClusterProviderConfig/netbox; nothing else depends on it.
+	Name string
 	// URL of NetBox's root, http or https, with or without a sub-path and a trailing slash, without /api.
 	URL string
 	// Token is a version 1 token (40 hex digits) or a version 2 token (nbt_KEY.SECRET, NetBox 4.5+).
@@ -46,6 +52,8 @@ type Config struct {
 	MarkersBegin string
 	// TLS says whom to trust; the zero value means the system's authorities.
 	TLS TLS
+	// ProxyURL of an http or https proxy; "" connects directly.
+	ProxyURL string
 	// RequestsPerSecond caps calls of this connection; 0 means as many as NetBox answers, 16 at once.
 	RequestsPerSecond float64
 	// Timeout of one call, connecting included; 0 means 55 s.
@@ -58,6 +66,8 @@ type Option func(*options)
 type options struct {
 	control func(network, address string, c syscall.RawConn) error
 	now     func() time.Time
+	meter   func(Call)
+	tracer  trace.Tracer
 }
 
 // WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
@@ -83,6 +93,7 @@ func WithClock(now func() time.Time) Option {
 // A Client is one connection: its own pool, rate limit, and knowledge of the marker field. It is safe
 // for concurrent use and is meant to be shared by all resources that use the same ProviderConfig.
 type Client struct {
+	name    string
 	base    *url.URL
 	auth    string
 	field   string
@@ -91,6 +102,10 @@ type Client struct {
 	http    *http.Client
 	limiter *rate.Limiter
 	slots   *semaphore.Weighted
+	pause   pause
+	now     func() time.Time
+	meter   func(Call)
+	tracer  trace.Tracer
 	proof   proof
 	// releases is the proof of the release field.
 	releases proof
@@ -106,7 +121,7 @@ type Client struct {
 // New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
 // field's name or the TLS settings are wrong.
 func New(cfg Config, opts ...Option) (*Client, error) {
-	o := options{now: time.Now}
+	o := options{now: time.Now, meter: func(Call) {}, tracer: noop.Tracer{}}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -126,7 +141,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
-	hc, err := httpClient(cfg, o)
+	hc, err := httpClient(cfg, base, o)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +150,8 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
 	}
 	return &Client{
-		base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
-		limiter: limiter, slots: semaphore.NewWeighted(inFlight),
+		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
+		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
 		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), parents: newMemo[parentKey, []Parent](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
@@ -201,6 +216,11 @@ func (c *Client) wait(ctx context.Context, k call) (release func(), err error) {
 	}
 	if err := c.slots.Acquire(ctx, 1); err != nil {
 		return nil, k.failed(KindUnreachable, "other calls of this connection were still waiting for their answers at the deadline", err)
+	}
+	if err := c.pause.hold(ctx, k); err != nil {
+		c.slots.Release(1)
+		c.meter(Call{Connection: c.name, Method: k.method, Route: route(k.path), Kind: KindUnreachable, Held: true})
+		return nil, err
 	}
 	return func() { c.slots.Release(1) }, nil
 }

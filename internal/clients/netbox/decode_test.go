@@ -1,10 +1,11 @@
 package netbox
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,22 +79,25 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// seed gives a fuzzer every recorded answer.
+// seed gives a fuzzer every recorded answer of every version.
 func seed(f *testing.F) {
 	f.Helper()
-	file, err := os.Open("testdata/4.6.8.jsonl")
-	if err != nil {
-		f.Fatal(err)
+	names, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(names) == 0 {
+		f.Fatalf("no recordings: %v", err)
 	}
-	defer func() { _ = file.Close() }()
-	s := bufio.NewScanner(file)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		var tr struct {
-			Answer json.RawMessage `json:"answer"`
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
 		}
-		if json.Unmarshal(s.Bytes(), &tr) == nil {
-			f.Add([]byte(tr.Answer))
+		for line := range bytes.Lines(b) {
+			var tr struct {
+				Answer json.RawMessage `json:"answer"`
+			}
+			if json.Unmarshal(line, &tr) == nil {
+				f.Add([]byte(tr.Answer))
+			}
 		}
 	}
 }

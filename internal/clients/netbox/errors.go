@@ -57,6 +57,8 @@ type Error struct {
 	ContentType string
 	// Fields are those fields of our own request that NetBox refused (400).
 	Fields []string
+	// Needs is the permission that the token lacks (403), where we know it.
+	Needs Right
 	// Reason says why and what to do, in our words.
 	Reason string
 	// Elsewhere says, of what wasn't found, what is known of it all the same: such as in which table it is.

@@ -95,6 +95,9 @@ func (c *Client) probeField(ctx context.Context, f field) (FieldState, error) {
 	return FieldUnproven, nil
 }
 
+// FieldRecipe is what a person has to do for a marker's field of a name.
+func FieldRecipe(name string) string { return field{name: name, unique: true}.recipe() }
+
 // recipe is the exact object that a person has to create.
 func (f field) recipe() string {
 	return fmt.Sprintf(`ask an administrator of NetBox to create it: POST /api/extras/custom-fields/ `+

@@ -25,6 +25,7 @@ const (
 type Preflight struct {
 	Version Version
 	Field   FieldState
+	Skew    Skew
 }
 
 // proof remembers the last good preflight; the slot lets one caller at a time make it. Whoever has it may read and write the proof.
@@ -94,15 +95,16 @@ func (p *proof) forget() {
 }
 
 func (c *Client) preflight(ctx context.Context) (Preflight, error) {
-	v, err := c.Status(ctx)
+	v, skew, err := c.status(ctx)
 	if err != nil {
 		return Preflight{}, err
 	}
+	p := Preflight{Version: v, Skew: skew}
 	if !v.AtLeast(4, 2, 0) {
-		return Preflight{Version: v}, statusCall().failed(KindUnexpected, fmt.Sprintf("it is %s; 4.2 or later is needed", v), nil)
+		return p, statusCall().failed(KindUnexpected, fmt.Sprintf("it is %s; 4.2 or later is needed", v), nil)
 	}
-	state, err := c.fieldState(ctx, c.markerField())
-	return Preflight{Version: v, Field: state}, err
+	p.Field, err = c.fieldState(ctx, c.markerField())
+	return p, err
 }
 
 // CreateMarkerField creates the marker's custom field where Preflight found none, unless another

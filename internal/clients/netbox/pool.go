@@ -33,12 +33,20 @@ func NewPool(opts ...Option) *Pool {
 
 // Client returns the connection named key (a ProviderConfig's UID), made anew when its settings or its
 // token differ from those it was made with.
-func (p *Pool) Client(key string, cfg Config) (*Client, error) {
+func (p *Pool) Client(key string, cfg Config) (*Client, error) { return p.get(key, cfg, p.now()) }
+
+// Borrow is Client for whoever looks only now and then: the connection doesn't count as used by it.
+func (p *Pool) Borrow(key string, cfg Config) (*Client, error) { return p.get(key, cfg, time.Time{}) }
+
+func (p *Pool) get(key string, cfg Config, used time.Time) (*Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, ok := p.entries[key]
+	if old.used.After(used) {
+		used = old.used
+	}
 	if ok && reflect.DeepEqual(old.cfg, cfg) {
-		old.used = p.now()
+		old.used = used
 		p.entries[key] = old
 		return old.client, nil
 	}
@@ -49,19 +57,8 @@ func (p *Pool) Client(key string, cfg Config) (*Client, error) {
 	if ok {
 		old.client.Close()
 	}
-	p.entries[key] = entry{cfg: cfg, client: c, used: p.now()}
+	p.entries[key] = entry{cfg: cfg, client: c, used: used}
 	return c, nil
-}
-
-// Borrow is Client for whoever looks only now and then: the connection doesn't count as used by it.
-func (p *Pool) Borrow(key string, cfg Config) (*Client, error) {
-	p.mu.Lock()
-	old, ok := p.entries[key]
-	p.mu.Unlock()
-	if ok && reflect.DeepEqual(old.cfg, cfg) {
-		return old.client, nil
-	}
-	return New(cfg, p.opts...)
 }
 
 // Used returns the connections that were asked for within a time, and lets go of the others: nobody keeps the token of a ProviderConfig

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Version is NetBox's own, such as 4.7.0-beta1. Only the numbers are compared.
@@ -58,16 +59,46 @@ func statusCall() call {
 
 // Status reads NetBox's version, which needs a valid token and no rights.
 func (c *Client) Status(ctx context.Context) (Version, error) {
+	v, _, err := c.status(ctx)
+	return v, err
+}
+
+// status also returns by how much NetBox's clock, or that of what stands in front of it, is ahead of ours, to the second; ok is false
+// where it doesn't say.
+func (c *Client) status(ctx context.Context) (Version, Skew, error) {
 	k := statusCall()
+	began := c.now()
 	a, err := c.do(ctx, k)
 	if err != nil {
-		return Version{}, err
+		return Version{}, Skew{}, err
 	}
+	skew := skewOf(a.header, began, c.now())
 	v, err := decodeStatus(a.body)
 	if err != nil {
-		return Version{}, k.failed(KindUnexpected, "its status doesn't say which NetBox it is; check the URL", err)
+		return Version{}, skew, k.failed(KindUnexpected, "its status doesn't say which NetBox it is; check the URL", err)
 	}
-	return v, nil
+	return v, skew, nil
+}
+
+// A Skew is by how much NetBox's clock is ahead of ours; Known is false where it doesn't say what time it is.
+type Skew struct {
+	Ahead time.Duration
+	Known bool
+}
+
+// skewOf compares an answer's date, which was written at some moment between two of ours, with these.
+func skewOf(h http.Header, began, ended time.Time) Skew {
+	there, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return Skew{}
+	}
+	switch {
+	case there.Before(began.Truncate(time.Second)):
+		return Skew{there.Sub(began).Truncate(time.Second), true}
+	case there.After(ended):
+		return Skew{there.Sub(ended).Truncate(time.Second), true}
+	}
+	return Skew{Known: true}
 }
 
 // decodeStatus prefers the full version: 4.7.0-beta1 calls itself 4.7.0 in the other one.

@@ -56,6 +56,23 @@ func (t TLS) config() (*tls.Config, error) {
 	return nil, invalid("use tls.verify", string(t.Verify), "for NetBox it isn't supported yet; use System, CABundle, Pinned or None")
 }
 
+// proxyConfig is for a proxy's own certificate: pins and None are about NetBox's.
+func (t TLS) proxyConfig() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.Verify != VerifyCABundle {
+		return c, nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM([]byte(t.CABundle)) {
+		return nil, invalid("use tls.caBundle", "", "it holds no PEM certificate")
+	}
+	c.RootCAs = roots
+	return c, nil
+}
+
 func (t TLS) pinned(c *tls.Config) (*tls.Config, error) {
 	pins := make(map[string]bool, len(t.PinnedSHA256))
 	for _, p := range t.PinnedSHA256 {

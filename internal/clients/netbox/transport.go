@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // A call is one request, and the words its failure is told in.
@@ -46,7 +44,7 @@ func (k call) elsewhere(words string, cause error) *Error {
 }
 
 // writes says whether the call changes NetBox, so that a lost answer has an unknown outcome.
-func (k call) writes() bool { return k.method != http.MethodGet }
+func (k call) writes() bool { return k.method != http.MethodGet && k.method != http.MethodOptions }
 
 // An answer is what came back, already known to be the wanted status and JSON (or empty, for 204).
 type answer struct {
@@ -74,15 +72,26 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 		return answer{}, err
 	}
 	defer release()
+	ctx, ended := c.watch(ctx, k)
+	a, err := c.send(ctx, k)
+	ended(err)
+	return a, err
+}
+
+func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	req, err := c.request(ctx, k)
 	if err != nil {
 		return answer{}, k.failed(KindInvalid, "the request can't be built", err)
+	}
+	if len(req.URL.RequestURI()) > maxURL {
+		return answer{}, k.failed(KindInvalid, "its URL would be longer than the 4 kB that a NetBox takes: ask for less at once", nil)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return answer{}, classifyTransport(k, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	c.pause.note(resp.StatusCode, resp.Header)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(k.limit())+1))
 	return judge(k, resp.StatusCode, resp.Header, body, err)
 }
@@ -90,6 +99,7 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 // judge turns a complete or torn answer into data or a typed error. Pure.
 func judge(k call, status int, h http.Header, body []byte, readErr error) (answer, error) {
 	ct, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // Some proxies put a byte order mark in front of what they rewrite.
 	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body}
 	switch {
 	case readErr != nil:
@@ -134,10 +144,9 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	return req, nil
 }
 
-// httpClient is the connection's own: nothing of net/http's defaults is shared, and no redirect is
-// followed, as net/http would turn a POST into a GET (a 200, and no record) and carry on to anywhere.
-func httpClient(cfg Config, o options) (*http.Client, error) {
-	tc, err := cfg.TLS.config()
+// httpClient follows no redirect, as net/http would turn a POST into a GET (a 200, and no record) and carry on to anywhere.
+func httpClient(cfg Config, base *url.URL, o options) (*http.Client, error) {
+	t, err := newTransport(cfg, base, o)
 	if err != nil {
 		return nil, err
 	}
@@ -145,19 +154,9 @@ func httpClient(cfg Config, o options) (*http.Client, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second, Control: o.control}
 	return &http.Client{
-		Timeout: timeout,
-		Transport: &http.Transport{
-			DialContext:         dialer.DialContext,
-			TLSClientConfig:     tc,
-			TLSHandshakeTimeout: 10 * time.Second,
-			// A proxy would see the token, and resolve the name where our checks don't reach: none is used.
-			Proxy:                  nil,
-			MaxResponseHeaderBytes: 64 << 10,
-			MaxIdleConnsPerHost:    inFlight,
-			IdleConnTimeout:        30 * time.Second,
-		},
+		Timeout:       timeout,
+		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

@@ -1,0 +1,146 @@
+package netbox
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzDecodePrefix(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := decodePrefix(b); err == nil && (p.ID <= 0 || !p.Prefix.IsValid()) {
+			t.Errorf("accepted %q without identity", b)
+		}
+	})
+}
+
+func FuzzDecodeVRF(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if v, err := decodeVRF(b); err == nil && v.ID <= 0 {
+			t.Errorf("accepted %q without identity", b)
+		}
+	})
+}
+
+func FuzzDecodeRange(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if r, err := decodeRange(b); err == nil && (r.ID <= 0 || !r.First.IsValid() || !r.Last.IsValid()) {
+			t.Errorf("accepted %q without identity", b)
+		}
+	})
+}
+
+func FuzzDecodeInterface(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, k := range []HolderKind{Device, VirtualMachine} {
+			if i, err := decodeInterface(k, b); err == nil && i.ID <= 0 {
+				t.Errorf("accepted %q without identity", b)
+			}
+			if h, err := decodeHolder(k, b); err == nil && h.ID <= 0 {
+				t.Errorf("accepted %q without identity", b)
+			}
+		}
+		_, _ = decodeMAC(b)
+		_, _ = decodeNamed(b)
+	})
+}
+
+func FuzzDecodeChange(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := decodeChange(b, "ipam.ipaddress", 7); err != nil && c != nil {
+			t.Errorf("%q is a change, and none", b)
+		}
+	})
+}
+
+func FuzzDecodeCustomField(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := decodeCustomField(b); err == nil && c.Name == "" {
+			t.Errorf("accepted %q without a name", b)
+		}
+	})
+}
+
+func FuzzDecodeOffers(f *testing.F) {
+	seed(f)
+	f.Add([]byte(`{"name":"IP Address List","parses":["application/json"],"actions":{"POST":{}}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if o, err := decodeOffers(b); err == nil && o == nil {
+			t.Errorf("accepted %q as nothing", b)
+		}
+	})
+}
+
+// FuzzJudge holds that nothing a server sends becomes part of a sentence, and that a write never fails as if nothing was done where
+// something may have been.
+func FuzzJudge(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const mark = "Zq7Zq7Zq7"
+		b = append(b, mark...)
+		for _, status := range []int{200, 201, 204, 302, 400, 403, 404, 409, 412, 418, 429, 500, 503} {
+			for _, ct := range []string{"application/json", "text/html"} {
+				k := call{op: "do it", method: http.MethodPost, path: "ipam/ip-addresses/", want: http.StatusCreated}
+				_, err := judge(k, status, http.Header{"Content-Type": {ct}}, b, nil)
+				if err == nil && status != http.StatusCreated {
+					t.Errorf("%d %q is done", status, b)
+				}
+				if err != nil && strings.Contains(err.Error(), mark) {
+					t.Errorf("the server's words: %q", err)
+				}
+				if status >= 500 && !IsUnknownOutcome(err) {
+					t.Errorf("%d is %v", status, err)
+				}
+			}
+		}
+	})
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, s := range []string{"", "7", "Tue, 01 Sep 2026 10:00:09 GMT", "-1", "99999999999999999999"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if d := retryAfter(http.Header{"Retry-After": {s}}, time.Unix(0, 0)); d < 0 {
+			t.Errorf("%q: %s", s, d)
+		}
+	})
+}
+
+func TestSkew(t *testing.T) {
+	at := func(s string) time.Time {
+		v, err := time.Parse("15:04:05.000", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.AddDate(2026, 0, 0)
+	}
+	cases := map[string]struct {
+		reason, there, began, ended string
+		want                        Skew
+	}{
+		"Same":        {"Within the request.", "10:00:01.000", "10:00:00.500", "10:00:01.500", Skew{Known: true}},
+		"SameSecond":  {"A date has no fractions.", "10:00:00.000", "10:00:00.900", "10:00:00.990", Skew{Known: true}},
+		"Ahead":       {"After the request.", "10:10:00.000", "09:59:59.000", "10:00:00.000", Skew{10 * time.Minute, true}},
+		"Behind":      {"Before the request.", "09:50:00.000", "10:00:00.000", "10:00:05.000", Skew{-10 * time.Minute, true}},
+		"SlowRequest": {"A minute in a queue is no skew.", "10:00:01.000", "10:00:00.000", "10:01:00.000", Skew{Known: true}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := http.Header{"Date": {at(tc.there).Format(http.TimeFormat)}}
+			if got := skewOf(h, at(tc.began), at(tc.ended)); got != tc.want {
+				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+	if got := skewOf(http.Header{"Date": {"yesterday"}}, time.Time{}, time.Time{}); got.Known {
+		t.Errorf("nonsense: got %v", got)
+	}
+}

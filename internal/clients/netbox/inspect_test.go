@@ -1,0 +1,162 @@
+package netbox_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+func urlOf(t *testing.T, h http.Handler) string {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// A front answers by method and path, and says what time it is.
+type front struct {
+	t       *testing.T
+	answers map[string]transcript
+	date    time.Time
+	asked   []string
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	key := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/")
+	f.asked = append(f.asked, key)
+	a, ok := f.answers[key]
+	if !ok {
+		a = transcript{Status: http.StatusMethodNotAllowed, Answer: []byte(`{"detail":"x"}`), AnswerHeaders: map[string]string{"Content-Type": "application/json"}}
+	}
+	for k, v := range a.AnswerHeaders {
+		w.Header().Set(k, v)
+	}
+	w.Header()["Date"] = nil
+	if !f.date.IsZero() {
+		w.Header().Set("Date", f.date.Format(http.TimeFormat))
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Answer)
+}
+
+const description = `{"name":"IP Address List","description":"","renders":["application/json"],"parses":["application/json"]`
+
+func TestInspect(t *testing.T) {
+	const (
+		status, fields, offers, create = "GET status/", "GET extras/custom-fields/", "OPTIONS ipam/ip-addresses/", "OPTIONS extras/custom-fields/"
+		prefixes, addresses            = "GET ipam/prefixes/", "GET ipam/ip-addresses/"
+	)
+	now := time.Date(2026, 9, 1, 10, 0, 0, 0, time.UTC)
+	list := made(200, `{"count":0,"next":null,"results":[]}`)
+	writable := made(200, description+`,"actions":{"POST":{"address":{"type":"string"}},"PUT":{}}}`)
+	bare := made(200, description+`}`)
+	proven := netbox.Skew{Known: true}
+	for _, v := range versions() {
+		all := transcripts(t, v)
+		base := map[string]transcript{status: all["002"], fields: all["111"], prefixes: list, addresses: list, offers: writable}
+		cases := map[string]struct {
+			reason string
+			but    map[string]transcript
+			ahead  time.Duration
+			want   netbox.Inspection
+			kind   netbox.Kind
+		}{
+			"Good":      {"All is as it must be.", nil, 0, netbox.Inspection{Token: netbox.TokenWritable}, ""},
+			"ReadOnly":  {"A token that NetBox offers no writes.", map[string]transcript{offers: bare}, 0, netbox.Inspection{Token: netbox.TokenReadOnly, Lacks: []netbox.Right{{Permission: "ipam.add_ipaddress", ObjectType: "ipam.ipaddress"}}}, ""},
+			"NoOptions": {"Something in front lets no OPTIONS pass.", map[string]transcript{offers: made(405, `{"detail":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"CORS":      {"Something in front answers OPTIONS itself.", map[string]transcript{offers: made(200, `{}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"NoView": {
+				"A token that would lose what it allocates.", map[string]transcript{prefixes: all["800"], addresses: all["800"]}, 0,
+				netbox.Inspection{Token: netbox.TokenWritable, Lacks: []netbox.Right{{Permission: "ipam.view_prefix", ObjectType: "ipam.prefix"}, {Permission: "ipam.view_ipaddress", ObjectType: "ipam.ipaddress"}}}, "",
+			},
+			"NoField":    {"The field is made later.", map[string]transcript{fields: all["112"], create: writable}, 0, netbox.Inspection{Token: netbox.TokenWritable, Creatable: netbox.TokenWritable, Preflight: netbox.Preflight{Field: netbox.FieldMissing}}, ""},
+			"NoCreation": {"The field is somebody else's to make.", map[string]transcript{fields: all["112"], create: bare}, 0, netbox.Inspection{Token: netbox.TokenWritable, Creatable: netbox.TokenReadOnly, Preflight: netbox.Preflight{Field: netbox.FieldMissing}}, ""},
+			"Ahead":      {"Its clock is ahead.", nil, 10 * time.Minute, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Skew: netbox.Skew{Ahead: 10 * time.Minute, Known: true}}}, ""},
+			"Behind":     {"Its clock is behind.", nil, -time.Hour, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Skew: netbox.Skew{Ahead: -time.Hour, Known: true}}}, ""},
+			"BadToken":   {"Nobody takes the token.", map[string]transcript{status: all["003"]}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, netbox.KindUnauthorized},
+			"Down":       {"The database is down.", map[string]transcript{status: made(500, `{}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, netbox.KindServerError},
+		}
+		for name, tc := range cases {
+			t.Run(name+"/"+v, func(t *testing.T) {
+				f := &front{t: t, answers: map[string]transcript{}, date: now.Add(tc.ahead)}
+				for _, from := range []map[string]transcript{base, tc.but} {
+					for k, a := range from {
+						f.answers[k] = a
+					}
+				}
+				got, err := serveAt(t, f, func() time.Time { return now }).Inspect(t.Context())
+				if netbox.KindOf(err) != tc.kind {
+					t.Fatalf("%s: %v", tc.reason, err)
+				}
+				want := tc.want
+				if err == nil {
+					want.Version = got.Version
+					if want.Field == "" {
+						want.Field = netbox.FieldReady
+					}
+					if !want.Skew.Known {
+						want.Skew = proven
+					}
+				}
+				if want.Creatable == "" {
+					want.Creatable = netbox.TokenUnproven
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+				if slices.ContainsFunc(f.asked, func(r string) bool { return !strings.HasPrefix(r, "GET ") && !strings.HasPrefix(r, "OPTIONS ") }) || len(f.asked) > 7 {
+					t.Errorf("%s: asked %q", tc.reason, f.asked)
+				}
+			})
+		}
+	}
+}
+
+// TestInspectIsRemembered: what a look found needn't be asked again for an address.
+func TestInspectIsRemembered(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	f := &front{t: t, answers: map[string]transcript{"GET status/": all["002"], "GET extras/custom-fields/": all["111"]}}
+	c := serve(t, f)
+	_, _ = c.Inspect(t.Context()) // The rest of it fails.
+	n := len(f.asked)
+	if p, err := c.Preflight(t.Context()); err != nil || p.Field != netbox.FieldReady || len(f.asked) != n {
+		t.Errorf("%+v, %v, asked %q", p, err, f.asked[n:])
+	}
+}
+
+// TestNeeds names the right that each refused call lacks, as transcripts 800 to 849 show them.
+func TestNeeds(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	refusal, status := all["800"], all["002"]
+	cases := map[string]struct {
+		call func(c *netbox.Client) error
+		want string
+	}{
+		"Allocate": {func(c *netbox.Client) error {
+			_, err := c.Allocate(t.Context(), netbox.Parent{Kind: netbox.ParentPrefix, ID: 5}, netbox.Request{Marker: "m"})
+			return err
+		}, "it is read-only, or lacks permission ipam.add_ipaddress on ipam.ipaddress"},
+		"Get":    {func(c *netbox.Client) error { _, err := c.Get(t.Context(), 7); return err }, "it lacks permission ipam.view_ipaddress on ipam.ipaddress"},
+		"Prefix": {func(c *netbox.Client) error { _, err := c.GetPrefix(t.Context(), 7); return err }, "it lacks permission ipam.view_prefix on ipam.prefix"},
+		"Patch": {func(c *netbox.Client) error {
+			_, err := c.Patch(t.Context(), netbox.IPAddress{ID: 7, ETag: `W/"1"`}, netbox.Patch{DNSName: new("x")})
+			return err
+		}, "it is read-only, or lacks permission ipam.change_ipaddress on ipam.ipaddress"},
+		"Field": {func(c *netbox.Client) error { return c.CreateMarkerField(t.Context()) }, "extras/custom-fields"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tc.call(serve(t, &script{t: t, answers: []transcript{refusal, status}}))
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

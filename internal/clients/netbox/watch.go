@@ -1,0 +1,80 @@
+package netbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A Call is what is told of one request once it has ended. Nothing of it is an input of somebody's: it can label metrics.
+type Call struct {
+	// Connection is Config.Name.
+	Connection string
+	// Method and Route, such as POST and ipam/prefixes/{id}/available-ips/.
+	Method, Route string
+	// Status of the answer; 0 where there was none.
+	Status int
+	// Kind of the failure; "" where the answer was the one that was wanted.
+	Kind Kind
+	// Held says that nothing was sent, since NetBox had asked for a pause.
+	Held bool
+	// Took is the time from the request's beginning to its answer's end, without the wait for a slot of ours.
+	Took time.Duration
+}
+
+// Allocates says whether the call was to make an address.
+func (c Call) Allocates() bool {
+	return c.Method == http.MethodPost && (strings.HasSuffix(c.Route, "/available-ips/") || c.Route == "ipam/ip-addresses/")
+}
+
+// WithMeter has each call told, as it ends. It must be fast and safe for concurrent use.
+func WithMeter(told func(Call)) Option {
+	return func(o *options) { o.meter = told }
+}
+
+// WithTracer has each request be a span.
+func WithTracer(t trace.Tracer) Option {
+	return func(o *options) { o.tracer = t }
+}
+
+// route is a path without what is of one record: numbers.
+func route(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if p != "" && strings.Trim(p, "0123456789") == "" {
+			parts[i] = "{id}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// watch begins to look at one request; the returned function ends it. A span holds the method, the route, the host, and the answer's
+// status: neither the token, nor what is asked for or answered.
+func (c *Client) watch(ctx context.Context, k call) (context.Context, func(error)) {
+	r := route(k.path)
+	ctx, span := c.tracer.Start(ctx, "NetBox "+k.method+" "+r, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		attribute.String("http.request.method", k.method),
+		attribute.String("url.template", r),
+		attribute.String("server.address", c.base.Hostname()),
+		attribute.String("netbox.connection", c.name),
+	))
+	began := time.Now()
+	return ctx, func(err error) {
+		told := Call{Connection: c.name, Method: k.method, Route: r, Status: k.want, Took: time.Since(began)}
+		if e := (*Error)(nil); errors.As(err, &e) {
+			told.Status, told.Kind = e.Status, e.Kind
+			span.SetStatus(codes.Error, string(e.Kind))
+		}
+		if told.Status != 0 {
+			span.SetAttributes(attribute.Int("http.response.status_code", told.Status))
+		}
+		span.End()
+		c.meter(told)
+	}
+}
