@@ -26,6 +26,8 @@ const (
 	ConditionCurrent xpv2.ConditionType = "Current"
 	// ConditionExhausted says whether an address waits because all its sources are full; its message has their numbers.
 	ConditionExhausted xpv2.ConditionType = "Exhausted"
+	// ConditionClockSynced says whether a NetBox's clock and ours agree. It's never part of Ready.
+	ConditionClockSynced xpv2.ConditionType = "ClockSynced"
 	// ConditionBound says whether a HostClaim and its host are joined.
 	ConditionBound xpv2.ConditionType = "HostBound"
 )
@@ -42,6 +44,7 @@ const (
 	ReasonForbidden            xpv2.ConditionReason = "Forbidden"
 	ReasonUnauthorized         xpv2.ConditionReason = "Unauthorized"
 	ReasonUnreachable          xpv2.ConditionReason = "Unreachable"
+	ReasonClockSkew            xpv2.ConditionReason = "ClockSkew"
 	ReasonUntrustedCertificate xpv2.ConditionReason = "UntrustedCertificate"
 	ReasonIdentityChanged      xpv2.ConditionReason = "IdentityChanged"
 	ReasonNeedsConfirmation    xpv2.ConditionReason = "NeedsConfirmation"

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // A NetBoxPolicy says what some namespaces may ask of a NetBox.
 type NetBoxPolicy struct {
 	// Namespaces that the policy is for.
@@ -70,6 +72,24 @@ type NetBoxConfig struct {
 	// TLS says how NetBox's certificate is judged; System where absent.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
+	// ProxyURL is the HTTP proxy by which NetBox is reached, such as http://proxy.example:3128; a direct connection where absent. To
+	// an https NetBox the proxy makes a tunnel (CONNECT) and sees neither token nor data; to an http one it sees both. The proxy of an
+	// https URL is judged by the system's authorities, and by those of tls.caBundle. It must not ask for a password. The environment's
+	// proxies are never used.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://')) && !self.contains('@')",message="proxyURL must be an http or https URL without a password, such as http://proxy.example:3128"
+	ProxyURL string `json:"proxyURL,omitempty"`
+	// Timeout of one request, connecting included, of 1s to 55s; 55s where absent. NetBox makes addresses one at a time, and a request
+	// that is given up has to be looked for afterwards: a short timeout makes more work, not less.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,2}s$') && duration(self) >= duration('1s') && duration(self) <= duration('55s')",message="timeout must be of 1s to 55s, such as 30s"
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+	// Webhook lets this NetBox tell of changes as they happen. It counts where the provider was started with --netbox-webhook-address.
+	// +optional
+	Webhook *NetBoxWebhook `json:"webhook,omitempty"`
 	// RequestsPerSecond is the most that we ask of this NetBox; where absent, as much as it answers, 16 requests at once.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -90,9 +110,56 @@ type NetBoxConfig struct {
 	Policies []NetBoxPolicy `json:"policies,omitempty"`
 }
 
+// NetBoxWebhook is how a NetBox tells of changes: to the path /netbox/webhook/NAME of a ClusterProviderConfig, or
+// /netbox/webhook/NAMESPACE/NAME of a ProviderConfig.
+type NetBoxWebhook struct {
+	// SecretRef names the Secret that the webhook in NetBox signs with, under the key secret where none is named. Of a ProviderConfig
+	// it must be in the same namespace.
+	SecretRef SecretReference `json:"secretRef"`
+}
+
+// MarkerFieldState is what is known of the marker's custom field.
+// +kubebuilder:validation:Enum=Ready;Missing;Unproven;Unfit
+type MarkerFieldState string
+
+// Values of MarkerFieldState.
+const (
+	// MarkerFieldReady: it is there, on addresses, text, unique, filtered exactly.
+	MarkerFieldReady MarkerFieldState = "Ready"
+	// MarkerFieldMissing: there is none of that name. It's made with the first address, where the token may.
+	MarkerFieldMissing MarkerFieldState = "Missing"
+	// MarkerFieldUnproven: the token may not read custom fields. It works as far as can be seen; that it's unique can't be.
+	MarkerFieldUnproven MarkerFieldState = "Unproven"
+	// MarkerFieldUnfit: it is there, and isn't what it must be.
+	MarkerFieldUnfit MarkerFieldState = "Unfit"
+)
+
+// NetBoxTokenState is what is known of a token's rights.
+// +kubebuilder:validation:Enum=Writable;ReadOnly;Unproven
+type NetBoxTokenState string
+
+// Values of NetBoxTokenState.
+const (
+	// NetBoxTokenWritable: NetBox offers to make and change addresses with it.
+	NetBoxTokenWritable NetBoxTokenState = "Writable"
+	// NetBoxTokenReadOnly: it's valid, and NetBox offers no writes with it: it's read-only, or lacks the permissions.
+	NetBoxTokenReadOnly NetBoxTokenState = "ReadOnly"
+	// NetBoxTokenUnproven: it's valid; whether it may write can't be told without writing.
+	NetBoxTokenUnproven NetBoxTokenState = "Unproven"
+)
+
 // NetBoxFacts are what a NetBox said of itself.
 type NetBoxFacts struct {
 	// Version of the NetBox, such as 4.6.8.
 	// +optional
 	Version string `json:"version,omitempty"`
+	// MarkerField is what is known of the marker's custom field.
+	// +optional
+	MarkerField MarkerFieldState `json:"markerField,omitempty"`
+	// Token is what is known of the token's rights.
+	// +optional
+	Token NetBoxTokenState `json:"token,omitempty"`
+	// LastChecked is when NetBox last answered a look at all of this, to the minute.
+	// +optional
+	LastChecked *metav1.Time `json:"lastChecked,omitempty"`
 }

@@ -24,8 +24,8 @@ type SecretReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// Key in the Secret's data: the token of a NetBox (default token). A BMC's Secret has the keys
-	// username and password.
+	// Key in the Secret's data: the token of a NetBox (default token), or what its webhook signs with (default secret). A BMC's
+	// Secret has the keys username and password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key,omitempty"`
@@ -138,6 +138,7 @@ type ClusterProviderConfig struct {
 
 	// Spec is the credential and who may use it.
 	// +kubebuilder:validation:XValidation:rule="(!has(self.netbox) || has(self.netbox.credentials.secretRef.__namespace__)) && (!has(self.redfish) || has(self.redfish.credentials.secretRef.__namespace__))",message="credentials.secretRef.namespace must be set on a ClusterProviderConfig"
+	// +kubebuilder:validation:XValidation:rule="!has(self.netbox) || !has(self.netbox.webhook) || has(self.netbox.webhook.secretRef.__namespace__)",message="netbox.webhook.secretRef.namespace must be set on a ClusterProviderConfig"
 	// +kubebuilder:validation:XValidation:rule="!has(self.allowedNamespaces) || self.allowedNamespaces.from != 'Same'",message="allowedNamespaces.from: Same is nobody's for a ClusterProviderConfig, which is in no namespace; use Names, All or None",fieldPath=".allowedNamespaces"
 	Spec ProviderConfigSpec `json:"spec"`
 

@@ -41,6 +41,7 @@ type cli struct {
 	ChangelogsSocketPath     string           `default:"/var/run/changelogs/changelogs.sock" env:"CHANGELOGS_SOCKET_PATH" help:"The change log's socket."`
 	AllowLoopbackTargets     bool             `help:"Let BMCs and NetBoxes be on loopback. For demos and tests: never in production."`
 	DeniedTargets            []netip.Prefix   `env:"DENIED_TARGETS" help:"CIDRs that no BMC may be in, nor the NetBox of a namespace's own ProviderConfig, whatever it allows: the cluster's Service and pod ranges, which a pod isn't told."`
+	NetBoxWebhookAddress     string           `env:"NETBOX_WEBHOOK_ADDRESS" help:"Address to take NetBox's webhooks on, such as :9444; default: take none." name:"netbox-webhook-address"`
 	MetricsBindAddress       string           `default:":8080" help:"Address to serve metrics on; 0: don't."`
 	HealthProbeBindAddress   string           `default:":8081" help:"Address to serve /healthz and /readyz on; 0: don't."`
 	Version                  kong.VersionFlag `help:"Print the version."`
@@ -52,7 +53,13 @@ func (c *cli) Run() error {
 	if err != nil {
 		return err
 	}
-	return controller.Run(ctrl.SetupSignalHandler(), controller.Settings{ //nolint:wrapcheck // It says what failed.
+	ctx := ctrl.SetupSignalHandler()
+	tracer, end, err := tracing(ctx, c.logger())
+	if err != nil {
+		return err
+	}
+	defer end()
+	return controller.Run(ctx, controller.Settings{ //nolint:wrapcheck // It says what failed.
 		Log:                c.logger(),
 		Version:            version,
 		Kube:               kube,
@@ -70,7 +77,11 @@ func (c *cli) Run() error {
 		ChangeLogsSocket:   c.ChangelogsSocketPath,
 		AllowLoopback:      c.AllowLoopbackTargets,
 		DeniedTargets:      c.DeniedTargets,
-		Failpoint:          failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
+		Tracer:             tracer,
+
+		NetBoxWebhookAddress: c.NetBoxWebhookAddress,
+
+		Failpoint: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	})
 }
 

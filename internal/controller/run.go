@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +46,10 @@ type Settings struct {
 	ChangeLogsSocket string
 	// AllowLoopback lets BMCs and NetBoxes be on loopback.
 	AllowLoopback bool
+	// NetBoxWebhookAddress is listened on for what NetBoxes tell of changes; "" listens for nothing.
+	NetBoxWebhookAddress string
+	// Tracer of calls of what is outside; nil traces none.
+	Tracer trace.Tracer
 	// DeniedTargets are ranges that no BMC may be in, whatever a provider config allows.
 	DeniedTargets []netip.Prefix
 	// Failpoint of a crash test, or nil.
@@ -119,17 +124,20 @@ func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.C
 		return wiring.Options{}, err
 	}
 	return wiring.Options{
-		Options:         runtime,
-		Config:          config.NewResolver(mgr.GetClient(), mgr.GetCache(), mgr.GetAPIReader()),
-		ClusterID:       id,
-		Namespace:       s.Namespace,
-		BootNamespace:   s.BootNamespace,
-		AllowLoopback:   s.AllowLoopback,
-		DeniedTargets:   s.DeniedTargets,
-		MinPollInterval: s.MinPoll,
-		Failpoint:       s.Failpoint,
-		Cancel:          cancel,
-		Mapper:          mgr.GetRESTMapper(),
-		Live:            mgr.GetAPIReader(),
+		Options:       runtime,
+		Config:        config.NewResolver(mgr.GetClient(), mgr.GetCache(), mgr.GetAPIReader()),
+		ClusterID:     id,
+		Namespace:     s.Namespace,
+		BootNamespace: s.BootNamespace,
+		AllowLoopback: s.AllowLoopback,
+		DeniedTargets: s.DeniedTargets,
+
+		NetBoxWebhookAddress: s.NetBoxWebhookAddress,
+		Tracer:               s.Tracer,
+		MinPollInterval:      s.MinPoll,
+		Failpoint:            s.Failpoint,
+		Cancel:               cancel,
+		Mapper:               mgr.GetRESTMapper(),
+		Live:                 mgr.GetAPIReader(),
 	}, nil
 }

@@ -203,7 +203,7 @@ var named = regexp.MustCompile("(?m)^\\| `([A-Z][A-Za-z]+)` \\|")
 // TestEventsExist holds that an event which the page on monitoring names is one that somebody may send.
 func TestEventsExist(t *testing.T) {
 	known := reasons(t)
-	for _, dir := range []string{"redfishhost", "bootentry"} {
+	for _, dir := range []string{"redfishhost", "bootentry", "netboxipaddress"} {
 		files, err := filepath.Glob(filepath.Join(root, "internal", "controller", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -205,7 +205,7 @@ func TestRelease(t *testing.T) {
 	want := []string{
 		"NOTES.md", "SHA256SUMS", "baremetal-bootd-amd64.spdx.json", "baremetal-bootd-arm64.spdx.json", "baremetal-bootd-chart-0.1.0.tgz", "bootd.yaml",
 		"configuration-baremetal-v2.xpkg", "configuration-baremetal.xpkg", "digests.txt", "function-baremetal-amd64.spdx.json",
-		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "network.yaml", "oci.tar",
+		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "netbox-webhook.yaml", "network.yaml", "oci.tar",
 		"packages-linux-amd64", "packages-linux-arm64", "podmonitor.yaml", "policies.yaml",
 		"provider-baremetal-amd64.spdx.json", "provider-baremetal-amd64.xpkg", "provider-baremetal-arm64.spdx.json", "provider-baremetal-arm64.xpkg", "usages-v2.yaml",
 	}

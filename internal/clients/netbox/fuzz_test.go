@@ -34,31 +34,6 @@ func FuzzDecodeRange(f *testing.F) {
 	})
 }
 
-func FuzzDecodeInterface(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, k := range []HolderKind{Device, VirtualMachine} {
-			if i, err := decodeInterface(k, b); err == nil && i.ID <= 0 {
-				t.Errorf("accepted %q without identity", b)
-			}
-			if h, err := decodeHolder(k, b); err == nil && h.ID <= 0 {
-				t.Errorf("accepted %q without identity", b)
-			}
-		}
-		_, _ = decodeMAC(b)
-		_, _ = decodeNamed(b)
-	})
-}
-
-func FuzzDecodeChange(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, err := decodeChange(b, "ipam.ipaddress", 7); err != nil && c != nil {
-			t.Errorf("%q is a change, and none", b)
-		}
-	})
-}
-
 func FuzzDecodeCustomField(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -3,7 +3,6 @@ package config
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 
@@ -45,21 +44,17 @@ func (r *Resolver) NetBoxes(ctx context.Context) ([]Known, error) {
 }
 
 func (r *Resolver) known(ctx context.Context, c config) (n NetBox, ok bool) {
-	spec, ref, o := *c.spec(), refTo(c), c.object()
+	spec := *c.spec()
 	if spec.NetBox == nil {
 		return NetBox{}, false
 	}
-	at, err := secretOf(ref, spec)
+	at, err := secretOf(refTo(c), spec)
 	if err != nil {
 		return NetBox{}, false
 	}
 	s, err := r.read(ctx, at, false)
-	keys := keysOf(spec)
-	if err != nil || missingKey(s.data, keys) != "" {
+	if err != nil || missingKey(s.data, keysOf(spec)) != "" {
 		return NetBox{}, false
 	}
-	return NetBox{
-		Identity: Identity{Ref: ref, UID: o.GetUID(), Generation: o.GetGeneration()}, Config: *spec.NetBox,
-		Token: strings.TrimSpace(string(s.data[keys[0]])), SecretVersion: s.version,
-	}, true
+	return *netBoxOf(c, s), true
 }

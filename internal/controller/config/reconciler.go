@@ -10,6 +10,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/providerconfig"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -101,7 +102,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 		return ctrl.Result{}, err
 	}
 	if !meta.WasDeleted(c.object()) {
-		return ctrl.Result{}, r.keep(ctx, c, int64(len(users)))
+		again, err := r.keep(ctx, c, int64(len(users)))
+		return ctrl.Result{RequeueAfter: again}, err
 	}
 	settled := r.now().Sub(r.started) >= settling
 	if len(users) == 0 && settled {
@@ -115,14 +117,14 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 	})
 }
 
-// keep a config that isn't being deleted, and say how it is.
-func (r *reconciler) keep(ctx context.Context, c config, users int64) error {
+// keep a config that isn't being deleted, and say how it is. Where its NetBox is looked at, it's to be asked for again after a while.
+func (r *reconciler) keep(ctx context.Context, c config, users int64) (again time.Duration, err error) {
 	o := c.object()
 	if !meta.FinalizerExists(o, FinalizerInUse) {
 		before, _ := o.DeepCopyObject().(client.Object)
 		meta.AddFinalizer(o, FinalizerInUse)
 		if err := r.kube.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-			return fmt.Errorf("cannot put finalizer %q on %s: %w", FinalizerInUse, refTo(c), err)
+			return 0, fmt.Errorf("cannot put finalizer %q on %s: %w", FinalizerInUse, refTo(c), err)
 		}
 	}
 	at, err := secretOf(refTo(c), *c.spec())
@@ -130,10 +132,20 @@ func (r *reconciler) keep(ctx context.Context, c config, users int64) error {
 	if err == nil {
 		s, err = r.read(ctx, at, false)
 	}
-	ready := credentialsReady(refTo(c), *c.spec(), at, s.data, err).WithObservedGeneration(o.GetGeneration())
-	return r.report(ctx, c, func() {
+	ready := credentialsReady(refTo(c), *c.spec(), at, s.data, err)
+	var clock *xpv2.Condition
+	if ready.Status == corev1.ConditionTrue {
+		f, after, ok := r.probed(ctx, c, s)
+		if ok {
+			ready, clock, again = reachable(f), f.Clock, after
+		}
+	}
+	return again, r.report(ctx, c, func() {
 		o.SetUsers(users)
-		o.SetConditions(ready)
+		o.SetConditions(ready.WithObservedGeneration(o.GetGeneration()))
+		if clock != nil {
+			o.SetConditions(clock.WithObservedGeneration(o.GetGeneration()))
+		}
 		c.status().NetBox = r.facts(c)
 	})
 }
@@ -141,6 +153,7 @@ func (r *reconciler) keep(ctx context.Context, c config, users int64) error {
 // letGo takes the finalizer off a config that nobody uses.
 func (r *reconciler) letGo(ctx context.Context, c config) error {
 	o := c.object()
+	r.forgetProbe(o.GetUID())
 	if !meta.FinalizerExists(o, FinalizerInUse) {
 		return nil
 	}

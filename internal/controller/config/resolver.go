@@ -52,6 +52,9 @@ type Resolver struct {
 	owners []lister
 	// versions of NetBoxes as they were last seen, by their config's UID.
 	versions map[types.UID]string
+	// probe looks at NetBoxes, and findings are what it last found, by their config's UID. Nil where nobody looks.
+	probe    ProbeFn
+	findings map[types.UID]probed
 	// seen wakes the reconciler of a config, by kind, once its version is another.
 	seen map[string]chan event.GenericEvent
 }
@@ -61,6 +64,7 @@ type Resolver struct {
 func NewResolver(kube client.Client, metadata, live client.Reader) *Resolver {
 	return &Resolver{
 		kube: kube, meta: metadata, live: live, last: map[types.NamespacedName]secret{}, versions: map[types.UID]string{},
+		findings: map[types.UID]probed{},
 		seen: map[string]chan event.GenericEvent{
 			v1alpha1.ProviderConfigKind: make(chan event.GenericEvent, waiting), v1alpha1.ClusterProviderConfigKind: make(chan event.GenericEvent, waiting),
 		},
@@ -78,17 +82,21 @@ func (r *Resolver) NetBox(ctx context.Context, mg resource.ModernManaged) (NetBo
 	if err != nil {
 		return NetBox{}, err
 	}
-	keys := keysOf(spec)
-	s, err := r.credentials(ctx, mg, id.Ref, at, keys)
+	s, err := r.credentials(ctx, mg, id.Ref, at, keysOf(spec))
 	if err != nil {
 		return NetBox{}, err
 	}
 	return NetBox{
 		Identity:      id,
 		Config:        *spec.NetBox,
-		Token:         strings.TrimSpace(string(s.data[keys[0]])),
+		Token:         tokenOf(spec, s),
 		SecretVersion: s.version,
 	}, nil
+}
+
+// tokenOf a NetBox, trimmed.
+func tokenOf(spec v1alpha1.ProviderConfigSpec, s secret) string {
+	return strings.TrimSpace(string(s.data[keysOf(spec)[0]]))
 }
 
 // Redfish resolves the provider config of a resource that wants to talk to a BMC, and records that it's used. Where own isn't

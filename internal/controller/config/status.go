@@ -26,6 +26,14 @@ func credentialsReady(ref Ref, spec v1alpha1.ProviderConfigSpec, at types.Namesp
 	return xpv2.Available()
 }
 
+// reachable words what a look at a NetBox showed.
+func reachable(f Finding) xpv2.Condition {
+	if f.Reason != "" {
+		return notReady(f.Reason, "%s", f.Message)
+	}
+	return xpv2.Available().WithMessage(f.Message)
+}
+
 func notReady(reason xpv2.ConditionReason, format string, args ...any) xpv2.Condition {
 	c := xpv2.Unavailable().WithMessage(fmt.Sprintf(format, args...))
 	c.Reason = reason

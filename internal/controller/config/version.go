@@ -35,8 +35,18 @@ func (r *Resolver) facts(c config) *v1alpha1.NetBoxFacts {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if v := r.versions[c.object().GetUID()]; v != "" {
-		return &v1alpha1.NetBoxFacts{Version: v}
+	facts := v1alpha1.NetBoxFacts{}
+	if c.status().NetBox != nil {
+		facts = *c.status().NetBox
 	}
-	return c.status().NetBox
+	if p, ok := r.findings[c.object().GetUID()]; ok {
+		facts = p.finding.Facts
+	}
+	if v := r.versions[c.object().GetUID()]; v != "" {
+		facts.Version = v
+	}
+	if facts == (v1alpha1.NetBoxFacts{}) {
+		return nil
+	}
+	return &facts
 }

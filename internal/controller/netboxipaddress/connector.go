@@ -15,6 +15,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
 )
 
 // NetBox is what an address needs of its NetBox; netbox.Client implements it.
@@ -62,6 +63,19 @@ type ResolveFn func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.N
 // ClientFn returns the connection of a provider config, with these settings.
 type ClientFn func(of config.Identity, cfg netbox.Config) (NetBox, error)
 
+// Tally counts what isn't a request; netboxlink.Metrics implements it.
+type Tally interface {
+	// Retried says that an address is asked for again, after that has failed.
+	Retried(of config.Ref)
+	// Drifted says that somebody had changed a record, and what was done about it: Corrected or Reported.
+	Drifted(of config.Ref, action string)
+}
+
+type noTally struct{}
+
+func (noTally) Retried(config.Ref)         {}
+func (noTally) Drifted(config.Ref, string) {}
+
 // Options of the connector. Resolve, Client and ClusterID must be set.
 type Options struct {
 	// Resolve finds an address's NetBox settings.
@@ -72,10 +86,12 @@ type Options struct {
 	Saw func(of config.Identity, version string)
 	// Kube reads the hosts that assignments name.
 	Kube client.Reader
-	// Recorder is told what was changed by others in NetBox, of adoptions, losses, and what became of released addresses; nil tells nobody.
+	// Recorder is told what was taken and given up, what was changed by others in NetBox, of adoptions, losses, and what became of released addresses; nil tells nobody.
 	Recorder event.Recorder
 	// Warn tells the owner of a provider config what he should know before it's trouble; nil isn't told.
 	Warn func(of config.Identity, message string)
+	// Tally counts what isn't a request; nil counts nothing.
+	Tally Tally
 	// ClusterID is the first part of every marker.
 	ClusterID string
 	// Failpoint is called with "netbox-after-post" between a record's creation or adoption and its recording, and with
@@ -117,11 +133,14 @@ func NewConnector(o Options) *Connector {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Recorder == nil {
 		o.Recorder = event.NewNopRecorder()
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Tally == nil {
+		o.Tally = noTally{}
 	}
 	if o.Due == nil {
 		o.Due = func(time.Time) {}
@@ -160,9 +179,9 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	if err == nil {
 		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
-		e.inputs = inputs{config: cfg.String(), field: fieldOf(cfg.Config), note: noteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
+		e.inputs = inputs{config: cfg.String(), field: netboxlink.FieldOf(cfg.Config), note: netboxlink.NoteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
 		e.of, e.warnBelow = cfg.Identity, warnBelow(cfg.Config)
-		e.netbox, err = c.Client(cfg.Identity, clientConfig(cfg, c.ClusterID))
+		e.netbox, err = c.Client(cfg.Identity, netboxlink.Settings(cfg, c.ClusterID))
 	}
 	if err == nil {
 		return e, nil
@@ -187,36 +206,4 @@ func warnBelow(c v1alpha1.NetBoxConfig) int32 {
 // before it lets a record be made.
 func untouched(mg *v1alpha1.NetBoxIPAddress) bool {
 	return meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
-}
-
-// Custom fields where the API server didn't fill them in.
-const (
-	defaultField     = "crossplane_claim"
-	defaultNoteField = "crossplane_released"
-)
-
-func fieldOf(c v1alpha1.NetBoxConfig) string {
-	if c.MarkerField == "" {
-		return defaultField
-	}
-	return c.MarkerField
-}
-
-func noteFieldOf(c v1alpha1.NetBoxConfig) string {
-	if c.ReleaseField == "" {
-		return defaultNoteField
-	}
-	return c.ReleaseField
-}
-
-// clientConfig translates settings into the client's.
-func clientConfig(c config.NetBox, clusterID string) netbox.Config {
-	out := netbox.Config{URL: c.Config.URL, Token: c.Token, MarkerField: fieldOf(c.Config), ReleaseField: noteFieldOf(c.Config), MarkersBegin: clusterID + "/"}
-	if c.Config.RequestsPerSecond != nil {
-		out.RequestsPerSecond = float64(*c.Config.RequestsPerSecond)
-	}
-	if t := c.Config.TLS; t != nil {
-		out.TLS = netbox.TLS{Verify: netbox.Verify(t.Verify), CABundle: t.CABundle, PinnedSHA256: t.PinnedSHA256}
-	}
-	return out
 }

@@ -206,11 +206,13 @@ func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, dri
 		fresh[i].By = who
 	}
 	mg.Status.AtProvider.Drift = append(mg.Status.AtProvider.Drift, fresh...)
+	e.connector.Tally.Drifted(e.of.Ref, "Reported")
 	e.connector.Recorder.Event(mg, event.Warning(reasonDrifted, errors.New(drifting(e.record.Address.String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
 }
 
 // corrected tells by an event what was undone.
 func (e *external) corrected(mg *v1alpha1.NetBoxIPAddress, drifted []v1alpha1.FieldDrift, who string) {
+	e.connector.Tally.Drifted(e.of.Ref, "Corrected")
 	e.connector.Recorder.Event(mg, event.Normal(reasonDriftCorrected, drifting(e.record.Address.String(), drifted, who)+", and is again what spec says"))
 }
 

@@ -163,6 +163,9 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	name := strconv.FormatInt(e.record.ID, 10)
 	named := meta.GetExternalName(mg) != name
 	meta.SetExternalName(mg, name)
+	if named && !meta.WasDeleted(mg) && !meta.GetExternalCreatePending(mg).IsZero() {
+		e.allocated(mg, *e.record) // Its answer was lost, or nobody lived to record it.
+	}
 	if meta.WasDeleted(mg) {
 		e.connector.origins.forget(mg.GetUID())
 		e.connector.stocks.leave(mg.GetUID())
@@ -202,6 +205,9 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 
 // Create makes the record: one POST with the marker in it.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
+	if _, again := e.connector.failures.get(mg.GetUID(), e.settings); again {
+		e.connector.Tally.Retried(e.of.Ref)
+	}
 	ip, err := e.obtain(ctx, mg)
 	if err != nil {
 		e.connector.stocks.forgo(mg.GetUID())
@@ -211,6 +217,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	e.connector.Failpoint("netbox-after-post")
 	e.connector.failures.forget(mg.GetUID())
+	e.allocated(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
 	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {

@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"errors"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -224,39 +223,6 @@ func TestDeleteRestored(t *testing.T) {
 	}
 }
 
-func TestGuard(t *testing.T) {
-	cluster := []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12"), netip.MustParsePrefix("fd00:10:96::/112")}
-	cases := map[string]struct {
-		reason   string
-		address  string
-		loopback bool
-		denied   []netip.Prefix
-		ok       bool
-	}{
-		"Public":    {"anywhere", "192.0.2.1:443", false, cluster, true},
-		"Private":   {"a NetBox at home", "10.0.0.1:443", false, cluster, true},
-		"V6":        {"the same", "[2001:db8::1]:443", false, cluster, true},
-		"Loopback":  {"the provider's own ports", "127.0.0.1:8000", false, nil, false},
-		"Demo":      {"are open where a flag says so", "127.0.0.1:8000", true, nil, true},
-		"Mapped":    {"in whatever clothes", "[::ffff:127.0.0.1]:80", false, nil, false},
-		"Metadata":  {"a cloud's credentials", "169.254.169.254:80", true, nil, false},
-		"LinkLocal": {"the link", "[fe80::1]:80", true, nil, false},
-		"Any":       {"which is loopback, too", "0.0.0.0:80", true, nil, false},
-		"Nonsense":  {"what can't be checked", "netbox:80", true, nil, false},
-		"Service":   {"a tenant's NetBox isn't a Service of the cluster", "10.96.0.1:443", false, cluster, false},
-		"Service6":  {"nor one of its IPv6", "[fd00:10:96::1]:443", false, cluster, false},
-		"MappedIn":  {"nor in other clothes", "[::ffff:10.96.0.1]:443", false, cluster, false},
-		"Operators": {"an operator's may be", "10.96.0.1:443", false, nil, true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if err := guard(tc.loopback, tc.denied)("tcp", tc.address, nil); (err == nil) != tc.ok {
-				t.Errorf("%s: %v", tc.reason, err)
-			}
-		})
-	}
-}
-
 // TestNotKept: an update that NetBox accepts and drops isn't written again at every look, is told, and heals.
 func TestNotKept(t *testing.T) {
 	f := newFake()
@@ -313,15 +279,5 @@ func TestSaysVersion(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"cfg 4.6.8"}, h.saw); diff != "" {
 		t.Errorf("told: -want, +got:\n%s", diff)
-	}
-}
-
-func TestClientConfig(t *testing.T) {
-	got := clientConfig(config.NetBox{Token: "t", Config: v1alpha1.NetBoxConfig{
-		URL: "https://n/", RequestsPerSecond: new(int64(7)), TLS: &v1alpha1.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
-	}}, "c1")
-	want := netbox.Config{URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/", RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -98,7 +98,11 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	n := note{marker: e.us.marker()}
 	switch policy {
 	case v1alpha1.ReleaseDelete:
-		return e.netbox.Delete(ctx, *e.record, marker)
+		err := e.netbox.Delete(ctx, *e.record, marker)
+		if err == nil {
+			e.released(mg, *e.record)
+		}
+		return err
 	case v1alpha1.ReleaseQuarantine:
 		n.until = e.connector.Now().Add(after).Truncate(time.Second)
 	}

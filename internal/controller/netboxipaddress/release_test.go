@@ -88,14 +88,14 @@ func TestRelease(t *testing.T) {
 		err    xpv2.ConditionReason
 		text   string
 	}{
-		"Delete":     {reason: "it's free at once", writes: []string{"Delete"}},
+		"Delete":     {reason: "it's free at once", writes: []string{"Delete"}, events: []string{"Released"}},
 		"Keep":       {reason: "it stays as it is, and is nobody's", mg: []edit{releasedBy("Keep")}, is: func(ip *netbox.IPAddress) { ip.Assigned, ip.DNSName = on("db-1"), "db-1.example" }, want: kept, writes: []string{"EnsureReleaseField", "Release"}, events: []string{"Kept"}},
 		"Quarantine": {reason: "it isn't reused at once", mg: []edit{releasedBy("Quarantine")}, want: quarantined, writes: []string{"EnsureReleaseField", "Release"}, events: []string{"Quarantined"}},
 		"QuarantineAssigned": {
 			reason: "its device lets go of it first", mg: []edit{releasedBy("Quarantine"), wantedOn("r7-u12")}, is: func(ip *netbox.IPAddress) { ip.Assigned = on("r7-u12") }, fake: seated,
 			want: quarantined, writes: []string{"EnsureReleaseField", "Seat", "Seat", "Release"}, events: []string{"Quarantined"},
 		},
-		"DeletePrimary": {reason: "NetBox clears the device's fields itself (581)", mg: []edit{wantedOn("R7-U12")}, is: func(ip *netbox.IPAddress) { ip.Assigned = on("r7-u12") }, fake: seated, writes: []string{"Delete"}},
+		"DeletePrimary": {reason: "NetBox clears the device's fields itself (581)", mg: []edit{wantedOn("R7-U12")}, is: func(ip *netbox.IPAddress) { ip.Assigned = on("r7-u12") }, fake: seated, writes: []string{"Delete"}, events: []string{"Released"}},
 		"NoField": {
 			reason: "a field that can't be made", mg: []edit{releasedBy("Quarantine")}, fake: func(f *fakeNetBox) { f.fail["EnsureReleaseField"] = kind(netbox.KindReleaseField) },
 			want: func(*netbox.IPAddress) {}, writes: slices.Repeat([]string{"EnsureReleaseField"}, 6), err: v1alpha1.ReasonInvalid, text: "can't hold the release note",

@@ -10,6 +10,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
 )
 
 // A trouble is what keeps an address from being managed, as a word for scripts and a sentence for its owner: what, on which
@@ -129,32 +130,11 @@ func adoptWords(o owner) string {
 
 // accessTrouble words what is between us and NetBox.
 func accessTrouble(err error, in inputs) *trouble {
-	var e *netbox.Error
-	if !errors.As(err, &e) {
-		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("cannot use %s: %v", in.config, err), err}
+	reason, message := netboxlink.Trouble(err, in.config, in.field, in.note)
+	if reason == "" {
+		return nil
 	}
-	switch e.Kind {
-	case netbox.KindUnauthorized:
-		return &trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", in.config), err}
-	case netbox.KindForbidden:
-		return &trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the token of %s is valid but %s: it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses", in.config, deniedWords(e)), err}
-	case netbox.KindUntrusted:
-		return &trouble{v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the NetBox of %s isn't trusted: set tls.caBundle or tls.pinnedSHA256 there; no token was sent", in.config), err}
-	case netbox.KindNotAllowed:
-		return &trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("the URL of %s leads to a loopback or link-local address, or into the cluster itself, to which no token is sent: correct the URL", in.config), err}
-	case netbox.KindUnreachable, netbox.KindServerError:
-		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s can't be reached%s: nothing was changed; it is tried again", in.config, why(e)), err}
-	case netbox.KindUnknownOutcome:
-		return &trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", in.config, why(e)), err}
-	case netbox.KindUnexpected:
-		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("what answers at the URL of %s isn't a NetBox that can be used (%v): correct the URL", in.config, e), err}
-	case netbox.KindReleaseField:
-		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold the release note, without which release policies Keep and Quarantine can't be followed: %s; or set spec.forProvider.release.policy: Delete", in.note, in.config, e.Reason), err}
-	case netbox.KindMarkerField:
-		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold our marker, without which no address is taken: %s", in.field, in.config, e.Reason), err}
-	case netbox.KindNotFound, netbox.KindFull, netbox.KindMarkerTaken, netbox.KindInvalid, netbox.KindConflict, netbox.KindAmbiguous:
-	}
-	return nil
+	return &trouble{reason, message, err}
 }
 
 // recordTrouble words what NetBox says of prefixes and records.
@@ -177,22 +157,4 @@ func recordTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("NetBox doesn't take what this resource says about %s: correct spec.forProvider; an address may be taken already, a tag or tenant must exist", strings.Join(e.Fields, ", ")), err}
 	}
 	return &trouble{v1alpha1.ReasonInvalid, e.Error(), err}
-}
-
-// why is what is known of a failure: a status code, or our own words for a broken connection.
-func why(e *netbox.Error) string {
-	switch {
-	case e.Status != 0:
-		return fmt.Sprintf(" (status %d)", e.Status)
-	case e.Reason != "":
-		return " (" + strings.TrimSuffix(e.Reason, "; whether the write happened is looked up next") + ")"
-	}
-	return ""
-}
-
-func deniedWords(e *netbox.Error) string {
-	if e.Subject == "" {
-		return "may not " + e.Op
-	}
-	return fmt.Sprintf("may not %s %q", e.Op, e.Subject)
 }

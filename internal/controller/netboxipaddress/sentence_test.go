@@ -40,6 +40,14 @@ func TestSentence(t *testing.T) {
 			nb(netbox.KindForbidden, "allocate an address in prefix", "10.77.0.0/24", 403, ""), v1alpha1.ReasonForbidden,
 			`the token of ` + cfg + ` is valid but may not allocate an address in prefix "10.77.0.0/24": it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses`,
 		},
+		"NoRightToAdd": {
+			&netbox.Error{Kind: netbox.KindForbidden, Op: "allocate an address in prefix", Subject: "10.77.0.0/24", Status: 403, Needs: netbox.Right{Permission: "ipam.add_ipaddress", ObjectType: "ipam.ipaddress"}}, v1alpha1.ReasonForbidden,
+			`the token of ` + cfg + ` is valid but may not allocate an address in prefix "10.77.0.0/24": it may be read-only, or lack permission ipam.add_ipaddress on ipam.ipaddress, or have it with constraints that leave this out`,
+		},
+		"NoRightToView": {
+			&netbox.Error{Kind: netbox.KindForbidden, Op: "find in the global table the prefix", Subject: "10.77.0.0/24", Status: 403, Needs: netbox.Right{Permission: "ipam.view_prefix", ObjectType: "ipam.prefix"}}, v1alpha1.ReasonForbidden,
+			`the token of ` + cfg + ` is valid but may not find in the global table the prefix "10.77.0.0/24": it lacks permission ipam.view_prefix on ipam.prefix`,
+		},
 		"NoRightToRead": {
 			nb(netbox.KindForbidden, "read the version of NetBox", "", 403, ""), v1alpha1.ReasonForbidden,
 			`the token of ` + cfg + ` is valid but may not read the version of NetBox: it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses`,

@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxwebhook"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
@@ -25,38 +25,38 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if o.ClusterID == "" {
 		return errors.New("cannot manage NetBoxIPAddresses without the cluster's id: markers begin with it")
 	}
-	operators := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, nil)), netbox.WithClock(o.Clock))
-	tenants := netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, o.Denied(mgr.GetConfig().Host))), netbox.WithClock(o.Clock))
+	m, err := netboxlink.NewMetrics(metrics.Registry)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what failed.
+	}
+	links := netboxlink.New(netboxlink.Options{
+		ClusterID: o.ClusterID, AllowLoopback: o.AllowLoopback, Denied: o.Denied(mgr.GetConfig().Host), Meter: m.Call, Tracer: o.Tracer, Now: o.Clock,
+	})
+	o.Config.ProbeNetBox(links.Inspect)
 	wake := make(chan event.GenericEvent)
 	r := &refresher{
-		pools: []*netbox.Pool{operators, tenants}, every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger,
+		pools: links.Pools(), every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger,
 	}
 	if err := mgr.Add(r); err != nil {
 		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
 	}
 	sweeper := newSweeper(&sweeper{
 		configs: o.Config.NetBoxes, cluster: o.ClusterID, now: o.Clock, log: o.Logger, events: o.Recorder(mgr, sweeperName),
-		client: func(of config.Identity, cfg netbox.Config) (Quarantine, error) {
-			if of.Kind == v1alpha1.ClusterProviderConfigKind {
-				return operators.Borrow(string(of.UID), cfg)
-			}
-			return tenants.Borrow(string(of.UID), cfg)
-		},
+		client: func(of config.Identity, cfg netbox.Config) (Quarantine, error) { return links.Borrow(of, cfg) },
 	})
-	err := o.Gated(func() error { return mgr.Add(sweeper) }, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind)
+	err = o.Gated(func() error { return mgr.Add(sweeper) }, v1alpha1.ProviderConfigGroupVersionKind, v1alpha1.ClusterProviderConfigGroupVersionKind)
 	if err != nil {
 		return fmt.Errorf("cannot add what ends quarantines: %w", err)
+	}
+	if err := addReceiver(mgr, o, links, m, r); err != nil {
+		return err
 	}
 	c := NewConnector(Options{
 		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 			return o.Config.NetBox(ctx, mg)
 		},
-		Client: func(of config.Identity, cfg netbox.Config) (NetBox, error) {
-			if of.Kind == v1alpha1.ClusterProviderConfigKind {
-				return operators.Client(string(of.UID), cfg)
-			}
-			return tenants.Client(string(of.UID), cfg)
-		},
+		Client:    func(of config.Identity, cfg netbox.Config) (NetBox, error) { return links.Client(of, cfg) },
+		Tally:     m,
 		Saw:       o.Config.SawNetBox,
 		Kube:      mgr.GetClient(),
 		Due:       sweeper.due,
@@ -104,22 +104,27 @@ func flow(mg *v1alpha1.NetBoxIPAddress) string {
 	return mg.GetNamespace() + " wants " + fromWords(mg.Spec.ForProvider)
 }
 
-// guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a
-// ProviderConfig, and so choose what the provider connects to. Denied are the ranges of the cluster itself, where his NetBox can't
-// be; an operator's ClusterProviderConfig may well name one that runs there.
-func guard(allowLoopback bool, denied []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
-	return func(_, address string, _ syscall.RawConn) error {
-		ap, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("address %q isn't one that can be checked: %w", address, err)
-		}
-		a := ap.Addr().Unmap()
-		if (a.IsLoopback() && !allowLoopback) || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
-			return fmt.Errorf("address %q may not be used: no token is sent to loopback or link-local addresses", a)
-		}
-		if slices.ContainsFunc(denied, func(p netip.Prefix) bool { return p.Contains(a.WithZone("")) }) {
-			return fmt.Errorf("address %q may not be used: it is in a range of the cluster itself", a)
-		}
+// addReceiver has NetBoxes' webhooks listened to, where that's asked for.
+func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, r *refresher) error {
+	if o.NetBoxWebhookAddress == "" {
 		return nil
 	}
+	receiver := netboxwebhook.New(netboxwebhook.Options{
+		Address: o.NetBoxWebhookAddress,
+		Hooked:  o.Config.Hooked,
+		Connect: func(n config.NetBox) (netboxwebhook.Connection, error) {
+			return links.Client(n.Identity, netboxlink.Settings(n, o.ClusterID))
+		},
+		Wake: func(ctx context.Context, of config.Ref, marker string) {
+			if us, ok := parseMarker(marker); ok && (of.Namespace == "" || of.Namespace == us.namespace) {
+				r.tell(ctx, marker)
+			}
+		},
+		Count: m.Delivered,
+		Log:   o.Logger.WithValues("receiver", "netbox"),
+	})
+	if err := mgr.Add(receiver); err != nil {
+		return fmt.Errorf("cannot add the receiver of NetBox's webhooks: %w", err)
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
 )
 
 const (
@@ -118,7 +119,7 @@ func (s *sweeper) sweep(ctx context.Context) time.Time {
 // sweepOne looks at one NetBox, and says when to look again.
 func (s *sweeper) sweepOne(ctx context.Context, c config.Known) time.Time {
 	next := s.now().Add(sweepEvery)
-	nb, err := s.client(c.Identity, clientConfig(c.NetBox, s.cluster))
+	nb, err := s.client(c.Identity, netboxlink.Settings(c.NetBox, s.cluster))
 	if err != nil {
 		s.log.Debug("Cannot connect to a NetBox that may have released addresses", "config", c.String(), "error", err)
 		return next
@@ -132,7 +133,7 @@ func (s *sweeper) sweepOne(ctx context.Context, c config.Known) time.Time {
 		return s.now().Add(sweepRetry)
 	}
 	for _, ip := range all {
-		text := ip.Marker(noteFieldOf(c.Config))
+		text := ip.Marker(netboxlink.NoteFieldOf(c.Config))
 		n, ok := parseNote(text)
 		of, _ := parseMarker(n.marker)
 		switch {
@@ -169,14 +170,14 @@ func (s *sweeper) failed(c config.Known, ip netbox.IPAddress, text string, err e
 		return
 	}
 	s.once(c, text+" "+string(netbox.KindOf(err)), event.Warning(eventUnexpired,
-		errors.New(sentence(err, inputs{config: c.String(), note: noteFieldOf(c.Config)}).message)))
+		errors.New(sentence(err, inputs{config: c.String(), note: netboxlink.NoteFieldOf(c.Config)}).message)))
 }
 
 // inUse says that a record which was released is somebody's again. It's left alone.
 func (s *sweeper) inUse(c config.Known, ip netbox.IPAddress, text string) {
 	s.once(c, text, event.Warning(eventInUse, fmt.Errorf(
 		"record %d (%s) of NetBox was released and is in use again (its status, marker or assignment says so): it isn't deleted; clear custom field %q on it if that's meant",
-		ip.ID, ip.Address, noteFieldOf(c.Config))))
+		ip.ID, ip.Address, netboxlink.NoteFieldOf(c.Config))))
 }
 
 // once gives an event, unless this process did already.

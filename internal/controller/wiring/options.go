@@ -11,6 +11,7 @@ import (
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -40,6 +41,10 @@ type Options struct {
 	AllowLoopback bool
 	// DeniedTargets are ranges of the cluster itself, where no BMC may be, nor the NetBox of a namespace's own ProviderConfig: Denied.
 	DeniedTargets []netip.Prefix
+	// NetBoxWebhookAddress is listened on for what NetBoxes tell of changes; "" listens for nothing.
+	NetBoxWebhookAddress string
+	// Tracer of calls of what is outside; nil traces none.
+	Tracer trace.Tracer
 	// MinPollInterval is the shortest interval that a poll-interval annotation can ask for.
 	MinPollInterval time.Duration
 	// Failpoint is called at named points of a crash test, and may end the process. Nil outside such tests: call Fail.

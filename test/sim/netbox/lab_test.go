@@ -142,7 +142,9 @@ type told []string
 
 // Event implements event.Recorder.
 func (e *told) Event(_ runtime.Object, v event.Event) {
-	*e = append(*e, string(v.Reason)+": "+v.Message)
+	if v.Reason != "Allocated" { // All who take an address are told.
+		*e = append(*e, string(v.Reason)+": "+v.Message)
+	}
 }
 
 // WithAnnotations implements event.Recorder.

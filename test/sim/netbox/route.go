@@ -66,6 +66,9 @@ func (c *exchange) route() *response {
 	if res := c.mediaType(); res != nil {
 		return res
 	}
+	if c.r.Method == http.MethodOptions {
+		return c.describe()
+	}
 	res := handle()
 	if c.reads() && strings.Contains(c.r.Header.Get("Accept"), "text/html") && !strings.Contains(c.r.Header.Get("Accept"), "json") {
 		page := htmlPage(res.status)

@@ -58,7 +58,9 @@ type Request struct {
 }
 
 // Writes says whether the request could change anything.
-func (r Request) Writes() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+func (r Request) Writes() bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+}
 
 // New returns an empty NetBox without tokens.
 func New(o Options) *Server {

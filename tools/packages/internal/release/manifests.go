@@ -28,9 +28,11 @@ func manifests() map[string][]string {
 		"policies.yaml": {"package/manifests/rbac.yaml", "package/manifests/policies.yaml", "package/manifests/writers.yaml", "examples/install/usages.yaml"},
 		"network.yaml":  {"examples/install/network.yaml"},
 		"bootd.yaml":    {"package/manifests/bootd.yaml", "package/bootd/bootd.yaml"},
-		// For those who have what they're about: the other configuration, and the Prometheus operator.
+		// For those who have what they're about: the other configuration, the Prometheus operator, and a NetBox that sends webhooks.
 		"usages-v2.yaml":  {"examples/install/usages-v2.yaml"},
 		"podmonitor.yaml": {"examples/install/podmonitor.yaml"},
+
+		"netbox-webhook.yaml": {"examples/install/netbox-webhook.yaml"},
 	}
 }
 

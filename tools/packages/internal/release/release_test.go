@@ -98,6 +98,7 @@ func TestManifests(t *testing.T) {
 			"kind: PodMonitor", "pkg.crossplane.io/provider: p-provider-baremetal\n", "pkg.crossplane.io/function: p-function-baremetal\n",
 			"namespace: baremetal-boot",
 		},
+		"netbox-webhook.yaml": {"kind: Service", "kind: NetworkPolicy", "pkg.crossplane.io/provider: p-provider-baremetal\n"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(got[name]), w) {

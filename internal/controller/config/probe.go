@@ -1,0 +1,126 @@
+package config
+
+import (
+	"context"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+const (
+	// probeEvery is between looks at a NetBox that can be used, probeAgain between those at one that can't.
+	probeEvery = 10 * time.Minute
+	probeAgain = 30 * time.Second
+)
+
+// A Finding is what a look at a NetBox showed.
+type Finding struct {
+	// Facts as far as they were seen. LastChecked is left out.
+	Facts v1alpha1.NetBoxFacts
+	// Reason why it can't be used; "" where it can.
+	Reason xpv2.ConditionReason
+	// Message for the config's owner; "" where there's nothing to say.
+	Message string
+	// Clock says whether its clock and ours agree; nil where it isn't known.
+	Clock *xpv2.Condition
+}
+
+// A ProbeFn looks at the NetBox of a config.
+type ProbeFn func(ctx context.Context, n NetBox) Finding
+
+// A probed is a finding, when it was made, and for what.
+type probed struct {
+	finding Finding
+	at      time.Time
+	// generation of the config, and version of its Secret.
+	generation int64
+	secret     string
+}
+
+// ProbeNetBox has the NetBoxes of configs looked at: when they or their Secrets change, and every ten minutes. Without it, a config is
+// as good as its credentials are complete. It must be called before the manager starts.
+func (r *Resolver) ProbeNetBox(fn ProbeFn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.probe = fn
+}
+
+// probed returns what is known of the NetBox of a config with these credentials, by a look where that's due, and after which time it's
+// due again. ok is false where nobody looks.
+func (r *reconciler) probed(ctx context.Context, c config, s secret) (f Finding, again time.Duration, ok bool) {
+	n, probe := netBoxOf(c, s), r.prober()
+	if n == nil || probe == nil {
+		return Finding{}, 0, false
+	}
+	r.mu.Lock()
+	last, known := r.findings[n.UID]
+	r.mu.Unlock()
+	if known && last.generation == n.Generation && last.secret == n.SecretVersion {
+		if left := last.due().Sub(r.now()); left > 0 {
+			return last.finding, left, true
+		}
+	}
+	next := probed{finding: probe(ctx, *n), at: r.now(), generation: n.Generation, secret: n.SecretVersion}
+	next.finding.Facts = remembered(next.finding, c.status().NetBox, r.now())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.findings[n.UID] = next
+	if v := next.finding.Facts.Version; v != "" {
+		r.versions[n.UID] = v
+	}
+	return next.finding, next.due().Sub(r.now()), true
+}
+
+func (r *Resolver) prober() ProbeFn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.probe
+}
+
+// due is when to look again.
+func (p probed) due() time.Time {
+	if p.finding.Reason != "" {
+		return p.at.Add(probeAgain)
+	}
+	return p.at.Add(probeEvery)
+}
+
+// remembered completes facts: a NetBox that doesn't answer is what it last was.
+func remembered(f Finding, was *v1alpha1.NetBoxFacts, now time.Time) v1alpha1.NetBoxFacts {
+	facts := f.Facts
+	if facts.Version == "" {
+		if was == nil {
+			return v1alpha1.NetBoxFacts{}
+		}
+		return *was
+	}
+	at := metav1.NewTime(now.Truncate(time.Minute))
+	facts.LastChecked = &at
+	return facts
+}
+
+// netBoxOf is a config for a NetBox with its token; nil of any other.
+func netBoxOf(c config, s secret) *NetBox {
+	if c.spec().NetBox == nil {
+		return nil
+	}
+	o := c.object()
+	return &NetBox{
+		Identity:      Identity{Ref: refTo(c), UID: o.GetUID(), Generation: o.GetGeneration()},
+		Config:        *c.spec().NetBox,
+		Token:         tokenOf(*c.spec(), s),
+		SecretVersion: s.version,
+	}
+}
+
+// forgetProbe forgets a config that is gone.
+func (r *Resolver) forgetProbe(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.findings, uid)
+	delete(r.versions, uid)
+}

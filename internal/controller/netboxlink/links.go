@@ -1,0 +1,145 @@
+// Package netboxlink keeps the connections to the NetBoxes that provider configs name, and says how they are.
+package netboxlink
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// Options of Links. ClusterID must be set.
+type Options struct {
+	// ClusterID is what all our markers begin with.
+	ClusterID string
+	// AllowLoopback lets NetBoxes be on loopback.
+	AllowLoopback bool
+	// Denied are ranges of the cluster itself, where the NetBox of a namespace's own ProviderConfig can't be.
+	Denied []netip.Prefix
+	// Meter is told of each call; nil isn't told.
+	Meter func(netbox.Call)
+	// Tracer of calls; nil traces none.
+	Tracer trace.Tracer
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Links are all connections, one for each provider config that is in use. Safe for concurrent use.
+type Links struct {
+	cluster            string
+	operators, tenants *netbox.Pool
+}
+
+// New returns no connections yet.
+func New(o Options) *Links {
+	if o.Meter == nil {
+		o.Meter = func(netbox.Call) {}
+	}
+	if o.Tracer == nil {
+		o.Tracer = noop.Tracer{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	pool := func(denied []netip.Prefix) *netbox.Pool {
+		return netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, denied)), netbox.WithClock(o.Now),
+			netbox.WithMeter(o.Meter), netbox.WithTracer(o.Tracer))
+	}
+	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied)}
+}
+
+// Pools are the operators' connections and the tenants'.
+func (l *Links) Pools() []*netbox.Pool { return []*netbox.Pool{l.operators, l.tenants} }
+
+// Client returns the connection of a provider config with these settings. It's made anew where settings or token have changed.
+func (l *Links) Client(of config.Identity, cfg netbox.Config) (*netbox.Client, error) {
+	return l.pool(of).Client(string(of.UID), cfg) //nolint:wrapcheck // It's an error of the client's already.
+}
+
+// Borrow is Client for whoever looks only now and then: nobody looks at all of its addresses for that.
+func (l *Links) Borrow(of config.Identity, cfg netbox.Config) (*netbox.Client, error) {
+	return l.pool(of).Borrow(string(of.UID), cfg) //nolint:wrapcheck // As above.
+}
+
+func (l *Links) pool(of config.Identity) *netbox.Pool {
+	if of.Kind == v1alpha1.ClusterProviderConfigKind {
+		return l.operators
+	}
+	return l.tenants
+}
+
+// Custom fields where the API server didn't fill them in.
+const (
+	defaultField     = "crossplane_claim"
+	defaultNoteField = "crossplane_released"
+)
+
+// FieldOf returns the marker's custom field.
+func FieldOf(c v1alpha1.NetBoxConfig) string {
+	if c.MarkerField == "" {
+		return defaultField
+	}
+	return c.MarkerField
+}
+
+// NoteFieldOf returns the release note's custom field.
+func NoteFieldOf(c v1alpha1.NetBoxConfig) string {
+	if c.ReleaseField == "" {
+		return defaultNoteField
+	}
+	return c.ReleaseField
+}
+
+// Settings translates a provider config into the client's.
+func Settings(n config.NetBox, clusterID string) netbox.Config {
+	c := n.Config
+	out := netbox.Config{
+		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/", ProxyURL: c.ProxyURL,
+	}
+	if c.RequestsPerSecond != nil {
+		out.RequestsPerSecond = float64(*c.RequestsPerSecond)
+	}
+	if c.Timeout != nil {
+		out.Timeout = c.Timeout.Duration
+	}
+	if t := c.TLS; t != nil {
+		out.TLS = netbox.TLS{Verify: netbox.Verify(t.Verify), CABundle: t.CABundle, PinnedSHA256: t.PinnedSHA256}
+	}
+	return out
+}
+
+// Name is a provider config's in metrics and traces.
+func Name(r config.Ref) string {
+	if r.Namespace == "" {
+		return r.Kind + "/" + r.Name
+	}
+	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a
+// ProviderConfig, and so choose what the provider connects to. Denied are the ranges of the cluster itself, where his NetBox can't
+// be; an operator's ClusterProviderConfig may well name one that runs there.
+func guard(allowLoopback bool, denied []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		ap, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("address %q isn't one that can be checked: %w", address, err)
+		}
+		a := ap.Addr().Unmap()
+		if (a.IsLoopback() && !allowLoopback) || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() {
+			return fmt.Errorf("address %q may not be used: no token is sent to loopback or link-local addresses", a)
+		}
+		if slices.ContainsFunc(denied, func(p netip.Prefix) bool { return p.Contains(a.WithZone("")) }) {
+			return fmt.Errorf("address %q may not be used: it is in a range of the cluster itself", a)
+		}
+		return nil
+	}
+}

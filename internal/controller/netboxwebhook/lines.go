@@ -1,0 +1,171 @@
+package netboxwebhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+const (
+	// readsPerSecond and readBurst bound what deliveries can make us ask of one NetBox.
+	readsPerSecond, readBurst = 10, 20
+	// many that wait are looked at together, by pages of a thousand, at most once in lookEvery, for which they wait.
+	many      = 20
+	lookEvery = 2 * time.Second
+	// mostWaiting of one NetBox, and mostRemembered deliveries that aren't taken again.
+	mostWaiting, mostRemembered = 10000, 20000
+	// pollMany is between looks whether that time has come.
+	pollMany = 100 * time.Millisecond
+	// readPatience is how long one look may take.
+	readPatience = 30 * time.Second
+)
+
+// lines are what waits to be looked at, by provider config.
+type lines struct {
+	Options
+
+	now func() time.Time
+
+	mu   sync.Mutex
+	each map[types.UID]*line
+}
+
+// A line is what waits to be looked at in one NetBox. One goroutine works on it, while anything waits.
+type line struct {
+	ref     config.Ref
+	conn    Connection
+	limiter *rate.Limiter
+	waiting map[int64]netbox.Hook
+	order   []int64
+	working bool
+	looked  time.Time
+	// taken are the deliveries that were taken lately.
+	taken map[delivery]bool
+}
+
+// A delivery is what tells one from another: a record, what happened to it, and when.
+type delivery struct {
+	id                 int64
+	event, lastUpdated string
+}
+
+func newLines(o Options) *lines {
+	return &lines{Options: o, now: time.Now, each: map[types.UID]*line{}}
+}
+
+// put has a record looked at, once, however often it's told of until then. A delivery that came before is told nothing for.
+func (l *lines) put(ctx context.Context, n config.NetBox, c Connection, h netbox.Hook) (result string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.each[n.UID]
+	if at == nil {
+		at = &line{ref: n.Ref, limiter: rate.NewLimiter(readsPerSecond, readBurst), waiting: map[int64]netbox.Hook{}, taken: map[delivery]bool{}}
+		l.each[n.UID] = at
+	}
+	at.conn = c
+	d := delivery{h.ID, h.Event, h.LastUpdated}
+	if at.taken[d] {
+		return resultRepeated
+	}
+	if _, waits := at.waiting[h.ID]; !waits {
+		if len(at.order) >= mostWaiting {
+			return resultCrowded
+		}
+		at.order = append(at.order, h.ID)
+	}
+	if len(at.taken) >= mostRemembered {
+		clear(at.taken)
+	}
+	at.taken[d], at.waiting[h.ID] = true, merged(at.waiting[h.ID], h)
+	if !at.working {
+		at.working = true
+		go l.work(ctx, at)
+	}
+	return resultTaken
+}
+
+// merged keeps whose the record was by either.
+func merged(was, is netbox.Hook) netbox.Hook {
+	is.Markers = append(is.Markers, was.Markers...)
+	return is
+}
+
+// work looks at what waits until nothing does.
+func (l *lines) work(ctx context.Context, at *line) {
+	for {
+		if wait.PollUntilContextCancel(ctx, pollMany, true, func(context.Context) (bool, error) { return !l.crowded(at), nil }) != nil {
+			return // The provider ends.
+		}
+		conn, batch, together := l.next(at)
+		if len(batch) == 0 || !together && at.limiter.Wait(ctx) != nil {
+			return
+		}
+		l.look(ctx, at, conn, batch, together)
+	}
+}
+
+// crowded says that many wait for the next look at all together.
+func (l *lines) crowded(at *line) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(at.order) >= many && l.now().Sub(at.looked) < lookEvery
+}
+
+// next takes what is to be looked at next: one record, or all that wait, where they are many.
+func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(1, len(at.order))
+	if len(at.order) >= many {
+		n, together, at.looked = len(at.order), true, l.now()
+	}
+	for _, id := range at.order[:n] {
+		batch = append(batch, at.waiting[id])
+		delete(at.waiting, id)
+	}
+	at.order = at.order[n:]
+	at.working = n > 0
+	return at.conn, batch, together
+}
+
+// look asks NetBox, and wakes whose records are other than they were. Where it can't be asked, and where a record is gone that was never
+// seen, those are woken whom the deliveries name: they look themselves.
+func (l *lines) look(ctx context.Context, at *line, c Connection, batch []netbox.Hook, together bool) {
+	ctx, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	var changed []netbox.IPAddress
+	var err error
+	if together {
+		changed, err = c.Refresh(ctx, 0)
+	} else {
+		changed, err = c.Reread(ctx, batch[0].ID)
+	}
+	if err != nil {
+		l.Log.Debug("Cannot look at what a webhook told of", "config", at.ref.String(), "error", err)
+	}
+	markers := map[string]bool{}
+	for _, ip := range changed {
+		markers[ip.Marker(c.MarkerField())] = true
+	}
+	for _, h := range batch {
+		if err == nil && h.Event != deleted {
+			continue
+		}
+		for _, m := range h.Markers {
+			markers[m] = true
+		}
+	}
+	for m := range markers {
+		l.Wake(ctx, at.ref, m)
+	}
+}
+
+// deleted is the event of a record that is gone.
+const deleted = "deleted"

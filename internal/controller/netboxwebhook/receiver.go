@@ -1,0 +1,177 @@
+// Package netboxwebhook takes what NetBoxes tell of changes. A delivery is only a hint: the record that it names is read live, and the
+// resource that it belongs to is woken.
+package netboxwebhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"golang.org/x/net/netutil"
+	"golang.org/x/time/rate"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+const (
+	// maxBody of a delivery: NetBox's are of 2 kB, and hold every custom field twice or thrice.
+	maxBody = 1 << 20
+	// maxConns that are open at once; NetBox opens one for each delivery.
+	maxConns = 64
+	// perSecond and burst bound deliveries before anything is known of who sent them.
+	perSecond, burst = 200, 2000
+	// goodbye is how long deliveries under way may take at the end.
+	goodbye = 2 * time.Second
+)
+
+// What became of a delivery, as a metric counts it.
+const (
+	resultTaken     = "Taken"     // The record is read.
+	resultKnown     = "Known"     // It tells nothing new, or is about a record of somebody else.
+	resultOther     = "Other"     // It isn't about an address.
+	resultRepeated  = "Repeated"  // It came before.
+	resultCrowded   = "Crowded"   // Too many wait already: the next look at all addresses shows it.
+	resultUnsigned  = "Unsigned"  // Nobody we know has signed it.
+	resultMalformed = "Malformed" // It is signed, and can't be read.
+	resultLimited   = "Limited"   // There were too many within a second.
+	resultFailed    = "Failed"    // The API server couldn't be asked.
+)
+
+// A Connection is what a delivery is about; netbox.Client implements it.
+type Connection interface {
+	MarkerField() string
+	News(h netbox.Hook) bool
+	Reread(ctx context.Context, number int64) ([]netbox.IPAddress, error)
+	Refresh(ctx context.Context, maxAge time.Duration) ([]netbox.IPAddress, error)
+}
+
+// Options of a Receiver. All must be set.
+type Options struct {
+	// Address to listen on, such as :9444.
+	Address string
+	// Hooked returns a provider config that takes deliveries, and what they are signed with; config.ErrNoHook of any other.
+	Hooked func(ctx context.Context, ref config.Ref) (config.NetBox, []byte, error)
+	// Connect returns the connection of a provider config.
+	Connect func(n config.NetBox) (Connection, error)
+	// Wake wakes the resource that a marker is of, if it is one of ours, and one that may use the provider config.
+	Wake func(ctx context.Context, of config.Ref, marker string)
+	// Count counts deliveries by result.
+	Count func(of config.Ref, known bool, result string)
+	// Log of what went wrong.
+	Log logging.Logger
+}
+
+// A Receiver takes deliveries. It's run by the manager, where it leads: only there is anybody to wake.
+type Receiver struct {
+	Options
+
+	limiter *rate.Limiter
+	lines   *lines
+}
+
+// New returns a receiver.
+func New(o Options) *Receiver {
+	return &Receiver{Options: o, limiter: rate.NewLimiter(perSecond, burst), lines: newLines(o)}
+}
+
+// Start listens until ctx ends.
+func (r *Receiver) Start(ctx context.Context) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.Address)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %q for webhooks of NetBox: %w", r.Address, err)
+	}
+	return r.serve(ctx, l)
+}
+
+func (r *Receiver) serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:           r.Handler(ctx),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+		defer cancel()
+		_ = s.Shutdown(bye) // Who is cut off has only given a hint.
+	}()
+	err := s.Serve(netutil.LimitListener(l, maxConns))
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("cannot serve webhooks of NetBox: %w", err)
+	}
+	<-stopped
+	return nil
+}
+
+// Handler takes deliveries; what they cause ends with ctx.
+func (r *Receiver) Handler(ctx context.Context) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /netbox/webhook/{name}", func(w http.ResponseWriter, req *http.Request) {
+		r.take(ctx, w, req, config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: req.PathValue("name")})
+	})
+	mux.HandleFunc("POST /netbox/webhook/{namespace}/{name}", func(w http.ResponseWriter, req *http.Request) {
+		r.take(ctx, w, req, config.Ref{Kind: v1alpha1.ProviderConfigKind, Namespace: req.PathValue("namespace"), Name: req.PathValue("name")})
+	})
+	return mux
+}
+
+// take answers one delivery. Whoever isn't known learns nothing: neither which configs there are, nor which take webhooks.
+func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Request, ref config.Ref) {
+	if !r.limiter.Allow() {
+		r.answer(w, http.StatusTooManyRequests, ref, false, resultLimited)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil {
+		r.answer(w, http.StatusRequestEntityTooLarge, ref, false, resultUnsigned)
+		return
+	}
+	n, secret, err := r.Hooked(req.Context(), ref)
+	switch {
+	case errors.Is(err, config.ErrNoHook) || err == nil && !netbox.Signed(body, secret, req.Header.Get(netbox.SignatureHeader)):
+		r.answer(w, http.StatusForbidden, ref, false, resultUnsigned)
+		return
+	case err != nil:
+		r.Log.Debug("Cannot tell who signed a webhook of NetBox", "error", err)
+		r.answer(w, http.StatusServiceUnavailable, ref, false, resultFailed)
+		return
+	}
+	status, result := r.hint(ctx, n, body)
+	r.answer(w, status, ref, true, result)
+}
+
+// hint has the record of a delivery looked at that was signed.
+func (r *Receiver) hint(ctx context.Context, n config.NetBox, body []byte) (status int, result string) {
+	c, err := r.Connect(n)
+	if err != nil {
+		r.Log.Debug("Cannot use a NetBox that sent a webhook", "error", err)
+		return http.StatusServiceUnavailable, resultFailed
+	}
+	h, err := netbox.DecodeHook(body, c.MarkerField())
+	switch {
+	case errors.Is(err, netbox.ErrOtherObject):
+		return http.StatusNoContent, resultOther
+	case err != nil:
+		return http.StatusBadRequest, resultMalformed
+	case !c.News(h):
+		return http.StatusNoContent, resultKnown
+	}
+	return http.StatusNoContent, r.lines.put(ctx, n, c, h)
+}
+
+func (r *Receiver) answer(w http.ResponseWriter, status int, ref config.Ref, known bool, result string) {
+	r.Count(ref, known, result)
+	w.WriteHeader(status)
+}

@@ -1,0 +1,273 @@
+package netboxwebhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+const secret = "s3cret"
+
+// A stage is a receiver, and all around it.
+type stage struct {
+	*Receiver
+
+	mu      sync.Mutex
+	reads   []int64
+	looks   int
+	woken   map[string]int
+	results map[string]int
+	// changed are what a read of a record returns, and err what all do.
+	changed map[int64][]netbox.IPAddress
+	err     error
+	block   chan struct{}
+}
+
+func (s *stage) MarkerField() string { return "claim" }
+
+func (s *stage) News(h netbox.Hook) bool { return h.LastUpdated != "known" }
+
+func (s *stage) Reread(ctx context.Context, number int64) ([]netbox.IPAddress, error) {
+	if s.block != nil {
+		select {
+		case <-s.block:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads = append(s.reads, number)
+	return s.changed[number], s.err
+}
+
+func (s *stage) Refresh(context.Context, time.Duration) ([]netbox.IPAddress, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	var all []netbox.IPAddress
+	for _, c := range s.changed {
+		all = append(all, c...)
+	}
+	return all, s.err
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{woken: map[string]int{}, results: map[string]int{}, changed: map[int64][]netbox.IPAddress{}}
+	s.Receiver = New(Options{
+		Address: "127.0.0.1:0",
+		Hooked: func(_ context.Context, ref config.Ref) (config.NetBox, []byte, error) {
+			switch {
+			case ref.Name == "broken":
+				return config.NetBox{}, nil, errors.New("boom")
+			case ref == config.Ref{Kind: "ClusterProviderConfig", Name: "netbox"} || ref == config.Ref{Kind: "ProviderConfig", Namespace: "team-a", Name: "mine"}:
+				return config.NetBox{Identity: config.Identity{Ref: ref, UID: "uid"}}, []byte(secret), nil
+			}
+			return config.NetBox{}, nil, config.ErrNoHook
+		},
+		Connect: func(config.NetBox) (Connection, error) { return s, nil },
+		Wake: func(_ context.Context, _ config.Ref, marker string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.woken[marker]++
+		},
+		Count: func(_ config.Ref, known bool, result string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if known == (result == resultUnsigned || result == resultLimited || result == resultFailed) {
+				t.Errorf("%s of a config that is known %t", result, known)
+			}
+			s.results[result]++
+		},
+		Log: logging.NewNopLogger(),
+	})
+	return s
+}
+
+func body(event string, id int, updated, marker string) string {
+	return fmt.Sprintf(`{"event":%q,"model":"ipaddress","data":{"id":%d,"last_updated":%q,"custom_fields":{"claim":%q}}}`, event, id, updated, marker)
+}
+
+func sign(b string) string {
+	m := hmac.New(sha512.New, []byte(secret))
+	_, _ = m.Write([]byte(b))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// deliver sends a delivery and returns the status.
+func deliver(h http.Handler, path, b, signature string) int {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(b))
+	r.Header.Set(netbox.SignatureHeader, signature)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code
+}
+
+func TestDeliveries(t *testing.T) {
+	good := body("updated", 7, "1", "m")
+	const path = "/netbox/webhook/netbox"
+	cases := map[string]struct {
+		reason, path, body, signature string
+		status                        int
+		result                        string
+	}{
+		"Good":       {"a ClusterProviderConfig's", path, good, sign(good), 204, resultTaken},
+		"Namespaced": {"a ProviderConfig's", "/netbox/webhook/team-a/mine", good, sign(good), 204, resultTaken},
+		"Unsigned":   {"without a signature", path, good, "", 403, resultUnsigned},
+		"Forged":     {"with another's", path, good, sign("x"), 403, resultUnsigned},
+		"Unknown":    {"of a config that there isn't: the same answer", "/netbox/webhook/other", good, sign(good), 403, resultUnsigned},
+		"Other":      {"of a namespace's config under a cluster's name", "/netbox/webhook/mine", good, sign(good), 403, resultUnsigned},
+		"Broken":     {"while the API server is away", "/netbox/webhook/broken", good, sign(good), 503, resultFailed},
+		"Garbage":    {"signed, and no JSON", path, "x", sign("x"), 400, resultMalformed},
+		"Device":     {"about something else", path, `{"event":"updated","model":"device"}`, sign(`{"event":"updated","model":"device"}`), 204, resultOther},
+		"Known":      {"about what is known", path, body("updated", 7, "known", "m"), sign(body("updated", 7, "known", "m")), 204, resultKnown},
+		"Huge":       {"without end", path, strings.Repeat("x", maxBody+1), sign(good), 413, resultUnsigned},
+		"NoPath":     {"somewhere else", "/", good, sign(good), 404, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			if got := deliver(s.Handler(t.Context()), tc.path, tc.body, tc.signature); got != tc.status {
+				t.Errorf("%s: %d, want %d", tc.reason, got, tc.status)
+			}
+			want := map[string]int{}
+			if tc.result != "" {
+				want[tc.result] = 1
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if diff := cmp.Diff(want, s.results); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+	w := httptest.NewRecorder()
+	newStage(t).Handler(t.Context()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %d", w.Code)
+	}
+}
+
+// eventually waits for what a goroutine does.
+func (s *stage) eventually(t *testing.T, reason string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		s.mu.Lock()
+		done := ok()
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.Fatalf("%s: never: %d reads, %d looks, woken %v, results %v", reason, len(s.reads), s.looks, s.woken, s.results)
+}
+
+// TestWakes: whose record was changed, cleared or deleted is woken.
+func TestWakes(t *testing.T) {
+	marked := func(m string) netbox.IPAddress { return netbox.IPAddress{CustomFields: map[string]any{"claim": m}} }
+	cases := map[string]struct {
+		reason, event string
+		changed       []netbox.IPAddress
+		err           error
+		want          map[string]int
+	}{
+		"Changed": {"the one whose it is", "updated", []netbox.IPAddress{marked("m")}, nil, map[string]int{"m": 1}},
+		"Taken":   {"and whose it was", "updated", []netbox.IPAddress{marked("n"), marked("m")}, nil, map[string]int{"m": 1, "n": 1}},
+		"Deleted": {"also of what was never seen", "deleted", nil, nil, map[string]int{"m": 1}},
+		"Down":    {"where it can't be read, it says so itself", "updated", nil, errors.New("boom"), map[string]int{"m": 1}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.changed[7], s.err = tc.changed, tc.err
+			b := body(tc.event, 7, "1", "m")
+			deliver(s.Handler(t.Context()), "/netbox/webhook/netbox", b, sign(b))
+			s.eventually(t, tc.reason, func() bool { return cmp.Equal(tc.want, s.woken) })
+		})
+	}
+}
+
+// TestReplay: what was taken once is asked nothing for again, however often it's sent.
+func TestReplay(t *testing.T) {
+	s := newStage(t)
+	h := s.Handler(t.Context())
+	b := body("updated", 7, "1", "m")
+	for range 100 {
+		deliver(h, "/netbox/webhook/netbox", b, sign(b))
+	}
+	s.eventually(t, "one read", func() bool { return len(s.reads) == 1 })
+	if diff := cmp.Diff(map[string]int{resultTaken: 1, resultRepeated: 99}, s.results); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestFlood: however many records are told of, they cost a bounded number of requests; those that wait are looked at together.
+func TestFlood(t *testing.T) {
+	s := newStage(t)
+	s.block = make(chan struct{})
+	h := s.Handler(t.Context())
+	for i := range 1000 {
+		b := body("updated", i+1, "1", fmt.Sprint(i))
+		deliver(h, "/netbox/webhook/netbox", b, sign(b))
+		s.changed[int64(i+1)] = []netbox.IPAddress{{CustomFields: map[string]any{"claim": fmt.Sprint(i)}}}
+	}
+	close(s.block)
+	s.eventually(t, "all are woken", func() bool { return len(s.woken) == 1000 })
+	if len(s.reads)+s.looks > 3 {
+		t.Errorf("%d reads and %d looks for 1000 records", len(s.reads), s.looks)
+	}
+	for i := range 5 * burst {
+		b := body("updated", i, "x", "")
+		deliver(h, "/netbox/webhook/netbox", b, "forged")
+	}
+	if s.results[resultLimited] < burst {
+		t.Errorf("a flood of forged deliveries: %v", s.results)
+	}
+}
+
+// TestServe: it listens, answers, and ends.
+func TestServe(t *testing.T) {
+	s := newStage(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.serve(ctx, l) }()
+	b := body("updated", 7, "1", "m")
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+l.Addr().String()+"/netbox/webhook/netbox", strings.NewReader(b))
+	req.Header.Set(netbox.SignatureHeader, sign(b))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != http.StatusNoContent {
+		t.Errorf("%v, %v", res, err)
+	}
+	_ = res.Body.Close()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	s.Address = "256.0.0.1:1"
+	if err := s.Start(t.Context()); err == nil {
+		t.Error("an address that nobody can listen on is an error")
+	}
+}
