@@ -68,6 +68,7 @@ func silentReasons() map[string]string {
 		"AmbiguousDisk":          "nobody says it yet: root devices aren't chosen by the product",
 		"WaitingForConfirmation": "nobody says it: the reason is NeedsConfirmation",
 		"WaitingForBinding":      "over in a moment",
+		"WaitingForAssignment":   "over in a moment: what is in the way of an assignment has a reason of its own",
 		"WaitingForScript":       "a step of a boot that is told in docs/boot.md",
 	}
 }
