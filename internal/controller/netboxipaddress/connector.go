@@ -103,6 +103,8 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Outstanding is how long a POST without an answer may still be carried out; 0 is 1 min.
+	Outstanding time.Duration
 }
 
 // A Connector makes the external client of an address.
@@ -116,6 +118,9 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
+	// unanswered are when resources last got no answer to a POST, and answered those that have one to their last.
+	unanswered *notes[time.Time]
+	answered   *notes[bool]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
@@ -142,6 +147,9 @@ func NewConnector(o Options) *Connector {
 	if o.Tally == nil {
 		o.Tally = noTally{}
 	}
+	if o.Outstanding == 0 {
+		o.Outstanding = outstandingFor
+	}
 	if o.Due == nil {
 		o.Due = func(time.Time) {}
 	}
@@ -154,7 +162,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), held: newFailures(),
+		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
 	}
 }
 
@@ -164,6 +172,8 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.losses.forget(mg.GetUID())
 	c.held.forget(mg.GetUID())
 	c.made.forget(mg.GetUID())
+	c.unanswered.forget(mg.GetUID())
+	c.answered.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }
 

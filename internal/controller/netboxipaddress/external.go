@@ -78,6 +78,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {
+		if err := e.outstanding(mg); err != nil {
+			return managed.ExternalObservation{}, e.trouble(mg, err)
+		}
 		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
@@ -209,6 +212,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		e.connector.Tally.Retried(e.of.Ref)
 	}
 	ip, err := e.obtain(ctx, mg)
+	e.connector.answers(mg, err)
 	if err != nil {
 		e.connector.stocks.forgo(mg.GetUID())
 		err = e.explain(ctx, mg, err)

@@ -45,6 +45,8 @@ type lab struct {
 	// crash, if set, is the failpoint that ends the provider.
 	crash string
 	now   time.Time
+	// outstanding is how long a POST without an answer may still be carried out; 0 is the provider's own.
+	outstanding time.Duration
 	// changes of resources that the API server was asked for.
 	changes int
 	// told are the events that the kind's own client emitted.
@@ -122,7 +124,7 @@ func (l *lab) restart() {
 				panic(crashed(name))
 			}
 		},
-		Now: func() time.Time { return l.now },
+		Now: func() time.Time { return l.now }, Outstanding: l.outstanding,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)

@@ -25,10 +25,12 @@ import (
 const (
 	soakSeed = 20261122
 	// soakTotal resources are made, of which one in soakKeeps stays; soakTogether at a time are under way, in soakWorkers threads.
-	soakTotal    = 2400
+	soakTotal    = 2250
 	soakKeeps    = 12
 	soakTogether = 48
 	soakWorkers  = 6
+	// soakPatience is after how long it's given up: some twenty times what it takes.
+	soakPatience = 4 * time.Minute
 )
 
 // A soak is a long life of addresses in a bad world: real reconcilers between an API server and a NetBox that both fail.
@@ -52,6 +54,7 @@ type soak struct {
 	kept      int
 	over      chan struct{}
 	jobs      chan string
+	given     bool
 	faults    []func()
 }
 
@@ -86,7 +89,7 @@ func newSoak(t *testing.T) *soak {
 	k.netbox.AddToken(netbox.Token{Name: "provider", Secret: secret})
 	k.netbox.AddMarkerField(field)
 	k.netbox.AddTag(netbox.Named{Name: "Nodes", Slug: "nodes"})
-	for _, p := range []string{"10.80.0.0/24", "10.80.1.0/29", "10.80.2.0/23", "2001:db8:80::/64"} {
+	for _, p := range []string{"10.80.0.0/24", "10.80.1.0/29", "10.80.2.0/23", "10.80.16.0/20", "2001:db8:80::/64"} {
 		k.netbox.AddCIDR(p)
 	}
 	if err := k.netbox.Start(""); err != nil {
@@ -139,6 +142,7 @@ func (k *soak) run() {
 		k.make()
 	}
 	var wg sync.WaitGroup
+	late := time.After(soakPatience)
 	for range soakWorkers {
 		wg.Go(func() {
 			for {
@@ -151,7 +155,28 @@ func (k *soak) run() {
 			}
 		})
 	}
+	wg.Go(func() {
+		select {
+		case <-k.over:
+		case <-late:
+			k.giveUp()
+		}
+	})
 	wg.Wait()
+}
+
+// giveUp tells what doesn't come to its end.
+func (k *soak) giveUp() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.t.Errorf("only %d of %d have come to their ends after %s", k.released+k.kept, soakTotal, soakPatience)
+	for name, l := range k.lives {
+		if mg := k.get(name); mg != nil && !l.keep {
+			k.t.Logf("%s after %d looks: deleted %v, %+v", name, l.looks, mg.DeletionTimestamp, mg.Status.Conditions)
+		}
+	}
+	k.given = true
+	close(k.over)
 }
 
 // look lets a provider look at one resource, and does what its owner does then.
@@ -182,6 +207,10 @@ func (k *soak) look(name string) {
 			k.t.Error(err)
 		}
 	}
+	if mg.DeletionTimestamp != nil && l.looks > 20 { // it waits for what may come
+		time.AfterFunc(100*time.Millisecond, func() { k.jobs <- name })
+		return
+	}
 	k.jobs <- name
 }
 
@@ -189,7 +218,7 @@ func (k *soak) look(name string) {
 func (k *soak) done(counter *int) {
 	k.mu.Lock()
 	*counter++
-	all := k.released+k.kept == soakTotal
+	all := k.released+k.kept == soakTotal && !k.given
 	k.mu.Unlock()
 	if all {
 		close(k.over)

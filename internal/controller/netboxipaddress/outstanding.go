@@ -1,0 +1,51 @@
+package netboxipaddress
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// outstandingFor is how long after it was asked for a record may still be made, though its answer was given up or its asker killed:
+// NetBox carries a POST out when its lock is free.
+const outstandingFor = time.Minute
+
+// An outstandingError keeps a resource that is being deleted until no record of it can come any more.
+type outstandingError struct{ until time.Time }
+
+func (e outstandingError) Error() string { return "a record may still be made" }
+
+func (e outstandingError) words(in inputs) (xpv2.ConditionReason, string) {
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was asked for an address and hasn't said whether it gave one: it may do so late, and nobody would free it; "+
+		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
+}
+
+// outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
+// started is known; a kill in between is not. Times are of the clock that annotations are written by.
+func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
+	asked := meta.GetExternalCreatePending(mg)
+	at, lost := e.connector.unanswered.get(mg.GetUID())
+	_, known := e.connector.answered.get(mg.GetUID())
+	if !lost && !known && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
+		at, lost = asked, true
+	}
+	if until := at.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
+		return outstandingError{until}
+	}
+	return nil
+}
+
+// answers notes whether NetBox said what became of a Create.
+func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
+	if netbox.IsUnknownOutcome(err) {
+		c.unanswered.put(mg.GetUID(), time.Now())
+		c.answered.forget(mg.GetUID())
+		return
+	}
+	c.answered.put(mg.GetUID(), true)
+}

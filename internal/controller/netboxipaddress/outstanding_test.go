@@ -1,0 +1,71 @@
+package netboxipaddress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// TestOutstanding holds when a resource that is being deleted has to wait for a record that may still come.
+func TestOutstanding(t *testing.T) {
+	asked := func(ago time.Duration) func(*Connector, *v1alpha1.NetBoxIPAddress) {
+		return func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreatePending(mg, time.Now().Add(-ago))
+		}
+	}
+	both := func(all ...func(*Connector, *v1alpha1.NetBoxIPAddress)) func(*Connector, *v1alpha1.NetBoxIPAddress) {
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			for _, f := range all {
+				f(c, mg)
+			}
+		}
+	}
+	answers := func(err error) func(*Connector, *v1alpha1.NetBoxIPAddress) {
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err) }
+	}
+	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
+	cases := map[string]struct {
+		reason string
+		before func(*Connector, *v1alpha1.NetBoxIPAddress)
+		want   bool
+	}{
+		"Never":    {reason: "Nothing was asked for.", before: both()},
+		"Killed":   {reason: "Nobody knows what became of it.", before: asked(time.Second), want: true},
+		"Long":     {reason: "It would have come by now.", before: asked(2 * time.Minute)},
+		"Lost":     {reason: "NetBox may carry it out yet.", before: both(asked(time.Second), answers(lost)), want: true},
+		"LostLate": {reason: "The call itself took long.", before: both(asked(2*time.Minute), answers(lost)), want: true},
+		"Refused":  {reason: "NetBox said no.", before: both(asked(time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid}))},
+		"Again": {
+			reason: "The second try's answer says nothing of the first.", before: both(asked(time.Second), answers(lost), answers(nil)), want: true,
+		},
+		"Made": {reason: "It was recorded.", before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreatePending(mg, time.Now())
+			meta.SetExternalCreateSucceeded(mg, time.Now())
+		}},
+		"Named": {reason: "Its record was known, and is gone.", before: both(asked(time.Second), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalName(mg, "7")
+		})},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := NewConnector(Options{})
+			mg := &v1alpha1.NetBoxIPAddress{}
+			mg.UID = "u"
+			tc.before(c, mg)
+			err := (&external{connector: c}).outstanding(mg)
+			var o outstandingError
+			if errors.As(err, &o) != tc.want {
+				t.Fatalf("%s\ngot %v", tc.reason, err)
+			}
+			if tc.want && !strings.Contains(sentence(err, inputs{config: `ProviderConfig "n"`}).message, o.until.UTC().Format(time.RFC3339)) {
+				t.Errorf("it isn't said until when: %v", sentence(err, inputs{}))
+			}
+		})
+	}
+}

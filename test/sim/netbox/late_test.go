@@ -1,0 +1,45 @@
+package netbox_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+// TestDeletedBeforeItsRecord: a resource that goes before NetBox has carried its POST out waits for the record, and takes it along. Also
+// where the provider was killed in between, and knows nothing of the POST but that it was about to be sent.
+func TestDeletedBeforeItsRecord(t *testing.T) {
+	for name, restart := range map[string]bool{"Lost": false, "Killed": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, "4.6.8")
+			l.netbox.AddMarkerField(field)
+			l.outstanding = 3 * time.Second // annotations have whole seconds
+			l.restart()
+			l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 900 * time.Millisecond, Method: http.MethodPost, Times: 1})
+			l.apply("web-1")
+			for l.posting() == 0 {
+				l.once("web-1")
+			}
+			if restart {
+				l.restart()
+			}
+			l.remove()
+			for range 100 {
+				l.once("web-1")
+				if l.get("web-1") == nil {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			time.Sleep(time.Second)
+			if all := l.netbox.Addresses(); l.get("web-1") != nil || len(all) != 0 {
+				t.Errorf("resource %v, records %+v", l.get("web-1"), all)
+			}
+		})
+	}
+}
+
+// posting counts the delayed requests that have begun.
+func (l *lab) posting() int { return l.netbox.FaultsMet()[netbox.FaultDelay] }
