@@ -160,6 +160,19 @@ type NetBoxIPAddressObservation struct {
 	// DNSName of the address.
 	// +optional
 	DNSName string `json:"dnsName,omitempty"`
+	// Role of the address in NetBox; absent for none.
+	// +optional
+	Role string `json:"role,omitempty"`
+	// Description of the address.
+	// +optional
+	Description string `json:"description,omitempty"`
+	// Tenant (slug) of the address.
+	// +optional
+	Tenant string `json:"tenant,omitempty"`
+	// Tags (slugs) of the address.
+	// +optional
+	// +listType=atomic
+	Tags []string `json:"tags,omitempty"`
 	// Assigned is the interface that this resource has assigned the address to; absent where people did, or nobody.
 	// +optional
 	Assigned *AssignmentObservation `json:"assigned,omitempty"`

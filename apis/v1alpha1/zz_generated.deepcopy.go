@@ -1967,6 +1967,11 @@ func (in *NetBoxIPAddressObservation) DeepCopyInto(out *NetBoxIPAddressObservati
 		*out = new(VRFObservation)
 		**out = **in
 	}
+	if in.Tags != nil {
+		in, out := &in.Tags, &out.Tags
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Assigned != nil {
 		in, out := &in.Assigned, &out.Assigned
 		*out = new(AssignmentObservation)

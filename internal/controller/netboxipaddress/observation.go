@@ -9,7 +9,8 @@ import (
 func observation(ip netbox.IPAddress, prefix *v1alpha1.PrefixObservation) v1alpha1.NetBoxIPAddressObservation {
 	o := v1alpha1.NetBoxIPAddressObservation{
 		ID: ip.ID, URL: ip.URL, Address: ip.Address.String(), Family: v1alpha1.IPv4, Prefix: prefix,
-		Status: ip.Status, DNSName: ip.DNSName, LastUpdated: ip.LastUpdated,
+		Status: ip.Status, Role: ip.Role, DNSName: ip.DNSName, Description: ip.Description, Tenant: ip.Tenant, Tags: ip.Tags,
+		LastUpdated: ip.LastUpdated,
 	}
 	if ip.Address.Addr().Is6() {
 		o.Family = v1alpha1.IPv6

@@ -13,12 +13,14 @@ import (
 func TestObservation(t *testing.T) {
 	ip := netbox.IPAddress{
 		ID: 4711, URL: "http://n/api/ipam/ip-addresses/4711/", Address: netip.MustParsePrefix("10.77.0.11/24"), VRF: &netbox.VRF{ID: 3, Name: "prod"},
-		Status: "active", DNSName: "web-1.example", LastUpdated: "2026-11-21T03:10:50Z", Description: "isn't shown",
+		Status: "active", DNSName: "web-1.example", LastUpdated: "2026-11-21T03:10:50Z", Description: "by hand",
+		Comments: "are long, and aren't shown", Role: "vip", Tenant: "team-a", Tags: []string{"human"},
 	}
 	prefix := &v1alpha1.PrefixObservation{ID: 3, CIDR: "10.77.0.0/24"}
 	want := v1alpha1.NetBoxIPAddressObservation{
 		ID: 4711, URL: ip.URL, Address: "10.77.0.11/24", Family: v1alpha1.IPv4, Prefix: prefix,
 		VRF: &v1alpha1.VRFObservation{ID: 3, Name: "prod"}, Status: "active", DNSName: "web-1.example", LastUpdated: "2026-11-21T03:10:50Z",
+		Description: "by hand", Role: "vip", Tenant: "team-a", Tags: []string{"human"},
 	}
 	if d := cmp.Diff(want, observation(ip, prefix)); d != "" {
 		t.Errorf("-want +got:\n%s", d)
