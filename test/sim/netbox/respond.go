@@ -109,7 +109,11 @@ func (res *response) writeJSON(w http.ResponseWriter) {
 	default:
 	}
 	w.WriteHeader(res.status)
-	if _, err := w.Write(text); err != nil || res.spoiled == FaultCutOff {
+	_, err = w.Write(text)
+	if res.spoiled == FaultCutOff {
+		_ = http.NewResponseController(w).Flush() // half of it arrives
+	}
+	if err != nil || res.spoiled == FaultCutOff {
 		panic(http.ErrAbortHandler) // the client has gone, or is to be left
 	}
 }
