@@ -10,7 +10,10 @@ import (
 )
 
 // addressesPath is where all addresses are listed and given ones made.
-const addressesPath = "ipam/ip-addresses/"
+const addressesPath = pathAddresses
+
+// pathAddresses is where all addresses are.
+const pathAddresses = "ipam/ip-addresses/"
 
 // Allocate takes the first free address of a prefix or range: one POST of a single object with the marker in
 // it. NetBox allocates under one lock, and validates the marker's uniqueness inside it. NetBoxes before 4.5.1 ignore

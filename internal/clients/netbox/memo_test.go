@@ -36,7 +36,8 @@ func TestMemo(t *testing.T) {
 	for _, s := range steps {
 		now = now.Add(s.after)
 		before := asked
-		if ask(s.key, s.err); asked-before != s.want {
+		ask(s.key, s.err)
+		if asked-before != s.want {
 			t.Errorf("%s: asked %d times, want %d", s.reason, asked-before, s.want)
 		}
 	}
@@ -44,7 +45,8 @@ func TestMemo(t *testing.T) {
 		ask(strconv.Itoa(i), nil)
 	}
 	now = now.Add(2 * memoTTL)
-	if ask("z", nil); len(m.known) != 1 {
+	ask("z", nil)
+	if len(m.known) != 1 {
 		t.Errorf("%d are kept", len(m.known))
 	}
 }

@@ -1,7 +1,6 @@
 package netbox_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -39,16 +38,13 @@ func transcripts(tb testing.TB, version string) map[string]transcript {
 	tb.Helper()
 	out := map[string]transcript{}
 	for _, folder := range []string{"testdata", "testdata/sources"} {
-		f, err := os.Open(filepath.Join(folder, version+".jsonl"))
+		b, err := os.ReadFile(filepath.Join(folder, version+".jsonl"))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		defer func() { _ = f.Close() }()
-		s := bufio.NewScanner(f)
-		s.Buffer(nil, 1<<20)
-		for s.Scan() {
+		for line := range bytes.Lines(b) {
 			var tr transcript
-			if err := json.Unmarshal(s.Bytes(), &tr); err != nil {
+			if err := json.Unmarshal(line, &tr); err != nil {
 				tb.Fatal(err)
 			}
 			number, _, _ := strings.Cut(tr.Name, "-")

@@ -27,9 +27,8 @@ type NetBox interface {
 	Explainer
 }
 
-// Reader is what Observe uses.
-type Reader interface {
-	Preflight(ctx context.Context) (netbox.Preflight, error)
+// Sources are where addresses come from.
+type Sources interface {
 	FindPrefix(ctx context.Context, cidr string, vrf netbox.VRFRef) (netbox.Parent, error)
 	FindPrefixes(ctx context.Context, f netbox.Filter) ([]netbox.Parent, error)
 	GetPrefix(ctx context.Context, number int64) (netbox.Parent, error)
@@ -37,12 +36,18 @@ type Reader interface {
 	FindRanges(ctx context.Context, f netbox.Filter) ([]netbox.Parent, error)
 	GetRange(ctx context.Context, number int64) (netbox.Parent, error)
 	FindAround(ctx context.Context, a netip.Addr, vrf netbox.VRFRef) (netbox.Parent, error)
-	FindHost(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
-	Usage(ctx context.Context, p netbox.Parent) (netbox.Usage, error)
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
+	Usage(ctx context.Context, p netbox.Parent) (netbox.Usage, error)
+}
+
+// Reader is what Observe uses.
+type Reader interface {
+	Sources
+	Preflight(ctx context.Context) (netbox.Preflight, error)
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
 	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
+	FindHost(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
 }
 
 // Writer is what Create, Update and Delete use.

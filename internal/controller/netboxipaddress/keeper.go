@@ -73,7 +73,7 @@ func (k *keeper) round(ctx context.Context) {
 func (k *keeper) look(ctx context.Context, s stock) {
 	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
 	defer cancel()
-	parent, usage, err := s.read(ctx)
+	parent, usage, err := read(ctx, s)
 	if err != nil {
 		k.log.Debug("Cannot look at a source of addresses", "source", s.key.id, "error", err) // Each resource that needs it says so by itself.
 		k.connector.stocks.failed(s.key, netbox.IsNotFound(err))
@@ -94,7 +94,7 @@ func (k *keeper) tell(ctx context.Context, name types.NamespacedName) {
 }
 
 // read counts what is free in a source. One that was only heard of is read first: whether it's a pool isn't known yet.
-func (s stock) read(ctx context.Context) (netbox.Parent, netbox.Usage, error) {
+func read(ctx context.Context, s stock) (netbox.Parent, netbox.Usage, error) {
 	parent := s.parent
 	if !s.known {
 		get := s.netbox.GetPrefix

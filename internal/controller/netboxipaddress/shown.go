@@ -145,11 +145,11 @@ func elsewhereTrouble(err error) *trouble {
 	return &trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("cannot %s %q: %s; correct spec.forProvider, or NetBox", e.Op, e.Subject, e.Elsewhere), err}
 }
 
-func (e unfitError) words(inputs) (xpv2.ConditionReason, string) {
+func (e unfitError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonInvalid, e.why
 }
 
-func (e fullError) words(inputs) (xpv2.ConditionReason, string) {
+func (e fullError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonExhausted, e.sentence()
 }
 
@@ -168,7 +168,7 @@ func (e fullError) sentence() string {
 	return fmt.Sprintf("no address is free in %s%s: free one in NetBox, or name another source; it goes on as soon as one is free", strings.Join(words, " and "), others)
 }
 
-func (e takenError) words(inputs) (xpv2.ConditionReason, string) {
+func (e takenError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonConflict, e.sentence()
 }
 
@@ -184,7 +184,7 @@ func (e takenError) sentence() string {
 	return fmt.Sprintf("address %q is another record's in NetBox%s: %s; it is tried again", e.address, where, how)
 }
 
-func (e outsideError) words(inputs) (xpv2.ConditionReason, string) {
+func (e outsideError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonInvalid, e.sentence()
 }
 

@@ -149,7 +149,7 @@ func TestExhausted(t *testing.T) {
 	mg := newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 		p.From = append(from("10.77.0.0/24"), v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: new(int64(12))}}, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: new(int64(99))}})
 	}))
-	got := made(t, h, mg)
+	made(t, h, mg)
 	const want = `no address is free in prefix "10.77.0.0/24" of the global table (254 of 254 used) and range "10.77.0.100-10.77.0.109/24" of the global table (10 of 10 used) (1 that can't serve anyway are in status.atProvider.sources): free one in NetBox`
 	if _, err := h.connect(t, mg).Observe(t.Context(), mg); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestExhausted(t *testing.T) {
 	if c := mg.GetCondition(v1alpha1.ConditionExhausted); c.Status != corev1.ConditionTrue {
 		t.Errorf("Exhausted: %+v", c)
 	}
-	got = mg.Status.AtProvider
+	got := mg.Status.AtProvider
 	if len(got.Sources) != 3 || *got.Sources[0].Used != 254 || *got.Sources[0].Free != 0 || got.Sources[0].PrefixID != 1 || got.Sources[1].RangeID != 12 || *got.Sources[1].Size != 10 || got.Sources[2].Reason != "NotFound" {
 		t.Errorf("sources %+v", got.Sources)
 	}

@@ -37,7 +37,7 @@ type stockKey struct {
 type stock struct {
 	key    stockKey
 	of     config.Identity
-	netbox Reader
+	netbox Sources
 	parent netbox.Parent
 	// known says that parent was read from NetBox, and not only heard of.
 	known bool
@@ -220,7 +220,8 @@ func (s *stocks) full(e *external, p netbox.Parent, uid types.UID) {
 
 // doubt notes that a source has nothing to give though it looked as if. Once or twice somebody was just faster.
 func (s *stock) doubt(now time.Time) {
-	if s.doubts++; s.doubts > 2 {
+	s.doubts++
+	if s.doubts > 2 {
 		s.doubted = now.Add(min(takenLook<<(s.doubts-3), lookAnyway))
 	}
 }

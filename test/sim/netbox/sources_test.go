@@ -24,7 +24,7 @@ func example(t *testing.T, name string) []*v1alpha1.NetBoxIPAddress {
 		t.Fatal(err)
 	}
 	var out []*v1alpha1.NetBoxIPAddress
-	for _, doc := range bytes.Split(b, []byte("\n---\n")) {
+	for doc := range bytes.SplitSeq(b, []byte("\n---\n")) {
 		mg := &v1alpha1.NetBoxIPAddress{}
 		if err := yaml.UnmarshalStrict(doc, mg); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -57,9 +57,9 @@ func TestSourceExamples(t *testing.T) {
 			for _, file := range []string{"source-filter.yaml", "source-range.yaml", "source-next.yaml", "fixed.yaml"} {
 				for _, mg := range example(t, file) {
 					l.apply(mg.GetName(), as(mg))
-					is := l.settle(mg.GetName(), ready)
+					l.settle(mg.GetName(), ready)
 					l.once(mg.GetName())
-					is = l.get(mg.GetName())
+					is := l.get(mg.GetName())
 					got[mg.GetName()] = is.Status.AtProvider.Address
 					if vrf := is.Status.AtProvider.VRF; vrf != nil {
 						got[mg.GetName()] += " " + vrf.Name
