@@ -19,10 +19,9 @@ const rest = 10 * time.Second
 
 // TestInstall goes the way of a user: packages by Crossplane's CLI, the manifests of the README, a machine, and back.
 func TestInstall(t *testing.T) {
-	w := &site{began: time.Now()}
 	need(t, stage.Missing())
 	must(t, stage.Prepare(t.Context(), func(s string) { tell("e2e-cluster: " + s) }))
-	say := timeline(t)
+	w, say := &site{began: time.Now()}, timeline(t)
 	s, state := begin(t, say)
 	u := &update{site: w, lacks: stage.Reaches(t.Context(), older)}
 	for _, step := range []struct {
@@ -31,8 +30,8 @@ func TestInstall(t *testing.T) {
 	}{
 		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest},
 		{"Machines", w.machines}, {"Roles", roles},
-		// Packages are built while the audit log fills.
-		{"Older", u.build}, {"Rights", w.rights}, {"Restarts", restarts},
+		// Packages are built, and more nodes come and go, while the audit log fills.
+		{"Older", u.build}, {"Rollout", rollout}, {"Rights", w.rights}, {"Restarts", restarts},
 		{"Back", u.back}, {"Upgrade", u.upgrade}, {"Returned", w.returned},
 		// Everything is taken away while the audit log fills.
 		{"Uninstall", u.uninstall}, {"Denied", u.denied},
