@@ -219,6 +219,13 @@ func TestPool(t *testing.T) {
 	if get(cfg) == first {
 		t.Error("a new token must give a new client")
 	}
+	borrowed, err := p.Borrow("uid", cfg)
+	if err != nil || borrowed != get(cfg) {
+		t.Errorf("whoever looks now and then uses what is there: %v", err)
+	}
+	if other, err := p.Borrow("other", cfg); err != nil || other == borrowed || len(p.Used(time.Hour)) != 1 {
+		t.Errorf("and leaves nothing behind: %v, %d", err, len(p.Used(time.Hour)))
+	}
 	if _, err := p.Client("uid", netbox.Config{}); !netbox.IsInvalid(err) {
 		t.Errorf("bad settings: %v", err)
 	}

@@ -57,6 +57,8 @@ func TestAdopt(t *testing.T) {
 		"Never":            {reason: "somebody's record isn't taken", mg: []edit{named("9")}, records: []netbox.IPAddress{bare(9, at)}, want: "Conflict", text: "adopt: ExternalName to take it over"},
 		"ByName":           {reason: "unless somebody says so", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at)}, number: 9, writes: []string{"Adopt"}},
 		"ByNameGone":       {reason: "which isn't there", mg: []edit{named("9"), adopts("ExternalName")}, want: "NotFound", text: "has no record 9"},
+		"ByNameUnnamed":    {reason: "which nobody named: no other one is made in its place", mg: []edit{adopts("ExternalName")}, want: "Invalid", text: "there is no such annotation"},
+		"ByNameForgotten":  {reason: "the annotation of what it has was taken off", mg: []edit{adopts("ExternalName")}, records: []netbox.IPAddress{record(9, at, ours)}, number: 9},
 		"ByNameOther":      {reason: "another resource's", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{record(9, at, "c1/team-b/x/y")}, want: "Conflict", text: "belongs to another resource"},
 		"ByNameCluster":    {reason: "another cluster's", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{record(9, at, "c2/team-a/web-1/u1")}, want: "Conflict", text: "belongs to another cluster"},
 		"ByNameText":       {reason: "another program's", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{record(9, at, "terraform")}, want: "Conflict", text: "no marker of ours"},

@@ -107,6 +107,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 
 // decide makes the plan, where there isn't one yet, and finds out what would keep it from being carried out.
 func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && meta.GetExternalName(mg) == "" {
+		return malformedError{"adopt: ExternalName takes over the record whose number annotation crossplane.io/external-name is, and there is no such annotation"}
+	}
 	if e.plan.adopt == nil {
 		if err := e.prepare(ctx, mg); err != nil || e.record != nil {
 			return err
