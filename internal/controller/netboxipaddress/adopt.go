@@ -146,10 +146,11 @@ type unseenError struct{ name string }
 func (e unseenError) Error() string { return "there is no record to observe: " + e.name }
 
 func (e unseenError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	if e.name == "" {
-		return v1alpha1.ReasonNotFound, "managementPolicies let this resource only be observed, and it names no record: set annotation crossplane.io/external-name to the record's number in NetBox"
+	message = "managementPolicies let this resource only be observed, and it names no record: set annotation crossplane.io/external-name to the record's number in NetBox"
+	if e.name != "" {
+		message = fmt.Sprintf("the NetBox of %s has no record %s, or doesn't show it to the token: correct annotation crossplane.io/external-name", in.config, e.name)
 	}
-	return v1alpha1.ReasonNotFound, fmt.Sprintf("the NetBox of %s has no record %s, or doesn't show it to the token: correct annotation crossplane.io/external-name", in.config, e.name)
+	return v1alpha1.ReasonNotFound, message
 }
 
 // An uncreatedError is a record that may be neither made nor taken over.
