@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
 )
 
 // sourceLabels name a source. They are bounded by mostStocks for a provider config, and none is a tenant's to invent: what they say is
@@ -68,11 +70,8 @@ func (s *stocks) levels() []level {
 			continue
 		}
 		l := level{
-			config: k.of.Kind + "/" + k.of.Name, kind: string(k.key.kind), source: k.parent.CIDR(),
+			config: netboxlink.Name(k.of.Ref), kind: string(k.key.kind), source: k.parent.CIDR(),
 			free: max(0, k.usage.Free-k.taken), size: k.usage.Size, sized: k.usage.SizeKnown, waiting: len(k.waiting),
-		}
-		if k.of.Namespace != "" {
-			l.config = k.of.Kind + "/" + k.of.Namespace + "/" + k.of.Name
 		}
 		if v := k.parent.VRF; v != nil {
 			l.vrf = v.Name

@@ -118,9 +118,6 @@ func (c *Connector) warn(n news) {
 	}
 }
 
-// reasonNearlyFull is the reason of the event that warns of a source.
-const reasonNearlyFull xpevent.Reason = "SourceNearlyFull"
-
 // warner records warnings on provider configs.
 func warner(r xpevent.Recorder) func(of config.Identity, message string) {
 	return func(of config.Identity, message string) {
@@ -131,7 +128,7 @@ func warner(r xpevent.Recorder) func(of config.Identity, message string) {
 		o.SetNamespace(of.Namespace)
 		o.SetName(of.Name)
 		o.SetUID(of.UID)
-		r.Event(o, xpevent.Warning(reasonNearlyFull, errors.New(message)))
+		r.Event(o, xpevent.Warning("SourceNearlyFull", errors.New(message)))
 	}
 }
 
