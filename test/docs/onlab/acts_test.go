@@ -261,7 +261,12 @@ func (s *stage) repaired(ctx context.Context) error {
 	if err := s.host().BMC.SetDead(false); err != nil {
 		return err
 	}
-	return s.poke(ctx)
+	if err := s.poke(ctx); err != nil {
+		return err
+	}
+	// A claim that gets it before it was seen again would be asked about a machine that was last seen on.
+	_, err := s.Await(ctx, hostRef(), "seen again", patience, lab.Is("Reachable", "True"))
+	return err
 }
 
 // freeAddresses deletes those in NetBox whose marker has a part.
