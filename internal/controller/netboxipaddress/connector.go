@@ -123,8 +123,8 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
-	// unanswered are when resources last got no answer to a POST, and answered those that have one to their last.
-	unanswered *notes[time.Time]
+	// unanswered are resources that got no answer to a POST, and answered those that have one to their last.
+	unanswered *notes[unanswered]
 	answered   *notes[bool]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
@@ -167,7 +167,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
+		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[unanswered](), answered: newNotes[bool](),
 	}
 }
 

@@ -77,6 +77,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if e.record != nil {
 		return e.show(ctx, mg)
 	}
+	e.connector.suspect(mg)
 	if meta.WasDeleted(mg) {
 		if err := e.outstanding(mg); err != nil {
 			return managed.ExternalObservation{}, e.trouble(mg, err)
@@ -256,6 +257,7 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	if err := e.release(ctx, mg); err != nil {
 		return managed.ExternalDelete{}, sentence(err, e.inputs)
 	}
+	e.connector.freed(mg)
 	if policy, _ := releaseOf(mg.Spec.ForProvider); policy == v1alpha1.ReleaseDelete {
 		e.connector.deleted.put(mg.GetUID(), true)
 	}
@@ -267,7 +269,7 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
 	deleted, _ := e.connector.deleted.get(mg.GetUID())
 	e.connector.deleted.forget(mg.GetUID())
-	return deleted && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
+	return deleted && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero() && e.outstanding(mg) == nil
 }
 
 // Disconnect does nothing: the connection is shared.

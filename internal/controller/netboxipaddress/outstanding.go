@@ -25,27 +25,59 @@ func (e outstandingError) words(in inputs) (xpv2.ConditionReason, string) {
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
+// unanswered are POSTs that nobody knows the outcome of.
+type unanswered struct {
+	// last is when the latest was given up, or was about to be sent.
+	last time.Time
+	// records is how many may come of them, with one that is there.
+	records int
+}
+
 // outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
 // started is known; a kill in between is not. Times are of the clock that annotations are written by.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
-	asked := meta.GetExternalCreatePending(mg)
-	at, lost := e.connector.unanswered.get(mg.GetUID())
-	_, known := e.connector.answered.get(mg.GetUID())
-	if !lost && !known && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
-		at, lost = asked, true
-	}
-	if until := at.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
+	e.connector.suspect(mg)
+	u, lost := e.connector.unanswered.get(mg.GetUID())
+	if until := u.last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
 		return outstandingError{until}
 	}
 	return nil
 }
 
+// suspect notes that somebody was about to ask for a record and was killed, before a second try hides that.
+func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
+	asked := meta.GetExternalCreatePending(mg)
+	_, lost := c.unanswered.get(mg.GetUID())
+	_, known := c.answered.get(mg.GetUID())
+	if !lost && !known && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
+		c.unanswered.put(mg.GetUID(), unanswered{asked, 1})
+	}
+}
+
 // answers notes whether NetBox said what became of a Create.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
-	if netbox.IsUnknownOutcome(err) {
-		c.unanswered.put(mg.GetUID(), time.Now())
+	u, lost := c.unanswered.get(mg.GetUID())
+	switch {
+	case netbox.IsUnknownOutcome(err):
+		c.unanswered.put(mg.GetUID(), unanswered{time.Now(), u.records + 1})
 		c.answered.forget(mg.GetUID())
+		return
+	case err == nil && lost:
+		c.unanswered.put(mg.GetUID(), unanswered{u.last, u.records + 1})
+	}
+	c.answered.put(mg.GetUID(), true)
+}
+
+// freed notes that one of the records that may come has come, and is gone.
+func (c *Connector) freed(mg *v1alpha1.NetBoxIPAddress) {
+	u, lost := c.unanswered.get(mg.GetUID())
+	if !lost {
 		return
 	}
 	c.answered.put(mg.GetUID(), true)
+	if u.records--; u.records > 0 {
+		c.unanswered.put(mg.GetUID(), u)
+		return
+	}
+	c.unanswered.forget(mg.GetUID())
 }

@@ -44,6 +44,23 @@ func TestOutstanding(t *testing.T) {
 		"Again": {
 			reason: "The second try's answer says nothing of the first.", before: both(asked(time.Second), answers(lost), answers(nil)), want: true,
 		},
+		"KilledAgain": {reason: "A second try was made after a kill, and recorded.", before: func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreatePending(mg, time.Now().Add(-2*time.Second))
+			c.suspect(mg)
+			meta.SetExternalCreatePending(mg, time.Now())
+			c.answers(mg, nil)
+			meta.SetExternalCreateSucceeded(mg, time.Now())
+			meta.SetExternalName(mg, "7")
+		}, want: true},
+		"KilledAndFreed": {reason: "Of two that may have come, one is gone.", before: func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalCreatePending(mg, time.Now().Add(-2*time.Second))
+			c.suspect(mg)
+			c.answers(mg, nil)
+			c.freed(mg)
+		}, want: true},
+		"LostAndFreed": {reason: "It came, and is gone.", before: both(asked(time.Second), answers(lost), func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			c.freed(mg)
+		})},
 		"Made": {reason: "It was recorded.", before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalCreatePending(mg, time.Now())
 			meta.SetExternalCreateSucceeded(mg, time.Now())

@@ -29,7 +29,7 @@ func mishaps() []mishap {
 	any4, writes := []string{get, post, patch, del}, []string{post, patch, del}
 	return []mishap{
 		{"timeout before the effect", netbox.FaultHang, any4}, {"timeout after the effect", netbox.FaultHangAfter, writes},
-		{"effect after the timeout", netbox.FaultDelay, writes},
+		{"effect after the timeout", netbox.FaultDelay, writes}, {"effect after the timeout", netbox.FaultDelay, []string{post}},
 		{"connection closed before the effect", netbox.FaultDisconnect, any4}, {"connection closed after the effect", netbox.FaultEOFAfter, writes},
 		{"500 in JSON", netbox.FaultServerErrorJSON, any4}, {"500 in HTML", netbox.FaultServerErrorHTML, any4},
 		{"500 after the commit", netbox.FaultErrorAfter, writes}, {"502 of a proxy", netbox.FaultBadGateway, any4},

@@ -122,8 +122,8 @@ func (k *soak) make() {
 	k.made++
 	name := "n-" + strconv.Itoa(n)
 	l := &life{keep: n%soakKeeps == 0, patience: 1000}
-	if n%7 == 0 {
-		l.patience = 1 + k.chaos.pick(6)
+	if n%4 == 1 {
+		l.patience = 1 + k.chaos.pick(4)
 	}
 	k.lives[name] = l
 	k.mu.Unlock()
