@@ -20,7 +20,7 @@ type outstandingError struct{ until time.Time }
 
 func (e outstandingError) Error() string { return "a record may still be made" }
 
-func (e outstandingError) words(in inputs) (xpv2.ConditionReason, string) {
+func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was asked for an address and hasn't said whether it gave one: it may do so late, and nobody would free it; "+
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
@@ -75,7 +75,8 @@ func (c *Connector) freed(mg *v1alpha1.NetBoxIPAddress) {
 		return
 	}
 	c.answered.put(mg.GetUID(), true)
-	if u.records--; u.records > 0 {
+	u.records--
+	if u.records > 0 {
 		c.unanswered.put(mg.GetUID(), u)
 		return
 	}

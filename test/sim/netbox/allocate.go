@@ -57,7 +57,7 @@ func (c *exchange) wishes(p pool) (out []map[string]any, single bool, res *respo
 		return nil, false, res
 	}
 	if v == nil && len(c.body) > 0 {
-		return nil, false, answer(http.StatusBadRequest, []any{[]string{"This field may not be null."}})
+		return nil, false, answer(http.StatusBadRequest, []any{[]string{mayNotBeNull}})
 	}
 	items, isList := v.([]any)
 	if v == nil {

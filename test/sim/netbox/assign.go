@@ -105,7 +105,7 @@ func (c *exchange) setTags(a *Address, m map[string]any) (field, why string) {
 
 func (c *exchange) tagList(v any) (ids []int64, why string) {
 	if v == nil {
-		return nil, "This field may not be null."
+		return nil, mayNotBeNull
 	}
 	list, _ := v.([]any)
 	for _, t := range list {

@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 )
 
@@ -48,10 +49,7 @@ func (c *exchange) createList(items []any) *response {
 
 // begin remembers the addresses, for a list of which one item is refused.
 func (c *exchange) begin() (undo func()) {
-	before := make(map[int64]Address, len(c.s.state.addresses))
-	for id, a := range c.s.state.addresses {
-		before[id] = a
-	}
+	before := maps.Clone(c.s.state.addresses)
 	next := c.s.state.next["address"]
 	return func() { c.s.state.addresses, c.s.state.next["address"] = before, next }
 }

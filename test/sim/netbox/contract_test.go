@@ -101,7 +101,7 @@ func (w *world) replay(tr transcript) string {
 	if json.Unmarshal(body, &raw) == nil {
 		body = []byte(raw)
 	}
-	r := httptest.NewRequest(tr.Method, "http://netbox.example"+tr.Path, bytes.NewReader(body)) //nolint:noctx // It has httptest's.
+	r := httptest.NewRequest(tr.Method, "http://netbox.example"+tr.Path, bytes.NewReader(body))
 	for k, v := range tr.Headers {
 		r.Header.Set(k, v)
 	}
@@ -120,9 +120,12 @@ func (w *world) number(tr transcript) {
 	if tr.Status != http.StatusCreated {
 		return
 	}
-	var many []struct{ ID int64 }
+	type numbered struct {
+		ID int64 `json:"id"`
+	}
+	var many []numbered
 	if json.Unmarshal(tr.Answer, &many) != nil {
-		var one struct{ ID int64 }
+		var one numbered
 		if json.Unmarshal(tr.Answer, &one) != nil {
 			return
 		}
@@ -165,7 +168,10 @@ func (w *world) hook(tr transcript) string {
 	default:
 		w.ChangeAddress(id, func(a *netbox.Address) { a.Description = "hooked 2" })
 	}
-	b, _ := json.Marshal(w.HookBody())
+	b, err := json.Marshal(w.HookBody())
+	if err != nil {
+		return err.Error()
+	}
 	var have map[string]any
 	_ = json.Unmarshal(b, &have)
 	for _, m := range []map[string]any{want, have} { // how it was asked for isn't the same by hand

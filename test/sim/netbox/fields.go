@@ -33,7 +33,7 @@ type CustomField struct {
 }
 
 // on says whether objects of a type have the field.
-func (f CustomField) on(objects string) bool { return slices.Contains(f.ObjectTypes, objects) }
+func (f *CustomField) on(objects string) bool { return slices.Contains(f.ObjectTypes, objects) }
 
 func (s *state) field(name string) (CustomField, bool) {
 	i := slices.IndexFunc(s.fields, func(f CustomField) bool { return f.Name == name })

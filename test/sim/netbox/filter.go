@@ -253,7 +253,7 @@ func (fs filters[T]) custom(c *exchange, objects string, of func(T) map[string]a
 }
 
 // matches is null for unset (752), and by the field's own filter logic.
-func (f CustomField) matches(got any, want string) bool {
+func (f *CustomField) matches(got any, want string) bool {
 	if got == nil || want == "null" {
 		return got == nil && want == "null"
 	}

@@ -101,7 +101,7 @@ func (c *exchange) prefixFilters() filters[Prefix] {
 		}
 	})
 	for key, holds := range map[string]func(p, of netip.Prefix) bool{
-		"contains":       func(p, of netip.Prefix) bool { return covers(p, of) },
+		"contains":       covers,
 		"within":         func(p, of netip.Prefix) bool { return covers(of, p) && of.Bits() < p.Bits() },
 		"within_include": func(p, of netip.Prefix) bool { return covers(of, p) },
 	} {

@@ -105,7 +105,7 @@ func (c *chaos) table(s *netbox.Server) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %-48s | %8s | %8s |\n| %s | %s: | %s: |\n", "fault of the NetBox soak", "injected", "met", strings.Repeat("-", 48), strings.Repeat("-", 7), strings.Repeat("-", 7))
-	rows := slices.SortedFunc(maps.Keys(c.injected), func(x, y string) int { return cmp.Compare(x, y) })
+	rows := slices.SortedFunc(maps.Keys(c.injected), cmp.Compare)
 	for _, words := range rows {
 		fmt.Fprintf(&b, "| %-48s | %8d | %8d |\n", words, c.injected[words], c.met[words])
 	}

@@ -31,7 +31,7 @@ const (
 // A process is one life of the provider: what it remembers goes with it.
 type process struct {
 	chaos      *chaos
-	ctx        context.Context //nolint:containedctx // It's as long as the process.
+	ctx        context.Context
 	end        context.CancelFunc
 	dead       atomic.Bool
 	reconciler reconcile.Reconciler

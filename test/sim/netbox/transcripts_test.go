@@ -84,18 +84,19 @@ func shared(t *testing.T, version string) []transcript {
 		}
 		var w struct {
 			Request *struct {
-				Method, Path string
-				Headers      map[string]string
-				Body         json.RawMessage
-			}
+				Method  string            `json:"method"`
+				Path    string            `json:"path"`
+				Headers map[string]string `json:"headers"`
+				Body    json.RawMessage   `json:"body"`
+			} `json:"request"`
 			Response *struct {
-				Status  int
-				Headers map[string]string
-				Body    json.RawMessage
-			}
+				Status  int               `json:"status"`
+				Headers map[string]string `json:"headers"`
+				Body    json.RawMessage   `json:"body"`
+			} `json:"response"`
 			Delivery *struct {
-				Body json.RawMessage
-			}
+				Body json.RawMessage `json:"body"`
+			} `json:"delivery"`
 		}
 		if err := json.Unmarshal(b, &w); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -166,7 +167,7 @@ func lines(t *testing.T, all []transcript) []byte {
 
 func write(t *testing.T, name string, b []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 		t.Fatal(err)
 	}
 	var z bytes.Buffer
@@ -177,7 +178,7 @@ func write(t *testing.T, name string, b []byte) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, z.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(name, z.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

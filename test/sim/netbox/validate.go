@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// mayNotBeNull is said of most fields.
+const mayNotBeNull = "This field may not be null."
+
 func statuses() []string { return []string{"active", "reserved", "deprecated", "dhcp", "slaac"} }
 
 func roles() []string {
@@ -78,7 +81,7 @@ func (c *exchange) set(a *Address, key string, v any) string {
 		return setChoice(&a.Role, v, roles()...)
 	case "dns_name", "description", "comments":
 		if v == nil {
-			return "This field may not be null."
+			return mayNotBeNull
 		}
 		return setText(a, key, s)
 	case keyCustomFields:
@@ -89,7 +92,7 @@ func (c *exchange) set(a *Address, key string, v any) string {
 
 func notFields(v any) string {
 	if v == nil {
-		return "This field may not be null."
+		return mayNotBeNull
 	}
 	if _, ok := v.(map[string]any); !ok {
 		return "Invalid data format. Custom field data must be passed as a dictionary mapping field names to their values."

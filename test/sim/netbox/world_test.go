@@ -37,12 +37,8 @@ func newWorld(t *testing.T, version string) *world {
 		"122": w.things, "156": w.machines, "212": w.prefixes, "406": w.ranges,
 		"500": func() { w.AddTag(netbox.Named{ID: 4, Name: "human", Slug: "human"}) },
 	}
-	for number, step := range w.stepsOfRights() {
-		w.steps[number] = step
-	}
-	for number, step := range w.stepsOfAddresses() {
-		w.steps[number] = step
-	}
+	maps.Copy(w.steps, w.stepsOfRights())
+	maps.Copy(w.steps, w.stepsOfAddresses())
 	return w
 }
 
