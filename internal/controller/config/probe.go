@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	// probeEvery is between looks at a NetBox that can be used, probeAgain between those at one that can't.
+	// probeEvery is between looks at a NetBox that can be used, probeAgain between those at one that can't, and probeSoon where its
+	// marker field is yet to be made: the first address makes it any time.
 	probeEvery = 10 * time.Minute
+	probeSoon  = 2 * time.Minute
 	probeAgain = 30 * time.Second
 )
 
@@ -83,8 +85,11 @@ func (r *Resolver) prober() ProbeFn {
 
 // due is when to look again.
 func (p probed) due() time.Time {
-	if p.finding.Reason != "" {
+	switch {
+	case p.finding.Reason != "":
 		return p.at.Add(probeAgain)
+	case p.finding.Facts.MarkerField == v1alpha1.MarkerFieldMissing:
+		return p.at.Add(probeSoon)
 	}
 	return p.at.Add(probeEvery)
 }

@@ -84,6 +84,8 @@ func TestProbe(t *testing.T) {
 	back := ready
 	back.Message = "remark"
 	check("It's back soon.", back, probeEvery, 3, probeAgain)
+	p.finding = Finding{Facts: v1alpha1.NetBoxFacts{Version: "4.7.0", MarkerField: v1alpha1.MarkerFieldMissing}}
+	check("The first address makes the field any time.", ready, probeSoon, 4, probeEvery)
 }
 
 // TestProbeAfterRotation: a new token in the Secret, and new settings, are tried at once, without a restart.
