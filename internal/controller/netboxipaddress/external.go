@@ -71,13 +71,13 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if err != nil {
 		return e.waiting(mg, err)
 	}
+	e.connector.suspect(mg)
 	if onlyObserved(mg) {
 		return e.shown(ctx, mg)
 	}
 	if e.record != nil {
 		return e.show(ctx, mg)
 	}
-	e.connector.suspect(mg)
 	if meta.WasDeleted(mg) {
 		if err := e.outstanding(mg); err != nil {
 			return managed.ExternalObservation{}, e.trouble(mg, err)
