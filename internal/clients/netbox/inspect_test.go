@@ -1,6 +1,7 @@
 package netbox_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,9 +88,7 @@ func TestInspect(t *testing.T) {
 			t.Run(name+"/"+v, func(t *testing.T) {
 				f := &front{t: t, answers: map[string]transcript{}, date: now.Add(tc.ahead)}
 				for _, from := range []map[string]transcript{base, tc.but} {
-					for k, a := range from {
-						f.answers[k] = a
-					}
+					maps.Copy(f.answers, from)
 				}
 				got, err := serveAt(t, f, func() time.Time { return now }).Inspect(t.Context())
 				if netbox.KindOf(err) != tc.kind {

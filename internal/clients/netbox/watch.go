@@ -56,8 +56,9 @@ func route(path string) string {
 
 // watch begins to look at one request; the returned function ends it. A span holds the method, the route, the host, and the answer's
 // status: neither the token, nor what is asked for or answered.
-func (c *Client) watch(ctx context.Context, k call) (context.Context, func(error)) {
+func (c *Client) watch(ctx context.Context, k call) (watched context.Context, ended func(error)) {
 	r := route(k.path)
+	//nolint:spancheck // The returned function ends it.
 	ctx, span := c.tracer.Start(ctx, "NetBox "+k.method+" "+r, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("http.request.method", k.method),
 		attribute.String("url.template", r),

@@ -68,8 +68,8 @@ func (r *Resolver) cached(ctx context.Context, at types.NamespacedName) (secret,
 }
 
 // hookSecretOf returns where a webhook's secret is: of a ProviderConfig always in its own namespace.
-func hookSecretOf(r Ref, w v1alpha1.NetBoxWebhook) (types.NamespacedName, string) {
-	at := types.NamespacedName{Namespace: w.SecretRef.Namespace, Name: w.SecretRef.Name}
+func hookSecretOf(r Ref, w v1alpha1.NetBoxWebhook) (at types.NamespacedName, key string) {
+	at = types.NamespacedName{Namespace: w.SecretRef.Namespace, Name: w.SecretRef.Name}
 	if r.Kind == v1alpha1.ProviderConfigKind {
 		at.Namespace = r.Namespace
 	}

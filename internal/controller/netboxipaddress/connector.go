@@ -78,7 +78,10 @@ type Tally interface {
 
 type noTally struct{}
 
-func (noTally) Retried(config.Ref)         {}
+// Retried counts nothing.
+func (noTally) Retried(config.Ref) {}
+
+// Drifted counts nothing.
 func (noTally) Drifted(config.Ref, string) {}
 
 // Options of the connector. Resolve, Client and ClusterID must be set.

@@ -158,19 +158,19 @@ func TestMetrics(t *testing.T) {
 	m.Drifted(of, "Corrected")
 	m.Delivered(of, true, "Taken")
 	m.Delivered(config.Ref{Kind: "ProviderConfig", Namespace: "anything", Name: "anybody says"}, false, "Unsigned")
-	const config = ` config="ClusterProviderConfig/netbox"`
+	const label = ` config="ClusterProviderConfig/netbox"`
 	want := map[string]float64{
-		"allocations_total" + config + ` result="Full"`: 1, "allocations_total" + config + ` result="Made"`: 1, "allocations_total" + config + ` result="MarkerTaken"`: 1,
-		"conflicts_total" + config + ` kind="Conflict"`: 1, "conflicts_total" + config + ` kind="MarkerTaken"`: 1,
-		`drift_total action="Corrected"` + config: 1, "retries_total" + config: 1,
-		`webhooks_total config="" result="Unsigned"`: 1, "webhooks_total" + config + ` result="Taken"`: 1,
-		`requests_total code="201"` + config + ` method="POST" route="` + allocate + `"`:         1,
-		`requests_total code="400"` + config + ` method="POST" route="` + allocate + `"`:         1,
-		`requests_total code="409"` + config + ` method="POST" route="` + allocate + `"`:         1,
-		`requests_total code="412"` + config + ` method="PATCH" route="ipam/ip-addresses/{id}/"`: 1,
-		`requests_total code="held"` + config + ` method="GET" route="status/"`:                  1,
-		"request_duration_seconds" + config + ` method="POST" route="` + allocate + `"`:          3,
-		"request_duration_seconds" + config + ` method="PATCH" route="ipam/ip-addresses/{id}/"`:  1,
+		"allocations_total" + label + ` result="Full"`: 1, "allocations_total" + label + ` result="Made"`: 1, "allocations_total" + label + ` result="MarkerTaken"`: 1,
+		"conflicts_total" + label + ` kind="Conflict"`: 1, "conflicts_total" + label + ` kind="MarkerTaken"`: 1,
+		`drift_total action="Corrected"` + label: 1, "retries_total" + label: 1,
+		`webhooks_total config="" result="Unsigned"`: 1, "webhooks_total" + label + ` result="Taken"`: 1,
+		`requests_total code="201"` + label + ` method="POST" route="` + allocate + `"`:         1,
+		`requests_total code="400"` + label + ` method="POST" route="` + allocate + `"`:         1,
+		`requests_total code="409"` + label + ` method="POST" route="` + allocate + `"`:         1,
+		`requests_total code="412"` + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`: 1,
+		`requests_total code="held"` + label + ` method="GET" route="status/"`:                  1,
+		"request_duration_seconds" + label + ` method="POST" route="` + allocate + `"`:          3,
+		"request_duration_seconds" + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`:  1,
 	}
 	if diff := cmp.Diff(want, gathered(t, r)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

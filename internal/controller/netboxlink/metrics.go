@@ -84,10 +84,10 @@ func (m *Metrics) Call(c netbox.Call) {
 
 // result of a call that was to make an address. A 409 to it says that nothing is free.
 func result(c netbox.Call) string {
-	switch c.Kind {
-	case "":
+	if c.Kind == "" {
 		return "Made"
-	case netbox.KindConflict:
+	}
+	if c.Kind == netbox.KindConflict {
 		return string(netbox.KindFull)
 	}
 	return string(c.Kind)

@@ -138,7 +138,7 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 		r.answer(w, http.StatusRequestEntityTooLarge, ref, false, resultUnsigned)
 		return
 	}
-	n, secret, err := r.Hooked(req.Context(), ref)
+	n, secret, err := r.Hooked(req.Context(), ref) //nolint:contextcheck // Only what a delivery causes outlives it.
 	switch {
 	case errors.Is(err, config.ErrNoHook) || err == nil && !netbox.Signed(body, secret, req.Header.Get(netbox.SignatureHeader)):
 		r.answer(w, http.StatusForbidden, ref, false, resultUnsigned)

@@ -158,7 +158,7 @@ func TestDeliveries(t *testing.T) {
 		})
 	}
 	w := httptest.NewRecorder()
-	newStage(t).Handler(t.Context()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	newStage(t).Handler(t.Context()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", w.Code)
 	}
