@@ -81,7 +81,7 @@ func (c *Client) one(ctx context.Context, k call) (IPAddress, error) {
 	}
 	ip, err := decodeIPAddress(a.body)
 	if err != nil {
-		return IPAddress{}, reply{status: k.want, contentType: "application/json"}.torn(k, "its answer isn't an address", err)
+		return IPAddress{}, reply{status: k.want, contentType: typeJSON}.torn(k, "its answer isn't an address", err)
 	}
 	ip.ETag = a.header.Get("ETag")
 	c.view.put(sighting{ip: ip})

@@ -72,7 +72,7 @@ func (l *changeLog) close() {
 // Changes returns the latest changes of an address, the newest first. It needs the right core.view_objectchange: without it there's
 // KindForbidden, from memory for a while.
 func (c *Client) Changes(ctx context.Context, number int64) ([]Change, error) {
-	return c.changesOf(ctx, "ipam.ipaddress", number)
+	return c.changesOf(ctx, typeAddress, number)
 }
 
 // HolderChanges returns those of a device or virtual machine.

@@ -11,6 +11,9 @@ import (
 	"syscall"
 )
 
+// typeJSON is the media type of all that NetBox takes and gives.
+const typeJSON = "application/json"
+
 // allFields is the key under which NetBox reports rules of the model, such as a unique custom field.
 const allFields = "__all__"
 
@@ -21,7 +24,7 @@ type reply struct {
 	body        []byte
 }
 
-func (r reply) json() bool { return r.contentType == "application/json" && json.Valid(r.body) }
+func (r reply) json() bool { return r.contentType == typeJSON && json.Valid(r.body) }
 
 // hasDetail says that the body is {"detail": …}, as NetBox's own 403 to 415 are.
 func (r reply) hasDetail() bool {

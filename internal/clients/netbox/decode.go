@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// typeAddress is how NetBox names the type of addresses.
+const typeAddress = "ipam.ipaddress"
+
 // An IPAddress is the part of ipam/ip-addresses that we read (4.2 to 4.7).
 type IPAddress struct {
 	ID int64

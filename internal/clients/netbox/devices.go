@@ -158,7 +158,7 @@ func (c *Client) holder(ctx context.Context, k call, kind HolderKind, number int
 	}
 	h, err := decodeHolder(kind, a.body)
 	if err != nil || h.ID != number {
-		return Holder{}, reply{status: k.want, contentType: "application/json"}.torn(k, "its answer isn't that "+string(kind), err)
+		return Holder{}, reply{status: k.want, contentType: typeJSON}.torn(k, "its answer isn't that "+string(kind), err)
 	}
 	h.ETag = a.header.Get("ETag")
 	c.holders[kind].put(number, h)

@@ -73,7 +73,7 @@ func (c *Client) explainTags(ctx context.Context, r Request) ([]string, error) {
 		switch {
 		case !ok:
 			out = append(out, fmt.Sprintf("NetBox has no tag with slug %q, or the token may not see it", t))
-		case len(n.objects) > 0 && !slices.Contains(n.objects, "ipam.ipaddress"):
+		case len(n.objects) > 0 && !slices.Contains(n.objects, typeAddress):
 			out = append(out, fmt.Sprintf("tag %q isn't for IP addresses", t))
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Client) explainTenant(ctx context.Context, r Request) ([]string, error)
 func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error) {
 	k := call{
 		op: "list the custom fields of addresses", method: http.MethodGet, path: "extras/custom-fields/", want: http.StatusOK,
-		query: url.Values{"object_type": {"ipam.ipaddress"}},
+		query: url.Values{"object_type": {typeAddress}},
 	}
 	all, err := listAll(ctx, c, k, decodeCustomField)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error)
 	}
 	known := map[string]customField{}
 	for _, f := range all {
-		if slices.Contains(f.ObjectTypes, "ipam.ipaddress") {
+		if slices.Contains(f.ObjectTypes, typeAddress) {
 			known[f.Name] = f
 		}
 	}

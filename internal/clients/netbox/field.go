@@ -62,7 +62,7 @@ func (f field) judge(k call, fields []customField) (FieldState, error) {
 		return FieldMissing, nil
 	}
 	got, wrong := fields[i], []string{}
-	if !slices.Contains(got.ObjectTypes, "ipam.ipaddress") {
+	if !slices.Contains(got.ObjectTypes, typeAddress) {
 		wrong = append(wrong, `its object types lack "ipam.ipaddress"`)
 	}
 	if got.Type != "text" {
@@ -107,7 +107,7 @@ func (f field) recipe() string {
 // request is recipe as NetBox's API spells it.
 func (f field) request() map[string]any {
 	return map[string]any{
-		"object_types": []string{"ipam.ipaddress"},
+		"object_types": []string{typeAddress},
 		"name":         f.name,
 		"type":         "text",
 		"unique":       f.unique,

@@ -60,7 +60,7 @@ func DecodeHook(b []byte, field string) (Hook, error) {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Hook{}, errors.New("the delivery isn't an object")
 	}
-	if w.ObjectType != "ipam.ipaddress" && (w.ObjectType != "" || w.Model != "ipaddress") {
+	if w.ObjectType != typeAddress && (w.ObjectType != "" || w.Model != "ipaddress") {
 		return Hook{}, ErrOtherObject
 	}
 	if w.Data.ID == 0 || w.Event == "" {

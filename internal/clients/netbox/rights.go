@@ -24,7 +24,7 @@ func (r Right) String() string {
 // objectTypes are those of the endpoints that we use.
 func objectTypes() map[string]string {
 	return map[string]string{
-		"ipam/prefixes": "ipam.prefix", "ipam/ip-ranges": "ipam.iprange", "ipam/ip-addresses": "ipam.ipaddress", "ipam/vrfs": "ipam.vrf",
+		"ipam/prefixes": "ipam.prefix", "ipam/ip-ranges": "ipam.iprange", "ipam/ip-addresses": typeAddress, "ipam/vrfs": "ipam.vrf",
 		"ipam/roles": "ipam.role", "tenancy/tenants": "tenancy.tenant", "dcim/sites": "dcim.site", "dcim/devices": "dcim.device",
 		"dcim/interfaces": "dcim.interface", "dcim/mac-addresses": "dcim.macaddress",
 		"virtualization/virtual-machines": "virtualization.virtualmachine", "virtualization/interfaces": "virtualization.vminterface",
@@ -38,7 +38,7 @@ func right(method, path string) Right {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	t := objectTypes()[strings.Join(parts[:min(2, len(parts))], "/")]
 	if strings.HasSuffix(path, "/available-ips/") {
-		t = "ipam.ipaddress"
+		t = typeAddress
 	}
 	action := map[string]string{
 		http.MethodGet: "view", http.MethodPost: "add", http.MethodPatch: "change", http.MethodPut: "change", http.MethodDelete: "delete",

@@ -131,12 +131,12 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", typeJSON)
 	req.Header.Set("Accept-Language", "en")
 	req.Header.Set("Authorization", c.auth)
 	req.Header.Set("User-Agent", "provider-baremetal")
 	if k.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", typeJSON)
 	}
 	if k.ifMatch != "" {
 		req.Header.Set("If-Match", k.ifMatch)

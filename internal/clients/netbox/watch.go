@@ -66,7 +66,7 @@ func (c *Client) watch(ctx context.Context, k call) (watched context.Context, en
 		attribute.String("netbox.connection", c.name),
 	))
 	began := time.Now()
-	return ctx, func(err error) {
+	return ctx, func(err error) { //nolint:spancheck // This function ends it.
 		told := Call{Connection: c.name, Method: k.method, Route: r, Status: k.want, Took: time.Since(began)}
 		if e := (*Error)(nil); errors.As(err, &e) {
 			told.Status, told.Kind = e.Status, e.Kind
