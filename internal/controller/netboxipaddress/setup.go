@@ -76,6 +76,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Connector:                 c,
 		Made:                      c.Made,
 		Flow:                      flow,
+		AtOnce:                    atOnce,
 		UsesProviderConfig:        true,
 		DeterministicExternalName: true,
 		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
@@ -94,6 +95,10 @@ func maxAge(poll time.Duration) time.Duration { return min(poll/looks, longestAg
 
 // sweeperName is who tells of ended quarantines.
 const sweeperName = "netbox-quarantine"
+
+// atOnce is enough to keep a NetBox busy, whose connection has 16 calls under way: more would only wait longer for one another, and who
+// comes while a thousand are made would wait for them.
+const atOnce = 28
 
 // flow is what an address waits in line with: others that its namespace asks for from the same place, apart from those that have theirs
 // and are only looked at.

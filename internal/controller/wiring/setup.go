@@ -68,6 +68,8 @@ type Kind[T resource.ModernManaged] struct {
 	// Flow names what a resource waits in line with: flows take turns, so that a thousand of one delay one of another by no more than
 	// what is under way. Nil: all wait in one line.
 	Flow func(mg T) string
+	// AtOnce is how many reconciles of the kind run at once, at most; 0: as many as of any kind.
+	AtOnce int
 	// Timeout of one reconcile; default 1 min.
 	Timeout time.Duration
 	// CreationGrace is how long a created thing may take to be seen; default 30 s.
@@ -97,6 +99,9 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 		return err
 	}
 	options := o.ForController()
+	if k.AtOnce > 0 {
+		options.MaxConcurrentReconciles = min(options.MaxConcurrentReconciles, k.AtOnce)
+	}
 	if k.Flow != nil {
 		options.NewQueue = inTurns(mgr.GetClient(), object, k.Flow)
 	}
