@@ -26,6 +26,9 @@ const (
 	// AnnotationQuarantined marks a RedfishHost that was given up; the value is the reason. An
 	// operator takes it off when the machine has been looked after.
 	AnnotationQuarantined = Group + "/quarantined"
+	// AnnotationAskedBy names the process of the provider that last asked NetBox for a record of a NetBoxIPAddress, or was about to. What
+	// another process asked for may be carried out late, and isn't known here.
+	AnnotationAskedBy = "baremetal.m.crossplane.io/asked-by"
 )
 
 // Finalizers.

@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/netip"
 	"time"
@@ -119,6 +120,8 @@ type Options struct {
 type Connector struct {
 	Options
 
+	// process is who asks, among all that ever ran.
+	process  string
 	failures *failures
 	// origins say where addresses were just taken from, until status does: Create can't.
 	origins *notes[origin]
@@ -168,7 +171,7 @@ func NewConnector(o Options) *Connector {
 		o.Warn = func(config.Identity, string) {}
 	}
 	return &Connector{
-		Options: o, failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
+		Options: o, process: rand.Text(), failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
 		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[unanswered](), answered: newNotes[bool](),
 	}

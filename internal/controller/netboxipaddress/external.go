@@ -90,6 +90,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	case err == nil && e.record != nil: // It's at the address that was to be made.
 		return e.show(ctx, mg)
 	case err == nil && creates(mg):
+		e.connector.asks(mg)
 		return managed.ExternalObservation{}, nil
 	case err == nil:
 		err = uncreatedError{}
@@ -265,7 +266,7 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 }
 
 // justDeleted says, once, that NetBox has just said that the record is deleted. No other one can carry the marker, as long as that is
-// unique: to look for one would be half of what a release costs. Unless a POST once went without an answer: it may be carried out yet.
+// unique: to look for one would be half of what a release costs. Unless a POST went without an answer, as far as is known: it may be carried out yet.
 func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
 	deleted, _ := e.connector.deleted.get(mg.GetUID())
 	e.connector.deleted.forget(mg.GetUID())

@@ -249,7 +249,7 @@ func named(id string) func(*v1alpha1.NetBoxIPAddress) {
 func deleted(mg *v1alpha1.NetBoxIPAddress) {
 	now := metav1.Now()
 	mg.SetDeletionTimestamp(&now)
-	meta.SetExternalCreatePending(mg, now.Time)
+	meta.SetExternalCreatePending(mg, now.Add(-time.Hour)) // What was asked for long ago has come, or never will.
 }
 
 func params(change func(*v1alpha1.NetBoxIPAddressParameters)) func(*v1alpha1.NetBoxIPAddress) {

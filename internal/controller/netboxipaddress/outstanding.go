@@ -34,22 +34,37 @@ type unanswered struct {
 }
 
 // outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
-// started is known; a kill in between is not. Times are of the clock that annotations are written by.
+// started is known; of what was asked for before, nobody knows how often: by one that was killed, and once more by another that is dead
+// by now. Times are of the clock that annotations are written by.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	e.connector.suspect(mg)
 	u, lost := e.connector.unanswered.get(mg.GetUID())
+	if !lost && !e.connector.knows(mg) {
+		u.last, lost = meta.GetExternalCreatePending(mg), true
+	}
 	if until := u.last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
 		return outstandingError{until}
 	}
 	return nil
 }
 
+// asks notes on a resource that it's this process that is about to ask for its record: it's written with what the managed reconciler
+// writes before a Create, so whoever comes next knows.
+func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAskedBy: c.process})
+}
+
+// knows says that this process was the last to ask for a record, and was answered.
+func (c *Connector) knows(mg *v1alpha1.NetBoxIPAddress) bool {
+	_, answered := c.answered.get(mg.GetUID())
+	return answered && mg.GetAnnotations()[v1alpha1.AnnotationAskedBy] == c.process
+}
+
 // suspect notes that somebody was about to ask for a record and was killed, before a second try hides that.
 func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
 	asked := meta.GetExternalCreatePending(mg)
 	_, lost := c.unanswered.get(mg.GetUID())
-	_, known := c.answered.get(mg.GetUID())
-	if !lost && !known && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
+	if !lost && !c.knows(mg) && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
 		c.unanswered.put(mg.GetUID(), unanswered{asked, 1})
 	}
 }

@@ -15,7 +15,8 @@ import (
 // TestOutstanding holds when a resource that is being deleted has to wait for a record that may still come.
 func TestOutstanding(t *testing.T) {
 	asked := func(ago time.Duration) func(*Connector, *v1alpha1.NetBoxIPAddress) {
-		return func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			c.asks(mg)
 			meta.SetExternalCreatePending(mg, time.Now().Add(-ago))
 		}
 	}
@@ -58,14 +59,21 @@ func TestOutstanding(t *testing.T) {
 			c.answers(mg, nil)
 			c.freed(mg)
 		}, want: true},
+		"MadeHere": {reason: "It was asked for once, by us, and recorded.", before: both(asked(time.Second), answers(nil))},
+		"AnotherAsked": {reason: "Two run at once: what the other asked for isn't known here.", want: true, before: both(asked(time.Second), answers(nil), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			NewConnector(Options{}).asks(mg)
+		})},
+		"MadeLongAgo": {reason: "Whoever asked, it would have come by now.", before: both(asked(2*time.Minute), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalName(mg, "7")
+		})},
 		"LostAndFreed": {reason: "It came, and is gone.", before: both(asked(time.Second), answers(lost), func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			c.freed(mg)
 		})},
-		"Made": {reason: "It was recorded.", before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+		"Made": {reason: "It was recorded, by a provider that is dead and may not have been the first to ask.", want: true, before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalCreatePending(mg, time.Now())
 			meta.SetExternalCreateSucceeded(mg, time.Now())
 		}},
-		"Named": {reason: "Its record was known, and is gone.", before: both(asked(time.Second), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+		"Named": {reason: "Its record was known to one that is dead, and is gone.", want: true, before: both(asked(time.Second), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalName(mg, "7")
 		})},
 	}

@@ -49,7 +49,7 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: 2 * time.Second, // times in annotations are whole seconds
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: time.Second + 4*soakTimeout, // times in annotations are whole seconds
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
