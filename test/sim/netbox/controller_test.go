@@ -100,6 +100,7 @@ func TestDeletedAfterCrash(t *testing.T) {
 		continue
 	}
 	l.crash = ""
+	l.outstanding = time.Nanosecond // TestDeletedBeforeItsRecord has what comes late.
 	l.restart()
 	l.remove()
 	l.settle("web-1", gone)
