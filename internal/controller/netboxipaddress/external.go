@@ -270,7 +270,8 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
 	deleted, _ := e.connector.deleted.get(mg.GetUID())
 	e.connector.deleted.forget(mg.GetUID())
-	return deleted && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero() && e.outstanding(mg) == nil
+	_, lost := e.connector.unanswered.get(mg.GetUID())
+	return deleted && !lost && e.connector.knows(mg) && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
 }
 
 // Disconnect does nothing: the connection is shared.
