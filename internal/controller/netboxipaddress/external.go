@@ -258,7 +258,6 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	if err := e.release(ctx, mg); err != nil {
 		return managed.ExternalDelete{}, sentence(err, e.inputs)
 	}
-	e.connector.freed(mg)
 	if policy, _ := releaseOf(mg.Spec.ForProvider); policy == v1alpha1.ReleaseDelete {
 		e.connector.deleted.put(mg.GetUID(), true)
 	}

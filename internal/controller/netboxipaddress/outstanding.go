@@ -25,12 +25,11 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
-// unanswered are POSTs that nobody knows the outcome of.
+// unanswered are POSTs that nobody knows the outcome of, nor how many there were: each process that was killed may have left one. So a
+// record that came of one, and was freed, says nothing of others.
 type unanswered struct {
 	// last is when the latest was given up, or was about to be sent.
 	last time.Time
-	// records is how many may come of them, with one that is there.
-	records int
 }
 
 // outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
@@ -65,35 +64,16 @@ func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
 	asked := meta.GetExternalCreatePending(mg)
 	_, lost := c.unanswered.get(mg.GetUID())
 	if !lost && !c.knows(mg) && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
-		c.unanswered.put(mg.GetUID(), unanswered{asked, 1})
+		c.unanswered.put(mg.GetUID(), unanswered{asked})
 	}
 }
 
 // answers notes whether NetBox said what became of a Create.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
-	u, lost := c.unanswered.get(mg.GetUID())
-	switch {
-	case netbox.IsUnknownOutcome(err):
-		c.unanswered.put(mg.GetUID(), unanswered{time.Now(), u.records + 1})
+	if netbox.IsUnknownOutcome(err) {
+		c.unanswered.put(mg.GetUID(), unanswered{time.Now()})
 		c.answered.forget(mg.GetUID())
 		return
-	case err == nil && lost:
-		c.unanswered.put(mg.GetUID(), unanswered{u.last, u.records + 1})
 	}
 	c.answered.put(mg.GetUID(), true)
-}
-
-// freed notes that one of the records that may come has come, and is gone.
-func (c *Connector) freed(mg *v1alpha1.NetBoxIPAddress) {
-	u, lost := c.unanswered.get(mg.GetUID())
-	if !lost {
-		return
-	}
-	c.answered.put(mg.GetUID(), true)
-	u.records--
-	if u.records > 0 {
-		c.unanswered.put(mg.GetUID(), u)
-		return
-	}
-	c.unanswered.forget(mg.GetUID())
 }

@@ -57,7 +57,6 @@ func TestOutstanding(t *testing.T) {
 			meta.SetExternalCreatePending(mg, time.Now().Add(-2*time.Second))
 			c.suspect(mg)
 			c.answers(mg, nil)
-			c.freed(mg)
 		}, want: true},
 		"MadeHere": {reason: "It was asked for once, by us, and recorded.", before: both(asked(time.Second), answers(nil))},
 		"AnotherAsked": {reason: "Two run at once: what the other asked for isn't known here.", want: true, before: both(asked(time.Second), answers(nil), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
@@ -65,9 +64,6 @@ func TestOutstanding(t *testing.T) {
 		})},
 		"MadeLongAgo": {reason: "Whoever asked, it would have come by now.", before: both(asked(2*time.Minute), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalName(mg, "7")
-		})},
-		"LostAndFreed": {reason: "It came, and is gone.", before: both(asked(time.Second), answers(lost), func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			c.freed(mg)
 		})},
 		"Made": {reason: "It was recorded, by a provider that is dead and may not have been the first to ask.", want: true, before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalCreatePending(mg, time.Now())
