@@ -129,8 +129,9 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
-	// unanswered are resources that got no answer to a POST, and answered those that have one to their last.
-	unanswered *notes[unanswered]
+	// unanswered is when the latest POST of a resource that got no answer was given up, or was about to be sent. A record that came of one
+	// says nothing of others: each process that was killed may have left one. answered are those that have an answer to their last.
+	unanswered *notes[time.Time]
 	answered   *notes[bool]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
@@ -173,7 +174,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, process: rand.Text(), failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[unanswered](), answered: newNotes[bool](),
+		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
 	}
 }
 

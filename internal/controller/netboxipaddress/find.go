@@ -49,7 +49,6 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	}
 	if !settled {
 		e.age = 0
-
 		e.record = nil // Whatever is to be done or told is so of the record as it's now.
 	}
 	return settled, nil

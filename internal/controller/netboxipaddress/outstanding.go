@@ -25,23 +25,16 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
-// unanswered are POSTs that nobody knows the outcome of, nor how many there were: each process that was killed may have left one. So a
-// record that came of one, and was freed, says nothing of others.
-type unanswered struct {
-	// last is when the latest was given up, or was about to be sent.
-	last time.Time
-}
-
 // outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
 // started is known; of what was asked for before, nobody knows how often: by one that was killed, and once more by another that is dead
 // by now. Times are of the clock that annotations are written by.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	e.connector.suspect(mg)
-	u, lost := e.connector.unanswered.get(mg.GetUID())
+	last, lost := e.connector.unanswered.get(mg.GetUID())
 	if !lost && !e.connector.knows(mg) {
-		u.last, lost = meta.GetExternalCreatePending(mg), true
+		last, lost = meta.GetExternalCreatePending(mg), true
 	}
-	if until := u.last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
+	if until := last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
 		return outstandingError{until}
 	}
 	return nil
@@ -64,14 +57,14 @@ func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
 	asked := meta.GetExternalCreatePending(mg)
 	_, lost := c.unanswered.get(mg.GetUID())
 	if !lost && !c.knows(mg) && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
-		c.unanswered.put(mg.GetUID(), unanswered{asked})
+		c.unanswered.put(mg.GetUID(), asked)
 	}
 }
 
 // answers notes whether NetBox said what became of a Create.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
 	if netbox.IsUnknownOutcome(err) {
-		c.unanswered.put(mg.GetUID(), unanswered{time.Now()})
+		c.unanswered.put(mg.GetUID(), time.Now())
 		c.answered.forget(mg.GetUID())
 		return
 	}

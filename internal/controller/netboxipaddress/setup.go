@@ -51,22 +51,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err := addReceiver(mgr, o, links, m, r); err != nil {
 		return err
 	}
-	c := NewConnector(Options{
-		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
-			return o.Config.NetBox(ctx, mg)
-		},
-		Client:    func(of config.Identity, cfg netbox.Config) (NetBox, error) { return links.Client(of, cfg) },
-		Tally:     m,
-		Saw:       o.Config.SawNetBox,
-		Kube:      mgr.GetClient(),
-		Due:       sweeper.due,
-		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
-		Warn:      warner(o.Recorder(mgr, "netbox-sources")),
-		MaxAge:    maxAge(o.PollInterval),
-		ClusterID: o.ClusterID,
-		Failpoint: o.Fail,
-		Now:       o.Clock,
-	})
+	c := connect(mgr, o, links, m, sweeper.due)
 	if err := keepStocks(mgr, o, c, wake); err != nil {
 		return err
 	}
@@ -81,6 +66,26 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		DeterministicExternalName: true,
 		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
 		CreationGrace: time.Nanosecond,
+	})
+}
+
+// connect makes the connector.
+func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, due func(time.Time)) *Connector {
+	return NewConnector(Options{
+		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
+			return o.Config.NetBox(ctx, mg)
+		},
+		Client:    func(of config.Identity, cfg netbox.Config) (NetBox, error) { return links.Client(of, cfg) },
+		Tally:     m,
+		Saw:       o.Config.SawNetBox,
+		Kube:      mgr.GetClient(),
+		Due:       due,
+		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
+		Warn:      warner(o.Recorder(mgr, "netbox-sources")),
+		MaxAge:    maxAge(o.PollInterval),
+		ClusterID: o.ClusterID,
+		Failpoint: o.Fail,
+		Now:       o.Clock,
 	})
 }
 

@@ -120,17 +120,22 @@ func (c thriftyClient) Get(ctx context.Context, key client.ObjectKey, o client.O
 // Update writes an object. After a late initialisation its status is still what was observed: the API server's answer holds the one
 // before, and the reconciler would write that, only to write the other after the next look.
 func (c thriftyClient) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
-	late := c.pace.expected(o.GetUID()) == writeLate
-	if late {
-		c.pace.expect(o.GetUID(), writeNone)
+	if c.pace.expected(o.GetUID()) != writeLate {
+		return c.update(ctx, o, opts...)
 	}
+	c.pace.expect(o.GetUID(), writeNone)
 	observed := o.DeepCopyObject()
+	err := c.update(ctx, o, opts...)
+	if err == nil {
+		statusOf(o).Set(statusOf(observed))
+	}
+	return err
+}
+
+func (c thriftyClient) update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
 	err := c.Client.Update(ctx, o, opts...)
 	if err == nil {
 		c.pace.wrote(o)
-	}
-	if err == nil && late {
-		statusOf(o).Set(statusOf(observed))
 	}
 	return err //nolint:wrapcheck // A client wraps nothing.
 }

@@ -13,13 +13,7 @@ func (c *exchange) addresses() *response {
 	if len(c.parts) == 2 {
 		return c.addressCollection()
 	}
-	if len(c.parts) != 3 {
-		return htmlPage(http.StatusNotFound)
-	}
-	if res := c.rightTo("ipaddress", false); res != nil {
-		return res
-	}
-	id, res := c.number()
+	id, res := c.detailOf("ipaddress")
 	if res != nil {
 		return res
 	}

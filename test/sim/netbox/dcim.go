@@ -21,13 +21,7 @@ func (c *exchange) machinesAt(virtual bool) *response {
 		}
 		return c.listMachines(virtual)
 	}
-	if len(c.parts) != 3 {
-		return htmlPage(http.StatusNotFound)
-	}
-	if res := c.rightTo(kind, false); res != nil {
-		return res
-	}
-	id, res := c.number()
+	id, res := c.detailOf(kind)
 	if res != nil {
 		return res
 	}

@@ -19,13 +19,7 @@ func (c *exchange) interfacesAt(virtual bool) *response {
 		}
 		return c.listInterfaces(virtual)
 	}
-	if len(c.parts) != 3 {
-		return htmlPage(http.StatusNotFound)
-	}
-	if res := c.rightTo(kind, false); res != nil {
-		return res
-	}
-	id, res := c.number()
+	id, res := c.detailOf(kind)
 	if res != nil {
 		return res
 	}

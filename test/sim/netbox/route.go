@@ -102,6 +102,17 @@ func (c *exchange) may(right string) bool {
 	return c.token.may(right)
 }
 
+// detailOf is the number of the one object of a kind that the path is of, for whoever has the right to what is asked of it.
+func (c *exchange) detailOf(kind string) (int64, *response) {
+	if len(c.parts) != 3 {
+		return 0, htmlPage(http.StatusNotFound)
+	}
+	if res := c.rightTo(kind, false); res != nil {
+		return 0, res
+	}
+	return c.number()
+}
+
 // number reads the id part of the path. Not a number: Django's own 404 (293).
 func (c *exchange) number() (int64, *response) {
 	n, err := strconv.ParseInt(c.parts[2], 10, 64)
