@@ -14,6 +14,8 @@ const (
 	shortPause = 2 * time.Second
 	// longPause is the longest that anybody can have us pause for.
 	longPause = 5 * time.Minute
+	// holdLook is between looks at the clock of who is held.
+	holdLook = 50 * time.Millisecond
 )
 
 // A pause is what NetBox, or what stands in front of it, asked the whole connection for.
@@ -57,30 +59,33 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// left is how long nothing is to be sent.
-func (p *pause) left() time.Duration {
+// left is how long nothing is to be sent, and whether that's beyond a time.
+func (p *pause) left(most time.Time) (left time.Duration, late bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.until.Sub(p.now())
+	return p.until.Sub(p.now()), p.until.After(most)
 }
 
-// hold waits for the end of a short pause, and fails at once in a long one.
+// hold waits for the end of a short pause, and fails at once where it would have to wait longer: also when another answer makes the
+// pause so long meanwhile. It goes by the pause's clock.
 func (p *pause) hold(ctx context.Context, k call) error {
-	left := p.left()
-	if left <= 0 {
-		return nil
-	}
-	failed := k.failed(KindUnreachable, "it asked for a pause, or what stands in front of it did; nothing was sent", nil)
-	if left > shortPause {
-		return failed
-	}
-	t := time.NewTimer(left)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		failed.Err = ctx.Err()
-		return failed
+	most := p.now().Add(shortPause)
+	for {
+		left, late := p.left(most)
+		if left <= 0 {
+			return nil
+		}
+		failed := k.failed(KindUnreachable, "it asked for a pause, or what stands in front of it did; nothing was sent", nil)
+		if late {
+			return failed
+		}
+		t := time.NewTimer(min(left, holdLook))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			failed.Err = ctx.Err()
+			return failed
+		}
 	}
 }

@@ -108,9 +108,67 @@ func TestPauseHoldsTheConnection(t *testing.T) {
 // TestShortPauseIsWaitedFor: a second or two aren't worth a failure.
 func TestShortPauseIsWaitedFor(t *testing.T) {
 	p := &pause{now: time.Now}
-	p.until = time.Now().Add(50 * time.Millisecond)
+	p.until = time.Now().Add(2 * holdLook)
 	began := time.Now()
-	if err := p.hold(t.Context(), statusCall()); err != nil || time.Since(began) < 40*time.Millisecond {
+	if err := p.hold(t.Context(), statusCall()); err != nil || time.Since(began) < 2*holdLook {
 		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// TestNothingIsSentInAPause: all who come meanwhile are held, for as long as the last answer asked for, and come at once when that's over.
+func TestNothingIsSentInAPause(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		// again is how many seconds another answer asks for when half of the pause is over; "" is none.
+		again string
+		// fails says that all who are held fail then, with nothing sent.
+		fails bool
+	}{
+		"Once":   {"One answer asks for two seconds.", "", false},
+		"Longer": {"A second one, a second later, for two more: that's more than anybody is held for.", "2", true},
+		"Minute": {"A second one asks for a minute.", "60", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var now atomic.Int64
+			var sent atomic.Int32
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				sent.Add(1)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"netbox-version":"4.6.8"}`))
+			}))
+			defer srv.Close()
+			c, err := New(Config{URL: srv.URL, Token: "t", MarkerField: "f"}, WithClock(func() time.Time { return time.Unix(0, now.Load()) }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.pause.note(http.StatusTooManyRequests, http.Header{})
+			done := make(chan error, inFlight)
+			for range inFlight {
+				go func() {
+					_, err := c.Status(t.Context())
+					done <- err
+				}()
+			}
+			time.Sleep(2 * holdLook)
+			now.Store(int64(shortPause / 2))
+			if tc.again != "" {
+				c.pause.note(http.StatusTooManyRequests, http.Header{"Retry-After": {tc.again}})
+			}
+			now.Store(int64(shortPause) - 1)
+			time.Sleep(2 * holdLook)
+			if n := sent.Load(); n != 0 {
+				t.Fatalf("%s: %d requests were sent in the pause", tc.reason, n)
+			}
+			now.Store(int64(shortPause))
+			for range inFlight {
+				if err := <-done; (err != nil) != tc.fails || err != nil && !IsUnreachable(err) {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			}
+			if n := sent.Load(); tc.fails != (n == 0) {
+				t.Errorf("%s: %d requests were sent", tc.reason, n)
+			}
+		})
 	}
 }
