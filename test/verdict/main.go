@@ -64,7 +64,7 @@ func run(in io.Reader, out io.Writer, v *verdict, name string, ci bool, tick <-c
 	if err := <-done; err != nil {
 		return fmt.Errorf("cannot read what go test says: %w", err)
 	}
-	fmt.Fprintln(out, v.summary(name))
+	fmt.Fprintln(out, v.faultTable()+v.summary(name))
 	return v.failure(ci)
 }
 

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -42,6 +44,14 @@ type verdict struct {
 	// broken are the tests that failed, subtests by their parents, as lines of package and test; a package that failed by itself
 	// has a dot for its test.
 	broken []string
+	// faults are the rows of one table, which stands at the end: what went wrong in tests, how often it was made to, and how often met.
+	faults []fault
+}
+
+// A fault is a row that a passed test has of that table: "| WORDS | 3 | 3 |".
+type fault struct {
+	words         string
+	injected, met int
 }
 
 func newVerdict() *verdict { return &verdict{output: map[key][]string{}} }
@@ -92,19 +102,49 @@ func (v *verdict) end(k key, e event) string {
 	default:
 		v.passed++
 		if e.Elapsed < slow {
-			return tables(out)
+			return v.tables(out)
 		}
-		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed) + tables(out)
+		return fmt.Sprintf("--- PASS: %s (%.1fs)\n", k.test, e.Elapsed) + v.tables(out)
 	}
 }
 
-// tables are the rows of a passed test's tables, which it shows whoever runs it: its lines that begin with "| ".
-func tables(out []string) string {
+// row of the table of faults.
+var row = regexp.MustCompile(`^\| +(\S.*?) +\| +(\d{1,9}) +\| +(\d{1,9}) +\|$`)
+
+// tables are the rows of a passed test's tables, which it shows whoever runs it: its lines that begin with "| ". Those of faults are kept
+// for the end.
+func (v *verdict) tables(out []string) string {
 	var b strings.Builder
 	for l := range strings.Lines(strings.Join(out, "")) {
-		if row := strings.TrimLeft(l, " "); strings.HasPrefix(row, "| ") {
-			b.WriteString(row)
+		l = strings.TrimLeft(l, " ")
+		if m := row.FindStringSubmatch(strings.TrimSpace(l)); m != nil {
+			f := fault{words: m[1]}
+			f.injected, _ = strconv.Atoi(m[2]) // They are digits.
+			f.met, _ = strconv.Atoi(m[3])
+			v.faults = append(v.faults, f)
+		} else if strings.HasPrefix(l, "| ") {
+			b.WriteString(l)
 		}
+	}
+	return b.String()
+}
+
+// faultTable is that of all faults, in the order of their words; "" where there are none.
+func (v *verdict) faultTable() string {
+	if len(v.faults) == 0 {
+		return ""
+	}
+	slices.SortFunc(v.faults, func(a, b fault) int { return strings.Compare(a.words, b.words) })
+	all := fault{words: fmt.Sprintf("%d faults", len(v.faults))}
+	width := len(all.words)
+	for _, f := range v.faults {
+		all.injected, all.met = all.injected+f.injected, all.met+f.met
+		width = max(width, len(f.words))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %-*s | injected |      met |\n| %s | -------: | -------: |\n", width, "fault", strings.Repeat("-", width))
+	for _, f := range append(v.faults, all) {
+		fmt.Fprintf(&b, "| %-*s | %8d | %8d |\n", width, f.words, f.injected, f.met)
 	}
 	return b.String()
 }

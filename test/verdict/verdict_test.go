@@ -21,6 +21,7 @@ func TestRun(t *testing.T) {
 		noShared = `{"Action":"output","Package":"p","Test":"TestD","Output":"    d_test.go:1: ../shared/testdata is missing\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestD"}` + "\n"
 		slowTest = `{"Action":"pass","Package":"p","Test":"TestE","Elapsed":12.34}` + "\n"
 		table    = `{"Action":"output","Package":"p","Test":"TestF","Output":"    f_test.go:1: 7 of 7\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestF","Output":"        | fault | met |\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestF"}` + "\n"
+		faults   = `{"Action":"output","Package":"p","Test":"TestG","Output":"        | soak: 429     |   12 |    9 |\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestG","Output":"        | client: HTML | 2 | 2 |\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestG"}` + "\n"
 		broken   = `{"ImportPath":"p","Action":"build-output","Output":"p/a.go:1: syntax error\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"
 	)
 	cases := map[string]struct {
@@ -40,6 +41,13 @@ func TestRun(t *testing.T) {
 		"Table": {
 			reason: "A table is for whoever runs the test.", in: table + ok,
 			want: "| fault | met |\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
+		},
+		"Faults": {
+			reason: "What went wrong in all tests is one table, at the end.", in: faults + ok,
+			want: "ok  \tp\t0.1s\n" +
+				"| fault        | injected |      met |\n| ------------ | -------: | -------: |\n" +
+				"| client: HTML |        2 |        2 |\n| soak: 429    |       12 |        9 |\n| 2 faults     |       14 |       11 |\n" +
+				"x: 1 passed, 0 failed, 0 skipped in 1 packages\n",
 		},
 		"Fail": {
 			reason: "Only a test that fails shows its output.", in: passed + failed + fail,
