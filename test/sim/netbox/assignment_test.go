@@ -209,6 +209,7 @@ func TestAssignmentRefused(t *testing.T) {
 				if c.Reason != tc.reason || !strings.Contains(c.Message, tc.words) {
 					t.Errorf("%s: %s, want %s: %s", c.Reason, c.Message, tc.reason, tc.words)
 				}
+				t.Log(faultRow("bad input, attributes and assignments: "+name+" ("+v+")", 1, 1))
 			})
 		}
 	}

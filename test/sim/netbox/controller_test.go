@@ -77,6 +77,7 @@ func TestCrash(t *testing.T) {
 			l.apply("web-1")
 			l.settle("web-1", ready)
 			l.only()
+			t.Log(faultRow("NetBox makes an address: "+string(k), 1, l.netbox.FaultsMet()[k]))
 		})
 	}
 }
@@ -222,6 +223,7 @@ func TestTroublesHeal(t *testing.T) {
 			if n := len(l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")); n != 1 {
 				t.Errorf("%d records", n)
 			}
+			t.Log(faultRow("NetBox heals: "+name, 1, 1))
 		})
 	}
 }

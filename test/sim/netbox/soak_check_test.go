@@ -2,6 +2,7 @@ package netbox_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -84,12 +85,12 @@ func (k *soak) settle() {
 }
 
 // story tells what NetBox was asked about markers that only one side has.
-func (k *soak) story(want, got map[string]string) {
+func (k *soak) story(requests []netbox.Request, want, got map[string]string) {
 	for marker := range got {
 		if _, ok := want[marker]; ok {
 			continue
 		}
-		for _, r := range k.netbox.Requests() {
+		for _, r := range requests {
 			query, _ := url.QueryUnescape(r.Query)
 			if strings.Contains(r.Body+query, marker) {
 				k.t.Logf("%s %s %s?%s → %d %s", r.At.Format(time.StampMicro), r.Method, r.Path, query, r.Status, r.Fault)
@@ -101,7 +102,7 @@ func (k *soak) story(want, got map[string]string) {
 // check compares what is in NetBox with what is in the API.
 func (k *soak) check(strangers map[int64]netbox.Address) {
 	k.t.Helper()
-	list := &v1alpha1.NetBoxIPAddressList{}
+	requests, list := k.netbox.Requests(), &v1alpha1.NetBoxIPAddressList{}
 	if err := k.kube.List(k.t.Context(), list); err != nil {
 		k.t.Fatal(err)
 	}
@@ -127,12 +128,12 @@ func (k *soak) check(strangers map[int64]netbox.Address) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		k.t.Errorf("addresses by marker (-resources +records):\n%s", diff)
-		k.story(want, got)
+		k.story(requests, want, got)
 	}
 	if diff := cmp.Diff(strangers, theirs, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		k.t.Errorf("what strangers have (-before +after):\n%s", diff)
 	}
-	for _, r := range k.netbox.Requests() {
+	for _, r := range requests {
 		id, err := strconv.ParseInt(strings.Trim(strings.TrimPrefix(r.Path, "/api/ipam/ip-addresses/"), "/"), 10, 64)
 		if _, stranger := strangers[id]; err == nil && stranger && r.Writes() {
 			k.t.Errorf("%s %s: that is a stranger's", r.Method, r.Path)
@@ -143,5 +144,45 @@ func (k *soak) check(strangers map[int64]netbox.Address) {
 	}
 	if k.kept != len(list.Items) || k.released < 2000 || k.netbox.Made("provider") < 2000 {
 		k.t.Errorf("%d resources of %d that were to stay, %d released", len(list.Items), k.kept, k.released)
+	}
+}
+
+// checkMet holds that it was a bad world: a soak that is faster, or a table whose rows nobody meets, proves less.
+func (k *soak) checkMet() {
+	k.t.Helper()
+	late, kills := 0, 0
+	for _, r := range k.netbox.Requests() {
+		if r.Fault == netbox.FaultDelay && r.Method == http.MethodPost && r.Status == http.StatusCreated {
+			late++
+		}
+	}
+	met := k.chaos.counts(k.netbox)
+	for words, n := range met {
+		if strings.HasPrefix(words, killedAt) {
+			kills += n
+		}
+	}
+	least := map[string]int{"a second provider at once": 1, "API server: timeout before the effect": 50, "API server: timeout after the effect": 50}
+	for _, m := range mishaps() {
+		least[m.words] = 10
+	}
+	for _, at := range []string{
+		"API get", "API update.before", "API update.after", "API status.before", "API status.after", "netbox-after-post",
+		"netboxipaddress.create.before", "netboxipaddress.create.after", "netboxipaddress.delete.before", "netboxipaddress.delete.after",
+	} {
+		least[killedAt+at] = 1
+	}
+	for words, n := range least {
+		if met[words] < n {
+			k.t.Errorf("%q was met %d times, want %d at least", words, met[words], n)
+		}
+	}
+	for words, n := range map[string][2]int{
+		"kills": {kills, 150}, "lives that waited for what may come": {k.parked, 200}, "records that came late": {late, 20},
+		"lives that ended by one of two providers": {k.shared, 300},
+	} {
+		if n[0] < n[1] {
+			k.t.Errorf("%s: %d, want %d at least", words, n[0], n[1])
+		}
 	}
 }

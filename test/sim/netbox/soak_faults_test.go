@@ -1,7 +1,6 @@
 package netbox_test
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -95,19 +94,30 @@ func (c *chaos) inject(s *netbox.Server, elsewhere string) (remove func()) {
 	})
 }
 
-// table says how often each mishap was injected and met.
-func (c *chaos) table(s *netbox.Server) string {
+// counts are how often each mishap was met.
+func (c *chaos) counts(s *netbox.Server) map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	met := s.FaultsMet()
 	for _, m := range mishaps() {
 		c.met[m.words] = met[m.kind]
 	}
+	return maps.Clone(c.met)
+}
+
+// table says how often each mishap was injected and met.
+func (c *chaos) table(s *netbox.Server) string {
+	met := c.counts(s)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %-48s | %8s | %8s |\n| %s | %s: | %s: |\n", "fault of the NetBox soak", "injected", "met", strings.Repeat("-", 48), strings.Repeat("-", 7), strings.Repeat("-", 7))
-	rows := slices.SortedFunc(maps.Keys(c.injected), cmp.Compare)
-	for _, words := range rows {
-		fmt.Fprintf(&b, "| %-48s | %8d | %8d |\n", words, c.injected[words], c.met[words])
+	for _, words := range slices.Sorted(maps.Keys(c.injected)) {
+		b.WriteString(faultRow("NetBox soak: "+words, c.injected[words], met[words]))
 	}
 	return b.String()
+}
+
+// faultRow is a row of the table that "make test" shows at its end: what went wrong, how often it was made to, and how often it was met.
+func faultRow(words string, injected, met int) string {
+	return fmt.Sprintf("\n| %s | %d | %d |", words, injected, met)
 }

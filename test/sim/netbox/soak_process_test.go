@@ -23,9 +23,11 @@ import (
 
 const (
 	// killChance is that of a kill at any one point between two steps of the provider.
-	killChance = 0.006
+	killChance = 0.009
 	// apiChance is that of the API server failing one write, before or after its effect.
 	apiChance = 0.01
+	// killedAt is before the point in the table.
+	killedAt = "killed at "
 )
 
 // A process is one life of the provider: what it remembers goes with it.
@@ -49,7 +51,7 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: time.Second + 4*soakTimeout, // times in annotations are whole seconds
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: soakOutstanding,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
@@ -63,7 +65,7 @@ func (k *soak) newProcess() *process {
 // steps fail.
 func (p *process) killed(at string) bool {
 	if !p.dead.Load() && p.chaos.chance(killChance) && p.dead.CompareAndSwap(false, true) {
-		p.chaos.happens("killed at " + at)
+		p.chaos.happens(killedAt + at)
 		p.end()
 	}
 	return p.dead.Load()

@@ -138,6 +138,7 @@ func TestBadSources(t *testing.T) {
 			if l.netbox.Writes() != before {
 				t.Error("NetBox was written to")
 			}
+			t.Log(faultRow("bad input, sources and addresses: "+name, 1, 1))
 		})
 	}
 }
