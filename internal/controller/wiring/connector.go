@@ -21,7 +21,7 @@ func paced[T resource.ModernManaged](k Kind[T], o Options, p *pace) managed.Type
 			return nil, err //nolint:wrapcheck // The managed reconciler says that connecting failed.
 		}
 		stays := func(ctx context.Context) error { return o.KindStays(ctx, k.GVK) }
-		return &external[T]{TypedExternalClient: c, pace: p, fail: o.Fail, stays: stays, name: strings.ToLower(k.GVK.Kind)}, nil
+		return &external[T]{TypedExternalClient: c, pace: p, fail: o.Fail, stays: stays, kind: k.GVK.Kind, name: strings.ToLower(k.GVK.Kind)}, nil
 	})
 }
 
@@ -32,13 +32,15 @@ type external[T resource.ModernManaged] struct {
 	pace  *pace
 	fail  func(name string)
 	stays func(ctx context.Context) error
-	name  string
+	// kind, and name, which is the kind in failpoints.
+	kind, name string
 }
 
 // Observe the external thing.
 func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
 	e.pace.expect(mg.GetUID(), writeNone)
 	o, err := e.TypedExternalClient.Observe(ctx, mg)
+	e.pace.observed(e.kind, found(o, err))
 	if err == nil {
 		e.pace.expect(mg.GetUID(), upcomingOf(mg, o))
 	}

@@ -47,6 +47,8 @@ type pace struct {
 	// retries is the controller's back-off. What failed before a thing was created, or waited for before it was deleted, says nothing
 	// about what comes then: the managed reconciler looks again by a retry, which would be as late as after the last failure.
 	retries workqueue.TypedRateLimiter[reconcile.Request]
+	// observed counts what looks find, by kind.
+	observed func(kind, found string)
 
 	mu    sync.Mutex
 	looks map[types.UID]look
@@ -62,7 +64,7 @@ type pace struct {
 
 func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
 	return &pace{
-		retries: retries, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
+		retries: retries, observed: func(string, string) {}, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
 		was: map[types.UID]client.Object{}, versions: map[types.UID]string{},
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -118,7 +119,13 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := watchConfig(mgr, o, k, object, newList, b); err != nil {
 		return err
 	}
-	r := NewReconciler(mgr, o, k, options.RateLimiter)
+	observations, err := newObservations(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	p := newPace(options.RateLimiter)
+	p.observed = func(kind, found string) { observations.WithLabelValues(kind, found).Inc() }
+	r := newReconciler(mgr, o, k, p)
 	if err := b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter)); err != nil {
 		return fmt.Errorf("cannot build controller %q: %w", name, err)
 	}
@@ -127,7 +134,10 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 
 // NewReconciler is the managed reconciler of a kind. Setup puts it behind a queue whose back-off retries is.
 func NewReconciler[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], retries workqueue.TypedRateLimiter[reconcile.Request]) *managed.Reconciler {
-	p := newPace(retries)
+	return newReconciler(mgr, o, k, newPace(retries))
+}
+
+func newReconciler[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], p *pace) *managed.Reconciler {
 	made := func(o client.Object) bool {
 		mg, ok := o.(T)
 		return ok && k.Made != nil && k.Made(mg)
