@@ -20,8 +20,11 @@ import (
 
 func main() {
 	only := flag.String("only", "", "measure only the figures whose name matches this regular expression")
+	st := calm{}
+	flag.IntVar(&st.addresses, "addresses", steadyAddresses, "of netbox_restart_requests: fewer are a first look, not what is promised")
+	flag.DurationVar(&st.poll, "poll", steadyPoll, "of netbox_restart_requests: a shorter one likewise")
 	flag.Parse()
-	if err := run(*only); err != nil {
+	if err := run(*only, st); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -30,7 +33,7 @@ func main() {
 // A figure is one thing that is measured.
 type figure struct {
 	name, unit string
-	// limit that the figure must stay below, or reach where atLeast is set.
+	// limit that the figure must not exceed, or reach where atLeast is set.
 	limit   float64
 	atLeast bool
 }
@@ -45,7 +48,7 @@ type bench struct {
 	measure  func(context.Context, *lab.Lab) (map[string]float64, error)
 }
 
-func benches() []bench {
+func benches(st calm) []bench {
 	return []bench{
 		{
 			figures: []figure{{name: "claim_to_dhcp_ready", unit: "s", limit: 3}}, measure: alone("claim_to_dhcp_ready", claimToDHCPReady),
@@ -65,16 +68,19 @@ func benches() []bench {
 				{name: figureFair, unit: "s", limit: 3}, {name: figureRelease, unit: "s", limit: 20},
 			},
 			measure: allocations,
-			what: fmt.Sprintf("%d NetBoxIPAddresses from one /20, applied at once, until all are Ready, and until all are gone; meanwhile %d others, one on another prefix and "+
-				"ten among ten with a tenant that isn't there; bare POSTs at once before; the emulator takes %s a request, %s of them under its one lock to make one", manyAddresses, fairOnes, latency, hold),
+			what: fmt.Sprintf("%d NetBoxIPAddresses from one /20, applied at once, until all are Ready, and until all are gone; meanwhile %d others on another prefix, one and "+
+				"ten among ten with a tenant that isn't there; bare POSTs at once before; records and resources compared after each; the emulator takes %s a request, %s of them "+
+				"under its one lock to make one", manyAddresses, fairOnes, latency, hold),
 		},
 		{
 			figures: []figure{
-				{name: figureRestart, unit: "requests", limit: 21}, {name: figureSteady, unit: "requests per object and poll", limit: 0.01},
+				{name: figureRestart, unit: "requests", limit: 20}, {name: figureSteady, unit: "requests per object and poll", limit: 0.01},
 				{name: figureRSS, unit: "MB", limit: 200}, {name: figureCPU, unit: "cores", limit: 0.05},
 			},
-			measure: steady, provider: []string{"--poll=" + poll.String()},
-			what: fmt.Sprintf("%d NetBoxIPAddresses that are as they should be, poll %s: the provider started again until all were looked at, then for %s", steadyAddresses, poll, watched),
+			measure: st.measure, provider: []string{"--poll=" + st.poll.String(), "--debug=false"},
+			what: fmt.Sprintf("%d NetBoxIPAddresses that are as they should be, but for %d that a person changes while the provider is down, poll %s: the provider started again until "+
+				"all were looked at, with what it asks for beside those few; then until all were looked at once more by themselves, which is a whole poll: its requests, and its time "+
+				"as part of one poll; the emulator takes %s a request", st.addresses, changed, st.poll, latency),
 		},
 	}
 }
@@ -87,7 +93,7 @@ func alone(name string, measure func(context.Context, *lab.Lab) (float64, error)
 	}
 }
 
-func run(only string) error {
+func run(only string, st calm) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("cannot understand -only: %w", err)
@@ -96,7 +102,7 @@ func run(only string) error {
 	defer cancel()
 	var errs []error
 	ran := 0
-	for _, b := range benches() {
+	for _, b := range benches(st) {
 		if !slices.ContainsFunc(b.figures, func(f figure) bool { return match.MatchString(f.name) }) {
 			continue
 		}
@@ -143,8 +149,8 @@ func (f figure) judge(value float64) error {
 	switch {
 	case f.atLeast && value < f.limit:
 		return fmt.Errorf("%s is %.4g %s, which is below %g", f.name, value, f.unit, f.limit)
-	case !f.atLeast && value >= f.limit:
-		return fmt.Errorf("%s is %.4g %s, which is not below %g", f.name, value, f.unit, f.limit)
+	case !f.atLeast && value > f.limit:
+		return fmt.Errorf("%s is %.4g %s, which is above %g", f.name, value, f.unit, f.limit)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -33,6 +32,10 @@ const (
 	hold             = 10 * time.Millisecond
 	// fairOnes are the good ones that come meanwhile; as many bad ones come with all but one of them.
 	fairOnes = 11
+	// nobody is the tenant that the bad ones ask for.
+	nobody = "nobody"
+	// The prefixes of the thousand, of those that come meanwhile, and of bare POSTs.
+	manyFrom, fairFrom, bareFrom = "10.88.0.0/20", "10.89.0.0/24", "10.90.0.0/20"
 	// addressTimeout is how long all may take, on a busy machine.
 	addressTimeout = 10 * time.Minute
 )
@@ -83,7 +86,7 @@ spec:
 
 // allocations measures how fast addresses come and go, and who waits for whom.
 func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
-	s, err := slowNetBox(ctx, l, netbox.Options{Latency: latency, Hold: hold}, "10.88.0.0/20", "10.89.0.0/24", "10.90.0.0/20")
+	s, err := slowNetBox(ctx, l, netbox.Options{Latency: latency, Hold: hold}, manyFrom, fairFrom, bareFrom)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +96,14 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 		return nil, err
 	}
 	// The first makes the marker's field, as an installation does once.
-	if err := comesToBe(ctx, l, "first", 1, "10.89.0.0/24"); err != nil {
+	if err := comesToBe(ctx, l, "first", 1, fairFrom); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	g, gctx := errgroup.WithContext(ctx)
-	var fair time.Duration
-	var last time.Time
+	var fair, fairLast, last time.Time
 	g.Go(func() error {
-		if err := create(gctx, l, addresses("many", manyAddresses, "10.88.0.0/20", "")); err != nil {
+		if err := create(gctx, l, addresses("many", manyAddresses, manyFrom, "")); err != nil {
 			return err
 		}
 		var err error
@@ -110,25 +112,40 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 	})
 	g.Go(func() error {
 		var err error
-		fair, err = fairly(gctx, l)
+		fair, fairLast, err = fairly(gctx, l)
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	took := last.Sub(began)
-	if err := noneTwice(s); err != nil {
-		return nil, err
+	if !fairLast.Before(last) {
+		return nil, errors.New("those that were to come meanwhile came after the thousand: nobody had to wait for anybody")
+	}
+	if err := errors.Join(refused(ctx, l, "bad", fairOnes-1), accounted(ctx, l, s, "first", "many", "fair")); err != nil {
+		return nil, fmt.Errorf("after all were made: %w", err)
 	}
 	began = time.Now()
 	if err := release(ctx, l, "many"); err != nil {
 		return nil, err
 	}
 	released := time.Since(began)
+	if err := accounted(ctx, l, s, "first", "fair"); err != nil {
+		return nil, fmt.Errorf("after the thousand were released: %w", err)
+	}
 	return map[string]float64{
 		figureAlloc: took.Seconds(), figureRatio: manyAddresses / took.Seconds() / ceiling,
-		figureFair: fair.Seconds(), figureRelease: released.Seconds(),
+		figureFair: fairLast.Sub(fair).Seconds(), figureRelease: released.Seconds(),
 	}, nil
+}
+
+// accounted holds that the records are those of the resources of these names, and the bare ones.
+func accounted(ctx context.Context, l *lab.Lab, s *netbox.Server, names ...string) error {
+	want, err := given(ctx, l, names...)
+	if err != nil {
+		return err
+	}
+	return leaks(s.Addresses(), want, bare, bareFrom)
 }
 
 // barePosts returns how many allocations a second NetBox does for a client that does nothing else.
@@ -161,18 +178,20 @@ func barePosts(ctx context.Context, s *netbox.Server, prefix int64) (float64, er
 	return bare / time.Since(began).Seconds(), err
 }
 
-// fairly is how long those wait that come while a thousand are made: one on another prefix, and ten among ten that can't be made.
-func fairly(ctx context.Context, l *lab.Lab) (time.Duration, error) {
+// fairly is when those come that come while a thousand are made, and when the last of them is Ready: one, and ten among ten that can't be
+// made. All ask for a prefix of their own: on that of the thousand they would stand in one line with these, as one namespace's for one
+// place do.
+func fairly(ctx context.Context, l *lab.Lab) (began, last time.Time, err error) {
 	if err := pass(ctx, 3*time.Second); err != nil { // The thousand are to be under way.
-		return 0, err
+		return began, last, err
 	}
-	began := time.Now()
-	if err := create(ctx, l, addresses("bad", fairOnes-1, "10.89.0.0/24", ", tenant: {slug: nobody}")+
-		addresses("fair", fairOnes, "10.89.0.0/24", "")); err != nil {
-		return 0, err
+	began = time.Now()
+	if err := create(ctx, l, addresses("bad", fairOnes-1, fairFrom, ", tenant: {slug: "+nobody+"}")+
+		addresses("fair", fairOnes, fairFrom, "")); err != nil {
+		return began, last, err
 	}
-	last, err := ready(ctx, l, "fair", fairOnes)
-	return last.Sub(began), err
+	last, err = ready(ctx, l, "fair", fairOnes)
+	return began, last, err
 }
 
 func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string) error {
@@ -252,23 +271,4 @@ func release(ctx context.Context, l *lab.Lab, name string) error {
 		}
 		return err
 	})
-}
-
-// noneTwice holds that no address and no marker is there twice.
-func noneTwice(s *netbox.Server) error {
-	seen := map[netip.Addr]int64{}
-	markers := map[any]int64{}
-	var errs []error
-	for _, a := range s.Addresses() {
-		if other, twice := seen[a.Address.Addr()]; twice {
-			errs = append(errs, fmt.Errorf("records number %d and %d are both %s", other, a.ID, a.Address))
-		}
-		seen[a.Address.Addr()] = a.ID
-		m := a.CustomFields["crossplane_claim"]
-		if other, twice := markers[m]; twice && m != nil {
-			errs = append(errs, fmt.Errorf("records number %d and %d both carry %v", other, a.ID, m))
-		}
-		markers[m] = a.ID
-	}
-	return errors.Join(errs...)
 }

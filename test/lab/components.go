@@ -119,10 +119,15 @@ func (l *Lab) startProvider(ctx context.Context) error {
 	}
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	l.providerHealth = "http://" + address
+	if port, err = l.ports.Next(); err != nil {
+		return err
+	}
+	metrics := "127.0.0.1:" + strconv.Itoa(port)
+	l.ProviderMetrics = "http://" + metrics + "/metrics"
 	l.providerCommand = proc.Command{
 		Name: ProviderName,
 		Path: filepath.Join(l.bin, "provider"),
-		Args: append(providerArgs(address), l.opts.ProviderArgs...),
+		Args: append(providerArgs(address, metrics), l.opts.ProviderArgs...),
 		Env:  append([]string{"KUBECONFIG=" + kubeconfig, "POD_NAMESPACE=" + local.CrossplaneNamespace}, l.opts.ProviderEnv...),
 		Log:  filepath.Join(l.LogDir(), ProviderName+".log"),
 	}
@@ -130,8 +135,8 @@ func (l *Lab) startProvider(ctx context.Context) error {
 	return err
 }
 
-func providerArgs(health string) []string {
-	return []string{"--debug", "--health-probe-bind-address=" + health, "--metrics-bind-address=0", "--allow-loopback-targets"}
+func providerArgs(health, metrics string) []string {
+	return []string{"--debug", "--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics, "--allow-loopback-targets"}
 }
 
 // FailProvider starts the provider anew so that it dies, as by kill -9, at a failpoint. Whoever asks for that waits for

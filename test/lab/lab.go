@@ -50,6 +50,8 @@ type Lab struct {
 	// Provider, Function and Bootds are the components. They can be killed and started again.
 	Provider, Function *proc.Process
 	Bootds             []*Bootd
+	// ProviderMetrics is where the provider serves its metrics, also after it was started anew.
+	ProviderMetrics string
 	// Firmware is what bootd gives machines to load first.
 	Firmware Firmware
 

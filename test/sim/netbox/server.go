@@ -26,13 +26,14 @@ type Options struct {
 
 // A Server is one NetBox. It is an http.Handler, safe for concurrent use; Start serves it on loopback.
 type Server struct {
-	traits traits
-	now    func() time.Time
+	traits     traits
+	now        func() time.Time
+	allocation sync.Mutex
+
+	mu sync.Mutex // guards everything below: NetBox, too, allocates under one lock
 	// latency of a request, and hold, which is the part of it under allocation.
 	latency, hold time.Duration
-	allocation    sync.Mutex
 
-	mu       sync.Mutex // guards everything below: NetBox, too, allocates under one lock
 	state    state
 	requests []Request
 	faults   []*Fault
@@ -138,15 +139,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res.write(w, r, s.traits)
 }
 
+// Slow makes requests take as long as Options.Latency and Hold say, from now on.
+func (s *Server) Slow(latency, hold time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latency, s.hold = latency, hold
+}
+
 // takeTime takes the time of a request, and the lock of one that makes an address, until release.
 func (s *Server) takeTime(r *http.Request) (release func()) {
+	s.mu.Lock()
+	latency, hold := s.latency, s.hold
+	s.mu.Unlock()
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/available-ips/") && !strings.HasSuffix(r.URL.Path, "/ip-addresses/") {
-		time.Sleep(s.latency)
+		time.Sleep(latency)
 		return func() {}
 	}
-	time.Sleep(s.latency - s.hold)
+	time.Sleep(latency - hold)
 	s.allocation.Lock()
-	time.Sleep(s.hold)
+	time.Sleep(hold)
 	return s.allocation.Unlock
 }
 
