@@ -181,7 +181,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 
 func (d *daemon) http(port uint16) *httpboot.Server {
 	return httpboot.New(httpboot.Options{
-		State: d.state, Keys: d.keys, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Data: d.source.Data,
+		State: d.state, Keys: d.keys, Ready: d.source.Ready, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Data: d.source.Data,
 		Firmware: func(name string) ([]byte, bool) {
 			f, ok := d.files.Find(name)
 			return f.Data, ok

@@ -58,7 +58,7 @@ func (s *Server) callbacks() map[string]callbackFunc {
 func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc) {
 	c, ok := s.caller(r, boot.TokenBoot)
 	if !ok || !c.fits() {
-		forbidden(w)
+		s.unknown(w)
 		return
 	}
 	heard, err := decode(http.MaxBytesReader(w, r.Body, maxBody))

@@ -16,7 +16,7 @@ type caller struct {
 	session *boot.Session
 }
 
-// caller reads a token. Who has none that's good gets 403 and no word why.
+// caller reads a token. Who has none that's good is told no word why.
 func (s *Server) caller(r *http.Request, kind boot.TokenKind) (caller, bool) {
 	st := s.o.State()
 	if st == nil {
@@ -99,6 +99,20 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	if !errors.Is(err, errPace) { // Who asks too often doesn't fill the log as well.
 		s.o.Logger.Info("a machine must wait", "error", err.Error())
 	}
+	tryAgain(w)
+}
+
+// unknown answers a token that is of no boot that's known. A bootd that has just started doesn't know them all, and a machine
+// that is in the middle of an install would take a refusal for the end of it.
+func (s *Server) unknown(w http.ResponseWriter) {
+	if !s.o.Ready() {
+		tryAgain(w)
+		return
+	}
+	forbidden(w)
+}
+
+func tryAgain(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "2")
 	http.Error(w, "try again", http.StatusServiceUnavailable)
 }

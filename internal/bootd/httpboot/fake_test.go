@@ -105,6 +105,7 @@ type rig struct {
 	dataErr  error
 	synced   bool
 	stateNil bool
+	starting bool
 	now      time.Time
 	key      []byte
 	decided  []boot.Decision
@@ -154,7 +155,7 @@ func (r *rig) options() Options {
 			}
 			return boot.NewState(nil, []boot.Plan{r.plan}, []boot.Session{r.session})
 		},
-		Keys: func() [][]byte { return [][]byte{r.key} }, Synced: func(*boot.Plan) bool { return r.synced },
+		Keys: func() [][]byte { return [][]byte{r.key} }, Ready: func() bool { return !r.starting }, Synced: func(*boot.Plan) bool { return r.synced },
 		Sessions: &r.sessions, Artifacts: &r.files,
 		Data:     func(context.Context, string) (map[string][]byte, error) { return r.data, r.dataErr },
 		Firmware: func(name string) ([]byte, bool) { return []byte("ipxe"), name == "snponly.efi" },

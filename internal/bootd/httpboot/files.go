@@ -24,7 +24,7 @@ const filePatience = 20 * time.Second
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.caller(r, boot.TokenBoot)
 	if !ok || !c.fits() {
-		forbidden(w)
+		s.unknown(w)
 		return
 	}
 	a, kernel, ok := find(c.plan, ipxe.DigestOf(r.PathValue("digest")))
@@ -89,7 +89,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool) {
 	c, ok := s.caller(r, boot.TokenBoot)
 	if !ok || !c.fits() {
-		forbidden(w)
+		s.unknown(w)
 		return c, false
 	}
 	if c.plan.Mode != boot.ModeLive && !c.owns() && r.Method != http.MethodHead {
@@ -101,7 +101,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool)
 	p := s.granted.plan(c.claims.Entry, c.plan, c.planDigest())
 	if p == nil {
 		s.o.Logger.Warn("an install gets nothing more: its plan was changed since it began", "entry", c.plan.Entry.String())
-		forbidden(w)
+		s.unknown(w)
 		return c, false
 	}
 	c.plan = p

@@ -132,3 +132,35 @@ func TestEditedMeanwhile(t *testing.T) {
 		t.Errorf("user data of a later edit: %d %q", got.status, got.body)
 	}
 }
+
+// TestStarting holds that a bootd which hasn't read everything yet refuses no boot for what it doesn't know: a machine that is in the
+// middle of an install, and retries a callback at once, would stop there.
+func TestStarting(t *testing.T) {
+	unknown := map[string]struct {
+		reason string
+		change func(*rig)
+	}{
+		"Nothing":   {reason: "nothing is known yet", change: func(r *rig) { r.stateNil = true }},
+		"Entry":     {reason: "what an earlier life wrote down is from before this entry", change: func(r *rig) { r.plan.EntryUID = "other" }},
+		"Grant":     {reason: "or from before its grant", change: func(r *rig) { r.session.Grant = nil }},
+		"OtherPlan": {reason: "or from before its profile was edited", change: func(r *rig) { owned(r); r.session.Consumed.PlanDigest = "sha256:later" }},
+	}
+	for name, tc := range unknown {
+		t.Run(name, func(t *testing.T) {
+			for starting, want := range map[bool]int{true: http.StatusServiceUnavailable, false: http.StatusForbidden} {
+				r := newRig(t, tc.change)
+				r.starting = starting
+				token := r.bootToken()
+				for _, x := range [][2]string{{http.MethodPost, "begin"}, {http.MethodGet, "image"}, {http.MethodGet, "files/sha256-aaaa"}} {
+					if name == "OtherPlan" && x[1] != "image" {
+						continue // Of what it owns, only what its plan names was changed.
+					}
+					got := r.do(x[0], "/v1/boot/"+token+"/"+x[1], "")
+					if got.status != want || (got.header.Get("Retry-After") != "") != starting {
+						t.Errorf("%s: %s while starting is %t: %d, Retry-After %q; want %d", tc.reason, x[1], starting, got.status, got.header.Get("Retry-After"), want)
+					}
+				}
+			}
+		})
+	}
+}

@@ -48,6 +48,8 @@ type Options struct {
 	State func() *boot.State
 	// Keys of tokens, the current one first.
 	Keys func() [][]byte
+	// Ready says whether everything was read once. Before that, what isn't known may be there all the same.
+	Ready func() bool
 	// Synced says whether a plan's session was compared with the logs of all live bootds.
 	Synced    func(*boot.Plan) bool
 	Sessions  Sessions
