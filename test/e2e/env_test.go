@@ -72,11 +72,10 @@ type env struct {
 func labOf(t *testing.T) *lab.Lab {
 	t.Helper()
 	p := calm
-	if strings.HasPrefix(t.Name(), alone) {
-		p = rough
-	}
-	if strings.HasPrefix(t.Name(), doomed) {
-		p = last
+	for begins, its := range map[string]*place{killed: deadly, alone: rough, doomed: last} {
+		if strings.HasPrefix(t.Name(), begins) {
+			p = its
+		}
 	}
 	l, err := p.up()
 	if err != nil {

@@ -17,9 +17,14 @@ import (
 // startTimeout covers a first build of Kubernetes and Crossplane on a slow machine.
 const startTimeout = 45 * time.Minute
 
-// calm is the lab of the cases that leave it as they found it, beside each other; rough is that of the cases of TestAlone, and last
-// that of a case after which there's none. Each starts with its first case.
-var calm, rough, last = &place{name: "calm"}, &place{name: "rough"}, &place{name: "last"}
+// calm is the lab of the cases that leave it as they found it, beside each other; deadly is that of the cases of TestKilled, rough
+// that of TestAlone's, and last that of a case after which there's none. Each starts with its first case.
+var (
+	calm   = &place{name: "calm"}
+	deadly = &place{name: "deadly"}
+	rough  = &place{name: "rough"}
+	last   = &place{name: "last"}
+)
 
 // interrupted ends when somebody interrupts the run.
 var interrupted = context.Background()
@@ -58,7 +63,7 @@ func run(m *testing.M) int {
 }
 
 func stopAll(well bool) {
-	for _, p := range []*place{calm, rough, last} {
+	for _, p := range []*place{calm, deadly, rough, last} {
 		p.stop(well)
 	}
 }
