@@ -240,6 +240,7 @@ func reconcilerOptions[T resource.ModernManaged](mgr ctrl.Manager, o Options, k 
 		managed.WithInitializers(),
 		managed.WithTypedExternalConnector(paced(k, o, p)),
 		managed.WithFinalizer(p.finalizer(mgr.GetClient())),
+		managed.WithReferenceResolver(references(mgr.GetClient())),
 		managed.WithDeterministicExternalName(k.DeterministicExternalName),
 		managed.WithTimeout(timeout),
 		managed.WithPollInterval(o.PollInterval),
