@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func (e adoptError) words(in inputs) (reason xpv2.ConditionReason, message strin
 func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
 	p := mg.Spec.ForProvider
 	ours := e.whose(ip) == ownerReleased && e.retired(ip)
-	fixed := p.Adopt == v1alpha1.AdoptIfUnowned && p.Address == ip.Address.String()
+	fixed := p.Adopt == v1alpha1.AdoptIfUnowned && spells(p.Address, ip.Address)
 	if !ip.Unmarked(e.inputs.field) || (!ours && !fixed && p.Adopt != v1alpha1.AdoptExternalName) {
 		return ownerError{ip.ID, e.whose(ip)}
 	}
@@ -90,8 +91,10 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 // adoptable says what keeps a record from becoming ours. The policies of the namespace hold for what is there as for what is made: a
 // number isn't a way around them, and of what they don't allow nothing is told.
 func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
-	if err := e.mayHave(ip, p.DNSName); err != nil {
-		return err
+	for _, name := range []string{ip.DNSName, p.DNSName} { // The one that it has may be another tenant's, whatever spec says.
+		if err := e.mayHave(ip, name); err != nil {
+			return err
+		}
 	}
 	n, noted := parseNote(ip.Marker(e.inputs.note))
 	switch {
@@ -99,7 +102,7 @@ func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPA
 		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
 	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
 		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
-	case p.Address != "" && p.Address != ip.Address.String():
+	case p.Address != "" && !spells(p.Address, ip.Address):
 		return adoptError{ip.ID, fmt.Sprintf("is of address %q", ip.Address), fmt.Sprintf("correct spec.forProvider.address, which is %q, or the record in NetBox", p.Address)}
 	case p.Address != "" && p.VRF != nil && !vrfRef(p.VRF).Matches(ip.VRF):
 		return adoptError{ip.ID, "is in another VRF than spec.forProvider.vrf", "correct that, or the record in NetBox"}
@@ -107,6 +110,12 @@ func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPA
 		return adoptError{ip.ID, fmt.Sprintf("is assigned to %s", ip.Assigned), "unassign it in NetBox, or correct spec.forProvider.assignTo"}
 	}
 	return nil
+}
+
+// spells says whether a text is an address with its mask, in whichever form: 2001:DB8::5/64 is 2001:db8::5/64.
+func spells(text string, a netip.Prefix) bool {
+	p, err := netip.ParsePrefix(text)
+	return err == nil && p == a
 }
 
 // mayHave says whether the policies leave a record that is there already to the namespace: its address, its name, and its tenant, which

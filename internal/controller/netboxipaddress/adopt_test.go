@@ -42,6 +42,8 @@ func withNote(text string) func(*netbox.IPAddress) {
 func TestAdopt(t *testing.T) {
 	const at, later = "10.77.0.40/24", " 1970-01-01T01:16:40Z"
 	policy := []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/24"}, Tenant: "a"}}
+	zone := []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/24"}, DNSZones: []string{"a.example"}}}
+	inZone := func(name string) func(*netbox.IPAddress) { return func(ip *netbox.IPAddress) { ip.DNSName = name } }
 	cases := map[string]struct {
 		reason  string
 		mg      []edit
@@ -66,6 +68,12 @@ func TestAdopt(t *testing.T) {
 		"ByNameNotAllowed": {reason: "a number is no way around the policies", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, "10.78.0.9/24")}, policy: policy, want: "NotAllowed", text: "record 9 of NetBox is not allowed"},
 		"ByNameTenant":     {reason: "nor to another tenant's", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at, func(ip *netbox.IPAddress) { ip.Tenant = "b" })}, policy: policy, want: "NotAllowed"},
 		"ByNameOwnTenant":  {reason: "its own it may have", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at)}, policy: policy, number: 9, writes: []string{"Adopt"}},
+		"ByNameOtherZone":  {reason: "nor a name of another's zone, whatever spec calls it", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at, inZone("db.b.example"))}, policy: zone, want: "NotAllowed", text: "record 9 of NetBox is not allowed"},
+		"ByNameRenamed":    {reason: "also where spec would give it one of its own", mg: []edit{named("9"), adopts("ExternalName"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = "db.a.example" })}, records: []netbox.IPAddress{bare(9, at, inZone("db.b.example"))}, policy: zone, want: "NotAllowed", text: "record 9 of NetBox is not allowed"},
+		"ByNameOwnZone":    {reason: "a name of its own zone it may have", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at, inZone("db.a.example"))}, policy: zone, number: 9, writes: []string{"Adopt"}},
+		"FixedOtherZone":   {reason: "by its address neither", mg: []edit{adopts("IfUnowned"), fixedAt(at)}, records: []netbox.IPAddress{bare(9, at, inZone("db.b.example"))}, policy: zone, want: "NotAllowed", text: "record 9 of NetBox is not allowed"},
+		"FixedUpper":       {reason: "an address is one in whichever form it's written", mg: []edit{adopts("IfUnowned"), fixedAt("2001:DB8::0:5/64")}, records: []netbox.IPAddress{bare(9, "2001:db8::5/64")}, fake: func(f *fakeNetBox) { f.prefixes = append(f.prefixes, inPrefix(3, "2001:db8::/64")) }, number: 9, writes: []string{"Adopt"}},
+		"FixedUpperNamed":  {reason: "also by its number", mg: []edit{named("9"), adopts("IfUnowned"), fixedAt("2001:DB8::0:5/64")}, records: []netbox.IPAddress{bare(9, "2001:db8::5/64")}, number: 9, writes: []string{"Adopt"}},
 		"ByNameElsewhere":  {reason: "it has a record of its own", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at), record(6, "10.77.0.6/24", ours)}, want: "Conflict", text: "which is record 6"},
 		"ByNameNoCreate":   {reason: "policies that let nothing be made", mg: []edit{named("9"), adopts("ExternalName"), managedBy(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)}, records: []netbox.IPAddress{bare(9, at)}, want: "NotFound", text: "add Create there"},
 		"FirstField":       {reason: "the field first", mg: []edit{named("9"), adopts("ExternalName")}, records: []netbox.IPAddress{bare(9, at)}, fake: func(f *fakeNetBox) { f.field = netbox.FieldMissing }, number: 9, writes: []string{"CreateMarkerField", "Adopt"}},
