@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type IPAddress struct {
 	CustomFields map[string]any
 	// Assigned is what it's assigned to; nil for nothing.
 	Assigned *Place
-	// URL is the API's own address of the record, as this NetBox writes it.
+	// URL is the page of the record that a person can open, as this NetBox writes it.
 	URL string
 	// LastUpdated is NetBox's text: it changes with every PATCH, even an empty one.
 	LastUpdated string
@@ -178,6 +179,7 @@ func decodeIPAddress(b []byte) (IPAddress, error) {
 	var w struct {
 		ID           id     `json:"id"`
 		URL          text   `json:"url"`
+		Page         text   `json:"display_url"`
 		Address      text   `json:"address"`
 		VRF          ref    `json:"vrf"`
 		Tenant       ref    `json:"tenant"`
@@ -201,12 +203,16 @@ func decodeIPAddress(b []byte) (IPAddress, error) {
 		return IPAddress{}, errors.New("address has no id or no address")
 	}
 	return IPAddress{
-		ID: int64(w.ID), URL: string(w.URL), Address: a, VRF: w.VRF.vrf(), Tenant: string(w.Tenant.Slug),
+		ID: int64(w.ID), URL: cmp.Or(string(w.Page), pageOf(w.URL)), Address: a, VRF: w.VRF.vrf(), Tenant: string(w.Tenant.Slug),
 		Status: string(w.Status), Role: string(w.Role), DNSName: string(w.DNSName),
 		Description: string(w.Description), Comments: string(w.Comments), Tags: w.Tags.slugs(), CustomFields: w.CustomFields,
 		Assigned: w.Object.place(string(w.ObjectType), int64(w.ObjectID)), LastUpdated: string(w.LastUpdated),
 	}, nil
 }
+
+// pageOf is the page for people of what the API has at a URL. Nested objects have but that one, and all versions' pages differ from it in
+// the same way (display_url).
+func pageOf(url text) string { return strings.Replace(string(url), "/api/ipam/", "/ipam/", 1) }
 
 // decodeVRF fails where there is no id.
 func decodeVRF(b []byte) (VRF, error) {

@@ -27,6 +27,8 @@ func TestDecodeIPAddressIsLenient(t *testing.T) {
 		"NewStatus":   {"a status that go-netbox doesn't know", `{"id":7,"address":"10.0.0.1/24","status":{"value":"beamed","label":"Gebeamt"}}`, with(func(i *IPAddress) { i.Status = "beamed" }), false},
 		"BareVRF":     {"a VRF as a number", `{"id":7,"address":"10.0.0.1/24","vrf":3}`, with(func(i *IPAddress) { i.VRF = &VRF{ID: 3} }), false},
 		"ObjectMark":  {"a marker that isn't a text is no marker", `{"id":7,"address":"10.0.0.1/24","custom_fields":{"m":{"value":"x"}}}`, with(func(i *IPAddress) { i.CustomFields = map[string]any{"m": map[string]any{"value": "x"}} }), false},
+		"Page":        {"a person opens its page", `{"id":7,"address":"10.0.0.1/24","url":"https://n/sub/api/ipam/ip-addresses/7/","display_url":"https://n/sub/ipam/ip-addresses/7/"}`, with(func(i *IPAddress) { i.URL = "https://n/sub/ipam/ip-addresses/7/" }), false},
+		"NoPage":      {"also where it isn't said", `{"id":7,"address":"10.0.0.1/24","url":"https://n/sub/api/ipam/ip-addresses/7/"}`, with(func(i *IPAddress) { i.URL = "https://n/sub/ipam/ip-addresses/7/" }), false},
 		"IPv6":        {"IPv6", `{"id":7,"address":"2001:db8::1/64"}`, with(func(i *IPAddress) { i.Address = netip.MustParsePrefix("2001:db8::1/64") }), false},
 		"NoID":        {"no identity", `{"address":"10.0.0.1/24"}`, IPAddress{}, true},
 		"NegativeID":  {"no identity", `{"id":-7,"address":"10.0.0.1/24"}`, IPAddress{}, true},

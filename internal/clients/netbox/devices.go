@@ -52,7 +52,8 @@ type Holder struct {
 
 // A Seated is the address in a seat.
 type Seated struct {
-	ID           int64
+	ID int64
+	// URL is the address's page for people.
 	Address, URL string
 }
 
@@ -257,7 +258,7 @@ func decodeHolder(kind HolderKind, b []byte) (Holder, error) {
 			if address == "" {
 				address = string(s.Display)
 			}
-			h.Seated[seat] = Seated{ID: int64(s.ID), Address: address, URL: string(s.URL)}
+			h.Seated[seat] = Seated{ID: int64(s.ID), Address: address, URL: pageOf(s.URL)}
 		}
 	}
 	return h, nil
