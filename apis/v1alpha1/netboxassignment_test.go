@@ -3,12 +3,15 @@ package v1alpha1_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -34,6 +37,7 @@ func TestResolveReferences(t *testing.T) {
 	hosts := []client.Object{
 		selectable("infra", "a", "r1", "team-b", ""), selectable("infra", "b", "r1", "team-a", ""), selectable("infra", "c", "r1", "team-a", "x"),
 		selectable("team-a", "a", "r1", "", ""), selectable("other", "z", "r2", "team-a", ""),
+		selectable("team-a", "x", "r3", "", ""), selectable("zeta", "y", "r3", "team-a", ""),
 	}
 	cases := map[string]struct {
 		reason   string
@@ -45,6 +49,8 @@ func TestResolveReferences(t *testing.T) {
 		"None":       {"nothing to resolve", nil, nil, nil, false},
 		"First":      {"the first that the namespace may name", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r1"}}, nil, &ref{Name: "b", Namespace: "infra"}, false},
 		"Namespace":  {"in a namespace", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r1"}, Namespace: "team-a"}, nil, &ref{Name: "a", Namespace: "team-a"}, false},
+		"Claimed":    {"before its own ones, which policies may not leave to it", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r3"}}, nil, &ref{Name: "y", Namespace: "zeta"}, false},
+		"Own":        {"which it may name, too", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r3"}, Namespace: "team-a"}, nil, &ref{Name: "x", Namespace: "team-a"}, false},
 		"Controller": {"of the same controller", &xpv2.NamespacedSelector{MatchControllerRef: new(true)}, nil, &ref{Name: "c", Namespace: "infra"}, false},
 		"Kept":       {"what was chosen stays", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r1"}}, &ref{Name: "gone"}, &ref{Name: "gone"}, false},
 		"Always":     {"unless it's always asked anew", &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r2"}, Policy: always}, &ref{Name: "b", Namespace: "infra"}, &ref{Name: "z", Namespace: "other"}, false},
@@ -69,12 +75,35 @@ func TestResolveReferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnresolved holds what is said where hosts can't even be looked for.
+func TestUnresolved(t *testing.T) {
 	errBoom := errors.New("boom")
-	mg := &v1alpha1.NetBoxIPAddress{}
-	mg.Spec.ForProvider.AssignTo = &v1alpha1.Assignment{HostSelector: &xpv2.NamespacedSelector{}}
-	broken := interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return errBoom }}
-	if err := mg.ResolveReferences(t.Context(), hostsOf(broken)); !errors.Is(err, errBoom) {
-		t.Errorf("what can't be read: %v", err)
+	rack := &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r1"}}
+	for name, tc := range map[string]struct {
+		reason   string
+		selector *xpv2.NamespacedSelector
+		err      error
+		ready    xpv2.ConditionReason
+		text     string
+	}{
+		"Broken": {"what can't be read is no answer", rack, errBoom, "", "boom"},
+		"NoKind": {"somebody who runs NetBox alone", rack, &apimeta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "RedfishHost"}}, v1alpha1.ReasonNotFound, "name the device in assignTo.device"},
+		"All":    {"a selector that says nothing would choose any", &xpv2.NamespacedSelector{MatchControllerRef: new(false)}, nil, v1alpha1.ReasonInvalid, "set its matchLabels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1"}}
+			mg.Spec.ForProvider.AssignTo = &v1alpha1.Assignment{HostSelector: tc.selector}
+			broken := interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return tc.err }}
+			err := mg.ResolveReferences(t.Context(), hostsOf(broken, selectable("team-a", "a", "r1", "", "")))
+			if err == nil || !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, tc.text)
+			}
+			if got := mg.GetCondition(xpv2.TypeReady).Reason; got != tc.ready {
+				t.Errorf("%s: Ready says %q, want %q", tc.reason, got, tc.ready)
+			}
+		})
 	}
 }
 

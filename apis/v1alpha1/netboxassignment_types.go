@@ -61,6 +61,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(has(self.device)?1:0)+(has(self.virtualMachine)?1:0)+((has(self.hostRef)||has(self.hostSelector))?1:0) == 1 || (!has(self.device) && !has(self.virtualMachine) && !has(self.hostRef) && !has(self.hostSelector) && has(self.interface) && has(self.interface.mac))",message="exactly one of device, virtualMachine and hostRef (or hostSelector) must be set; only an interface.mac may stand alone"
 // +kubebuilder:validation:XValidation:rule="has(self.interface) || has(self.hostRef) || has(self.hostSelector)",message="interface must be set; only with hostRef or hostSelector it's found by the host's MAC addresses",fieldPath=".interface"
 // +kubebuilder:validation:XValidation:rule="!has(self.virtualMachine) || self.use != 'OutOfBand'",message="a virtual machine has no out-of-band address; use Primary or Additional",fieldPath=".use"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostSelector) || (has(self.hostSelector.matchLabels) && size(self.hostSelector.matchLabels) > 0) || (has(self.hostSelector.matchControllerRef) && self.hostSelector.matchControllerRef) || (has(self.hostSelector.namespace) && size(self.hostSelector.namespace) > 0)",message="hostSelector must say something: matchLabels, matchControllerRef or namespace",fieldPath=".hostSelector"
 type Assignment struct {
 	// Device that has the interface.
 	// +optional
@@ -73,10 +74,11 @@ type Assignment struct {
 	// +optional
 	HostRef *xpv2.NamespacedReference `json:"hostRef,omitempty"`
 	// HostSelector chooses such a RedfishHost by its labels, where hostRef doesn't name one yet: the first one by its namespace
-	// and name.
+	// and name, of those that are bound to a HostClaim of this namespace, else of its own ones.
 	// +optional
 	HostSelector *xpv2.NamespacedSelector `json:"hostSelector,omitempty"`
-	// Interface to assign to. Where it's absent, beside hostRef, the one that has a MAC address of the host.
+	// Interface to assign to. Where it's absent, beside hostRef, the one that has a MAC address of the host: one of its spec, else one
+	// that its BMC calls permanent, else any. Where several have, say which.
 	// +optional
 	Interface *NetBoxInterface `json:"interface,omitempty"`
 	// Use of the address on its device: Primary (its primary address of that family), OutOfBand (its out-of-band address), or

@@ -32,6 +32,7 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.vrf)",message="vrf goes with address; a source has its own, such as from[].prefix.vrf",fieldPath=".vrf"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.duplicates)",message="duplicates goes with address; an address that is allocated is nobody else's",fieldPath=".duplicates"
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicates) || self.duplicates != 'SharedRole' || (has(self.role) && self.role in ['anycast', 'vip', 'vrrp', 'hsrp', 'glbp', 'carp'])",message="duplicates: SharedRole needs a role that addresses share: anycast, vip, vrrp, hsrp, glbp or carp",fieldPath=".duplicates"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.assignTo) || !isCIDR(self.address) || !(cidr(self.address) == cidr(self.address).masked()) || cidr(self.address).prefixLength() >= (cidr(self.address).ip().family() == 4 ? 31 : 127)",message="a network address can't be assigned, as NetBox puts it on no interface: ask for another one, or for this one alone, with mask /32 or /128",fieldPath=".address"
 type NetBoxIPAddressParameters struct {
 	// From lists sources; the first that can serve wins. Those that couldn't, and why, are in status.atProvider.sources.
 	// +optional
@@ -42,6 +43,7 @@ type NetBoxIPAddressParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
+	// +kubebuilder:validation:XValidation:rule="!self.endsWith('/0')",message="address needs the mask of its network, such as 10.77.0.40/24: NetBox takes none with /0"
 	Address string `json:"address,omitempty"`
 	// VRF of a fixed address. Where absent, it's that of the prefix that holds the address, which may be in one table alone.
 	// +optional
@@ -131,7 +133,7 @@ type NetBoxIPAddressObservation struct {
 	// ID in NetBox.
 	// +optional
 	ID int64 `json:"id,omitempty"`
-	// URL of the record.
+	// URL of the record's page in NetBox, for a person to open.
 	// +optional
 	URL string `json:"url,omitempty"`
 	// Address with its mask, such as 10.77.0.11/24.

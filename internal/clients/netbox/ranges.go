@@ -13,6 +13,16 @@ func (c *Client) GetRange(ctx context.Context, number int64) (Parent, error) {
 	return c.getParent(ctx, Parent{Kind: ParentRange, ID: number}, decodeRange)
 }
 
+// RangesAround returns the IP ranges that hold an address, in one table: that of a VRF, or the global one where vrf is nil.
+func (c *Client) RangesAround(ctx context.Context, a netip.Addr, vrf *VRF) ([]Parent, error) {
+	k := call{
+		op: "find the ranges that hold address", subject: a.String(), method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
+		query: url.Values{"contains": {a.String()}},
+	}
+	all, err := listAll(ctx, c, k, decodeRange)
+	return slices.DeleteFunc(all, func(p Parent) bool { return !p.Contains(a) || vrfNumber(p.VRF) != vrfNumber(vrf) }), err
+}
+
 // FindRange returns the one IP range that begins with an address, given with its mask, in this table or in any. None is KindNotFound,
 // several are KindAmbiguous. One that was found is remembered for a minute.
 func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Parent, error) {

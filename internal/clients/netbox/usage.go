@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 )
 
@@ -52,19 +53,45 @@ func (c *Client) Usage(ctx context.Context, p Parent) (Usage, error) {
 
 // listFree counts the addresses that NetBox offers, up to a thousand.
 func (c *Client) listFree(ctx context.Context, p Parent) (int64, error) {
+	free, _, err := c.offers(ctx, p, mostShown)
+	return int64(len(free)), err
+}
+
+// NextFree is the address that NetBox would give next, with the parent's mask. None is KindFull.
+func (c *Client) NextFree(ctx context.Context, p Parent) (netip.Prefix, error) {
+	free, k, err := c.offers(ctx, p, 1)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	if len(free) == 0 {
+		return netip.Prefix{}, k.failed(KindFull, "no address of it is free", nil)
+	}
+	var w struct {
+		Address text `json:"address"`
+	}
+	_ = json.Unmarshal(free[0], &w) // What isn't an object has no address.
+	a, err := netip.ParsePrefix(string(w.Address))
+	if err != nil || !p.Contains(a.Addr()) {
+		return netip.Prefix{}, k.failed(KindUnexpected, "its answer has no address of it", err)
+	}
+	return a, nil
+}
+
+// offers are the first addresses that NetBox would give.
+func (c *Client) offers(ctx context.Context, p Parent, most int) ([]json.RawMessage, call, error) {
 	k := call{
 		op: fmt.Sprintf("look for free addresses in %s", p.Kind), subject: p.CIDR(), method: http.MethodGet,
-		path: p.path("available-ips/"), want: http.StatusOK, query: url.Values{"limit": {fmt.Sprint(mostShown)}},
+		path: p.path("available-ips/"), want: http.StatusOK, query: url.Values{"limit": {fmt.Sprint(most)}},
 	}
 	a, err := c.do(ctx, k)
 	if err != nil {
-		return 0, err
+		return nil, k, err
 	}
 	var free []json.RawMessage // a plain list, not a page (300)
 	if err := json.Unmarshal(a.body, &free); err != nil || free == nil {
-		return 0, k.failed(KindUnexpected, "its answer isn't a list", err)
+		return nil, k, k.failed(KindUnexpected, "its answer isn't a list", err)
 	}
-	return int64(len(free)), nil
+	return free, k, nil
 }
 
 // countIn counts the records in a prefix, in its own table.

@@ -3,11 +3,8 @@ package netboxipaddress
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"strings"
 	"time"
-
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -52,7 +49,7 @@ func (e *external) next(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, age t
 		}
 		return e.leave(ctx, nil)
 	}
-	if err := e.mayAssign(w); err != nil {
+	if err := e.mayAssign(w, e.record.Address); err != nil {
 		return step{}, err
 	}
 	in, holder, err := e.inPlace(ctx, w, was, age)
@@ -107,7 +104,13 @@ func (e *external) target(ctx context.Context, w *wish) (*netbox.Place, *netbox.
 		}
 		holder = &h
 	}
-	i, err := e.netbox.FindInterface(ctx, holder, w.iface)
+	i, err := e.netbox.FindInterface(ctx, holder, w.likely())
+	if netbox.IsNotFound(err) && len(w.macs) > 0 {
+		i, err = e.netbox.FindInterface(ctx, holder, w.iface)
+	}
+	if netbox.IsAmbiguous(err) && w.searched {
+		err = hostError{v1alpha1.ReasonAmbiguous, fmt.Sprintf("RedfishHost %q, which assignTo names, has several interfaces in NetBox (%v): say which in assignTo.interface", w.host, err)}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,28 +124,22 @@ func (e *external) foresee(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (*
 	if w == nil || err != nil {
 		return nil, err
 	}
-	if err := e.mayAssign(w); err != nil {
-		return nil, err
+	if e.plan.address.IsValid() {
+		if err := e.mayAssign(w, e.plan.address); err != nil {
+			return nil, err
+		}
 	}
 	target, holder, err := e.target(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	if holder != nil && e.network().IsValid() {
-		if seat := seatOf(w.use, e.network().Addr()); seat != "" && holder.Seated[seat].ID != 0 {
-			return nil, seatTakenError{seat, *holder}
-		}
-	}
-	return target, nil
+	return target, e.vacant(mg, w, holder)
 }
 
-// request says what a new record is to be. It's made on its interface where it's sure that the policies allow that, wherever the address
-// will be from.
+// request says what a new record is to be: on its interface from the beginning. That this is allowed was seen of each source.
 func (e *external) request(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy) netbox.Request {
 	r := requestOf(p, policy, e.us.marker())
-	if e.grant.all || e.network().IsValid() {
-		r.Assigned = e.place
-	}
+	r.Assigned = e.place
 	return r
 }
 
@@ -176,56 +173,6 @@ func (e *external) leave(ctx context.Context, target *netbox.Place) (step, error
 	return s, nil
 }
 
-// seatStep is what is to be done about the seats of an address's holder, once it's in place. What the resource took before for
-// another use is given back; whatever else the seats hold is left alone.
-func seatStep(ip netbox.IPAddress, h *netbox.Holder, use v1alpha1.AddressUse, was *v1alpha1.AssignmentObservation) (step, error) {
-	s := step{target: ip.Assigned}
-	if h == nil {
-		return s, nil
-	}
-	s.kind, s.holder = h.Kind, h.ID
-	seat := seatOf(use, ip.Address.Addr())
-	if was != nil && sameHolder(was, *h) {
-		if old := seatOf(was.Use, ip.Address.Addr()); old != "" && old != seat && h.Seated[old].ID == ip.ID {
-			s.seat = old
-			return s, nil
-		}
-	}
-	switch {
-	case seat == "" || h.Seated[seat].ID == ip.ID:
-	case h.Kind == netbox.VirtualMachine && seat == netbox.SeatOutOfBand:
-		return s, malformedError{"assignTo.use: a virtual machine has no out-of-band address; use Primary or Additional"}
-	case h.Seated[seat].ID != 0:
-		return s, seatTakenError{seat, *h}
-	default:
-		s.seat, s.take = seat, true
-	}
-	return s, nil
-}
-
-// seatOf is the seat for a use and a family; "" for none.
-func seatOf(use v1alpha1.AddressUse, a netip.Addr) netbox.Seat {
-	switch {
-	case use == v1alpha1.UseOutOfBand:
-		return netbox.SeatOutOfBand
-	case use != v1alpha1.UsePrimary:
-		return ""
-	case a.Is6():
-		return netbox.SeatPrimary6
-	}
-	return netbox.SeatPrimary4
-}
-
-// sit does what a step says about a seat.
-func (e *external) sit(ctx context.Context, s step) error {
-	from, to := e.record.ID, int64(0)
-	if s.take {
-		from, to = 0, e.record.ID
-	}
-	_, err := e.netbox.Seat(ctx, s.kind, s.holder, s.seat, from, to)
-	return err
-}
-
 // assignedTo says whether a place is the one that this resource has assigned its address to.
 func assignedTo(was *v1alpha1.AssignmentObservation, at *netbox.Place) bool {
 	if at == nil || was.Interface.ID != at.ID {
@@ -253,24 +200,4 @@ func assigned(at netbox.Place, use v1alpha1.AddressUse) *v1alpha1.AssignmentObse
 		o.Device = holder
 	}
 	return o
-}
-
-// A seatTakenError says that a seat is another address's. It's never taken over, be that a person's or one of ours: two resources
-// that want it would take it from each other for ever, and a machine is reached by what it holds.
-type seatTakenError struct {
-	seat   netbox.Seat
-	holder netbox.Holder
-}
-
-func (e seatTakenError) Error() string {
-	return fmt.Sprintf("%s of %s %q is another address", e.seat, e.holder.Kind, e.holder.Name)
-}
-
-func (e seatTakenError) words(inputs) (reason xpv2.ConditionReason, message string) {
-	what := map[netbox.Seat]string{
-		netbox.SeatPrimary4: "primary IPv4 address", netbox.SeatPrimary6: "primary IPv6 address", netbox.SeatOutOfBand: "out-of-band address",
-	}[e.seat]
-	by := e.holder.Seated[e.seat]
-	return v1alpha1.ReasonConflict, fmt.Sprintf("the %s of %s %q in NetBox is %s already (%s), and isn't taken from it: clear it there, or set assignTo.use to Additional; it is tried again",
-		what, e.holder.Kind, e.holder.Name, by.Address, by.URL)
 }

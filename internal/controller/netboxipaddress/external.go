@@ -40,8 +40,9 @@ type external struct {
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
-	// place is the interface that a record to be made is for.
-	place *netbox.Place
+	// place is the interface that a record to be made is for, and wished what spec says of it; nil where it says nothing.
+	place  *netbox.Place
+	wished *wish
 	// dnsName that spec asks for.
 	dnsName string
 }
@@ -208,7 +209,7 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 	if !ok {
 		return netbox.Patch{}, e.notAllowed(e.record.Address, p.DNSName)
 	}
-	return diff(p, policy, e.inputs.field, e.us.marker(), *e.record), nil
+	return diff(p, policy, e.inputs.field, e.us.marker(), *e.record), e.reserved(p)
 }
 
 // Create makes the record: one POST with the marker in it.

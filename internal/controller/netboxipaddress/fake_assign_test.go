@@ -51,13 +51,21 @@ func (f *fakeNetBox) FindInterface(_ context.Context, h *netbox.Holder, r netbox
 	if err := f.call("FindInterface"); err != nil {
 		return netbox.Interface{}, err
 	}
+	var found []netbox.Interface
 	for _, i := range f.rack.interfaces {
 		if h != nil && (i.Kind != h.Kind || i.Holder != h.ID) {
 			continue
 		}
 		if (r.ID != 0 && i.ID == r.ID) || (r.Name != "" && i.Name == r.Name) || i.HasMAC(r.MACs...) {
-			return i, nil
+			found = append(found, i)
 		}
+	}
+	switch len(found) {
+	case 0:
+	case 1:
+		return found[0], nil
+	default:
+		return netbox.Interface{}, kind(netbox.KindAmbiguous)
 	}
 	return netbox.Interface{}, &netbox.Error{Kind: netbox.KindNotFound, Op: "find the interface", Subject: r.String()}
 }

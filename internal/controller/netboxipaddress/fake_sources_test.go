@@ -67,6 +67,25 @@ func (f *fakeNetBox) Usage(_ context.Context, p netbox.Parent) (netbox.Usage, er
 	return u, f.call("Usage")
 }
 
+// NextFree is what Allocate would give.
+func (f *fakeNetBox) NextFree(_ context.Context, p netbox.Parent) (netip.Prefix, error) {
+	a := p.Prefix.Addr()
+	if p.Kind == netbox.ParentRange {
+		a = p.First
+	} else if !p.Pool {
+		a = a.Next()
+	}
+	for range f.records {
+		a = a.Next()
+	}
+	return netip.PrefixFrom(a, p.Prefix.Bits()), f.call("NextFree")
+}
+
+// RangesAround are of all tables: which one is meant is the client's to know.
+func (f *fakeNetBox) RangesAround(_ context.Context, a netip.Addr, _ *netbox.VRF) ([]netbox.Parent, error) {
+	return slices.DeleteFunc(slices.Clone(f.ranges), func(p netbox.Parent) bool { return !p.Contains(a) }), f.call("RangesAround")
+}
+
 func inPrefix(id int64, cidr string) netbox.Parent {
 	return netbox.Parent{Kind: netbox.ParentPrefix, ID: id, Prefix: netip.MustParsePrefix(cidr), Status: "active"}
 }

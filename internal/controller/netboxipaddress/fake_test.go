@@ -100,8 +100,11 @@ func (f *fakeNetBox) Allocate(_ context.Context, p netbox.Parent, r netbox.Reque
 		return netbox.IPAddress{}, kind(netbox.KindFull)
 	}
 	a, bits := p.Prefix.Addr().Next(), p.Prefix.Bits()
-	if p.Kind == netbox.ParentRange {
+	switch {
+	case p.Kind == netbox.ParentRange:
 		a = p.First
+	case p.Pool:
+		a = p.Prefix.Addr()
 	}
 	if f.masks && r.PrefixLength != 0 {
 		bits = r.PrefixLength
@@ -129,6 +132,9 @@ func (f *fakeNetBox) add(a netip.Prefix, vrf *netbox.VRF, r netbox.Request, call
 		if ip.Marker(testField) == r.Marker {
 			return netbox.IPAddress{}, kind(netbox.KindMarkerTaken)
 		}
+	}
+	if r.Assigned != nil && edgeOf(a) != "" {
+		return netbox.IPAddress{}, kind(netbox.KindMarkerTaken)
 	}
 	ip := record(int64(100+len(f.records)), a.String(), r.Marker)
 	ip.VRF, ip.Status, ip.DNSName, ip.Tenant, ip.Assigned = vrf, r.Status, r.DNSName, r.Tenant, r.Assigned
@@ -189,6 +195,13 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 		return netbox.IPAddress{}, kind(netbox.KindNotFound)
 	}
 	r := &f.records[i]
+	at := r.Address
+	if p.Address != nil {
+		at = netip.MustParsePrefix(*p.Address)
+	}
+	if p.Assigned != nil && p.Assigned.ID != 0 && edgeOf(at) != "" {
+		return netbox.IPAddress{}, kind(netbox.KindMarkerTaken)
+	}
 	if err := f.reassign(r, p.Assigned); err != nil {
 		return netbox.IPAddress{}, err
 	}
@@ -336,8 +349,13 @@ func hosts() []client.Object {
 		}
 		return h
 	}
+	two, both := host("infra", "two", "team-a"), host("infra", "both", "team-a")
+	two.Spec.ForProvider.NetBoxDevice = &v1alpha1.NetBoxDevice{Name: "r7-u12"}
+	two.Status.AtProvider.MACs = []v1alpha1.HostMAC{{Address: "52:54:00:00:00:01", Permanent: true}, {Address: "52:54:00:00:00:02", Permanent: true}}
+	both.Spec.ForProvider.NetBoxDevice, both.Spec.ForProvider.MACs = two.Spec.ForProvider.NetBoxDevice, nil
+	both.Status.AtProvider.MACs = two.Status.AtProvider.MACs
 	odd := host("infra", "other", "team-a")
 	odd.Spec.ForProvider.NetBoxDevice = &v1alpha1.NetBoxDevice{Name: "r7-u12"}
 	odd.Status.AtProvider.Identity.Serial = "XYZ"
-	return []client.Object{host("infra", "r7-u12", "team-a"), host("team-a", "r7-u13", "team-a"), host("infra", "r7-u13", "team-b"), host("team-a", "own", ""), odd}
+	return []client.Object{two, both, host("infra", "r7-u12", "team-a"), host("team-a", "r7-u13", "team-a"), host("infra", "r7-u13", "team-b"), host("team-a", "own", ""), odd}
 }

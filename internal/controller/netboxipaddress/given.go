@@ -62,7 +62,7 @@ func (e *external) free(ctx context.Context, p plan, role string, before int64) 
 		switch {
 		case ip.Marker(e.inputs.field) == e.us.marker(), before != 0 && ip.ID > before, shared && sharesRole(role) && sharesRole(ip.Role):
 		default:
-			return takenError{address: p.address.String(), id: ip.ID, by: e.ownerWordsOf(ip), url: ip.URL, shared: shared}
+			return takenError{address: p.address.String(), id: ip.ID, by: e.ownerWordsOf(ip), on: e.placeWordsOf(ip), url: ip.URL, shared: shared}
 		}
 	}
 	return nil
@@ -77,7 +77,30 @@ func (e *external) takenBy(ctx context.Context, cause error) error {
 		t.cause, t.shared = cause, e.plan.duplicates != "" && e.plan.duplicates != v1alpha1.DuplicatesRefuse
 		return t
 	}
-	return takenError{address: e.plan.address.String(), cause: cause} // Hidden from our token, or in a range marked as populated.
+	return takenError{address: e.plan.address.String(), cause: cause, inside: e.populatedAround(ctx, p)}
+}
+
+// populatedAround is the range marked as populated that holds the planned address, as sentences name it; "" where there is none, or the
+// token sees none: NetBox takes no record in it, and says so as it says that an address is taken (423).
+func (e *external) populatedAround(ctx context.Context, p plan) string {
+	found, err := e.netbox.RangesAround(ctx, p.address.Addr(), p.vrf)
+	if err != nil {
+		return ""
+	}
+	for _, r := range found {
+		if r.Populated {
+			return r.String()
+		}
+	}
+	return ""
+}
+
+// placeWordsOf says where a record is assigned; nothing where there are policies, which may hide it.
+func (e *external) placeWordsOf(ip netbox.IPAddress) string {
+	if ip.Assigned == nil || !e.grant.all {
+		return ""
+	}
+	return ip.Assigned.String()
 }
 
 // sharesRole says that NetBox takes several records of one address with such a role.

@@ -52,7 +52,7 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 	case e.holder != "":
 		fmt.Fprintf(&b, ", and %s has the address by now: no other one is taken in its place; free the address there, or delete this resource to give it up", e.holder)
 	case e.restore:
-		b.WriteString(", and NetBox refuses to make it again, since the address was given to a record that its token may not see: free it there, or delete this resource to give it up")
+		b.WriteString(", and NetBox refuses to make it again: the address was given to a record that its token may not see, or is in a range that was marked as populated; free it there, or delete this resource to give it up")
 	default:
 		b.WriteString(", by itself or with the interface or device that had it: a machine may be using the address, so no other one is taken in its place; set spec.forProvider.whenLost: Restore to have it made again, or delete this resource to give it up")
 	}
@@ -130,6 +130,17 @@ func recordWords(t takenError) string {
 		return fmt.Sprintf("record %d", t.id)
 	}
 	return fmt.Sprintf("record %d (%s)", t.id, t.url)
+}
+
+// holderWords name what has the address of a record that is to be made again; "" where it can't be seen.
+func holderWords(t takenError) string {
+	if t.inside != "" {
+		return t.inside + ", which is marked as populated,"
+	}
+	if t.id == 0 {
+		return ""
+	}
+	return recordWords(t)
 }
 
 // tellLost tells a loss once: when Ready is about to say it, and didn't before.

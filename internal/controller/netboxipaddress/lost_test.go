@@ -41,8 +41,9 @@ func TestLoss(t *testing.T) {
 		ready  xpv2.ConditionReason
 		texts  []string
 		writes []string
-		// err is the reason of an error.
-		err xpv2.ConditionReason
+		// err is the reason of an error, and says a part of its text.
+		err  xpv2.ConditionReason
+		says string
 	}{
 		"Hold": {
 			reason: "a person decides", mg: []edit{seen}, ready: v1alpha1.ReasonLost,
@@ -67,6 +68,15 @@ func TestLoss(t *testing.T) {
 			},
 			ready: "Available", err: v1alpha1.ReasonLost, writes: []string{"Create"},
 		},
+		"RestorePopulated": {
+			reason: "or a range around it is full of what NetBox doesn't know", mg: []edit{seen, restore},
+			fake: func(f *fakeNetBox) {
+				f.fail["Create"] = &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
+				f.ranges = []netbox.Parent{inRange(12, "10.77.0.10/24", "10.77.0.50/24")}
+				f.ranges[0].Populated = true
+			},
+			ready: "Available", err: v1alpha1.ReasonLost, says: "which is marked as populated, has the address by now", writes: []string{"Create"},
+		},
 		"RestoreLost": {
 			reason: "made, and the answer is lost", mg: []edit{seen, restore}, fake: func(f *fakeNetBox) { f.lose["Create"] = kind(netbox.KindUnknownOutcome) },
 			ready: "Available", writes: []string{"Create"},
@@ -85,8 +95,8 @@ func TestLoss(t *testing.T) {
 			}
 			h, mg := newHarness(f), newAddress(append([]edit{named("5")}, tc.mg...)...)
 			err := h.look(t, mg)
-			if reasonOf(err) != tc.err {
-				t.Fatalf("%s: %v, want %q", tc.reason, err, tc.err)
+			if reasonOf(err) != tc.err || (err != nil && !strings.Contains(err.Error(), tc.says)) {
+				t.Fatalf("%s: %v, want %q with %q", tc.reason, err, tc.err, tc.says)
 			}
 			c := mg.GetCondition(xpv2.TypeReady)
 			if c.Reason != tc.ready || (c.Status == corev1.ConditionTrue) != (tc.ready == "Available") {
@@ -183,7 +193,7 @@ func TestLostWords(t *testing.T) {
 		},
 		"Hidden": {
 			"who has it can't be seen", lostError{id: 5, address: "10.77.0.11/24", restore: true},
-			`record 5 of address "10.77.0.11/24" was deleted in the NetBox of ClusterProviderConfig "netbox", and NetBox refuses to make it again, since the address was given to a record that its token may not see: free it there, or delete this resource to give it up`,
+			`record 5 of address "10.77.0.11/24" was deleted in the NetBox of ClusterProviderConfig "netbox", and NetBox refuses to make it again: the address was given to a record that its token may not see, or is in a range that was marked as populated; free it there, or delete this resource to give it up`,
 		},
 	}
 	for name, tc := range cases {

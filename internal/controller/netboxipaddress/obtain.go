@@ -42,7 +42,13 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	if why := malformed(p); why != "" {
 		return malformedError{why}
 	}
-	var err error
+	if p.AssignTo != nil && edgeText(p.Address) != "" {
+		return edgeError{address: netip.MustParsePrefix(p.Address)}
+	}
+	err := e.reserved(p)
+	if err != nil {
+		return err
+	}
 	switch {
 	case meta.GetExternalName(mg) != "":
 		e.plan, err = e.gone(ctx, mg)
@@ -52,6 +58,7 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 			err = e.adoptUnowned(ctx, mg)
 		}
 	default:
+		e.wished, _ = e.wish(ctx, mg) // What is wrong with it, foresee says.
 		e.plan.candidates, err = e.candidates(ctx, p)
 	}
 	if err == nil {
@@ -104,9 +111,15 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
-		return netbox.IPAddress{}, e.plan.lost
+		l := e.plan.lost
+		if t := (takenError{}); errors.As(e.takenBy(ctx, err), &t) {
+			l.holder = holderWords(t)
+		}
+		return netbox.IPAddress{}, l
 	case taken(err) && e.plan.address.IsValid():
 		return netbox.IPAddress{}, e.takenBy(ctx, err)
+	case e.plan.adopt == nil && e.place != nil && edgeOf(e.plan.address) != "":
+		return netbox.IPAddress{}, edgeError{address: e.plan.address}
 	}
 	return netbox.IPAddress{}, err
 }
@@ -142,7 +155,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		if c.err != nil {
 			continue
 		}
-		ip, err := e.netbox.Allocate(ctx, c.parent, e.request(p, c.policy))
+		ip, err := e.allocate(ctx, *c, p)
 		switch {
 		case err == nil:
 			s.took(e, c.parent, uid)
@@ -151,7 +164,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		case netbox.IsFull(err):
 			s.full(e, c.parent, uid)
 			c.err = fullError{}
-		case netbox.IsNotFound(err): // It was there a minute ago.
+		case netbox.IsNotFound(err), errors.As(err, new(edgeError)): // It was there a minute ago; or another has an address that may be assigned.
 			c.err = err
 		default:
 			return netbox.IPAddress{}, err

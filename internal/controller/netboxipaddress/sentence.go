@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -154,7 +155,37 @@ func recordTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("cannot %s %q: %s; it is looked at again", e.Op, e.Subject, e.Reason), err}
 	}
 	if len(e.Fields) > 0 {
-		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("NetBox doesn't take what this resource says about %s: correct spec.forProvider; an address may be taken already, a tag or tenant must exist", strings.Join(e.Fields, ", ")), err}
+		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s doesn't take what spec.forProvider says: %s; correct it there, or have it made in NetBox", in.config, fieldWords(e.Fields)), err}
 	}
 	return &trouble{v1alpha1.ReasonInvalid, e.Error(), err}
+}
+
+// fieldWords say of the fields that NetBox refused what spec calls them, and what may be wrong.
+func fieldWords(fields []string) string {
+	words := map[string]string{
+		"address":              "address (another record may have it)",
+		"assigned_object_id":   "assignTo (the interface may be gone)",
+		"assigned_object_type": "assignTo (the interface may be gone)",
+		"custom_fields":        "customFields (each must be there, and of its type)",
+		"comments":             "comments",
+		"description":          "description (it may be too long)",
+		"dns_name":             "dnsName (NetBox takes letters, digits, hyphens, underscores, dots and asterisks)",
+		"prefix_length":        "prefixLength (it can't be shorter than the source's)",
+		"role":                 "role (NetBox has none of that name)",
+		"status":               "status (NetBox has none of that name, or not for this address: slaac is for IPv6 alone)",
+		"tags":                 "tags (each must exist, and be for IP addresses)",
+		"tenant":               "tenant (it must exist)",
+		"vrf":                  "vrf (it must exist)",
+	}
+	var out []string
+	for _, f := range fields {
+		w, ok := words[f]
+		if !ok {
+			w = "what NetBox calls " + f
+		}
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, ", ")
 }

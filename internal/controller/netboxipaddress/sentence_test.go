@@ -94,7 +94,11 @@ func TestSentence(t *testing.T) {
 		},
 		"BadValue": {
 			nb(netbox.KindInvalid, "x", "", 400, "", "tags", "tenant"), v1alpha1.ReasonInvalid,
-			`NetBox doesn't take what this resource says about tags, tenant: correct spec.forProvider; an address may be taken already, a tag or tenant must exist`,
+			`the NetBox of ` + cfg + ` doesn't take what spec.forProvider says: tags (each must exist, and be for IP addresses), tenant (it must exist); correct it there, or have it made in NetBox`,
+		},
+		"BadStatus": {
+			nb(netbox.KindInvalid, "x", "", 400, "", "status", "dns_name", "assigned_object_id", "assigned_object_type", "odd"), v1alpha1.ReasonInvalid,
+			`the NetBox of ` + cfg + ` doesn't take what spec.forProvider says: status (NetBox has none of that name, or not for this address: slaac is for IPv6 alone), dnsName (NetBox takes letters, digits, hyphens, underscores, dots and asterisks), assignTo (the interface may be gone), what NetBox calls odd; correct it there, or have it made in NetBox`,
 		},
 		"BadURL": {
 			nb(netbox.KindInvalid, "use the NetBox URL", "", 0, "it must look like https://netbox.example/"), v1alpha1.ReasonInvalid,
@@ -126,12 +130,20 @@ func TestSentence(t *testing.T) {
 			`the NetBox of ` + cfg + ` accepted a change of customFields and kept something else: a custom field may be missing there, or store another form of the value; correct spec.forProvider, or the field in NetBox; it is tried again after 10 minutes`,
 		},
 		"TakenByOther": {
-			takenError{address: "10.77.0.40/24", by: "another cluster", url: "https://n/9/"}, v1alpha1.ReasonConflict,
-			`address "10.77.0.40/24" is another record's in NetBox (of another cluster: https://n/9/): ask for another address, or have it freed there; it is tried again`,
+			takenError{address: "10.77.0.40/24", id: 9, by: "another cluster", url: "https://n/9/"}, v1alpha1.ReasonConflict,
+			`address "10.77.0.40/24" is another record's in NetBox (record 9 of another cluster: https://n/9/): ask for another address, or have it freed there; it is tried again`,
+		},
+		"TakenAssigned": {
+			takenError{address: "10.77.0.40/24", id: 9, by: "somebody else", on: `interface "eno1" of device "db-1"`}, v1alpha1.ReasonConflict,
+			`address "10.77.0.40/24" is another record's in NetBox (record 9 of somebody else, on interface "eno1" of device "db-1"): ask for another address, or have it freed there; it is tried again`,
+		},
+		"TakenPopulated": {
+			takenError{address: "10.77.0.40/24", inside: `range "10.77.0.30-10.77.0.50/24" of the global table`, cause: boom}, v1alpha1.ReasonConflict,
+			`NetBox doesn't take address "10.77.0.40/24": it is inside range "10.77.0.30-10.77.0.50/24" of the global table, which is marked as populated; ask for another address, or have the mark taken off; it is tried again`,
 		},
 		"TakenHidden": {
 			takenError{address: "10.77.0.40/24", cause: boom}, v1alpha1.ReasonConflict,
-			`address "10.77.0.40/24" is another record's in NetBox: ask for another address, or have it freed there; it is tried again`,
+			`NetBox doesn't take address "10.77.0.40/24": another record has it that the token may not see, or it is inside a range that is marked as populated; ask for another address, or have it freed there; it is tried again`,
 		},
 		"Outside": {
 			outsideError{"10.77.0.40", netbox.VRFRef{Global: true}, &netbox.Error{Elsewhere: `it is inside one of VRF "prod"`}}, v1alpha1.ReasonInvalid,

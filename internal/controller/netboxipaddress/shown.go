@@ -113,10 +113,12 @@ func showServed(mg *v1alpha1.NetBoxIPAddress) {
 
 // Troubles of sources and fixed addresses.
 type (
-	// takenError: the given address is another record's: id is its number where it can be seen, by says whose it is, and url where.
+	// takenError: the given address is another record's: id is its number where it can be seen, by says whose it is, on where it's assigned,
+	// and url where its page is. inside is the range whose mark is what NetBox has against it, where that's so.
 	takenError struct {
-		id               int64
-		address, by, url string
+		id                   int64
+		address, by, on, url string
+		inside               string
 		// shared says that it might be shared by its role.
 		shared bool
 		cause  error
@@ -173,10 +175,19 @@ func (e takenError) words(inputs) (reason xpv2.ConditionReason, message string) 
 }
 
 func (e takenError) sentence() string {
-	where := ""
-	if e.by != "" {
-		where = fmt.Sprintf(" (of %s: %s)", e.by, e.url)
+	switch {
+	case e.inside != "":
+		return fmt.Sprintf("NetBox doesn't take address %q: it is inside %s, which is marked as populated; ask for another address, or have the mark taken off; it is tried again", e.address, e.inside)
+	case e.id == 0:
+		return fmt.Sprintf("NetBox doesn't take address %q: another record has it that the token may not see, or it is inside a range that is marked as populated; ask for another address, or have it freed there; it is tried again", e.address)
 	}
+	where := fmt.Sprintf(" (record %d of %s", e.id, e.by)
+	for _, more := range []struct{ before, text string }{{", on ", e.on}, {": ", e.url}} {
+		if more.text != "" {
+			where += more.before + more.text
+		}
+	}
+	where += ")"
 	how := "ask for another address, or have it freed there"
 	if e.shared {
 		how = "each record of it must have a role that addresses share, such as anycast or vip; " + how

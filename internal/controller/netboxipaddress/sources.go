@@ -120,6 +120,9 @@ func (e *external) judge(s v1alpha1.AddressSource, found []netbox.Parent, p v1al
 		if c.err == nil {
 			c.err = fits(parent, p.PrefixLength)
 		}
+		if c.err == nil && e.wished != nil {
+			c.err = e.mayAssign(e.wished, ends(parent)...)
+		}
 		out = append(out, c)
 	}
 	if hidden > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -29,6 +30,9 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	t, err := e.perform(ctx, mg)
 	if err != nil {
+		if at := e.edgeAssigned(t.patch); at.IsValid() && netbox.IsMarkerTaken(err) {
+			return managed.ExternalUpdate{}, e.trouble(mg, edgeError{address: at})
+		}
 		if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
 			err = ruleError{e.record.ID, err}
 		}
@@ -39,6 +43,18 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		mg.Status.AtProvider.Assigned = nil // It's on its way again: what follows is no drift.
 	}
 	return managed.ExternalUpdate{}, nil
+}
+
+// edgeAssigned is the address that a patch puts on an interface, if it's one that NetBox puts on none.
+func (e *external) edgeAssigned(p netbox.Patch) netip.Prefix {
+	at := e.record.Address
+	if p.Address != nil {
+		at, _ = netip.ParsePrefix(*p.Address) // Our own.
+	}
+	if p.Assigned == nil || p.Assigned.ID == 0 || edgeOf(at) == "" {
+		return netip.Prefix{}
+	}
+	return at
 }
 
 // perform does what is to be done, and returns what was done. A record that somebody changes meanwhile is looked at again, and what is

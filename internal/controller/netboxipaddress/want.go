@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ func malformed(p v1alpha1.NetBoxIPAddressParameters) string {
 		return "exactly one of from and address must be set"
 	case p.Address != "" && !parses(p.Address):
 		return "address must be an address with its mask, such as 10.77.0.40/24"
+	case strings.HasSuffix(p.Address, "/0"):
+		return "address needs the mask of its network: NetBox takes none with /0"
 	}
 	return malformedSources(p)
 }
@@ -107,6 +110,17 @@ func deref(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// reserved says, by an error, that custom fields name one of those that say whose a record is: whoever could write these could have
+// another's record taken for released.
+func (e *external) reserved(p v1alpha1.NetBoxIPAddressParameters) error {
+	for _, name := range []string{e.inputs.field, e.inputs.note} {
+		if _, named := p.CustomFields[name]; named {
+			return malformedError{fmt.Sprintf("customFields names %q, which the provider alone writes: take it out", name)}
+		}
+	}
+	return nil
 }
 
 // valuesOf decodes custom fields; the API server has seen to it that they are JSON.

@@ -30,6 +30,7 @@ func TestMalformed(t *testing.T) {
 		"EmptyRange": {"a range that names nothing", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{}}}}, true},
 		"Neither":    {"nothing to go by", params{}, true},
 		"Both":       {"two things to go by", params{From: from("10.77.0.0/24"), Address: "10.77.0.40/24"}, true},
+		"NoNetwork":  {"no network", params{Address: "10.77.0.40/0"}, true},
 		"NoMask":     {"no mask", params{Address: "10.77.0.40"}, true},
 		"EmptyEntry": {"an entry that names nothing", params{From: []v1alpha1.AddressSource{{}}}, true},
 		"EmptyOne":   {"a prefix that names nothing", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{}}}}, true},

@@ -25,6 +25,20 @@ type wish struct {
 	use    v1alpha1.AddressUse
 	// host that the holder is of, as sentences name it; its serial number where it's known. Both "" where none is named.
 	host, serial string
+	// lent says that the host is another namespace's, and bound to a claim of this one.
+	lent bool
+	// searched says that spec names no interface: it's the one with a MAC address of the host. macs are those to look for first; none
+	// where they are as good as one another.
+	searched bool
+	macs     []string
+}
+
+// likely is the interface to look for first.
+func (w *wish) likely() netbox.InterfaceRef {
+	if len(w.macs) == 0 {
+		return w.iface
+	}
+	return netbox.InterfaceRef{MACs: w.macs}
 }
 
 // wish reads what spec says of the assignment, and the host that it names; nil where it says nothing.
@@ -70,22 +84,42 @@ func (e *external) wishOfHost(ctx context.Context, w *wish, ref *xpv2.Namespaced
 	if err != nil {
 		return err
 	}
-	w.host = h.Namespace + "/" + h.Name
+	w.host, w.lent = h.Namespace+"/"+h.Name, h.Namespace != e.us.namespace && h.BoundTo(e.us.namespace)
 	w.serial = strings.TrimSpace(h.Status.AtProvider.Identity.Serial)
 	w.holder = netbox.HolderRef{Kind: netbox.Device, Name: h.Name}
 	if d := h.Spec.ForProvider.NetBoxDevice; d != nil {
 		w.holder = holderRef(netbox.Device, *d)
 	}
 	if w.iface.ID == 0 && w.iface.Name == "" && len(w.iface.MACs) == 0 {
-		w.iface.MACs = h.Spec.ForProvider.MACs
-		for _, m := range h.Status.AtProvider.MACs {
-			w.iface.MACs = append(slices.Clip(w.iface.MACs), m.Address)
-		}
+		w.searched = true
+		w.iface.MACs, w.macs = macsOf(h)
 		if len(w.iface.MACs) == 0 {
 			return hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo names, has no MAC address yet by which its interface in NetBox is found: set assignTo.interface, or wait until its BMC has told", w.host)}
 		}
 	}
 	return nil
+}
+
+// macsOf are the MAC addresses of a host, and those among them to look for first: what its owner wrote down, else what the BMC calls
+// permanent. A server has more interfaces than the one that it boots from, and NetBox may know them all.
+func macsOf(h *v1alpha1.RedfishHost) (all, first []string) {
+	written := h.Spec.ForProvider.MACs
+	var permanent []string
+	all = slices.Clone(written)
+	for _, m := range h.Status.AtProvider.MACs {
+		all = append(all, m.Address)
+		if m.Permanent {
+			permanent = append(permanent, m.Address)
+		}
+	}
+	first = written
+	if len(first) == 0 {
+		first = permanent
+	}
+	if len(first) == len(all) {
+		first = nil
+	}
+	return all, first
 }
 
 // host reads the RedfishHost that the spec names, if the namespace may name it. Of a host that it may not, it's not even said whether
@@ -98,7 +132,7 @@ func (e *external) host(ctx context.Context, ref *xpv2.NamespacedReference) (*v1
 	h := &v1alpha1.RedfishHost{}
 	err := e.connector.Kube.Get(ctx, key, h)
 	switch {
-	case err == nil && e.mayName(h):
+	case err == nil && h.LentTo(e.us.namespace):
 		return h, nil
 	case apimeta.IsNoMatchError(err):
 		return nil, hostError{v1alpha1.ReasonNotFound, "this cluster has no kind RedfishHost: name the device in assignTo.device"}
@@ -107,16 +141,11 @@ func (e *external) host(ctx context.Context, ref *xpv2.NamespacedReference) (*v1
 	case err != nil && key.Namespace == e.us.namespace:
 		return nil, hostError{v1alpha1.ReasonNotFound, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, doesn't exist: correct the name", key)}
 	}
-	return nil, hostError{v1alpha1.ReasonNotAllowed, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, isn't there, or isn't another namespace's that is bound to a HostClaim of namespace %q: claim it first", key, e.us.namespace)}
+	return nil, e.notLent(key.String())
 }
 
-// mayName says whether the namespace may name the host for its device. With less than all devices left to it, a host of its own doesn't
-// count: whoever makes a host, under whatever name, names a device by that.
-func (e *external) mayName(h *v1alpha1.RedfishHost) bool {
-	if e.grant.scope(e.network(), e.dnsName) == v1alpha1.AssignAll {
-		return h.LentTo(e.us.namespace)
-	}
-	return h.Namespace != e.us.namespace && h.BoundTo(e.us.namespace)
+func (e *external) notLent(host string) error {
+	return hostError{v1alpha1.ReasonNotAllowed, fmt.Sprintf("RedfishHost %q, which assignTo.hostRef names, isn't there, or isn't another namespace's that is bound to a HostClaim of namespace %q: claim it first", host, e.us.namespace)}
 }
 
 // A hostError says what is wrong with the host that an assignment names.
@@ -131,15 +160,15 @@ func (e hostError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	return e.reason, e.message
 }
 
-// scope is the widest that any policy which allows the address leaves to its namespace for assigning.
-func (g grant) scope(network netip.Prefix, dnsName string) v1alpha1.AssignmentScope {
+// scope is the widest that any policy leaves to its namespace for assigning, of those that allow all of the networks.
+func (g grant) scope(dnsName string, networks ...netip.Prefix) v1alpha1.AssignmentScope {
 	if g.all {
 		return v1alpha1.AssignAll
 	}
 	out := v1alpha1.AssignNone
 	for _, p := range g.policies {
 		switch {
-		case !allows(p, network, dnsName):
+		case !inZones(dnsName, p.DNSZones) || !holds(p.Prefixes, networks):
 		case p.AssignTo == v1alpha1.AssignAll:
 			return v1alpha1.AssignAll
 		case p.AssignTo == v1alpha1.AssignOwnHosts:
@@ -149,14 +178,33 @@ func (g grant) scope(network netip.Prefix, dnsName string) v1alpha1.AssignmentSc
 	return out
 }
 
-// mayAssign says, by an error, that the policies don't leave this assignment to the namespace.
-func (e *external) mayAssign(w *wish) error {
-	switch e.grant.scope(e.network(), e.dnsName) {
+// holds says whether one of cidrs has all of the networks; none of them is no restriction.
+func holds(cidrs []string, networks []netip.Prefix) bool {
+	return len(cidrs) == 0 || slices.ContainsFunc(cidrs, func(c string) bool {
+		return !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return !within(n, []string{c}) })
+	})
+}
+
+// ends are what all addresses of a parent lie between.
+func ends(p netbox.Parent) []netip.Prefix {
+	if p.Kind == netbox.ParentPrefix {
+		return []netip.Prefix{p.Prefix}
+	}
+	return []netip.Prefix{netip.PrefixFrom(p.First, p.Prefix.Bits()), netip.PrefixFrom(p.Last, p.Prefix.Bits())}
+}
+
+// mayAssign says, by an error, that the policies don't leave this assignment of the addresses of networks to the namespace. With less than
+// all devices left to it, a host of its own doesn't count: whoever makes a host, under whatever name, names a device by that.
+func (e *external) mayAssign(w *wish, networks ...netip.Prefix) error {
+	switch e.grant.scope(e.dnsName, networks...) {
 	case v1alpha1.AssignAll:
 		return nil
 	case v1alpha1.AssignOwnHosts:
-		if w.host != "" {
-			return nil // Whose the host is, was seen when it was read.
+		switch {
+		case w.lent:
+			return nil
+		case w.host != "":
+			return e.notLent(w.host)
 		}
 		return notAllowedError{what: "assignTo other than by hostRef or hostSelector", namespace: e.us.namespace}
 	case v1alpha1.AssignNone:

@@ -116,7 +116,7 @@ func TestBadSources(t *testing.T) {
 		"outside":     {fixed("192.168.0.1/24", nil), v1alpha1.ReasonInvalid, `address "192.168.0.1" is outside any prefix`},
 		"outside-vrf": {fixed("10.77.1.9/24", prod), v1alpha1.ReasonInvalid, `outside any prefix of VRF "prod" (it is inside one of the global table)`},
 		"ambiguous":   {fixed("10.78.0.9/24", nil), v1alpha1.ReasonAmbiguous, ": name the VRF by its name, rd or id"},
-		"taken":       {fixed("10.77.1.77/24", nil), v1alpha1.ReasonConflict, "another record's in NetBox (of somebody else: http://"},
+		"taken":       {fixed("10.77.1.77/24", nil), v1alpha1.ReasonConflict, "another record's in NetBox (record 1 of somebody else: http://"},
 		"taken-loose": {fixed("10.78.0.77/24", &v1alpha1.VRFSelector{Name: "dup"}), v1alpha1.ReasonConflict, "another record's in NetBox"},
 	}
 	l := newLab(t, "4.6.8")
