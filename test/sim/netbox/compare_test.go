@@ -59,13 +59,12 @@ func header(m map[string]string, key string) string {
 	return ""
 }
 
-// headers are those that matter. An ETag is compared where the record is as old as the recorded one.
+// headers are those that are compared. An ETag is where the record is as old as the recorded one.
 func headers(tr transcript, get func(string) string) map[string]string {
 	out := map[string]string{}
-	for _, k := range []string{"Content-Type", "API-Version", "Allow", "Content-Language", "Location"} {
+	for _, k := range compared() {
 		out[k] = get(k)
 	}
-	out["ETag"] = get("ETag")
 	if tr.Method == http.MethodGet || tr.Method == http.MethodHead || tr.Status >= http.StatusBadRequest {
 		out["ETag"] = regexp.MustCompile(`\d`).ReplaceAllString(get("ETag"), "0")
 	}

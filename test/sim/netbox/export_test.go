@@ -1,5 +1,10 @@
 package netbox
 
+import (
+	"maps"
+	"slices"
+)
+
 // Next is the number that the next record of a kind gets, such as "address". What the recordings don't show took those before.
 func (s *Server) Next(kind string, id int64) {
 	s.mu.Lock()
@@ -40,3 +45,6 @@ func (s *Server) HookBody() map[string]any {
 
 // Signature of a webhook's body.
 func Signature(secret string, body []byte) string { return signature(secret, body) }
+
+// Endpoints are those that are emulated: the first two parts of their paths below /api/.
+func Endpoints() []string { return slices.Sorted(maps.Keys((&exchange{}).handlers())) }
