@@ -58,3 +58,19 @@ func TestSetupNeedsClusterID(t *testing.T) {
 		t.Errorf("markers can't begin with nothing: %v", err)
 	}
 }
+
+// TestMarkersDiffer: two resources have two markers, also where their names say the same one after the other.
+func TestMarkersDiffer(t *testing.T) {
+	seen := map[string]identity{}
+	for _, i := range []identity{
+		{"c1", "team-a", "web", "u"}, {"c1", "team", "-aweb", "u"}, {"c1", "team-aw", "eb", "u"}, {"c1team", "-a", "web", "u"}, {"c1", "team-a", "we", "bu"},
+	} {
+		if other, ok := seen[i.marker()]; ok {
+			t.Errorf("%+v and %+v have one marker, %q", i, other, i.marker())
+		}
+		seen[i.marker()] = i
+		if got, ok := parseMarker(i.marker()); !ok || got != i {
+			t.Errorf("%q reads as %+v", i.marker(), got)
+		}
+	}
+}

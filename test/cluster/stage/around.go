@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -40,6 +41,16 @@ func (s *Stage) NetBox() (*NetBox, error) {
 	n.AddAddress(netbox.Address{Address: netip.PrefixFrom(gateway, segment.Bits()), Status: "active", Description: "the node"})
 	n.Address, err = s.serve(n.Server)
 	return n, err
+}
+
+// Front puts a NetBox behind a proxy too, through which alone it's at https://HOST/PATH/, and returns the proxy's URL.
+func (s *Stage) Front(n *NetBox, host, path string) (f *netbox.Front, proxy string, err error) {
+	if f, err = netbox.NewFront(n.Server, host, path); err != nil {
+		return nil, "", err
+	}
+	s.keep(f)
+	proxy, err = s.serve(f)
+	return f, strings.TrimSuffix(proxy, "/"), err
 }
 
 // Files serves a folder's files to the cluster, and returns the URL of the folder.

@@ -2,6 +2,7 @@ package netbox_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,8 +51,15 @@ type lab struct {
 	outstanding time.Duration
 	// changes of resources that the API server was asked for.
 	changes int
-	// told are the events that the kind's own client emitted.
-	told told
+	// contested is how many of the next changes of resources meet somebody else's.
+	contested int
+	// told are the events that the kind's own client emitted, and warned what was said of provider configs.
+	told   told
+	warned []string
+	// maxAge is how old what is known of a record may be; 0 reads each at each look.
+	maxAge time.Duration
+	// watch are options of connections that are made from now on.
+	watch []netboxclient.Option
 
 	reconciler reconcile.Reconciler
 }
@@ -96,6 +105,10 @@ func newLab(t *testing.T, version string) *lab {
 // change writes, and counts what a real API server would call a change: the fake one makes a new revision of a write that changes
 // nothing, too.
 func (l *lab) change(c client.Client, o client.Object, write func() error) error {
+	if l.contested > 0 {
+		l.contested--
+		return kerrors.NewConflict(schema.GroupResource{Resource: "netboxipaddresses"}, o.GetName(), errors.New("it was changed in between"))
+	}
 	before, after := &v1alpha1.NetBoxIPAddress{}, &v1alpha1.NetBoxIPAddress{}
 	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), before)
 	err := write()
@@ -109,7 +122,7 @@ func (l *lab) change(c client.Client, o client.Object, write func() error) error
 
 // restart is a new process of the provider: nothing is remembered.
 func (l *lab) restart() {
-	pool := netboxclient.NewPool(netboxclient.WithClock(func() time.Time { return l.now }))
+	pool := netboxclient.NewPool(append(l.watch, netboxclient.WithClock(func() time.Time { return l.now }))...)
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
 		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
 		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
@@ -118,13 +131,14 @@ func (l *lab) restart() {
 		},
 		Kube:      l.kube,
 		Recorder:  &l.told,
+		Warn:      func(of config.Identity, message string) { l.warned = append(l.warned, of.Name+": "+message) },
 		ClusterID: clusterID,
 		Failpoint: func(name string) {
 			if name == l.crash {
 				panic(crashed(name))
 			}
 		},
-		Now: func() time.Time { return l.now }, Outstanding: l.outstanding,
+		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, MaxAge: l.maxAge,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
@@ -219,7 +233,13 @@ func (l *lab) apply(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
 // remove begins the deletion of web-1.
 func (l *lab) remove() {
 	l.t.Helper()
-	if err := l.kube.Delete(l.t.Context(), l.get("web-1")); err != nil {
+	l.delete("web-1")
+}
+
+// delete begins the deletion of a resource.
+func (l *lab) delete(name string) {
+	l.t.Helper()
+	if err := l.kube.Delete(l.t.Context(), l.get(name)); err != nil {
 		l.t.Fatal(err)
 	}
 }

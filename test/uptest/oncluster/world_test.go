@@ -41,6 +41,9 @@ type world struct {
 	state, cache string
 
 	netbox *stage.NetBox
+	// front is what is before it where an example has a proxy, whose URL is proxy.
+	front *netbox.Front
+	proxy string
 	// hosts that boot, and idle ones that are but on or off, by name.
 	hosts map[string]*stage.Host
 	idle  map[string]*bmc.Idle
@@ -59,12 +62,18 @@ func (w *world) furnish(ctx context.Context) error {
 	if err := w.seedNetBox(); err != nil {
 		return err
 	}
+	if w.front, w.proxy, err = w.Front(w.netbox, "far.example", "netbox"); err != nil {
+		return err
+	}
 	url, err := w.Files(artifacts)
 	if err != nil {
 		return err
 	}
 	for name, o := range w.files {
 		for _, u := range o {
+			if _, ok, _ := unstructured.NestedString(u.Object, "spec", "netbox", "tls", "caBundle"); ok {
+				_ = unstructured.SetNestedField(u.Object, w.front.CA, "spec", "netbox", "tls", "caBundle") // It was a text.
+			}
 			if u.GetKind() == "RedfishHost" {
 				// Firmware doesn't hear the button that five minutes are given to, and a HostClaim is deleted when its machine has just been switched on.
 				_ = unstructured.SetNestedField(u.Object, "20s", "spec", "forProvider", "powerOff", "grace") // An example that has none yet.
@@ -107,6 +116,8 @@ func (w *world) values(files string, a guest.Artifacts) uptest.Values {
 	return uptest.Values{
 		"https://netbox.example/":                           {Text: w.netbox.Address},
 		"https://tools.example/netbox/":                     {Text: w.netbox.Address},
+		"https://far.example/netbox/":                       {Text: "https://far.example/netbox/"}, // The proxy knows it.
+		"http://proxy.example:3128":                         {Text: w.proxy},
 		"https://images.example/installer/amd64/vmlinuz":    kernel,
 		"https://images.example/installer/amd64/initrd.img": initrd,
 		"https://images.example/debian-12/amd64/disk.raw":   {Text: files + filepath.Base(a.Image.Path), Digest: a.Image.Digest},
