@@ -343,7 +343,7 @@ func TestFindHost(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].Address.Addr() != a || got[0].VRF != nil {
 			t.Errorf("%s: the one of the global table: %+v, %v", v, got, err)
 		}
-		if s.seen[0].Query != "address=10.90.0.5&limit=200&offset=0&vrf_id=null" {
+		if s.seen[0].Query != "address=10.90.0.5&limit=200&offset=0&ordering=id&vrf_id=null" {
 			t.Errorf("%s: query %s", v, s.seen[0].Query)
 		}
 		got, err = c.FindHost(t.Context(), a, &netbox.VRF{ID: 1})

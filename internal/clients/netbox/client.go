@@ -112,6 +112,8 @@ type Client struct {
 	view     *view
 	// parents found lately: prefixes and ranges.
 	parents *memo[parentKey, []Parent]
+	// vrfs found lately, by their name.
+	vrfs *memo[string, []VRF]
 	// holders and interfaces of addresses, seen lately.
 	holders    map[HolderKind]*roster[Holder]
 	interfaces map[HolderKind]*roster[Interface]
@@ -153,6 +155,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
 		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), parents: newMemo[parentKey, []Parent](o.now),
+		vrfs:       newMemo[string, []VRF](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
 		changes:    changeLog{now: o.now},

@@ -123,44 +123,114 @@ func saysSo(got any, want string) bool {
 }
 
 // FindPrefixes returns all prefixes that match, by network, whatever their VRF, then by number. None is KindNotFound, and so is a tag,
-// role, site or tenant that NetBox doesn't have. What was found is remembered for a quarter of one.
+// role, site, tenant, VRF or custom field that NetBox doesn't have; more than mostMatches to look through are KindAmbiguous. What was
+// found is remembered for a quarter of a minute.
 func (c *Client) FindPrefixes(ctx context.Context, f Filter) ([]Parent, error) {
-	return c.findParents(ctx, ParentPrefix, "ipam/prefixes/", f, decodePrefix)
+	return c.findParents(ctx, ParentPrefix, "ipam/prefixes/", prefixFields, f, decodePrefix)
 }
 
 // FindRanges returns all IP ranges that match, as FindPrefixes does.
 func (c *Client) FindRanges(ctx context.Context, f Filter) ([]Parent, error) {
-	return c.findParents(ctx, ParentRange, "ipam/ip-ranges/", f, decodeRange)
+	return c.findParents(ctx, ParentRange, "ipam/ip-ranges/", rangeFields, f, decodeRange)
 }
 
-func (c *Client) findParents(ctx context.Context, kind ParentKind, path string, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
+const (
+	// mostMatches is how many records a filter may leave to be looked through: what NetBox can't filter by is looked for among them.
+	mostMatches = 20000
+	// parentsFields are what prefixes and ranges are decoded from, and what each has beside.
+	parentsFields = "id,vrf,tenant,role,status,tags,custom_fields,mark_utilized,"
+	prefixFields  = parentsFields + "prefix,is_pool,scope_type,scope"
+	rangeFields   = parentsFields + "start_address,end_address,mark_populated"
+)
+
+func (c *Client) findParents(
+	ctx context.Context, kind ParentKind, path, fields string, f Filter, decode func([]byte) (Parent, error),
+) ([]Parent, error) {
 	return c.parents.of(parentKey{kind: kind, text: fmt.Sprintf("%#v", f)}, matchTTL, func() ([]Parent, error) {
 		k := call{
 			op: fmt.Sprintf("find a %s with", kind), subject: f.String(), method: http.MethodGet, path: path, want: http.StatusOK, query: f.query(),
+			most: lookBody,
 		}
+		k.query.Set("fields", fields)
 		for name := range f.Fields {
 			if checkFieldName(strings.ToLower(name)) != nil {
 				return nil, invalid(k.op, k.subject, "no custom field can have such a name")
 			}
 		}
-		all, err := listAll(ctx, c, k, decode)
+		if err := c.narrow(ctx, k, f.VRF); err != nil {
+			return nil, err
+		}
+		all, err := matching(ctx, c, k, f, decode)
 		if IsInvalid(err) { // NetBox says 400 to a slug or VRF that it doesn't have.
 			return nil, k.elsewhere("NetBox has no such "+refusedWords(err)+", or the token may not see it", err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = ordered(slices.DeleteFunc(all, func(p Parent) bool { return !f.matches(p) }))
 		if len(all) == 0 {
 			return nil, k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
 		}
-		return all, nil
+		return ordered(all), nil
 	})
+}
+
+// matching reads what a filter leaves, and keeps what it's really about.
+func matching(ctx context.Context, c *Client, k call, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
+	var out []Parent
+	for read := 0; read < mostMatches; {
+		k.query = paged(k.query, lookPage, read)
+		p, err := list(ctx, c, k, decode)
+		if err != nil {
+			return nil, err
+		}
+		if name := f.unknown(p.Items); name != "" && read == 0 {
+			return nil, k.elsewhere(fmt.Sprintf("NetBox has no custom field %q for a %s", name, p.Items[0].Kind), nil)
+		}
+		if p.Count > mostMatches {
+			break
+		}
+		read += len(p.Items)
+		out = append(out, slices.DeleteFunc(p.Items, func(p Parent) bool { return !f.matches(p) })...)
+		if !p.More || len(p.Items) == 0 {
+			return out, nil
+		}
+	}
+	how := "narrow it by another field of the filter"
+	if f.VRF.Name != "" && !k.query.Has("vrf_id") {
+		how = "name the VRF by its rd or id, as the token may not list VRFs"
+	}
+	return nil, k.failed(KindAmbiguous, fmt.Sprintf("NetBox answers with more than the %d records that are looked through: %s", mostMatches, how), nil)
+}
+
+// unknown names a custom field that NetBox doesn't have and so doesn't filter by: every record has all that there are, if only as null.
+func (f Filter) unknown(page []Parent) string {
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		if len(page) > 0 && !slices.ContainsFunc(page, func(p Parent) bool { _, ok := p.fields[name]; return ok }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Several says, as an error, that what a filter found is in several tables, and how to name one of them. It is nil where all is in one.
+func (f Filter) Several(found []Parent) error {
+	tables := map[int64]bool{}
+	for _, p := range found {
+		tables[vrfNumber(p.VRF)] = true
+	}
+	if len(tables) < 2 {
+		return nil
+	}
+	why := fmt.Sprintf("what it finds is in %d VRFs of that name: name one by its rd or id", len(tables))
+	if f.VRF.Any() {
+		why = "what it finds is not in one table: " + severalTables(found)
+	}
+	return &Error{Kind: KindAmbiguous, Op: fmt.Sprintf("find a %s with", found[0].Kind), Subject: f.String(), Reason: why}
 }
 
 // refusedWords names the filters that NetBox refused.
 func refusedWords(err error) string {
-	words := map[string]string{"site": "site", "role": "role", "tenant": "tenant", "tag": "tag", "vrf_id": "VRF"}
+	words := map[string]string{"site": "site", "role": "role", "tenant": "tenant", "tag": "tag", "vrf": "VRF", "vrf_id": "VRF"}
 	var out []string
 	if e, ok := errors.AsType[*Error](err); ok {
 		for _, f := range e.Fields {

@@ -49,10 +49,14 @@ func listPages[T any](ctx context.Context, c *Client, k call, size, most int, it
 	return nil, k.failed(KindUnexpected, "its list doesn't end", nil)
 }
 
+// paged asks for one page. By number, what is made meanwhile comes last: in most other orders it would shift what was still to be read.
 func paged(q url.Values, limit, offset int) url.Values {
 	q = maps.Clone(q)
 	if q == nil {
 		q = url.Values{}
+	}
+	if !q.Has("ordering") {
+		q.Set("ordering", "id")
 	}
 	q.Set("limit", strconv.Itoa(limit))
 	q.Set("offset", strconv.Itoa(offset))

@@ -55,7 +55,7 @@ func chooseParent(k call, vrf VRFRef, all []Parent) ([]Parent, error) {
 	case len(found) == 1:
 		return found, nil
 	case len(found) == 0 && len(all) > 0:
-		return nil, k.elsewhere("it is in "+strings.Join(tablesOf(all), " and in ")+", not there", nil)
+		return nil, k.elsewhere("it is in "+listed(tablesOf(all), " and in ")+", not there", nil)
 	case len(found) == 0:
 		return nil, k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
 	case vrf.Any() && len(tablesOf(found)) == len(found):
@@ -128,7 +128,7 @@ func chooseAround(k call, vrf VRFRef, all []Parent) ([]Parent, error) {
 	case len(found) > 1:
 		return nil, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d VRFs of that name; name one by its rd or id", len(found)), nil)
 	case len(all) > 0:
-		return nil, k.elsewhere("it is inside one of "+strings.Join(tablesOf(all), " and of "), nil)
+		return nil, k.elsewhere("it is inside one of "+listed(tablesOf(all), " and of "), nil)
 	}
 	return nil, k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
 }

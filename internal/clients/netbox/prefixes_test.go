@@ -159,7 +159,7 @@ func TestPages(t *testing.T) {
 
 func TestFindVRF(t *testing.T) {
 	for _, v := range versions() {
-		c, _ := play(t, v, "129", "128", "112", "823", "803")
+		c, s := play(t, v, "129", "128", "112", "823", "803", "129", "112")
 		if vrf, err := c.FindVRF(t.Context(), netbox.VRFRef{RD: "65000:1"}); err != nil || vrf.ID != 1 {
 			t.Errorf("%s: by RD: %v, %v", v, vrf, err)
 		}
@@ -172,8 +172,11 @@ func TestFindVRF(t *testing.T) {
 		if _, err := c.FindVRF(t.Context(), netbox.VRFRef{Name: "prod"}); !netbox.IsForbidden(err) {
 			t.Errorf("%s: no right: %v", v, err)
 		}
-		if vrf, err := c.FindVRF(t.Context(), netbox.VRFRef{ID: 5}); err != nil || vrf.ID != 5 {
+		if vrf, err := c.FindVRF(t.Context(), netbox.VRFRef{ID: 1}); err != nil || vrf.Name != "prod" || !strings.Contains(s.seen[len(s.seen)-1].Query, "id=1&") {
 			t.Errorf("%s: by number: %v, %v", v, vrf, err)
+		}
+		if _, err := c.FindVRF(t.Context(), netbox.VRFRef{ID: 5}); !netbox.IsNotFound(err) || !strings.Contains(err.Error(), `find the VRF number "5"`) {
+			t.Errorf("%s: none of that number: %v", v, err)
 		}
 	}
 }

@@ -110,17 +110,20 @@ func TestFindPrefixes(t *testing.T) {
 		"Tenant":   {"by tenant and family", netbox.Filter{Tenant: "a", Family: 6}, url.Values{"tenant": {"a"}, "family": {"6"}}, []int64{6}},
 		"AllTags":  {"all tags must be there", netbox.Filter{Tags: []string{"pool", "x"}, Family: 6}, url.Values{"tag": {"pool", "x"}, "family": {"6"}}, []int64{6}},
 		"Global":   {"the global table", netbox.Filter{Role: "nodes", Family: 4, VRF: netbox.VRFRef{Global: true}}, url.Values{"role": {"nodes"}, "family": {"4"}, "vrf_id": {"null"}}, []int64{9, 5, 7, 2}},
-		"VRF":      {"a VRF by name: NetBox's own filter takes an RD", netbox.Filter{Role: "nodes", VRF: netbox.VRFRef{Name: "prod"}}, url.Values{"role": {"nodes"}}, []int64{4}},
+		"VRF":      {"VRFs by name: NetBox's own filters take an RD, or numbers", netbox.Filter{Role: "nodes", VRF: netbox.VRFRef{Name: "prod"}}, url.Values{"role": {"nodes"}, "vrf_id": {"3", "8"}}, []int64{4}},
 		"VRFID":    {"by number", netbox.Filter{VRF: netbox.VRFRef{ID: 3}}, url.Values{"vrf_id": {"3"}}, []int64{4}},
 		"Field":    {"a custom field, all of its text", netbox.Filter{Fields: map[string]string{"use": "web"}, Family: 6}, url.Values{"cf_use": {"web"}, "family": {"6"}}, []int64{6}},
 		"Number":   {"a number", netbox.Filter{Fields: map[string]string{"n": "5", "on": "true"}, Family: 6}, url.Values{"cf_n": {"5"}, "cf_on": {"true"}, "family": {"6"}}, []int64{6}},
 		"Choice":   {"a selection by value, one of several, an object by id", netbox.Filter{Fields: map[string]string{"zone": "a", "zones": "b", "dc": "7"}, Family: 6}, url.Values{"cf_zone": {"a"}, "cf_zones": {"b"}, "cf_dc": {"7"}, "family": {"6"}}, []int64{6}},
 		"NoField":  {"a field that isn't there: NetBox returns everything", netbox.Filter{Fields: map[string]string{"nope": "x"}}, url.Values{"cf_nope": {"x"}}, nil},
-		"NoneSuch": {"nothing is of that VRF", netbox.Filter{Role: "nodes", VRF: netbox.VRFRef{RD: "1:1"}}, url.Values{"role": {"nodes"}}, nil},
+		"NoneSuch": {"nothing is of that VRF", netbox.Filter{Role: "nodes", VRF: netbox.VRFRef{RD: "1:1"}}, url.Values{"role": {"nodes"}, "vrf": {"1:1"}}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := &script{t: t, answers: []transcript{all}}
+			if tc.by.VRF.Name != "" {
+				s.answers = []transcript{made(200, `{"count":3,"next":null,"results":[{"id":3,"name":"prod"},{"id":8,"name":"prod"},{"id":9,"name":"Prod"}]}`), all}
+			}
 			got, err := serve(t, s).FindPrefixes(t.Context(), tc.by)
 			var ids []int64
 			for _, p := range got {
@@ -129,9 +132,10 @@ func TestFindPrefixes(t *testing.T) {
 			if diff := cmp.Diff(tc.want, ids); diff != "" || netbox.IsNotFound(err) != (tc.want == nil) {
 				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
 			}
-			q, _ := url.ParseQuery(s.seen[0].Query)
-			q.Del("limit")
-			q.Del("offset")
+			q, _ := url.ParseQuery(s.seen[len(s.seen)-1].Query)
+			for _, of := range []string{"limit", "offset", "ordering", "fields"} {
+				q.Del(of)
+			}
 			if diff := cmp.Diff(tc.query, q); diff != "" {
 				t.Errorf("%s: query (-want +got):\n%s", tc.reason, diff)
 			}

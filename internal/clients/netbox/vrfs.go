@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// mostListed are the tables that a sentence names.
+const mostListed = 6
+
 // A VRFRef says which table is meant: one field is set, or none, which is any table.
 type VRFRef struct {
 	ID       int64
@@ -52,15 +55,43 @@ func (v VRFRef) Matches(got *VRF) bool {
 	return false
 }
 
-// query narrows a list to the table, as far as NetBox can: ?vrf= takes an RD, answers 400 to an unknown one, and needs a right of its
-// own, so the rest is told by what the records themselves say.
+// query narrows a list to the table, as far as NetBox can without a look at its VRFs: ?vrf= takes an RD (223, 224), and nothing takes a
+// name. To a table that it doesn't have it answers 400.
 func (v VRFRef) query(q url.Values) {
 	switch {
 	case v.Global:
 		q.Set("vrf_id", "null")
 	case v.ID != 0:
 		q.Set("vrf_id", fmt.Sprint(v.ID))
+	case v.RD != "":
+		q.Set("vrf", v.RD)
 	}
+}
+
+// narrow has a query find only what is in the VRFs of a name. A token that may not list VRFs leaves the names for the records themselves
+// to tell.
+func (c *Client) narrow(ctx context.Context, k call, v VRFRef) error {
+	if v.Name == "" {
+		return nil
+	}
+	found, err := c.vrfs.of(v.Name, memoTTL, func() ([]VRF, error) {
+		all, err := listAll(ctx, c, vrfCall(v), decodeVRF)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(got VRF) bool { return got.Name != v.Name })
+		if len(all) == 0 {
+			return nil, k.elsewhere("NetBox has no such VRF, or the token may not see it", nil)
+		}
+		return all, nil
+	})
+	if IsForbidden(err) {
+		return nil
+	}
+	for _, vrf := range found {
+		k.query.Add("vrf_id", fmt.Sprint(vrf.ID))
+	}
+	return err
 }
 
 // vrfNumber is what NetBox numbers a table; 0 is the global one.
@@ -82,21 +113,27 @@ func tablesOf(all []Parent) []string {
 	return out
 }
 
-// FindVRF returns the one VRF that ref names. A ref by number isn't looked up.
+// FindVRF returns the one VRF that ref names. It needs the right to view VRFs, which nothing else does.
 func (c *Client) FindVRF(ctx context.Context, ref VRFRef) (VRF, error) {
-	if ref.ID != 0 {
-		return VRF{ID: ref.ID}, nil
-	}
-	k := call{op: "find the VRF", subject: ref.Name, method: http.MethodGet, path: "ipam/vrfs/", want: http.StatusOK}
-	k.query = url.Values{"name": {ref.Name}}
-	if ref.Name == "" {
-		k.op, k.subject, k.query = "find the VRF with RD", ref.RD, url.Values{"rd": {ref.RD}}
-	}
+	k := vrfCall(ref)
 	all, err := listAll(ctx, c, k, decodeVRF)
 	if err != nil {
 		return VRF{}, err
 	}
 	return chooseVRF(k, ref, all)
+}
+
+func vrfCall(ref VRFRef) call {
+	k := call{op: "find the VRF", subject: ref.Name, method: http.MethodGet, path: "ipam/vrfs/", want: http.StatusOK}
+	switch {
+	case ref.ID != 0:
+		k.op, k.subject, k.query = "find the VRF number", fmt.Sprint(ref.ID), url.Values{"id": {fmt.Sprint(ref.ID)}}
+	case ref.Name != "":
+		k.query = url.Values{"name": {ref.Name}}
+	default:
+		k.op, k.subject, k.query = "find the VRF with RD", ref.RD, url.Values{"rd": {ref.RD}}
+	}
+	return k
 }
 
 func chooseVRF(k call, ref VRFRef, all []VRF) (VRF, error) {
@@ -121,5 +158,13 @@ func severalTables(all []Parent) string {
 	if slices.ContainsFunc(all, func(p Parent) bool { return p.VRF == nil }) {
 		how = "say vrf.table: Global, or " + how
 	}
-	return "it is in " + strings.Join(tablesOf(all), " and in ") + ": " + how
+	return "it is in " + listed(tablesOf(all), " and in ") + ": " + how
+}
+
+// listed joins words, the first few of many.
+func listed(words []string, with string) string {
+	if more := len(words) - mostListed; more > 0 {
+		words = append(words[:mostListed:mostListed], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, with)
 }
