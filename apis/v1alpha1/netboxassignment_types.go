@@ -16,7 +16,9 @@ type NetBoxDevice struct {
 	Name string `json:"name,omitempty"`
 	// Site slug of the device, where several have its name.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Site string `json:"site,omitempty"`
 	// ID in NetBox.
 	// +optional

@@ -26,6 +26,7 @@ type NetBoxPolicy struct {
 	// Tenant (slug) that their addresses get, whatever they ask for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]*$`
 	Tenant string `json:"tenant,omitempty"`
 	// AssignTo says what they may assign addresses to: None (nothing), OwnHosts (the device of another namespace's RedfishHost that is bound
 	// to a HostClaim of theirs, named by hostRef or hostSelector), or All (any device and virtual machine). None where it's

@@ -21,6 +21,7 @@ type SlugReference struct {
 	// Slug of the object.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Slug string `json:"slug"`
 }
 
@@ -29,6 +30,7 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.adopt) || self.adopt != 'IfUnowned' || has(self.address)",message="adopt: IfUnowned goes with address; to adopt a record by its number use adopt: ExternalName and annotation crossplane.io/external-name",fieldPath=".adopt"
 // +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.prefixLength)",message="prefixLength goes with from; a fixed address has its mask in address",fieldPath=".prefixLength"
+// +kubebuilder:validation:XValidation:rule="!has(self.prefixLength) || !has(self.from) || size(self.from) == 0 || self.from.exists(s, has(s.prefix) && has(s.prefix.cidr) ? (!isCIDR(s.prefix.cidr) || (self.prefixLength >= cidr(s.prefix.cidr).prefixLength() && (self.prefixLength <= 32 || cidr(s.prefix.cidr).ip().family() == 6))) : has(s.range) && has(s.range.start) ? (!isCIDR(s.range.start) || (self.prefixLength >= cidr(s.range.start).prefixLength() && (self.prefixLength <= 32 || cidr(s.range.start).ip().family() == 6))) : self.prefixLength <= 32 || !((has(s.prefix) && has(s.prefix.filter) && has(s.prefix.filter.family) && s.prefix.filter.family == 'IPv4') || (has(s.range) && has(s.range.filter) && has(s.range.filter.family) && s.range.filter.family == 'IPv4')))",message="prefixLength fits none of the sources: it is the mask of one address, at least as long as the source's own, and at most 32 for IPv4",fieldPath=".prefixLength"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.vrf)",message="vrf goes with address; a source has its own, such as from[].prefix.vrf",fieldPath=".vrf"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.duplicates)",message="duplicates goes with address; an address that is allocated is nobody else's",fieldPath=".duplicates"
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicates) || self.duplicates != 'SharedRole' || (has(self.role) && self.role in ['anycast', 'vip', 'vrrp', 'hsrp', 'glbp', 'carp'])",message="duplicates: SharedRole needs a role that addresses share: anycast, vip, vrrp, hsrp, glbp or carp",fieldPath=".duplicates"
@@ -86,6 +88,9 @@ type NetBoxIPAddressParameters struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=100
+	// +kubebuilder:validation:items:Pattern=`^[-\p{L}\p{M}\p{N}_]+$`
 	Tags []string `json:"tags,omitempty"`
 	// CustomFields that the address must have, by name, with any JSON value; null: none. Others stay as they are, and so does one
 	// that is taken out of here.
@@ -142,7 +147,7 @@ type NetBoxIPAddressObservation struct {
 	// Family of the address.
 	// +optional
 	Family IPFamily `json:"family,omitempty"`
-	// Prefix that the address was allocated from.
+	// Prefix that the address was allocated from; of a fixed one, the prefix that holds it.
 	// +optional
 	Prefix *PrefixObservation `json:"prefix,omitempty"`
 	// Range that the address was allocated from.
@@ -175,6 +180,10 @@ type NetBoxIPAddressObservation struct {
 	// +optional
 	// +listType=atomic
 	Tags []string `json:"tags,omitempty"`
+	// CustomFields of the address that have a value of at most 1024 bytes, but for those of the provider: selections by their value,
+	// objects by their id.
+	// +optional
+	CustomFields map[string]apiextv1.JSON `json:"customFields,omitempty"`
 	// Assigned is the interface that this resource has assigned the address to; absent where people did, or nobody.
 	// +optional
 	Assigned *AssignmentObservation `json:"assigned,omitempty"`

@@ -15,10 +15,12 @@ type VRFSelector struct {
 	Table VRFTable `json:"table,omitempty"`
 	// Name of the VRF.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
 	Name string `json:"name,omitempty"`
 	// RD is the VRF's route distinguisher, such as 65000:1.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=21
 	RD string `json:"rd,omitempty"`
 	// ID in NetBox.
@@ -30,34 +32,39 @@ type VRFSelector struct {
 
 // A PrefixFilter selects prefixes by what NetBox says of them: all that is set must hold. Prefixes whose status is container,
 // reserved or deprecated, or that are marked utilized, are skipped: name those by cidr or id. Matches serve in the order of their
-// CIDRs, whatever their VRF, then of their ids.
+// CIDRs, then of their ids, and must be in one table alone.
 // +kubebuilder:validation:XValidation:rule="has(self.site) || has(self.role) || has(self.tenant) || (has(self.tags) && size(self.tags) > 0) || has(self.family) || has(self.vrf) || (has(self.customFields) && size(self.customFields) > 0)",message="a filter must say something: site, role, tenant, tags, family, vrf or customFields"
 type PrefixFilter struct {
 	// Site slug.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Site string `json:"site,omitempty"`
 	// Role slug.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Role string `json:"role,omitempty"`
 	// Tenant slug.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Tenant string `json:"tenant,omitempty"`
 	// Tags (slugs), all of which must be there.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=100
+	// +kubebuilder:validation:items:Pattern=`^[-\p{L}\p{M}\p{N}_]+$`
 	Tags []string `json:"tags,omitempty"`
 	// Family is IPv4 or IPv6.
 	// +optional
 	Family IPFamily `json:"family,omitempty"`
-	// VRF of the prefixes; where absent, all tables.
+	// VRF of the prefixes. Where absent, all tables are looked through, and those that could serve must be in one of them alone.
 	// +optional
 	VRF *VRFSelector `json:"vrf,omitempty"`
 	// CustomFields that must have just these values, by name. A selection is named by its value, an object by its id.
@@ -68,29 +75,33 @@ type PrefixFilter struct {
 
 // A RangeFilter selects IP ranges by what NetBox says of them: all that is set must hold. Ranges whose status is reserved or
 // deprecated, or that are marked utilized or populated, are skipped: name those by id or start. Matches serve in the order of their
-// first addresses, whatever their VRF, then of their ids.
+// first addresses, then of their ids, and must be in one table alone.
 // +kubebuilder:validation:XValidation:rule="has(self.role) || has(self.tenant) || (has(self.tags) && size(self.tags) > 0) || has(self.family) || has(self.vrf) || (has(self.customFields) && size(self.customFields) > 0)",message="a filter must say something: role, tenant, tags, family, vrf or customFields"
 type RangeFilter struct {
 	// Role slug.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Role string `json:"role,omitempty"`
 	// Tenant slug.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]+$`
 	Tenant string `json:"tenant,omitempty"`
 	// Tags (slugs), all of which must be there.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=100
+	// +kubebuilder:validation:items:Pattern=`^[-\p{L}\p{M}\p{N}_]+$`
 	Tags []string `json:"tags,omitempty"`
 	// Family is IPv4 or IPv6.
 	// +optional
 	Family IPFamily `json:"family,omitempty"`
-	// VRF of the ranges; where absent, all tables.
+	// VRF of the ranges. Where absent, all tables are looked through, and those that could serve must be in one of them alone.
 	// +optional
 	VRF *VRFSelector `json:"vrf,omitempty"`
 	// CustomFields that must have just these values, by name. A selection is named by its value, an object by its id.
@@ -165,7 +176,7 @@ const (
 	DuplicatesAllow      Duplicates = "Allow"
 )
 
-// A PrefixObservation is the prefix that an address was allocated from.
+// A PrefixObservation is the prefix that an address was allocated from, or that holds a fixed one.
 type PrefixObservation struct {
 	// ID in NetBox.
 	// +optional
@@ -210,7 +221,8 @@ type SourceObservation struct {
 	// Free is how many of them aren't.
 	// +optional
 	Free *int64 `json:"free,omitempty"`
-	// Reason is Served for the one that gave the address, else why it didn't: Exhausted, NotFound, Ambiguous, NotAllowed or Invalid.
+	// Reason is Served for the one that gave the address, else why it didn't: Exhausted, NotFound, Ambiguous, NotAllowed, Forbidden or
+	// Invalid.
 	Reason string `json:"reason"`
 	// Message says the same for a person.
 	// +optional

@@ -1972,6 +1972,13 @@ func (in *NetBoxIPAddressObservation) DeepCopyInto(out *NetBoxIPAddressObservati
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.CustomFields != nil {
+		in, out := &in.CustomFields, &out.CustomFields
+		*out = make(map[string]apiextensionsv1.JSON, len(*in))
+		for key, val := range *in {
+			(*out)[key] = *val.DeepCopy()
+		}
+	}
 	if in.Assigned != nil {
 		in, out := &in.Assigned, &out.Assigned
 		*out = new(AssignmentObservation)

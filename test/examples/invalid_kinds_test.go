@@ -63,11 +63,55 @@ func TestInvalidAddress(t *testing.T) {
 			`{from: [{prefix: {cidr: 10.77.0.0/24, id: 3}}]}`, "exactly one of cidr, id and filter must be set"),
 		"HugeID": ip("a number that JSON can't carry exactly is never stored",
 			`{from: [{prefix: {id: 9007199254740992}}]}`, "should be less than or equal to"),
-		"Role": ip("NetBox knows its roles", `{role: gateway}`, `Unsupported value: "gateway"`),
+		"NoVRFName":   ip("an empty name would be any table", `{from: [{prefix: {cidr: 10.77.0.0/24, vrf: {name: ""}}}]}`, "should be at least 1 chars long"),
+		"NoVRFRD":     ip("so would an empty RD", `{from: [{prefix: {cidr: 10.77.0.0/24, vrf: {rd: ""}}}]}`, "should be at least 1 chars long"),
+		"NoVRFRange":  ip("of a range", `{from: [{range: {start: 10.77.0.100/24, vrf: {name: ""}}}]}`, "should be at least 1 chars long"),
+		"NoVRFInSet":  ip("of a filter, which would be all prefixes", `{from: [{prefix: {filter: {vrf: {name: ""}}}}]}`, "should be at least 1 chars long"),
+		"NoVRFRanges": ip("or all ranges", `{from: [{range: {filter: {vrf: {rd: ""}}}}]}`, "should be at least 1 chars long"),
+		"NoVRFFixed":  ip("of a fixed address", `{from: null, address: 10.77.0.40/24, vrf: {name: ""}}`, "should be at least 1 chars long"),
+		"ShortMask":   ip("an address has its network's mask at least", `{prefixLength: 16}`, "prefixLength fits none of the sources"),
+		"LongMask":    ip("IPv4 has 32 bits", `{from: [{prefix: {cidr: 10.77.0.0/24}}], prefixLength: 64}`, "prefixLength fits none of the sources"),
+		"LongRange":   ip("of a range, too", `{from: [{range: {start: 10.77.0.100/24}}], prefixLength: 64}`, "prefixLength fits none of the sources"),
+		"ShortRange":  ip("nor is a range's mask shorter", `{from: [{range: {start: "2001:db8::10/64"}}], prefixLength: 48}`, "prefixLength fits none of the sources"),
+		"LongFamily":  ip("nor has what is filtered", `{from: [{prefix: {filter: {family: IPv4}}}, {range: {filter: {family: IPv4}}}], prefixLength: 128}`, "prefixLength fits none of the sources"),
+		"LongOfAll":   ip("of several, one must fit", `{from: [{prefix: {cidr: 10.77.0.0/24}}, {prefix: {cidr: "2001:db8::/64"}}], prefixLength: 48}`, "prefixLength fits none of the sources"),
+		"EmptyTag":    ip("a tag has a slug", `{tags: [""]}`, "should be at least 1 chars long"),
+		"TagName":     ip("which isn't its name", `{tags: ["Not a slug"]}`, "should match"),
+		"TagFilter":   ip("in a filter, too", `{from: [{prefix: {filter: {tags: ["Not a slug"]}}}]}`, "should match"),
+		"RangeTag":    ip("and of ranges", `{from: [{range: {filter: {tags: [""]}}}]}`, "should be at least 1 chars long"),
+		"TenantName":  ip("a tenant has a slug", `{tenant: {slug: "Team A"}}`, "should match"),
+		"SiteName":    ip("and so have sites", `{from: [{prefix: {filter: {site: "Frankfurt 1"}}}]}`, "should match"),
+		"RoleName":    ip("and roles", `{from: [{range: {filter: {role: "Nodes/2"}}}]}`, "should match"),
+		"DeviceSite":  ip("also of a device", `{assignTo: {device: {name: a, site: ""}, interface: {name: eno1}}}`, "should be at least 1 chars long"),
+		"DNSName":     ip("NetBox refuses a name with a space", `{dnsName: "web 1.example"}`, "should match"),
+		"DNSDots":     ip("or with an empty label", `{dnsName: web..example}`, "should match"),
+		"Role":        ip("NetBox knows its roles", `{role: gateway}`, `Unsupported value: "gateway"`),
 		"Exchanged": ip("an address isn't moved", `{from: null, address: 10.77.0.41/24}`, "address can't change").
 			update(`{spec: {forProvider: {from: null, address: 10.77.0.40/24}}}`),
 		"Fixed": ip("nor is an allocated one pinned", `{from: null, address: 10.77.0.41/24}`, "address can't change").update(`{}`),
 	})
+}
+
+// TestValidAddress: what admission refuses is only what can't be.
+func TestValidAddress(t *testing.T) {
+	ks := kinds(t)
+	base := find(t, "kinds/netboxipaddress.yaml", "NetBoxIPAddress")
+	for name, edit := range map[string]string{
+		"MaskOfOne":    `{from: [{prefix: {cidr: 10.77.0.0/24}}, {prefix: {cidr: "2001:db8::/64"}}], prefixLength: 32}`,
+		"MaskOfOther":  `{from: [{prefix: {cidr: 10.77.0.0/24}}, {range: {start: "2001:db8::10/64"}}], prefixLength: 128}`,
+		"MaskOfNumber": `{from: [{prefix: {cidr: 10.77.0.0/24}}, {prefix: {id: 3}}], prefixLength: 16}`,
+		"MaskOfFilter": `{from: [{prefix: {filter: {role: nodes}}}], prefixLength: 128}`,
+		"MaskIPv6":     `{from: [{prefix: {filter: {family: IPv6}}}, {range: {filter: {family: IPv4}}}], prefixLength: 128}`,
+		"MaskOwn":      `{prefixLength: 24}`,
+		"Slugs":        `{tags: [k8s_1, "straße-東京"], tenant: {slug: Team_A-1}}`,
+		"DNSName":      `{dnsName: "*.Web_1.example."}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range ks[base.GroupVersionKind()].validate(edited(t, base, `{spec: {forProvider: `+edit+`}}`), nil) {
+				t.Error(p)
+			}
+		})
+	}
 }
 
 func TestInvalidHost(t *testing.T) {
