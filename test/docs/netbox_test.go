@@ -74,7 +74,7 @@ func TestNetBoxPage(t *testing.T) {
 			t.Errorf("docs/netbox.md doesn't link to examples/netbox/%s: say what it's an example of", filepath.Base(f))
 		}
 	}
-	blocks := regexp.MustCompile("(?ms)^ *```json\n(.*?)^ *```$").FindAllStringSubmatch(text, -1)
+	blocks := regexp.MustCompile("(?s)\n *```json\n(.*?\n) *```\n").FindAllStringSubmatch(text, -1)
 	for _, b := range blocks {
 		body := b[1]
 		if first, rest, _ := strings.Cut(body, "\n"); strings.HasPrefix(first, "POST /api/") {

@@ -86,10 +86,11 @@ func TestRecordedEndpoints(t *testing.T) {
 	s := netbox.New(netbox.Options{})
 	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
 	for _, e := range netbox.Endpoints() {
-		r := httptest.NewRequest(http.MethodGet, "http://netbox.example/api/"+e+"/", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://netbox.example/api/"+e+"/", http.NoBody)
 		r.Header.Set("Authorization", "Token "+secret)
 		rec := httptest.NewRecorder()
-		if s.ServeHTTP(rec, r); rec.Code != http.StatusOK {
+		s.ServeHTTP(rec, r)
+		if rec.Code != http.StatusOK {
 			t.Errorf("%s is said to be emulated, and answers %d", e, rec.Code)
 		}
 		if !recorded[e] && unrecorded()[e] == "" {
