@@ -13,14 +13,18 @@ func (c *Client) GetRange(ctx context.Context, number int64) (Parent, error) {
 	return c.getParent(ctx, Parent{Kind: ParentRange, ID: number}, decodeRange)
 }
 
-// RangesAround returns the IP ranges that hold an address, in one table: that of a VRF, or the global one where vrf is nil.
-func (c *Client) RangesAround(ctx context.Context, a netip.Addr, vrf *VRF) ([]Parent, error) {
+// PopulatedAround returns the IP ranges marked as populated that hold an address, in one table: that of a VRF, or the global one where vrf
+// is nil. NetBox's own filter for that finds none whose mask isn't the address's (434).
+func (c *Client) PopulatedAround(ctx context.Context, a netip.Addr, vrf *VRF) ([]Parent, error) {
 	k := call{
 		op: "find the ranges that hold address", subject: a.String(), method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
-		query: url.Values{"contains": {a.String()}},
+		query: url.Values{"mark_populated": {"true"}},
 	}
+	inTable(k.query, vrf)
 	all, err := listAll(ctx, c, k, decodeRange)
-	return slices.DeleteFunc(all, func(p Parent) bool { return !p.Contains(a) || vrfNumber(p.VRF) != vrfNumber(vrf) }), err
+	return slices.DeleteFunc(all, func(p Parent) bool {
+		return !p.Populated || !p.Contains(a) || vrfNumber(p.VRF) != vrfNumber(vrf)
+	}), err
 }
 
 // FindRange returns the one IP range that begins with an address, given with its mask, in this table or in any. None is KindNotFound,

@@ -40,7 +40,7 @@ type Sources interface {
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
 	Usage(ctx context.Context, p netbox.Parent) (netbox.Usage, error)
 	NextFree(ctx context.Context, p netbox.Parent) (netip.Prefix, error)
-	RangesAround(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.Parent, error)
+	PopulatedAround(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.Parent, error)
 }
 
 // Reader is what Observe uses.

@@ -81,9 +81,9 @@ func (f *fakeNetBox) NextFree(_ context.Context, p netbox.Parent) (netip.Prefix,
 	return netip.PrefixFrom(a, p.Prefix.Bits()), f.call("NextFree")
 }
 
-// RangesAround are of all tables: which one is meant is the client's to know.
-func (f *fakeNetBox) RangesAround(_ context.Context, a netip.Addr, _ *netbox.VRF) ([]netbox.Parent, error) {
-	return slices.DeleteFunc(slices.Clone(f.ranges), func(p netbox.Parent) bool { return !p.Contains(a) }), f.call("RangesAround")
+// PopulatedAround are of all tables: which one is meant is the client's to know.
+func (f *fakeNetBox) PopulatedAround(_ context.Context, a netip.Addr, _ *netbox.VRF) ([]netbox.Parent, error) {
+	return slices.DeleteFunc(slices.Clone(f.ranges), func(p netbox.Parent) bool { return !p.Populated || !p.Contains(a) }), f.call("PopulatedAround")
 }
 
 func inPrefix(id int64, cidr string) netbox.Parent {

@@ -83,16 +83,11 @@ func (e *external) takenBy(ctx context.Context, cause error) error {
 // populatedAround is the range marked as populated that holds the planned address, as sentences name it; "" where there is none, or the
 // token sees none: NetBox takes no record in it, and says so as it says that an address is taken (423).
 func (e *external) populatedAround(ctx context.Context, p plan) string {
-	found, err := e.netbox.RangesAround(ctx, p.address.Addr(), p.vrf)
-	if err != nil {
+	found, err := e.netbox.PopulatedAround(ctx, p.address.Addr(), p.vrf)
+	if err != nil || len(found) == 0 {
 		return ""
 	}
-	for _, r := range found {
-		if r.Populated {
-			return r.String()
-		}
-	}
-	return ""
+	return found[0].String()
 }
 
 // placeWordsOf says where a record is assigned; nothing where there are policies, which may hide it.

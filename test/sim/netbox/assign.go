@@ -41,16 +41,17 @@ func (c *exchange) assign(a *Address, m map[string]any) (field, why string) {
 	return "", ""
 }
 
-// networkOf says that the network's own addresses are on no interface (513, 514).
+// networkOf says that the network's own addresses are on no interface (513, 514). That an IPv6 network's first one isn't either was never
+// recorded: it's what NetBox's code says.
 func networkOf(a Address) string {
 	p := a.Address
-	if a.Assigned.ID == 0 || !p.Addr().Is4() || p.Bits() > 30 {
+	if a.Assigned.ID == 0 || p.Addr().BitLen()-p.Bits() <= 1 {
 		return ""
 	}
 	if p.Addr() == p.Masked().Addr() {
 		return p.Addr().String() + " is a network ID, which may not be assigned to an interface."
 	}
-	if p.Addr() == lastOf(p.Masked()) {
+	if p.Addr().Is4() && p.Addr() == lastOf(p.Masked()) {
 		return p.Addr().String() + " is a broadcast address, which may not be assigned to an interface."
 	}
 	return ""

@@ -190,6 +190,8 @@ func TestAssignmentRefused(t *testing.T) {
 			"Tag":       {func(p *v1alpha1.NetBoxIPAddressParameters) { p.Tags = []string{"kubernetes", "nope"} }, "Invalid", `no tag with slug "nope"`},
 			"Tenant":    {func(p *v1alpha1.NetBoxIPAddressParameters) { p.Tenant = &v1alpha1.SlugReference{Slug: "nope"} }, "Invalid", `no tenant with slug "nope"`},
 			"Field":     {func(p *v1alpha1.NetBoxIPAddressParameters) { p.CustomFields = fields("purpose", "5") }, "Invalid", `custom field "purpose" takes a text`},
+			"Status":    {func(p *v1alpha1.NetBoxIPAddressParameters) { p.Status = "bogus" }, "Invalid", "says: status (NetBox has none of that name"},
+			"SLAAC":     {func(p *v1alpha1.NetBoxIPAddressParameters) { p.Status = "slaac" }, "Invalid", "slaac is for IPv6 alone"},
 			"NoField":   {func(p *v1alpha1.NetBoxIPAddressParameters) { p.CustomFields = fields("nope", "5") }, "Invalid", "nope"},
 		} {
 			t.Run(v+"/"+name, func(t *testing.T) {
@@ -257,11 +259,17 @@ func TestExamplesOfAttributes(t *testing.T) {
 		"drift.yaml reported":        func(_ rackLab, a netbox.Address) bool { return a.Description == "written once" },
 		"assign.yaml device-primary": func(l rackLab, a netbox.Address) bool { return l.netbox.Machines()[0].Primary4 == a.ID },
 		"assign.yaml device-oob":     func(l rackLab, a netbox.Address) bool { return l.netbox.Machines()[0].OutOfBand == a.ID },
+		"assign-id.yaml device-by-number": func(_ rackLab, a netbox.Address) bool {
+			return a.Assigned == netbox.Object{Type: "dcim.interface", ID: 1}
+		},
+		"assign-id.yaml virtual-machine-by-number": func(l rackLab, a netbox.Address) bool {
+			return a.Assigned == netbox.Object{Type: "virtualization.vminterface", ID: 1} && l.netbox.Machines()[1].Primary4 == a.ID
+		},
 		"assign.yaml virtual-machine-additional": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
 		},
 	}
-	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml"} {
+	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml", "assign-id.yaml"} {
 		l := newRackLab(t, "4.6.8")
 		b, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "netbox", file))
 		if err != nil {

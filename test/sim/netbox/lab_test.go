@@ -44,6 +44,10 @@ type lab struct {
 	netbox *netbox.Server
 	kube   client.Client
 	config config.NetBox
+	// resolve finds a resource's provider config; nil: it's config, whatever the resource names.
+	resolve netboxipaddress.ResolveFn
+	// namespace of all resources.
+	namespace string
 	// crash, if set, is the failpoint that ends the provider.
 	crash string
 	now   time.Time
@@ -74,11 +78,13 @@ func newLab(t *testing.T, version string) *lab {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	l := &lab{
-		t: t, netbox: s, now: time.Now(),
+		t: t, netbox: s, now: time.Now(), namespace: "team-a",
 	}
 	l.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -124,7 +130,12 @@ func (l *lab) change(c client.Client, o client.Object, write func() error) error
 func (l *lab) restart() {
 	pool := netboxclient.NewPool(append(l.watch, netboxclient.WithClock(func() time.Time { return l.now }))...)
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
-		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return l.config, nil },
+		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
+			if l.resolve != nil {
+				return l.resolve(ctx, mg)
+			}
+			return l.config, nil
+		},
 		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
 			cfg.Timeout = 300 * time.Millisecond
 			return pool.Client(string(of.UID), cfg)
@@ -180,7 +191,7 @@ func (l *lab) once(name string) (crash bool) {
 			panic(r)
 		}
 	}()
-	_, err := l.reconciler.Reconcile(l.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}})
+	_, err := l.reconciler.Reconcile(l.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: l.namespace, Name: name}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -205,7 +216,7 @@ func (l *lab) settle(name string, cond func(*v1alpha1.NetBoxIPAddress) bool) *v1
 func (l *lab) get(name string) *v1alpha1.NetBoxIPAddress {
 	l.t.Helper()
 	mg := &v1alpha1.NetBoxIPAddress{}
-	err := l.kube.Get(l.t.Context(), types.NamespacedName{Namespace: "team-a", Name: name}, mg)
+	err := l.kube.Get(l.t.Context(), types.NamespacedName{Namespace: l.namespace, Name: name}, mg)
 	if kerrors.IsNotFound(err) {
 		return nil
 	}
@@ -217,7 +228,7 @@ func (l *lab) get(name string) *v1alpha1.NetBoxIPAddress {
 
 func (l *lab) apply(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
 	l.t.Helper()
-	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: types.UID("uid-" + name), Generation: 1}}
+	mg := &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name, UID: types.UID("uid-" + name), Generation: 1}}
 	mg.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
 		Status: "active", From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/29"}}},
 	}

@@ -165,7 +165,10 @@ func (s *Server) RemoveWebhooks() {
 const (
 	ExampleSite   = "fra1"
 	ExampleDevice = "r7-u12"
+	ExampleHost   = "r7-u18"
 	ExampleVM     = "vm-1"
+	// ExampleNumber is that of a prefix and of a range which examples name by it.
+	ExampleNumber = 100
 )
 
 // AddExampleWorld adds what the examples name: a site, roles, tenants, tags, VRFs, prefixes, a range, a device and a virtual machine with
@@ -193,6 +196,7 @@ func (s *Server) AddExampleWorld() (prod int64) {
 		{Prefix: mustNetwork("2001:db8:77:1::/127"), Description: "link"},
 		{Prefix: mustNetwork("10.78.0.0/24"), VRF: prod, Site: site, Role: servers}, {Prefix: mustNetwork("10.78.0.0/24"), VRF: dup},
 		{Prefix: mustNetwork("2001:db8:78::/64"), VRF: prod, Site: site, Role: servers},
+		{Prefix: mustNetwork("10.77.11.0/29"), IsPool: true, Description: "pool"}, {ID: ExampleNumber, Prefix: mustNetwork("10.77.12.0/24"), Description: "storage"},
 	} {
 		s.AddPrefix(p)
 	}
@@ -200,15 +204,26 @@ func (s *Server) AddExampleWorld() (prod int64) {
 		Start: netip.MustParsePrefix("10.77.9.100/24"), End: netip.MustParsePrefix("10.77.9.120/24"), Role: servers, Tenant: tenant,
 		Tags: []int64{nodes}, CustomFields: pool("nodes"),
 	})
-	device := s.AddMachine(Machine{
+	s.AddRange(Range{ID: ExampleNumber, Start: netip.MustParsePrefix("10.77.12.100/24"), End: netip.MustParsePrefix("10.77.12.120/24")})
+	s.addExampleMachines(site, tenant)
+	return prod
+}
+
+// addExampleMachines adds a device, a virtual machine, and a device that's a RedfishHost in examples.
+func (s *Server) addExampleMachines(site, tenant int64) {
+	server := Machine{
 		Name: ExampleDevice, Serial: "SN-R7-U12", Site: site, Tenant: tenant,
 		Type: Named{ID: 1, Name: "R1", Slug: "r1"}, Maker: Named{ID: 1, Name: "Acme", Slug: "acme"}, Role: Named{ID: 1, Name: "Server", Slug: "server"},
-	})
+	}
+	device := s.AddMachine(server)
 	s.AddInterface(Interface{Machine: device, Name: "eno1"}, "52:54:00:77:12:01")
 	s.AddInterface(Interface{Machine: device, Name: "bmc0", Management: true}, "52:54:00:77:12:ff")
 	vm := s.AddMachine(Machine{Virtual: true, Name: ExampleVM, Site: site, Tenant: tenant, Cluster: Named{ID: 1, Name: "fra1-kvm"}})
 	s.AddInterface(Interface{Virtual: true, Machine: vm, Name: "eth0"}, "52:54:00:77:a0:01")
-	return prod
+	server.Name, server.Serial = ExampleHost, "R7U18"
+	host := s.AddMachine(server)
+	s.AddInterface(Interface{Machine: host, Name: "eno1"}, "52:54:00:77:18:01")
+	s.AddInterface(Interface{Machine: host, Name: "bmc0", Management: true}, "52:54:00:77:18:ff")
 }
 
 func mustNetwork(s string) netip.Prefix { return netip.MustParsePrefix(s).Masked() }

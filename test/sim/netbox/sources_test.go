@@ -48,13 +48,16 @@ func TestSourceExamples(t *testing.T) {
 		"server-ipv4": "10.77.1.1/24", "server-ipv6": "2001:db8:77::1/128", "from-range": "10.77.9.100/24",
 		"loopback-a": "10.77.10.32/32", "loopback-b": "10.77.2.1/32",
 		"fixed-in-vrf": "10.78.0.40/24 prod", "anycast-a": "10.77.2.53/24", "anycast-b": "10.77.2.53/24",
+		"from-prefix-number": "10.77.12.1/24", "from-range-number": "10.77.12.100/24", "in-vrf-by-rd": "10.78.0.1/24 prod",
+		"in-vrf-by-number": "10.78.0.1/24 dup", "fixed-global": "10.77.2.77/24", "pool-alone": "10.77.11.0/32", "pool-next": "10.77.11.1/29",
+		"link-ipv4-a": "10.77.10.0/31", "link-ipv4-b": "10.77.10.1/31", "link-ipv6-a": "2001:db8:77:1::/127", "link-ipv6-b": "2001:db8:77:1::1/127",
 	}
 	for _, v := range versions() {
 		t.Run(v, func(t *testing.T) {
 			l := newLab(t, v)
 			l.netbox.AddExampleWorld()
 			got := map[string]string{}
-			for _, file := range []string{"source-filter.yaml", "source-range.yaml", "source-next.yaml", "fixed.yaml"} {
+			for _, file := range []string{"source-filter.yaml", "source-range.yaml", "source-next.yaml", "source-id.yaml", "fixed.yaml", "pools-and-links.yaml"} {
 				for _, mg := range example(t, file) {
 					l.apply(mg.GetName(), as(mg))
 					l.settle(mg.GetName(), ready)
