@@ -83,6 +83,22 @@ func uses() map[string]use {
 				}}}}
 			})
 		}},
+		"VRFs": {permissions: []string{addresses, prefixes, "vrfs"}, do: func(l rackLab) string {
+			why := l.lives(byVRF(v1alpha1.VRFSelector{Name: "prod"}))
+			if why == "" && !slices.ContainsFunc(l.netbox.Requests(), func(r netbox.Request) bool {
+				return r.Path == "/api/ipam/prefixes/" && strings.Contains(r.Query, "vrf_id=")
+			}) {
+				return "NetBox didn't look for the VRF itself"
+			}
+			return why
+		}},
+		"VRFName": {permissions: both, do: func(l rackLab) string { return l.lives(byVRF(v1alpha1.VRFSelector{Name: "prod"})) }},
+		"VRFRD":   {permissions: both, do: func(l rackLab) string { return l.lives(byVRF(v1alpha1.VRFSelector{RD: "65000:1"})) }},
+		"FixedInVRF": {permissions: both, do: func(l rackLab) string {
+			return l.lives(func(p *v1alpha1.NetBoxIPAddressParameters) {
+				p.From, p.Address, p.VRF = nil, "10.78.0.40/24", &v1alpha1.VRFSelector{Name: "prod"}
+			})
+		}},
 		"Proof":       {permissions: []string{addresses, prefixes, "fields"}, do: func(l rackLab) string { return l.proven() + l.lives() }},
 		"MakesFields": {permissions: []string{addresses, prefixes, "makes fields"}, unmarked: true, do: func(l rackLab) string { return l.lives() }},
 		"Names": {permissions: []string{addresses, prefixes, "names"}, do: func(l rackLab) string {
@@ -99,6 +115,13 @@ func uses() map[string]use {
 		"VMPrimary": {permissions: []string{addresses, prefixes, vmInterfaces, "vms"}, do: assigned(machine(v1alpha1.UsePrimary))},
 		"History":   {permissions: []string{addresses, prefixes, "history"}, do: rackLab.toldBy},
 		"Own":       {permissions: []string{"own addresses", "sees addresses", prefixes}, writes: markedByUs, do: func(l rackLab) string { return l.lives() }},
+	}
+}
+
+// byVRF wants an address from whichever prefix of a VRF.
+func byVRF(v v1alpha1.VRFSelector) func(*v1alpha1.NetBoxIPAddressParameters) {
+	return func(p *v1alpha1.NetBoxIPAddressParameters) {
+		p.From = []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{VRF: &v, Family: v1alpha1.IPv4}}}}
 	}
 }
 
