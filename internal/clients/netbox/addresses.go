@@ -21,7 +21,7 @@ const pathAddresses = "ipam/ip-addresses/"
 //
 // KindFull: nothing is free; NetBox says so before it looks at the marker. KindMarkerTaken and
 // KindUnknownOutcome: look by marker before anything else. A 201 that isn't what was asked for is
-// taken back, and told as KindUnexpected or KindMarkerField.
+// taken back, and told as KindConflict (of another table, or outside the parent: somebody has just changed that) or KindMarkerField.
 func (c *Client) Allocate(ctx context.Context, p Parent, r Request) (IPAddress, error) {
 	k := call{
 		op: fmt.Sprintf("allocate an address in %s", p.Kind), subject: p.CIDR(), method: http.MethodPost,
@@ -116,12 +116,12 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 		return ip, nil
 	}
 	c.parents.forget()
-	kind := KindUnexpected
+	kind, why := KindConflict, ", as where somebody has just moved what it was asked from"
 	if wrong == "marker" {
-		kind = KindMarkerField
+		kind, why = KindMarkerField, ""
 		c.forget()
 	}
-	reason := fmt.Sprintf("NetBox made record number %d with another %s than asked for", ip.ID, wrong)
+	reason := fmt.Sprintf("NetBox made record number %d with another %s than asked for%s", ip.ID, wrong, why)
 	if err := c.takeBack(ctx, ip); err != nil {
 		return IPAddress{}, k.failed(kind, reason+", and it couldn't be deleted again; delete it by hand", err)
 	}

@@ -123,8 +123,8 @@ func TestAllocateTakesBack(t *testing.T) {
 		text    string
 	}{
 		"Dropped":  {"a dropped marker", []transcript{dropped, found(dropped), gone}, netbox.KindMarkerField, "it was deleted again"},
-		"Outside":  {"an address outside the prefix", []transcript{outside, found(outside), gone}, netbox.KindUnexpected, "another address"},
-		"OtherVRF": {"an address in another VRF", []transcript{inVRF, found(inVRF), gone}, netbox.KindUnexpected, "another VRF"},
+		"Outside":  {"an address outside the prefix", []transcript{outside, found(outside), gone}, netbox.KindConflict, "another address"},
+		"OtherVRF": {"an address in another VRF", []transcript{inVRF, found(inVRF), gone}, netbox.KindConflict, "another VRF"},
 		"Touched":  {"somebody changed it meanwhile: it stays", []transcript{dropped, found(foreign)}, netbox.KindMarkerField, "by hand"},
 		"Gone":     {"somebody deleted it already", []transcript{dropped, all["583"]}, netbox.KindMarkerField, "it was deleted again"},
 	}

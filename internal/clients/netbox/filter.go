@@ -177,6 +177,7 @@ func (c *Client) findParents(
 // matching reads what a filter leaves, and keeps what it's really about.
 func matching(ctx context.Context, c *Client, k call, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
 	var out []Parent
+	elsewhere := false
 	for read := 0; read < mostMatches; {
 		k.query = paged(k.query, lookPage, read)
 		p, err := list(ctx, c, k, decode)
@@ -190,9 +191,11 @@ func matching(ctx context.Context, c *Client, k call, f Filter, decode func([]by
 			break
 		}
 		read += len(p.Items)
+		elsewhere = elsewhere || slices.ContainsFunc(p.Items, func(p Parent) bool { return f.Site != "" && p.site != nil && *p.site != f.Site })
 		out = append(out, slices.DeleteFunc(p.Items, func(p Parent) bool { return !f.matches(p) })...)
 		if !p.More || len(p.Items) == 0 {
-			return out, nil
+			// What lies in a part of a site, or in a region, doesn't say its site: NetBox has seen to it, unless it shows others.
+			return slices.DeleteFunc(out, func(p Parent) bool { return elsewhere && p.site == nil }), nil
 		}
 	}
 	how := "narrow it by another field of the filter"

@@ -31,8 +31,10 @@ type Patch struct {
 	DNSName, Description *string
 	Comments             *string
 	Tenant               *string
-	// Address with another mask.
+	// Address with its mask.
 	Address *string
+	// VRF is the number of the table that it moves to; 0 is the global one.
+	VRF *int64
 	// Tags replace all tags of the record, where not nil.
 	Tags []string
 	// CustomFields are merged by key; null clears one. The marker may be among them.
@@ -45,7 +47,7 @@ type Patch struct {
 // Empty says whether there is nothing to write. NetBox writes, and tells its webhooks, even {}.
 func (p Patch) Empty() bool {
 	return p.Status == nil && p.Role == nil && p.DNSName == nil && p.Description == nil &&
-		p.Comments == nil && p.Tenant == nil && p.Address == nil && p.Tags == nil && len(p.CustomFields) == 0 && p.Assigned == nil
+		p.Comments == nil && p.Tenant == nil && p.Address == nil && p.VRF == nil && p.Tags == nil && len(p.CustomFields) == 0 && p.Assigned == nil
 }
 
 // slug is how tags and tenants are named. A name beside it would have to match too.
@@ -112,6 +114,12 @@ func (p Patch) body() map[string]any {
 	} {
 		if value != nil {
 			m[key] = *value
+		}
+	}
+	if p.VRF != nil {
+		m["vrf"] = nil
+		if *p.VRF != 0 {
+			m["vrf"] = *p.VRF
 		}
 	}
 	if len(p.CustomFields) > 0 {

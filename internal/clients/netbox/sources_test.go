@@ -89,6 +89,16 @@ func TestPrefixLength(t *testing.T) {
 	}
 }
 
+// TestFindBySite: what is in a part of a site doesn't say the site's name, and is there all the same: NetBox knows.
+func TestFindBySite(t *testing.T) {
+	s := &script{t: t, answers: []transcript{made(200, `{"count":2,"next":null,"results":[
+		{"id":7,"prefix":"10.3.0.0/24","scope_type":"dcim.location","scope":{"slug":"room-1"}},{"id":8,"prefix":"10.4.0.0/24","scope_type":"dcim.site","scope":{"slug":"fra1"}}]}`)}}
+	got, err := serve(t, s).FindPrefixes(t.Context(), netbox.Filter{Site: "fra1"})
+	if err != nil || len(got) != 2 || got[0].ID != 7 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestFindPrefixes(t *testing.T) {
 	one := func(id int, cidr, more string) string {
 		return fmt.Sprintf(`{"id":%d,"prefix":%q,"scope_type":"dcim.site","scope":{"slug":"fra1"},"role":{"slug":"nodes"},"tenant":{"slug":"a"},"tags":[{"slug":"pool"},{"slug":"x"}],"custom_fields":{"use":"web","n":5,"on":true,"zone":{"value":"a","label":"A"},"zones":["a","b"],"dc":{"id":7,"url":"u"}}%s}`, id, cidr, more)
@@ -105,7 +115,7 @@ func TestFindPrefixes(t *testing.T) {
 		want   []int64
 	}{
 		"Order":    {"by network, whatever the VRF, then by number", netbox.Filter{Tags: []string{"pool"}}, url.Values{"tag": {"pool"}}, []int64{4, 9, 5, 7, 10, 2, 6}},
-		"Site":     {"a place that isn't a site may be in it: NetBox knows", netbox.Filter{Site: "fra1", Family: 4}, url.Values{"site": {"fra1"}, "family": {"4"}}, []int64{4, 9, 5, 7, 2}},
+		"Site":     {"NetBox shows another site's, so it didn't filter: what doesn't say its site isn't believed", netbox.Filter{Site: "fra1", Family: 4}, url.Values{"site": {"fra1"}, "family": {"4"}}, []int64{4, 9, 5, 2}},
 		"Role":     {"by role", netbox.Filter{Role: "oob"}, url.Values{"role": {"oob"}}, []int64{10}},
 		"Tenant":   {"by tenant and family", netbox.Filter{Tenant: "a", Family: 6}, url.Values{"tenant": {"a"}, "family": {"6"}}, []int64{6}},
 		"AllTags":  {"all tags must be there", netbox.Filter{Tags: []string{"pool", "x"}, Family: 6}, url.Values{"tag": {"pool", "x"}, "family": {"6"}}, []int64{6}},
