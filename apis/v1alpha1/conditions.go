@@ -49,6 +49,7 @@ const (
 	ReasonIdentityChanged      xpv2.ConditionReason = "IdentityChanged"
 	ReasonNeedsConfirmation    xpv2.ConditionReason = "NeedsConfirmation"
 	ReasonLost                 xpv2.ConditionReason = "Lost"
+	ReasonMoved                xpv2.ConditionReason = "Moved"
 	ReasonConflict             xpv2.ConditionReason = "Conflict"
 	ReasonInvalid              xpv2.ConditionReason = "Invalid"
 	ReasonBootLoop             xpv2.ConditionReason = "BootLoop"

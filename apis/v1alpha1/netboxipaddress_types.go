@@ -29,6 +29,7 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.from) || size(self.from) == 0",message="exactly one of from and address must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.adopt) || self.adopt != 'IfUnowned' || has(self.address)",message="adopt: IfUnowned goes with address; to adopt a record by its number use adopt: ExternalName and annotation crossplane.io/external-name",fieldPath=".adopt"
 // +kubebuilder:validation:XValidation:rule="has(self.address) == has(oldSelf.address) && (!has(self.address) || self.address == oldSelf.address)",message="address can't change, nor be exchanged for from; make a new NetBoxIPAddress",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="has(self.vrf) == has(oldSelf.vrf) && (!has(self.vrf) || self.vrf == oldSelf.vrf)",message="vrf can't change; make a new NetBoxIPAddress",fieldPath=".vrf"
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.prefixLength)",message="prefixLength goes with from; a fixed address has its mask in address",fieldPath=".prefixLength"
 // +kubebuilder:validation:XValidation:rule="!has(self.prefixLength) || !has(self.from) || size(self.from) == 0 || self.from.exists(s, has(s.prefix) && has(s.prefix.cidr) ? (!isCIDR(s.prefix.cidr) || (self.prefixLength >= cidr(s.prefix.cidr).prefixLength() && (self.prefixLength <= 32 || cidr(s.prefix.cidr).ip().family() == 6))) : has(s.range) && has(s.range.start) ? (!isCIDR(s.range.start) || (self.prefixLength >= cidr(s.range.start).prefixLength() && (self.prefixLength <= 32 || cidr(s.range.start).ip().family() == 6))) : self.prefixLength <= 32 || !((has(s.prefix) && has(s.prefix.filter) && has(s.prefix.filter.family) && s.prefix.filter.family == 'IPv4') || (has(s.range) && has(s.range.filter) && has(s.range.filter.family) && s.range.filter.family == 'IPv4')))",message="prefixLength fits none of the sources: it is the mask of one address, at least as long as the source's own, and at most 32 for IPv4",fieldPath=".prefixLength"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.vrf)",message="vrf goes with address; a source has its own, such as from[].prefix.vrf",fieldPath=".vrf"
@@ -36,7 +37,8 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicates) || self.duplicates != 'SharedRole' || (has(self.role) && self.role in ['anycast', 'vip', 'vrrp', 'hsrp', 'glbp', 'carp'])",message="duplicates: SharedRole needs a role that addresses share: anycast, vip, vrrp, hsrp, glbp or carp",fieldPath=".duplicates"
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.assignTo) || !isCIDR(self.address) || !(cidr(self.address) == cidr(self.address).masked()) || cidr(self.address).prefixLength() >= (cidr(self.address).ip().family() == 4 ? 31 : 127)",message="a network address can't be assigned, as NetBox puts it on no interface: ask for another one, or for this one alone, with mask /32 or /128",fieldPath=".address"
 type NetBoxIPAddressParameters struct {
-	// From lists sources; the first that can serve wins. Those that couldn't, and why, are in status.atProvider.sources.
+	// From lists sources; the first that can serve wins. Those that couldn't, and why, are in status.atProvider.sources. An address
+	// that was given stays, whatever is changed here: Ready says so where its source isn't named here any more.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -47,7 +49,8 @@ type NetBoxIPAddressParameters struct {
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="address must be an address with its mask, such as 10.77.0.40/24"
 	// +kubebuilder:validation:XValidation:rule="!self.endsWith('/0')",message="address needs the mask of its network, such as 10.77.0.40/24: NetBox takes none with /0"
 	Address string `json:"address,omitempty"`
-	// VRF of a fixed address. Where absent, it's that of the prefix that holds the address, which may be in one table alone.
+	// VRF of a fixed address, which can't change. Where absent, it's that of the prefix that holds the address, which may be in one
+	// table alone.
 	// +optional
 	VRF *VRFSelector `json:"vrf,omitempty"`
 	// Duplicates says what becomes of a fixed address that another record in the same table has, too: Refuse (the default),
@@ -101,8 +104,9 @@ type NetBoxIPAddressParameters struct {
 	// that was made by it is undone; one that people made stays.
 	// +optional
 	AssignTo *Assignment `json:"assignTo,omitempty"`
-	// Drift says what's done where somebody changed in NetBox what is named here: Correct it, or only Report it by an event and
-	// in status. What is changed here is written either way.
+	// Drift says what's done where somebody changed in NetBox what is named here, or the address or VRF that this resource was given:
+	// Correct it, or only Report it by an event and in status. What is changed here is written either way. An address or VRF that
+	// stays changed, or can't be put back, takes Ready away, with reason Moved.
 	// +optional
 	// +kubebuilder:default=Correct
 	Drift DriftPolicy `json:"drift,omitempty"`
@@ -141,9 +145,12 @@ type NetBoxIPAddressObservation struct {
 	// URL of the record's page in NetBox, for a person to open.
 	// +optional
 	URL string `json:"url,omitempty"`
-	// Address with its mask, such as 10.77.0.11/24.
+	// Address with its mask, such as 10.77.0.11/24. It's the one that was given, also where somebody gave the record another one.
 	// +optional
 	Address string `json:"address,omitempty"`
+	// Marker of this resource, once the record carries it.
+	// +optional
+	Marker string `json:"marker,omitempty"`
 	// Family of the address.
 	// +optional
 	Family IPFamily `json:"family,omitempty"`
@@ -158,7 +165,7 @@ type NetBoxIPAddressObservation struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Sources []SourceObservation `json:"sources,omitempty"`
-	// VRF of the address; absent for the global table.
+	// VRF of the address, as it was given; absent for the global table.
 	// +optional
 	VRF *VRFObservation `json:"vrf,omitempty"`
 	// Status of the address in NetBox.

@@ -38,7 +38,10 @@ func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	ours := e.whose(ip) == ownerReleased && e.retired(ip)
 	fixed := p.Adopt == v1alpha1.AdoptIfUnowned && spells(p.Address, ip.Address)
 	if !ip.Unmarked(e.inputs.field) || (!ours && !fixed && p.Adopt != v1alpha1.AdoptExternalName) {
-		return ownerError{ip.ID, e.whose(ip)}
+		return e.notOurs(mg, ip.ID, e.whose(ip))
+	}
+	if e.held.shown && e.held.strays(ip) {
+		return adoptError{ip.ID, fmt.Sprintf("is %s of %s, where this resource was given %s of %s", ip.Address, tableName(ip.VRF), e.held.address, e.held.name), "put that right in NetBox, or make another NetBoxIPAddress for it"}
 	}
 	if err := e.adoptable(p, ip); err != nil {
 		return err
@@ -77,7 +80,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	}
 	switch {
 	case len(bare) == 0 || len(there) > len(bare):
-		return e.free(ctx, e.plan, deref(p.Role), 0)
+		return e.free(ctx, e.plan, deref(p.Role))
 	case len(bare) > 1:
 		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
@@ -136,9 +139,7 @@ func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (net
 	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
 		patch.Status = &status
 	}
-	got, err := e.netbox.Adopt(ctx, ip, e.us.marker(), patch)
-	e.tell(mg, err, eventAdopted, fmt.Sprintf("record %d (%s) of NetBox carried no marker and is this resource's now", ip.ID, ip.Address))
-	return got, err
+	return e.netbox.Adopt(ctx, ip, e.us.marker(), patch)
 }
 
 // onlyObserved says that nothing is ever to be written for a resource: its record may be anybody's.

@@ -141,8 +141,13 @@ type Connector struct {
 	unkept *failures
 	// held are losses, each believed for a while.
 	held *failures
-	// losses are what was found out about records that are gone.
+	// losses are what was found out about records that are gone, and movers about those that were moved.
 	losses *notes[culprit]
+	movers *notes[mover]
+	// rivals are since when another record of a given address is seen, which may go yet.
+	rivals *notes[time.Time]
+	// farewells are what is to be told of records that are being released, or was.
+	farewells *notes[farewell]
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -176,7 +181,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, process: rand.Text(), failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
 	}
 }
 
@@ -184,6 +189,9 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.failures.forget(mg.GetUID())
 	c.losses.forget(mg.GetUID())
+	c.movers.forget(mg.GetUID())
+	c.rivals.forget(mg.GetUID())
+	c.farewells.forget(mg.GetUID())
 	c.held.forget(mg.GetUID())
 	c.made.forget(mg.GetUID())
 	c.unanswered.forget(mg.GetUID())
@@ -195,6 +203,7 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 // asked needs neither: its provider config may be gone with its namespace.
 func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress], error) {
 	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: mg.Spec.ForProvider.DNSName}
+	e.held = holdingOf(mg, e.us)
 	if untouched(mg) {
 		c.forget(mg)
 		return e, nil
@@ -227,7 +236,7 @@ func warnBelow(c v1alpha1.NetBoxConfig) int32 {
 }
 
 // untouched says that nothing of a resource that is being deleted can be in NetBox: the managed reconciler records the intention
-// before it lets a record be made.
+// before it lets a record be made, and status says of what record was seen, should somebody have taken the annotations off.
 func untouched(mg *v1alpha1.NetBoxIPAddress) bool {
-	return meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+	return meta.WasDeleted(mg) && unnamed(mg) && meta.GetExternalCreatePending(mg).IsZero()
 }

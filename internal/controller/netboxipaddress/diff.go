@@ -111,7 +111,7 @@ const (
 func words(p netbox.Patch) string {
 	var out []string
 	for name, changed := range map[string]bool{
-		"address": p.Address != nil, "status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
+		fieldAddress: p.Address != nil, fieldVRF: p.VRF != nil, "status": p.Status != nil, "role": p.Role != nil, "dnsName": p.DNSName != nil, "description": p.Description != nil,
 		"comments": p.Comments != nil, "tenant": p.Tenant != nil, "tags": p.Tags != nil, wordCustomFields: len(p.CustomFields) > 0,
 		wordAssignTo: p.Assigned != nil,
 	} {

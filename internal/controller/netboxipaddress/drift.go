@@ -46,6 +46,8 @@ type todo struct {
 	step  step
 	// drifted are the fields among them that somebody changed in NetBox.
 	drifted []v1alpha1.FieldDrift
+	// back says that the patch puts a record back that somebody moved.
+	back bool
 }
 
 func (t todo) done() bool { return t.patch.Empty() && t.step.done() }
@@ -75,6 +77,9 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		return todo{}, err
 	}
 	t := todo{patch: patch}
+	if e.stays, err = e.moved(ctx, mg, patch); err != nil {
+		return todo{}, err
+	}
 	t.step, err = e.next(ctx, mg, e.age)
 	placed := err == nil && t.step.done()
 	t.drifted = e.driftOf(mg, t, placed)
@@ -88,6 +93,11 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	} else {
 		mg.Status.AtProvider.Drift = nil
 	}
+	if e.stays != nil {
+		t.patch.Address, t.patch.VRF = nil, nil
+		t.drifted = slices.DeleteFunc(t.drifted, isMove)
+	}
+	t.back = e.strayed() && (t.patch.Address != nil || t.patch.VRF != nil)
 	switch {
 	case placed && mg.Spec.ForProvider.AssignTo == nil:
 		mg.Status.AtProvider.Assigned = nil
@@ -108,7 +118,7 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
 		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted })
-		if yes || (reports && (noted || !known)) {
+		if yes || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
 			out = append(out, d)
 		}
 	}
@@ -132,13 +142,16 @@ func (e *external) differences(p v1alpha1.NetBoxIPAddressParameters, patch netbo
 		want  *string
 		found string
 	}{
-		{"address", patch.Address, got.Address.String()}, {"status", patch.Status, got.Status}, {"role", patch.Role, got.Role}, {"dnsName", patch.DNSName, got.DNSName},
+		{fieldAddress, patch.Address, got.Address.String()}, {"status", patch.Status, got.Status}, {"role", patch.Role, got.Role}, {"dnsName", patch.DNSName, got.DNSName},
 		{"description", patch.Description, got.Description}, {"comments", patch.Comments, got.Comments}, {"tenant", patch.Tenant, got.Tenant},
 	} {
 		byPolicy := f.name == "tenant" && (p.Tenant == nil || (f.want != nil && *f.want != p.Tenant.Slug))
 		if f.want != nil && !byPolicy {
 			out = append(out, v1alpha1.FieldDrift{Field: f.name, Wanted: brief(*f.want), Found: brief(f.found)})
 		}
+	}
+	if patch.VRF != nil {
+		out = append(out, v1alpha1.FieldDrift{Field: fieldVRF, Wanted: brief(e.held.name), Found: brief(tableName(got.VRF))})
 	}
 	if patch.Tags != nil {
 		out = append(out, v1alpha1.FieldDrift{Field: "tags", Wanted: brief(strings.Join(p.Tags, ", ")), Found: brief(strings.Join(got.Tags, ", "))})
@@ -158,8 +171,10 @@ func without(p netbox.Patch, fields []v1alpha1.FieldDrift) netbox.Patch {
 	p.CustomFields = maps.Clone(p.CustomFields)
 	for _, f := range fields {
 		switch f.Field {
-		case "address":
+		case fieldAddress:
 			p.Address = nil
+		case fieldVRF:
+			p.VRF = nil
 		case "status":
 			p.Status = nil
 		case "role":
@@ -207,13 +222,22 @@ func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, dri
 	}
 	mg.Status.AtProvider.Drift = append(mg.Status.AtProvider.Drift, fresh...)
 	e.connector.Tally.Drifted(e.of.Ref, "Reported")
-	e.connector.Recorder.Event(mg, event.Warning(reasonDrifted, errors.New(drifting(e.record.Address.String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
+	if e.strayed() { // That is told by an event of its own.
+		fresh = slices.DeleteFunc(fresh, isMove)
+	}
+	if len(fresh) > 0 {
+		e.connector.Recorder.Event(mg, event.Warning(reasonDrifted, errors.New(drifting(e.network().String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
+	}
 }
 
-// corrected tells by an event what was undone.
-func (e *external) corrected(mg *v1alpha1.NetBoxIPAddress, drifted []v1alpha1.FieldDrift, who string) {
+// corrected tells by an event what was undone; back says that the record was put back to where it was.
+func (e *external) corrected(mg *v1alpha1.NetBoxIPAddress, drifted []v1alpha1.FieldDrift, who string, back bool) {
 	e.connector.Tally.Drifted(e.of.Ref, "Corrected")
-	e.connector.Recorder.Event(mg, event.Normal(reasonDriftCorrected, drifting(e.record.Address.String(), drifted, who)+", and is again what spec says"))
+	again := "and is again what spec says"
+	if back {
+		again = "and is again what it was"
+	}
+	e.connector.Recorder.Event(mg, event.Normal(reasonDriftCorrected, drifting(e.record.Address.String(), drifted, who)+", "+again))
 }
 
 // drifting says what somebody changed. Values may be anybody's business and aren't in it.

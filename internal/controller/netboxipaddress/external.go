@@ -43,6 +43,14 @@ type external struct {
 	// place is the interface that a record to be made is for, and wished what spec says of it; nil where it says nothing.
 	place  *netbox.Place
 	wished *wish
+	// held is what the resource was given, and stays what is said of a moved record that isn't put back.
+	held  holding
+	stays *movedError
+	// back is why a record that was just made is to be taken back.
+	back *takenError
+	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
+	theirs bool
+	left   leftover
 	// dnsName that spec asks for.
 	dnsName string
 }
@@ -83,6 +91,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		if err := e.outstanding(mg); err != nil {
 			return managed.ExternalObservation{}, e.trouble(mg, err)
 		}
+		e.tellLeft(mg)
 		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
@@ -160,21 +169,45 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		}
 		return e.waiting(mg, err)
 	}
-	before := mg.Status.AtProvider
-	mg.Status.AtProvider = observation(*e.record, nil)
-	e.showOrigin(ctx, mg, &mg.Status.AtProvider, before)
-	mg.SetConditions(xpv2.Available())
+	e.showRecord(ctx, mg)
+	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = nil, nil
+	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
+		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
+	} else {
+		mg.SetConditions(xpv2.Available())
+	}
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// showRecord puts on a resource what its record says. What was given stays, though our record may say otherwise by now.
+func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) {
+	before := mg.Status.AtProvider
+	now := observation(*e.record, nil)
+	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
+	if o == ownerUs {
+		now.Marker = e.us.marker()
+	}
+	if e.strayed() && (o == ownerUs || o == ownerRestored) {
+		e.held.keep(&now, before)
+	} else {
+		e.showOrigin(ctx, mg, &now, before)
+	}
+	now.Assigned, now.Drift = before.Assigned, before.Drift
+	mg.Status.AtProvider = now
 }
 
 // show puts what was found on the resource and says what differs.
 func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	if err := e.prove(ctx, mg); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	if e.back != nil {
+		return managed.ExternalObservation{}, nil // Create takes it back.
+	}
+	e.tellFound(mg)
 	name := strconv.FormatInt(e.record.ID, 10)
 	named := meta.GetExternalName(mg) != name
 	meta.SetExternalName(mg, name)
-	if named && !meta.WasDeleted(mg) && !meta.GetExternalCreatePending(mg).IsZero() {
-		e.allocated(mg, *e.record) // Its answer was lost, or nobody lived to record it.
-	}
 	if meta.WasDeleted(mg) {
 		e.connector.origins.forget(mg.GetUID())
 		e.connector.stocks.leave(mg.GetUID())
@@ -184,16 +217,15 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.connector.failures.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
 	e.connector.held.forget(mg.GetUID())
-	before := mg.Status.AtProvider
-	mg.Status.AtProvider = observation(*e.record, nil)
-	e.showOrigin(ctx, mg, &mg.Status.AtProvider, before)
-	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = before.Assigned, before.Drift
+	e.showRecord(ctx, mg)
 	showServed(mg)
 	var err error
 	if e.todo, err = e.consider(ctx, mg); err == nil {
 		err = e.unkept(mg, e.todo.words())
 	}
-	showReady(mg)
+	if rerr := e.showUse(ctx, mg); err == nil {
+		err = rerr
+	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
@@ -205,20 +237,26 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 
 // diff is what must be written, where all that is asked for is supported and allowed.
 func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
-	policy, ok := e.grant.policy(e.record.Address, p.DNSName)
+	policy, ok := e.grant.policy(e.network(), p.DNSName)
 	if !ok {
-		return netbox.Patch{}, e.notAllowed(e.record.Address, p.DNSName)
+		return netbox.Patch{}, e.notAllowed(e.network(), p.DNSName)
 	}
-	return diff(p, policy, e.inputs.field, e.us.marker(), *e.record), e.reserved(p)
+	patch := diff(p, policy, e.inputs.field, e.us.marker(), *e.record)
+	if e.strayed() {
+		e.held.back(&patch, p.PrefixLength, *e.record)
+	}
+	return patch, e.reserved(p)
 }
 
 // Create makes the record: one POST with the marker in it.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
+	if e.back != nil {
+		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
+	}
 	if _, again := e.connector.failures.get(mg.GetUID(), e.settings); again {
 		e.connector.Tally.Retried(e.of.Ref)
 	}
 	ip, err := e.obtain(ctx, mg)
-	e.connector.answers(mg, err)
 	if err != nil {
 		e.connector.stocks.forgo(mg.GetUID())
 		err = e.explain(ctx, mg, err)
@@ -227,11 +265,12 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	e.connector.Failpoint("netbox-after-post")
 	e.connector.failures.forget(mg.GetUID())
-	e.allocated(mg, ip)
+	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
 	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
 		o := observation(ip, nil)
+		o.Marker = e.us.marker()
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})
 		e.connector.made.put(mg.GetUID(), o)
 	}
@@ -280,8 +319,12 @@ func (e *external) Disconnect(context.Context) error { return nil }
 // trouble words an error and shows it on the resource: the managed reconciler shows it in Synced, but only as a sentence.
 func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 	t := sentence(err, e.inputs)
-	if meta.WasDeleted(mg) || (mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason))) {
+	ready := mg.GetCondition(xpv2.TypeReady)
+	if meta.WasDeleted(mg) || (ready.Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason))) {
 		return t
+	}
+	if ready.Reason == v1alpha1.ReasonMoved && (e.strayed() || !unready(t.reason)) {
+		return t // That comes before whatever else is wrong, and stays true while NetBox can't be asked.
 	}
 	c := xpv2.Unavailable().WithMessage(t.message)
 	c.Reason = t.reason
@@ -293,7 +336,7 @@ func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 func showReady(mg *v1alpha1.NetBoxIPAddress) {
 	ready := mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
 	if ready || mg.Spec.ForProvider.AssignTo == nil || mg.Status.AtProvider.Assigned != nil {
-		mg.SetConditions(xpv2.Available())
+		mg.SetConditions(xpv2.Available().WithMessage(unsourced(mg)))
 		return
 	}
 	c := xpv2.Unavailable().WithMessage("the address is taken and is yet to be assigned as spec.forProvider.assignTo says")
@@ -301,8 +344,27 @@ func showReady(mg *v1alpha1.NetBoxIPAddress) {
 	mg.SetConditions(c)
 }
 
+// showUse says whether the address may be used: not where its record is another one's than was given, nor before that was seen to have no
+// double.
+func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	moved := mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved
+	switch {
+	case e.stays != nil:
+		e.sayMoved(mg, sentence(*e.stays, e.inputs))
+		return nil
+	case moved && e.strayed():
+		return nil // It's about to be put back.
+	case moved:
+		if err := e.undoubled(ctx, mg); err != nil {
+			return err
+		}
+	}
+	showReady(mg)
+	return nil
+}
+
 // unready says whether a trouble takes an address that was given away from its holder: only that no record is ours any more, or that
 // it's gone. That NetBox can't be asked just now, or doesn't take a change of it, doesn't.
 func unready(r xpv2.ConditionReason) bool {
-	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous || r == v1alpha1.ReasonLost
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous || r == v1alpha1.ReasonLost || r == v1alpha1.ReasonMoved
 }

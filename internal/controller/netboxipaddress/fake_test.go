@@ -202,6 +202,11 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 	if p.Assigned != nil && p.Assigned.ID != 0 && edgeOf(at) != "" {
 		return netbox.IPAddress{}, kind(netbox.KindMarkerTaken)
 	}
+	if p.Address != nil && !f.loose && slices.ContainsFunc(f.records, func(o netbox.IPAddress) bool {
+		return o.ID != ip.ID && o.Address.Addr() == netip.MustParsePrefix(*p.Address).Addr()
+	}) {
+		return netbox.IPAddress{}, &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
+	}
 	if err := f.reassign(r, p.Assigned); err != nil {
 		return netbox.IPAddress{}, err
 	}
@@ -217,6 +222,12 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 	}
 	if p.Address != nil {
 		r.Address = netip.MustParsePrefix(*p.Address)
+	}
+	if p.VRF != nil {
+		r.VRF = nil
+		if *p.VRF != 0 {
+			r.VRF = &netbox.VRF{ID: *p.VRF}
+		}
 	}
 	r.CustomFields = maps.Clone(r.CustomFields)
 	for name, v := range p.CustomFields {

@@ -31,7 +31,7 @@ func (e *external) preflight(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 // glance sets record to what was lately seen of it, and says whether that is enough: where nothing is to be written. Ten thousand
 // resources that are as they should be cost as many requests as their records fill pages.
 func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bool, error) {
-	number, _ := strconv.ParseInt(meta.GetExternalName(mg), 10, 64) // What isn't a number is told by findByName.
+	number := recordOf(mg)
 	if number <= 0 || meta.WasDeleted(mg) || e.connector.MaxAge == 0 {
 		return false, nil
 	}
@@ -75,7 +75,27 @@ func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error
 // neverAsked says that nobody ever asked for this address, as far as is known here, and that Create will: the marker is unique, so
 // NetBox itself refuses a second record, and to look for a first one beforehand would be half of what an address costs.
 func neverAsked(mg *v1alpha1.NetBoxIPAddress) bool {
-	return len(mg.GetManagementPolicies()) > 0 && creates(mg) && !meta.WasDeleted(mg) && meta.GetExternalName(mg) == "" && meta.GetExternalCreatePending(mg).IsZero()
+	return len(mg.GetManagementPolicies()) > 0 && creates(mg) && !meta.WasDeleted(mg) && unnamed(mg) && meta.GetExternalCreatePending(mg).IsZero()
+}
+
+// recordOf is the number of the record that a resource has, as far as is known here: its external name, or where there's none what status
+// says. Somebody may have taken the annotation off; and without LateInitialize in managementPolicies, one that was found is never put there.
+// 0: none; findByName tells of a name that isn't a number.
+func recordOf(mg *v1alpha1.NetBoxIPAddress) int64 {
+	name := meta.GetExternalName(mg)
+	if name == "" && !onlyObserved(mg) {
+		return mg.Status.AtProvider.ID
+	}
+	number, err := strconv.ParseInt(name, 10, 64)
+	if err != nil || number < 0 {
+		return 0
+	}
+	return number
+}
+
+// unnamed says that nothing here names a record.
+func unnamed(mg *v1alpha1.NetBoxIPAddress) bool {
+	return meta.GetExternalName(mg) == "" && recordOf(mg) == 0
 }
 
 // creates says whether a record may be made, or taken over, for a resource. Without policies there are none that forbid it.
@@ -96,37 +116,58 @@ func (e *external) findByMarker(ctx context.Context) error {
 	return nil
 }
 
-// findByName looks at the record whose number is the external name. It must be ours, or be one that may become ours: an annotation is
-// easily written. What is only observed may be anybody's.
+// findByName looks at the record whose number is the external name, or else in status. It must be ours, or be one that may become ours: an
+// annotation is easily written. What is only observed may be anybody's.
 func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	name := meta.GetExternalName(mg)
-	if name == "" {
+	name, id := meta.GetExternalName(mg), recordOf(mg)
+	switch {
+	case id == 0 && name == "":
 		return nil
-	}
-	id, err := strconv.ParseInt(name, 10, 64)
-	if err != nil || id <= 0 {
+	case id == 0:
 		return nameError{name}
 	}
 	ip, err := e.netbox.Get(ctx, id)
 	if netbox.IsNotFound(err) {
+		e.left.gone = true
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	o := e.whose(ip)
+	o := e.whoseNow(mg, ip)
 	switch {
+	case o == ownerTwin:
+		return e.notOurs(mg, id, o)
 	case o == ownerUs, o == ownerRestored, onlyObserved(mg):
 		e.record = &ip
+		return nil
+	case name == "" && !e.held.shown: // Status is of when it was only observed.
+		e.theirs = true
 		return nil
 	case !meta.WasDeleted(mg):
 		return e.adoptNamed(ctx, mg, ip)
 	case o == ownerReleased:
-		return nil // The answer to its release was lost.
+		e.left.record = &ip // The answer to its release was lost.
+		return nil
 	case o == ownerNobody && ip.Unmarked(e.inputs.field) && neverHad(mg):
 		return nil // It was to be adopted, and never was.
 	}
-	return ownerError{id, o}
+	return e.notOurs(mg, id, o)
+}
+
+// whoseNow is whose, by what status says, too: a record that we had marked, and that carries the marker of our name with another UID, isn't
+// what we had before a restore. Somebody of the same name lives, and took it.
+func (e *external) whoseNow(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) owner {
+	o := e.whose(ip)
+	if o == ownerRestored && mg.Status.AtProvider.Marker == e.us.marker() {
+		return ownerTwin
+	}
+	return o
+}
+
+// notOurs says that a record isn't ours, or not any more.
+func (e *external) notOurs(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) error {
+	return ownerError{id: id, owner: o, had: mg.Status.AtProvider.ID == id && mg.Status.AtProvider.Marker == e.us.marker()}
 }
 
 // neverHad says that nothing was ever written for a resource, as far as is known here.
@@ -138,5 +179,5 @@ func neverHad(mg *v1alpha1.NetBoxIPAddress) bool {
 // that carries no marker may have lost ours, and keeps the resource until a person has looked.
 func another(err error) bool {
 	var o ownerError
-	return errors.As(err, &o) && (o.owner == ownerOther || o.owner == ownerCluster)
+	return errors.As(err, &o) && (o.owner == ownerOther || o.owner == ownerCluster || o.owner == ownerTwin)
 }

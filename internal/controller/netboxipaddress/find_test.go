@@ -78,7 +78,7 @@ func TestGlance(t *testing.T) {
 		"SetBack": {
 			reason: "What can't be made may be there, where the cluster's data was set back to before it was.",
 			mg:     newAddress(anything, func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.From = from("10.99.0.0/24") }),
-			is:     []netbox.IPAddress{good}, want: []string{"FindPrefix", "FindByMarker"}, exists: true,
+			is:     []netbox.IPAddress{good}, want: []string{"FindPrefix", "FindByMarker", "FindPrefix"}, exists: true,
 		},
 	}
 	for name, tc := range cases {

@@ -26,7 +26,7 @@ func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return out, nil // Who has it is looked at there.
 	}
-	return out, e.free(ctx, out, deref(p.Role), 0)
+	return out, e.free(ctx, out, deref(p.Role))
 }
 
 // tableOf is the table of the prefix that holds an address; nil is the global one. An address outside any prefix belongs to no
@@ -48,24 +48,13 @@ func (e *external) tableOf(ctx context.Context, a netip.Addr, ref netbox.VRFRef)
 	return nil, outsideError{address: a.String(), table: ref, cause: err}
 }
 
-// free says who else has the planned address, where that isn't wanted. Only those numbered below before count, where it isn't 0.
-func (e *external) free(ctx context.Context, p plan, role string, before int64) error {
-	if p.duplicates == v1alpha1.DuplicatesAllow {
-		return nil
-	}
-	all, err := e.netbox.FindHost(ctx, p.address.Addr(), p.vrf)
-	if err != nil {
+// free says who else has the planned address, where that isn't wanted.
+func (e *external) free(ctx context.Context, p plan, role string) error {
+	others, err := e.others(ctx, p, role)
+	if err != nil || len(others) == 0 {
 		return err
 	}
-	shared := p.duplicates == v1alpha1.DuplicatesSharedRole
-	for _, ip := range all {
-		switch {
-		case ip.Marker(e.inputs.field) == e.us.marker(), before != 0 && ip.ID > before, shared && sharesRole(role) && sharesRole(ip.Role):
-		default:
-			return takenError{address: p.address.String(), id: ip.ID, by: e.ownerWordsOf(ip), on: e.placeWordsOf(ip), url: ip.URL, shared: shared}
-		}
-	}
-	return nil
+	return e.takenFrom(p, others[0])
 }
 
 // takenBy says who has the planned address, which NetBox refused.
@@ -73,7 +62,7 @@ func (e *external) takenBy(ctx context.Context, cause error) error {
 	p := e.plan
 	p.duplicates = v1alpha1.DuplicatesRefuse
 	var t takenError
-	if err := e.free(ctx, p, "", 0); errors.As(err, &t) {
+	if err := e.free(ctx, p, ""); errors.As(err, &t) {
 		t.cause, t.shared = cause, e.plan.duplicates != "" && e.plan.duplicates != v1alpha1.DuplicatesRefuse
 		return t
 	}
@@ -113,17 +102,4 @@ func (e *external) ownerWordsOf(ip netbox.IPAddress) string {
 	case ownerNobody, ownerUs, ownerReleased:
 	}
 	return "somebody else"
-}
-
-// first makes sure that of two who made one address at the same time, in a table that lets them, the first one stays: the other takes
-// its own record back. What can't be looked at was looked at before.
-func (e *external) first(ctx context.Context, ip netbox.IPAddress, role string) error {
-	taken := e.free(ctx, e.plan, role, ip.ID)
-	if _, ok := taken.(takenError); !ok { //nolint:errorlint // As it was returned.
-		return nil
-	}
-	if err := e.netbox.Delete(ctx, ip, e.us.marker()); err != nil {
-		return err
-	}
-	return taken
 }

@@ -95,28 +95,3 @@ func TestGiven(t *testing.T) {
 		})
 	}
 }
-
-// TestTwoAtOnce: in a table that lets two have one address, the later of two that were made at the same time is taken back.
-func TestTwoAtOnce(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason string
-		other  int64
-		left   bool
-	}{"Second": {"the other one was first", 5, false}, "First": {"the other one is later", 500, true}} {
-		f := newFake()
-		f.loose = true
-		mg := newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.77.0.40/24" }))
-		e := newHarness(f).connect(t, mg)
-		if _, err := e.Observe(t.Context(), mg); err != nil {
-			t.Fatal(err)
-		}
-		f.records = append(f.records, record(tc.other, "10.77.0.40/24", "c1/team-b/x/y"))
-		_, err := e.Create(t.Context(), mg)
-		if _, ferr := f.FindByMarker(t.Context(), ours); (ferr == nil) != tc.left || (err == nil) != tc.left || (err != nil && reasonOf(err) != "Conflict") {
-			t.Errorf("%s: %s: %v, records %v", name, tc.reason, err, f.records)
-		}
-		if _, ferr := f.FindByMarker(t.Context(), "c1/team-b/x/y"); ferr != nil {
-			t.Errorf("%s: the other's record is gone", name)
-		}
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -83,8 +82,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 		return plan{}, unseenError{meta.GetExternalName(mg)}
 	}
 	p := mg.Spec.ForProvider
-	number, _ := strconv.ParseInt(meta.GetExternalName(mg), 10, 64) // findByName has seen to it.
-	l := lostError{id: number, address: p.Address}
+	l := lostError{id: recordOf(mg), address: p.Address}
 	address, vrf, seen := lastSeen(mg.Status.AtProvider)
 	if seen {
 		l.id, l.address = mg.Status.AtProvider.ID, address.String()
@@ -103,7 +101,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	out := plan{address: address, vrf: vrf, duplicates: p.Duplicates, again: true, lost: l, policy: policy}
 	if err == nil {
 		// NetBox itself refuses a second one only where a table is to have each address once.
-		err = e.free(ctx, out, deref(p.Role), 0)
+		err = e.free(ctx, out, deref(p.Role))
 	}
 	if t := (takenError{}); errors.As(err, &t) {
 		l.holder = recordWords(t)

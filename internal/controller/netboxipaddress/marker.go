@@ -46,6 +46,8 @@ const (
 	ownerOther owner = "other"
 	// ownerCluster: it carries the marker of a resource of another cluster.
 	ownerCluster owner = "cluster"
+	// ownerTwin: the same, though we had marked it: the other one isn't what ours was before, but lives.
+	ownerTwin owner = "twin"
 	// ownerReleased: it carries no marker, and a note that we let it go.
 	ownerReleased owner = "released"
 	// ownerNobody: it carries no marker, or something that isn't one.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
@@ -50,7 +48,7 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		return err
 	}
 	switch {
-	case meta.GetExternalName(mg) != "":
+	case !unnamed(mg) && !e.theirs:
 		e.plan, err = e.gone(ctx, mg)
 	case p.Address != "":
 		e.plan, err = e.given(ctx, p)
@@ -89,9 +87,23 @@ func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
 	e.connector.failures.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
 }
 
-// obtain carries the plan out. A refusal or a lost answer is looked into by marker before it's believed: the record may be there
-// all the same, from this try or an earlier one.
+// obtain carries the plan out. A record of a given address is proven to be the only one: what fails there is none of the POST's.
 func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
+	ip, err := e.ask(ctx, mg)
+	e.connector.answers(mg, err)
+	if err != nil || e.plan.adopt != nil || !e.plan.address.IsValid() {
+		return ip, err
+	}
+	err = e.alone(ctx, mg, ip)
+	if t := (takenError{}); errors.As(err, &t) {
+		err = e.takeBack(ctx, ip, t)
+	}
+	return ip, err
+}
+
+// ask for the address. A refusal or a lost answer is looked into by marker before it's believed: the record may be there all the same,
+// from this try or an earlier one.
+func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
 	if e.field == netbox.FieldMissing {
 		if err := e.netbox.CreateMarkerField(ctx); err != nil {
 			return netbox.IPAddress{}, err
@@ -107,7 +119,7 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 	}
 	switch {
 	case lerr == nil:
-		return found, nil
+		return found, e.planned(found)
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
@@ -143,11 +155,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		return e.adopt(ctx, mg)
 	}
 	if e.plan.address.IsValid() {
-		ip, err := e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
-		if err == nil && !e.plan.again {
-			err = e.first(ctx, ip, deref(p.Role))
-		}
-		return ip, err
+		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
 	}
 	s, uid := e.connector.stocks, mg.GetUID()
 	for i := range e.plan.candidates {

@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -77,6 +78,55 @@ func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressP
 // served says that sources are those of an address that was given.
 func served(sources []v1alpha1.SourceObservation) bool {
 	return slices.ContainsFunc(sources, func(s v1alpha1.SourceObservation) bool { return s.Reason == reasonServed })
+}
+
+// unsourced says of an address that was given that it's of none of the sources that spec names by now, for a person; "" where it may be
+// of one, or nobody knows. It stays: a machine uses it.
+func unsourced(mg *v1alpha1.NetBoxIPAddress) string {
+	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
+	from := ""
+	switch {
+	case o.Range != nil:
+		from = fmt.Sprintf("the range %s to %s", o.Range.Start, o.Range.End)
+	case o.Prefix != nil:
+		from = fmt.Sprintf("prefix %s", o.Prefix.CIDR)
+	}
+	if from == "" || len(p.From) == 0 || slices.ContainsFunc(p.From, func(f v1alpha1.AddressSource) bool { return mayBeOf(f, o) }) {
+		return ""
+	}
+	return fmt.Sprintf("the address is from %s, which spec.forProvider.from doesn't name any more: it stays; for an address from elsewhere make another NetBoxIPAddress", from)
+}
+
+// mayBeOf says whether an address may be of a source, by what status says of it alone.
+func mayBeOf(f v1alpha1.AddressSource, o v1alpha1.NetBoxIPAddressObservation) bool {
+	a, _, seen := lastSeen(o)
+	switch p, r := f.Prefix, f.Range; {
+	case !seen || filters(f):
+		return true
+	case p != nil && p.ID != nil:
+		return o.Prefix == nil || o.Prefix.ID == 0 || o.Prefix.ID == *p.ID
+	case p != nil:
+		n, err := netip.ParsePrefix(p.CIDR)
+		return err != nil || (n.Contains(a.Addr()) && mayBeTable(p.VRF, o.VRF))
+	case r != nil && r.ID != nil:
+		return o.Range == nil || o.Range.ID == *r.ID
+	case r != nil && o.Range != nil:
+		first, err := netip.ParsePrefix(r.Start)
+		was, werr := netip.ParsePrefix(o.Range.Start)
+		return err != nil || werr != nil || (first.Addr() == was.Addr() && mayBeTable(r.VRF, o.VRF))
+	}
+	return true
+}
+
+// mayBeTable says whether a selector may mean a table that status names, which doesn't say its RD.
+func mayBeTable(s *v1alpha1.VRFSelector, o *v1alpha1.VRFObservation) bool {
+	if s == nil || s.RD != "" {
+		return true
+	}
+	if o == nil {
+		return vrfRef(s).Matches(nil)
+	}
+	return vrfRef(s).Matches(&netbox.VRF{ID: o.ID, Name: o.Name})
 }
 
 // gave says whether an address may be from a parent.

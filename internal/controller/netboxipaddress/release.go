@@ -98,11 +98,8 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	n := note{marker: e.us.marker()}
 	switch policy {
 	case v1alpha1.ReleaseDelete:
-		err := e.netbox.Delete(ctx, *e.record, marker)
-		if err == nil {
-			e.released(mg, *e.record)
-		}
-		return err
+		done := e.bid(mg, e.released(*e.record))
+		return done(e.netbox.Delete(ctx, *e.record, marker))
 	case v1alpha1.ReleaseQuarantine:
 		n.until = e.connector.Now().Add(after).Truncate(time.Second)
 	}
@@ -110,27 +107,19 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		return err
 	}
 	if n.until.IsZero() {
-		err := e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String()})
-		e.tell(mg, err, eventKept, fmt.Sprintf("record %d (%s) stays in NetBox as it is; it isn't ours any more", e.record.ID, e.record.Address))
-		return err
+		done := e.bid(mg, left(*e.record, n.until))
+		return done(e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String()}))
 	}
 	if err := e.unseat(ctx); err != nil {
 		return err
 	}
 	e.connector.Failpoint("netbox-after-unseat")
+	done := e.bid(mg, left(*e.record, n.until))
 	err := e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String(), Retire: true})
 	if err == nil {
 		e.connector.Due(n.until)
 	}
-	e.tell(mg, err, eventQuarantined, fmt.Sprintf("record %d (%s) is deprecated in NetBox, and is deleted there after %s", e.record.ID, e.record.Address, n.until.UTC().Format(time.RFC3339)))
-	return err
-}
-
-// tell an event, unless there was an error.
-func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, err error, reason event.Reason, message string) {
-	if err == nil {
-		e.connector.Recorder.Event(mg, event.Normal(reason, message))
-	}
+	return done(err)
 }
 
 // unseat takes the address away as a primary or out-of-band one of its machine: NetBox lets no such address be unassigned (574, 579).

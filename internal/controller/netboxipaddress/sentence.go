@@ -34,6 +34,8 @@ type (
 	ownerError struct {
 		id    int64
 		owner owner
+		// had says that it was ours.
+		had bool
 	}
 	// malformedError: parameters that contradict themselves.
 	malformedError struct{ why string }
@@ -95,7 +97,7 @@ func ownTrouble(err error, in inputs) *trouble {
 	)
 	switch {
 	case errors.As(err, &foreign):
-		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own%s", foreign.id, ownerWords(foreign.owner, in.field), adoptWords(foreign.owner)), err}
+		return &trouble{v1alpha1.ReasonConflict, foreign.sentence(in), err}
 	case errors.As(err, &malformed):
 		return &trouble{v1alpha1.ReasonInvalid, "spec.forProvider is not usable: " + malformed.why, err}
 	case errors.As(err, &notAllowed):
@@ -108,6 +110,18 @@ func ownTrouble(err error, in inputs) *trouble {
 	return nil
 }
 
+// sentence says whose a record is, and what to do. Who had it is given no other address: a machine may be using this one.
+func (e ownerError) sentence(in inputs) string {
+	switch {
+	case e.owner == ownerTwin:
+		return fmt.Sprintf("record %d carries the marker of another NetBoxIPAddress of the same cluster id, namespace and name, though this one had marked it: two clusters share an id, as one that was restored from a backup does with its living original; nothing is written to it; "+
+			"give one of them an id of its own in ConfigMap provider-baremetal; to have the record back, clear its custom field %q in NetBox and set spec.forProvider.adopt: ExternalName, or delete this resource to give it up", e.id, in.field)
+	case e.had:
+		return fmt.Sprintf("record %d, which was this resource's, %s: nothing is written to it; put that right in NetBox, or delete this resource to be given another address by a new one%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
+	}
+	return fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
+}
+
 func ownerWords(o owner, field string) string {
 	switch o {
 	case ownerCluster:
@@ -116,7 +130,7 @@ func ownerWords(o owner, field string) string {
 		return "belongs to another resource"
 	case ownerReleased:
 		return "was released and isn't this resource's any more"
-	case ownerNobody, ownerUs, ownerRestored:
+	case ownerNobody, ownerUs, ownerRestored, ownerTwin:
 	}
 	return fmt.Sprintf("carries no marker of ours in custom field %q", field)
 }

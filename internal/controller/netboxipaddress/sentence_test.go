@@ -105,15 +105,15 @@ func TestSentence(t *testing.T) {
 			`cannot use the NetBox URL: it must look like https://netbox.example/`,
 		},
 		"Foreign": {
-			ownerError{5, ownerOther}, v1alpha1.ReasonConflict,
+			ownerError{id: 5, owner: ownerOther}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that belongs to another resource: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
 		},
 		"OtherCluster": {
-			ownerError{5, ownerCluster}, v1alpha1.ReasonConflict,
+			ownerError{id: 5, owner: ownerCluster}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that belongs to another cluster: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
 		},
 		"Unmarked": {
-			ownerError{5, ownerNobody}, v1alpha1.ReasonConflict,
+			ownerError{id: 5, owner: ownerNobody}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
 		},
 		"Malformed": {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},

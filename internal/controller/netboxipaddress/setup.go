@@ -108,7 +108,7 @@ const atOnce = 28
 // flow is what an address waits in line with: others that its namespace asks for from the same place, apart from those that have theirs
 // and are only looked at.
 func flow(mg *v1alpha1.NetBoxIPAddress) string {
-	if meta.GetExternalName(mg) != "" && !meta.WasDeleted(mg) {
+	if !unnamed(mg) && !meta.WasDeleted(mg) {
 		return mg.GetNamespace() + " has"
 	}
 	return mg.GetNamespace() + " wants " + fromWords(mg.Spec.ForProvider)

@@ -121,7 +121,9 @@ type (
 		inside               string
 		// shared says that it might be shared by its role.
 		shared bool
-		cause  error
+		// left is the number of this resource's own record of it, where that couldn't be taken back.
+		left  int64
+		cause error
 	}
 	// unfitError: what a filter found isn't what people want addresses from.
 	unfitError struct{ why string }
@@ -191,6 +193,9 @@ func (e takenError) sentence() string {
 	how := "ask for another address, or have it freed there"
 	if e.shared {
 		how = "each record of it must have a role that addresses share, such as anycast or vip; " + how
+	}
+	if e.left != 0 {
+		how += fmt.Sprintf("; record %d, which was made for this resource in the same moment, couldn't be deleted again yet", e.left)
 	}
 	return fmt.Sprintf("address %q is another record's in NetBox%s: %s; it is tried again", e.address, where, how)
 }

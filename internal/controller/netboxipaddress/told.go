@@ -2,19 +2,122 @@ package netboxipaddress
 
 import (
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// allocated tells of a record that was made for a resource: once, with the address.
-func (e *external) allocated(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
-	e.connector.Recorder.Event(mg, event.Normal("Allocated", fmt.Sprintf("address %s is record %d of the NetBox of %s", ip.Address, ip.ID, e.inputs.config)))
+// Reasons of events: one for each address that is taken, and one for each that is given up.
+const (
+	eventAllocated event.Reason = "Allocated"
+	eventReleased  event.Reason = "Released"
+	eventTakenOver event.Reason = "TakenOver"
+)
+
+// tellMade tells of a record that was made for a resource, or adopted.
+func (e *external) tellMade(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
+	if e.plan.adopt != nil {
+		e.adopted(mg, ip)
+		return
+	}
+	e.allocated(mg, ip)
 }
 
-// released tells of a record that was given up.
-func (e *external) released(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
-	e.connector.Recorder.Event(mg, event.Normal("Released", fmt.Sprintf("address %s, record %d of the NetBox of %s, was given up", ip.Address, ip.ID, e.inputs.config)))
+// tellFound tells of a record that was found, of which nobody was told: the answer to its POST was lost, or nobody lived to record it. Once
+// status names it, it was told, whether or not its number is kept as the external name.
+func (e *external) tellFound(mg *v1alpha1.NetBoxIPAddress) {
+	asked := meta.GetExternalCreatePending(mg)
+	named := meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10)
+	switch {
+	case meta.WasDeleted(mg), asked.IsZero(), mg.Status.AtProvider.ID == e.record.ID:
+	case !named:
+		e.allocated(mg, *e.record)
+	case mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && asked.After(meta.GetExternalCreateSucceeded(mg)):
+		e.adopted(mg, *e.record)
+	}
+}
+
+func (e *external) allocated(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
+	e.connector.Recorder.Event(mg, event.Normal(eventAllocated, fmt.Sprintf("address %s is record %d of the NetBox of %s", ip.Address, ip.ID, e.inputs.config)))
+}
+
+func (e *external) adopted(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
+	e.connector.Recorder.Event(mg, event.Normal(eventAdopted, fmt.Sprintf("record %d (%s) of NetBox carried no marker and is this resource's now", ip.ID, ip.Address)))
+}
+
+// takenOver tells of a record that was marked anew: that of a resource of our name with another UID, which ours was before a restore.
+func (e *external) takenOver(mg *v1alpha1.NetBoxIPAddress) {
+	mg.Status.AtProvider.Marker = e.us.marker()
+	e.connector.Recorder.Event(mg, event.Warning(eventTakenOver, fmt.Errorf("record %d (%s) of the NetBox of %s carried the marker of a NetBoxIPAddress of this cluster id, namespace and name with another UID, as after a restore from a backup, and is this resource's now",
+		e.record.ID, e.record.Address, e.inputs.config)))
+}
+
+// A farewell is what is told of a record that is let go: once, also where NetBox's answer is lost and the next look finds it gone.
+type farewell struct {
+	reason  event.Reason
+	message string
+	told    bool
+}
+
+// A leftover is what a resource that is being deleted has left: gone says that NetBox has no such record, and record is one that was
+// released, and stays.
+type leftover struct {
+	gone   bool
+	record *netbox.IPAddress
+}
+
+// bid notes what is to be told of a record that is about to be let go, and returns what tells it once that is done.
+func (e *external) bid(mg *v1alpha1.NetBoxIPAddress, f farewell) func(error) error {
+	e.connector.farewells.put(mg.GetUID(), f)
+	return func(err error) error {
+		if err == nil {
+			e.tell(mg, f)
+		}
+		return err
+	}
+}
+
+func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, f farewell) {
+	e.connector.Recorder.Event(mg, event.Normal(f.reason, f.message))
+	f.told = true
+	e.connector.farewells.put(mg.GetUID(), f)
+}
+
+// tellLeft tells of a record that was let go by a call whose answer was lost, and of one that was gone before.
+func (e *external) tellLeft(mg *v1alpha1.NetBoxIPAddress) {
+	f, tried := e.connector.farewells.get(mg.GetUID())
+	seen := mg.Status.AtProvider.ID != 0 || !meta.GetExternalCreateSucceeded(mg).IsZero()
+	switch {
+	case f.told:
+	case tried:
+		e.tell(mg, f)
+	case e.left.record != nil:
+		n, _ := parseNote(e.left.record.Marker(e.inputs.note))
+		e.tell(mg, left(*e.left.record, n.until))
+	case e.left.gone && seen:
+		address, _, _ := lastSeen(mg.Status.AtProvider)
+		e.tell(mg, e.released(netbox.IPAddress{ID: recordOf(mg), Address: address}))
+	}
+}
+
+// released says that a record was deleted.
+func (e *external) released(ip netbox.IPAddress) farewell {
+	what := fmt.Sprintf("record %d", ip.ID)
+	if ip.Address.IsValid() {
+		what = fmt.Sprintf("address %s, record %d", ip.Address, ip.ID)
+	}
+	return farewell{reason: eventReleased, message: fmt.Sprintf("%s of the NetBox of %s, was given up", what, e.inputs.config)}
+}
+
+// left says that a record stays in NetBox, for good or until then.
+func left(ip netbox.IPAddress, until time.Time) farewell {
+	if until.IsZero() {
+		return farewell{reason: eventKept, message: fmt.Sprintf("record %d (%s) stays in NetBox as it is; it isn't ours any more", ip.ID, ip.Address)}
+	}
+	return farewell{reason: eventQuarantined, message: fmt.Sprintf("record %d (%s) is deprecated in NetBox, and is deleted there after %s", ip.ID, ip.Address, until.UTC().Format(time.RFC3339))}
 }

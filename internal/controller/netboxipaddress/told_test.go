@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -64,5 +65,104 @@ func TestAllocated(t *testing.T) {
 	}
 	if diff := cmp.Diff(heard{told}, got); diff != "" {
 		t.Errorf("after a lost answer: -want, +got:\n%s", diff)
+	}
+}
+
+// TestFarewell: what is given up is told once, also where NetBox did it and its answer was lost, or nobody lived to hear it.
+func TestFarewell(t *testing.T) {
+	const released = `Released: address 10.77.0.1/24, record 100 of the NetBox of ClusterProviderConfig "netbox", was given up`
+	cases := map[string]struct {
+		reason  string
+		policy  string
+		lose    string
+		restart bool
+		// byHand says that a person has deleted the record before.
+		byHand bool
+		want   string
+	}{
+		"Delete":             {reason: "it's deleted", policy: v1alpha1.ReleaseDelete, want: released},
+		"DeleteLost":         {reason: "the answer is lost", policy: v1alpha1.ReleaseDelete, lose: "Delete", want: released},
+		"DeleteKilled":       {reason: "nobody lived to hear it", policy: v1alpha1.ReleaseDelete, lose: "Delete", restart: true, want: released},
+		"ByHand":             {reason: "it was gone before", policy: v1alpha1.ReleaseDelete, byHand: true, want: released},
+		"Keep":               {reason: "it's kept", policy: v1alpha1.ReleaseKeep, want: "Kept: record 100 (10.77.0.1/24) stays in NetBox as it is"},
+		"KeepLost":           {reason: "the answer is lost", policy: v1alpha1.ReleaseKeep, lose: "Release", want: "Kept: record 100"},
+		"KeepKilled":         {reason: "nobody lived to hear it", policy: v1alpha1.ReleaseKeep, lose: "Release", restart: true, want: "Kept: record 100"},
+		"QuarantineLost":     {reason: "the answer is lost", policy: v1alpha1.ReleaseQuarantine, lose: "Release", want: "Quarantined: record 100 (10.77.0.1/24) is deprecated in NetBox, and is deleted there after 1970-01-02T00:16:40Z"},
+		"QuarantineKilled":   {reason: "nobody lived to hear it", policy: v1alpha1.ReleaseQuarantine, lose: "Release", restart: true, want: "Quarantined: record 100 (10.77.0.1/24) is deprecated in NetBox, and is deleted there after 1970-01-02T00:16:40Z"},
+		"DeleteUnknownField": {reason: "and looked for once more", policy: v1alpha1.ReleaseDelete, want: released},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			if name == "DeleteUnknownField" {
+				f.field = netbox.FieldUnproven // Then NetBox's word isn't enough.
+			}
+			h := newHarness(f)
+			mg := newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Release = &v1alpha1.ReleasePolicy{Policy: tc.policy} }))
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			var got heard
+			h.Recorder = &got
+			deleted(mg)
+			if tc.byHand {
+				f.records = nil
+			}
+			if tc.lose != "" {
+				f.lose[tc.lose] = kind(netbox.KindUnknownOutcome)
+				if _, err := h.deleteOnce(t, mg); err == nil {
+					t.Fatal("want a lost answer")
+				}
+				clear(f.lose)
+			}
+			if tc.restart {
+				h = newHarness(f)
+				h.Recorder = &got
+			}
+			for gone := false; !gone; {
+				var err error
+				if gone, err = h.deleteOnce(t, mg); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) {
+				t.Errorf("%s: told %q, want %q once", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestAdoptedOnce: an adoption is told as one, and as nothing else, also where its answer is lost or nobody lived to hear it.
+func TestAdoptedOnce(t *testing.T) {
+	for name, spoil := range map[string]func(*harness){
+		"Plain":  func(*harness) {},
+		"Lost":   func(h *harness) { h.netbox.lose["Adopt"] = kind(netbox.KindUnknownOutcome) },
+		"Killed": func(h *harness) { h.crash = "netbox-after-post" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "")}
+			h := newHarness(f)
+			var got heard
+			h.Recorder = &got
+			spoil(h)
+			mg := newAddress(named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Adopt = v1alpha1.AdoptExternalName }))
+			meta.SetExternalCreatePending(mg, h.now)
+			func() {
+				defer func() { _ = recover() }()
+				if h.reconcile(t, mg) == nil {
+					meta.SetExternalCreateSucceeded(mg, h.now) // As the managed reconciler does.
+				}
+			}()
+			h.crash = ""
+			for range 2 {
+				if err := h.reconcile(t, mg); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(heard{"Adopted: record 5 (10.77.0.11/24) of NetBox carried no marker and is this resource's now"}, got); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
 	}
 }

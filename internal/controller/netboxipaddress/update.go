@@ -30,6 +30,9 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	t, err := e.perform(ctx, mg)
 	if err != nil {
+		if t.back {
+			err = e.notPutBack(ctx, mg, err)
+		}
 		if at := e.edgeAssigned(t.patch); at.IsValid() && netbox.IsMarkerTaken(err) {
 			return managed.ExternalUpdate{}, e.trouble(mg, edgeError{address: at})
 		}
@@ -38,11 +41,25 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		}
 		return managed.ExternalUpdate{}, e.trouble(mg, err)
 	}
+	return managed.ExternalUpdate{}, e.did(ctx, mg, t, who)
+}
+
+// did tells of what was done, and shows it. Afterwards the address of a record that was put back may be another one's, too.
+func (e *external) did(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo, who string) error {
+	if _, marked := t.patch.CustomFields[e.inputs.field]; marked {
+		e.takenOver(mg)
+	}
+	if t.back {
+		if err := e.undoubled(ctx, mg); err != nil {
+			return e.trouble(mg, err)
+		}
+		showReady(mg)
+	}
 	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {
-		e.corrected(mg, t.drifted, who)
+		e.corrected(mg, t.drifted, who, t.back)
 		mg.Status.AtProvider.Assigned = nil // It's on its way again: what follows is no drift.
 	}
-	return managed.ExternalUpdate{}, nil
+	return nil
 }
 
 // edgeAssigned is the address that a patch puts on an interface, if it's one that NetBox puts on none.
@@ -86,8 +103,8 @@ func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	if err != nil {
 		return err
 	}
-	if o := ownerOf(ip.Marker(e.inputs.field), e.us); o != ownerUs && o != ownerRestored {
-		return ownerError{ip.ID, o}
+	if o := e.whoseNow(mg, ip); o != ownerUs && o != ownerRestored {
+		return e.notOurs(mg, ip.ID, o)
 	}
 	e.record, e.age = &ip, 0
 	e.todo, err = e.consider(ctx, mg)
@@ -134,6 +151,9 @@ func common(left, written netbox.Patch) netbox.Patch {
 	}
 	if written.Tags == nil {
 		left.Tags = nil
+	}
+	if written.VRF == nil {
+		left.VRF = nil
 	}
 	fields := map[string]any{}
 	for name, v := range left.CustomFields {

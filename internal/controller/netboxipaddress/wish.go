@@ -215,6 +215,8 @@ func (e *external) mayAssign(w *wish, networks ...netip.Prefix) error {
 // network is the address, or where it's to come from: that of a plan with several sources isn't known yet.
 func (e *external) network() netip.Prefix {
 	switch {
+	case e.strayed():
+		return e.held.address
 	case e.record != nil:
 		return e.record.Address
 	case e.plan.address.IsValid():

@@ -1,0 +1,148 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// NetBox gives one free address to one asker, but takes a given one twice where a table isn't to have each address once. Who had it is
+// asked before the POST; what comes to be in the same moment is seen after it. So a record that was made of a given address isn't its
+// resource's before it was seen to be the only one: of two that were made, the one that was finished last sees the other. Numbers
+// don't tell which that is, as NetBox gives them before others see the record. So the later number goes at once; the earlier one waits a
+// while for that, and goes, too, where the other stays: it has looked before this one was to be seen.
+
+// others are the records that have the planned address beside this resource's, where that isn't wanted.
+func (e *external) others(ctx context.Context, p plan, role string) ([]netbox.IPAddress, error) {
+	if p.duplicates == v1alpha1.DuplicatesAllow {
+		return nil, nil
+	}
+	all, err := e.netbox.FindHost(ctx, p.address.Addr(), p.vrf)
+	shared := p.duplicates == v1alpha1.DuplicatesSharedRole && sharesRole(role)
+	return slices.DeleteFunc(all, func(ip netbox.IPAddress) bool {
+		return ip.Marker(e.inputs.field) == e.us.marker() || (shared && sharesRole(ip.Role))
+	}), err
+}
+
+// takenFrom says that another record has the planned address.
+func (e *external) takenFrom(p plan, ip netbox.IPAddress) takenError {
+	return takenError{address: p.address.String(), id: ip.ID, by: e.ownerWordsOf(ip), on: e.placeWordsOf(ip), url: ip.URL, shared: p.duplicates == v1alpha1.DuplicatesSharedRole}
+}
+
+// A rivalError is a second record of an address that was made in the same moment.
+type rivalError struct{ taken takenError }
+
+func (e rivalError) Error() string { return "address made twice: " + e.taken.address }
+
+func (e rivalError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("address %q was made by another one in the same moment (%s, of %s): it's waited whether that goes, as the later one of two does", e.taken.address, recordWords(e.taken), e.taken.by)
+}
+
+// alone says whether a record that was made of a given address is the only one: a takenError where it has to go, a rivalError where the
+// other one may.
+func (e *external) alone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	p := plan{address: ip.Address, vrf: ip.VRF, duplicates: mg.Spec.ForProvider.Duplicates}
+	others, err := e.others(ctx, p, deref(mg.Spec.ForProvider.Role))
+	if err != nil {
+		return err
+	}
+	if len(others) == 0 {
+		e.connector.rivals.forget(mg.GetUID())
+		return nil
+	}
+	for _, o := range others {
+		if _, marked := parseMarker(o.Marker(e.inputs.field)); !marked || o.ID < ip.ID {
+			return e.takenFrom(p, o) // Nobody takes a person's back.
+		}
+	}
+	since, known := e.connector.rivals.get(mg.GetUID())
+	if !known {
+		since = e.connector.Now()
+		e.connector.rivals.put(mg.GetUID(), since)
+	}
+	if e.connector.Now().Sub(since) < retryAfter {
+		return rivalError{e.takenFrom(p, others[0])}
+	}
+	return e.takenFrom(p, others[0])
+}
+
+// takeBack deletes a record that was just made, since another one has its address. Nobody was told of it.
+func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenError) error {
+	if err := e.netbox.Delete(ctx, ip, e.us.marker()); err != nil {
+		t.left = ip.ID // It's found by its marker, and tried again.
+	}
+	if e.plan.again {
+		l := e.plan.lost
+		l.holder = recordWords(t)
+		return l
+	}
+	return t
+}
+
+// prove looks at a record that was found and that nobody was told of yet: the answer to its POST was lost, or who asked was killed. What
+// is wrong with it is an error; where it has to go, back says so.
+func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
+	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) || o.ID == e.record.ID {
+		return nil
+	}
+	if p.Address == "" && unnamed(mg) {
+		return e.placed(ctx, p)
+	}
+	err := e.alone(ctx, mg, *e.record)
+	if t := (takenError{}); errors.As(err, &t) && !e.unasked && creates(mg) {
+		e.back = &t
+		return nil
+	}
+	return err
+}
+
+// A misplacedError is a record with our marker that is of none of the sources.
+type misplacedError struct {
+	id    int64
+	where string
+}
+
+func (e misplacedError) Error() string { return fmt.Sprintf("record %d is of no source", e.id) }
+
+func (e misplacedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, and is %s, where %s is asked for, as where somebody moved that just then: delete the record in NetBox, or set annotation crossplane.io/external-name: \"%d\" to keep it",
+		e.id, e.where, in.from, e.id)
+}
+
+// planned says whether a record that was found while it was asked for is of one of the plan's sources.
+func (e *external) planned(ip netbox.IPAddress) error {
+	for _, c := range e.plan.candidates {
+		if c.parent.ID == 0 || gave(c.parent, ip) {
+			return nil
+		}
+	}
+	if len(e.plan.candidates) == 0 {
+		return nil
+	}
+	return misplacedError{ip.ID, fmt.Sprintf("%s of %s", ip.Address, tableName(ip.VRF))}
+}
+
+// placed says whether the record is of one of the sources. What can't be read says nothing.
+func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) error {
+	known := false
+	for _, f := range p.From {
+		found, err := e.resolve(ctx, f, p.DNSName)
+		if err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }) {
+			return nil
+		}
+		known = true
+	}
+	if !known {
+		return nil
+	}
+	return misplacedError{e.record.ID, fmt.Sprintf("%s of %s", e.record.Address, tableName(e.record.VRF))}
+}

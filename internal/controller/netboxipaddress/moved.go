@@ -1,0 +1,246 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// eventMoved tells that a record isn't of the address or table any more that was given.
+const eventMoved event.Reason = "Moved"
+
+// Fields of a record that a resource was given, and keeps.
+const (
+	fieldAddress = "address"
+	fieldVRF     = "vrf"
+)
+
+// A holding is what a resource was given: a host in a table. It's the resource's as long as that lives, whatever its record says by
+// now: a machine uses it. The mask is, too, only where spec names one.
+type holding struct {
+	address netip.Prefix
+	table   netbox.VRFRef
+	// name of the table, for a person.
+	name string
+	// shown says that status names it.
+	shown bool
+}
+
+// holdingOf is what a resource was given, as status says of a record that carried our marker, and else as spec does. It isn't valid
+// where nobody knows.
+func holdingOf(mg *v1alpha1.NetBoxIPAddress, us identity) holding {
+	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
+	h := holding{table: vrfRef(p.VRF)}
+	h.name = h.table.String()
+	if address, vrf, seen := lastSeen(o); seen && o.Marker == us.marker() {
+		h = holding{address: address, table: tableRef(vrf), name: tableName(vrf), shown: true}
+	}
+	if a, err := netip.ParsePrefix(p.Address); err == nil {
+		h.address = a
+	}
+	return h
+}
+
+// tableRef names the table of a record, and only that.
+func tableRef(vrf *netbox.VRF) netbox.VRFRef {
+	if vrf == nil {
+		return netbox.VRFRef{Global: true}
+	}
+	return netbox.VRFRef{ID: vrf.ID}
+}
+
+// tableName names the table of a record for a person.
+func tableName(vrf *netbox.VRF) string {
+	if vrf == nil || vrf.Name == "" {
+		return tableRef(vrf).String()
+	}
+	return netbox.VRFRef{Name: vrf.Name}.String()
+}
+
+// strays says whether a record is of another host or in another table than was given.
+func (h holding) strays(ip netbox.IPAddress) bool {
+	return h.address.IsValid() && (h.address.Addr() != ip.Address.Addr() || !h.table.Matches(ip.VRF))
+}
+
+// strayed says whether the record is.
+func (e *external) strayed() bool { return e.record != nil && e.held.strays(*e.record) }
+
+// back adds to a patch what puts a record back. A table that is only known by what spec calls it can't be written.
+func (h holding) back(patch *netbox.Patch, length int32, ip netbox.IPAddress) {
+	if h.address.Addr() != ip.Address.Addr() {
+		a := h.address
+		if int(length) >= 1 && int(length) <= a.Addr().BitLen() {
+			a = netip.PrefixFrom(a.Addr(), int(length))
+		}
+		patch.Address = new(a.String())
+	}
+	if !h.table.Matches(ip.VRF) && (h.table.ID != 0 || h.table.Global) {
+		patch.VRF = new(h.table.ID)
+	}
+}
+
+// keep puts on status what was given, where the record says otherwise. A table that nobody knows but by its name isn't replaced by the
+// record's: then nothing of the record is shown.
+func (h holding) keep(now *v1alpha1.NetBoxIPAddressObservation, before v1alpha1.NetBoxIPAddressObservation) {
+	if !h.shown {
+		*now = before
+	}
+	now.Address, now.Family, now.VRF = h.address.String(), v1alpha1.IPv4, before.VRF
+	if h.address.Addr().Is6() {
+		now.Family = v1alpha1.IPv6
+	}
+	now.Prefix, now.Range, now.Sources = before.Prefix, before.Range, before.Sources
+}
+
+// A movedError is a record of which somebody changed the address or the table, and that stays so.
+type movedError struct {
+	id      int64
+	was, is string
+	// by is who did it, and when, or "".
+	by string
+	// holder is who has the address by now; refused says that NetBox doesn't take it back.
+	holder  string
+	refused bool
+}
+
+func (e movedError) Error() string { return fmt.Sprintf("record %d isn't %s any more", e.id, e.was) }
+
+func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	message = fmt.Sprintf("record %d was %s and is %s now", e.id, e.was, e.is)
+	if e.by != "" {
+		message += fmt.Sprintf(" (changed by %s)", e.by)
+	}
+	switch {
+	case e.holder != "":
+		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox, or delete this resource to release what it holds", e.holder)
+	case e.refused:
+		message += ", and NetBox refuses to have it put back, as where a record that our token may not see has the address by now: put it back in NetBox, or delete this resource to release what it holds"
+	default:
+		message += ": put it back in NetBox, or delete this resource to release what it holds"
+	}
+	return v1alpha1.ReasonMoved, message
+}
+
+// A mover is what is remembered of a record that was moved.
+type mover struct {
+	record int64
+	// is what it was made, and by whom.
+	is, by string
+	// refused is when NetBox refused to have it put back.
+	refused failure
+}
+
+// moved returns what is to be said of a record that somebody moved and that isn't put back: since spec wants it reported, since nobody
+// may write it, or since its address is another record's by now. nil: it's where it was, or is to be put back.
+func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patch netbox.Patch) (*movedError, error) {
+	if !e.strayed() {
+		e.connector.movers.forget(mg.GetUID())
+		return nil, nil
+	}
+	m := e.movedBy(ctx, mg.GetUID())
+	if patch.Address == nil && patch.VRF == nil || mg.Spec.ForProvider.Drift == v1alpha1.DriftReport || !updates(mg) {
+		return &m, nil
+	}
+	if was, _ := e.connector.movers.get(mg.GetUID()); was.refused.settings == e.settings && e.connector.Now().Sub(was.refused.at) < retryAfter {
+		m.refused = true
+		return &m, nil
+	}
+	err := e.free(ctx, e.heldPlan(mg), deref(mg.Spec.ForProvider.Role))
+	if t := (takenError{}); errors.As(err, &t) {
+		m.holder = recordWords(t)
+		return &m, nil
+	}
+	return nil, err
+}
+
+// heldPlan is what was given, as who has it is asked for.
+func (e *external) heldPlan(mg *v1alpha1.NetBoxIPAddress) plan {
+	p := plan{address: e.held.address, duplicates: mg.Spec.ForProvider.Duplicates}
+	switch {
+	case e.held.table.ID != 0:
+		p.vrf = &netbox.VRF{ID: e.held.table.ID}
+	case e.held.table.Global:
+	default:
+		p.vrf = e.record.VRF
+	}
+	return p
+}
+
+// movedBy finds out who moved the record: once for each place that it was moved to, where NetBox tells.
+func (e *external) movedBy(ctx context.Context, uid types.UID) movedError {
+	is := e.record.Address.String()
+	was := e.held.address.String()
+	if !e.held.table.Matches(e.record.VRF) {
+		was, is = was+" of "+e.held.name, is+" of "+tableName(e.record.VRF)
+	}
+	m, ok := e.connector.movers.get(uid)
+	if !ok || m.record != e.record.ID || m.is != is {
+		m = mover{record: e.record.ID, is: is}
+	}
+	if m.by == "" {
+		m.by = e.author(ctx, []v1alpha1.FieldDrift{{Field: fieldAddress}, {Field: fieldVRF}}, step{})
+	}
+	e.connector.movers.put(uid, m)
+	return movedError{id: e.record.ID, was: was, is: is, by: m.by}
+}
+
+// notPutBack says, after an update that was to put the record back and failed, that it stays moved. Where nobody knows, or NetBox can't be
+// asked, it stays as it was. NetBox isn't asked again at each look for what it refused.
+func (e *external) notPutBack(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) error {
+	if netbox.IsUnreachable(err) || netbox.IsUnknownOutcome(err) || netbox.IsConflict(err) {
+		return err
+	}
+	m := e.movedBy(ctx, mg.GetUID())
+	if !taken(err) {
+		e.sayMoved(mg, sentence(m, e.inputs))
+		return err
+	}
+	note, _ := e.connector.movers.get(mg.GetUID())
+	note.refused = failure{at: e.connector.Now(), settings: e.settings}
+	e.connector.movers.put(mg.GetUID(), note)
+	m.refused = true
+	e.sayMoved(mg, sentence(m, e.inputs))
+	return m
+}
+
+// undoubled says of a record that is again where it was whether another one has got its address meanwhile, which NetBox lets happen where a
+// table isn't to have each address once.
+func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	err := e.free(ctx, e.heldPlan(mg), deref(mg.Spec.ForProvider.Role))
+	if t := (takenError{}); errors.As(err, &t) {
+		said := &trouble{v1alpha1.ReasonMoved, t.sentence(), t}
+		e.sayMoved(mg, said)
+		return said
+	}
+	return err
+}
+
+// sayMoved shows on a resource that its record isn't what it was given, and tells it once by an event.
+func (e *external) sayMoved(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
+	if mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved {
+		e.connector.Recorder.Event(mg, event.Warning(eventMoved, t))
+	}
+	c := xpv2.Unavailable().WithMessage(t.message)
+	c.Reason = t.reason
+	mg.SetConditions(c)
+}
+
+// isMove says that a field is one of those that a resource was given.
+func isMove(d v1alpha1.FieldDrift) bool { return d.Field == fieldAddress || d.Field == fieldVRF }
+
+// updates says whether a record may be written to for a resource. Without policies there are none that forbid it.
+func updates(mg *v1alpha1.NetBoxIPAddress) bool { return may(mg, xpv2.ManagementActionUpdate) }
+
+func may(mg *v1alpha1.NetBoxIPAddress, a xpv2.ManagementAction) bool {
+	p := mg.GetManagementPolicies()
+	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, a)
+}
