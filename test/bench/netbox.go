@@ -107,7 +107,7 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 			return err
 		}
 		var err error
-		last, err = ready(gctx, l, "many", manyAddresses)
+		last, err = ready(gctx, l, "many", manyAddresses, 0)
 		return err
 	})
 	g.Go(func() error {
@@ -190,7 +190,7 @@ func fairly(ctx context.Context, l *lab.Lab) (began, last time.Time, err error) 
 		addresses("fair", fairOnes, fairFrom, "")); err != nil {
 		return began, last, err
 	}
-	last, err = ready(ctx, l, "fair", fairOnes)
+	last, err = ready(ctx, l, "fair", fairOnes, 0)
 	return began, last, err
 }
 
@@ -198,7 +198,7 @@ func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string)
 	if err := create(ctx, l, addresses(name, n, cidr, "")); err != nil {
 		return err
 	}
-	_, err := ready(ctx, l, name, n)
+	_, err := ready(ctx, l, name, n, time.Duration(n)*time.Millisecond/2)
 	return err
 }
 
@@ -221,8 +221,9 @@ func create(ctx context.Context, l *lab.Lab, manifests string) error {
 	return g.Wait()
 }
 
-// ready waits until all of a name are Ready, and returns when the last one became so.
-func ready(ctx context.Context, l *lab.Lab, name string, n int) (time.Time, error) {
+// ready waits until all of a name are Ready, and returns when the last one became so. Between looks it leaves the API server alone for so
+// long, beside what a wait does anyway: to list ten thousand costs it more than a second.
+func ready(ctx context.Context, l *lab.Lab, name string, n int, rest time.Duration) (time.Time, error) {
 	var last time.Time
 	err := l.Until(ctx, fmt.Sprintf("%d addresses %q", n, name), addressTimeout, func(ctx context.Context) error {
 		us, err := named(ctx, l, name)
@@ -236,7 +237,7 @@ func ready(ctx context.Context, l *lab.Lab, name string, n int) (time.Time, erro
 			}
 		}
 		if got < n {
-			return fmt.Errorf("%d of %d are Ready", got, n)
+			return errors.Join(pass(ctx, rest), fmt.Errorf("%d of %d are Ready", got, n))
 		}
 		last = time.Now()
 		return nil

@@ -134,7 +134,7 @@ func (r *Resolver) ByConfig(newList func() resource.ManagedList) handler.MapFunc
 // find lists what has a value in an index. An error means nobody is woken: they look again by themselves, at the latest after
 // their poll interval.
 func (r *Resolver) find(ctx context.Context, l resource.ManagedList, field, value string) []reconcile.Request {
-	if err := r.kube.List(ctx, l, client.MatchingFields{field: value}); err != nil {
+	if err := r.kube.List(ctx, l, client.MatchingFields{field: value}, onlyRead); err != nil {
 		return nil
 	}
 	var found []reconcile.Request

@@ -42,7 +42,7 @@ func Setup(mgr ctrl.Manager, o xpcontroller.Options, r *Resolver, now func() tim
 			Named(providerconfig.ControllerName(kind)).
 			WithOptions(o.ForControllerRuntime()).
 			For(newConfig(kind).object(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-			Watches(&v1alpha1.ProviderConfigUsage{}, &resource.EnqueueRequestForProviderConfig{Kind: kind}).
+			Watches(&v1alpha1.ProviderConfigUsage{}, together{&resource.EnqueueRequestForProviderConfig{Kind: kind}}).
 			Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.bySecret(kind)), builder.OnlyMetadata).
 			WatchesRawSource(source.Channel(r.seen[kind], &handler.EnqueueRequestForObject{})).
 			Complete(&reconciler{Resolver: r, kind: kind, now: now, started: started})

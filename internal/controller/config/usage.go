@@ -71,14 +71,17 @@ func usage(mg resource.ModernManaged, to *xpv2.TypedReference, ref Ref) *v1alpha
 // A lister lists the resources of one kind that have a value in one of our indexes.
 type lister func(ctx context.Context, field, value string) ([]resource.ModernManaged, error)
 
+// onlyRead leaves out copies of what a cache lists: of ten thousand resources that name a config none is changed here.
+const onlyRead = client.UnsafeDisableDeepCopy
+
 // AddUsers makes the Resolver count the resources of one kind as users: their usages are gone early in a terminating namespace.
-// list must be indexed by Index.
+// list must be indexed by Index. What is listed is the cache's own, and is only read.
 func (r *Resolver) AddUsers(newList func() resource.ManagedList) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.owners = append(r.owners, func(ctx context.Context, field, value string) ([]resource.ModernManaged, error) {
 		l := newList()
-		if err := r.kube.List(ctx, l, client.MatchingFields{field: value}); err != nil {
+		if err := r.kube.List(ctx, l, client.MatchingFields{field: value}, onlyRead); err != nil {
 			return nil, fmt.Errorf("cannot list resources by %s %q: %w", field, value, err)
 		}
 		found := make([]resource.ModernManaged, 0, len(l.GetItems()))

@@ -43,7 +43,7 @@ func sentence(users []user) string {
 func (r *Resolver) users(ctx context.Context, c config) ([]user, error) {
 	ref := refTo(c)
 	l := &v1alpha1.ProviderConfigUsageList{}
-	if err := r.kube.List(ctx, l, client.MatchingFields{fieldUsage: ref.index()}); err != nil {
+	if err := r.kube.List(ctx, l, client.MatchingFields{fieldUsage: ref.index()}, onlyRead); err != nil {
 		return nil, fmt.Errorf("cannot list the usages of %s: %w", ref, err)
 	}
 	named, err := r.resources(ctx, fieldConfig, ref.index())
