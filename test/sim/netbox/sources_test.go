@@ -109,7 +109,7 @@ func TestBadSources(t *testing.T) {
 		"no-role":     {from(filter(v1alpha1.PrefixFilter{Role: "nope"})), v1alpha1.ReasonNotFound, `cannot find a prefix with "role nope": NetBox has no such role, or the token may not see it`},
 		"no-tag":      {from(filter(v1alpha1.PrefixFilter{Tags: []string{"kubernetes", "nope"}})), v1alpha1.ReasonNotFound, "NetBox has no such tag"},
 		"no-site":     {from(filter(v1alpha1.PrefixFilter{Site: "nope"})), v1alpha1.ReasonNotFound, "NetBox has no such site"},
-		"no-field":    {from(filter(v1alpha1.PrefixFilter{CustomFields: map[string]string{"nope": "x"}})), v1alpha1.ReasonNotFound, `cannot find a prefix with "custom field nope=x": NetBox has none`},
+		"no-field":    {from(filter(v1alpha1.PrefixFilter{CustomFields: map[string]string{"nope": "x"}})), v1alpha1.ReasonNotFound, `cannot find a prefix with "custom field nope=x": NetBox has no custom field "nope"`},
 		"no-match":    {from(filter(v1alpha1.PrefixFilter{Role: "management", Family: v1alpha1.IPv6})), v1alpha1.ReasonNotFound, `cannot find a prefix with "role management, family IPv6": NetBox has none`},
 		"other-vrf":   {prefix("10.77.1.0/24", prod), v1alpha1.ReasonNotFound, `cannot find in VRF "prod" the prefix "10.77.1.0/24": it is in the global table, not there`},
 		"two-tables":  {prefix("10.78.0.0/24", nil), v1alpha1.ReasonAmbiguous, `it is in VRF "prod" and in VRF "dup": name the VRF by its name, rd or id`},
