@@ -178,6 +178,25 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// TestReconcileRequest: who asks for a look by annotation crossplane.io/reconcile-requested-at reads in status that it was taken.
+func TestReconcileRequest(t *testing.T) {
+	x := &thing{current: true, exists: true}
+	b := newBench(t, managedHost(), x.connect)
+	b.reconcile()
+	b.reconcile()
+	for _, token := range []string{"one", "two"} {
+		h := b.host()
+		meta.AddAnnotations(h, map[string]string{meta.AnnotationKeyReconcileRequestedAt: token})
+		if err := b.kube.Update(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		b.reconcile()
+		if got := b.host().Status.LastHandledReconcileAt; got != token {
+			t.Errorf("asked by %q: status says %q", token, got)
+		}
+	}
+}
+
 // TestWritesOfDeletion: nobody is told that a thing is being deleted which is found gone at once.
 func TestWritesOfDeletion(t *testing.T) {
 	h := managedHost()
