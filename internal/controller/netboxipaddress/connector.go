@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -110,6 +111,8 @@ type Options struct {
 	Failpoint func(name string)
 	// Due is told until when a record is in quarantine; nil isn't told.
 	Due func(until time.Time)
+	// Again has a resource looked at then; nil leaves that to its retries.
+	Again func(name types.NamespacedName, at time.Time)
 	// MaxAge is how old what is known of a record may be for it to be left alone; 0 reads each record at each look.
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
@@ -171,6 +174,9 @@ func NewConnector(o Options) *Connector {
 	}
 	if o.Due == nil {
 		o.Due = func(time.Time) {}
+	}
+	if o.Again == nil {
+		o.Again = func(types.NamespacedName, time.Time) {}
 	}
 	if o.Saw == nil {
 		o.Saw = func(config.Identity, string) {}

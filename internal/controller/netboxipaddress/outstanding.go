@@ -6,6 +6,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -35,6 +36,7 @@ func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 		last, lost = meta.GetExternalCreatePending(mg), true
 	}
 	if until := last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
+		e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 		return outstandingError{until}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -75,7 +76,8 @@ func TestOutstanding(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := NewConnector(Options{})
+			var again time.Time
+			c := NewConnector(Options{Again: func(_ types.NamespacedName, at time.Time) { again = at }})
 			mg := &v1alpha1.NetBoxIPAddress{}
 			mg.UID = "u"
 			tc.before(c, mg)
@@ -86,6 +88,9 @@ func TestOutstanding(t *testing.T) {
 			}
 			if tc.want && !strings.Contains(sentence(err, inputs{config: `ProviderConfig "n"`}).message, o.until.UTC().Format(time.RFC3339)) {
 				t.Errorf("it isn't said until when: %v", sentence(err, inputs{}))
+			}
+			if !again.Equal(o.until) {
+				t.Errorf("it's to be looked at when that is over, at %s, and is so at %s", o.until, again)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -51,7 +52,11 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err := addReceiver(mgr, o, links, m, r); err != nil {
 		return err
 	}
-	c := connect(mgr, o, links, m, sweeper.due)
+	again := newAlarm(wake)
+	if err := mgr.Add(again); err != nil {
+		return fmt.Errorf("cannot add what wakes addresses at their time: %w", err)
+	}
+	c := connect(mgr, o, links, m, sweeper.due, again.set)
 	if err := keepStocks(mgr, o, c, wake); err != nil {
 		return err
 	}
@@ -70,7 +75,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 }
 
 // connect makes the connector.
-func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, due func(time.Time)) *Connector {
+func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, due func(time.Time), again func(types.NamespacedName, time.Time)) *Connector {
 	return NewConnector(Options{
 		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 			return o.Config.NetBox(ctx, mg)
@@ -80,6 +85,7 @@ func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *net
 		Saw:       o.Config.SawNetBox,
 		Kube:      mgr.GetClient(),
 		Due:       due,
+		Again:     again,
 		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
 		Warn:      warner(o.Recorder(mgr, "netbox-sources")),
 		MaxAge:    maxAge(o.PollInterval),
