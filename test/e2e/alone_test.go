@@ -7,10 +7,11 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
-// killed and alone are how the names of the cases of TestKilled and TestAlone begin.
+// killed, alone and doomed are how the names of the cases of TestKilled, TestAlone and TestLast begin.
 const (
 	killed = "TestKilled/"
 	alone  = "TestAlone/"
+	doomed = "TestLast/"
 )
 
 type loner struct {
@@ -41,6 +42,12 @@ func loners() map[string][]loner {
 			{"APIOutage", lab.Platform, testAPIOutage},
 			{"EtcdGoesBack", lab.Platform, testEtcdGoesBack}, // The last one: after it nobody should trust the control plane.
 		},
+		doomed: {
+			{"QuarantineOutlivesProvider", lab.Platform, testQuarantineOutlivesProvider},
+			{"Traces", lab.Platform, testTraces},
+			{"NetBoxTells", lab.Platform, testNetBoxTells},
+			{"KindsDeleted", lab.Platform, testKindsDeleted}, // The last one: it takes the control plane's kinds away.
+		},
 	}
 }
 
@@ -65,6 +72,13 @@ func TestKilled(t *testing.T) {
 // TestAlone are the cases in which something is stopped, lags or is put back from a backup.
 func TestAlone(t *testing.T) {
 	oneAfterTheOther(t, alone)
+}
+
+// TestLast are the cases that start the provider as each of them needs it, and one whose control plane is of no use to others after it: the
+// lab ends with them.
+func TestLast(t *testing.T) {
+	t.Cleanup(func() { last.stop(!t.Failed()) })
+	oneAfterTheOther(t, doomed)
 }
 
 // oneAfterTheOther runs a group. They mostly wait: for a boot server that is silent, a provider that comes back, a machine that tries

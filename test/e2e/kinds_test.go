@@ -12,17 +12,13 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
-// doomed is how the names of the cases begin that take a control plane's kinds away: their lab is of no use to others, and ends with them.
-const doomed = "TestKinds"
-
 // still is for how long nothing is to happen, which is longer than any controller waits between two looks.
 const still = 8 * time.Second
 
-// TestKindsDeleted holds that who deletes our kinds, with a provider that works, switches no machine off and frees no address: it's refused,
+// testKindsDeleted holds that who deletes our kinds, with a provider that works, switches no machine off and frees no address: it's refused,
 // and past the refusal the provider doesn't take it for a wish. What is marked says so.
-func TestKindsDeleted(t *testing.T) {
-	t.Parallel()
-	t.Cleanup(func() { last.stop(!t.Failed()) })
+func testKindsDeleted(t *testing.T) {
+	t.Helper()
 	e := &env{Lab: labOf(t), t: t, flavour: lab.Platform, Tenant: "tenant-of-kinds"}
 	e.must(e.Namespace(t.Context(), e.Tenant))
 	h := e.newHost()

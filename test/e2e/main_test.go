@@ -18,7 +18,7 @@ import (
 const startTimeout = 45 * time.Minute
 
 // calm is the lab of the cases that leave it as they found it, beside each other; deadly is that of the cases of TestKilled, rough
-// that of TestAlone's, and last that of a case after which there's none. Each starts with its first case.
+// that of TestAlone's, and last that of TestLast's, after which there's none. Each starts with its first case.
 var (
 	calm   = &place{name: "calm"}
 	deadly = &place{name: "deadly"}

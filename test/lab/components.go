@@ -158,6 +158,22 @@ func (l *Lab) HealProvider(ctx context.Context) error {
 	return l.awaitHTTP(ctx, l.Provider, l.providerHealth)
 }
 
+// ProviderWith starts the provider anew, after kill -9 where it still runs, with arguments and environment entries beside its own, and waits
+// until it's ready. HealProvider ends that.
+func (l *Lab) ProviderWith(ctx context.Context, args, env []string) error {
+	l.Provider.Kill()
+	c := l.providerCommand
+	c.Args, c.Env = slices.Concat(c.Args, args), slices.Concat(c.Env, env)
+	var err error
+	if l.Provider, err = proc.Start(c); err != nil {
+		return err
+	}
+	return l.awaitHTTP(ctx, l.Provider, l.providerHealth)
+}
+
+// Port returns one of 127.0.0.1 that nobody else is given as long as the lab runs.
+func (l *Lab) Port() (int, error) { return l.ports.Next() }
+
 func (l *Lab) startBootd(ctx context.Context, i int) error {
 	kubeconfig, err := l.kubeconfigOf(ctx, BootNamespace, BootdName)
 	if err != nil {
