@@ -40,8 +40,6 @@ type Sources interface {
 	FindAround(ctx context.Context, a netip.Addr, vrf netbox.VRFRef) (netbox.Parent, error)
 	FindVRF(ctx context.Context, ref netbox.VRFRef) (netbox.VRF, error)
 	Usage(ctx context.Context, p netbox.Parent) (netbox.Usage, error)
-	NextFree(ctx context.Context, p netbox.Parent) (netip.Prefix, error)
-	PopulatedAround(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.Parent, error)
 }
 
 // Reader is what Observe uses.

@@ -44,12 +44,13 @@ func (e edgeError) Error() string {
 
 func (e edgeError) words(inputs) (reason xpv2.ConditionReason, message string) {
 	alone := netip.PrefixFrom(e.address.Addr(), e.address.Addr().BitLen())
-	if e.source == "" {
-		return v1alpha1.ReasonInvalid, fmt.Sprintf("address %q is a %s address, which NetBox puts on no interface: take assignTo out, or ask for another address, or for it as %q",
-			e.address, edgeOf(e.address), alone)
+	message = fmt.Sprintf("address %q is a %s address, which NetBox puts on no interface: take assignTo out, or ask for another address, or for it as %q",
+		e.address, edgeOf(e.address), alone)
+	if e.source != "" {
+		message = fmt.Sprintf("the next free address of %s is %q, a %s address, which NetBox puts on no interface: give it a record of its own in NetBox, ask for prefixLength: %d, or take assignTo out",
+			e.source, e.address, edgeOf(e.address), alone.Bits())
 	}
-	return v1alpha1.ReasonInvalid, fmt.Sprintf("the next free address of %s is %q, a %s address, which NetBox puts on no interface: give it a record of its own in NetBox, ask for prefixLength: %d, or take assignTo out",
-		e.source, e.address, edgeOf(e.address), alone.Bits())
+	return v1alpha1.ReasonInvalid, message
 }
 
 // allocate asks a source for an address, on its interface. Pools begin and end with addresses that NetBox puts on none, and says so by

@@ -72,7 +72,7 @@ func TestLoss(t *testing.T) {
 			reason: "or a range around it is full of what NetBox doesn't know", mg: []edit{seen, restore},
 			fake: func(f *fakeNetBox) {
 				f.fail["Create"] = &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
-				f.ranges = []netbox.Parent{inRange(12, "10.77.0.10/24", "10.77.0.50/24")}
+				f.ranges = []netbox.Parent{inRange(13, "10.77.0.10/24", "10.77.0.50/24")}
 				f.ranges[0].Populated = true
 			},
 			ready: "Available", err: v1alpha1.ReasonLost, says: "which is marked as populated, has the address by now", writes: []string{"Create"},

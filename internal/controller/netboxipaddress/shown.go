@@ -183,13 +183,13 @@ func (e takenError) sentence() string {
 	case e.id == 0:
 		return fmt.Sprintf("NetBox doesn't take address %q: another record has it that the token may not see, or it is inside a range that is marked as populated; ask for another address, or have it freed there; it is tried again", e.address)
 	}
-	where := fmt.Sprintf(" (record %d of %s", e.id, e.by)
-	for _, more := range []struct{ before, text string }{{", on ", e.on}, {": ", e.url}} {
-		if more.text != "" {
-			where += more.before + more.text
-		}
+	where := fmt.Sprintf("record %d of %s", e.id, e.by)
+	if e.on != "" {
+		where += ", on " + e.on
 	}
-	where += ")"
+	if e.url != "" {
+		where += ": " + e.url
+	}
 	how := "ask for another address, or have it freed there"
 	if e.shared {
 		how = "each record of it must have a role that addresses share, such as anycast or vip; " + how
@@ -197,7 +197,7 @@ func (e takenError) sentence() string {
 	if e.left != 0 {
 		how += fmt.Sprintf("; record %d, which was made for this resource in the same moment, couldn't be deleted again yet", e.left)
 	}
-	return fmt.Sprintf("address %q is another record's in NetBox%s: %s; it is tried again", e.address, where, how)
+	return fmt.Sprintf("address %q is another record's in NetBox (%s): %s; it is tried again", e.address, where, how)
 }
 
 func (e outsideError) words(inputs) (reason xpv2.ConditionReason, message string) {

@@ -20,6 +20,8 @@ const looksAgain = 3
 // Explainer finds out why NetBox refused what it was asked for.
 type Explainer interface {
 	Explain(ctx context.Context, r netbox.Request) []string
+	NextFree(ctx context.Context, p netbox.Parent) (netip.Prefix, error)
+	PopulatedAround(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.Parent, error)
 }
 
 // Update writes what differs, in one PATCH of the address, or else does the next step of its assignment.
