@@ -133,7 +133,7 @@ func (e *external) foresee(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (*
 	if err != nil {
 		return nil, err
 	}
-	return target, e.vacant(mg, w, holder)
+	return target, e.vacant(ctx, mg, w, holder)
 }
 
 // request says what a new record is to be: on its interface from the beginning. That this is allowed was seen of each source.

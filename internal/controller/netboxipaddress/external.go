@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -51,6 +52,8 @@ type external struct {
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
+	// seated says, by an error, that the seat which is wished for an address is taken; nil while that isn't known.
+	seated func(netip.Addr) error
 	// dnsName that spec asks for.
 	dnsName string
 }
@@ -182,7 +185,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 // showRecord puts on a resource what its record says. What was given stays, though our record may say otherwise by now.
 func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) {
 	before := mg.Status.AtProvider
-	now := observation(*e.record, nil)
+	now := observation(*e.record, nil, e.inputs.field, e.inputs.note)
 	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
 	if o == ownerUs {
 		now.Marker = e.us.marker()
@@ -269,7 +272,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
 	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
-		o := observation(ip, nil)
+		o := observation(ip, nil, e.inputs.field, e.inputs.note)
 		o.Marker = e.us.marker()
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})
 		e.connector.made.put(mg.GetUID(), o)

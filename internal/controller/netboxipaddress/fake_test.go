@@ -85,7 +85,7 @@ func (f *fakeNetBox) FindVRF(_ context.Context, ref netbox.VRFRef) (netbox.VRF, 
 		return netbox.VRF{}, err
 	}
 	for _, v := range f.vrfs {
-		if v.Name == ref.Name {
+		if ref.Matches(&v) {
 			return v, nil
 		}
 	}

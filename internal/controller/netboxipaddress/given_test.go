@@ -37,6 +37,8 @@ func TestGiven(t *testing.T) {
 		"NotGlobal": {"none of the global table does", func(f *fakeNetBox) { f.prefixes[0].VRF = prod }, func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal} }, 0, "Invalid", "outside any prefix of the global table", ""},
 		"NotOfVRF":  {"none of that VRF does", nil, func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{Name: "prod"} }, 0, "Invalid", `outside any prefix of VRF "prod"`, ""},
 		"NoVRF":     {"there's no such VRF", nil, func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{Name: "x"} }, 0, "NotFound", "", ""},
+		"NoVRFNo":   {"nor one of that number", nil, func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{ID: new(int64(99))} }, 0, "NotFound", "", ""},
+		"NoTable":   {"a table that names none isn't any", nil, func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{Name: ""} }, 0, "Invalid", "a vrf must be named by table, name, rd or id", ""},
 		"TwoTables": {"several tables hold it", func(f *fakeNetBox) { f.fail["FindAround"] = kind(netbox.KindAmbiguous) }, nil, 0, "Ambiguous", "", ""},
 		"Refused":   {"a person has it", held("", ""), nil, 0, "Conflict", "another record's in NetBox (record 9 of somebody else: https://n/api/ipam/ip-addresses/9/)", ""},
 		"Ours":      {"another resource has it", held("c1/team-b/x/y", "vip"), func(p *v1alpha1.NetBoxIPAddressParameters) { p.Role = new("vip") }, 0, "Conflict", "of another resource of this cluster", ""},

@@ -1,7 +1,9 @@
 package netboxipaddress
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +30,28 @@ func TestObservation(t *testing.T) {
 	six := observation(netbox.IPAddress{ID: 1, Address: netip.MustParsePrefix("2001:db8::1/64")}, nil)
 	if six.Family != v1alpha1.IPv6 || six.VRF != nil {
 		t.Errorf("IPv6: %+v", six)
+	}
+}
+
+// TestShownFields: custom fields are shown as the spec has them, without ours, empty ones and long ones.
+func TestShownFields(t *testing.T) {
+	ip := netbox.IPAddress{Address: netip.MustParsePrefix("10.77.0.11/24"), CustomFields: map[string]any{
+		testField: ours, "purpose": "web", "n": 5.0, "none": nil, "empty": "", "long": strings.Repeat("x", longestValue),
+		"zone": map[string]any{"value": "a", "label": "A"}, "site": map[string]any{"id": 1.0, "url": "u"}, "sites": []any{map[string]any{"id": 2.0, "url": "u"}},
+	}}
+	got := map[string]string{}
+	for name, v := range observation(ip, nil, testField, "crossplane_released").CustomFields {
+		got[name] = string(v.Raw)
+	}
+	want := map[string]string{"purpose": `"web"`, "n": "5", "zone": `"a"`, "site": "1", "sites": "[2]"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	for i := range 2 * mostFields {
+		ip.CustomFields[fmt.Sprint("f", i)] = true
+	}
+	if n := len(observation(ip, nil).CustomFields); n != mostFields {
+		t.Errorf("%d fields are shown", n)
 	}
 }
 

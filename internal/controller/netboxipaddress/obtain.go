@@ -30,8 +30,9 @@ type plan struct {
 	// adopt, where not nil, is the record to take over instead of making one.
 	adopt  *netbox.IPAddress
 	policy v1alpha1.NetBoxPolicy
-	// candidates are what may be asked for one, in their order.
+	// candidates are what may be asked for one, in their order, and rest the sources behind them, which weren't looked for yet.
 	candidates []candidate
+	rest       []v1alpha1.AddressSource
 }
 
 // prepare makes the plan, by reading, and returns what would keep it from being carried out.
@@ -56,8 +57,10 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 			err = e.adoptUnowned(ctx, mg)
 		}
 	default:
-		e.wished, _ = e.wish(ctx, mg) // What is wrong with it, foresee says.
-		e.plan.candidates, err = e.candidates(ctx, p)
+		if w, werr := e.wish(ctx, mg); werr == nil { // What is wrong with it, foresee says.
+			e.wished = w
+		}
+		err = e.candidates(ctx, mg)
 	}
 	if err == nil {
 		err = e.refusedLately(mg)
@@ -158,11 +161,9 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
 	}
 	s, uid := e.connector.stocks, mg.GetUID()
-	for i := range e.plan.candidates {
+	i, missed := e.usable(ctx, mg, 0)
+	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
-		if c.err != nil {
-			continue
-		}
 		ip, err := e.allocate(ctx, *c, p)
 		switch {
 		case err == nil:
@@ -171,12 +172,15 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 			return e.masked(ctx, p, ip), nil
 		case netbox.IsFull(err):
 			s.full(e, c.parent, uid)
-			c.err = fullError{}
+			c.err = fullOf(c.parent)
 		case netbox.IsNotFound(err), errors.As(err, new(edgeError)): // It was there a minute ago; or another has an address that may be assigned.
 			c.err = err
 		default:
 			return netbox.IPAddress{}, err
 		}
+	}
+	if missed != nil {
+		return netbox.IPAddress{}, missed
 	}
 	return netbox.IPAddress{}, e.exhausted(mg)
 }

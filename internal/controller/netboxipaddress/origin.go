@@ -35,7 +35,7 @@ func (e *external) showOrigin(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	if ok {
 		now.Sources = from.sources
 	} else {
-		parents = e.knownSources(ctx, mg.Spec.ForProvider)
+		parents = e.knownSources(ctx, mg.Spec.ForProvider, before.ID == 0)
 	}
 	now.Prefix = prefixOf(parents, before.Prefix, *e.record)
 	if i := slices.IndexFunc(parents, func(p netbox.Parent) bool { return p.Kind == netbox.ParentRange && gave(p, *e.record) }); i >= 0 && now.Prefix == nil {
@@ -64,9 +64,18 @@ func (e *external) hear(o v1alpha1.NetBoxIPAddressObservation) {
 	}
 }
 
-// knownSources are all prefixes and ranges of the sources.
-func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) []netbox.Parent {
+// knownSources are all prefixes and ranges of the sources; of a fixed address that is new, the prefix that holds it.
+func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, isNew bool) []netbox.Parent {
 	var out []netbox.Parent
+	if p.Address != "" && isNew {
+		around, err := e.netbox.FindAround(ctx, e.record.Address.Addr(), vrfRef(p.VRF))
+		if err == nil {
+			_, err = e.allowedAll(around, p.DNSName)
+		}
+		if err == nil {
+			out = append(out, around)
+		}
+	}
 	for _, f := range p.From {
 		if found, err := e.resolve(ctx, f, p.DNSName); err == nil {
 			out = append(out, found...)

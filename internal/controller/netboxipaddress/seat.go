@@ -13,7 +13,7 @@ import (
 
 // vacant says, by an error, that no address that may be taken can have the seat that is wanted. Which seat that is depends on its family:
 // a source whose addresses can't have theirs is passed over.
-func (e *external) vacant(mg *v1alpha1.NetBoxIPAddress, w *wish, holder *netbox.Holder) error {
+func (e *external) vacant(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, w *wish, holder *netbox.Holder) error {
 	taken := func(a netip.Addr) error {
 		if seat := seatOf(w.use, a); holder != nil && seat != "" && holder.Seated[seat].ID != 0 {
 			return seatTakenError{seat, *holder}
@@ -23,16 +23,9 @@ func (e *external) vacant(mg *v1alpha1.NetBoxIPAddress, w *wish, holder *netbox.
 	if e.plan.address.IsValid() {
 		return taken(e.plan.address.Addr())
 	}
-	left := false
-	for i := range e.plan.candidates {
-		c := &e.plan.candidates[i]
-		if c.err == nil {
-			c.err = taken(c.parent.Prefix.Addr())
-		}
-		left = left || c.err == nil
-	}
-	if left || len(e.plan.candidates) == 0 {
-		return nil
+	e.seated = taken
+	if i, err := e.usable(ctx, mg, 0); i >= 0 || err != nil || len(e.plan.candidates) == 0 {
+		return err
 	}
 	return e.exhausted(mg)
 }

@@ -18,13 +18,23 @@ const (
 	mostNamed = 6
 )
 
-// usageWords are a source's numbers, in brackets, or "".
-func usageWords(u netbox.Usage) string {
-	used, ok := u.Used()
-	if !ok {
+// fullWords are a full source's numbers and marks, in brackets, or "". One that is marked gives nothing, or may not, whatever its
+// numbers.
+func fullWords(u netbox.Usage, e fullError) string {
+	var out []string
+	if used, ok := u.Used(); ok && e.populated == 0 {
+		out = append(out, fmt.Sprintf("%d of %d used", used, u.Size))
+	}
+	switch {
+	case e.populated > 0:
+		out = append(out, "marked as populated")
+	case e.marked > 0:
+		out = append(out, "marked as utilized")
+	}
+	if len(out) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d used)", used, u.Size)
+	return " (" + strings.Join(out, ", ") + ")"
 }
 
 // sources says of each source what became of it: served is the index of the one that gave an address, or -1.
@@ -160,7 +170,7 @@ func (e fullError) words(inputs) (reason xpv2.ConditionReason, message string) {
 func (e fullError) sentence() string {
 	words := e.sources
 	if len(words) == 0 {
-		return "no address is free in this source"
+		return "no address is free in this source" + fullWords(netbox.Usage{}, e)
 	}
 	if more := len(words) - mostNamed; more > 0 {
 		words = append(words[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
@@ -169,7 +179,14 @@ func (e fullError) sentence() string {
 	if e.others > 0 {
 		others = fmt.Sprintf(" (%d that can't serve anyway are in status.atProvider.sources)", e.others)
 	}
-	return fmt.Sprintf("no address is free in %s%s: free one in NetBox, or name another source; it goes on as soon as one is free", strings.Join(words, " and "), others)
+	how := "free one in NetBox"
+	switch {
+	case e.populated == len(e.sources):
+		how = "take that mark off in NetBox"
+	case e.populated+e.marked > 0:
+		how = "free one in NetBox or take the mark off"
+	}
+	return fmt.Sprintf("no address is free in %s%s: %s, or name another source; it goes on as soon as one is free", strings.Join(words, " and "), others, how)
 }
 
 func (e takenError) words(inputs) (reason xpv2.ConditionReason, message string) {

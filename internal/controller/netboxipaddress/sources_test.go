@@ -62,7 +62,7 @@ func TestSources(t *testing.T) {
 		}, "Available"},
 		"Named":      {"but who names it gets it", func(f *fakeNetBox) { f.prefixes[0].Status = "container" }, from("10.77.0.0/24"), 0, nil, "10.77.0.1/24", nil, "Available"},
 		"Utilized":   {"marked as utilized", func(f *fakeNetBox) { f.prefixes[0].Utilized, f.prefixes[1].Status = true, "deprecated" }, []v1alpha1.AddressSource{all}, 0, nil, "", []string{`prefix "10.77.0.0/24" of the global table: Invalid`, `prefix "10.78.0.0/24" of the global table: Invalid`}, "Invalid"},
-		"NotAllowed": {"a policy holds for each match, which isn't named", nil, []v1alpha1.AddressSource{all, number(2, nil)}, 0, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.9.0.0/16"}}}, "", []string{`a prefix with "tag pool": NotAllowed`, `prefix "10.78.0.0/24" of the global table: NotAllowed`}, "NotAllowed"},
+		"NotAllowed": {"a policy holds for each match, which isn't named", nil, []v1alpha1.AddressSource{all, number(2, nil)}, 0, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.9.0.0/16"}}}, "", []string{`a prefix with "tag pool": NotAllowed`, "prefix number 2: NotAllowed"}, "NotAllowed"},
 		"SomeOf":     {"what's left of the matches", func(f *fakeNetBox) { f.prefixes[0], f.prefixes[1] = f.prefixes[1], f.prefixes[0] }, []v1alpha1.AddressSource{all}, 0, within77, "10.77.0.1/24", nil, "Available"},
 		"NoMatch":    {"nothing matches, the next source does", func(f *fakeNetBox) { f.fail["FindPrefixes"] = kind(netbox.KindNotFound) }, append([]v1alpha1.AddressSource{all}, from("10.78.0.0/24")...), 0, nil, "10.78.0.1/24", []string{`a prefix with "tag pool": NotFound`, `prefix "10.78.0.0/24" of the global table: Served`}, "Available"},
 		"Nothing":    {"nothing matches at all", func(f *fakeNetBox) { f.fail["FindPrefixes"] = kind(netbox.KindNotFound) }, []v1alpha1.AddressSource{all}, 0, nil, "", []string{`a prefix with "tag pool": NotFound`}, "NotFound"},
@@ -73,13 +73,21 @@ func TestSources(t *testing.T) {
 			f.ranges[0].Last = netip.MustParseAddr("10.78.0.3")
 			f.ranges[0].Prefix = netip.MustParsePrefix("10.76.0.0/16")
 		}, []v1alpha1.AddressSource{aRange(v1alpha1.RangeSource{ID: new(int64(12))})}, 0, within77, "", []string{
-			`range "10.77.0.100-10.78.0.3/16" of the global table: NotAllowed`,
+			"range number 12: NotAllowed",
 		}, "NotAllowed"},
 		"RangeStartRefused": {"nor is it looked for", func(f *fakeNetBox) { f.fail["FindRange"] = kind(netbox.KindUnreachable) }, []v1alpha1.AddressSource{aRange(v1alpha1.RangeSource{Start: "10.78.0.1/24"})}, 0, within77, "", []string{
 			`the range of any table that starts at "10.78.0.1/24": NotAllowed`,
 		}, "NotAllowed"},
-		"OtherVRF":  {"a number and another VRF contradict each other", nil, []v1alpha1.AddressSource{number(1, &v1alpha1.VRFSelector{Name: "prod"})}, 0, nil, "", []string{"prefix number 1: Invalid"}, "Invalid"},
-		"InTable":   {"a number and its table", nil, []v1alpha1.AddressSource{number(1, &v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal})}, 0, nil, "10.77.0.1/24", nil, "Available"},
+		"OtherVRF": {"a number and another VRF contradict each other", nil, []v1alpha1.AddressSource{number(1, &v1alpha1.VRFSelector{Name: "prod"})}, 0, nil, "", []string{`prefix "10.77.0.0/24" of the global table: Invalid`}, "Invalid"},
+		"InTable":  {"a number and its table", nil, []v1alpha1.AddressSource{number(1, &v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal})}, 0, nil, "10.77.0.1/24", nil, "Available"},
+		"Tables":   {"what a filter finds must be in one table", func(f *fakeNetBox) { f.prefixes[0].VRF = &netbox.VRF{ID: 3, Name: "prod"} }, []v1alpha1.AddressSource{all}, 0, nil, "", []string{`a prefix with "tag pool": Ambiguous`}, "Ambiguous"},
+		"TablesNext": {"the next source may serve", func(f *fakeNetBox) { f.prefixes[0].VRF = &netbox.VRF{ID: 3, Name: "prod"} }, []v1alpha1.AddressSource{all, number(2, nil)}, 0, nil, "10.78.0.1/24", []string{
+			`a prefix with "tag pool": Ambiguous`, `prefix "10.78.0.0/24" of the global table: Served`,
+		}, "Available"},
+		"TablesSkip": {"what can't serve anyway doesn't count", func(f *fakeNetBox) {
+			f.prefixes[0].VRF, f.prefixes[0].Status = &netbox.VRF{ID: 3, Name: "prod"}, "container"
+		}, []v1alpha1.AddressSource{all}, 0, nil, "10.78.0.1/24", []string{`prefix "10.77.0.0/24" of VRF "prod": Invalid`, `prefix "10.78.0.0/24" of the global table: Served`}, "Available"},
+		"TablesHid": {"nor does what isn't the namespace's", func(f *fakeNetBox) { f.prefixes[1].VRF = &netbox.VRF{ID: 3, Name: "prod"} }, []v1alpha1.AddressSource{all}, 0, within77, "10.77.0.1/24", nil, "Available"},
 		"Length":    {"another mask", func(f *fakeNetBox) { f.masks = true }, from("10.77.0.0/24"), 32, nil, "10.77.0.1/32", nil, "Available"},
 		"LengthOld": {"NetBoxes that know none are told afterwards", nil, from("10.77.0.0/24"), 32, nil, "10.77.0.1/32", nil, "Available"},
 		"TooShort":  {"no mask is shorter than its parent's", nil, from("10.77.0.0/24"), 16, nil, "", []string{`prefix "10.77.0.0/24" of the global table: Invalid`}, "Invalid"},

@@ -19,6 +19,20 @@ type fullError struct {
 	// sources are those that are full, in words and numbers; others is how many couldn't serve anyway.
 	sources []string
 	others  int
+	// marked and populated are how many of them are marked as utilized, and as populated.
+	marked, populated int
+}
+
+// fullOf says that one source is full.
+func fullOf(p netbox.Parent) fullError {
+	out := fullError{}
+	switch {
+	case p.Populated:
+		out.populated = 1
+	case p.Utilized:
+		out.marked = 1
+	}
+	return out
 }
 
 func (e fullError) Error() string { return "all sources are full" }
@@ -91,11 +105,9 @@ func (s *stocks) foundNone(uid types.UID) {
 // one look at each source serves all who wait.
 func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	s, uid := e.connector.stocks, mg.GetUID()
-	for i := range e.plan.candidates {
+	i, missed := e.usable(ctx, mg, 0)
+	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
-		if c.err != nil {
-			continue
-		}
 		if err := e.lookAtFull(ctx, c.parent); err != nil {
 			return err
 		}
@@ -103,7 +115,10 @@ func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 			s.leave(uid)
 			return nil
 		}
-		c.err = fullError{}
+		c.err = fullOf(c.parent)
+	}
+	if missed != nil {
+		return missed
 	}
 	return e.exhausted(mg)
 }
@@ -129,16 +144,18 @@ func (e *external) exhausted(mg *v1alpha1.NetBoxIPAddress) error {
 	out := fullError{}
 	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, settings: e.settings}
 	for _, c := range e.plan.candidates {
-		if _, ok := c.err.(fullError); !ok { //nolint:errorlint // As it was put there.
+		full, ok := c.err.(fullError) //nolint:errorlint // As it was put there.
+		if !ok {
 			out.others++
 			continue
 		}
-		words := c.words
 		w.keys = append(w.keys, stockKey{e.of.UID, c.parent.Kind, c.parent.ID})
-		if u, ok := e.connector.stocks.usageOf(e, c.parent); ok {
-			words += usageWords(u)
+		u, known := e.connector.stocks.usageOf(e, c.parent)
+		if !known {
+			u = netbox.Usage{}
 		}
-		out.sources = append(out.sources, words)
+		out.sources = append(out.sources, c.words+fullWords(u, full))
+		out.marked, out.populated = out.marked+full.marked, out.populated+full.populated
 	}
 	if len(out.sources) == 0 && out.others > 0 {
 		return e.plan.candidates[0].err

@@ -33,6 +33,11 @@ func TestMalformed(t *testing.T) {
 		"NoNetwork":  {"no network", params{Address: "10.77.0.40/0"}, true},
 		"NoMask":     {"no mask", params{Address: "10.77.0.40"}, true},
 		"EmptyEntry": {"an entry that names nothing", params{From: []v1alpha1.AddressSource{{}}}, true},
+		"NoTable":    {"a table that names none would be any", params{Address: "10.77.0.40/24", VRF: &v1alpha1.VRFSelector{}}, true},
+		"NoTablePre": {"in a prefix", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: "10.77.0.0/24", VRF: &v1alpha1.VRFSelector{}}}}}, true},
+		"NoTableRan": {"in a range", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{Start: "10.77.0.1/24", VRF: &v1alpha1.VRFSelector{}}}}}, true},
+		"NoTableFil": {"in a filter", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{VRF: &v1alpha1.VRFSelector{}}}}}}, true},
+		"NoTableRaF": {"in a filter of ranges", params{From: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{VRF: &v1alpha1.VRFSelector{}}}}}}, true},
 		"EmptyOne":   {"a prefix that names nothing", params{From: []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{}}}}, true},
 	}
 	for name, tc := range cases {
