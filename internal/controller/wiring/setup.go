@@ -11,7 +11,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -167,18 +166,6 @@ func objects[T resource.ModernManaged](s *runtime.Scheme, gvk schema.GroupVersio
 	return object, func() resource.ManagedList {
 		return list.DeepCopyObject().(resource.ManagedList) //nolint:forcetypeassert // A copy is what the original is.
 	}, nil
-}
-
-// addMetrics records how many resources of a kind there are, and how many of them are ready and synced.
-func addMetrics(mgr ctrl.Manager, o Options, list resource.ManagedList) error {
-	if o.MetricOptions == nil || o.MetricOptions.MRStateMetrics == nil {
-		return nil
-	}
-	rec := statemetrics.NewMRStateRecorder(mgr.GetClient(), o.Logger, o.MetricOptions.MRStateMetrics, list, o.MetricOptions.PollStateMetricInterval)
-	if err := mgr.Add(rec); err != nil {
-		return fmt.Errorf("cannot record the metrics of %T: %w", list, err)
-	}
-	return nil
 }
 
 func addWatch(b *builder.Builder, w Watch) {
