@@ -81,7 +81,8 @@ func settles(ctx context.Context, l *lab.Lab, n float64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if same++; now.all() != last {
+		same++
+		if now.all() != last {
 			same, last = 0, now.all()
 		}
 		switch {

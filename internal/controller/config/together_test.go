@@ -28,7 +28,7 @@ func TestTogether(t *testing.T) {
 		h.Generic(t.Context(), event.GenericEvent{Object: u}, q)
 	}
 	if n := q.Len(); n != 0 && time.Since(began) < countAfter {
-		t.Errorf("%d are to be looked at at once", n)
+		t.Errorf("%d are to be counted now", n)
 	}
 	r, _ := q.Get()
 	if r.Name != "netbox" || time.Since(began) < countAfter {

@@ -185,5 +185,5 @@ func unchangedCluster(b *testing.B, s *netbox.Server) *cached {
 }
 
 func unchangedAddress(i int) netip.Prefix {
-	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 77, byte(i / 250), byte(1 + i%250)}), 20)
+	return netip.MustParsePrefix(fmt.Sprintf("10.77.%d.%d/20", i/250, 1+i%250))
 }
