@@ -56,6 +56,12 @@ type NetBoxConfig struct {
 	URL string `json:"url"`
 	// Credentials: a Secret with an API token. Version 1 tokens and nbt_… tokens are told apart.
 	Credentials Credentials `json:"credentials"`
+	// Access says what this NetBox is used for. ReadWrite: addresses are taken from it. ReadOnly: they are only looked at (import, with
+	// managementPolicies: [Observe]); then nothing is ever written to it, and a token that may only read is enough.
+	// +optional
+	// +kubebuilder:default=ReadWrite
+	// +kubebuilder:validation:Enum=ReadWrite;ReadOnly
+	Access NetBoxAccess `json:"access,omitempty"`
 	// MarkerField is the unique text custom field on ipam.ipaddress that holds our marker. It's
 	// created where the token may.
 	// +optional
@@ -111,6 +117,15 @@ type NetBoxConfig struct {
 	Policies []NetBoxPolicy `json:"policies,omitempty"`
 }
 
+// NetBoxAccess says what a NetBox is used for.
+type NetBoxAccess string
+
+// Values of NetBoxAccess.
+const (
+	NetBoxReadWrite NetBoxAccess = "ReadWrite"
+	NetBoxReadOnly  NetBoxAccess = "ReadOnly"
+)
+
 // NetBoxWebhook is how a NetBox tells of changes: to the path /netbox/webhook/NAME of a ClusterProviderConfig, or
 // /netbox/webhook/NAMESPACE/NAME of a ProviderConfig.
 type NetBoxWebhook struct {
@@ -141,11 +156,11 @@ type NetBoxTokenState string
 
 // Values of NetBoxTokenState.
 const (
-	// NetBoxTokenWritable: NetBox offers to make and change addresses with it.
+	// NetBoxTokenWritable: NetBox lets it make addresses.
 	NetBoxTokenWritable NetBoxTokenState = "Writable"
-	// NetBoxTokenReadOnly: it's valid, and NetBox offers no writes with it: it's read-only, or lacks the permissions.
+	// NetBoxTokenReadOnly: it's valid, and NetBox lets it make none: it's read-only, or lacks the permission.
 	NetBoxTokenReadOnly NetBoxTokenState = "ReadOnly"
-	// NetBoxTokenUnproven: it's valid; whether it may write can't be told without writing.
+	// NetBoxTokenUnproven: it's valid; whether it may write isn't known: NetBox, or what stands in front of it, doesn't say.
 	NetBoxTokenUnproven NetBoxTokenState = "Unproven"
 )
 

@@ -30,17 +30,14 @@ func (c *Client) Allocate(ctx context.Context, p Parent, r Request) (IPAddress, 
 	if p.Kind == ParentRange {
 		r.PrefixLength = 0
 	}
-	ip, err := c.create(ctx, k, r, "", 0)
+	ip, err := c.create(ctx, k, r, "", 0, func(ip IPAddress) string { return c.wrong(ip, r.Marker, p.VRF, p.Contains(ip.Address.Addr())) })
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict {
 		e.Kind, e.Reason = KindFull, "no address of it is free"
 	}
 	if IsNotFound(err) {
 		c.parents.forget()
 	}
-	if err != nil {
-		return IPAddress{}, err
-	}
-	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, p.VRF, p.Contains(ip.Address.Addr())))
+	return ip, err
 }
 
 // Create makes a record for one given address. KindInvalid with field address, or KindMarkerTaken,
@@ -54,23 +51,30 @@ func (c *Client) Create(ctx context.Context, address netip.Prefix, vrf *VRF, r R
 	if vrf != nil {
 		number = vrf.ID
 	}
-	ip, err := c.create(ctx, k, r, address.String(), number)
-	if err != nil {
-		return IPAddress{}, err
-	}
-	return c.accept(ctx, k, ip, c.wrong(ip, r.Marker, vrf, ip.Address == address))
+	return c.create(ctx, k, r, address.String(), number, func(ip IPAddress) string { return c.wrong(ip, r.Marker, vrf, ip.Address == address) })
 }
 
-func (c *Client) create(ctx context.Context, k call, r Request, address string, vrf int64) (IPAddress, error) {
+// create makes a record, and takes it back where wrong says what it isn't.
+func (c *Client) create(ctx context.Context, k call, r Request, address string, vrf int64, wrong func(IPAddress) string) (IPAddress, error) {
 	if r.Marker == "" {
 		return IPAddress{}, k.failed(KindInvalid, "it would carry no marker", nil)
 	}
-	k.body = r.body(c.field, address, vrf)
+	k.body, k.marks = r.body(c.field, address, vrf), true
+	k.verdict = func(body []byte) Kind {
+		ip, err := decodeIPAddress(body)
+		if err != nil {
+			return KindUnknownOutcome
+		}
+		return kindOfWrong(wrong(ip))
+	}
 	ip, err := c.one(ctx, k)
 	if IsInvalid(err) || IsMarkerTaken(err) { // both are also what a vanished marker field looks like
 		c.forget()
 	}
-	return ip, err
+	if err != nil {
+		return IPAddress{}, err
+	}
+	return c.accept(ctx, k, ip, wrong(ip))
 }
 
 // one performs a call that is answered with one address.
@@ -109,6 +113,17 @@ func (c *Client) wrong(ip IPAddress, marker string, vrf *VRF, placed bool) strin
 	return ""
 }
 
+// kindOfWrong is what a 201 counts as that isn't what was asked for; "" where nothing is wrong with it.
+func kindOfWrong(wrong string) Kind {
+	switch wrong {
+	case "":
+		return ""
+	case "marker":
+		return KindMarkerField
+	}
+	return KindConflict
+}
+
 // accept returns a good 201, and takes back a bad one: nobody else knows of that record, and nothing
 // on it would lead us back to it.
 func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string) (IPAddress, error) {
@@ -116,9 +131,9 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 		return ip, nil
 	}
 	c.parents.forget()
-	kind, why := KindConflict, ", as where somebody has just moved what it was asked from"
-	if wrong == "marker" {
-		kind, why = KindMarkerField, ""
+	kind, why := kindOfWrong(wrong), ", as where somebody has just moved what it was asked from"
+	if kind == KindMarkerField {
+		why = ""
 		c.forget()
 	}
 	reason := fmt.Sprintf("NetBox made record number %d with another %s than asked for%s", ip.ID, wrong, why)
@@ -138,7 +153,7 @@ func (c *Client) takeBack(ctx context.Context, made IPAddress) error {
 		return err
 	}
 	if now.LastUpdated != made.LastUpdated || now.Address != made.Address {
-		return c.idCall("take back", http.MethodDelete, made.ID, 0).failed(KindConflict, "somebody changed it meanwhile", nil)
+		return c.spared(c.idCall("take back", http.MethodDelete, made.ID, 0), "somebody changed it meanwhile")
 	}
 	return c.delete(ctx, now)
 }
@@ -237,9 +252,9 @@ func (c *Client) ours(ctx context.Context, op string, seen IPAddress, marker str
 	}
 	switch {
 	case marker == "" || now.Marker(c.field) != marker:
-		return IPAddress{}, k.failed(KindConflict, "it doesn't carry our marker any more, so it isn't ours to "+op, nil)
+		return IPAddress{}, c.spared(k, "it doesn't carry our marker any more, so it isn't ours to "+op)
 	case now.LastUpdated != seen.LastUpdated || now.Address != seen.Address:
-		return IPAddress{}, k.failed(KindConflict, "somebody changed it meanwhile", nil)
+		return IPAddress{}, c.spared(k, "somebody changed it meanwhile")
 	}
 	return now, nil
 }

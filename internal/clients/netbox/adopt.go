@@ -11,6 +11,7 @@ import (
 // or was changed, is KindConflict; KindMarkerTaken: another record has our marker; KindMarkerField: NetBox dropped it.
 func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Patch) (IPAddress, error) {
 	k := c.idCall("adopt", http.MethodPatch, seen.ID, http.StatusOK)
+	k.marks = true
 	if marker == "" {
 		return IPAddress{}, k.failed(KindInvalid, "it would carry no marker", nil)
 	}
@@ -22,9 +23,9 @@ func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Pat
 	case now.Marker(c.field) == marker:
 		return now, nil // An earlier try, whose answer was lost.
 	case !now.Unmarked(c.field):
-		return IPAddress{}, k.failed(KindConflict, "somebody else marked it meanwhile", nil)
+		return IPAddress{}, c.spared(k, "somebody else marked it meanwhile")
 	case now.LastUpdated != seen.LastUpdated || now.Address != seen.Address:
-		return IPAddress{}, k.failed(KindConflict, "somebody changed it meanwhile", nil)
+		return IPAddress{}, c.spared(k, "somebody changed it meanwhile")
 	}
 	p.CustomFields = maps.Clone(p.CustomFields)
 	if p.CustomFields == nil {

@@ -50,6 +50,8 @@ type Config struct {
 	ReleaseField string
 	// MarkersBegin is what all markers of this cluster begin with, such as its id and a slash. Seen looks for these; "" has no looks.
 	MarkersBegin string
+	// ReadOnly has nothing sent that could change NetBox: KindReadOnly.
+	ReadOnly bool
 	// TLS says whom to trust; the zero value means the system's authorities.
 	TLS TLS
 	// ProxyURL of an http or https proxy; "" connects directly.
@@ -118,6 +120,8 @@ type Client struct {
 	holders    map[HolderKind]*roster[Holder]
 	interfaces map[HolderKind]*roster[Interface]
 	changes    changeLog
+	// readOnly refuses writes.
+	readOnly bool
 }
 
 // New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
@@ -158,7 +162,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		vrfs:       newMemo[string, []VRF](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
-		changes:    changeLog{now: o.now},
+		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
 	}, nil
 }
 
@@ -222,7 +226,9 @@ func (c *Client) wait(ctx context.Context, k call) (release func(), err error) {
 	}
 	if err := c.pause.hold(ctx, k); err != nil {
 		c.slots.Release(1)
-		c.meter(Call{Connection: c.name, Method: k.method, Route: route(k.path), Kind: KindUnreachable, Held: true})
+		told := c.told(k)
+		told.Kind, told.Held = KindUnreachable, true
+		c.meter(told)
 		return nil, err
 	}
 	return func() { c.slots.Release(1) }, nil

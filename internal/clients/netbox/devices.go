@@ -180,7 +180,7 @@ func (c *Client) Seat(ctx context.Context, kind HolderKind, number int64, seat S
 		return now, nil
 	case from:
 	default:
-		return Holder{}, k.failed(KindConflict, "somebody else set it meanwhile", nil)
+		return Holder{}, c.spared(k, "somebody else set it meanwhile")
 	}
 	body := map[string]any{string(seat): nil}
 	if to != 0 {

@@ -21,6 +21,8 @@ const (
 	KindUnauthorized Kind = "Unauthorized"
 	// KindForbidden: the token is good, but read-only, or lacks the right, or the scope.
 	KindForbidden Kind = "Forbidden"
+	// KindReadOnly: the connection is for looking alone (Config.ReadOnly); nothing was sent.
+	KindReadOnly Kind = "ReadOnly"
 	// KindNotFound: NetBox says in JSON that there is no such record, or none that this token may see.
 	KindNotFound Kind = "NotFound"
 	// KindFull: the prefix has no free address. NetBox says so before it looks at the marker.

@@ -2,12 +2,19 @@ package netbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 )
+
+// fieldsPath is where custom fields are listed and made.
+const fieldsPath = "extras/custom-fields/"
+
+// impossible is a value that no marker and no note has.
+const impossible = "no/such/marker"
 
 // A field is one of the custom fields on addresses that are ours.
 type field struct {
@@ -38,7 +45,7 @@ func (c *Client) releaseField() field {
 
 // fieldCall names the field in every failure.
 func (*Client) fieldCall(f field, verb, method string, want int) call {
-	return call{op: verb + " the " + f.whose + " custom field", subject: f.name, method: method, path: "extras/custom-fields/", want: want}
+	return call{op: verb + " the " + f.whose + " custom field", subject: f.name, method: method, path: fieldsPath, want: want}
 }
 
 func (c *Client) fieldState(ctx context.Context, f field) (FieldState, error) {
@@ -51,7 +58,42 @@ func (c *Client) fieldState(ctx context.Context, f field) (FieldState, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.judge(k, p.Items)
+	state, err := f.judge(k, p.Items)
+	if state == FieldMissing {
+		return c.unlisted(ctx, f)
+	}
+	return state, err
+}
+
+// unlisted says whether a field that NetBox doesn't list is there all the same, hidden from the token by a constraint of its permission:
+// what isn't there is no filter either, and what NetBox doesn't know as a filter it ignores. Where there are no addresses that could
+// tell, there's none with a marker either.
+func (c *Client) unlisted(ctx context.Context, f field) (FieldState, error) {
+	filtered, err := c.count(ctx, f, url.Values{"cf_" + f.name: {impossible}})
+	if err != nil {
+		return "", err
+	}
+	if filtered > 0 {
+		return FieldMissing, nil
+	}
+	all, err := c.count(ctx, f, url.Values{})
+	switch {
+	case err != nil:
+		return "", err
+	case all == 0:
+		return FieldMissing, nil
+	}
+	return FieldUnproven, nil
+}
+
+// count says how many addresses a filter leaves, at least.
+func (c *Client) count(ctx context.Context, f field, q url.Values) (int, error) {
+	k := c.fieldCall(f, "try", http.MethodGet, http.StatusOK)
+	k.path, k.query = addressesPath, q
+	k.query.Set("limit", "1")
+	k.query.Set("fields", "id,address")
+	p, err := list(ctx, c, k, decodeIPAddress)
+	return max(p.Count, len(p.Items)), err
 }
 
 // judge says whether the listed fields have the one that is wanted. The filter ignores case on some versions,
@@ -83,17 +125,19 @@ func (f field) judge(k call, fields []customField) (FieldState, error) {
 // probeField is the check without the right extras.view_customfield: an unknown filter is ignored and
 // returns everything, so the lookup of an impossible value must find nothing.
 func (c *Client) probeField(ctx context.Context, f field) (FieldState, error) {
-	k := c.fieldCall(f, "try", http.MethodGet, http.StatusOK)
-	k.path, k.query = addressesPath, url.Values{"cf_" + f.name: {"no/such/marker"}, "limit": {"1"}, "fields": {"id,address"}}
-	p, err := list(ctx, c, k, decodeIPAddress)
+	n, err := c.count(ctx, f, url.Values{"cf_" + f.name: {impossible}})
 	if err != nil {
 		return "", err
 	}
-	if p.Count != 0 || len(p.Items) != 0 {
-		return "", k.failed(f.kind, "NetBox ignores it as a filter, so it is missing or not for addresses; "+f.recipe(), nil)
+	if n != 0 {
+		k := c.fieldCall(f, "try", http.MethodGet, http.StatusOK)
+		return "", k.failed(f.kind, "NetBox ignores it as a filter, so it is missing or not for addresses; "+f.recipe(), errIgnored)
 	}
 	return FieldUnproven, nil
 }
+
+// errIgnored says of a field that the token can't see, and that NetBox doesn't know as a filter: as far as can be told there's none.
+var errIgnored = errors.New("the filter was ignored") // sentinel: Released asks for it
 
 // FieldRecipe is what a person has to do for a marker's field of a name.
 func FieldRecipe(name string) string { return field{name: name, unique: true}.recipe() }
@@ -128,6 +172,9 @@ func (c *Client) createField(ctx context.Context, k call, f field) error {
 		state, ferr := c.fieldState(ctx, f)
 		if ferr != nil || state != FieldMissing {
 			return ferr
+		}
+		if e := (*Error)(nil); errors.As(err, &e) && slices.Contains(e.Fields, "name") {
+			return k.failed(f.kind, "NetBox takes no new one of that name and shows none: the token may not be shown the one that is there; let it view extras.customfield without constraints", err)
 		}
 	}
 	if err != nil {

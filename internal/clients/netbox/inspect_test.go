@@ -1,6 +1,7 @@
 package netbox_test
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,9 @@ type front struct {
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	key := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/")
 	f.asked = append(f.asked, key)
+	if b, _ := io.ReadAll(r.Body); r.Method == http.MethodPost && string(b) != "{" {
+		f.t.Errorf("%s: body %q, which some NetBox may make a record of", key, b)
+	}
 	a, ok := f.answers[key]
 	if !ok {
 		a = transcript{Status: http.StatusMethodNotAllowed, Answer: []byte(`{"detail":"x"}`), AnswerHeaders: map[string]string{"Content-Type": "application/json"}}
@@ -47,12 +51,18 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Answer)
 }
 
+// html is what stands in front of a NetBox says in HTML.
+func html(status int) transcript {
+	return transcript{Status: status, Answer: []byte("<html>"), AnswerHeaders: map[string]string{"Content-Type": "text/html; charset=utf-8"}}
+}
+
 const description = `{"name":"IP Address List","description":"","renders":["application/json"],"parses":["application/json"]`
 
 func TestInspect(t *testing.T) {
 	const (
 		status, fields, offers, create = "GET status/", "GET extras/custom-fields/", "OPTIONS ipam/ip-addresses/", "OPTIONS extras/custom-fields/"
 		prefixes, addresses            = "GET ipam/prefixes/", "GET ipam/ip-addresses/"
+		ranges, try                    = "GET ipam/ip-ranges/", "POST ipam/ip-addresses/"
 	)
 	now := time.Date(2026, 9, 1, 10, 0, 0, 0, time.UTC)
 	list := made(200, `{"count":0,"next":null,"results":[]}`)
@@ -70,15 +80,27 @@ func TestInspect(t *testing.T) {
 			kind   netbox.Kind
 		}{
 			"Good":      {"All is as it must be.", nil, 0, netbox.Inspection{Token: netbox.TokenWritable}, ""},
-			"ReadOnly":  {"A token that NetBox offers no writes.", map[string]transcript{offers: bare}, 0, netbox.Inspection{Token: netbox.TokenReadOnly, Lacks: []netbox.Right{{Permission: "ipam.add_ipaddress", ObjectType: "ipam.ipaddress"}}}, ""},
-			"NoOptions": {"Something in front lets no OPTIONS pass.", map[string]transcript{offers: made(405, `{"detail":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
-			"CORS":      {"Something in front answers OPTIONS itself.", map[string]transcript{offers: made(200, `{}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Described": {"A description as it was recorded, of an endpoint that takes POST: it says nothing.", map[string]transcript{offers: all["297"], try: all["725"]}, 0, netbox.Inspection{Token: netbox.TokenWritable}, ""},
+			"ReadOnly":  {"A token whose writes NetBox refuses.", map[string]transcript{offers: bare, try: all["026"]}, 0, netbox.Inspection{Token: netbox.TokenReadOnly, Lacks: []netbox.Right{{Permission: "ipam.add_ipaddress", ObjectType: "ipam.ipaddress"}}}, ""},
+			"Fewer":     {"Other writes than the one that matters.", map[string]transcript{offers: made(200, description+`,"actions":{"PUT":{}}}`), try: all["026"]}, 0, netbox.Inspection{Token: netbox.TokenReadOnly, Lacks: []netbox.Right{{Permission: "ipam.add_ipaddress", ObjectType: "ipam.ipaddress"}}}, ""},
+			"NoOptions": {"Something in front lets no OPTIONS pass.", map[string]transcript{offers: made(405, `{"detail":"x"}`), try: all["725"]}, 0, netbox.Inspection{Token: netbox.TokenWritable}, ""},
+			"CORS":      {"Something in front answers OPTIONS itself, and lets no POST pass.", map[string]transcript{offers: made(200, `{}`), try: made(405, `{"detail":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Firewall":  {"Or refuses it by a page.", map[string]transcript{offers: bare, try: html(403)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Gateway":   {"Or by JSON that isn't NetBox's.", map[string]transcript{offers: bare, try: made(403, `{"message":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Validator": {"Or reads JSON itself.", map[string]transcript{offers: bare, try: made(400, `{"error":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Login":     {"Or wants a password.", map[string]transcript{offers: bare, try: made(401, `{"detail":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Failing":   {"A database that takes no writes.", map[string]transcript{offers: bare, try: made(500, `{"error":"x"}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
+			"Strange":   {"What no NetBox answers to this.", map[string]transcript{offers: bare, try: made(201, `{"id":7}`)}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, ""},
 			"NoView": {
-				"A token that would lose what it allocates.", map[string]transcript{prefixes: all["800"], addresses: all["800"]}, 0,
+				"A token that would lose what it allocates.", map[string]transcript{prefixes: all["800"], ranges: all["800"], addresses: all["800"]}, 0,
 				netbox.Inspection{Token: netbox.TokenWritable, Lacks: []netbox.Right{{Permission: "ipam.view_prefix", ObjectType: "ipam.prefix"}, {Permission: "ipam.view_ipaddress", ObjectType: "ipam.ipaddress"}}}, "",
 			},
+			"Ranges": {
+				"A token for ranges alone.", map[string]transcript{prefixes: all["800"], ranges: list}, 0,
+				netbox.Inspection{Token: netbox.TokenWritable, Without: []netbox.Right{{Permission: "ipam.view_prefix", ObjectType: "ipam.prefix"}}}, "",
+			},
 			"NoField":    {"The field is made later.", map[string]transcript{fields: all["112"], create: writable}, 0, netbox.Inspection{Token: netbox.TokenWritable, Creatable: netbox.TokenWritable, Preflight: netbox.Preflight{Field: netbox.FieldMissing}}, ""},
-			"NoCreation": {"The field is somebody else's to make.", map[string]transcript{fields: all["112"], create: bare}, 0, netbox.Inspection{Token: netbox.TokenWritable, Creatable: netbox.TokenReadOnly, Preflight: netbox.Preflight{Field: netbox.FieldMissing}}, ""},
+			"NoCreation": {"The field may be somebody else's to make.", map[string]transcript{fields: all["112"], create: bare}, 0, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Field: netbox.FieldMissing}}, ""},
 			"Ahead":      {"Its clock is ahead.", nil, 10 * time.Minute, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Skew: netbox.Skew{Ahead: 10 * time.Minute, Known: true}}}, ""},
 			"Behind":     {"Its clock is behind.", nil, -time.Hour, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Skew: netbox.Skew{Ahead: -time.Hour, Known: true}}}, ""},
 			"BadToken":   {"Nobody takes the token.", map[string]transcript{status: all["003"]}, 0, netbox.Inspection{Token: netbox.TokenUnproven}, netbox.KindUnauthorized},
@@ -110,11 +132,36 @@ func TestInspect(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 				}
-				if slices.ContainsFunc(f.asked, func(r string) bool { return !strings.HasPrefix(r, "GET ") && !strings.HasPrefix(r, "OPTIONS ") }) || len(f.asked) > 7 {
+				if slices.ContainsFunc(f.asked, func(r string) bool {
+					return r != try && !strings.HasPrefix(r, "GET ") && !strings.HasPrefix(r, "OPTIONS ")
+				}) || len(f.asked) > 9 {
 					t.Errorf("%s: asked %q", tc.reason, f.asked)
 				}
 			})
 		}
+	}
+}
+
+// TestInspectToLook: a connection for looking alone needs to see addresses, and sends nothing that could write.
+func TestInspectToLook(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	f := &front{t: t, answers: map[string]transcript{
+		"GET status/": all["002"], "GET extras/custom-fields/": made(200, `{"count":1,"next":null,"results":[{"name":"claim_id","type":"integer"}]}`),
+		"GET ipam/ip-addresses/": noAddress,
+	}}
+	c, err := netbox.New(netbox.Config{URL: urlOf(t, f), Token: token, MarkerField: "claim_id", ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	i, err := c.Inspect(t.Context())
+	if err != nil || len(i.Lacks)+len(i.Without) != 0 || i.Token != netbox.TokenUnproven || i.Version.String() != "4.6.8" {
+		t.Errorf("%+v, %v", i, err)
+	}
+	n := len(f.asked)
+	_, err = c.Allocate(t.Context(), netbox.Parent{Kind: netbox.ParentPrefix, ID: 5}, netbox.Request{Marker: "m"})
+	if netbox.KindOf(err) != netbox.KindReadOnly || len(f.asked) != n {
+		t.Errorf("a write: %v, asked %q", err, f.asked[n:])
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	FieldReady FieldState = "Ready"
 	// FieldMissing: NetBox says that there is none of that name. So no record carries a marker.
 	FieldMissing FieldState = "Missing"
-	// FieldUnproven: the token may not read custom fields. Filtering by it works as far as can be
+	// FieldUnproven: the token may not read custom fields, or isn't shown this one. Filtering by it works as far as can be
 	// seen from outside; that it is unique can't be.
 	FieldUnproven FieldState = "Unproven"
 )

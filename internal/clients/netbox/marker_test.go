@@ -10,6 +10,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
+// noAddress is an empty list.
+var noAddress = made(200, `{"count":0,"next":null,"results":[]}`)
+
 func TestPreflight(t *testing.T) {
 	field := func(s string) transcript {
 		return made(200, `{"count":1,"next":null,"results":[{"name":"claim_id",`+s+`}]}`)
@@ -27,8 +30,11 @@ func TestPreflight(t *testing.T) {
 			text    string
 		}{
 			"Ready":     {"as it must be", []transcript{status, all["111"]}, netbox.FieldReady, "", ""},
-			"Missing":   {"none of that name", []transcript{status, all["112"]}, netbox.FieldMissing, "", ""},
-			"OtherCase": {"a filter that ignores case", []transcript{status, made(200, `{"results":[{"name":"Claim_ID"}]}`)}, netbox.FieldMissing, "", ""},
+			"Missing":   {"none of that name", []transcript{status, all["112"], full}, netbox.FieldMissing, "", ""},
+			"Empty":     {"none of that name, and no address", []transcript{status, all["112"], none, none}, netbox.FieldMissing, "", ""},
+			"Hidden":    {"not listed, and there: only what is there is a filter", []transcript{status, all["112"], none, full}, netbox.FieldUnproven, "", ""},
+			"Unseen":    {"not listed, and no address may be seen", []transcript{status, all["112"], all["800"], status}, "", netbox.KindForbidden, "ipam.view_ipaddress"},
+			"OtherCase": {"a filter that ignores case", []transcript{status, made(200, `{"results":[{"name":"Claim_ID"}]}`), full}, netbox.FieldMissing, "", ""},
 			"NoRight":   {"unseen, but it filters", []transcript{status, all["114"], status, none}, netbox.FieldUnproven, "", ""},
 			"NoFilter":  {"unseen, and ignored as a filter", []transcript{status, all["114"], status, full}, "", netbox.KindMarkerField, `"filter_logic":"exact"`},
 			"Integer":   {"another type", []transcript{status, field(`"type":{"value":"integer"},"unique":true,"filter_logic":"exact","object_types":["ipam.ipaddress"]`)}, "", netbox.KindMarkerField, "type isn't text"},
@@ -63,19 +69,19 @@ func TestPreflight(t *testing.T) {
 func TestPreflightIsRemembered(t *testing.T) {
 	all := transcripts(t, "4.6.8")
 	now := time.Unix(0, 0)
-	s := &script{t: t, answers: []transcript{all["002"], all["112"], all["002"], all["111"], all["002"], all["111"]}}
+	s := &script{t: t, answers: []transcript{all["002"], all["112"], noAddress, noAddress, all["002"], all["111"], all["002"], all["111"]}}
 	c := serveAt(t, s, func() time.Time { return now })
 	steps := []struct {
 		after    time.Duration
 		requests int
 		reason   string
 	}{
-		{0, 2, "the first looks"},
-		{time.Second, 2, "missing is remembered for a moment"},
-		{time.Second, 4, "only: somebody may create it any time"},
-		{0, 4, "ready is remembered"},
-		{9 * time.Minute, 4, "for a while"},
-		{2 * time.Minute, 6, "and then looked at again"},
+		{0, 4, "the first looks"},
+		{time.Second, 4, "missing is remembered for a moment"},
+		{time.Second, 6, "only: somebody may create it any time"},
+		{0, 6, "ready is remembered"},
+		{9 * time.Minute, 6, "for a while"},
+		{2 * time.Minute, 8, "and then looked at again"},
 	}
 	for _, step := range steps {
 		now = now.Add(step.after)
@@ -100,7 +106,9 @@ func TestCreateMarkerField(t *testing.T) {
 			"Created":   {"made, and read back", []transcript{all["100"]}, "", ""},
 			"Forbidden": {"the message is what to create", []transcript{all["802"], all["803"]}, netbox.KindMarkerField, `{"name":"claim_id","object_types":["ipam.ipaddress"],"type":"text","unique":true,"filter_logic":"exact"`},
 			"Raced":     {"another provider was faster", []transcript{all["108"], all["111"]}, "", ""},
-			"Refused":   {"refused for another reason", []transcript{all["110"], all["112"]}, netbox.KindInvalid, "name"},
+			"Hidden":    {"one that isn't shown", []transcript{all["108"], all["112"], noAddress, noAddress}, netbox.KindMarkerField, "without constraints"},
+			"Filters":   {"one that isn't shown, and works", []transcript{all["108"], all["112"], noAddress, made(200, `{"count":1,"next":null,"results":[{"id":1,"address":"10.0.0.1/24"}]}`)}, "", ""},
+			"Refused":   {"refused for another reason", []transcript{made(400, `{"type":["x"]}`), all["112"], noAddress, noAddress}, netbox.KindInvalid, "type"},
 			"BadToken":  {"nobody takes the token", []transcript{all["802"], all["003"]}, netbox.KindUnauthorized, "isn't accepted"},
 			"Ignored":   {"made without what matters", []transcript{made(201, `{"name":"claim_id","type":"text"}`)}, netbox.KindMarkerField, "isn't unique"},
 		}
@@ -127,7 +135,7 @@ func TestCreateMarkerField(t *testing.T) {
 // TestCreateMarkerFieldOnce: of many that found none, one asks.
 func TestCreateMarkerFieldOnce(t *testing.T) {
 	all := transcripts(t, "4.6.8")
-	s := &script{t: t, answers: []transcript{all["002"], all["112"], all["100"]}}
+	s := &script{t: t, answers: []transcript{all["002"], all["112"], noAddress, noAddress, all["100"]}}
 	c := serve(t, s)
 	for range 3 {
 		if _, err := c.Preflight(t.Context()); err != nil {
@@ -143,7 +151,7 @@ func TestCreateMarkerFieldOnce(t *testing.T) {
 	if err != nil || p.Field != netbox.FieldReady || p.Version.String() != "4.6.8" {
 		t.Errorf("afterwards: %+v, %v", p, err)
 	}
-	if got := len(s.requests()); got != 3 {
-		t.Errorf("%d requests, want 3: %v", got, s.requests())
+	if got := len(s.requests()); got != 5 {
+		t.Errorf("%d requests, want 5: %v", got, s.requests())
 	}
 }

@@ -77,10 +77,13 @@ func (c *Client) unrelease(ctx context.Context, k call, ip IPAddress, marker str
 const releasedFields = lookFields + ",assigned_object_type,assigned_object_id,assigned_object"
 
 // Released returns the records whose release note begins as our markers do, at one look. They are as they were then: Expire looks again.
-// Where there is no such field there are none.
+// Where there is no such field, as far as can be seen, there are none; where it isn't fit, which is KindReleaseField, there may be.
 func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	state, err := c.ReleaseField(ctx)
-	if err != nil || state == FieldMissing || c.begins == "" {
+	if errors.Is(err, errIgnored) || state == FieldMissing || c.begins == "" {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	k := call{
@@ -108,9 +111,9 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	return ours, nil
 }
 
-// Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker, unassigned.
+// Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker, unassigned, unnamed.
 func (c *Client) Retired(ip IPAddress) bool {
-	return ip.Status == StatusDeprecated && ip.Unmarked(c.field) && ip.Assigned == nil
+	return ip.Status == StatusDeprecated && ip.Unmarked(c.field) && ip.Assigned == nil && ip.DNSName == ""
 }
 
 // Expire deletes a record that was released with a note, unless it isn't retired any more or carries another note: KindConflict. It's
@@ -121,7 +124,7 @@ func (c *Client) Expire(ctx context.Context, number int64, note string) error {
 		return ignoreNotFound(err)
 	}
 	if note == "" || now.Marker(c.note) != note || !c.Retired(now) {
-		return c.idCall("delete released", http.MethodDelete, number, 0).failed(KindConflict, "somebody took it back into use", nil)
+		return c.spared(c.idCall("delete released", http.MethodDelete, number, 0), "somebody took it back into use")
 	}
 	return c.delete(ctx, now)
 }

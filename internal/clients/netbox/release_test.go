@@ -113,7 +113,9 @@ func TestReleased(t *testing.T) {
 		notes   []string
 		want    netbox.Kind
 	}{
-		"NoField":  {"nobody released anything", []transcript{made(200, `{"results":[]}`)}, nil, ""},
+		"NoField":  {"nobody released anything", []transcript{made(200, `{"results":[]}`), page(one("", ""))}, nil, ""},
+		"Hidden":   {"a field that isn't shown is one", []transcript{made(200, `{"results":[]}`), noAddress, page(one("", "")), page(note(ourNote))}, []string{ourNote}, ""},
+		"NoRight":  {"one that may not be listed, and is no filter", []transcript{transcripts(t, "4.6.8")["114"], transcripts(t, "4.6.8")["803"], page(one("", ""))}, nil, ""},
 		"Unfit":    {"a field that can't hold notes", []transcript{made(200, `{"results":[{"name":"released","type":"integer"}]}`)}, nil, netbox.KindReleaseField},
 		"Some":     {"those whose notes begin with our cluster", []transcript{field, page(note(ourNote), note("c1/a/b/c"))}, []string{ourNote, "c1/a/b/c"}, ""},
 		"Case":     {"the filter ignores case, ids don't", []transcript{field, page(note("C1/a/b/c"), note(ourNote))}, []string{ourNote}, ""},
@@ -135,8 +137,8 @@ func TestReleased(t *testing.T) {
 			if diff := cmp.Diff(tc.notes, notes); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
-			if n := len(s.seen); n == 2 && !strings.HasPrefix(s.seen[1].Query, "cf_released__isw=c1%2F&") {
-				t.Errorf("query %s", s.seen[1].Query)
+			if last := s.seen[len(s.seen)-1]; len(notes) > 0 && !strings.HasPrefix(last.Query, "cf_released__isw=c1%2F&") {
+				t.Errorf("query %s", last.Query)
 			}
 		})
 	}
@@ -156,6 +158,7 @@ func TestExpire(t *testing.T) {
 		"Active":   {"somebody uses it", one(`"released":"`+ourNote+`"`, `,"status":{"value":"active"}`), ourNote, netbox.KindConflict, []string{"GET"}},
 		"Marked":   {"a resource took it", one(`"claim_id":"x","released":"`+ourNote+`"`, `,"status":{"value":"deprecated"}`), ourNote, netbox.KindConflict, []string{"GET"}},
 		"Assigned": {"it's on an interface", one(`"released":"`+ourNote+`"`, `,"status":{"value":"deprecated"}`+onDevice), ourNote, netbox.KindConflict, []string{"GET"}},
+		"Named":    {"somebody gave it a name", one(`"released":"`+ourNote+`"`, `,"status":{"value":"deprecated"},"dns_name":"db-1.example"`), ourNote, netbox.KindConflict, []string{"GET"}},
 		"OtherNote": {"it was released again, later", one(`"released":"c1/a/b/c 2027-01-01T00:00:00Z"`, `,"status":{"value":"deprecated"}`), ourNote, netbox.KindConflict,
 			[]string{"GET"}},
 		"NoNote": {"what has no note was never released", one("", `,"status":{"value":"deprecated"}`), "", netbox.KindConflict, []string{"GET"}},
@@ -177,6 +180,7 @@ func TestEnsureReleaseField(t *testing.T) {
 	none := made(200, `{"count":0,"results":[]}`)
 	good := `{"name":"released","type":{"value":"text"},"unique":false,"filter_logic":{"value":"exact"},"object_types":["ipam.ipaddress"]}`
 	there := made(200, `{"count":1,"results":[`+good+`]}`)
+	some := made(200, `{"count":4,"results":[{"id":1,"address":"10.0.0.1/24"}]}`)
 	all := transcripts(t, "4.6.8")
 	cases := map[string]struct {
 		reason  string
@@ -185,11 +189,12 @@ func TestEnsureReleaseField(t *testing.T) {
 		text    string
 	}{
 		"There":     {"nothing to do", []transcript{there}, "", ""},
-		"Made":      {"made where the token may", []transcript{none, made(201, good)}, "", ""},
-		"Forbidden": {"else the exact object is named", []transcript{none, all["802"], all["803"]}, netbox.KindReleaseField, `{"name":"released","object_types":["ipam.ipaddress"],"type":"text","unique":false,"filter_logic":"exact","ui_editable":"no"}`},
-		"Raced":     {"another provider was faster", []transcript{none, all["108"], there}, "", ""},
+		"Made":      {"made where the token may", []transcript{none, some, made(201, good)}, "", ""},
+		"Hidden":    {"not made where it's only not shown", []transcript{none, none, some}, "", ""},
+		"Forbidden": {"else the exact object is named", []transcript{none, some, all["802"], all["803"]}, netbox.KindReleaseField, `{"name":"released","object_types":["ipam.ipaddress"],"type":"text","unique":false,"filter_logic":"exact","ui_editable":"no"}`},
+		"Raced":     {"another provider was faster", []transcript{none, some, all["108"], there}, "", ""},
 		"Unseen":    {"a token that may not read fields, but filter by it", []transcript{all["114"], all["803"], none}, "", ""},
-		"Missing":   {"and one that can't", []transcript{all["114"], all["803"], made(200, `{"count":4,"results":[{"id":1,"address":"10.0.0.1/24"}]}`)}, netbox.KindReleaseField, `"unique":false`},
+		"Missing":   {"and one that can't", []transcript{all["114"], all["803"], some}, netbox.KindReleaseField, `"unique":false`},
 		"Loose":     {"a field that finds too much", []transcript{made(200, strings.Replace(string(there.Answer), `"exact"`, `"loose"`, 1))}, netbox.KindReleaseField, "filter logic"},
 	}
 	for name, tc := range cases {

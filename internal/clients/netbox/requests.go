@@ -153,7 +153,7 @@ func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, e
 			return IPAddress{}, err
 		}
 		if now.LastUpdated != ip.LastUpdated {
-			return IPAddress{}, k.failed(KindConflict, "somebody changed it meanwhile", nil)
+			return IPAddress{}, c.spared(k, "somebody changed it meanwhile")
 		}
 		ip = now
 	}

@@ -18,9 +18,18 @@ type call struct {
 	path        string // below /api/, with its trailing slash: before 4.5.9 a POST without is a 301
 	query       url.Values
 	body        any
+	raw         []byte // a body as it is, instead of body
 	ifMatch     string
 	want        int // the one status that means done
 	most        int // bytes that are read of the answer; 0: maxBody
+	// probe is a request that can change nothing, whatever its method is.
+	probe bool
+	// marks says that the body puts a marker on a record.
+	marks bool
+	// verdict says what is wrong with an answer of the wanted status, or "": for those who count.
+	verdict func(body []byte) Kind
+	// answered is told of what came back, whatever it is.
+	answered func(reply)
 }
 
 // limit is how much of an answer is read.
@@ -44,7 +53,9 @@ func (k call) elsewhere(words string, cause error) *Error {
 }
 
 // writes says whether the call changes NetBox, so that a lost answer has an unknown outcome.
-func (k call) writes() bool { return k.method != http.MethodGet && k.method != http.MethodOptions }
+func (k call) writes() bool {
+	return k.method != http.MethodGet && k.method != http.MethodOptions && !k.probe
+}
 
 // An answer is what came back, already known to be the wanted status and JSON (or empty, for 204).
 type answer struct {
@@ -67,6 +78,9 @@ func (c *Client) do(ctx context.Context, k call) (answer, error) {
 }
 
 func (c *Client) once(ctx context.Context, k call) (answer, error) {
+	if c.readOnly && k.writes() {
+		return answer{}, k.failed(KindReadOnly, "this connection is for looking alone", nil)
+	}
 	release, err := c.wait(ctx, k)
 	if err != nil {
 		return answer{}, err
@@ -74,7 +88,7 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 	defer release()
 	ctx, ended := c.watch(ctx, k)
 	a, err := c.send(ctx, k)
-	ended(err)
+	ended(a, err)
 	return a, err
 }
 
@@ -101,6 +115,9 @@ func judge(k call, status int, h http.Header, body []byte, readErr error) (answe
 	ct, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // Some proxies put a byte order mark in front of what they rewrite.
 	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body}
+	if k.answered != nil {
+		k.answered(r)
+	}
 	switch {
 	case readErr != nil:
 		return answer{}, r.torn(k, "the answer broke off", readErr)
@@ -120,7 +137,10 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	u := c.base.JoinPath(k.path)
 	u.RawQuery = k.query.Encode()
 	var body io.Reader
-	if k.body != nil {
+	switch {
+	case k.raw != nil:
+		body = bytes.NewReader(k.raw)
+	case k.body != nil:
 		b, err := json.Marshal(k.body)
 		if err != nil {
 			return nil, err
@@ -135,7 +155,7 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	req.Header.Set("Accept-Language", "en")
 	req.Header.Set("Authorization", c.auth)
 	req.Header.Set("User-Agent", "provider-baremetal")
-	if k.body != nil {
+	if body != nil {
 		req.Header.Set("Content-Type", typeJSON)
 	}
 	if k.ifMatch != "" {

@@ -21,7 +21,7 @@ const (
 	tolerable = 5 * time.Minute
 )
 
-// Inspect looks at the NetBox of a provider config, and words what it found. It writes nothing.
+// Inspect looks at the NetBox of a provider config, and words what it found. It changes nothing there.
 func (l *Links) Inspect(ctx context.Context, n config.NetBox) config.Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -53,16 +53,19 @@ func failed(n config.NetBox, i netbox.Inspection, err error) config.Finding {
 func found(n config.NetBox, i netbox.Inspection) config.Finding {
 	f := config.Finding{Facts: facts(i), Clock: clock(n, i.Skew)}
 	field := FieldOf(n.Config)
-	switch {
-	case len(i.Lacks) > 0:
+	if len(i.Lacks) > 0 {
 		f.Reason = v1alpha1.ReasonForbidden
 		f.Message = fmt.Sprintf("the token of %s is valid but %s: grant it that in NetBox, or put another one into the Secret", n, lacks(i))
-	case i.Field == netbox.FieldMissing && i.Creatable == netbox.TokenReadOnly:
-		f.Reason = v1alpha1.ReasonInvalid
-		f.Message = fmt.Sprintf("the NetBox of %s has no custom field %q, without which no address is taken, and the token may not create it: %s", n, field, netbox.FieldRecipe(field))
-	default:
-		f.Message = strings.Join(remarks(i, field), "; ")
+		if i.Token == netbox.TokenReadOnly {
+			f.Message += "; for import alone set spec.netbox.access: ReadOnly"
+		}
+		return f
 	}
+	said := remarks(i, field)
+	if n.Config.Access == v1alpha1.NetBoxReadOnly {
+		said = []string{"addresses are looked at alone (access: ReadOnly): nothing is written to NetBox"}
+	}
+	f.Message = strings.Join(said, "; ")
 	return f
 }
 
@@ -85,11 +88,18 @@ func remarks(i netbox.Inspection, field string) []string {
 	if i.Token == netbox.TokenUnproven {
 		out = append(out, "whether the token may write is not known before it is tried")
 	}
+	for _, r := range i.Without {
+		out = append(out, fmt.Sprintf("the token lacks permission %s, so that addresses can't come from there", r))
+	}
 	switch i.Field {
 	case netbox.FieldMissing:
-		out = append(out, fmt.Sprintf("custom field %q is created with the first address", field))
+		words := fmt.Sprintf("custom field %q is created with the first address", field)
+		if i.Creatable != netbox.TokenWritable {
+			words += ", if the token may; if it may not, " + netbox.FieldRecipe(field)
+		}
+		out = append(out, words)
 	case netbox.FieldUnproven:
-		out = append(out, fmt.Sprintf("that custom field %q is unique is not known, since the token lacks permission extras.view_customfield on extras.customfield", field))
+		out = append(out, fmt.Sprintf("that custom field %q is unique is not known, since the token lacks permission extras.view_customfield on extras.customfield, or has it with constraints that leave it out", field))
 	case netbox.FieldReady:
 	}
 	return out

@@ -102,7 +102,7 @@ func NoteFieldOf(c v1alpha1.NetBoxConfig) string {
 func Settings(n config.NetBox, clusterID string) netbox.Config {
 	c := n.Config
 	out := netbox.Config{
-		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/", ProxyURL: c.ProxyURL,
+		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/", ReadOnly: c.Access == v1alpha1.NetBoxReadOnly, ProxyURL: c.ProxyURL,
 	}
 	if c.RequestsPerSecond != nil {
 		out.RequestsPerSecond = float64(*c.RequestsPerSecond)

@@ -89,7 +89,7 @@ func TestFound(t *testing.T) {
 		"Unproven": {but(func(i *netbox.Inspection) { i.Token = netbox.TokenUnproven }), "", "whether the token may write is not known before it is tried"},
 		"ReadOnly": {
 			but(func(i *netbox.Inspection) { i.Token, i.Lacks = netbox.TokenReadOnly, []netbox.Right{add} }), v1alpha1.ReasonForbidden,
-			`the token of ClusterProviderConfig "netbox" is valid but is read-only, or lacks permission ipam.add_ipaddress on ipam.ipaddress: grant it that in NetBox, or put another one into the Secret`,
+			`the token of ClusterProviderConfig "netbox" is valid but is read-only, or lacks permission ipam.add_ipaddress on ipam.ipaddress: grant it that in NetBox, or put another one into the Secret; for import alone set spec.netbox.access: ReadOnly`,
 		},
 		"NoView": {
 			but(func(i *netbox.Inspection) { i.Lacks = []netbox.Right{view} }), v1alpha1.ReasonForbidden,
@@ -99,9 +99,13 @@ func TestFound(t *testing.T) {
 			but(func(i *netbox.Inspection) { i.Field, i.Creatable = netbox.FieldMissing, netbox.TokenWritable }), "",
 			`custom field "crossplane_claim" is created with the first address`,
 		},
-		"FieldCannot": {
-			but(func(i *netbox.Inspection) { i.Field, i.Creatable = netbox.FieldMissing, netbox.TokenReadOnly }), v1alpha1.ReasonInvalid,
-			`the NetBox of ClusterProviderConfig "netbox" has no custom field "crossplane_claim", without which no address is taken, and the token may not create it: ask an administrator`,
+		"FieldMayCome": {
+			but(func(i *netbox.Inspection) { i.Field = netbox.FieldMissing }), "",
+			`custom field "crossplane_claim" is created with the first address, if the token may; if it may not, ask an administrator of NetBox to create it: POST /api/extras/custom-fields/ {"name":"crossplane_claim"`,
+		},
+		"Ranges": {
+			but(func(i *netbox.Inspection) { i.Without = []netbox.Right{view} }), "",
+			`the token lacks permission ipam.view_prefix on ipam.prefix, so that addresses can't come from there`,
 		},
 		"FieldUnproven": {
 			but(func(i *netbox.Inspection) { i.Field = netbox.FieldUnproven }), "",
@@ -118,6 +122,18 @@ func TestFound(t *testing.T) {
 				t.Errorf("facts %+v, clock %v", f.Facts, f.Clock)
 			}
 		})
+	}
+}
+
+// TestFoundToLook: who only looks is told so, and needs no more than he uses.
+func TestFoundToLook(t *testing.T) {
+	n := config.NetBox{Config: v1alpha1.NetBoxConfig{Access: v1alpha1.NetBoxReadOnly}}
+	f := found(n, netbox.Inspection{Token: netbox.TokenUnproven, Preflight: netbox.Preflight{Field: netbox.FieldMissing}})
+	if f.Reason != "" || !strings.Contains(f.Message, "nothing is written") || strings.Contains(f.Message, "created") {
+		t.Errorf("%+v", f)
+	}
+	if c := Settings(n, "c1"); !c.ReadOnly {
+		t.Errorf("settings %+v", c)
 	}
 }
 
@@ -151,7 +167,14 @@ func TestMetrics(t *testing.T) {
 	const allocate = "ipam/prefixes/{id}/available-ips/"
 	m.Call(call("POST", allocate, 201, ""))
 	again.Call(call("POST", allocate, 409, netbox.KindConflict))
-	m.Call(call("POST", allocate, 400, netbox.KindMarkerTaken))
+	taken := call("POST", allocate, 400, netbox.KindMarkerTaken)
+	taken.Marks = true
+	m.Call(taken)
+	m.Call(call("PATCH", "ipam/ip-addresses/{id}/", 400, netbox.KindMarkerTaken)) // A rule of another kind.
+	m.Call(call("POST", allocate, 201, netbox.KindMarkerField))
+	m.Call(call("POST", allocate, 201, netbox.KindConflict)) // Of another table.
+	m.Call(netbox.Call{Connection: Name(of), Method: "PATCH", Route: "ipam/ip-addresses/{id}/", Kind: netbox.KindConflict, Spared: true})
+	m.Call(netbox.Call{Connection: Name(of), Method: "POST", Route: "ipam/ip-addresses/", Status: 400, Probe: true, Took: time.Second})
 	m.Call(call("PATCH", "ipam/ip-addresses/{id}/", 412, netbox.KindConflict))
 	m.Call(netbox.Call{Connection: Name(of), Method: "GET", Route: "status/", Held: true})
 	m.Retried(of)
@@ -161,16 +184,20 @@ func TestMetrics(t *testing.T) {
 	const label = ` config="ClusterProviderConfig/netbox"`
 	want := map[string]float64{
 		"allocations_total" + label + ` result="Full"`: 1, "allocations_total" + label + ` result="Made"`: 1, "allocations_total" + label + ` result="MarkerTaken"`: 1,
-		"conflicts_total" + label + ` kind="Conflict"`: 1, "conflicts_total" + label + ` kind="MarkerTaken"`: 1,
+		"allocations_total" + label + ` result="MarkerField"`: 1, "allocations_total" + label + ` result="Conflict"`: 1,
+		"conflicts_total" + label + ` kind="Conflict"`: 3, "conflicts_total" + label + ` kind="MarkerTaken"`: 1,
 		`drift_total action="Corrected"` + label: 1, "retries_total" + label: 1,
 		`webhooks_total config="" result="Unsigned"`: 1, "webhooks_total" + label + ` result="Taken"`: 1,
-		`requests_total code="201"` + label + ` method="POST" route="` + allocate + `"`:         1,
+		`requests_total code="201"` + label + ` method="POST" route="` + allocate + `"`:         3,
+		`requests_total code="400"` + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`: 1,
+		`requests_total code="400"` + label + ` method="POST" route="ipam/ip-addresses/"`:       1,
+		"request_duration_seconds" + label + ` method="POST" route="ipam/ip-addresses/"`:        1,
 		`requests_total code="400"` + label + ` method="POST" route="` + allocate + `"`:         1,
 		`requests_total code="409"` + label + ` method="POST" route="` + allocate + `"`:         1,
 		`requests_total code="412"` + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`: 1,
 		`requests_total code="held"` + label + ` method="GET" route="status/"`:                  1,
-		"request_duration_seconds" + label + ` method="POST" route="` + allocate + `"`:          3,
-		"request_duration_seconds" + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`:  1,
+		"request_duration_seconds" + label + ` method="POST" route="` + allocate + `"`:          5,
+		"request_duration_seconds" + label + ` method="PATCH" route="ipam/ip-addresses/{id}/"`:  2,
 	}
 	if diff := cmp.Diff(want, gathered(t, r)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

@@ -3,6 +3,7 @@ package netboxlink
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,9 +32,9 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Help:    "How long NetBox took to answer, without the wait for a turn among our own requests.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{labelConfig, "method", "route"}),
-		allocations: counter("allocations_total", "Requests to make an address by result: Made, Full, MarkerTaken, UnknownOutcome and other kinds of failure.",
+		allocations: counter("allocations_total", "Requests to make an address by result: Made, Full, MarkerTaken, UnknownOutcome and other kinds of failure, such as MarkerField: it was made without the marker, and taken back.",
 			labelConfig, "result"),
-		conflicts: counter("conflicts_total", "Writes that NetBox refused since a record, or its marker, was somebody else's or had changed.", labelConfig, "kind"),
+		conflicts: counter("conflicts_total", "Writes that NetBox refused, or that weren't sent, since a record, or its marker, was somebody else's or had changed.", labelConfig, "kind"),
 		retries:   counter("retries_total", "Addresses that were asked for again after NetBox had failed to make them.", labelConfig),
 		drift:     counter("drift_total", "Records of ours that somebody had changed, by what was done: Corrected, Reported.", labelConfig, "action"),
 		webhooks:  counter("webhooks_total", "Deliveries of webhooks by result; no config where the sender isn't known.", labelConfig, "result"),
@@ -72,25 +73,34 @@ func (m *Metrics) Call(c netbox.Call) {
 		m.requests.WithLabelValues(c.Connection, c.Method, c.Route, "held").Inc()
 		return
 	}
+	if c.Spared {
+		m.conflicts.WithLabelValues(c.Connection, string(c.Kind)).Inc()
+		return
+	}
 	m.requests.WithLabelValues(c.Connection, c.Method, c.Route, strconv.Itoa(c.Status)).Inc()
 	m.latency.WithLabelValues(c.Connection, c.Method, c.Route).Observe(c.Took.Seconds())
 	if c.Allocates() {
 		m.allocations.WithLabelValues(c.Connection, result(c)).Inc()
 	}
-	if c.Kind == netbox.KindConflict && !c.Allocates() || c.Kind == netbox.KindMarkerTaken {
+	if c.Kind == netbox.KindConflict && !full(c) || c.Kind == netbox.KindMarkerTaken && c.Marks {
 		m.conflicts.WithLabelValues(c.Connection, string(c.Kind)).Inc()
 	}
 }
 
-// result of a call that was to make an address. A 409 to it says that nothing is free.
+// result of a call that was to make an address.
 func result(c netbox.Call) string {
-	if c.Kind == "" {
+	switch {
+	case c.Kind == "":
 		return "Made"
-	}
-	if c.Kind == netbox.KindConflict {
+	case full(c):
 		return string(netbox.KindFull)
 	}
 	return string(c.Kind)
+}
+
+// full says of a call that was to make an address that nothing is free: a 409 does.
+func full(c netbox.Call) bool {
+	return c.Allocates() && c.Kind == netbox.KindConflict && c.Status == http.StatusConflict
 }
 
 // Retried counts an address that is asked for again.

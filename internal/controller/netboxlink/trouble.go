@@ -24,6 +24,8 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 		return v1alpha1.ReasonUnauthorized, fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", config)
 	case netbox.KindForbidden:
 		return v1alpha1.ReasonForbidden, fmt.Sprintf("the token of %s is valid but %s: %s", config, deniedWords(e), lackWords(e))
+	case netbox.KindReadOnly:
+		return v1alpha1.ReasonForbidden, fmt.Sprintf("%s is for looking at addresses alone (access: ReadOnly), so nothing was written to its NetBox: set managementPolicies: [Observe] here, or spec.netbox.access: ReadWrite there", config)
 	case netbox.KindUntrusted:
 		return v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the NetBox of %s isn't trusted: set tls.caBundle or tls.pinnedSHA256 there; no token was sent", config)
 	case netbox.KindNotAllowed:
@@ -33,6 +35,9 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	case netbox.KindUnknownOutcome:
 		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", config, why(e))
 	case netbox.KindUnexpected:
+		if e.Status >= 400 {
+			return v1alpha1.ReasonInvalid, fmt.Sprintf("something in front of the NetBox of %s, or in its place, answered with status %d in its own words (%v): have it let this through, or correct the URL", config, e.Status, e)
+		}
 		return v1alpha1.ReasonInvalid, fmt.Sprintf("what answers at the URL of %s isn't a NetBox that can be used (%v): correct the URL", config, e)
 	case netbox.KindReleaseField:
 		return v1alpha1.ReasonInvalid, fmt.Sprintf("custom field %q of the NetBox of %s can't hold the release note, without which release policies Keep and Quarantine can't be followed: %s; or set spec.forProvider.release.policy: Delete", note, config, e.Reason)

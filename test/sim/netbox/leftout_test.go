@@ -23,7 +23,6 @@ func exceptions() []exception {
 		{`POST /api/(ipam/(prefixes|ip-ranges|vrfs|roles)|tenancy/tenants|extras/tags|dcim/[a-z-]+)/ `, "people make these: they are seeded"},
 		{`PATCH /api/(ipam/prefixes|dcim/interfaces)/|DELETE /api/ipam/(prefixes|vrfs)/`, "people change these: they are seeded"},
 		{` /api/ipam/prefixes/\d+/available-prefixes/`, "the provider carves no prefixes"},
-		{` OPTIONS `, "the provider asks OPTIONS of collections alone"},
 		{` (522|765|767|769) `, "the provider asks for English"},
 		{`^(4.6.8|4.7.0-beta1) 804 `, "people have no numbers here"},
 		{`^4.2.9 590 `, "the recorded NetBox logged one change less, nobody knows which"},

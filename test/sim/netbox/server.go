@@ -22,6 +22,9 @@ type Options struct {
 	Now func() time.Time
 	// Latency is what each request takes, and Hold the part of it that one which makes an address holds NetBox's one lock for.
 	Latency, Hold time.Duration
+	// Terse has it describe its endpoints without what a token may write there, to whomever: as one behind a proxy that trims, or of a
+	// version that nobody has recorded.
+	Terse bool
 }
 
 // A Server is one NetBox. It is an http.Handler, safe for concurrent use; Start serves it on loopback.
@@ -29,15 +32,16 @@ type Server struct {
 	traits     traits
 	now        func() time.Time
 	allocation sync.Mutex
+	// terse is Options.Terse.
+	terse bool
 
 	mu sync.Mutex // guards everything below: NetBox, too, allocates under one lock
 	// latency of a request, and hold, which is the part of it under allocation.
 	latency, hold time.Duration
-
-	state    state
-	requests []Request
-	faults   []*Fault
-	met      map[FaultKind]int
+	state         state
+	requests      []Request
+	faults        []*Fault
+	met           map[FaultKind]int
 
 	listener net.Listener
 	http     *http.Server
@@ -71,7 +75,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{traits: traitsOf(o.Version), now: o.Now, latency: o.Latency, hold: o.Hold, state: newState(), met: map[FaultKind]int{}}
+	return &Server{traits: traitsOf(o.Version), now: o.Now, latency: o.Latency, hold: o.Hold, terse: o.Terse, state: newState(), met: map[FaultKind]int{}}
 }
 
 // Start serves on addr ("" means 127.0.0.1 and a free port) until Close. After that it may start again, with all it had.
