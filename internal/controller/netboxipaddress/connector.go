@@ -126,6 +126,8 @@ type Connector struct {
 	// process is who asks, among all that ever ran.
 	process  string
 	failures *failures
+	// tried are those whose last Create failed, whatever of.
+	tried *notes[bool]
 	// origins say where addresses were just taken from, until status does: Create can't.
 	origins *notes[origin]
 	// stocks are what is known of sources.
@@ -183,7 +185,7 @@ func NewConnector(o Options) *Connector {
 		o.Warn = func(config.Identity, string) {}
 	}
 	return &Connector{
-		Options: o, process: rand.Text(), failures: newFailures(), origins: newNotes[origin](), stocks: newStocks(o.Now),
+		Options: o, process: rand.Text(), failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
 		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
 	}
@@ -192,6 +194,7 @@ func NewConnector(o Options) *Connector {
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.failures.forget(mg.GetUID())
+	c.tried.forget(mg.GetUID())
 	c.losses.forget(mg.GetUID())
 	c.movers.forget(mg.GetUID())
 	c.rivals.forget(mg.GetUID())

@@ -215,9 +215,13 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 		e.connector.origins.forget(mg.GetUID())
 		e.connector.stocks.leave(mg.GetUID())
 		e.connector.unkept.forget(mg.GetUID())
+		if !deletes(mg) { // It goes without another look.
+			e.connector.forget(mg)
+		}
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	e.connector.failures.forget(mg.GetUID())
+	e.connector.tried.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
 	e.connector.held.forget(mg.GetUID())
 	e.showRecord(ctx, mg)
@@ -256,7 +260,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	if e.back != nil {
 		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
 	}
-	if _, again := e.connector.failures.get(mg.GetUID(), e.settings); again {
+	if _, again := e.connector.tried.get(mg.GetUID()); again {
 		e.connector.Tally.Retried(e.of.Ref)
 	}
 	ip, err := e.obtain(ctx, mg)
@@ -268,6 +272,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	e.connector.Failpoint("netbox-after-post")
 	e.connector.failures.forget(mg.GetUID())
+	e.connector.tried.forget(mg.GetUID())
 	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip

@@ -104,6 +104,12 @@ func creates(mg *v1alpha1.NetBoxIPAddress) bool {
 	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionCreate)
 }
 
+// deletes says whether the record may be let go with its resource.
+func deletes(mg *v1alpha1.NetBoxIPAddress) bool {
+	p := mg.GetManagementPolicies()
+	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionDelete)
+}
+
 func (e *external) findByMarker(ctx context.Context) error {
 	ip, err := e.netbox.FindByMarker(ctx, e.us.marker())
 	if netbox.IsNotFound(err) {

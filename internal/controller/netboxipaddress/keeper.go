@@ -25,7 +25,7 @@ import (
 
 const (
 	// keeperTick is how often it's asked which sources are to be looked at, keeperTimeout how long a look may take, and keeperAtOnce
-	// how many are under way.
+	// how many are under way in one NetBox: one that doesn't answer keeps no other's waiting.
 	keeperTick    = time.Second
 	keeperTimeout = 20 * time.Second
 	keeperAtOnce  = 4
@@ -39,10 +39,13 @@ type keeper struct {
 	unused time.Duration
 	wake   chan<- event.GenericEvent
 	log    logging.Logger
+	// looks are those under way.
+	looks sync.WaitGroup
 }
 
 // Start runs until ctx ends.
 func (k *keeper) Start(ctx context.Context) error {
+	defer k.looks.Wait()
 	t := time.NewTicker(keeperTick)
 	defer t.Stop()
 	for {
@@ -56,18 +59,14 @@ func (k *keeper) Start(ctx context.Context) error {
 	}
 }
 
-// round looks at all sources that are due.
+// round begins to look at the sources that are due, and waits for none: who has to wait for his turn comes after the next look that ends.
 func (k *keeper) round(ctx context.Context) {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, keeperAtOnce)
-	for _, s := range k.connector.stocks.due(k.unused) {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
+	for _, s := range k.connector.stocks.due(k.unused, keeperAtOnce) {
+		k.looks.Go(func() {
+			defer k.connector.stocks.again()
 			k.look(ctx, s)
 		})
 	}
-	wg.Wait()
 }
 
 func (k *keeper) look(ctx context.Context, s stock) {

@@ -28,6 +28,19 @@ func (r *recorded) Event(o runtime.Object, e xpevent.Event) {
 	r.object, r.event = o.(client.Object), e
 }
 
+// settle looks at all sources that are due.
+func (k *keeper) settle(ctx context.Context) {
+	for {
+		k.round(ctx)
+		k.looks.Wait()
+		select {
+		case <-k.connector.stocks.hurry: // One look has ended: others may have waited for it.
+		default:
+			return
+		}
+	}
+}
+
 // TestWarner: the warning is on the provider config, in its namespace where it has one.
 func TestWarner(t *testing.T) {
 	for kind, want := range map[string]client.Object{v1alpha1.ClusterProviderConfigKind: &v1alpha1.ClusterProviderConfig{}, v1alpha1.ProviderConfigKind: &v1alpha1.ProviderConfig{}} {
@@ -79,15 +92,70 @@ func TestSourceGone(t *testing.T) {
 	h.stocks.heard(e, netbox.Parent{Kind: netbox.ParentRange, ID: 12, Prefix: f.prefixes[0].Prefix})
 	k := &keeper{connector: h.Connector, unused: time.Hour, log: logging.NewNopLogger()}
 	h.now = h.now.Add(idleLook)
-	k.round(t.Context())
+	k.settle(t.Context())
 	if l := h.stocks.levels(); len(h.stocks.all) != 1 || len(l) != 1 || l[0].source != "10.77.0.100-10.77.0.109/24" || l[0].free != 10 {
 		t.Errorf("%d sources, levels %+v", len(h.stocks.all), l)
 	}
 	f.fail["Usage"] = kind(netbox.KindUnreachable)
 	h.now = h.now.Add(idleLook)
-	k.round(t.Context())
-	k.round(t.Context())
+	k.settle(t.Context())
+	k.settle(t.Context())
 	if n := f.called("Usage"); n != 2 || len(h.stocks.all) != 1 {
 		t.Errorf("%d looks, %d sources", n, len(h.stocks.all))
+	}
+}
+
+// A mute NetBox doesn't answer when it's asked how full a source is.
+type mute struct {
+	*fakeNetBox
+
+	asked chan struct{}
+}
+
+func (m mute) Usage(ctx context.Context, _ netbox.Parent) (netbox.Usage, error) {
+	m.asked <- struct{}{}
+	<-ctx.Done()
+	return netbox.Usage{}, kind(netbox.KindUnreachable)
+}
+
+// TestKeeperHangs: a NetBox that doesn't answer has so many looks under way and no more, and who waits for another's space is woken all the
+// same; what isn't being looked at can be looked at by whoever needs it.
+func TestKeeperHangs(t *testing.T) {
+	f := newFake()
+	h := newHarness(f)
+	dead := mute{f, make(chan struct{}, 100)}
+	for i := range 40 {
+		e := h.connect(t, newAddress())
+		e.of.UID, e.netbox = "dead", dead
+		h.stocks.full(e, inPrefix(int64(100+i), "10.88.0.0/24"), "u")
+	}
+	mg := newAddress()
+	e := h.connect(t, mg)
+	e.plan.candidates = []candidate{{words: "p", parent: f.prefixes[0], err: fullError{}}}
+	h.stocks.full(e, f.prefixes[0], "u2")
+	_ = e.exhausted(mg)
+	h.now = h.now.Add(fullStale)
+	wake := make(chan event.GenericEvent)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		done <- (&keeper{connector: h.Connector, unused: time.Hour, wake: wake, log: logging.NewNopLogger()}).Start(ctx)
+	}()
+	h.stocks.hurry <- struct{}{}
+	select {
+	case <-wake:
+	case <-time.After(3 * time.Second):
+		t.Error("who waits for a free address isn't woken")
+	}
+	if n := len(dead.asked); n > keeperAtOnce {
+		t.Errorf("%d looks at once", n)
+	}
+	e.of.UID, e.netbox = "dead", dead
+	if _, stale := h.stocks.stale(e, inPrefix(139, "10.88.0.0/24")); !stale {
+		t.Error("a source that nobody looks at yet isn't one that somebody looks at")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -16,52 +17,57 @@ type failure struct {
 
 // failures remembers, per resource, why its last Create failed. The managed reconciler drops what Create writes to status; Observe
 // shows it instead. And NetBox isn't asked to write again at every look for what it has just refused.
-type failures struct {
-	mu   sync.Mutex
-	last map[types.UID]failure
-}
+type failures struct{ *notes[failure] }
 
-func newFailures() *failures { return &failures{last: map[types.UID]failure{}} }
-
-func (f *failures) put(uid types.UID, v failure) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last[uid] = v
-}
-
-func (f *failures) forget(uid types.UID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.last, uid)
-}
+func newFailures() *failures { return &failures{newNotes[failure]()} }
 
 // get returns the failure that still holds for these settings.
 func (f *failures) get(uid types.UID, settings string) (failure, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v, ok := f.last[uid]
+	v, ok := f.notes.get(uid)
 	return v, ok && v.settings == settings
 }
 
+const (
+	// noteFor is how long a note is kept, at least: much longer than any is of use. A resource that goes without a last look leaves its own.
+	noteFor = 24 * time.Hour
+	// noteSweep is between looks for those that are older.
+	noteSweep = time.Hour
+)
+
 // notes remember something of each resource for a while.
 type notes[V any] struct {
-	mu   sync.Mutex
-	last map[types.UID]V
+	mu    sync.Mutex
+	last  map[types.UID]remembered[V]
+	swept time.Time
 }
 
-func newNotes[V any]() *notes[V] { return &notes[V]{last: map[types.UID]V{}} }
+// remembered is a note, and when it was made.
+type remembered[V any] struct {
+	value V
+	at    time.Time
+}
 
-func (n *notes[V]) put(uid types.UID, v V) {
+func newNotes[V any]() *notes[V] {
+	return &notes[V]{last: map[types.UID]remembered[V]{}, swept: time.Now()}
+}
+
+func (n *notes[V]) put(uid types.UID, v V) { n.putAt(uid, v, time.Now()) }
+
+func (n *notes[V]) putAt(uid types.UID, v V, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.last[uid] = v
+	n.last[uid] = remembered[V]{v, now}
+	if now.Sub(n.swept) > noteSweep {
+		n.swept = now
+		maps.DeleteFunc(n.last, func(_ types.UID, o remembered[V]) bool { return now.Sub(o.at) > noteFor })
+	}
 }
 
 func (n *notes[V]) get(uid types.UID) (V, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	v, ok := n.last[uid]
-	return v, ok
+	return v.value, ok
 }
 
 func (n *notes[V]) forget(uid types.UID) {

@@ -42,7 +42,7 @@ func TestWarnsByExample(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(time.Second)
-		k.round(t.Context())
+		k.settle(t.Context())
 	}
 	if len(h.warned) != 1 || !strings.Contains(h.warned[0], "netbox-watched: ") || !strings.Contains(h.warned[0], "4 of 14 addresses are free, and warnBelow is 25%") {
 		t.Errorf("warned: %q", h.warned)

@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,8 +64,11 @@ func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
 	}
 }
 
-// answers notes whether NetBox said what became of a Create.
+// answers notes whether NetBox said what became of a Create, and whether that failed: that a source was full isn't a failure.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
+	if full := (fullError{}); err != nil && !errors.As(err, &full) {
+		c.tried.put(mg.GetUID(), true)
+	}
 	if netbox.IsUnknownOutcome(err) {
 		c.unanswered.put(mg.GetUID(), time.Now())
 		c.answered.forget(mg.GetUID())

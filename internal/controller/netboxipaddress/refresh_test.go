@@ -1,9 +1,11 @@
 package netboxipaddress
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +38,7 @@ func TestRefreshWakes(t *testing.T) {
 	look := func(after time.Duration) []string {
 		now = now.Add(after)
 		r.refresh(t.Context())
+		r.looks.Wait()
 		var woken []string
 		for len(wake) > 0 {
 			o := (<-wake).Object
@@ -51,6 +54,47 @@ func TestRefreshWakes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string(nil), look(time.Hour)); diff != "" || edits != 2 {
 		t.Errorf("a connection that nobody uses any more isn't asked, and its token is forgotten: %d looks, -want, +got:\n%s", edits, diff)
+	}
+}
+
+// TestRefreshHangs: a NetBox that doesn't answer makes nobody else's edit be told late.
+func TestRefreshHangs(t *testing.T) {
+	var edits atomic.Int32
+	good := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"count": 1, "next": null, "results": [{"id": 1, "address": "10.0.0.1/24", "custom_fields": {"claim": "c1/team-a/web-1/u1"}, "last_updated": "%d"}]}`, edits.Add(1))
+	}))
+	t.Cleanup(good.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	var hung atomic.Int32
+	dead := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		hung.Add(1)
+		<-ctx.Done()
+	}))
+	t.Cleanup(dead.Close)
+	pool := netbox.NewPool()
+	for i, url := range []string{dead.URL, good.URL} {
+		if _, err := pool.Client(fmt.Sprint(i), netbox.Config{URL: url, Token: "t", MarkerField: "claim", MarkersBegin: "c1/"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wake := make(chan event.GenericEvent)
+	r := &refresher{pools: []*netbox.Pool{pool}, every: 50 * time.Millisecond, poll: time.Hour, cluster: "c1", wake: wake, log: logging.NewNopLogger()}
+	done := make(chan error)
+	go func() { done <- r.Start(ctx) }()
+	for range 3 {
+		select {
+		case <-wake:
+		case <-time.After(5 * time.Second):
+			t.Fatal("an edit isn't told")
+		}
+	}
+	if n := hung.Load(); n != 1 {
+		t.Errorf("%d requests to the one that hangs, want one", n)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

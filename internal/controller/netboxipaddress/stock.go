@@ -168,6 +168,11 @@ func (s *stocks) soon(k *stock, at time.Time) {
 	if at.After(s.now()) {
 		return
 	}
+	s.again()
+}
+
+// again has it asked at once which sources are to be looked at.
+func (s *stocks) again() {
 	select {
 	case s.hurry <- struct{}{}:
 	default:

@@ -65,7 +65,7 @@ func TestManyWait(t *testing.T) {
 	f.calls = nil
 	for range 10 {
 		h.now = h.now.Add(fullFirst)
-		k.round(t.Context())
+		k.settle(t.Context())
 		look()
 	}
 	if n := f.called("Usage"); n == 0 || n > 10 || f.called("FindByMarker") != 0 || f.called("Allocate") != 0 {
@@ -80,7 +80,7 @@ func TestManyWait(t *testing.T) {
 		f.records = append(f.records, record(int64(1000+i), fmt.Sprintf("10.77.0.%d/24", i), "x"))
 	}
 	h.now = h.now.Add(fullMost)
-	k.round(t.Context())
+	k.settle(t.Context())
 	if len(wake) != 1 {
 		t.Fatalf("%d were woken, want one for one address", len(wake))
 	}
@@ -124,7 +124,7 @@ func TestBadOnesDontHold(t *testing.T) {
 	var woken []string
 	for range 4 {
 		h.now = h.now.Add(fullMost)
-		k.round(t.Context())
+		k.settle(t.Context())
 		for len(wake) > 0 {
 			name := (<-wake).Object.GetName()
 			woken = append(woken, name)
@@ -146,7 +146,7 @@ func TestBadOnesDontHold(t *testing.T) {
 		t.Errorf("%d POSTs; woken (-want +got):\n%s", f.called("Allocate"), diff)
 	}
 	h.now = h.now.Add(lookAnyway + time.Second)
-	k.round(t.Context())
+	k.settle(t.Context())
 	if n := len(h.stocks.waiters); n != 0 {
 		t.Errorf("%d still wait", n)
 	}
@@ -170,7 +170,7 @@ func TestWarns(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(time.Second)
-		k.round(t.Context())
+		k.settle(t.Context())
 	}
 	for range 11 {
 		take()
@@ -186,10 +186,10 @@ func TestWarns(t *testing.T) {
 	}
 	f.records = f.records[:5]
 	h.now = h.now.Add(time.Minute)
-	k.round(t.Context())
+	k.settle(t.Context())
 	f.records = append(f.records, slices.Repeat([]netbox.IPAddress{record(77, "10.77.0.9/28", "x")}, 8)...)
 	h.now = h.now.Add(idleLook)
-	k.round(t.Context())
+	k.settle(t.Context())
 	if len(h.warned) != 2 {
 		t.Errorf("it crosses again: %v", h.warned)
 	}
@@ -202,7 +202,7 @@ func TestWarns(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.now = again.now.Add(idleLook)
-	(&keeper{connector: again.Connector, unused: time.Hour, log: logging.NewNopLogger()}).round(t.Context())
+	(&keeper{connector: again.Connector, unused: time.Hour, log: logging.NewNopLogger()}).settle(t.Context())
 	if l := again.stocks.levels(); len(again.warned) != 0 || len(l) != 1 || l[0].source != "10.77.0.0/28" || l[0].size != 14 {
 		t.Errorf("warned %v, levels %+v", again.warned, l)
 	}
@@ -233,7 +233,7 @@ func TestDoubt(t *testing.T) {
 		}
 		h.now = h.now.Add(time.Second)
 		k := &keeper{connector: h.Connector, unused: time.Hour, wake: make(chan event.GenericEvent, 1), log: logging.NewNopLogger()}
-		k.round(t.Context())
+		k.settle(t.Context())
 	}
 	if n := len(f.writes()); n < 4 || n > 10 {
 		t.Errorf("%d POSTs in ten minutes", n)
@@ -252,7 +252,7 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d sources", n)
 	}
 	h.now = h.now.Add(time.Hour)
-	if due := h.stocks.due(time.Minute); len(due) != 0 || len(h.stocks.all) != 0 {
+	if due := h.stocks.due(time.Minute, keeperAtOnce); len(due) != 0 || len(h.stocks.all) != 0 {
 		t.Errorf("%d due, %d left", len(due), len(h.stocks.all))
 	}
 }

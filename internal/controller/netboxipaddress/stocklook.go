@@ -11,9 +11,10 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
-// due returns the sources that are to be looked at now, as they are, and lets go of those that are of no use any more. The caller must end
-// with learn or failed for each.
-func (s *stocks) due(unused time.Duration) []stock {
+// due returns the sources that are to be looked at now, as they are, and lets go of those that are of no use any more. It returns no more
+// of one provider config than make most looks at once, and those that wait for longest. The caller must begin at once, and end with
+// learn or failed for each.
+func (s *stocks) due(unused time.Duration, most int) []stock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -22,17 +23,27 @@ func (s *stocks) due(unused time.Duration) []stock {
 			s.forget(uid)
 		}
 	}
-	var out []stock
+	var late []*stock
+	looking := map[types.UID]int{}
 	for key, k := range s.all {
 		switch {
+		case k.looking:
+			looking[key.config]++
 		case len(k.waiting) == 0 && now.Sub(k.used) > unused:
 			delete(s.all, key)
-		case !k.looking && !now.Before(k.next):
+		case !now.Before(k.next):
+			late = append(late, k)
+		}
+	}
+	slices.SortFunc(late, func(a, b *stock) int { return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.key.id, b.key.id)) })
+	var out []stock
+	for _, k := range late {
+		if looking[k.key.config] < most {
+			looking[k.key.config]++
 			k.looking = true
 			out = append(out, *k)
 		}
 	}
-	slices.SortFunc(out, func(a, b stock) int { return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.key.id, b.key.id)) })
 	return out
 }
 

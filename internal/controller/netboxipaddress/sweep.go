@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
@@ -47,41 +50,53 @@ type sweeper struct {
 	events  event.Recorder
 	log     logging.Logger
 
-	// sooner is told of a quarantine that ends before the next look.
-	sooner chan time.Time
+	// looks are under way, one for each NetBox in busy.
+	looks sync.WaitGroup
+	// sooner is told that next is earlier than it was.
+	sooner chan struct{}
 
 	mu sync.Mutex
-	// told are the events that were given once.
-	told map[string]bool
+	// next is when to look again.
+	next time.Time
+	busy map[types.UID]bool
+	// told are the events of each provider config that were given once, as long as there is a reason for them.
+	told map[types.UID]map[string]bool
 }
 
 func newSweeper(s *sweeper) *sweeper {
-	s.sooner, s.told = make(chan time.Time, 1), map[string]bool{}
+	s.sooner, s.busy, s.told = make(chan struct{}, 1), map[types.UID]bool{}, map[types.UID]map[string]bool{}
 	return s
 }
 
-// due notes when a record is to be looked at. What can't be noted is found at the next look.
+// due has the next look made at that time, at the latest.
 func (s *sweeper) due(at time.Time) {
+	s.mu.Lock()
+	earlier := at.Before(s.next)
+	if earlier {
+		s.next = at
+	}
+	s.mu.Unlock()
+	if !earlier {
+		return
+	}
 	select {
-	case s.sooner <- at:
+	case s.sooner <- struct{}{}:
 	default:
 	}
 }
 
 // Start sweeps until ctx ends. The manager starts it on the leader alone.
 func (s *sweeper) Start(ctx context.Context) error {
+	defer s.looks.Wait()
 	for {
-		next := s.sweep(ctx)
+		s.sweep(ctx)
 		for waiting := true; waiting; {
-			t := time.NewTimer(max(0, next.Sub(s.now())))
+			t := time.NewTimer(max(0, s.soonest().Sub(s.now())))
 			select {
 			case <-ctx.Done():
 				t.Stop()
 				return nil
-			case at := <-s.sooner:
-				if at.Before(next) {
-					next = at
-				}
+			case <-s.sooner:
 			case <-t.C:
 				waiting = false
 			}
@@ -90,71 +105,127 @@ func (s *sweeper) Start(ctx context.Context) error {
 	}
 }
 
-// sweep looks at each NetBox once, all at a time, as one that doesn't answer mustn't keep the others waiting; and says when to look again.
-func (s *sweeper) sweep(ctx context.Context) time.Time {
-	next := s.now().Add(sweepEvery)
+func (s *sweeper) soonest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
+// sweep begins to look at each NetBox, and waits for none: one that doesn't answer mustn't keep the others waiting. It's left out until
+// its look has ended.
+func (s *sweeper) sweep(ctx context.Context) {
+	s.mu.Lock()
+	s.next = s.now().Add(sweepEvery)
+	s.mu.Unlock()
 	all, err := s.configs(ctx)
 	if err != nil {
 		s.log.Debug("Cannot list the provider configs whose NetBoxes may have released addresses", "error", err)
-		return s.now().Add(sweepRetry)
+		s.due(s.now().Add(sweepRetry))
+		return
 	}
-	times := make([]time.Time, len(all))
-	var wg sync.WaitGroup
-	for i, c := range all {
-		wg.Go(func() {
+	for _, c := range s.begin(all) {
+		s.looks.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 			defer cancel()
-			times[i] = s.sweepOne(ctx, c)
+			l := &sweeping{sweeper: s, of: c, next: s.now().Add(sweepEvery), told: map[string]bool{}}
+			s.end(l, l.look(ctx))
+			s.due(l.next)
 		})
 	}
-	wg.Wait()
-	for _, t := range times {
-		if t.Before(next) {
-			next = t
-		}
-	}
-	return next
 }
 
-// sweepOne looks at one NetBox, and says when to look again.
-func (s *sweeper) sweepOne(ctx context.Context, c config.Known) time.Time {
-	next := s.now().Add(sweepEvery)
-	nb, err := s.client(c.Identity, netboxlink.Settings(c.NetBox, s.cluster))
-	if err != nil {
-		s.log.Debug("Cannot connect to a NetBox that may have released addresses", "config", c.String(), "error", err)
-		return next
-	}
-	all, err := nb.Released(ctx)
-	if netbox.IsReleaseField(err) {
-		return next // Nobody releases anything there so.
-	}
-	if err != nil {
-		s.log.Debug("Cannot look for released addresses", "config", c.String(), "error", err)
-		return s.now().Add(sweepRetry)
-	}
-	for _, ip := range all {
-		text := ip.Marker(netboxlink.NoteFieldOf(c.Config))
-		n, ok := parseNote(text)
-		of, _ := parseMarker(n.marker)
-		switch {
-		case !ok || of.cluster != s.cluster || n.until.IsZero():
-		case !nb.Retired(ip):
-			s.inUse(c, ip, text)
-		case n.until.After(s.now()):
-			if n.until.Before(next) {
-				next = n.until
-			}
-		default:
-			if err := nb.Expire(ctx, ip.ID, text); err != nil {
-				s.failed(c, ip, text, err)
-				next = earliest(next, s.now().Add(sweepRetry))
-				continue
-			}
-			s.events.Event(c.Object, event.Normal(eventExpired, fmt.Sprintf("record %d (%s) of NetBox was deleted: its quarantine is over", ip.ID, ip.Address)))
+// begin returns the NetBoxes that no look at is under way of; now one is. What is remembered of those that are gone is forgotten.
+func (s *sweeper) begin(all []config.Known) []config.Known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []config.Known
+	there := map[types.UID]bool{}
+	for _, c := range all {
+		there[c.UID] = true
+		if !s.busy[c.UID] {
+			s.busy[c.UID] = true
+			out = append(out, c)
 		}
 	}
-	return next
+	maps.DeleteFunc(s.told, func(of types.UID, _ map[string]bool) bool { return !there[of] })
+	return out
 }
+
+// end of a look at a NetBox. What there's no reason for any more may be told again some day; one that didn't see all knows of none.
+func (s *sweeper) end(l *sweeping, whole bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, l.of.UID)
+	if !whole {
+		maps.Copy(l.told, s.told[l.of.UID])
+	}
+	s.told[l.of.UID] = l.told
+}
+
+// A sweeping is one look at one NetBox.
+type sweeping struct {
+	*sweeper
+
+	of config.Known
+	// next is when to look again, and told what was, now or before.
+	next time.Time
+	told map[string]bool
+}
+
+// look at all released records, and say whether all were seen.
+func (l *sweeping) look(ctx context.Context) (whole bool) {
+	if l.of.Config.Access == v1alpha1.NetBoxReadOnly {
+		return true
+	}
+	nb, err := l.client(l.of.Identity, netboxlink.Settings(l.of.NetBox, l.cluster))
+	if err != nil {
+		l.log.Debug("Cannot connect to a NetBox that may have released addresses", "config", l.of.String(), "error", err)
+		return false
+	}
+	all, err := nb.Released(ctx)
+	switch {
+	case netbox.IsReleaseField(err), netbox.IsForbidden(err): // Only a person can help.
+		l.cannot("", err)
+		return false
+	case err != nil:
+		l.log.Debug("Cannot look for released addresses", "config", l.of.String(), "error", err)
+		l.again(sweepRetry)
+		return false
+	}
+	for _, ip := range all {
+		l.judge(ctx, nb, ip)
+	}
+	return true
+}
+
+// judge decides about one record that has a release note.
+func (l *sweeping) judge(ctx context.Context, nb Quarantine, ip netbox.IPAddress) {
+	text := ip.Marker(netboxlink.NoteFieldOf(l.of.Config))
+	n, ok := parseNote(text)
+	of, _ := parseMarker(n.marker)
+	switch {
+	case !ok || of.cluster != l.cluster || n.until.IsZero():
+	case !nb.Retired(ip):
+		l.inUse(ip, text)
+	case n.until.After(l.now()):
+		l.next = earliest(l.next, n.until)
+	default:
+		err := nb.Expire(ctx, ip.ID, text)
+		if err == nil {
+			l.events.Event(l.of.Object, event.Normal(eventExpired, fmt.Sprintf("record %d (%s) of NetBox was deleted: its quarantine is over", ip.ID, ip.Address)))
+			return
+		}
+		l.again(sweepRetry)
+		if netbox.IsConflict(err) { // Somebody took it back between two looks.
+			l.inUse(ip, text)
+			return
+		}
+		l.cannot(text, err)
+	}
+}
+
+// again has the next look made after a while, at the latest.
+func (l *sweeping) again(after time.Duration) { l.next = earliest(l.next, l.now().Add(after)) }
 
 func earliest(a, b time.Time) time.Time {
 	if a.Before(b) {
@@ -163,31 +234,29 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-// failed says why a record couldn't be deleted. That somebody took it back between two looks is nothing to mend.
-func (s *sweeper) failed(c config.Known, ip netbox.IPAddress, text string, err error) {
-	if netbox.IsConflict(err) {
-		s.inUse(c, ip, text)
-		return
+// cannot says why a record couldn't be deleted, or, without its note, why none can be looked for.
+func (l *sweeping) cannot(note string, err error) {
+	m := sentence(err, inputs{config: l.of.String(), field: netboxlink.FieldOf(l.of.Config), note: netboxlink.NoteFieldOf(l.of.Config)}).message
+	if note == "" {
+		m = "whatever is in quarantine stays in NetBox: " + m
 	}
-	s.once(c, text+" "+string(netbox.KindOf(err)), event.Warning(eventUnexpired,
-		errors.New(sentence(err, inputs{config: c.String(), note: netboxlink.NoteFieldOf(c.Config)}).message)))
+	l.once(note+" "+string(netbox.KindOf(err)), event.Warning(eventUnexpired, errors.New(m)))
 }
 
 // inUse says that a record which was released is somebody's again. It's left alone.
-func (s *sweeper) inUse(c config.Known, ip netbox.IPAddress, text string) {
-	s.once(c, text, event.Warning(eventInUse, fmt.Errorf(
-		"record %d (%s) of NetBox was released and is in use again (its status, marker or assignment says so): it isn't deleted; clear custom field %q on it if that's meant",
-		ip.ID, ip.Address, netboxlink.NoteFieldOf(c.Config))))
+func (l *sweeping) inUse(ip netbox.IPAddress, text string) {
+	l.once(text, event.Warning(eventInUse, fmt.Errorf(
+		"record %d (%s) of NetBox was released and is in use again (its status, marker, assignment or DNS name says so): it isn't deleted; clear custom field %q on it if that's meant",
+		ip.ID, ip.Address, netboxlink.NoteFieldOf(l.of.Config))))
 }
 
-// once gives an event, unless this process did already.
-func (s *sweeper) once(c config.Known, what string, e event.Event) {
-	s.mu.Lock()
-	key := string(c.UID) + " " + what
-	told := s.told[key]
-	s.told[key] = true
-	s.mu.Unlock()
-	if !told {
-		s.events.Event(c.Object, e)
+// once gives an event, unless the look before did.
+func (l *sweeping) once(what string, e event.Event) {
+	l.told[what] = true
+	l.mu.Lock()
+	before := l.sweeper.told[l.of.UID][what]
+	l.mu.Unlock()
+	if !before {
+		l.events.Event(l.of.Object, e)
 	}
 }

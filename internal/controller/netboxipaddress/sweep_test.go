@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -23,17 +24,24 @@ type ward struct {
 	expire  error
 	looks   int
 	expired []int64
+	// hangs is what looks wait for; nil: nothing.
+	hangs chan struct{}
 }
 
 func (w *ward) Released(context.Context) ([]netbox.IPAddress, error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.looks++
+	w.mu.Unlock()
+	if w.hangs != nil {
+		<-w.hangs
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.records, w.err
 }
 
 func (w *ward) Retired(ip netbox.IPAddress) bool {
-	return ip.Status == netbox.StatusDeprecated && ip.Unmarked(testField) && ip.Assigned == nil
+	return ip.Status == netbox.StatusDeprecated && ip.Unmarked(testField) && ip.Assigned == nil && ip.DNSName == ""
 }
 
 func (w *ward) Expire(_ context.Context, number int64, _ string) error {
@@ -49,7 +57,7 @@ func known(name string) config.Known {
 	c := &v1alpha1.ClusterProviderConfig{}
 	c.SetName(name)
 	k := config.Known{Object: c}
-	k.Ref, k.UID = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: name}, c.GetUID()
+	k.Ref, k.UID = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: name}, types.UID(name)
 	return k
 }
 
@@ -77,7 +85,9 @@ func TestSweep(t *testing.T) {
 		"Raced":     {"also between two looks", &ward{records: []netbox.IPAddress{released(5, noted)}, expire: kind(netbox.KindConflict)}, nil, sweepRetry, []string{"QuarantineInUse"}},
 		"Forbidden": {"a right that is missing is said once, and tried again", &ward{records: []netbox.IPAddress{released(5, noted)}, expire: kind(netbox.KindForbidden)}, nil, sweepRetry, []string{"CannotEndQuarantine"}},
 		"Down":      {"what can't be asked for is asked for again", &ward{err: kind(netbox.KindUnreachable)}, nil, sweepRetry, nil},
-		"NoField":   {"a NetBox where nothing can be released so", &ward{err: kind(netbox.KindReleaseField)}, nil, sweepEvery, nil},
+		"Unfit":     {"a field that isn't fit any more is said, once", &ward{err: kind(netbox.KindReleaseField)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: custom field \"crossplane_released\""}},
+		"Unseen":    {"also that records may not be looked at", &ward{err: kind(netbox.KindForbidden)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: the token"}},
+		"Named":     {"or gave it a name", &ward{records: []netbox.IPAddress{released(5, noted, func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" })}}, nil, sweepEvery, []string{"QuarantineInUse"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -87,15 +97,19 @@ func TestSweep(t *testing.T) {
 				client:  func(config.Identity, netbox.Config) (Quarantine, error) { return tc.ward, nil },
 				cluster: "c1", now: func() time.Time { return now }, events: &h.events, log: logging.NewNopLogger(),
 			})
-			next := s.sweep(t.Context())
-			if got := next.Sub(now); got != tc.next {
+			sweep := func() time.Time {
+				s.sweep(t.Context())
+				s.looks.Wait()
+				return s.soonest()
+			}
+			if got := sweep().Sub(now); got != tc.next {
 				t.Errorf("%s: again after %s, want %s", tc.reason, got, tc.next)
 			}
 			if diff := cmp.Diff(tc.expired, tc.ward.expired); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if tc.expired == nil {
-				s.sweep(t.Context())
+				sweep()
 			}
 			if len(h.events) != len(tc.events) || (len(h.events) == 1 && !strings.HasPrefix(h.events[0], tc.events[0])) {
 				t.Errorf("%s: events %q, want %q", tc.reason, h.events, tc.events)
@@ -104,28 +118,105 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepAll: one NetBox that fails keeps no other one waiting.
+// TestSweepAgain: what was told is told again where it had ceased, and not for a look that failed in between; nothing is remembered of a
+// provider config that is gone.
+func TestSweepAgain(t *testing.T) {
+	noted := []netbox.IPAddress{bare(5, "10.77.0.40/24", withNote(noted))} // Active.
+	noted[0].Status = "active"
+	w, h := &ward{}, &harness{}
+	configs := []config.Known{known("netbox")}
+	s := newSweeper(&sweeper{
+		configs: func(context.Context) ([]config.Known, error) { return configs, nil },
+		client:  func(config.Identity, netbox.Config) (Quarantine, error) { return w, nil },
+		cluster: "c1", now: time.Now, events: &h.events, log: logging.NewNopLogger(),
+	})
+	for _, step := range []struct {
+		reason  string
+		records []netbox.IPAddress
+		err     error
+		events  int
+	}{
+		{"it's said", noted, nil, 1},
+		{"once", noted, nil, 1},
+		{"NetBox is down", nil, kind(netbox.KindUnreachable), 1},
+		{"and back", noted, nil, 1},
+		{"somebody cleared the note", nil, nil, 1},
+		{"it was released again", noted, nil, 2},
+	} {
+		w.records, w.err = step.records, step.err
+		s.sweep(t.Context())
+		s.looks.Wait()
+		if len(h.events) != step.events {
+			t.Errorf("%s: events %q", step.reason, h.events)
+		}
+	}
+	configs = nil
+	s.sweep(t.Context())
+	if len(s.told) != 0 || len(s.busy) != 0 {
+		t.Errorf("remembered: %v, %v", s.told, s.busy)
+	}
+	readOnly := known("netbox")
+	readOnly.Config.Access, w.looks = v1alpha1.NetBoxReadOnly, 0
+	configs = []config.Known{readOnly}
+	s.sweep(t.Context())
+	if s.looks.Wait(); w.looks != 0 {
+		t.Error("one that is only looked at is another provider config's to sweep")
+	}
+}
+
+// TestSweepAll: one NetBox that fails, or doesn't answer, keeps no other one waiting.
 func TestSweepAll(t *testing.T) {
 	now := time.Unix(1000, 0)
-	wards := map[string]*ward{"bad": {err: kind(netbox.KindServerError)}, "good": {records: []netbox.IPAddress{bare(5, "10.77.0.40/24", withNote(ours+" 1970-01-01T00:00:01Z"))}}}
+	due := bare(5, "10.77.0.40/24", withNote(ours+" 1970-01-01T00:00:01Z"))
+	hangs := make(chan struct{})
+	wards := map[string]*ward{"bad": {err: kind(netbox.KindServerError)}, "good": {records: []netbox.IPAddress{due}}, "hangs": {hangs: hangs}}
 	h := &harness{}
 	s := newSweeper(&sweeper{
-		configs: func(context.Context) ([]config.Known, error) { return []config.Known{known("bad"), known("good")}, nil },
+		configs: func(context.Context) ([]config.Known, error) {
+			return []config.Known{known("hangs"), known("bad"), known("good")}, nil
+		},
 		client:  func(of config.Identity, _ netbox.Config) (Quarantine, error) { return wards[of.Name], nil },
 		cluster: "c1", now: func() time.Time { return now }, events: &h.events, log: logging.NewNopLogger(),
 	})
-	if next := s.sweep(t.Context()); next.Sub(now) != sweepRetry || len(wards["good"].expired) != 1 {
-		t.Errorf("again at %s, expired %v", next, wards["good"].expired)
+	deleted := func(n int) {
+		t.Helper()
+		eventually(t, "the good one's are deleted", func() bool {
+			wards["good"].mu.Lock()
+			defer wards["good"].mu.Unlock()
+			return len(wards["good"].expired) == n && s.soonest().Equal(now.Add(sweepRetry))
+		})
+	}
+	s.sweep(t.Context())
+	deleted(1)
+	now = now.Add(sweepRetry)
+	s.sweep(t.Context())
+	deleted(2)
+	close(hangs)
+	s.looks.Wait()
+	if wards["hangs"].looks != 1 {
+		t.Errorf("%d looks at one that hangs", wards["hangs"].looks)
 	}
 	s.configs = func(context.Context) ([]config.Known, error) { return nil, kind(netbox.KindUnreachable) }
-	if next := s.sweep(t.Context()); next.Sub(now) != sweepRetry {
+	s.sweep(t.Context())
+	if next := s.soonest(); next.Sub(now) != sweepRetry {
 		t.Errorf("without the list: again at %s", next)
 	}
 }
 
-// TestSweepSooner: a quarantine that is shorter than the time between two looks is ended in time.
+// eventually waits for what goes on beside the test.
+func eventually(t *testing.T, reason string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: never", reason)
+		}
+	}
+}
+
+// TestSweepSooner: quarantines that are shorter than the time between two looks are ended in time, also those that were told during one.
 func TestSweepSooner(t *testing.T) {
-	w := &ward{}
+	first := make(chan struct{})
+	w := &ward{hangs: first}
 	s := newSweeper(&sweeper{
 		configs: func(context.Context) ([]config.Known, error) { return []config.Known{known("netbox")}, nil },
 		client:  func(config.Identity, netbox.Config) (Quarantine, error) { return w, nil },
@@ -134,23 +225,22 @@ func TestSweepSooner(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Start(ctx) }()
-	looks := func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.looks
+	looks := func(n int) func() bool {
+		return func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.looks >= n
+		}
 	}
-	for looks() < 1 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "a first look", looks(1))
 	s.due(time.Now().Add(time.Hour)) // Later than the next look anyway.
-	s.due(time.Now().Add(20 * time.Millisecond))
-	deadline := time.Now().Add(10 * time.Second)
-	for looks() < 2 && time.Now().Before(deadline) {
-		s.due(time.Now())
-		time.Sleep(5 * time.Millisecond)
-	}
+	s.due(time.Now().Add(time.Minute))
+	s.due(time.Now().Add(200 * time.Millisecond))
+	s.due(time.Now().Add(2 * time.Minute))
+	close(first)
+	eventually(t, "a second one", looks(2))
 	cancel()
-	if err := <-done; err != nil || looks() < 2 {
-		t.Errorf("%v, %d looks", err, looks())
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

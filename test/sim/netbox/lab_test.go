@@ -15,6 +15,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,6 +33,7 @@ import (
 	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxipaddress"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/netboxlink"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
@@ -64,6 +66,9 @@ type lab struct {
 	maxAge time.Duration
 	// watch are options of connections that are made from now on.
 	watch []netboxclient.Option
+	// counts are what is counted, in registry.
+	counts   *netboxlink.Metrics
+	registry *prometheus.Registry
 
 	reconciler reconcile.Reconciler
 }
@@ -84,7 +89,11 @@ func newLab(t *testing.T, version string) *lab {
 		}
 	}
 	l := &lab{
-		t: t, netbox: s, now: time.Now(), namespace: "team-a",
+		t: t, netbox: s, now: time.Now(), namespace: "team-a", registry: prometheus.NewRegistry(),
+	}
+	var err error
+	if l.counts, err = netboxlink.NewMetrics(l.registry); err != nil {
+		t.Fatal(err)
 	}
 	l.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -128,7 +137,9 @@ func (l *lab) change(c client.Client, o client.Object, write func() error) error
 
 // restart is a new process of the provider: nothing is remembered.
 func (l *lab) restart() {
-	pool := netboxclient.NewPool(append(l.watch, netboxclient.WithClock(func() time.Time { return l.now }))...)
+	pool := netboxclient.NewPool(append([]netboxclient.Option{
+		netboxclient.WithClock(func() time.Time { return l.now }), netboxclient.WithMeter(l.counts.Call),
+	}, l.watch...)...)
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
 		Resolve: func(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 			if l.resolve != nil {
@@ -143,6 +154,7 @@ func (l *lab) restart() {
 		Kube:      l.kube,
 		Recorder:  &l.told,
 		Warn:      func(of config.Identity, message string) { l.warned = append(l.warned, of.Name+": "+message) },
+		Tally:     l.counts,
 		ClusterID: clusterID,
 		Failpoint: func(name string) {
 			if name == l.crash {
