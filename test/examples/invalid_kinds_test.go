@@ -103,7 +103,7 @@ func TestValidAddress(t *testing.T) {
 		"MaskOfFilter": `{from: [{prefix: {filter: {role: nodes}}}], prefixLength: 128}`,
 		"MaskIPv6":     `{from: [{prefix: {filter: {family: IPv6}}}, {range: {filter: {family: IPv4}}}], prefixLength: 128}`,
 		"MaskOwn":      `{prefixLength: 24}`,
-		"Slugs":        `{tags: [k8s_1, "straße-東京"], tenant: {slug: Team_A-1}}`,
+		"Slugs":        `{tags: [k8s_1, "straße-größe"], tenant: {slug: Team_A-1}}`,
 		"DNSName":      `{dnsName: "*.Web_1.example."}`,
 	} {
 		t.Run(name, func(t *testing.T) {
