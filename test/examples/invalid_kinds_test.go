@@ -88,6 +88,10 @@ func TestInvalidAddress(t *testing.T) {
 		"Role":        ip("NetBox knows its roles", `{role: gateway}`, `Unsupported value: "gateway"`),
 		"Exchanged": ip("an address isn't moved", `{from: null, address: 10.77.0.41/24}`, "address can't change").
 			update(`{spec: {forProvider: {from: null, address: 10.77.0.40/24}}}`),
+		"OtherVRF": ip("nor to another table", `{from: null, address: 10.77.0.40/24, vrf: {name: prod}}`, "vrf can't change").
+			update(`{spec: {forProvider: {from: null, address: 10.77.0.40/24, vrf: {table: Global}}}}`),
+		"NoVRF": ip("also where that wasn't said", `{from: null, address: 10.77.0.40/24, vrf: {name: prod}}`, "vrf can't change").
+			update(`{spec: {forProvider: {from: null, address: 10.77.0.40/24, vrf: null}}}`),
 		"Fixed": ip("nor is an allocated one pinned", `{from: null, address: 10.77.0.41/24}`, "address can't change").update(`{}`),
 	})
 }

@@ -76,6 +76,9 @@ func TestQuarantine(t *testing.T) {
 				if len(a) != 1 || a[0].Status != "deprecated" || a[0].DNSName != "" || a[0].CustomFields[field] != nil {
 					t.Fatalf("left %+v", a)
 				}
+				if len(l.told) != 1 || !strings.HasPrefix(l.told[0], "Quarantined: record ") {
+					t.Errorf("told %q", l.told)
+				}
 				note, _ := a[0].CustomFields["crossplane_released"].(string)
 				if !strings.HasPrefix(note, clusterID+"/team-a/web-1/uid-web-1 ") {
 					t.Errorf("note %q", note)
@@ -86,6 +89,25 @@ func TestQuarantine(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestReleasedIsTold: once, also where NetBox deleted the record and its answer is lost.
+func TestReleasedIsTold(t *testing.T) {
+	for _, k := range []netbox.FaultKind{"", netbox.FaultEOFAfter, netbox.FaultErrorAfter, netbox.FaultHangAfter, netbox.FaultDisconnect} {
+		t.Run("after "+string(k), func(t *testing.T) {
+			l := newLab(t, "4.6.8")
+			l.apply("web-1")
+			l.settle("web-1", ready)
+			if k != "" {
+				l.netbox.Inject(netbox.Fault{Kind: k, Method: http.MethodDelete, Times: 1})
+			}
+			l.remove()
+			l.settle("web-1", gone)
+			if len(l.told) != 1 || !strings.HasPrefix(l.told[0], "Released: address 10.77.0.1/29, record ") || len(l.netbox.Addresses()) != 0 {
+				t.Errorf("told %q, left %+v", l.told, l.netbox.Addresses())
+			}
+		})
 	}
 }
 
