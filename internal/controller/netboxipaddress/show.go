@@ -1,0 +1,145 @@
+package netboxipaddress
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// shown puts a record on a resource that may only observe it. What the policies don't leave to the namespace isn't shown, even if it was.
+func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	if err := e.observeOnly(mg); err != nil {
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{}
+		if mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+			mg.SetConditions(xpv2.Unavailable()) // Whatever was shown before isn't any more.
+		}
+		return e.waiting(mg, err)
+	}
+	e.showRecord(ctx, mg)
+	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = nil, nil
+	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
+		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
+	} else {
+		mg.SetConditions(xpv2.Available())
+	}
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+}
+
+// showRecord puts on a resource what its record says. What was given stays, though our record may say otherwise by now.
+func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) {
+	before := mg.Status.AtProvider
+	now := observation(*e.record, nil, e.inputs.field, e.inputs.note)
+	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
+	if o == ownerUs {
+		now.Marker = e.us.marker()
+	}
+	if e.strayed() && (o == ownerUs || o == ownerRestored) {
+		e.held.keep(&now, before)
+	} else {
+		e.showOrigin(ctx, mg, &now, before)
+	}
+	now.Assigned, now.Drift = before.Assigned, before.Drift
+	mg.Status.AtProvider = now
+}
+
+// show puts what was found on the resource and says what differs.
+func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	if err := e.prove(ctx, mg); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	if e.back != nil {
+		return managed.ExternalObservation{}, nil // Create takes it back.
+	}
+	e.tellFound(mg)
+	name := strconv.FormatInt(e.record.ID, 10)
+	named := meta.GetExternalName(mg) != name
+	meta.SetExternalName(mg, name)
+	if meta.WasDeleted(mg) {
+		e.connector.origins.forget(mg.GetUID())
+		e.connector.stocks.leave(mg.GetUID())
+		e.connector.unkept.forget(mg.GetUID())
+		if !deletes(mg) { // It goes without another look.
+			e.connector.forget(mg)
+		}
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+	e.connector.failures.forget(mg.GetUID())
+	e.connector.tried.forget(mg.GetUID())
+	e.connector.losses.forget(mg.GetUID())
+	e.connector.held.forget(mg.GetUID())
+	e.showRecord(ctx, mg)
+	showServed(mg)
+	var err error
+	if e.todo, err = e.consider(ctx, mg); err == nil {
+		err = e.unkept(mg, e.todo.words())
+	}
+	if rerr := e.showUse(ctx, mg); err == nil {
+		err = rerr
+	}
+	if err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	// The annotation that was set above lives on only as part of a late initialisation.
+	return managed.ExternalObservation{
+		ResourceExists: true, ResourceUpToDate: e.todo.done(), ResourceLateInitialized: named, Diff: e.todo.words(),
+	}, nil
+}
+
+// trouble words an error and shows it on the resource: the managed reconciler shows it in Synced, but only as a sentence.
+func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
+	t := sentence(err, e.inputs)
+	ready := mg.GetCondition(xpv2.TypeReady)
+	if meta.WasDeleted(mg) || (ready.Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason))) {
+		return t
+	}
+	if ready.Reason == v1alpha1.ReasonMoved && (e.strayed() || !unready(t.reason)) {
+		return t // That comes before whatever else is wrong, and stays true while NetBox can't be asked.
+	}
+	c := xpv2.Unavailable().WithMessage(t.message)
+	c.Reason = t.reason
+	mg.SetConditions(c)
+	return t
+}
+
+// showUse says whether the address may be used: not where its record is another one's than was given, nor before that was seen to have no
+// double.
+func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	moved := mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved
+	switch {
+	case e.stays != nil:
+		e.sayMoved(mg, sentence(*e.stays, e.inputs))
+		return nil
+	case moved && e.strayed():
+		return nil // It's about to be put back.
+	case moved:
+		if err := e.undoubled(ctx, mg); err != nil {
+			return err
+		}
+	}
+	showReady(mg)
+	return nil
+}
+
+// showReady says that the address is there. One that was never assigned yet, and is to be, isn't ready for use before.
+func showReady(mg *v1alpha1.NetBoxIPAddress) {
+	ready := mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
+	if ready || mg.Spec.ForProvider.AssignTo == nil || mg.Status.AtProvider.Assigned != nil {
+		mg.SetConditions(xpv2.Available().WithMessage(unsourced(mg)))
+		return
+	}
+	c := xpv2.Unavailable().WithMessage("the address is taken and is yet to be assigned as spec.forProvider.assignTo says")
+	c.Reason = v1alpha1.ReasonWaitingForAssignment
+	mg.SetConditions(c)
+}
+
+// unready says whether a trouble takes an address that was given away from its holder: only that no record is ours any more, or that
+// it's gone. That NetBox can't be asked just now, or doesn't take a change of it, doesn't.
+func unready(r xpv2.ConditionReason) bool {
+	return r == v1alpha1.ReasonConflict || r == v1alpha1.ReasonAmbiguous || r == v1alpha1.ReasonLost || r == v1alpha1.ReasonMoved
+}
