@@ -75,7 +75,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 			return nil
 		case ownerReleased, ownerNobody:
 			bare = append(bare, ip)
-		case ownerRestored, ownerOther, ownerCluster:
+		case ownerRestored, ownerTwin, ownerOther, ownerCluster:
 		}
 	}
 	switch {

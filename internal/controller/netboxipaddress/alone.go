@@ -88,21 +88,21 @@ func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenErr
 }
 
 // prove looks at a record that was found and that nobody was told of yet: the answer to its POST was lost, or who asked was killed. What
-// is wrong with it is an error; where it has to go, back says so.
-func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+// is wrong with it is an error; back says that it has to go.
+func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
 	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) || o.ID == e.record.ID {
-		return nil
+		return false, nil
 	}
 	if p.Address == "" && unnamed(mg) {
-		return e.placed(ctx, p)
+		return false, e.placed(ctx, p)
 	}
-	err := e.alone(ctx, mg, *e.record)
+	err = e.alone(ctx, mg, *e.record)
 	if t := (takenError{}); errors.As(err, &t) && !e.unasked && creates(mg) {
 		e.back = &t
-		return nil
+		return true, nil
 	}
-	return err
+	return false, err
 }
 
 // A misplacedError is a record with our marker that is of none of the sources.
@@ -136,7 +136,7 @@ func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParamet
 	known := false
 	for _, f := range p.From {
 		found, err := e.resolve(ctx, f, p.DNSName)
-		if err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }) {
+		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }); fits {
 			return nil
 		}
 		known = true

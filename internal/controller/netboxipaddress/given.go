@@ -95,7 +95,7 @@ func sharesRole(role string) bool {
 // ownerWordsOf says whose a record is, without naming anything of another namespace.
 func (e *external) ownerWordsOf(ip netbox.IPAddress) string {
 	switch e.whose(ip) {
-	case ownerOther, ownerRestored:
+	case ownerOther, ownerRestored, ownerTwin:
 		return "another resource of this cluster"
 	case ownerCluster:
 		return "another cluster"

@@ -50,10 +50,11 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 
 // show puts what was found on the resource and says what differs.
 func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
-	if err := e.prove(ctx, mg); err != nil {
+	back, err := e.prove(ctx, mg)
+	switch {
+	case err != nil:
 		return managed.ExternalObservation{}, e.trouble(mg, err)
-	}
-	if e.back != nil {
+	case back:
 		return managed.ExternalObservation{}, nil // Create takes it back.
 	}
 	e.tellFound(mg)
@@ -75,7 +76,6 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.connector.held.forget(mg.GetUID())
 	e.showRecord(ctx, mg)
 	showServed(mg)
-	var err error
 	if e.todo, err = e.consider(ctx, mg); err == nil {
 		err = e.unkept(mg, e.todo.words())
 	}
@@ -114,15 +114,15 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	switch {
 	case e.stays != nil:
 		e.sayMoved(mg, sentence(*e.stays, e.inputs))
-		return nil
-	case moved && e.strayed():
-		return nil // It's about to be put back.
+	case moved && e.strayed(): // It's about to be put back.
 	case moved:
 		if err := e.undoubled(ctx, mg); err != nil {
 			return err
 		}
+		showReady(mg)
+	default:
+		showReady(mg)
 	}
-	showReady(mg)
 	return nil
 }
 

@@ -88,7 +88,7 @@ func TestMovedAndTaken(t *testing.T) {
 					mg.Spec.ForProvider.From = []v1alpha1.AddressSource{{Prefix: &prefix}}
 				}
 				l.apply("web-1", from)
-				mg := l.settle("web-1", ready)
+				l.settle("web-1", ready)
 				home := l.only()
 				l.netbox.ChangeAddressAs("alice", home.ID, func(a *netbox.Address) { a.Address = netip.PrefixFrom(a.Address.Addr().Next().Next().Next(), 29) })
 				next := home
@@ -100,7 +100,7 @@ func TestMovedAndTaken(t *testing.T) {
 						"view prefix", "view ipaddress", "add ipaddress", "change ipaddress", "delete ipaddress", "view customfield", "view objectchange",
 					}, Sees: func(a netbox.Address) bool { return a.ID != thief }})
 				}
-				mg = l.settle("web-1", because(v1alpha1.ReasonMoved))
+				mg := l.settle("web-1", because(v1alpha1.ReasonMoved))
 				want := "has the address by now"
 				if table == "Hidden" {
 					want = "NetBox refuses to have it put back"
@@ -191,7 +191,8 @@ func TestHeldWithoutLateInitialize(t *testing.T) {
 	}
 	l.restart()
 	l.once("web-1")
-	if l.settle("web-1", because(v1alpha1.ReasonLost)); l.posts() != 0 {
+	l.settle("web-1", because(v1alpha1.ReasonLost))
+	if l.posts() != 0 {
 		t.Error("something was made once the annotations were off")
 	}
 }
