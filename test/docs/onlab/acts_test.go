@@ -264,8 +264,9 @@ func (s *stage) repaired(ctx context.Context) error {
 	if err := s.poke(ctx); err != nil {
 		return err
 	}
-	// A claim that gets it before it was seen again would be asked about a machine that was last seen on.
-	_, err := s.Await(ctx, hostRef(), "seen again", patience, lab.Is("Reachable", "True"))
+	// A claim that gets it before it was seen again would be asked about a machine that was last seen on. What was dead for long is
+	// looked at rarely.
+	_, err := s.Await(ctx, hostRef(), "seen again", 2*patience, lab.Is("Reachable", "True"))
 	return err
 }
 
