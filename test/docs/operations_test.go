@@ -214,7 +214,7 @@ func TestEventsExist(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range regexp.MustCompile(`event\.(?:Normal|Warning)\("([A-Za-z]+)"`).FindAllStringSubmatch(string(b), -1) {
+			for _, m := range regexp.MustCompile(`(?:event\.(?:Normal|Warning)\(|event\.Reason = )"([A-Za-z]+)"`).FindAllStringSubmatch(string(b), -1) {
 				known = append(known, m[1])
 			}
 		}
