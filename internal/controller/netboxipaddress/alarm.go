@@ -11,7 +11,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
 
-// An alarm wakes resources that are to be looked at at a certain time. Their own retries come ever later, and may miss it by half as much as
+// An alarm wakes each resource at the time that was set for it. Their own retries come ever later, and may miss it by half as much as
 // they have waited so far.
 type alarm struct {
 	wake chan<- event.GenericEvent
