@@ -119,6 +119,7 @@ func failpoint(names string, exit func(code int)) func(name string) {
 }
 
 func main() {
+	frugal()
 	ctx := kong.Parse(&cli{},
 		kong.Description("Bare-metal machines as Crossplane resources."),
 		kong.Vars{"version": version})

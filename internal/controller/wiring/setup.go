@@ -95,7 +95,7 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 		return err
 	}
 	name := managed.ControllerName(k.GVK.GroupKind().String())
-	if err := addMetrics(mgr, o, newList()); err != nil {
+	if err := addMetrics(mgr, o, newList); err != nil {
 		return err
 	}
 	options := o.ForController()
