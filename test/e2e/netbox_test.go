@@ -21,7 +21,7 @@ import (
 
 // What lets the provider into a case's own NetBox, and what that signs with: words that appear nowhere else.
 const (
-	firstToken  = "5b1d9c0f7e2a4836b5c4d3e2f1a09b8c7d6e5f40" //nolint:gosec // Of an emulator.
+	firstToken  = "5b1d9c0f7e2a4836b5c4d3e2f1a09b8c7d6e5f40"          //nolint:gosec // Of an emulator.
 	secondToken = "nbt_Zx81kqPw0RtY.c7Jd2mVnQ4sXbLf9aUeHkGoT1yWpRzEi" //nolint:gosec // As above.
 	firstHook   = "hook-secret-1d41"
 	secondHook  = "hook-secret-98f0"
