@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,8 @@ type Hook struct {
 	ID int64
 	// LastUpdated is the record's own, at that moment.
 	LastUpdated string
+	// Address of the record, where the delivery says it.
+	Address netip.Addr
 	// Markers that the record carries, and carried before the event, without repetition.
 	Markers []string
 }
@@ -45,6 +48,7 @@ func DecodeHook(b []byte, field string) (Hook, error) {
 	type record struct {
 		ID           id     `json:"id"`
 		LastUpdated  text   `json:"last_updated"`
+		Address      text   `json:"address"`
 		CustomFields values `json:"custom_fields"`
 	}
 	var w struct {
@@ -67,6 +71,9 @@ func DecodeHook(b []byte, field string) (Hook, error) {
 		return Hook{}, errors.New("the delivery says neither which address it is about nor what happened")
 	}
 	h := Hook{Event: string(w.Event), ID: int64(w.Data.ID), LastUpdated: string(w.Data.LastUpdated)}
+	if p, err := netip.ParsePrefix(string(w.Data.Address)); err == nil {
+		h.Address = p.Addr()
+	}
 	for _, r := range []record{w.Data, w.Snapshots.Before, w.Snapshots.After} {
 		m := IPAddress{CustomFields: r.CustomFields}.Marker(field)
 		if m != "" && !slices.Contains(h.Markers, m) {

@@ -76,6 +76,14 @@ func TestSentence(t *testing.T) {
 			nb(netbox.KindUnexpected, "read the version of NetBox", "", 301, "redirects aren't followed"), v1alpha1.ReasonInvalid,
 			`what answers at the URL of ` + cfg + ` isn't a NetBox that can be used (cannot read the version of NetBox: NetBox answered 301: redirects aren't followed): correct the URL`,
 		},
+		"Firewall": {
+			nb(netbox.KindUnexpected, "read address number", "7", 403, "that isn't an answer NetBox gives"), v1alpha1.ReasonInvalid,
+			`something in front of the NetBox of ` + cfg + `, or in its place, answered with status 403 in its own words (cannot read address number "7": NetBox answered 403: that isn't an answer NetBox gives): have it let this through, or correct the URL`,
+		},
+		"ToLook": {
+			nb(netbox.KindReadOnly, "x", "", 0, "y"), v1alpha1.ReasonForbidden,
+			cfg + ` is for looking at addresses alone (access: ReadOnly), so nothing was written to its NetBox: set managementPolicies: [Observe] here, or spec.netbox.access: ReadWrite there`,
+		},
 		"MarkerField": {
 			nb(netbox.KindMarkerField, "x", "crossplane_claim", 0, "it isn't unique; correct it in NetBox"), v1alpha1.ReasonInvalid,
 			`custom field "crossplane_claim" of the NetBox of ` + cfg + ` can't hold our marker, without which no address is taken: it isn't unique; correct it in NetBox`,

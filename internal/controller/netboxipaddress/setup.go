@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -49,14 +50,14 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err != nil {
 		return fmt.Errorf("cannot add what ends quarantines: %w", err)
 	}
-	if err := addReceiver(mgr, o, links, m, r); err != nil {
-		return err
-	}
 	again := newAlarm(wake)
 	if err := mgr.Add(again); err != nil {
 		return fmt.Errorf("cannot add what wakes addresses at their time: %w", err)
 	}
 	c := connect(mgr, o, links, m, sweeper.due, again.set)
+	if err := addReceiver(mgr, o, links, m, r, c.stocks); err != nil {
+		return err
+	}
 	if err := keepStocks(mgr, o, c, wake); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func flow(mg *v1alpha1.NetBoxIPAddress) string {
 }
 
 // addReceiver has NetBoxes' webhooks listened to, where that's asked for.
-func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, r *refresher) error {
+func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, r *refresher, s *stocks) error {
 	if o.NetBoxWebhookAddress == "" {
 		return nil
 	}
@@ -136,6 +137,7 @@ func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m 
 				r.tell(ctx, marker)
 			}
 		},
+		Freed: func(of config.Identity, a netip.Addr) { s.freed(of.UID, a) },
 		Count: m.Delivered,
 		Log:   o.Logger.WithValues("receiver", "netbox"),
 	})

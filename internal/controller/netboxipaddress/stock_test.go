@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -205,6 +206,34 @@ func TestWarns(t *testing.T) {
 	(&keeper{connector: again.Connector, unused: time.Hour, log: logging.NewNopLogger()}).settle(t.Context())
 	if l := again.stocks.levels(); len(again.warned) != 0 || len(l) != 1 || l[0].source != "10.77.0.0/28" || l[0].size != 14 {
 		t.Errorf("warned %v, levels %+v", again.warned, l)
+	}
+}
+
+// TestFreed: a full source that somebody waits for is looked at as soon as one of its addresses may be free, and no more often than one that has
+// just been found to be full.
+func TestFreed(t *testing.T) {
+	f := newFake()
+	h := newHarness(f)
+	mg := newAddress()
+	e := h.connect(t, mg)
+	e.plan.candidates = []candidate{{words: "p", parent: f.prefixes[0], err: fullError{}}}
+	h.stocks.full(e, f.prefixes[0], "u2")
+	_ = e.exhausted(mg)
+	h.stocks.full(e, f.prefixes[1], "u2") // Nobody waits for it.
+	h.now = h.now.Add(time.Minute)
+	h.stocks.learn(stockKey{"cfg", netbox.ParentPrefix, 1}, f.prefixes[0], netbox.Usage{Size: 254, SizeKnown: true})
+	h.stocks.learn(stockKey{"cfg", netbox.ParentPrefix, 2}, f.prefixes[1], netbox.Usage{Size: 254, SizeKnown: true})
+	due := func(of types.UID, address string) int {
+		h.stocks.freed(of, netip.MustParseAddr(address))
+		return len(h.stocks.due(time.Hour, keeperAtOnce))
+	}
+	h.now = h.now.Add(fullFirst / 2)
+	if n := due("cfg", "10.77.0.9"); n != 0 {
+		t.Errorf("%d are looked at at once", n)
+	}
+	h.now = h.now.Add(fullFirst / 2)
+	if n := due("other", "10.77.0.9") + due("cfg", "10.78.0.9") + due("cfg", "10.79.0.9"); n != 1 {
+		t.Errorf("%d are looked at soon, want the one that was told of", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -101,6 +102,24 @@ func (k *stock) pause(now time.Time) time.Duration {
 		return fullFirst
 	}
 	return min(max(now.Sub(k.since)/10, fullFirst), fullMost)
+}
+
+// freed notes that an address may be free again, of whichever source it is: those that somebody waits for are looked at soon, though not
+// more often than one that has just been found to be full.
+func (s *stocks) freed(of types.UID, address netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for key, k := range s.all {
+		if key.config != of || len(k.waiting) == 0 || address.IsValid() && !k.parent.Contains(address) {
+			continue
+		}
+		at := k.looked.Add(fullFirst)
+		if at.Before(now) {
+			at = now
+		}
+		s.soon(k, at)
+	}
 }
 
 // failed notes that a source couldn't be looked at. Whoever needs it says so by himself.

@@ -9,11 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"golang.org/x/net/netutil"
-	"golang.org/x/time/rate"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -25,8 +25,6 @@ const (
 	maxBody = 1 << 20
 	// maxConns that are open at once; NetBox opens one for each delivery.
 	maxConns = 64
-	// perSecond and burst bound deliveries before anything is known of who sent them.
-	perSecond, burst = 200, 2000
 	// goodbye is how long deliveries under way may take at the end.
 	goodbye = 2 * time.Second
 )
@@ -40,7 +38,7 @@ const (
 	resultCrowded   = "Crowded"   // Too many wait already: the next look at all addresses shows it.
 	resultUnsigned  = "Unsigned"  // Nobody we know has signed it.
 	resultMalformed = "Malformed" // It is signed, and can't be read.
-	resultLimited   = "Limited"   // There were too many within a second.
+	resultLimited   = "Limited"   // Its sender sent too many that nobody we know has signed.
 	resultFailed    = "Failed"    // The API server couldn't be asked.
 )
 
@@ -62,6 +60,9 @@ type Options struct {
 	Connect func(n config.NetBox) (Connection, error)
 	// Wake wakes the resource that a marker is of, if it is one of ours, and one that may use the provider config.
 	Wake func(ctx context.Context, of config.Ref, marker string)
+	// Freed is told of an address whose record was deleted, whoever's it was: somebody may wait for it. It isn't valid where the
+	// delivery doesn't say which address it was.
+	Freed func(of config.Identity, address netip.Addr)
 	// Count counts deliveries by result.
 	Count func(of config.Ref, known bool, result string)
 	// Log of what went wrong.
@@ -72,13 +73,13 @@ type Options struct {
 type Receiver struct {
 	Options
 
-	limiter *rate.Limiter
+	senders *senders
 	lines   *lines
 }
 
 // New returns a receiver.
 func New(o Options) *Receiver {
-	return &Receiver{Options: o, limiter: rate.NewLimiter(perSecond, burst), lines: newLines(o)}
+	return &Receiver{Options: o, senders: newSenders(time.Now), lines: newLines(o)}
 }
 
 // Start listens until ctx ends.
@@ -129,18 +130,20 @@ func (r *Receiver) Handler(ctx context.Context) http.Handler {
 
 // take answers one delivery. Whoever isn't known learns nothing: neither which configs there are, nor which take webhooks.
 func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Request, ref config.Ref) {
-	if !r.limiter.Allow() {
+	if r.senders.spent(req.RemoteAddr) {
 		r.answer(w, http.StatusTooManyRequests, ref, false, resultLimited)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
+		r.senders.vain(req.RemoteAddr)
 		r.answer(w, http.StatusRequestEntityTooLarge, ref, false, resultUnsigned)
 		return
 	}
 	n, secret, err := r.Hooked(req.Context(), ref) //nolint:contextcheck // Only what a delivery causes outlives it.
 	switch {
 	case errors.Is(err, config.ErrNoHook) || err == nil && !netbox.Signed(body, secret, req.Header.Get(netbox.SignatureHeader)):
+		r.senders.vain(req.RemoteAddr)
 		r.answer(w, http.StatusForbidden, ref, false, resultUnsigned)
 		return
 	case err != nil:
@@ -165,7 +168,11 @@ func (r *Receiver) hint(ctx context.Context, n config.NetBox, body []byte) (stat
 		return http.StatusNoContent, resultOther
 	case err != nil:
 		return http.StatusBadRequest, resultMalformed
-	case !c.News(h):
+	}
+	if h.Event == deleted {
+		r.Freed(n.Identity, h.Address)
+	}
+	if !c.News(h) {
 		return http.StatusNoContent, resultKnown
 	}
 	return http.StatusNoContent, r.lines.put(ctx, n, c, h)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ type stage struct {
 	changed map[int64][]netbox.IPAddress
 	err     error
 	block   chan struct{}
+	freed   []string
 }
 
 func (s *stage) MarkerField() string { return "claim" }
@@ -87,6 +89,11 @@ func newStage(t *testing.T) *stage {
 			defer s.mu.Unlock()
 			s.woken[marker]++
 		},
+		Freed: func(of config.Identity, a netip.Addr) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.freed = append(s.freed, fmt.Sprintf("%s %s", of.UID, a))
+		},
 		Count: func(_ config.Ref, known bool, result string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -112,7 +119,12 @@ func sign(b string) string {
 
 // deliver sends a delivery and returns the status.
 func deliver(h http.Handler, path, b, signature string) int {
+	return deliverFrom(h, "192.0.2.1:1234", path, b, signature)
+}
+
+func deliverFrom(h http.Handler, from, path, b, signature string) int {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(b))
+	r.RemoteAddr = from
 	r.Header.Set(netbox.SignatureHeader, signature)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -235,12 +247,58 @@ func TestFlood(t *testing.T) {
 	if len(s.reads)+s.looks > 3 {
 		t.Errorf("%d reads and %d looks for 1000 records", len(s.reads), s.looks)
 	}
+	const path = "/netbox/webhook/netbox"
 	for i := range 5 * burst {
-		b := body("updated", i, "x", "")
-		deliver(h, "/netbox/webhook/netbox", b, "forged")
+		deliver(h, path, body("updated", i, "x", ""), "forged")
 	}
-	if s.results[resultLimited] < burst {
+	b := body("updated", 5000, "1", "m")
+	if s.results[resultLimited] < burst || deliver(h, path, b, sign(b)) != http.StatusTooManyRequests {
 		t.Errorf("a flood of forged deliveries: %v", s.results)
+	}
+	for _, from := range []string{"192.0.2.2:1", "[2001:db8:0:1::1]:1"} {
+		if got := deliverFrom(h, from, path, b, sign(b)); got != http.StatusNoContent {
+			t.Errorf("a signed one from elsewhere: %d", got)
+		}
+	}
+}
+
+// TestSenders: how many are told apart is bounded, and who sent nothing for a while is forgotten.
+func TestSenders(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := newSenders(func() time.Time { return now })
+	for i := range mostSenders + 10 {
+		s.vain(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255))
+	}
+	if len(s.each) != mostSenders || s.of("10.99.0.1:1") != s.rest || s.of("nonsense") != s.rest || s.of("10.0.0.1:1") == s.rest {
+		t.Errorf("%d senders", len(s.each))
+	}
+	if s.of("[2001:db8::1]:1") != s.of("[2001:db8::2]:2") {
+		t.Error("one host is told apart from itself")
+	}
+	now = now.Add(forgetSender + time.Second)
+	if s.of("10.99.0.1:1") == s.rest || len(s.each) != 1 {
+		t.Errorf("%d senders after a while", len(s.each))
+	}
+	for range burst {
+		s.vain("10.99.0.1:1")
+	}
+	if !s.spent("10.99.0.1:2") || s.spent("10.99.0.2:1") {
+		t.Error("each has a bound of his own")
+	}
+}
+
+// TestFreed: an address that was anybody's is free now, and somebody may wait for it.
+func TestFreed(t *testing.T) {
+	s := newStage(t)
+	h := s.Handler(t.Context())
+	for _, b := range []string{
+		`{"event":"deleted","model":"ipaddress","data":{"id":7,"address":"10.77.0.9/24","last_updated":"known"}}`,
+		`{"event":"deleted","model":"ipaddress","data":{"id":8,"last_updated":"known"}}`, body("updated", 9, "known", "x"),
+	} {
+		deliver(h, "/netbox/webhook/netbox", b, sign(b))
+	}
+	if diff := cmp.Diff([]string{"uid 10.77.0.9", "uid invalid IP"}, s.freed); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

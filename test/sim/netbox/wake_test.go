@@ -46,6 +46,7 @@ func TestWebhookWakes(t *testing.T) {
 					return links.Client(n.Identity, netboxlink.Settings(n, clusterID))
 				},
 				Wake:  func(_ context.Context, _ config.Ref, m string) { woken <- m },
+				Freed: func(config.Identity, netip.Addr) {},
 				Count: func(config.Ref, bool, string) {},
 				Log:   logging.NewNopLogger(),
 			})
