@@ -229,7 +229,7 @@ func TestFreed(t *testing.T) {
 	}
 	h.now = h.now.Add(fullFirst / 2)
 	if n := due("cfg", "10.77.0.9"); n != 0 {
-		t.Errorf("%d are looked at at once", n)
+		t.Errorf("%d are looked at without a pause", n)
 	}
 	h.now = h.now.Add(fullFirst / 2)
 	if n := due("other", "10.77.0.9") + due("cfg", "10.78.0.9") + due("cfg", "10.79.0.9"); n != 1 {

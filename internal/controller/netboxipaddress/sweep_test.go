@@ -159,7 +159,8 @@ func TestSweepAgain(t *testing.T) {
 	readOnly.Config.Access, w.looks = v1alpha1.NetBoxReadOnly, 0
 	configs = []config.Known{readOnly}
 	s.sweep(t.Context())
-	if s.looks.Wait(); w.looks != 0 {
+	s.looks.Wait()
+	if w.looks != 0 {
 		t.Error("one that is only looked at is another provider config's to sweep")
 	}
 }

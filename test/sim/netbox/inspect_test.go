@@ -1,6 +1,7 @@
 package netbox_test
 
 import (
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -87,7 +88,7 @@ func TestInspected(t *testing.T) {
 					t.Errorf("%d addresses: %+v", n, s.Addresses())
 				}
 				for _, r := range s.Requests() {
-					if r.Writes() && (r.Method != "POST" || r.Body != "{" || tc.access == readOnly) {
+					if r.Writes() && (r.Method != http.MethodPost || r.Body != "{" || tc.access == readOnly) {
 						t.Errorf("sent: %+v", r)
 					}
 				}
