@@ -26,9 +26,12 @@ const (
 	// AnnotationQuarantined marks a RedfishHost that was given up; the value is the reason. An
 	// operator takes it off when the machine has been looked after.
 	AnnotationQuarantined = Group + "/quarantined"
-	// AnnotationAskedBy names the process of the provider that last asked NetBox for a record of a NetBoxIPAddress, or was about to. What
-	// another process asked for may be carried out late, and isn't known here.
-	AnnotationAskedBy = "baremetal.m.crossplane.io/asked-by"
+	// AnnotationAsked is another word each time that NetBox is asked for a record of a NetBoxIPAddress, and AnnotationAnswered is it as
+	// soon as it was answered: where they differ, what was asked for last may be carried out late. AnnotationUnanswered is when (RFC 3339)
+	// something was asked for before that and never answered.
+	AnnotationAsked      = Group + "/asked"
+	AnnotationAnswered   = Group + "/answered"
+	AnnotationUnanswered = Group + "/unanswered"
 )
 
 // Finalizers.

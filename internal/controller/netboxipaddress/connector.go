@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/netip"
 	"time"
@@ -123,8 +122,6 @@ type Options struct {
 type Connector struct {
 	Options
 
-	// process is who asks, among all that ever ran.
-	process  string
 	failures *failures
 	// tried are those whose last Create failed, whatever of.
 	tried *notes[bool]
@@ -134,10 +131,8 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
-	// unanswered is when the latest POST of a resource that got no answer was given up, or was about to be sent. A record that came of one
-	// says nothing of others: each process that was killed may have left one. answered are those that have an answer to their last.
+	// unanswered is when the latest POST of a resource that got no answer was given up.
 	unanswered *notes[time.Time]
-	answered   *notes[bool]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
@@ -185,9 +180,9 @@ func NewConnector(o Options) *Connector {
 		o.Warn = func(config.Identity, string) {}
 	}
 	return &Connector{
-		Options: o, process: rand.Text(), failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
+		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), answered: newNotes[bool](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](),
 	}
 }
 
@@ -202,7 +197,6 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.held.forget(mg.GetUID())
 	c.made.forget(mg.GetUID())
 	c.unanswered.forget(mg.GetUID())
-	c.answered.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }
 

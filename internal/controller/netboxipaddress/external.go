@@ -82,7 +82,6 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if err != nil {
 		return e.waiting(mg, err)
 	}
-	e.connector.suspect(mg)
 	if onlyObserved(mg) {
 		return e.shown(ctx, mg)
 	}
@@ -237,8 +236,7 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
 	deleted, _ := e.connector.deleted.get(mg.GetUID())
 	e.connector.deleted.forget(mg.GetUID())
-	_, lost := e.connector.unanswered.get(mg.GetUID())
-	return deleted && !lost && e.connector.knows(mg) && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
+	return deleted && e.connector.unansweredSince(mg).IsZero() && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
 }
 
 // Disconnect does nothing: the connection is shared.

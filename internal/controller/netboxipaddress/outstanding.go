@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -27,52 +28,52 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
-// outstanding returns until when a record may come of what was asked for and never answered. What was answered since this provider
-// started is known; of what was asked for before, nobody knows how often: by one that was killed, and once more by another that is dead
-// by now. Times are of the clock that annotations are written by.
+// outstanding returns until when a record may come of what was asked for and never answered.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
-	e.connector.suspect(mg)
-	last, lost := e.connector.unanswered.get(mg.GetUID())
-	if !lost && !e.connector.knows(mg) {
-		last, lost = meta.GetExternalCreatePending(mg), true
-	}
-	if until := last.Add(e.connector.Outstanding); lost && time.Now().Before(until) {
+	last := e.connector.unansweredSince(mg)
+	if until := last.Add(e.connector.Outstanding); time.Now().Before(until) {
 		e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 		return outstandingError{until}
 	}
 	return nil
 }
 
-// asks notes on a resource that it's this process that is about to ask for its record: it's written with what the managed reconciler
-// writes before a Create, so whoever comes next knows.
-func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
-	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAskedBy: c.process})
-}
-
-// knows says that this process was the last to ask for a record, and was answered.
-func (c *Connector) knows(mg *v1alpha1.NetBoxIPAddress) bool {
-	_, answered := c.answered.get(mg.GetUID())
-	return answered && mg.GetAnnotations()[v1alpha1.AnnotationAskedBy] == c.process
-}
-
-// suspect notes that somebody was about to ask for a record and was killed, before a second try hides that.
-func (c *Connector) suspect(mg *v1alpha1.NetBoxIPAddress) {
-	asked := meta.GetExternalCreatePending(mg)
-	_, lost := c.unanswered.get(mg.GetUID())
-	if !lost && !c.knows(mg) && meta.GetExternalName(mg) == "" && asked.After(meta.GetExternalCreateSucceeded(mg)) {
-		c.unanswered.put(mg.GetUID(), asked)
+// unansweredSince returns when NetBox was last asked for a record of a resource and gave no answer that is written down, whoever asked;
+// the zero time: never. That a later one was answered says nothing of an earlier one, which may be carried out when the record of the
+// later one is deleted. Times are of the clock that annotations are written by.
+func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	last, _ := c.unanswered.get(mg.GetUID())
+	a := mg.GetAnnotations()
+	if t, err := time.Parse(time.RFC3339, a[v1alpha1.AnnotationUnanswered]); err == nil && t.After(last) {
+		last = t
 	}
+	if t := meta.GetExternalCreatePending(mg); a[v1alpha1.AnnotationAsked] != a[v1alpha1.AnnotationAnswered] && t.After(last) {
+		last = t
+	}
+	return last
 }
 
-// answers notes whether NetBox said what became of a Create, and whether that failed: that a source was full isn't a failure.
+// asks notes on a resource that NetBox is about to be asked for its record, and what was asked for before without an answer. It's written
+// with what the managed reconciler writes before a Create, so whoever comes next knows.
+func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
+	notes := map[string]string{v1alpha1.AnnotationAsked: rand.Text()}
+	if last := c.unansweredSince(mg); !last.IsZero() {
+		notes[v1alpha1.AnnotationUnanswered] = last.UTC().Format(time.RFC3339)
+	}
+	meta.AddAnnotations(mg, notes)
+}
+
+// answers notes whether NetBox said what became of a Create, and whether that failed: that a source was full isn't a failure. An answer is
+// written with what the managed reconciler writes after a Create.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
 	if full := (fullError{}); err != nil && !errors.As(err, &full) {
 		c.tried.put(mg.GetUID(), true)
 	}
 	if netbox.IsUnknownOutcome(err) {
 		c.unanswered.put(mg.GetUID(), time.Now())
-		c.answered.forget(mg.GetUID())
 		return
 	}
-	c.answered.put(mg.GetUID(), true)
+	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {
+		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAnswered: asked})
+	}
 }

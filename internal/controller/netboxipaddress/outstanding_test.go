@@ -15,64 +15,52 @@ import (
 
 // TestOutstanding holds when a resource that is being deleted has to wait for a record that may still come.
 func TestOutstanding(t *testing.T) {
-	asked := func(ago time.Duration) func(*Connector, *v1alpha1.NetBoxIPAddress) {
+	type step = func(*Connector, *v1alpha1.NetBoxIPAddress)
+	asks := func(ago time.Duration) step {
 		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			c.asks(mg)
 			meta.SetExternalCreatePending(mg, time.Now().Add(-ago))
 		}
 	}
-	both := func(all ...func(*Connector, *v1alpha1.NetBoxIPAddress)) func(*Connector, *v1alpha1.NetBoxIPAddress) {
-		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			for _, f := range all {
-				f(c, mg)
-			}
-		}
-	}
-	answers := func(err error) func(*Connector, *v1alpha1.NetBoxIPAddress) {
+	answers := func(err error) step {
 		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err) }
 	}
+	dies := func(c *Connector, _ *v1alpha1.NetBoxIPAddress) { *c = *NewConnector(c.Options) }
 	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
 	cases := map[string]struct {
 		reason string
-		before func(*Connector, *v1alpha1.NetBoxIPAddress)
+		before []step
 		want   bool
 	}{
-		"Never":    {reason: "Nothing was asked for.", before: both()},
-		"Killed":   {reason: "Nobody knows what became of it.", before: asked(time.Second), want: true},
-		"Long":     {reason: "It would have come by now.", before: asked(2 * time.Minute)},
-		"Lost":     {reason: "NetBox may carry it out yet.", before: both(asked(time.Second), answers(lost)), want: true},
-		"LostLate": {reason: "The call itself took long.", before: both(asked(2*time.Minute), answers(lost)), want: true},
-		"Refused":  {reason: "NetBox said no.", before: both(asked(time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid}))},
+		"Never":    {reason: "Nothing was asked for."},
+		"Killed":   {reason: "Nobody knows what became of it.", before: []step{asks(time.Second), dies}, want: true},
+		"Long":     {reason: "It would have come by now.", before: []step{asks(2 * time.Minute), dies}},
+		"Lost":     {reason: "NetBox may carry it out yet.", before: []step{asks(time.Second), answers(lost)}, want: true},
+		"LostDead": {reason: "Nor does it matter who asked.", before: []step{asks(time.Second), answers(lost), dies}, want: true},
+		"LostLate": {reason: "The call itself took long.", before: []step{asks(2 * time.Minute), answers(lost)}, want: true},
+		"Refused":  {reason: "NetBox said no.", before: []step{asks(time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid})}},
+		"Made":     {reason: "It was asked for once, and recorded.", before: []step{asks(time.Second), answers(nil)}},
+		"MadeDead": {reason: "By one that is dead.", before: []step{asks(time.Second), answers(nil), dies}},
 		"Again": {
-			reason: "The second try's answer says nothing of the first.", before: both(asked(time.Second), answers(lost), answers(nil)), want: true,
+			reason: "The second try's answer says nothing of the first.", want: true,
+			before: []step{asks(time.Second), answers(lost), asks(0), answers(nil)},
 		},
-		"KilledAgain": {reason: "A second try was made after a kill, and recorded.", before: func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalCreatePending(mg, time.Now().Add(-2*time.Second))
-			c.suspect(mg)
-			meta.SetExternalCreatePending(mg, time.Now())
-			c.answers(mg, nil)
-			meta.SetExternalCreateSucceeded(mg, time.Now())
-			meta.SetExternalName(mg, "7")
-		}, want: true},
-		"KilledAndFreed": {reason: "Of two that may have come, one is gone.", before: func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalCreatePending(mg, time.Now().Add(-2*time.Second))
-			c.suspect(mg)
-			c.answers(mg, nil)
-		}, want: true},
-		"MadeHere": {reason: "It was asked for once, by us, and recorded.", before: both(asked(time.Second), answers(nil))},
-		"AnotherAsked": {reason: "Two run at once: what the other asked for isn't known here.", want: true, before: both(asked(time.Second), answers(nil), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			NewConnector(Options{}).asks(mg)
-		})},
-		"MadeLongAgo": {reason: "Whoever asked, it would have come by now.", before: both(asked(2*time.Minute), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalName(mg, "7")
-		})},
-		"Made": {reason: "It was recorded, by a provider that is dead and may not have been the first to ask.", want: true, before: func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalCreatePending(mg, time.Now())
-			meta.SetExternalCreateSucceeded(mg, time.Now())
-		}},
-		"Named": {reason: "Its record was known to one that is dead, and is gone.", want: true, before: both(asked(time.Second), func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalName(mg, "7")
-		})},
+		"AgainDead": {
+			reason: "Not to a third one, either.", want: true,
+			before: []step{asks(time.Second), answers(lost), dies, asks(0), answers(nil), dies},
+		},
+		"KilledAgain": {
+			reason: "Two were killed, one after the other.", want: true,
+			before: []step{asks(2 * time.Second), dies, asks(time.Second), dies, asks(0), answers(nil)},
+		},
+		"KilledLongAgo": {
+			reason: "What was asked for first would have come by now.",
+			before: []step{asks(2 * time.Minute), dies, asks(time.Second), answers(nil), dies},
+		},
+		"AnotherAsks": {
+			reason: "Two run at once: what the other asked for isn't answered here.", want: true,
+			before: []step{asks(time.Second), answers(nil), func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { asks(0)(NewConnector(c.Options), mg) }},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +68,9 @@ func TestOutstanding(t *testing.T) {
 			c := NewConnector(Options{Again: func(_ types.NamespacedName, at time.Time) { again = at }})
 			mg := &v1alpha1.NetBoxIPAddress{}
 			mg.UID = "u"
-			tc.before(c, mg)
+			for _, f := range tc.before {
+				f(c, mg)
+			}
 			err := (&external{connector: c}).outstanding(mg)
 			var o outstandingError
 			if errors.As(err, &o) != tc.want {

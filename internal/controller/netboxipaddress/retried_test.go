@@ -66,11 +66,11 @@ func TestOrphanLeavesNothing(t *testing.T) {
 	mg := newAddress(named("5"), deleted, func(mg *v1alpha1.NetBoxIPAddress) {
 		mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate}
 	})
-	h.answered.put(mg.GetUID(), true)
+	h.unanswered.put(mg.GetUID(), time.Now())
 	if o, err := h.connect(t, mg).Observe(t.Context(), mg); err != nil || !o.ResourceExists {
 		t.Fatal(o, err)
 	}
-	if _, ok := h.answered.get(mg.GetUID()); ok {
+	if _, ok := h.unanswered.get(mg.GetUID()); ok {
 		t.Error("something is remembered of it")
 	}
 }
