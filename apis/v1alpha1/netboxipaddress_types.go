@@ -71,11 +71,11 @@ type NetBoxIPAddressParameters struct {
 	// +optional
 	// +kubebuilder:validation:Enum="";loopback;secondary;anycast;vip;vrrp;hsrp;glbp;carp
 	Role *string `json:"role,omitempty"`
-	// DNSName of the address, such as web-1.rack7.example. Where it's absent or empty, it stays as people have it.
+	// DNSName of the address, such as web-1.rack7.example; "": none. Where it's absent, it stays as people have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^([0-9A-Za-z_-]+|\*)(\.[0-9A-Za-z_-]+)*\.?$|^$`
-	DNSName string `json:"dnsName,omitempty"`
+	DNSName *string `json:"dnsName,omitempty"`
 	// Description of the address, a line for people; "": none. Where it's absent, it stays as people have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200

@@ -2023,6 +2023,11 @@ func (in *NetBoxIPAddressParameters) DeepCopyInto(out *NetBoxIPAddressParameters
 		*out = new(string)
 		**out = **in
 	}
+	if in.DNSName != nil {
+		in, out := &in.DNSName, &out.DNSName
+		*out = new(string)
+		**out = **in
+	}
 	if in.Description != nil {
 		in, out := &in.Description, &out.Description
 		*out = new(string)

@@ -265,12 +265,12 @@ func (n *node) keptAddress(plan *addressPlan) *v1alpha1.NetBoxIPAddress {
 	return a
 }
 
-// dnsName is the machine's name in the network's domain; "" where it has none.
-func (n *node) dnsName() string {
+// dnsName is the machine's name in the network's domain; nil where it has none.
+func (n *node) dnsName() *string {
 	if n.network.Spec.Domain == "" {
-		return ""
+		return nil
 	}
-	return n.spec.Hostname + "." + n.network.Spec.Domain
+	return new(n.spec.Hostname + "." + n.network.Spec.Domain)
 }
 
 // meta puts an object into the owner's namespace: a namespaced kind without one would wedge its composite for good.

@@ -22,7 +22,7 @@ func observedAddress(externalName string) change {
 		a := &v1alpha1.NetBoxIPAddress{}
 		a.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "old"}
 		a.Spec.ForProvider.From = []v1alpha1.AddressSource{source("10.99.0.0/24", nil)}
-		a.Spec.ForProvider.DNSName = "old.example"
+		a.Spec.ForProvider.DNSName = new("old.example")
 		a.Spec.ForProvider.Tags = []string{"by-somebody-else"}
 		if externalName != "" {
 			a.SetAnnotations(map[string]string{"crossplane.io/external-name": externalName})
@@ -107,10 +107,12 @@ func TestAddressObject(t *testing.T) {
 			got := want{}
 			if a != nil {
 				got = want{
-					Config:  a.Spec.ProviderConfigReference.Name,
-					From:    a.Spec.ForProvider.From[0].Prefix.CIDR,
-					DNSName: a.Spec.ForProvider.DNSName,
-					Tags:    len(a.Spec.ForProvider.Tags),
+					Config: a.Spec.ProviderConfigReference.Name,
+					From:   a.Spec.ForProvider.From[0].Prefix.CIDR,
+					Tags:   len(a.Spec.ForProvider.Tags),
+				}
+				if name := a.Spec.ForProvider.DNSName; name != nil {
+					got.DNSName = *name
 				}
 			}
 			if held != nil {

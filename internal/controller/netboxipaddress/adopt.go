@@ -94,7 +94,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 // adoptable says what keeps a record from becoming ours. The policies of the namespace hold for what is there as for what is made: a
 // number isn't a way around them, and of what they don't allow nothing is told.
 func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
-	for _, name := range []string{ip.DNSName, p.DNSName} { // The one that it has may be another tenant's, whatever spec says.
+	for _, name := range []string{ip.DNSName, deref(p.DNSName)} { // The one that it has may be another tenant's, whatever spec says.
 		if err := e.mayHave(ip, name); err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func (e *external) planned(ip netbox.IPAddress) error {
 func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) error {
 	known := false
 	for _, f := range p.From {
-		found, err := e.resolve(ctx, f, p.DNSName)
+		found, err := e.resolve(ctx, f, deref(p.DNSName))
 		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }); fits {
 			return nil
 		}

@@ -62,7 +62,7 @@ func (e *external) usable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, fro
 // look adds the candidates of a source to the plan. It fails where only asking again can tell what they are: the next source
 // isn't taken just because NetBox doesn't answer for a moment.
 func (e *external) look(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, s v1alpha1.AddressSource) error {
-	found, err := e.resolve(ctx, s, mg.Spec.ForProvider.DNSName)
+	found, err := e.resolve(ctx, s, deref(mg.Spec.ForProvider.DNSName))
 	switch {
 	case err == nil:
 		e.plan.candidates = append(e.plan.candidates, e.judge(mg.Spec.ForProvider, s, found)...)
@@ -87,7 +87,7 @@ func (e *external) judge(p v1alpha1.NetBoxIPAddressParameters, s v1alpha1.Addres
 	var hidden []netbox.Parent
 	for _, parent := range found {
 		c := candidate{words: parent.String(), parent: parent}
-		if c.policy, c.err = e.allowedAll(parent, p.DNSName); c.err != nil {
+		if c.policy, c.err = e.allowedAll(parent, deref(p.DNSName)); c.err != nil {
 			hidden = append(hidden, parent)
 			continue
 		}
@@ -105,7 +105,7 @@ func (e *external) judge(p v1alpha1.NetBoxIPAddressParameters, s v1alpha1.Addres
 	}
 	out = oneTable(s, out)
 	if len(hidden) > 0 {
-		out = append(out, candidate{words: sourceWords(s), err: e.hides(s, hidden, len(found), p.DNSName)})
+		out = append(out, candidate{words: sourceWords(s), err: e.hides(s, hidden, len(found), deref(p.DNSName))})
 	}
 	return out
 }

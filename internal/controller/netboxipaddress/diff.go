@@ -17,10 +17,10 @@ func diff(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, fi
 	patch := netbox.Patch{
 		Address: maskOf(p, got.Address),
 		Status:  change(want.Status, got.Status), Tenant: change(want.Tenant, got.Tenant), Tags: missingTags(want.Tags, got.Tags),
-		Role: exactly(p.Role, got.Role), Description: exactly(p.Description, got.Description), Comments: exactly(p.Comments, got.Comments),
+		Role: exactly(p.Role, got.Role), DNSName: exactly(p.DNSName, got.DNSName), Description: exactly(p.Description, got.Description), Comments: exactly(p.Comments, got.Comments),
 	}
-	if canonical(want.DNSName) != canonical(got.DNSName) {
-		patch.DNSName = change(want.DNSName, got.DNSName)
+	if canonical(want.DNSName) == canonical(got.DNSName) {
+		patch.DNSName = nil
 	}
 	fields := want.CustomFields
 	delete(fields, field)

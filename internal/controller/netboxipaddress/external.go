@@ -163,9 +163,9 @@ func waits(r xpv2.ConditionReason) bool {
 
 // diff is what must be written, where all that is asked for is supported and allowed.
 func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
-	policy, ok := e.grant.policy(e.network(), p.DNSName)
+	policy, ok := e.grant.policy(e.network(), deref(p.DNSName))
 	if !ok {
-		return netbox.Patch{}, e.notAllowed(e.network(), p.DNSName)
+		return netbox.Patch{}, e.notAllowed(e.network(), deref(p.DNSName))
 	}
 	patch := diff(p, policy, e.inputs.field, e.us.marker(), *e.record)
 	if e.strayed() {

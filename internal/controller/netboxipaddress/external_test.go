@@ -66,7 +66,7 @@ func TestObserve(t *testing.T) {
 			p.From[0].Prefix = &v1alpha1.PrefixSource{ID: new(int64(2))}
 		})}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
 		"NotThisFixed": {"nor by one address", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.78.0.9/24" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/16"}}}, managed.ExternalObservation{}, "NotAllowed", "NotAllowed", ""},
-		"NameLater":    {"a DNS name that isn't allowed, on an address that is there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = "a.evil" })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"good"}}}, managed.ExternalObservation{}, "Available", "NotAllowed", "5"},
+		"NameLater":    {"a DNS name that isn't allowed, on an address that is there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = new("a.evil") })}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"good"}}}, managed.ExternalObservation{}, "Available", "NotAllowed", "5"},
 		"NoRange": {"a range that isn't there", nil, []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.From = []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: new(int64(1))}}}
 		})}, nil, exists, "NotFound", "", ""},

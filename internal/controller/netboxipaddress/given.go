@@ -17,7 +17,7 @@ func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 		return plan{}, malformedError{err.Error()}
 	}
 	out := plan{address: a, duplicates: p.Duplicates}
-	if out.policy, err = e.allowed(a, p.DNSName); err != nil {
+	if out.policy, err = e.allowed(a, deref(p.DNSName)); err != nil {
 		return out, err
 	}
 	if out.vrf, err = e.tableOf(ctx, a.Addr(), vrfRef(p.VRF)); err != nil {

@@ -97,7 +97,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 		out.again, out.lost = true, l
 		return out, err
 	}
-	policy, err := e.allowed(address, p.DNSName)
+	policy, err := e.allowed(address, deref(p.DNSName))
 	out := plan{address: address, vrf: vrf, duplicates: p.Duplicates, again: true, lost: l, policy: policy}
 	if err == nil {
 		// NetBox itself refuses a second one only where a table is to have each address once.

@@ -70,14 +70,14 @@ func (e *external) knownSources(ctx context.Context, p v1alpha1.NetBoxIPAddressP
 	if p.Address != "" && isNew {
 		around, err := e.netbox.FindAround(ctx, e.record.Address.Addr(), vrfRef(p.VRF))
 		if err == nil {
-			_, err = e.allowedAll(around, p.DNSName)
+			_, err = e.allowedAll(around, deref(p.DNSName))
 		}
 		if err == nil {
 			out = append(out, around)
 		}
 	}
 	for _, f := range p.From {
-		if found, err := e.resolve(ctx, f, p.DNSName); err == nil {
+		if found, err := e.resolve(ctx, f, deref(p.DNSName)); err == nil {
 			out = append(out, found...)
 		}
 	}

@@ -172,7 +172,7 @@ func reused(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
 		return err
 	}
 	if renamed(p, o, ip.DNSName) {
-		err.how = fmt.Sprintf("has DNS name %q, where this resource asks for %q", ip.DNSName, p.DNSName)
+		err.how = fmt.Sprintf("has DNS name %q, where this resource asks for %q", ip.DNSName, deref(p.DNSName))
 		err.mend = "take the name off there"
 		return err
 	}
@@ -210,7 +210,7 @@ func assignedByUs(want *v1alpha1.Assignment, was *v1alpha1.AssignmentObservation
 // written yet: what was last seen is ours, too, as long as drift is corrected.
 func renamed(p v1alpha1.NetBoxIPAddressParameters, was v1alpha1.NetBoxIPAddressObservation, is string) bool {
 	is = canonical(is)
-	if is == "" || canonical(p.DNSName) == "" || is == canonical(p.DNSName) {
+	if is == "" || p.DNSName == nil || is == canonical(*p.DNSName) {
 		return false
 	}
 	return p.Drift == v1alpha1.DriftReport || is != canonical(was.DNSName)

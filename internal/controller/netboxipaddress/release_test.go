@@ -117,7 +117,7 @@ func TestRelease(t *testing.T) {
 			err: v1alpha1.ReasonConflict, text: "release.policy: Keep",
 		},
 		"Renamed": {
-			reason: "a person gave it another's name", mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = "web-1.example" })}, is: func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" },
+			reason: "a person gave it another's name", mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = new("web-1.example") })}, is: func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" },
 			want: func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" }, err: v1alpha1.ReasonConflict, text: `has DNS name "db-1.example", where this resource asks for "web-1.example"`,
 		},
 		"Remarked": {
@@ -298,7 +298,7 @@ func TestReused(t *testing.T) {
 		return func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider = o }
 	}
 	name := func(s string, drift v1alpha1.DriftPolicy) edit {
-		return params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName, p.Drift = s, drift })
+		return params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName, p.Drift = &s, drift })
 	}
 	by := func(o v1alpha1.AssignmentObservation) edit {
 		return status(v1alpha1.NetBoxIPAddressObservation{Assigned: &o})
@@ -321,6 +321,8 @@ func TestReused(t *testing.T) {
 		"Named":       {"a name as asked for", []edit{name("a.example", "")}, nil, "A.example.", false},
 		"NamedByHand": {"a name where none was asked for", nil, nil, "x.example", false},
 		"Renamed":     {"another name", []edit{name("a.example", "")}, nil, "x.example", true},
+		"Unwanted":    {"a name where none is asked for", []edit{name("", "")}, nil, "db-1.example", true},
+		"Unwritten":   {"which is to be cleared yet", []edit{status(v1alpha1.NetBoxIPAddressObservation{DNSName: "old.example"}), name("", "")}, nil, "old.example", false},
 		"NotYet":      {"a name that spec asked for until a moment ago", []edit{status(v1alpha1.NetBoxIPAddressObservation{DNSName: "old.example"}), name("a.example", "")}, nil, "old.example", false},
 		"Reported":    {"a drift that is reported is seen for long", []edit{status(v1alpha1.NetBoxIPAddressObservation{DNSName: "old.example"}), name("a.example", v1alpha1.DriftReport)}, nil, "old.example", true},
 	}

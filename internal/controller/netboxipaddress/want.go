@@ -101,7 +101,7 @@ func tenantOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy
 // requestOf says what a new record is to be.
 func requestOf(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy, marker string) netbox.Request {
 	return netbox.Request{
-		Marker: marker, Status: p.Status, Role: deref(p.Role), DNSName: p.DNSName, Description: deref(p.Description), Comments: deref(p.Comments),
+		Marker: marker, Status: p.Status, Role: deref(p.Role), DNSName: deref(p.DNSName), Description: deref(p.Description), Comments: deref(p.Comments),
 		Tenant: tenantOf(p, policy), Tags: p.Tags, PrefixLength: int(p.PrefixLength), CustomFields: valuesOf(p.CustomFields),
 	}
 }

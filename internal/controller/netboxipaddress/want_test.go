@@ -119,15 +119,16 @@ func TestDiff(t *testing.T) {
 		words  string
 	}{
 		"Nothing":     {"what isn't said stays", params{}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
-		"Same":        {"the same in other words", params{Status: "active", DNSName: "Web-1.Example", Tags: []string{"pool"}, Tenant: &v1alpha1.SlugReference{Slug: "team-a"}, CustomFields: map[string]apiextv1.JSON{"purpose": json(`"web"`), "n": json("5"), "zone": json(`"a"`), "site": json("1")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
+		"Same":        {"the same in other words", params{Status: "active", DNSName: new("Web-1.Example"), Tags: []string{"pool"}, Tenant: &v1alpha1.SlugReference{Slug: "team-a"}, CustomFields: map[string]apiextv1.JSON{"purpose": json(`"web"`), "n": json("5"), "zone": json(`"a"`), "site": json("1")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Status":      {"one value", params{Status: "reserved"}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Status: new("reserved")}, "status"},
-		"Texts":       {"several", params{DNSName: "x.example", Description: new("d"), Role: new("vip"), Comments: new("c")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{DNSName: new("x.example"), Description: new("d"), Role: new("vip"), Comments: new("c")}, "comments, description, dnsName, role"},
+		"Texts":       {"several", params{DNSName: new("x.example"), Description: new("d"), Role: new("vip"), Comments: new("c")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{DNSName: new("x.example"), Description: new("d"), Role: new("vip"), Comments: new("c")}, "comments, description, dnsName, role"},
 		"Tags":        {"people's tags stay", params{Tags: []string{"kubernetes", "pool"}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Tags: []string{"human", "pool", "kubernetes"}}, "tags"},
 		"Fields":      {"only the one that differs", params{CustomFields: map[string]apiextv1.JSON{"purpose": json(`"db"`), "n": json("5")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{CustomFields: map[string]any{"purpose": "db"}}, "customFields"},
 		"ForgedMark":  {"the marker isn't a tenant's to set", params{CustomFields: map[string]apiextv1.JSON{"m": json(`"c/other/n/u"`)}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Restored":    {"a restored resource marks its record anew", params{}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.CustomFields = map[string]any{"m": "c/ns/n/old"} }, netbox.Patch{CustomFields: map[string]any{"m": marker}}, "customFields"},
 		"Trimmed":     {"NetBox trims what it stores: written once, not at each look", params{Description: new(" by hand\n"), CustomFields: map[string]apiextv1.JSON{"purpose": json(`"web "`)}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"Blank":       {"what is named empty is wanted empty", params{Description: new("")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{Description: new("")}, "description"},
+		"NoName":      {"so is a DNS name", params{DNSName: new("")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{DNSName: new("")}, "dnsName"},
 		"NoRole":      {"so is a role", params{Role: new("")}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.Role = "vip" }, netbox.Patch{Role: new("")}, "role"},
 		"NoneYet":     {"and what is empty stays", params{Role: new(""), Comments: new(" ")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"NullField":   {"a custom field named null is cleared", params{CustomFields: map[string]apiextv1.JSON{"purpose": json("null")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{CustomFields: map[string]any{"purpose": nil}}, "customFields"},

@@ -65,7 +65,7 @@ func TestQuarantine(t *testing.T) {
 			t.Run(name+"/"+v, func(t *testing.T) {
 				l := newLab(t, v)
 				l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
-					mg.Spec.ForProvider.DNSName = "web-1.example"
+					mg.Spec.ForProvider.DNSName = new("web-1.example")
 					mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}
 				})
 				l.settle("web-1", ready)

@@ -51,7 +51,7 @@ func (k *soak) spec(n int) v1alpha1.NetBoxIPAddressParameters {
 	case 2:
 		p.Address = fmt.Sprintf("10.80.%d.%d/22", 16+n/250, 1+n%250)
 	case 3:
-		p.From, p.Tags, p.DNSName = from("10.80.0.0/24"), []string{"nodes"}, fmt.Sprintf("n-%d.example", n)
+		p.From, p.Tags, p.DNSName = from("10.80.0.0/24"), []string{"nodes"}, new(fmt.Sprintf("n-%d.example", n))
 	default:
 		p.From = from("10.80.0.0/24", "10.80.2.0/23")
 	}
