@@ -9,8 +9,8 @@ import (
 const (
 	// Name of the node.
 	Name = "node1"
-	// Address of the node.
-	Address = "10.99.0.1"
+	// Address of the node, outside 10.96.0.0/12, where clusters have their Services and which examples deny to tenants' URLs.
+	Address = "10.120.0.1"
 	// SegmentLink is the bridge of the node that machines are connected to; see Join.
 	SegmentLink = "segment0"
 	// SegmentAddress is the node's on SegmentLink.

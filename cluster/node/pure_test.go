@@ -80,7 +80,7 @@ func TestStagesAwaitTheirOwn(t *testing.T) {
 			if !started[r.Process] {
 				t.Errorf("stage %q waits for %q, which wasn't started", s.Say, r.Process)
 			}
-			if r.Process == programs.Registry && r.URL != "http://10.99.0.1:5000/v2/a/b/manifests/c" {
+			if r.Process == programs.Registry && r.URL != "http://10.120.0.1:5000/v2/a/b/manifests/c" {
 				t.Errorf("the registry is ready with its last image, not with %q", r.URL)
 			}
 		}
