@@ -6,9 +6,9 @@ import (
 )
 
 // collectAt is by how many percent the heap grows until it's collected, where GOGC doesn't say. Most of it are caches of what is in the
-// cluster, and stay: as much again, Go's default, would wait to be collected. With ten thousand addresses that is a quarter of all memory,
+// cluster, and stay: as much again, Go's default, would wait to be collected. With ten thousand addresses that is a fifth of all memory,
 // for some tenths of a second of CPU a minute.
-const collectAt = 33
+const collectAt = 50
 
 // frugal sets it.
 func frugal() {
