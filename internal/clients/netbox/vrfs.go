@@ -113,7 +113,7 @@ func tablesOf(all []Parent) []string {
 	return out
 }
 
-// FindVRF returns the one VRF that ref names. It needs the right to view VRFs, which nothing else does.
+// FindVRF returns the one VRF that ref names. It needs the right to view VRFs.
 func (c *Client) FindVRF(ctx context.Context, ref VRFRef) (VRF, error) {
 	k := vrfCall(ref)
 	all, err := listAll(ctx, c, k, decodeVRF)

@@ -40,7 +40,7 @@ func (e *external) tableOf(ctx context.Context, a netip.Addr, ref netbox.VRFRef)
 		return nil, err
 	}
 	if !ref.Any() && !ref.Global {
-		// That there's no such VRF says more. Whether there is one takes a right that isn't needed otherwise.
+		// That there's no such VRF says more. Whether there is one takes a right that a token may lack.
 		if _, verr := e.netbox.FindVRF(ctx, ref); netbox.IsNotFound(verr) || netbox.IsAmbiguous(verr) || netbox.IsUnreachable(verr) {
 			return nil, verr
 		}

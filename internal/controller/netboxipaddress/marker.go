@@ -39,15 +39,15 @@ type owner string
 const (
 	// ownerUs: it carries our marker.
 	ownerUs owner = "us"
-	// ownerRestored: it carries the marker of a resource of our cluster, namespace and name with another UID. Two of those can't be
-	// there at once: ours was restored from a backup, and the record is its own.
+	// ownerRestored: it carries the marker of a resource of our cluster, namespace and name with another UID, and we had never marked it:
+	// ours was restored from a backup, as far as can be told, and the record is its own.
 	ownerRestored owner = "restored"
+	// ownerTwin: the same, though we had marked it: the other one isn't what ours was before, but lives.
+	ownerTwin owner = "twin"
 	// ownerOther: it carries the marker of another resource of our cluster.
 	ownerOther owner = "other"
 	// ownerCluster: it carries the marker of a resource of another cluster.
 	ownerCluster owner = "cluster"
-	// ownerTwin: the same, though we had marked it: the other one isn't what ours was before, but lives.
-	ownerTwin owner = "twin"
 	// ownerReleased: it carries no marker, and a note that we let it go.
 	ownerReleased owner = "released"
 	// ownerNobody: it carries no marker, or something that isn't one.

@@ -130,21 +130,28 @@ func (r *Receiver) Handler(ctx context.Context) http.Handler {
 
 // take answers one delivery. Whoever isn't known learns nothing: neither which configs there are, nor which take webhooks.
 func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Request, ref config.Ref) {
-	if r.senders.spent(req.RemoteAddr) {
+	spent := r.senders.spent(req.RemoteAddr)
+	if spent && r.senders.crowded() {
 		r.answer(w, http.StatusTooManyRequests, ref, false, resultLimited)
 		return
 	}
+	unsigned := func(status int) {
+		r.senders.vain(req.RemoteAddr)
+		if spent {
+			r.answer(w, http.StatusTooManyRequests, ref, false, resultLimited)
+			return
+		}
+		r.answer(w, status, ref, false, resultUnsigned)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
-		r.senders.vain(req.RemoteAddr)
-		r.answer(w, http.StatusRequestEntityTooLarge, ref, false, resultUnsigned)
+		unsigned(http.StatusRequestEntityTooLarge)
 		return
 	}
 	n, secret, err := r.Hooked(req.Context(), ref) //nolint:contextcheck // Only what a delivery causes outlives it.
 	switch {
 	case errors.Is(err, config.ErrNoHook) || err == nil && !netbox.Signed(body, secret, req.Header.Get(netbox.SignatureHeader)):
-		r.senders.vain(req.RemoteAddr)
-		r.answer(w, http.StatusForbidden, ref, false, resultUnsigned)
+		unsigned(http.StatusForbidden)
 		return
 	case err != nil:
 		r.Log.Debug("Cannot tell who signed a webhook of NetBox", "error", err)
