@@ -35,7 +35,7 @@ func testQuarantineOutlivesProvider(t *testing.T) {
 	t.Helper()
 	n := newNetBoxEnv(t)
 	n.healsProvider()
-	const release = "release: {policy: Quarantine, after: 15s}"
+	const release = "release: {policy: Quarantine, after: 40s}"
 	over, used := n.asks("over", release), n.asks("used", release)
 	ended, inUse := n.gets(over), n.gets(used)
 	n.must(errors.Join(n.Delete(t.Context(), over), n.Delete(t.Context(), used)))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -115,7 +116,7 @@ func TestShortPauseIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentInAPause: all who come meanwhile are held, for as long as the last answer asked for, and come at once when that's over.
+// TestNothingIsSentInAPause: all who come meanwhile are held, for as long as the last answer asked for, and go on at once when that's over.
 func TestNothingIsSentInAPause(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -130,45 +131,29 @@ func TestNothingIsSentInAPause(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var now atomic.Int64
-			var sent atomic.Int32
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				sent.Add(1)
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte(`{"netbox-version":"4.6.8"}`))
-			}))
-			defer srv.Close()
-			c, err := New(Config{URL: srv.URL, Token: "t", MarkerField: "f"}, WithClock(func() time.Time { return time.Unix(0, now.Load()) }))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.pause.note(http.StatusTooManyRequests, http.Header{})
-			done := make(chan error, inFlight)
-			for range inFlight {
-				go func() {
-					_, err := c.Status(t.Context())
-					done <- err
-				}()
-			}
-			time.Sleep(2 * holdLook)
-			now.Store(int64(shortPause / 2))
-			if tc.again != "" {
-				c.pause.note(http.StatusTooManyRequests, http.Header{"Retry-After": {tc.again}})
-			}
-			now.Store(int64(shortPause) - 1)
-			time.Sleep(2 * holdLook)
-			if n := sent.Load(); n != 0 {
-				t.Fatalf("%s: %d requests were sent in the pause", tc.reason, n)
-			}
-			now.Store(int64(shortPause))
-			for range inFlight {
-				if err := <-done; (err != nil) != tc.fails || err != nil && !IsUnreachable(err) {
-					t.Errorf("%s: %v", tc.reason, err)
+			synctest.Test(t, func(t *testing.T) {
+				p := &pause{now: time.Now}
+				p.note(http.StatusTooManyRequests, http.Header{})
+				done := make(chan error, inFlight)
+				for range inFlight {
+					go func() { done <- p.hold(t.Context(), statusCall()) }()
 				}
-			}
-			if n := sent.Load(); tc.fails != (n == 0) {
-				t.Errorf("%s: %d requests were sent", tc.reason, n)
-			}
+				synctest.Wait()
+				time.Sleep(shortPause / 2)
+				if tc.again != "" {
+					p.note(http.StatusTooManyRequests, http.Header{"Retry-After": {tc.again}})
+				}
+				time.Sleep(shortPause/2 - 1)
+				if n := len(done); !tc.fails && n != 0 {
+					t.Fatalf("%s: %d requests were sent in the pause", tc.reason, n)
+				}
+				time.Sleep(1 + holdLook)
+				for range inFlight {
+					if err := <-done; (err != nil) != tc.fails || err != nil && !IsUnreachable(err) {
+						t.Errorf("%s: %v", tc.reason, err)
+					}
+				}
+			})
 		})
 	}
 }
