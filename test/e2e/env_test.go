@@ -106,8 +106,8 @@ func (e *env) leave(failed bool) {
 		return
 	}
 	// The namespace itself goes some seconds after what is in it, and nobody needs to wait for that. An address that was asked for by
-	// a provider that died then is looked for a minute longer.
-	if err := e.Until(ctx, "the tenant's claims to be gone", 2*soon, e.emptied); err != nil && !failed {
+	// a provider that died then is looked for two minutes longer.
+	if err := e.Until(ctx, "the tenant's claims to be gone", 3*soon, e.emptied); err != nil && !failed {
 		e.t.Errorf("the case leaves something behind: %v", err)
 	}
 	for _, h := range e.hosts {

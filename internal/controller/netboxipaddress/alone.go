@@ -98,6 +98,9 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 		return false, e.placed(ctx, p)
 	}
 	err = e.alone(ctx, mg, *e.record)
+	if p.Adopt == v1alpha1.AdoptIfUnowned {
+		return false, err // It may be a person's, that we had marked.
+	}
 	if t := (takenError{}); errors.As(err, &t) && !e.unasked && creates(mg) {
 		e.back = &t
 		return true, nil

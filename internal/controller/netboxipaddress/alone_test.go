@@ -138,6 +138,18 @@ func TestKilledAtOnce(t *testing.T) {
 	}
 }
 
+// TestAdoptedAtOnce: what may have been a person's before it was marked isn't deleted, whoever else has its address by now.
+func TestAdoptedAtOnce(t *testing.T) {
+	f := newFake()
+	f.loose = true
+	f.records = []netbox.IPAddress{record(5, "10.77.0.40/24", ours), record(500, "10.77.0.40/24", "")}
+	h, mg := newHarness(f), newAddress(aFixed, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Adopt = v1alpha1.AdoptIfUnowned }))
+	meta.SetExternalCreatePending(mg, h.now)
+	if err := h.reconcile(t, mg); reasonOf(err) != v1alpha1.ReasonConflict || len(f.records) != 2 {
+		t.Errorf("got %v, records %+v", err, f.records)
+	}
+}
+
 // TestRestoredAtOnce: an address that is made again isn't doubled either.
 func TestRestoredAtOnce(t *testing.T) {
 	f := newFake()

@@ -114,8 +114,9 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Outstanding is how long a POST without an answer may still be carried out; 0 is 1 min.
-	Outstanding time.Duration
+	// Outstanding is how long after it was given up a POST may still be carried out, and Asking how long after it began a Create has given it
+	// up; 0 is 1 min.
+	Outstanding, Asking time.Duration
 }
 
 // A Connector makes the external client of an address.
@@ -131,8 +132,11 @@ type Connector struct {
 	stocks *stocks
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
-	// unanswered is when the latest POST of a resource that got no answer was given up.
+	// unanswered is when the latest POST of a resource that got no answer was given up, and came what was asked for last by those whose record
+	// was found. ahead is when a time was first seen that has yet to come.
 	unanswered *notes[time.Time]
+	came       *notes[string]
+	ahead      *notes[time.Time]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
@@ -167,6 +171,9 @@ func NewConnector(o Options) *Connector {
 	if o.Outstanding == 0 {
 		o.Outstanding = outstandingFor
 	}
+	if o.Asking == 0 {
+		o.Asking = askingFor
+	}
 	if o.Due == nil {
 		o.Due = func(time.Time) {}
 	}
@@ -182,7 +189,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[time.Time](),
 	}
 }
 
@@ -197,6 +204,8 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.held.forget(mg.GetUID())
 	c.made.forget(mg.GetUID())
 	c.unanswered.forget(mg.GetUID())
+	c.came.forget(mg.GetUID())
+	c.ahead.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }
 

@@ -46,6 +46,8 @@ type external struct {
 	// held is what the resource was given, and stays what is said of a moved record that isn't put back.
 	held  holding
 	stays *movedError
+	// lost says that the POST of this Create had no answer.
+	lost bool
 	// back is why a record that was just made is to be taken back.
 	back *takenError
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
@@ -86,6 +88,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return e.shown(ctx, mg)
 	}
 	if e.record != nil {
+		e.connector.appears(mg)
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {

@@ -93,7 +93,7 @@ func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
 // obtain carries the plan out. A record of a given address is proven to be the only one: what fails there is none of the POST's.
 func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
 	ip, err := e.ask(ctx, mg)
-	e.connector.answers(mg, err)
+	e.connector.answers(mg, err, e.lost)
 	if err != nil || e.plan.adopt != nil || !e.plan.address.IsValid() {
 		return ip, err
 	}
@@ -113,6 +113,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 		}
 	}
 	ip, err := e.post(ctx, mg)
+	e.lost = netbox.IsUnknownOutcome(err)
 	if err == nil || !mustLook(err) {
 		return ip, err
 	}
@@ -133,7 +134,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 		return netbox.IPAddress{}, l
 	case taken(err) && e.plan.address.IsValid():
 		return netbox.IPAddress{}, e.takenBy(ctx, err)
-	case e.plan.adopt == nil && e.place != nil && edgeOf(e.plan.address) != "":
+	case !e.lost && e.plan.adopt == nil && e.place != nil && edgeOf(e.plan.address) != "":
 		return netbox.IPAddress{}, edgeError{address: e.plan.address}
 	}
 	return netbox.IPAddress{}, err

@@ -14,9 +14,14 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// outstandingFor is how long after it was asked for a record may still be made, though its answer was given up or its asker killed:
-// NetBox carries a POST out when its lock is free.
-const outstandingFor = time.Minute
+const (
+	// outstandingFor is how long after it was given up a record may still be made: NetBox carries a POST out when its lock is free.
+	outstandingFor = time.Minute
+	// askingFor is how long a Create may take. What was asked for by one that was killed was given up that long after it began, at the latest.
+	askingFor = time.Minute
+	// skew is by how much clocks may differ. A time that is later is no time.
+	skew = 10 * time.Second
+)
 
 // An outstandingError keeps a resource that is being deleted until no record of it can come any more.
 type outstandingError struct{ until time.Time }
@@ -38,40 +43,84 @@ func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	return nil
 }
 
-// unansweredSince returns when NetBox was last asked for a record of a resource and gave no answer that is written down, whoever asked;
-// the zero time: never. That a later one was answered says nothing of an earlier one, which may be carried out when the record of the
-// later one is deleted. Times are of the clock that annotations are written by.
+// unansweredSince returns until when, at the latest, NetBox was asked for a record of a resource and gave no answer that is written down,
+// whoever asked; the zero time: never. That a later one was answered says nothing of an earlier one, which may be carried out when the
+// record of the later one is deleted. Times are of the clock that annotations are written by.
 func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	last, _ := c.unanswered.get(mg.GetUID())
-	a := mg.GetAnnotations()
-	if t, err := time.Parse(time.RFC3339, a[v1alpha1.AnnotationUnanswered]); err == nil && t.After(last) {
+	if t := c.past(mg, unansweredNote(mg)); t.After(last) {
 		last = t
 	}
-	if t := meta.GetExternalCreatePending(mg); a[v1alpha1.AnnotationAsked] != a[v1alpha1.AnnotationAnswered] && t.After(last) {
-		last = t
+	a := mg.GetAnnotations()
+	came, _ := c.came.get(mg.GetUID())
+	if asked := a[v1alpha1.AnnotationAsked]; asked == a[v1alpha1.AnnotationAnswered] || asked == came {
+		return last
+	}
+	if t := c.past(mg, meta.GetExternalCreatePending(mg)); !t.IsZero() && t.Add(c.Asking).After(last) {
+		last = t.Add(c.Asking)
 	}
 	return last
+}
+
+// unansweredNote is when something was given up that had been asked for, as is written down.
+func unansweredNote(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	t, err := time.Parse(time.RFC3339, mg.GetAnnotations()[v1alpha1.AnnotationUnanswered])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// past returns a time that is written down. One that has yet to come, by another clock or somebody's hand, would keep a resource for as
+// long: it's when we saw it first.
+func (c *Connector) past(mg *v1alpha1.NetBoxIPAddress, t time.Time) time.Time {
+	now := time.Now()
+	if !t.After(now.Add(c.Asking + skew)) {
+		return t
+	}
+	if seen, ok := c.ahead.get(mg.GetUID()); ok {
+		return seen
+	}
+	c.ahead.put(mg.GetUID(), now)
+	return now
 }
 
 // asks notes on a resource that NetBox is about to be asked for its record, and what was asked for before without an answer. It's written
 // with what the managed reconciler writes before a Create, so whoever comes next knows.
 func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
-	notes := map[string]string{v1alpha1.AnnotationAsked: rand.Text()}
-	if last := c.unansweredSince(mg); !last.IsZero() {
-		notes[v1alpha1.AnnotationUnanswered] = last.UTC().Format(time.RFC3339)
+	last := c.unansweredSince(mg)
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: rand.Text()})
+	if !time.Now().Before(last.Add(c.Outstanding)) {
+		meta.RemoveAnnotations(mg, v1alpha1.AnnotationUnanswered)
+		return
 	}
-	meta.AddAnnotations(mg, notes)
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: last.UTC().Format(time.RFC3339)})
 }
 
-// answers notes whether NetBox said what became of a Create, and whether that failed: that a source was full isn't a failure. An answer is
-// written with what the managed reconciler writes after a Create.
-func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error) {
+// appears notes that the record of a resource was found. Where just one may have been asked for without an answer, it's that one's.
+func (c *Connector) appears(mg *v1alpha1.NetBoxIPAddress) {
+	a := mg.GetAnnotations()
+	asked := a[v1alpha1.AnnotationAsked]
+	if asked == a[v1alpha1.AnnotationAnswered] {
+		return
+	}
+	if _, lost := c.unanswered.get(mg.GetUID()); !lost && unansweredNote(mg).IsZero() {
+		c.came.put(mg.GetUID(), asked)
+	}
+}
+
+// answers notes what became of a Create, and whether that failed: that a source was full isn't a failure. lost says that its POST had no
+// answer: then a record that was found is of that one, or of an earlier one that had none, either. What is noted on the resource is written
+// with what the managed reconciler writes after a Create.
+func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) {
 	if full := (fullError{}); err != nil && !errors.As(err, &full) {
 		c.tried.put(mg.GetUID(), true)
 	}
-	if netbox.IsUnknownOutcome(err) {
-		c.unanswered.put(mg.GetUID(), time.Now())
-		return
+	_, earlier := c.unanswered.get(mg.GetUID())
+	if netbox.IsUnknownOutcome(err) || lost && (err != nil || earlier || !unansweredNote(mg).IsZero()) {
+		now := time.Now()
+		c.unanswered.put(mg.GetUID(), now)
+		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: now.UTC().Format(time.RFC3339)})
 	}
 	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {
 		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAnswered: asked})

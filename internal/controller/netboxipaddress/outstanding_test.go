@@ -23,9 +23,11 @@ func TestOutstanding(t *testing.T) {
 		}
 	}
 	answers := func(err error) step {
-		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err) }
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err, netbox.IsUnknownOutcome(err)) }
 	}
 	dies := func(c *Connector, _ *v1alpha1.NetBoxIPAddress) { *c = *NewConnector(c.Options) }
+	appears := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.appears(mg) }
+	finds := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, nil, true) }
 	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
 	cases := map[string]struct {
 		reason string
@@ -34,10 +36,26 @@ func TestOutstanding(t *testing.T) {
 	}{
 		"Never":    {reason: "Nothing was asked for."},
 		"Killed":   {reason: "Nobody knows what became of it.", before: []step{asks(time.Second), dies}, want: true},
-		"Long":     {reason: "It would have come by now.", before: []step{asks(2 * time.Minute), dies}},
+		"Queued":   {reason: "It may have been sent long after it was begun.", before: []step{asks(70 * time.Second), dies}, want: true},
+		"Long":     {reason: "It would have come by now.", before: []step{asks(3 * time.Minute), dies}},
 		"Lost":     {reason: "NetBox may carry it out yet.", before: []step{asks(time.Second), answers(lost)}, want: true},
 		"LostDead": {reason: "Nor does it matter who asked.", before: []step{asks(time.Second), answers(lost), dies}, want: true},
-		"LostLate": {reason: "The call itself took long.", before: []step{asks(2 * time.Minute), answers(lost)}, want: true},
+		"LostLate": {reason: "The call itself took long.", before: []step{asks(3 * time.Minute), answers(lost)}, want: true},
+		"LostLateDead": {
+			reason: "And whoever waited for it is dead.", before: []step{asks(3 * time.Minute), answers(lost), dies}, want: true,
+		},
+		"Came": {reason: "The one that may come was found.", before: []step{asks(time.Second), dies, appears}},
+		"CameOfTwo": {
+			reason: "One of two was.", before: []step{asks(time.Second), dies, asks(0), dies, appears}, want: true,
+		},
+		"CameWhileLost": {
+			reason: "What was found is of the first or of the second.", before: []step{asks(time.Second), dies, asks(0), finds}, want: true,
+		},
+		"CameOfItself": {reason: "It was asked for once, and found.", before: []step{asks(0), finds}},
+		"Ahead":        {reason: "A time that has yet to come holds nothing for long.", before: []step{asks(-24 * time.Hour), dies}, want: true},
+		"AheadNote": {reason: "Nor does one that somebody wrote.", want: true, before: []step{func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: "2999-01-01T00:00:00Z"})
+		}}},
 		"Refused":  {reason: "NetBox said no.", before: []step{asks(time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid})}},
 		"Made":     {reason: "It was asked for once, and recorded.", before: []step{asks(time.Second), answers(nil)}},
 		"MadeDead": {reason: "By one that is dead.", before: []step{asks(time.Second), answers(nil), dies}},
@@ -55,7 +73,7 @@ func TestOutstanding(t *testing.T) {
 		},
 		"KilledLongAgo": {
 			reason: "What was asked for first would have come by now.",
-			before: []step{asks(2 * time.Minute), dies, asks(time.Second), answers(nil), dies},
+			before: []step{asks(3 * time.Minute), dies, asks(time.Second), answers(nil), dies},
 		},
 		"AnotherAsks": {
 			reason: "Two run at once: what the other asked for isn't answered here.", want: true,
@@ -79,9 +97,36 @@ func TestOutstanding(t *testing.T) {
 			if tc.want && !strings.Contains(sentence(err, inputs{config: `ProviderConfig "n"`}).message, o.until.UTC().Format(time.RFC3339)) {
 				t.Errorf("it isn't said until when: %v", sentence(err, inputs{}))
 			}
+			if most := time.Now().Add(askingFor + outstandingFor + skew); o.until.After(most) {
+				t.Errorf("it's held until %s, for longer than anything may come", o.until)
+			}
 			if !again.Equal(o.until) {
 				t.Errorf("it's to be looked at when that is over, at %s, and is so at %s", o.until, again)
 			}
 		})
+	}
+}
+
+// TestFoundWhileLost holds that a POST without an answer stays one, though the record of an earlier one is found when it's looked for.
+func TestFoundWhileLost(t *testing.T) {
+	f := newFake()
+	h, mg := newHarness(f), newAddress()
+	h.asks(mg)
+	h.answers(mg, &netbox.Error{Kind: netbox.KindUnknownOutcome}, true)
+	first := time.Now().Add(-50 * time.Second)
+	h.unanswered.put(mg.GetUID(), first)
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: first.UTC().Format(time.RFC3339)})
+	e := h.connect(t, mg)
+	if _, err := e.Observe(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	f.fail["Allocate"] = &netbox.Error{Kind: netbox.KindUnknownOutcome}
+	f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} // The first one's.
+	began := time.Now().Add(-time.Second)
+	if _, err := e.Create(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	if since := h.unansweredSince(mg); since.Before(began) {
+		t.Errorf("the second may come until a minute after %s, which is when the first was given up", since)
 	}
 }

@@ -161,7 +161,7 @@ func (l *lab) restart() {
 				panic(crashed(name))
 			}
 		},
-		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, MaxAge: l.maxAge,
+		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, Asking: l.outstanding, MaxAge: l.maxAge,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)

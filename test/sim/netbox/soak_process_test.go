@@ -51,7 +51,7 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: soakOutstanding,
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: soakOutstanding, Asking: soakAsking,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
