@@ -136,6 +136,8 @@ type Connector struct {
 	// was found. ahead is when a time was first seen that has yet to come.
 	unanswered *notes[time.Time]
 	came       *notes[string]
+	// stays are records that were found to stay moved.
+	stays *notes[stay]
 	ahead      *notes[time.Time]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
@@ -189,7 +191,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[time.Time](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), ahead: newNotes[time.Time](),
 	}
 }
 
@@ -205,6 +207,7 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.made.forget(mg.GetUID())
 	c.unanswered.forget(mg.GetUID())
 	c.came.forget(mg.GetUID())
+	c.stays.forget(mg.GetUID())
 	c.ahead.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }

@@ -46,6 +46,8 @@ type external struct {
 	// held is what the resource was given, and stays what is said of a moved record that isn't put back.
 	held  holding
 	stays *movedError
+	// believed says that the record was found to stay so a moment ago.
+	believed bool
 	// lost says that the POST of this Create had no answer.
 	lost bool
 	// back is why a record that was just made is to be taken back.
@@ -83,6 +85,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	}
 	if err != nil {
 		return e.waiting(mg, err)
+	}
+	if e.believed {
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	if onlyObserved(mg) {
 		return e.shown(ctx, mg)

@@ -39,6 +39,10 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	if err != nil || !ok || ownerOf(ip.Marker(e.inputs.field), e.us) != ownerUs {
 		return false, err
 	}
+	if e.believed = e.stayed(mg, ip); e.believed {
+		e.record, e.age = &ip, e.connector.MaxAge
+		return true, nil
+	}
 	e.record = &ip
 	patch, wrong := e.diff(mg.Spec.ForProvider)
 	settled := wrong == nil && patch.Empty()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -137,6 +138,27 @@ type mover struct {
 	is, by string
 	// refused is when NetBox refused to have it put back.
 	refused failure
+}
+
+// A stay is a record that was found moved and that isn't put back, as it was then. It's believed for a while: one edit in NetBox may have
+// moved thousands, and to read each of them and who has its address now at each look would be what NetBox does from then on.
+type stay struct {
+	record      int64
+	lastUpdated string
+	at          time.Time
+	settings    string
+}
+
+// staysFor notes that the record stays moved.
+func (e *external) staysFor(mg *v1alpha1.NetBoxIPAddress) {
+	e.connector.stays.put(mg.GetUID(), stay{e.record.ID, e.record.LastUpdated, e.connector.Now(), e.settings})
+}
+
+// stayed says whether what was seen is a record that was found to stay moved a moment ago, and that nobody changed since.
+func (e *external) stayed(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) bool {
+	s, ok := e.connector.stays.get(mg.GetUID())
+	return ok && mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved && s.record == ip.ID && s.lastUpdated == ip.LastUpdated &&
+		s.settings == e.settings && e.connector.Now().Sub(s.at) < e.connector.MaxAge
 }
 
 // moved returns what is to be said of a record that somebody moved and that isn't put back: since spec wants it reported, since nobody

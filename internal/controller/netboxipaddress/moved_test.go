@@ -188,6 +188,58 @@ func TestMovedIsGlanced(t *testing.T) {
 	}
 }
 
+// TestStaysMoved: a record that isn't put back is read live once in a while, and at once where it was changed or the spec was.
+func TestStaysMoved(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*v1alpha1.NetBoxIPAddressParameters)
+		others []netbox.IPAddress
+	}{
+		"Report": {reason: "it's only reported", change: func(p *v1alpha1.NetBoxIPAddressParameters) { p.Drift = v1alpha1.DriftReport }},
+		"Holder": {reason: "another one has its address", others: []netbox.IPAddress{record(77, "10.77.0.1/24", theirs)}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress()
+			if tc.change != nil {
+				tc.change(&mg.Spec.ForProvider)
+			}
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			h.MaxAge = time.Minute
+			f.records[0].Address, f.records[0].LastUpdated = netip.MustParsePrefix("10.77.0.9/24"), "later"
+			f.records = append(f.records, tc.others...)
+			look := func() []string {
+				f.seen, f.calls = slices.Clone(f.records), nil
+				if err := h.reconcile(t, mg); err != nil {
+					t.Fatal(err)
+				}
+				if mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved {
+					t.Fatalf("%s: %+v", tc.reason, mg.GetCondition(xpv2.TypeReady))
+				}
+				return f.calls
+			}
+			look()
+			seen := []string{"Preflight", "Seen"}
+			for range 3 {
+				if d := cmp.Diff(seen, look()); d != "" {
+					t.Errorf("%s: each look asks for more: %s", tc.reason, d)
+				}
+			}
+			f.records[0].LastUpdated = "later still"
+			if len(look()) <= len(seen) {
+				t.Errorf("%s: a change isn't looked at", tc.reason)
+			}
+			h.now = h.now.Add(time.Minute)
+			if len(look()) <= len(seen) {
+				t.Errorf("%s: it's believed for ever", tc.reason)
+			}
+		})
+	}
+}
+
 // TestMovedAndObserved: with nothing to be written it's said all the same, of a record that carries our marker; of anybody else's, status follows.
 func TestMovedAndObserved(t *testing.T) {
 	for marker, want := range map[string]string{ours: "10.77.0.1/24", "c1/team-b/x/y": "10.77.0.9/24"} {

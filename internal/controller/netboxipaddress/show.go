@@ -25,6 +25,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = nil, nil
 	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
+		e.staysFor(mg)
 	} else {
 		mg.SetConditions(xpv2.Available())
 	}
@@ -84,6 +85,9 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	}
 	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
+	}
+	if e.stays != nil && e.todo.done() {
+		e.staysFor(mg)
 	}
 	// The annotation that was set above lives on only as part of a late initialisation.
 	return managed.ExternalObservation{
