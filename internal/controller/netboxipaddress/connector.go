@@ -138,7 +138,7 @@ type Connector struct {
 	came       *notes[string]
 	// stays are records that were found to stay moved.
 	stays *notes[stay]
-	ahead      *notes[time.Time]
+	ahead *notes[time.Time]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
