@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 		},
 		"Reboot": {
 			reason: "or start it again", script: "reboot",
-			want: func(s machine.Status) bool { return s.Boots == 3 },
+			want: func(s machine.Status) bool { return s.Boots >= 3 }, // It does so for as long as it's looked at.
 		},
 		"UEFIMenu": {
 			reason: "UEFI firmware takes an exit of 0 for success and shows its menu", uefi: true, script: "exit",
@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 		},
 		"UEFINext": {
 			reason: "an exit of 1 makes it go on; here there is nothing, so it starts again", uefi: true, script: "exit 1",
-			want: func(s machine.Status) bool { return s.Scripts["local"] == 2 && s.Boots == 1 },
+			want: func(s machine.Status) bool { return s.Scripts["local"] >= 2 && s.Boots == 1 },
 		},
 		"SanbootEmptyDisk": {
 			reason: "an empty disk doesn't boot, which a script can catch", script: "sanboot --no-describe --drive 0x80 || poweroff",
