@@ -111,10 +111,13 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	return ours, nil
 }
 
-// Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker, unassigned, unnamed.
-func (c *Client) Retired(ip IPAddress) bool {
-	return ip.Status == StatusDeprecated && ip.Unmarked(c.field) && ip.Assigned == nil && ip.DNSName == ""
+// Retired says whether a record is as Release has left it, and nobody's: deprecated, without a marker in that field, unassigned, unnamed.
+func (ip IPAddress) Retired(markerField string) bool {
+	return ip.Status == StatusDeprecated && ip.Unmarked(markerField) && ip.Assigned == nil && ip.DNSName == ""
 }
+
+// Retired says so of a record of this connection, whose marker's field is known.
+func (c *Client) Retired(ip IPAddress) bool { return ip.Retired(c.field) }
 
 // Expire deletes a record that was released with a note, unless it isn't retired any more or carries another note: KindConflict. It's
 // read just before. A record that is gone is fine.

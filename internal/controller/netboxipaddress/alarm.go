@@ -34,8 +34,13 @@ func (a *alarm) Start(ctx context.Context) error {
 func (a *alarm) set(name types.NamespacedName, at time.Time) {
 	time.AfterFunc(time.Until(at), func() {
 		select {
-		case a.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}}:
+		case a.wake <- wakeUp(name):
 		case <-a.ended:
 		}
 	})
+}
+
+// wakeUp is the event that has a resource looked at.
+func wakeUp(name types.NamespacedName) event.GenericEvent {
+	return event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}}
 }

@@ -131,21 +131,23 @@ func (e *external) planned(ip netbox.IPAddress) error {
 	if len(e.plan.candidates) == 0 {
 		return nil
 	}
+	return misplaced(ip)
+}
+
+func misplaced(ip netbox.IPAddress) misplacedError {
 	return misplacedError{ip.ID, fmt.Sprintf("%s of %s", ip.Address, tableName(ip.VRF))}
 }
 
 // placed says whether the record is of one of the sources. What can't be read says nothing.
 func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) error {
-	known := false
 	for _, f := range p.From {
 		found, err := e.resolve(ctx, f, deref(p.DNSName))
 		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }); fits {
 			return nil
 		}
-		known = true
 	}
-	if !known {
+	if len(p.From) == 0 {
 		return nil
 	}
-	return misplacedError{e.record.ID, fmt.Sprintf("%s of %s", e.record.Address, tableName(e.record.VRF))}
+	return misplaced(*e.record)
 }

@@ -102,16 +102,19 @@ func unnamed(mg *v1alpha1.NetBoxIPAddress) bool {
 	return meta.GetExternalName(mg) == "" && recordOf(mg) == 0
 }
 
-// creates says whether a record may be made, or taken over, for a resource. Without policies there are none that forbid it.
-func creates(mg *v1alpha1.NetBoxIPAddress) bool {
-	p := mg.GetManagementPolicies()
-	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionCreate)
-}
+// creates says whether a record may be made, or taken over, for a resource.
+func creates(mg *v1alpha1.NetBoxIPAddress) bool { return may(mg, xpv2.ManagementActionCreate) }
+
+// updates says whether a record may be written to for a resource.
+func updates(mg *v1alpha1.NetBoxIPAddress) bool { return may(mg, xpv2.ManagementActionUpdate) }
 
 // deletes says whether the record may be let go with its resource.
-func deletes(mg *v1alpha1.NetBoxIPAddress) bool {
+func deletes(mg *v1alpha1.NetBoxIPAddress) bool { return may(mg, xpv2.ManagementActionDelete) }
+
+// may says what management policies permit. Without any, nothing is forbidden.
+func may(mg *v1alpha1.NetBoxIPAddress, a xpv2.ManagementAction) bool {
 	p := mg.GetManagementPolicies()
-	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionDelete)
+	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, a)
 }
 
 func (e *external) findByMarker(ctx context.Context) error {

@@ -10,7 +10,6 @@ import (
 	xpevent "github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,7 +86,7 @@ func (k *keeper) look(ctx context.Context, s stock) {
 
 func (k *keeper) tell(ctx context.Context, name types.NamespacedName) {
 	select {
-	case k.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}}:
+	case k.wake <- wakeUp(name):
 	case <-ctx.Done():
 	}
 }

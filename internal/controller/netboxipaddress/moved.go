@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -258,11 +257,3 @@ func (e *external) sayMoved(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
 
 // isMove says that a field is one of those that a resource was given.
 func isMove(d v1alpha1.FieldDrift) bool { return d.Field == fieldAddress || d.Field == fieldVRF }
-
-// updates says whether a record may be written to for a resource. Without policies there are none that forbid it.
-func updates(mg *v1alpha1.NetBoxIPAddress) bool { return may(mg, xpv2.ManagementActionUpdate) }
-
-func may(mg *v1alpha1.NetBoxIPAddress, a xpv2.ManagementAction) bool {
-	p := mg.GetManagementPolicies()
-	return len(p) == 0 || slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, a)
-}

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
@@ -87,7 +86,7 @@ func (r *refresher) tell(ctx context.Context, marker string) {
 		return
 	}
 	select {
-	case r.wake <- event.GenericEvent{Object: &v1alpha1.NetBoxIPAddress{ObjectMeta: metav1.ObjectMeta{Namespace: of.namespace, Name: of.name}}}:
+	case r.wake <- wakeUp(types.NamespacedName{Namespace: of.namespace, Name: of.name}):
 	case <-ctx.Done():
 	}
 }

@@ -70,7 +70,7 @@ func (e *external) whose(ip netbox.IPAddress) owner {
 // retired says that a record is in quarantine: as we left it, and nobody's yet.
 func (e *external) retired(ip netbox.IPAddress) bool {
 	n, ok := parseNote(ip.Marker(e.inputs.note))
-	return ok && !n.until.IsZero() && ip.Unmarked(e.inputs.field) && ip.Status == netbox.StatusDeprecated && ip.Assigned == nil && ip.DNSName == ""
+	return ok && !n.until.IsZero() && ip.Retired(e.inputs.field)
 }
 
 func releaseOf(p v1alpha1.NetBoxIPAddressParameters) (policy string, after time.Duration) {

@@ -40,9 +40,7 @@ func (w *ward) Released(context.Context) ([]netbox.IPAddress, error) {
 	return w.records, w.err
 }
 
-func (w *ward) Retired(ip netbox.IPAddress) bool {
-	return ip.Status == netbox.StatusDeprecated && ip.Unmarked(testField) && ip.Assigned == nil && ip.DNSName == ""
-}
+func (w *ward) Retired(ip netbox.IPAddress) bool { return ip.Retired(testField) }
 
 func (w *ward) Expire(_ context.Context, number int64, _ string) error {
 	w.mu.Lock()
