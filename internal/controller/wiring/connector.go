@@ -53,6 +53,7 @@ func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObserv
 // Create the external thing.
 func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreation, error) {
 	e.pace.expect(mg.GetUID(), writeNone) // It was written that this call is about to be made.
+	e.pace.begin(mg)
 	e.fail(e.name + ".create.before")
 	c, err := e.TypedExternalClient.Create(ctx, mg)
 	if err == nil {

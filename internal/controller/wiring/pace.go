@@ -60,12 +60,14 @@ type pace struct {
 	was map[types.UID]client.Object
 	// versions are those of resources that were written from here.
 	versions map[types.UID]string
+	// before are the annotations of resources whose Create is under way, as they were when it began.
+	before map[types.UID]map[string]string
 }
 
 func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
 	return &pace{
 		retries: retries, observed: func(string, string) {}, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
-		was: map[types.UID]client.Object{}, versions: map[types.UID]string{},
+		was: map[types.UID]client.Object{}, versions: map[types.UID]string{}, before: map[types.UID]map[string]string{},
 	}
 }
 
@@ -115,6 +117,7 @@ func (p *pace) forget(uid types.UID) {
 	delete(p.looks, uid)
 	delete(p.writes, uid)
 	delete(p.was, uid)
+	delete(p.before, uid)
 }
 
 // gone forgets the deletion of a resource whose external thing is gone.

@@ -65,6 +65,9 @@ type Kind[T resource.ModernManaged] struct {
 	// Made puts on a resource, whose Create has just returned, what it made and how that is; false where it isn't known, or not yet as it
 	// should be: then the look that follows says so. May be nil.
 	Made func(mg T) bool
+	// Merge says what of the annotations that a Create set, noted, is still true where somebody else has written the resource since, with
+	// these annotations: it may change noted, or take some out. Nil: all is.
+	Merge func(noted, theirs map[string]string)
 	// Flow names what a resource waits in line with: flows take turns, so that a thousand of one delay one of another by no more than
 	// what is under way. Nil: all wait in one line.
 	Flow func(mg T) string
@@ -141,7 +144,9 @@ func newReconciler[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind
 		mg, ok := o.(T)
 		return ok && k.Made != nil && k.Made(mg)
 	}
-	return managed.NewReconciler(thriftyManager{mgr, p, made}, resource.ManagedKind(k.GVK), reconcilerOptions(mgr, o, k, p)...)
+	thrifty := thriftyManager{mgr, p, made}
+	opts := append(reconcilerOptions(mgr, o, k, p), managed.WithCriticalAnnotationUpdater(&annotator{client: thrifty.GetClient(), pace: p, merge: k.Merge}))
+	return managed.NewReconciler(thrifty, resource.ManagedKind(k.GVK), opts...)
 }
 
 // objects returns an empty resource of a kind, and what makes empty lists of it.
