@@ -35,8 +35,9 @@ type external struct {
 	plan   plan
 	// unasked says that the marker wasn't looked for.
 	unasked bool
-	// recordless says that it waits for space and was found to have no record, so that none is looked for.
-	recordless bool
+	// recordless says that it waits for space and was found to have no record, so that none is looked for. awaited says that one may come
+	// yet of what was asked for before.
+	recordless, awaited bool
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
@@ -78,9 +79,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, nil
 	}
 	settled, err := e.glance(ctx, mg)
-	// What is being deleted is looked for, whatever is known: NetBox may have carried a POST out after its answer was given up.
-	e.recordless = !meta.WasDeleted(mg) && e.connector.stocks.recordless(mg.GetUID(), e.settings)
-	if err == nil && !settled && !e.recordless {
+	if e.recordless = e.hasNone(mg); err == nil && !settled && !e.recordless {
 		err = e.find(ctx, mg)
 	}
 	if err != nil {
@@ -157,7 +156,7 @@ func (e *external) waiting(mg *v1alpha1.NetBoxIPAddress, err error) (managed.Ext
 		return managed.ExternalObservation{}, t
 	}
 	if !e.recordless {
-		e.connector.stocks.foundNone(mg.GetUID())
+		e.connector.stocks.foundNone(mg.GetUID(), !e.awaited)
 	}
 	// Saying that it exists keeps Create from being called. An error would, too, but each one makes the next look later, and
 	// keeps it late after the cause has gone.
@@ -240,11 +239,12 @@ func (e *external) Delete(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 }
 
 // justDeleted says, once, that NetBox has just said that the record is deleted. No other one can carry the marker, as long as that is
-// unique: to look for one would be half of what a release costs. Unless a POST went without an answer, as far as is known: it may be carried out yet.
+// unique: to look for one would be half of what a release costs. Unless a POST that went without an answer may be carried out yet.
 func (e *external) justDeleted(mg *v1alpha1.NetBoxIPAddress) bool {
 	deleted, _ := e.connector.deleted.get(mg.GetUID())
 	e.connector.deleted.forget(mg.GetUID())
-	return deleted && e.connector.unansweredSince(mg).IsZero() && meta.WasDeleted(mg) && e.field == netbox.FieldReady && meta.GetExternalCreateFailed(mg).IsZero()
+	_, may := e.connector.mayCome(mg)
+	return deleted && !may && meta.WasDeleted(mg) && e.field == netbox.FieldReady
 }
 
 // Disconnect does nothing: the connection is shared.

@@ -33,14 +33,20 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
-// outstanding returns until when a record may come of what was asked for and never answered.
+// outstanding keeps a resource that is being deleted as long as a record may come of what was asked for and never answered.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
-	last := e.connector.unansweredSince(mg)
-	if until := last.Add(e.connector.Outstanding); time.Now().Before(until) {
-		e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
-		return outstandingError{until}
+	until, may := e.connector.mayCome(mg)
+	if !may {
+		return nil
 	}
-	return nil
+	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
+	return outstandingError{until}
+}
+
+// mayCome says until when a record may come of what was asked for and never answered, and whether that is yet to be.
+func (c *Connector) mayCome(mg *v1alpha1.NetBoxIPAddress) (until time.Time, may bool) {
+	until = c.unansweredSince(mg).Add(c.Outstanding)
+	return until, time.Now().Before(until)
 }
 
 // unansweredSince returns until when, at the latest, NetBox was asked for a record of a resource and gave no answer that is written down,
@@ -48,7 +54,7 @@ func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 // record of the later one is deleted. Times are of the clock that annotations are written by.
 func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	last, _ := c.unanswered.get(mg.GetUID())
-	if t := c.past(mg, unansweredNote(mg)); t.After(last) {
+	if t := c.past(mg, givenUp(mg.GetAnnotations())); t.After(last) {
 		last = t
 	}
 	a := mg.GetAnnotations()
@@ -62,9 +68,9 @@ func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	return last
 }
 
-// unansweredNote is when something was given up that had been asked for, as is written down.
-func unansweredNote(mg *v1alpha1.NetBoxIPAddress) time.Time {
-	t, err := time.Parse(time.RFC3339, mg.GetAnnotations()[v1alpha1.AnnotationUnanswered])
+// givenUp is when something was given up that had been asked for, as annotations say.
+func givenUp(annotations map[string]string) time.Time {
+	t, err := time.Parse(time.RFC3339, annotations[v1alpha1.AnnotationUnanswered])
 	if err != nil {
 		return time.Time{}
 	}
@@ -86,12 +92,14 @@ func (c *Connector) past(mg *v1alpha1.NetBoxIPAddress, t time.Time) time.Time {
 }
 
 // asks notes on a resource that NetBox is about to be asked for its record, and what was asked for before without an answer. It's written
-// with what the managed reconciler writes before a Create, so whoever comes next knows.
+// with what the managed reconciler writes before a Create, so whoever comes next knows. What would have come before the look that this
+// Create follows is forgotten.
 func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
 	last := c.unansweredSince(mg)
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: rand.Text()})
-	if !time.Now().Before(last.Add(c.Outstanding)) {
+	if !time.Now().Before(last.Add(c.Outstanding + c.Asking)) {
 		meta.RemoveAnnotations(mg, v1alpha1.AnnotationUnanswered)
+		c.unanswered.forget(mg.GetUID())
 		return
 	}
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: last.UTC().Format(time.RFC3339)})
@@ -104,7 +112,7 @@ func (c *Connector) appears(mg *v1alpha1.NetBoxIPAddress) {
 	if asked == a[v1alpha1.AnnotationAnswered] {
 		return
 	}
-	if _, lost := c.unanswered.get(mg.GetUID()); !lost && unansweredNote(mg).IsZero() {
+	if _, lost := c.unanswered.get(mg.GetUID()); !lost && givenUp(mg.GetAnnotations()).IsZero() {
 		c.came.put(mg.GetUID(), asked)
 	}
 }
@@ -117,12 +125,23 @@ func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) 
 		c.tried.put(mg.GetUID(), true)
 	}
 	_, earlier := c.unanswered.get(mg.GetUID())
-	if netbox.IsUnknownOutcome(err) || lost && (err != nil || earlier || !unansweredNote(mg).IsZero()) {
+	if netbox.IsUnknownOutcome(err) || lost && (err != nil || earlier || !givenUp(mg.GetAnnotations()).IsZero()) {
 		now := time.Now()
 		c.unanswered.put(mg.GetUID(), now)
 		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: now.UTC().Format(time.RFC3339)})
 	}
 	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {
 		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAnswered: asked})
+	}
+}
+
+// StillTrue says what of noted, which are the annotations that a Create set, is true where somebody else has written its resource since, with
+// these annotations: an asking of his isn't answered by what this one was, and what he gave up later may come later.
+func StillTrue(noted, theirs map[string]string) {
+	if noted[v1alpha1.AnnotationAnswered] != theirs[v1alpha1.AnnotationAsked] {
+		delete(noted, v1alpha1.AnnotationAnswered)
+	}
+	if givenUp(theirs).After(givenUp(noted)) {
+		delete(noted, v1alpha1.AnnotationUnanswered)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -128,5 +129,52 @@ func TestFoundWhileLost(t *testing.T) {
 	}
 	if since := h.unansweredSince(mg); since.Before(began) {
 		t.Errorf("the second may come until a minute after %s, which is when the first was given up", since)
+	}
+}
+
+// TestForgotten: a POST without an answer is forgotten once it can't be carried out any more. Nothing is looked for on its account then.
+func TestForgotten(t *testing.T) {
+	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
+	at := func(h *harness, mg *v1alpha1.NetBoxIPAddress, when time.Time) {
+		h.unanswered.put(mg.GetUID(), when)
+		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: when.UTC().Format(time.RFC3339)})
+	}
+	cases := map[string]struct {
+		reason string
+		ago    time.Duration
+		calls  []string
+	}{
+		"Now":  {"It may come yet.", time.Second, []string{"Preflight", "Get", "Delete", "Preflight", "Get", "FindByMarker"}},
+		"Long": {"It can't.", 2 * time.Minute, []string{"Preflight", "Get", "Delete", "Preflight"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress()
+			h.asks(mg)
+			h.answers(mg, lost, true)
+			meta.SetExternalCreateFailed(mg, time.Now())
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			at(h, mg, time.Now().Add(-tc.ago))
+			deleted(mg)
+			f.calls = nil
+			for range 2 {
+				_, _ = h.deleteOnce(t, mg)
+			}
+			if diff := cmp.Diff(tc.calls, f.calls); diff != "" {
+				t.Errorf("%s calls (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+	h, mg := newHarness(newFake()), newAddress()
+	for ago, want := range map[time.Duration]bool{time.Second: true, 3 * time.Minute: false} {
+		at(h, mg, time.Now().Add(-ago))
+		h.asks(mg)
+		_, noted := mg.GetAnnotations()[v1alpha1.AnnotationUnanswered]
+		if _, known := h.unanswered.get(mg.GetUID()); noted != want || known != want {
+			t.Errorf("the next asking, %s later: noted %v, known %v, want %v", ago, noted, known, want)
+		}
 	}
 }

@@ -66,6 +66,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Wake:                      wake,
 		Connector:                 c,
 		Made:                      c.Made,
+		Merge:                     StillTrue,
 		Flow:                      flow,
 		AtOnce:                    atOnce,
 		UsesProviderConfig:        true,

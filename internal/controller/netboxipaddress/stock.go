@@ -105,7 +105,7 @@ type waiter struct {
 	name     types.NamespacedName
 	settings string
 	keys     []stockKey
-	// looked is when NetBox was last asked for a record with its marker.
+	// looked is when NetBox was last asked for a record with its marker, and none could come any more; zero: never.
 	looked time.Time
 	// seen is when it last said that it waits: one that is gone says nothing.
 	seen time.Time

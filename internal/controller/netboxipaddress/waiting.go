@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -82,6 +83,18 @@ func (s *stocks) drop(uid types.UID, key stockKey) {
 	}
 }
 
+// asker is who waits: a resource with its settings, since it last asked for a record, whichever process did so.
+func (e *external) asker(mg *v1alpha1.NetBoxIPAddress) string {
+	return e.settings + "/" + mg.GetAnnotations()[v1alpha1.AnnotationAsked]
+}
+
+// hasNone says whether a resource is known to have no record, so that none is looked for. What is being deleted is looked for, whatever is
+// known, and what may come yet: NetBox may have carried a POST out after its answer was given up. So is what somebody names.
+func (e *external) hasNone(mg *v1alpha1.NetBoxIPAddress) bool {
+	_, e.awaited = e.connector.mayCome(mg)
+	return !meta.WasDeleted(mg) && !e.awaited && meta.GetExternalName(mg) == "" && e.connector.stocks.recordless(mg.GetUID(), e.asker(mg))
+}
+
 // recordless says whether a resource waits, with these settings, and was found to have no record a while ago: nothing was asked for
 // since, so there's none to look for.
 func (s *stocks) recordless(uid types.UID, settings string) bool {
@@ -91,14 +104,20 @@ func (s *stocks) recordless(uid types.UID, settings string) bool {
 	return ok && w.settings == settings && s.now().Sub(w.looked) < lookAnyway
 }
 
-// foundNone notes that NetBox was just asked for a record of a resource, and has none.
-func (s *stocks) foundNone(uid types.UID) {
+// foundNone notes that NetBox was just asked for a record of a resource, and has none; and whether that is for good, as none can come of
+// what was asked for before.
+func (s *stocks) foundNone(uid types.UID, forGood bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w, ok := s.waiters[uid]; ok {
-		w.looked = s.now()
-		s.waiters[uid] = w
+	w, ok := s.waiters[uid]
+	if !ok {
+		return
 	}
+	w.looked = time.Time{}
+	if forGood {
+		w.looked = s.now()
+	}
+	s.waiters[uid] = w
 }
 
 // stocked takes out of the plan what is known to be full. Where nothing is left the resource waits, and NetBox isn't asked to write:
@@ -142,7 +161,7 @@ func (e *external) lookAtFull(ctx context.Context, p netbox.Parent) error {
 // exhausted says which sources are full, with their numbers, and has the resource wait for them.
 func (e *external) exhausted(mg *v1alpha1.NetBoxIPAddress) error {
 	out := fullError{}
-	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, settings: e.settings}
+	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, settings: e.asker(mg)}
 	for _, c := range e.plan.candidates {
 		full, ok := c.err.(fullError) //nolint:errorlint // As it was put there.
 		if !ok {

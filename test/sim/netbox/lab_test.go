@@ -166,7 +166,7 @@ func (l *lab) restart() {
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
 	l.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
-		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
+		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
 }
 
