@@ -209,20 +209,6 @@ func TestUpdateAndDelete(t *testing.T) {
 	}
 }
 
-// TestDeleteRestored: a resource that is deleted before it could mark its record anew still frees it.
-func TestDeleteRestored(t *testing.T) {
-	f := newFake()
-	f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c1/team-a/web-1/old")}
-	h, mg := newHarness(f), newAddress(named("5"), deleted)
-	e := h.connect(t, mg)
-	if got, err := e.Observe(t.Context(), mg); err != nil || !got.ResourceExists {
-		t.Fatalf("observe: %v, %v", got, err)
-	}
-	if _, err := e.Delete(t.Context(), mg); err != nil || len(f.records) != 0 {
-		t.Errorf("delete: %v, %v", err, f.records)
-	}
-}
-
 // TestNotKept: an update that NetBox accepts and drops isn't written again at every look, is told, and heals.
 func TestNotKept(t *testing.T) {
 	f := newFake()

@@ -151,6 +151,8 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	switch {
 	case o == ownerTwin:
 		return e.notOurs(mg, id, o)
+	case o == ownerRestored && meta.WasDeleted(mg) && !onlyObserved(mg):
+		return e.unproven(mg, id, o)
 	case o == ownerUs, o == ownerRestored, onlyObserved(mg):
 		e.record = &ip
 		return nil
@@ -176,6 +178,15 @@ func (e *external) whoseNow(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) o
 		return ownerTwin
 	}
 	return o
+}
+
+// unproven keeps a resource that is being deleted, and that never marked its record, from releasing it: that is of before a restore, or of
+// a living original of this one in another cluster of the same id, and nobody here can tell. One that releases nothing goes without it.
+func (e *external) unproven(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) error {
+	if policy, _ := releaseOf(mg.Spec.ForProvider); !deletes(mg) || policy == v1alpha1.ReleaseKeep {
+		return nil
+	}
+	return e.notOurs(mg, id, o)
 }
 
 // notOurs says that a record isn't ours, or not any more.

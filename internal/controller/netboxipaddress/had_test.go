@@ -101,6 +101,52 @@ func TestWithoutLateInitialize(t *testing.T) {
 	}
 }
 
+// TestTwinDeleted: a clone of a resource in another cluster of the same id, or one of before a restore, that's deleted before it ever marked
+// its record. Nobody can tell them apart, so the record stays: a living original uses it.
+func TestTwinDeleted(t *testing.T) {
+	release := func(policy string) edit {
+		return params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Release = &v1alpha1.ReleasePolicy{Policy: policy} })
+	}
+	cases := map[string]struct {
+		reason string
+		mg     []edit
+		goes   bool
+	}{
+		"Delete":     {"it isn't deleted", nil, false},
+		"Quarantine": {"nor taken away", []edit{release(v1alpha1.ReleaseQuarantine)}, false},
+		"Keep":       {"what releases nothing goes without it", []edit{release(v1alpha1.ReleaseKeep)}, true},
+		"Orphan":     {"also by its management policies", []edit{managedBy(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h := newHarness(f)
+			original := newAddress()
+			if err := h.settle(t, original); err != nil {
+				t.Fatal(err)
+			}
+			clone := newAddress(append([]edit{named("100"), deleted, func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "u2" }}, tc.mg...)...)
+			f.calls = nil
+			for range 3 {
+				gone, err := h.deleteOnce(t, clone)
+				if gone != tc.goes || !gone && (reasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), "release.policy: Keep")) {
+					t.Errorf("%s: gone %v, %v", tc.reason, gone, err)
+				}
+			}
+			if w := f.writes(); len(w) != 0 || f.records[0].Marker(testField) != ours {
+				t.Errorf("%s: writes %v, %+v", tc.reason, w, f.records)
+			}
+			if err := h.reconcile(t, original); err != nil || original.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+				t.Errorf("the original: %v", err)
+			}
+			f.records = nil // A person has deleted it.
+			if gone, err := h.deleteOnce(t, clone); err != nil || !gone {
+				t.Errorf("once the record is gone: %v, %v", gone, err)
+			}
+		})
+	}
+}
+
 // TestTwin: two clusters of one id. Each takes its record for its own once, after a restore, and says so; whose it had marked doesn't take it
 // back and forth.
 func TestTwin(t *testing.T) {

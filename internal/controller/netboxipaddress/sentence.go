@@ -116,6 +116,9 @@ func (e ownerError) sentence(in inputs) string {
 	case e.owner == ownerTwin:
 		return fmt.Sprintf("record %d carries the marker of another NetBoxIPAddress of the same cluster id, namespace and name, though this one had marked it: two clusters share an id, as one that was restored from a backup does with its living original; nothing is written to it; "+
 			"give one of them an id of its own in ConfigMap provider-baremetal; to have the record back, clear its custom field %q in NetBox and set spec.forProvider.adopt: ExternalName, or delete this resource to give it up", e.id, in.field)
+	case e.owner == ownerRestored:
+		return fmt.Sprintf("record %d carries the marker of another NetBoxIPAddress of the same cluster id, namespace and name, which this one had not marked over before it was deleted: it is this resource's own, of before a restore from a backup, or that of its living original in another cluster of the same id; "+
+			"it isn't released: if nobody uses it, delete it in NetBox, or set spec.forProvider.release.policy: Keep to let this resource go without it", e.id)
 	case e.had:
 		return fmt.Sprintf("record %d, which was this resource's, %s: nothing is written to it; put that right in NetBox, or delete this resource to be given another address by a new one%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
 	}
