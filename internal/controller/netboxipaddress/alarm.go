@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,10 +18,20 @@ type alarm struct {
 	wake chan<- event.GenericEvent
 	// ended is closed when nobody is woken any more.
 	ended chan struct{}
+
+	mu sync.Mutex
+	// rings are those to come, one for each resource.
+	rings map[types.NamespacedName]*ring
+}
+
+// A ring is when a resource is to be woken.
+type ring struct {
+	at    time.Time
+	timer *time.Timer
 }
 
 func newAlarm(wake chan<- event.GenericEvent) *alarm {
-	return &alarm{wake: wake, ended: make(chan struct{})}
+	return &alarm{wake: wake, ended: make(chan struct{}), rings: map[types.NamespacedName]*ring{}}
 }
 
 // Start ends when ctx does, and all alarms with it.
@@ -30,14 +41,31 @@ func (a *alarm) Start(ctx context.Context) error {
 	return nil
 }
 
-// set wakes a resource then.
+// set wakes a resource then, once, however often it's set. Of two times the earlier one counts: the look that it makes sets the later one again.
 func (a *alarm) set(name types.NamespacedName, at time.Time) {
-	time.AfterFunc(time.Until(at), func() {
-		select {
-		case a.wake <- wakeUp(name):
-		case <-a.ended:
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r, ok := a.rings[name]; ok {
+		if !at.Before(r.at) {
+			return
 		}
-	})
+		r.timer.Stop()
+	}
+	r := &ring{at: at}
+	r.timer = time.AfterFunc(time.Until(at), func() { a.ring(name, r) })
+	a.rings[name] = r
+}
+
+func (a *alarm) ring(name types.NamespacedName, r *ring) {
+	a.mu.Lock()
+	if a.rings[name] == r {
+		delete(a.rings, name)
+	}
+	a.mu.Unlock()
+	select {
+	case a.wake <- wakeUp(name):
+	case <-a.ended:
+	}
 }
 
 // wakeUp is the event that has a resource looked at.

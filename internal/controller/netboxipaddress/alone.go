@@ -77,11 +77,11 @@ func (e *external) alone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 // takeBack deletes a record that was just made, since another one has its address. Nobody was told of it.
 func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenError) error {
 	if err := e.netbox.Delete(ctx, ip, e.us.marker()); err != nil {
-		t.left = ip.ID // It's found by its marker, and tried again.
+		t.left = remnant{ip.ID, err} // It's found by its marker, and tried again.
 	}
 	if e.plan.again {
 		l := e.plan.lost
-		l.holder = recordWords(t)
+		l.holder, l.left = recordWords(t), t.left
 		return l
 	}
 	return t

@@ -36,6 +36,7 @@ func rivalsOf(f *fakeNetBox) (own bool, others int) {
 // TestTwoAtOnce: in a table that lets two have one address, both of two that were made in the same moment are never kept, however the one
 // who looks fares on the way.
 func TestTwoAtOnce(t *testing.T) {
+	noRight := &netbox.Error{Kind: netbox.KindForbidden, Op: "delete", Needs: netbox.Right{Permission: "ipam.delete_ipaddress", ObjectType: "ipam.ipaddress"}}
 	cases := map[string]struct {
 		reason string
 		rival  netbox.IPAddress
@@ -50,7 +51,7 @@ func TestTwoAtOnce(t *testing.T) {
 		"First":        {reason: "the other one is later, and goes by itself as soon as it looks", rival: record(500, "10.77.0.40/24", theirs), kept: true, says: "it's waited whether that goes"},
 		"Person":       {reason: "a person's goes never, whatever its number", rival: record(500, "10.77.0.40/25", ""), says: "of somebody else"},
 		"DeleteLost":   {reason: "the answer to the deletion is lost", rival: record(5, "10.77.0.40/24", theirs), fault: func(f *fakeNetBox) { f.lose["Delete"] = kind(netbox.KindUnknownOutcome) }, says: "another record's"},
-		"DeleteFailed": {reason: "there's no right to delete", rival: record(5, "10.77.0.40/24", theirs), fault: func(f *fakeNetBox) { f.fail["Delete"] = kind(netbox.KindForbidden) }, kept: true, says: "which was made for this resource in the same moment, couldn't be deleted"},
+		"DeleteFailed": {reason: "there's no right to delete", rival: record(5, "10.77.0.40/24", theirs), fault: func(f *fakeNetBox) { f.fail["Delete"] = noRight }, kept: true, says: `made for this resource in the same moment, couldn't be deleted again yet: the token of ClusterProviderConfig "netbox" is valid but may not delete: it may be read-only, or lack permission ipam.delete_ipaddress`},
 		"PostLost":     {reason: "the answer to the POST is lost", rival: record(5, "10.77.0.40/24", theirs), fault: func(f *fakeNetBox) { f.lose["Create"] = kind(netbox.KindUnknownOutcome) }, says: "another record's"},
 		"LookFailed":   {reason: "it can't be looked", rival: record(5, "10.77.0.40/24", theirs), fault: func(f *fakeNetBox) { f.fail["FindHost"] = kind(netbox.KindServerError) }, kept: true, says: "so"},
 	}

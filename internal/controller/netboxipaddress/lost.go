@@ -29,6 +29,8 @@ type lostError struct {
 	// restore says that it was to be made again, which can't be: holder is who has its address by now, as far as can be seen.
 	restore bool
 	holder  string
+	// left is one that was made again meanwhile, where it couldn't be taken back.
+	left remnant
 }
 
 func (e lostError) Error() string {
@@ -55,6 +57,7 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 	default:
 		b.WriteString(", by itself or with the interface or device that had it: a machine may be using the address, so no other one is taken in its place; set spec.forProvider.whenLost: Restore to have it made again, or delete this resource to give it up")
 	}
+	b.WriteString(e.left.words(in))
 	return v1alpha1.ReasonLost, b.String()
 }
 

@@ -238,7 +238,7 @@ func (e *external) notPutBack(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	err := e.free(ctx, e.heldPlan(mg), deref(mg.Spec.ForProvider.Role))
 	if t := (takenError{}); errors.As(err, &t) {
-		said := &trouble{v1alpha1.ReasonMoved, t.sentence(), t}
+		said := &trouble{v1alpha1.ReasonMoved, t.sentence(e.inputs), t}
 		e.sayMoved(mg, said)
 		return said
 	}

@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
@@ -23,50 +22,26 @@ type refresher struct {
 	wake        chan<- event.GenericEvent
 	log         logging.Logger
 
-	// looks are under way, one for each connection in busy.
-	looks sync.WaitGroup
-	mu    sync.Mutex
-	busy  map[*netbox.Client]bool
+	looks oneEach[*netbox.Client]
 }
 
 // Start runs until ctx ends.
 func (r *refresher) Start(ctx context.Context) error {
 	wait.UntilWithContext(ctx, r.refresh, r.every)
-	r.looks.Wait()
+	r.looks.wait()
 	return nil
 }
 
-// refresh begins to look at each NetBox, and waits for none: one that doesn't answer mustn't make the others' edits be seen late. It's left
-// out until its look has ended.
+// refresh begins to look at each NetBox. One that's still being looked at is left out: the next round is soon enough.
 func (r *refresher) refresh(ctx context.Context) {
 	for _, p := range r.pools {
 		for _, c := range p.Used(r.poll + r.every) {
-			if r.begin(c) {
-				r.looks.Go(func() {
-					defer r.end(c)
-					r.look(ctx, c)
-				})
-			}
+			r.looks.begin(c, func() bool {
+				r.look(ctx, c)
+				return false
+			})
 		}
 	}
-}
-
-// begin says whether no look at a NetBox is under way; then one is.
-func (r *refresher) begin(c *netbox.Client) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.busy == nil {
-		r.busy = map[*netbox.Client]bool{}
-	}
-	busy := r.busy[c]
-	r.busy[c] = true
-	return !busy
-}
-
-func (r *refresher) end(c *netbox.Client) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.busy, c)
 }
 
 func (r *refresher) look(ctx context.Context, c *netbox.Client) {

@@ -38,7 +38,7 @@ func TestRefreshWakes(t *testing.T) {
 	look := func(after time.Duration) []string {
 		now = now.Add(after)
 		r.refresh(t.Context())
-		r.looks.Wait()
+		r.looks.wait()
 		var woken []string
 		for len(wake) > 0 {
 			o := (<-wake).Object

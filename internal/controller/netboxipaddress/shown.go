@@ -131,8 +131,13 @@ type (
 		inside               string
 		// shared says that it might be shared by its role.
 		shared bool
-		// left is the number of this resource's own record of it, where that couldn't be taken back.
-		left  int64
+		// left is this resource's own record of it, where that couldn't be taken back.
+		left  remnant
+		cause error
+	}
+	// remnant is a record that couldn't be taken back, and why; its zero value is none.
+	remnant struct {
+		id    int64
 		cause error
 	}
 	// unfitError: what a filter found isn't what people want addresses from.
@@ -189,11 +194,19 @@ func (e fullError) sentence() string {
 	return fmt.Sprintf("no address is free in %s%s: %s, or name another source; it goes on as soon as one is free", strings.Join(words, " and "), others, how)
 }
 
-func (e takenError) words(inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonConflict, e.sentence()
+func (e takenError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonConflict, e.sentence(in)
 }
 
-func (e takenError) sentence() string {
+// words say what is left, to be appended to a sentence.
+func (r remnant) words(in inputs) string {
+	if r.id == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; record %d, which was made for this resource in the same moment, couldn't be deleted again yet: %s", r.id, sentence(r.cause, in).message)
+}
+
+func (e takenError) sentence(in inputs) string {
 	switch {
 	case e.inside != "":
 		return fmt.Sprintf("NetBox doesn't take address %q: it is inside %s, which is marked as populated; ask for another address, or have the mark taken off; it is tried again", e.address, e.inside)
@@ -211,10 +224,7 @@ func (e takenError) sentence() string {
 	if e.shared {
 		how = "each record of it must have a role that addresses share, such as anycast or vip; " + how
 	}
-	if e.left != 0 {
-		how += fmt.Sprintf("; record %d, which was made for this resource in the same moment, couldn't be deleted again yet", e.left)
-	}
-	return fmt.Sprintf("address %q is another record's in NetBox (%s): %s; it is tried again", e.address, where, how)
+	return fmt.Sprintf("address %q is another record's in NetBox (%s): %s; it is tried again%s", e.address, where, how, e.left.words(in))
 }
 
 func (e outsideError) words(inputs) (reason xpv2.ConditionReason, message string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ const (
 	sweepRetry = time.Minute
 	// sweepTimeout is how long one NetBox may take.
 	sweepTimeout = 2 * time.Minute
+	// overdue is after which time a quarantine that is over isn't ended by another provider config of the same NetBox any more.
+	overdue = 3 * sweepEvery
 )
 
 // Reasons of events on a provider config.
@@ -50,21 +53,19 @@ type sweeper struct {
 	events  event.Recorder
 	log     logging.Logger
 
-	// looks are under way, one for each NetBox in busy.
-	looks sync.WaitGroup
+	looks oneEach[types.UID]
 	// sooner is told that next is earlier than it was.
 	sooner chan struct{}
 
 	mu sync.Mutex
 	// next is when to look again.
 	next time.Time
-	busy map[types.UID]bool
 	// told are the events of each provider config that were given once, as long as there is a reason for them.
 	told map[types.UID]map[string]bool
 }
 
 func newSweeper(s *sweeper) *sweeper {
-	s.sooner, s.busy, s.told = make(chan struct{}, 1), map[types.UID]bool{}, map[types.UID]map[string]bool{}
+	s.sooner, s.told = make(chan struct{}, 1), map[types.UID]map[string]bool{}
 	return s
 }
 
@@ -87,7 +88,7 @@ func (s *sweeper) due(at time.Time) {
 
 // Start sweeps until ctx ends. The manager starts it on the leader alone.
 func (s *sweeper) Start(ctx context.Context) error {
-	defer s.looks.Wait()
+	defer s.looks.wait()
 	for {
 		s.sweep(ctx)
 		for waiting := true; waiting; {
@@ -111,8 +112,8 @@ func (s *sweeper) soonest() time.Time {
 	return s.next
 }
 
-// sweep begins to look at each NetBox, and waits for none: one that doesn't answer mustn't keep the others waiting. It's left out until
-// its look has ended.
+// sweep begins to look at each NetBox. One that's still being looked at is left out, and looked at again at the end of that: a quarantine
+// that was told meanwhile may be over by now.
 func (s *sweeper) sweep(ctx context.Context) {
 	s.mu.Lock()
 	s.next = s.now().Add(sweepEvery)
@@ -123,39 +124,36 @@ func (s *sweeper) sweep(ctx context.Context) {
 		s.due(s.now().Add(sweepRetry))
 		return
 	}
-	for _, c := range s.begin(all) {
-		s.looks.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
-			defer cancel()
-			l := &sweeping{sweeper: s, of: c, next: s.now().Add(sweepEvery), told: map[string]bool{}}
-			s.end(l, l.look(ctx))
-			s.due(l.next)
-		})
+	s.forget(all)
+	for _, c := range all {
+		s.looks.begin(c.UID, func() bool { return s.lookAt(ctx, c) })
 	}
 }
 
-// begin returns the NetBoxes that no look at is under way of; now one is. What is remembered of those that are gone is forgotten.
-func (s *sweeper) begin(all []config.Known) []config.Known {
+// lookAt one NetBox, and say whether all of its released records were seen. Else it's tried again after a while, and not at once.
+func (s *sweeper) lookAt(ctx context.Context, of config.Known) (whole bool) {
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
+	l := &sweeping{sweeper: s, of: of, next: s.now().Add(sweepEvery), told: map[string]bool{}}
+	whole = l.look(ctx)
+	s.end(l, whole)
+	s.due(l.next)
+	return whole
+}
+
+// forget what is remembered of provider configs that are gone.
+func (s *sweeper) forget(there []config.Known) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []config.Known
-	there := map[types.UID]bool{}
-	for _, c := range all {
-		there[c.UID] = true
-		if !s.busy[c.UID] {
-			s.busy[c.UID] = true
-			out = append(out, c)
-		}
-	}
-	maps.DeleteFunc(s.told, func(of types.UID, _ map[string]bool) bool { return !there[of] })
-	return out
+	maps.DeleteFunc(s.told, func(of types.UID, _ map[string]bool) bool {
+		return !slices.ContainsFunc(there, func(c config.Known) bool { return c.UID == of })
+	})
 }
 
 // end of a look at a NetBox. What there's no reason for any more may be told again some day; one that didn't see all knows of none.
 func (s *sweeper) end(l *sweeping, whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.busy, l.of.UID)
 	if !whole {
 		maps.Copy(l.told, s.told[l.of.UID])
 	}
@@ -170,13 +168,12 @@ type sweeping struct {
 	// next is when to look again, and told what was, now or before.
 	next time.Time
 	told map[string]bool
+	// late are records that may only be looked at, and whose quarantine is over for long.
+	late []netbox.IPAddress
 }
 
 // look at all released records, and say whether all were seen.
 func (l *sweeping) look(ctx context.Context) (whole bool) {
-	if l.of.Config.Access == v1alpha1.NetBoxReadOnly {
-		return true
-	}
 	nb, err := l.client(l.of.Identity, netboxlink.Settings(l.of.NetBox, l.cluster))
 	if err != nil {
 		l.log.Debug("Cannot connect to a NetBox that may have released addresses", "config", l.of.String(), "error", err)
@@ -184,6 +181,8 @@ func (l *sweeping) look(ctx context.Context) (whole bool) {
 	}
 	all, err := nb.Released(ctx)
 	switch {
+	case l.readOnly() && err != nil: // What there is, one that may write says.
+		return false
 	case netbox.IsReleaseField(err), netbox.IsForbidden(err): // Only a person can help.
 		l.cannot("", err)
 		return false
@@ -195,8 +194,12 @@ func (l *sweeping) look(ctx context.Context) (whole bool) {
 	for _, ip := range all {
 		l.judge(ctx, nb, ip)
 	}
+	l.keeps()
 	return true
 }
+
+// readOnly says that nothing is to be written. Another provider config may be there for that.
+func (l *sweeping) readOnly() bool { return l.of.Config.Access == v1alpha1.NetBoxReadOnly }
 
 // judge decides about one record that has a release note.
 func (l *sweeping) judge(ctx context.Context, nb Quarantine, ip netbox.IPAddress) {
@@ -205,6 +208,10 @@ func (l *sweeping) judge(ctx context.Context, nb Quarantine, ip netbox.IPAddress
 	of, _ := parseMarker(n.marker)
 	switch {
 	case !ok || of.cluster != l.cluster || n.until.IsZero():
+	case l.readOnly():
+		if l.now().Sub(n.until) >= overdue && nb.Retired(ip) {
+			l.late = append(l.late, ip)
+		}
 	case !nb.Retired(ip):
 		l.inUse(ip, text)
 	case n.until.After(l.now()):
@@ -241,6 +248,20 @@ func (l *sweeping) cannot(note string, err error) {
 		m = "whatever is in quarantine stays in NetBox: " + m
 	}
 	l.once(note+" "+string(netbox.KindOf(err)), event.Warning(eventUnexpired, errors.New(m)))
+}
+
+// keeps says of which records the quarantine isn't ended since they may only be looked at: one that was begun when they weren't.
+func (l *sweeping) keeps() {
+	if len(l.late) == 0 {
+		return
+	}
+	which := fmt.Sprintf("record %d (%s)", l.late[0].ID, l.late[0].Address)
+	if more := len(l.late) - 1; more > 0 {
+		which += fmt.Sprintf(" and %d more", more)
+	}
+	l.once("ReadOnly", event.Warning(eventUnexpired, fmt.Errorf(
+		"the quarantine of %s of NetBox is over, and nobody ends it, since spec.netbox.access is ReadOnly: set it to ReadWrite, or delete what is deprecated and has a note in custom field %q yourself",
+		which, netboxlink.NoteFieldOf(l.of.Config))))
 }
 
 // inUse says that a record which was released is somebody's again. It's left alone.
