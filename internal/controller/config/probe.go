@@ -38,9 +38,12 @@ type ProbeFn func(ctx context.Context, n NetBox) Finding
 type probed struct {
 	finding Finding
 	at      time.Time
-	// generation of the config, and version of its Secret.
+	// ref of the config, its generation, and version of its Secret.
+	ref        Ref
 	generation int64
 	secret     string
+	// doubted says that the NetBox has refused the token since, and confirmed that it was so of the finding before, and nothing was found.
+	doubted, confirmed bool
 }
 
 // ProbeNetBox has the NetBoxes of configs looked at: when they or their Secrets change, and every ten minutes. Without it, a config is
@@ -66,7 +69,7 @@ func (r *reconciler) probed(ctx context.Context, c config, s secret) (f Finding,
 			return last.finding, left, true
 		}
 	}
-	next := probed{finding: probe(ctx, *n), at: r.now(), generation: n.Generation, secret: n.SecretVersion}
+	next := probed{finding: probe(ctx, *n), at: r.now(), ref: n.Ref, generation: n.Generation, secret: n.SecretVersion, confirmed: last.doubted}
 	next.finding.Facts = remembered(next.finding, c.status().NetBox, r.now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,10 +91,30 @@ func (p probed) due() time.Time {
 	switch {
 	case p.finding.Reason != "":
 		return p.at.Add(probeAgain)
-	case p.finding.Facts.MarkerField == v1alpha1.MarkerFieldMissing:
+	case p.doubted && !p.confirmed:
+		return p.at
+	case p.doubted, p.finding.Facts.MarkerField == v1alpha1.MarkerFieldMissing:
 		return p.at.Add(probeSoon)
 	}
 	return p.at.Add(probeEvery)
+}
+
+// Doubt has the NetBox of a config looked at soon that was found to be usable: it has just refused the token, which may have been withdrawn,
+// or have lost a right. What is refused again and again though nothing is found, such as by a constraint of a permission, makes a look
+// every two minutes. It never waits for anybody.
+func (r *Resolver) Doubt(of Ref) {
+	r.mu.Lock()
+	heard := false
+	for uid, p := range r.findings {
+		if p.ref == of && p.finding.Reason == "" && !p.doubted {
+			p.doubted, heard = true, true
+			r.findings[uid] = p
+		}
+	}
+	r.mu.Unlock()
+	if heard {
+		r.wake(of)
+	}
 }
 
 // remembered completes facts: a NetBox that doesn't answer is what it last was.

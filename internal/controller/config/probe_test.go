@@ -88,6 +88,48 @@ func TestProbe(t *testing.T) {
 	check("The first address makes the field any time.", ready, probeSoon, 4, probeEvery)
 }
 
+// TestDoubt: a NetBox that refuses the token it was found to accept is looked at at once, and not over and over where nothing is found.
+func TestDoubt(t *testing.T) {
+	p := newProbing(t)
+	fine := Finding{Facts: v1alpha1.NetBoxFacts{Version: "4.6.8"}}
+	p.finding = fine
+	cases := []struct {
+		reason string
+		after  time.Duration
+		doubts int
+		found  xpv2.ConditionReason
+		probes int
+		again  time.Duration
+		woken  int
+	}{
+		{"it's as it must be", 0, 0, "", 1, probeEvery, 0},
+		{"many calls were refused: one look, which finds nothing", time.Minute, 9, "", 2, probeEvery, 1},
+		{"they are still, by a constraint perhaps: that was just looked at", time.Second, 9, "", 2, probeSoon - time.Second, 1},
+		{"after two minutes it's looked at again", probeSoon - time.Second, 9, "", 3, probeEvery, 0},
+		{"nobody is refused any more", probeEvery, 0, "", 4, probeEvery, 0},
+		{"the token is withdrawn", time.Minute, 1, v1alpha1.ReasonUnauthorized, 5, probeAgain, 1},
+		{"who is refused then says nothing new", time.Second, 9, v1alpha1.ReasonUnauthorized, 5, probeAgain - time.Second, 0},
+	}
+	for _, tc := range cases {
+		p.finding = fine
+		if tc.found != "" {
+			p.finding = Finding{Reason: tc.found, Message: "x"}
+		}
+		for range tc.doubts {
+			p.Doubt(refTo(p.config))
+		}
+		p.Doubt(Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "other"})
+		woken := len(p.seen[v1alpha1.ClusterProviderConfigKind])
+		for range woken {
+			<-p.seen[v1alpha1.ClusterProviderConfigKind]
+		}
+		got, again := p.look(tc.after)
+		if len(p.tokens) != tc.probes || again != tc.again || woken != tc.woken || (got.Ready == corev1.ConditionTrue) != (tc.found == "") {
+			t.Errorf("%s: %d looks, want %d, again in %s, want %s, woken %d, want %d, %+v", tc.reason, len(p.tokens), tc.probes, again, tc.again, woken, tc.woken, got)
+		}
+	}
+}
+
 // TestProbeAfterRotation: a new token in the Secret, and new settings, are tried at once, without a restart.
 func TestProbeAfterRotation(t *testing.T) {
 	p := newProbing(t)

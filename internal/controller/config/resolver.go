@@ -55,7 +55,7 @@ type Resolver struct {
 	// probe looks at NetBoxes, and findings are what it last found, by their config's UID. Nil where nobody looks.
 	probe    ProbeFn
 	findings map[types.UID]probed
-	// seen wakes the reconciler of a config, by kind, once its version is another.
+	// seen wakes the reconciler of a config, by kind, once its version is another, or it's in doubt.
 	seen map[string]chan event.GenericEvent
 }
 

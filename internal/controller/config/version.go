@@ -19,11 +19,16 @@ func (r *Resolver) SawNetBox(id Identity, version string) {
 	if known {
 		return
 	}
-	o := newConfig(id.Kind).object()
-	o.SetNamespace(id.Namespace)
-	o.SetName(id.Name)
+	r.wake(id.Ref)
+}
+
+// wake has the reconciler of a config look at it.
+func (r *Resolver) wake(of Ref) {
+	o := newConfig(of.Kind).object()
+	o.SetNamespace(of.Namespace)
+	o.SetName(of.Name)
 	select {
-	case r.seen[id.Kind] <- event.GenericEvent{Object: o}:
+	case r.seen[of.Kind] <- event.GenericEvent{Object: o}:
 	default:
 	}
 }

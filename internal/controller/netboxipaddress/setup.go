@@ -32,7 +32,8 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		return err //nolint:wrapcheck // It says what failed.
 	}
 	links := netboxlink.New(netboxlink.Options{
-		ClusterID: o.ClusterID, AllowLoopback: o.AllowLoopback, Denied: o.Denied(mgr.GetConfig().Host), Meter: m.Call, Tracer: o.Tracer, Now: o.Clock,
+		ClusterID: o.ClusterID, AllowLoopback: o.AllowLoopback, Denied: o.Denied(mgr.GetConfig().Host), Meter: m.Call, Refused: o.Config.Doubt,
+		Tracer: o.Tracer, Now: o.Clock,
 	})
 	o.Config.ProbeNetBox(links.Inspect)
 	wake := make(chan event.GenericEvent)

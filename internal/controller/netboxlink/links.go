@@ -3,8 +3,10 @@ package netboxlink
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,6 +28,9 @@ type Options struct {
 	Denied []netip.Prefix
 	// Meter is told of each call; nil isn't told.
 	Meter func(netbox.Call)
+	// Refused is told of a provider config whose NetBox has refused its token, or a right that addresses need; nil isn't told. It mustn't wait
+	// for anybody.
+	Refused func(of config.Ref)
 	// Tracer of calls; nil traces none.
 	Tracer trace.Tracer
 	// Now is the clock; nil is time.Now.
@@ -43,6 +48,9 @@ func New(o Options) *Links {
 	if o.Meter == nil {
 		o.Meter = func(netbox.Call) {}
 	}
+	if o.Refused == nil {
+		o.Refused = func(config.Ref) {}
+	}
 	if o.Tracer == nil {
 		o.Tracer = noop.Tracer{}
 	}
@@ -51,7 +59,12 @@ func New(o Options) *Links {
 	}
 	pool := func(denied []netip.Prefix) *netbox.Pool {
 		return netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, denied)), netbox.WithClock(o.Now),
-			netbox.WithMeter(o.Meter), netbox.WithTracer(o.Tracer))
+			netbox.WithMeter(func(c netbox.Call) {
+				o.Meter(c)
+				if of, ok := refOf(c.Connection); ok && refused(c) {
+					o.Refused(of)
+				}
+			}), netbox.WithTracer(o.Tracer))
 	}
 	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied)}
 }
@@ -122,6 +135,27 @@ func Name(r config.Ref) string {
 		return r.Kind + "/" + r.Name
 	}
 	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// refOf is the provider config that Name names.
+func refOf(name string) (r config.Ref, ok bool) {
+	parts := strings.Split(name, "/")
+	switch len(parts) {
+	case 2:
+		return config.Ref{Kind: parts[0], Name: parts[1]}, true
+	case 3:
+		return config.Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, true
+	}
+	return config.Ref{}, false
+}
+
+// refused says of a call that NetBox doesn't accept the token for it any more. That it may not read what is read for the sake of a word, such
+// as its change log, is none of that.
+func refused(c netbox.Call) bool {
+	if c.Probe || c.Status != http.StatusUnauthorized && c.Status != http.StatusForbidden {
+		return false
+	}
+	return strings.HasPrefix(c.Route, "ipam/") || strings.HasPrefix(c.Route, "status/")
 }
 
 // guard refuses, after name resolution, to send a token to the provider's own host or link: a namespace's owner may write a

@@ -1,6 +1,8 @@
 package netboxlink
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -67,6 +70,53 @@ func TestSettings(t *testing.T) {
 	}
 	if n := Name(config.Ref{Kind: "ClusterProviderConfig", Name: "netbox"}); n != "ClusterProviderConfig/netbox" {
 		t.Errorf("name %q", n)
+	}
+}
+
+// TestRefused: who is told that a token isn't accepted any more, and of which calls.
+func TestRefused(t *testing.T) {
+	status := http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"netbox-version": "4.6.8", "results": []}`))
+	}))
+	t.Cleanup(srv.Close)
+	var told []config.Ref
+	l := New(Options{ClusterID: "c1", AllowLoopback: true, Refused: func(of config.Ref) { told = append(told, of) }})
+	cases := map[string]struct {
+		reason string
+		status int
+		want   bool
+	}{
+		"Fine":      {"it's accepted", http.StatusOK, false},
+		"Withdrawn": {"it isn't", http.StatusForbidden, true},
+		"Expired":   {"nor is it, as others say that", http.StatusUnauthorized, true},
+		"Down":      {"nothing is known of it", http.StatusBadGateway, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, ref := range []config.Ref{{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}, {Kind: v1alpha1.ProviderConfigKind, Namespace: "team-a", Name: "mine"}} {
+				told, status = nil, tc.status
+				n := config.NetBox{Identity: config.Identity{Ref: ref, UID: types.UID(name + ref.Name)}, Token: "t", Config: v1alpha1.NetBoxConfig{URL: srv.URL}}
+				c, err := l.Client(n.Identity, Settings(n, "c1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = c.Get(t.Context(), 5) // What it says isn't the question.
+				if (len(told) > 0) != tc.want || tc.want && told[0] != ref {
+					t.Errorf("%s: told %v", tc.reason, told)
+				}
+			}
+		})
+	}
+	for _, c := range []netbox.Call{
+		{Route: "core/object-changes/", Status: http.StatusForbidden}, {Route: "ipam/ip-addresses/", Status: http.StatusForbidden, Probe: true},
+		{Route: "ipam/ip-addresses/", Status: http.StatusConflict},
+	} {
+		if refused(c) {
+			t.Errorf("%+v is no reason to doubt a token", c)
+		}
 	}
 }
 
