@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,19 +15,19 @@ func sourceLabels() []string { return []string{"config", "kind", "source", "vrf"
 
 // A collector shows how full the sources in use were when they were last looked at.
 type collector struct {
-	stocks     *stocks
+	// stocks are those of the last manager that was set up in this process.
+	stocks     atomic.Pointer[stocks]
 	free, size *prometheus.Desc
 	waiting    *prometheus.Desc
 }
 
 var _ prometheus.Collector = &collector{}
 
-func newCollector(s *stocks) *collector {
+func newCollector() *collector {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("provider_baremetal_netbox_source_"+name, help, sourceLabels(), nil)
 	}
 	return &collector{
-		stocks:  s,
 		free:    desc("free_addresses", "Addresses that are free in a prefix or range that addresses are taken from; at most 1000 are counted in those of unknown size."),
 		size:    desc("addresses", "Addresses that a prefix or range can give in all; absent where that's more than can be counted."),
 		waiting: desc("waiting", "Resources that wait until a prefix or range has an address to give."),
@@ -42,7 +43,11 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	for _, l := range c.stocks.levels() {
+	s := c.stocks.Load()
+	if s == nil {
+		return
+	}
+	for _, l := range s.levels() {
 		labels := []string{l.config, l.kind, l.source, l.vrf}
 		out <- prometheus.MustNewConstMetric(c.free, prometheus.GaugeValue, float64(l.free), labels...)
 		out <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(l.waiting), labels...)

@@ -9,7 +9,6 @@ import (
 
 	xpevent "github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -132,15 +131,11 @@ func warner(r xpevent.Recorder) func(of config.Identity, message string) {
 
 // keepStocks adds what looks at sources, and the metrics of it.
 func keepStocks(mgr ctrl.Manager, o wiring.Options, c *Connector, wake chan<- event.GenericEvent) error {
-	m := newCollector(c.stocks)
-	err := metrics.Registry.Register(m)
-	if _, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		metrics.Registry.Unregister(m) // Of a manager that was set up before in this process: the one of now counts.
-		err = metrics.Registry.Register(m)
-	}
+	m, err := wiring.Registered(metrics.Registry, newCollector())
 	if err != nil {
 		return fmt.Errorf("cannot register the metrics of sources: %w", err)
 	}
+	m.stocks.Store(c.stocks)
 	if err := mgr.Add(&keeper{connector: c, unused: 2*o.PollInterval + idleLook, wake: wake, log: o.Logger}); err != nil {
 		return fmt.Errorf("cannot add what looks at sources of addresses: %w", err)
 	}

@@ -293,7 +293,12 @@ func TestCollector(t *testing.T) {
 	h.stocks.took(e, p, "u")
 	h.stocks.learn(stockKey{e.of.UID, p.Kind, p.ID}, p, netbox.Usage{Size: 254, SizeKnown: true, Free: 100})
 	r := prometheus.NewRegistry()
-	r.MustRegister(newCollector(h.stocks))
+	c := newCollector()
+	r.MustRegister(c)
+	if all, err := r.Gather(); err != nil || len(all) != 0 {
+		t.Errorf("before there are any: %v, %v", all, err)
+	}
+	c.stocks.Store(h.stocks)
 	all, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package netboxlink
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
 // Metrics of connections. Their labels are names of provider configs, and words of ours: never an input or an answer.
@@ -51,16 +51,9 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "provider_baremetal_netbox_" + name, Help: help}, labels)
 }
 
-// register takes what is registered already in the place of another one: in tests there are several providers in one process.
-func register[T prometheus.Collector](r prometheus.Registerer, c *T) error {
-	err := r.Register(*c)
-	if already := (prometheus.AlreadyRegisteredError{}); errors.As(err, &already) {
-		there, ok := already.ExistingCollector.(T)
-		if ok {
-			*c = there
-			return nil
-		}
-	}
+// register puts in the place of a metric what is registered as it already, if anything is.
+func register[T prometheus.Collector](r prometheus.Registerer, c *T) (err error) {
+	*c, err = wiring.Registered(r, *c)
 	if err != nil {
 		return fmt.Errorf("cannot register metrics of NetBoxes: %w", err)
 	}

@@ -45,3 +45,12 @@ func TestObservationsOfSeveralProviders(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 }
+
+// TestRegistered: what is registered under the same name as something else is an error.
+func TestRegistered(t *testing.T) {
+	r := prometheus.NewRegistry()
+	r.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "provider_baremetal_observations_total", Help: "x"}))
+	if _, err := newObservations(r); err == nil {
+		t.Error("nobody can count where a name is taken")
+	}
+}
