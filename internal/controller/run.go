@@ -66,13 +66,20 @@ func Run(ctx context.Context, s Settings) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	mgr, err := newManager(s)
+	l, err := newLease(ctx, s)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(s, l)
 	if err != nil {
 		return err
 	}
 	o, err := options(ctx, mgr, s, cancel)
 	if err != nil {
 		return err
+	}
+	if l != nil {
+		o.Leader = l.leader
 	}
 	last := &farewells{}
 	o.OnShutdown = last.add
@@ -94,15 +101,19 @@ func failure(ctx context.Context) error {
 	return nil
 }
 
-func newManager(s Settings) (ctrl.Manager, error) {
+// newManager makes a manager that is elected by a lease, or by a lock of its own where that's nil.
+func newManager(s Settings, l *lease) (ctrl.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(s.Kube, s.MaxReconcileRate), managerOptions(s, scheme))
+	o := managerOptions(s, scheme)
+	l.into(&o)
+	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(s.Kube, s.MaxReconcileRate), o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a manager: %w", err)
 	}
+	l.tells(mgr)
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", synced(mgr.GetCache()))); err != nil {
 		return nil, fmt.Errorf("cannot add a health check: %w", err)
 	}

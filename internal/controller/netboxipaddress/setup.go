@@ -139,12 +139,27 @@ func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m 
 				r.tell(ctx, marker)
 			}
 		},
-		Freed: func(of config.Identity, a netip.Addr) { s.freed(of.UID, a) },
-		Count: m.Delivered,
-		Log:   o.Logger.WithValues("receiver", "netbox"),
+		Freed:  func(of config.Identity, a netip.Addr) { s.freed(of.UID, a) },
+		Leads:  func() bool { return leads(mgr, o) },
+		Leader: o.Leader,
+		Count:  m.Delivered,
+		Log:    o.Logger.WithValues("receiver", "netbox"),
 	})
 	if err := mgr.Add(receiver); err != nil {
 		return fmt.Errorf("cannot add the receiver of NetBox's webhooks: %w", err)
 	}
 	return nil
+}
+
+// leads says whether this provider is the one that works.
+func leads(mgr ctrl.Manager, o wiring.Options) bool {
+	if o.Leader == nil {
+		return true
+	}
+	select {
+	case <-mgr.Elected():
+		return true
+	default:
+		return false
+	}
 }

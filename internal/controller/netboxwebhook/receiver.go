@@ -40,6 +40,8 @@ const (
 	resultMalformed = "Malformed" // It is signed, and can't be read.
 	resultLimited   = "Limited"   // Its sender sent too many that nobody we know has signed.
 	resultFailed    = "Failed"    // The API server couldn't be asked.
+	resultPassed    = "Passed"    // The provider that leads was given it, and counts it as well.
+	resultUnled     = "Unled"     // None leads, or it couldn't be given it: the next look at all addresses shows it.
 )
 
 // A Connection is what a delivery is about; netbox.Client implements it.
@@ -63,23 +65,31 @@ type Options struct {
 	// Freed is told of an address whose record was deleted, whoever's it was: somebody may wait for it. It isn't valid where the
 	// delivery doesn't say which address it was.
 	Freed func(of config.Identity, address netip.Addr)
+	// Leads says whether this provider is the one that works. Leader returns where that one takes deliveries, as HOST:PORT; "" where nobody
+	// leads, or nobody knows where. It's asked where this one doesn't.
+	Leads  func() bool
+	Leader func(ctx context.Context) (string, error)
 	// Count counts deliveries by result.
 	Count func(of config.Ref, known bool, result string)
 	// Log of what went wrong.
 	Log logging.Logger
 }
 
-// A Receiver takes deliveries. It's run by the manager, where it leads: only there is anybody to wake.
+// A Receiver takes deliveries. It's run by each manager: those that don't lead pass on what they're sent, to the one that has anybody to wake.
 type Receiver struct {
 	Options
 
 	senders *senders
 	lines   *lines
+	passer  *http.Client
 }
+
+// NeedLeaderElection says that it runs in each provider.
+func (r *Receiver) NeedLeaderElection() bool { return false }
 
 // New returns a receiver.
 func New(o Options) *Receiver {
-	return &Receiver{Options: o, senders: newSenders(time.Now), lines: newLines(o)}
+	return &Receiver{Options: o, senders: newSenders(time.Now), lines: newLines(o), passer: newPasser()}
 }
 
 // Start listens until ctx ends.
@@ -156,6 +166,11 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 	case err != nil:
 		r.Log.Debug("Cannot tell who signed a webhook of NetBox", "error", err)
 		r.answer(w, http.StatusServiceUnavailable, ref, false, resultFailed)
+		return
+	}
+	if !r.Leads() {
+		status, result := r.pass(req, body) //nolint:contextcheck // As above.
+		r.answer(w, status, ref, true, result)
 		return
 	}
 	status, result := r.hint(ctx, n, body)

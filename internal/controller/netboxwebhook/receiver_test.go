@@ -39,6 +39,9 @@ type stage struct {
 	err     error
 	block   chan struct{}
 	freed   []string
+	// follows says that another provider leads, and leader where that one listens.
+	follows bool
+	leader  string
 }
 
 func (s *stage) MarkerField() string { return "claim" }
@@ -101,6 +104,19 @@ func newStage(t *testing.T) *stage {
 				t.Errorf("%s of a config that is known %t", result, known)
 			}
 			s.results[result]++
+		},
+		Leads: func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return !s.follows
+		},
+		Leader: func(context.Context) (string, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.leader == "unknown" {
+				return "", errors.New("boom")
+			}
+			return s.leader, nil
 		},
 		Log: logging.NewNopLogger(),
 	})

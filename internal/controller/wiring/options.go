@@ -43,6 +43,8 @@ type Options struct {
 	DeniedTargets []netip.Prefix
 	// NetBoxWebhookAddress is listened on for what NetBoxes tell of changes; "" listens for nothing.
 	NetBoxWebhookAddress string
+	// Leader returns where the provider that leads takes such, as HOST:PORT; "" where none leads, or it doesn't say. Nil: this one leads.
+	Leader func(ctx context.Context) (string, error)
 	// Tracer of calls of what is outside; nil traces none.
 	Tracer trace.Tracer
 	// MinPollInterval is the shortest interval that a poll-interval annotation can ask for.

@@ -47,6 +47,7 @@ func TestWebhookWakes(t *testing.T) {
 				},
 				Wake:  func(_ context.Context, _ config.Ref, m string) { woken <- m },
 				Freed: func(config.Identity, netip.Addr) {},
+				Leads: func() bool { return true },
 				Count: func(config.Ref, bool, string) {},
 				Log:   logging.NewNopLogger(),
 			})
