@@ -14,6 +14,9 @@ const (
 	ConditionCleaned xpv2.ConditionType = "Cleaned"
 	// ConditionHealthy is the BMC's own verdict about the machine.
 	ConditionHealthy xpv2.ConditionType = "HostHealthy"
+	// ConditionPowerApplied says whether a machine's power is as its host wants it. A host whose power is Unmanaged has none, but for a
+	// reset that was given up.
+	ConditionPowerApplied xpv2.ConditionType = "PowerApplied"
 	// ConditionPlanned says whether a BootEntry's plan is complete.
 	ConditionPlanned xpv2.ConditionType = "Planned"
 	// ConditionServed says whether a bootd of the machine's network serves the plan.
@@ -35,6 +38,7 @@ const (
 // Reasons: one CamelCase word that a script can match. The message beside it is for a person.
 const (
 	ReasonAvailable            xpv2.ConditionReason = "Available"
+	ReasonApplied              xpv2.ConditionReason = "Applied"
 	ReasonBound                xpv2.ConditionReason = "Bound"
 	ReasonExhausted            xpv2.ConditionReason = "Exhausted"
 	ReasonNotFound             xpv2.ConditionReason = "NotFound"
@@ -57,6 +61,7 @@ const (
 	ReasonRefused              xpv2.ConditionReason = "Refused"
 	ReasonNoEffect             xpv2.ConditionReason = "NoEffect"
 	ReasonDuplicate            xpv2.ConditionReason = "Duplicate"
+	ReasonGaveUp               xpv2.ConditionReason = "GaveUp"
 	ReasonGrantExpired         xpv2.ConditionReason = "GrantExpired"
 	ReasonInterrupted          xpv2.ConditionReason = "Interrupted"
 	ReasonInstallOverdue       xpv2.ConditionReason = "InstallOverdue"

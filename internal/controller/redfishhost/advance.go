@@ -30,39 +30,45 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 	}
 	j, seen := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), seenOf(e.system)
 	for {
-		st := next(w, j, seen, e.now())
+		st := following(e.view(host, w, j, seen))
 		if st.journal != nil {
 			if err := e.writeJournal(ctx, host, st.journal); err != nil {
 				return err
 			}
 		}
 		if st.do == actNone {
+			e.showActs(host, w, seen)
+
 			return nil
 		}
+		f, _ := facetOf(st.do)
+		e.connector.watch.start(host.GetUID(), *st.journal.Act)
 		e.connector.Failpoint(FailpointBeforeCall)
 		after, err := e.call(ctx, host, *st.journal.Act)
 		e.connector.Failpoint(FailpointAfterCall)
 		if err != nil {
 			return e.failed(ctx, host, *st.journal, err)
 		}
-		e.connector.Recorder.Event(host, eventOf(*st.journal.Act))
-		if st.do != actSetBootOnce {
+		e.connector.Recorder.Event(host, f.event(*st.journal.Act))
+		if f.readBack == nil {
 			return e.recordDone(ctx, host, w, *st.journal, after)
 		}
-		j, seen = overridden(*st.journal, seen)
-		if next(w, j, seen, e.now()).do == actNone {
-			return e.writeJournal(ctx, host, j)
+		j, seen = f.readBack(*st.journal, seen)
+		if following(e.view(host, w, j, seen)).do == actNone {
+			err := e.writeJournal(ctx, host, j)
+			e.showActs(host, w, seen)
+
+			return err
 		}
 	}
 }
 
-// overridden is how things are after an override was set, which the client has
-// read back itself.
-func overridden(j journal, s seen) (*journal, seen) {
-	j.BootOnce, j.Override = j.Act.Generation, j.Act.Target
-	s.boot.Target, s.boot.Enabled = j.Act.Target, redfish.EnabledOnce
-
-	return finish(j, "").journal, s
+// view is what is known of a host now.
+func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) view {
+	return view{
+		want: w, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(),
+		lap: func(a act) lap { return e.connector.watch.look(host.GetUID(), a) },
+	}
 }
 
 // call does what the act says, on the machine as it is now, and looks again.
@@ -78,12 +84,15 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 
 			return notCalledError{err}
 		}
-		if err := perform(ctx, bmc, now, a); err != nil {
+		f, ok := facetOf(a.Action)
+		if !ok {
+			return notCalledError{errors.Errorf("cannot do %q to a BMC: no such act", a.Action)}
+		}
+		if err := f.perform(ctx, bmc, now, a); err != nil {
 			return err
 		}
-		if a.Action != actSetBootOnce && a.Action != actClearBoot {
-			// A look that fails now says nothing about the call: the next will
-			// tell. Overrides were read back already.
+		if f.readBack == nil {
+			// A look that fails now says nothing about the call: the next will tell.
 			after, _ = e.find(ctx, bmc, host)
 		}
 
@@ -93,41 +102,23 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 	return after, err
 }
 
-// perform makes the one call of an act.
-func perform(ctx context.Context, bmc BMC, s redfish.System, a act) error {
-	switch a.Action {
-	case actSetBootOnce:
-		return bmc.SetBootOnce(ctx, s, a.Target)
-	case actClearBoot:
-		return bmc.ClearBoot(ctx, s)
-	case actPowerOn, actResetOn:
-		return bmc.Reset(ctx, s, redfish.ActOn)
-	case actGracefulOff:
-		return bmc.Reset(ctx, s, redfish.ActGracefulOff)
-	case actForceOff, actResetOff:
-		return bmc.Reset(ctx, s, redfish.ActForceOff)
-	case actNone:
-	}
-
-	return errors.Errorf("cannot do %q to a BMC: no such act", a.Action)
-}
-
-// recordDone writes down that an act is done, where that is known already. The
-// client read a cleared override back itself; a power state that isn't reached
-// yet is looked for by the next Observe.
+// recordDone writes down that an act is done, where that is known already. A
+// power state that isn't reached yet is looked for by the next Observe.
 func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, after redfish.System) error {
-	if j.Act.Action == actClearBoot {
-		j.Override = ""
-
-		return e.writeJournal(ctx, host, finish(j, "").journal)
+	if after.URI == "" {
+		return nil // It couldn't be looked at.
 	}
 	host.Status.AtProvider.Power = shownPower(after.Power, &j)
-	st := next(w, &j, seenOf(after), e.now())
+	st := following(e.view(host, w, &j, seenOf(after)))
 	if st.do != actNone || st.journal == nil {
+		e.showActs(host, w, seenOf(after))
+
 		return nil
 	}
+	err := e.writeJournal(ctx, host, st.journal)
+	e.showActs(host, w, seenOf(after))
 
-	return e.writeJournal(ctx, host, st.journal)
+	return err
 }
 
 // failed writes down what a failed call means for its act, and says what went
@@ -139,22 +130,44 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}
-	a := *j.Act
-	switch {
-	case a.Action == actGracefulOff && redfish.IsUnsupported(err):
-		// Nothing to wait for: the next step may use force.
-		a.Refused = true
-	case a.Action == actGracefulOff, a.Action == actResetOff, a.Action == actResetOn, !answered(err):
-		// Grace runs on; a reset must not lose its second half.
-		return errors.New(t.message)
-	default:
-		a.State = failed
-	}
-	if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
-		return journalErr
+	if a := afterFailure(*j.Act, err, host.GetGeneration()); a != *j.Act {
+		if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
+			return journalErr
+		}
 	}
 
 	return errors.New(t.message)
+}
+
+// afterFailure is what becomes of an act whose call failed, with the generation
+// of the spec that it was for.
+func afterFailure(a act, err error, spec int64) act {
+	carriedOut := !answered(err)
+	switch {
+	case a.Action == actLeaveOn:
+		a.State, a.Spec = gaveUp, spec // It was the last thing to try.
+	case a.Action == actGracefulOff && redfish.IsUnsupported(err):
+		a.Refused = true // Nothing to wait for: the next step may use force.
+	case a.Action == actGracefulOff:
+		// Grace runs on.
+	case isReset(a.Action) && !carriedOut, isPower(a.Action) && statusOf(err) == http.StatusServiceUnavailable:
+		// It stays begun: a reset must not lose its second half. But what the BMC
+		// refused, or was too busy to look at, was no attempt.
+		a.Attempts--
+	case !carriedOut:
+		a.State = failed
+	}
+
+	return a
+}
+
+func statusOf(err error) int {
+	var e *redfish.Error
+	if errors.As(err, &e) {
+		return e.Status
+	}
+
+	return 0
 }
 
 // notCalledError is an error from before the call.
@@ -171,8 +184,7 @@ func answered(err error) bool {
 	if errors.As(err, &early) {
 		return true
 	}
-	var e *redfish.Error
-	if errors.As(err, &e) && e.Status >= http.StatusInternalServerError {
+	if statusOf(err) >= http.StatusInternalServerError {
 		return false
 	}
 	switch redfish.KindOf(err) {
@@ -183,8 +195,10 @@ func answered(err error) bool {
 	}
 }
 
-// writeJournal patches the journal onto the host.
+// writeJournal patches the journal onto the host, and tells people of an act
+// that is given up by it.
 func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost, j *journal) error {
+	before := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	if err := e.annotate(ctx, host, v1alpha1.AnnotationJournal, j.String()); err != nil {
 		if kerrors.IsConflict(err) {
 			return err // The reconciler recognises conflicts and looks again.
@@ -193,6 +207,9 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 		return errors.Wrap(err, "cannot write the host's journal")
 	}
 	recorded(&host.Status.AtProvider, j)
+	if j.gaveUp() && !before.gaveUp() {
+		e.connector.Recorder.Event(host, event.Warning("GaveUp", errors.New(gaveUpSentence(*j.Act, e.inputs))))
+	}
 
 	return nil
 }
@@ -211,27 +228,4 @@ func (e *external) annotate(ctx context.Context, host *v1alpha1.RedfishHost, key
 	host.SetResourceVersion(after.GetResourceVersion())
 
 	return nil
-}
-
-// eventOf is what a person reads about an act.
-func eventOf(a act) event.Event {
-	switch a.Action {
-	case actSetBootOnce:
-		return event.Normal("BootOverrideSet", "the next boot goes to "+a.Target)
-	case actClearBoot:
-		return event.Normal("BootOverrideCleared", "the boot override was cleared")
-	case actPowerOn:
-		return event.Normal("PoweredOn", "power was switched on")
-	case actGracefulOff:
-		return event.Normal("ShutdownRequested", "the operating system was asked to shut down")
-	case actForceOff:
-		return event.Normal("PowerCut", "power was switched off")
-	case actResetOff:
-		return event.Normal("ResetBegun", "power was switched off for a reset")
-	case actResetOn:
-		return event.Normal("Reset", "power was switched on again for a reset")
-	case actNone:
-	}
-
-	return event.Normal("Unknown", string(a.Action))
 }

@@ -18,11 +18,11 @@ import (
 
 // BMC is what a host needs of its BMC; redfish.Client implements it.
 type BMC interface {
+	powerBMC
+	bootBMC
+
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
 	Inventory(ctx context.Context, s redfish.System) (redfish.Inventory, error)
-	Reset(ctx context.Context, s redfish.System, act redfish.Act) error
-	SetBootOnce(ctx context.Context, s redfish.System, target string) error
-	ClearBoot(ctx context.Context, s redfish.System) error
 	Pin() string
 }
 
@@ -63,6 +63,9 @@ type Options struct {
 	Failpoint func(name string)
 	// Now is the clock that is written into journals; nil is time.Now.
 	Now func() time.Time
+	// Elapsed is the clock that deadlines go by. It must never jump; nil is the
+	// process's own.
+	Elapsed func() time.Duration
 	// InventoryAge is how long MACs and firmware versions are believed; 0 is 10 minutes.
 	InventoryAge time.Duration
 }
@@ -72,6 +75,7 @@ type Connector struct {
 	Options
 
 	inventories *inventories
+	watch       *stopwatch
 }
 
 // NewConnector makes a connector.
@@ -89,7 +93,7 @@ func NewConnector(o Options) *Connector {
 		o.InventoryAge = 10 * time.Minute
 	}
 
-	return &Connector{Options: o, inventories: newInventories()}
+	return &Connector{Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed)}
 }
 
 // Connect resolves settings and credentials. It talks to no BMC: that happens

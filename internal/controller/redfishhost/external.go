@@ -2,7 +2,6 @@ package redfishhost
 
 import (
 	"context"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -168,6 +167,7 @@ func leavesTraces(host *v1alpha1.RedfishHost) bool {
 // leave closes the session: the host is gone.
 func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.inventories.forget(host.GetUID())
+	e.connector.watch.forget(host.GetUID())
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }
@@ -196,6 +196,3 @@ func (e *external) Delete(ctx context.Context, host *v1alpha1.RedfishHost) (mana
 
 // Disconnect does nothing: the session belongs to the gatekeeper.
 func (e *external) Disconnect(context.Context) error { return nil }
-
-// now is the connector's clock.
-func (e *external) now() time.Time { return e.connector.Now() }

@@ -22,6 +22,8 @@ const (
 	actForceOff    action = "ForceOff"
 	actResetOff    action = "ResetOff"
 	actResetOn     action = "ResetOn"
+	// actLeaveOn ends a reset that was given up: the machine isn't left off.
+	actLeaveOn action = "LeaveOn"
 )
 
 // States of an act.
@@ -30,6 +32,8 @@ const (
 	done  = "done"
 	// failed: the BMC said that it didn't do it, so it is begun anew.
 	failed = "failed"
+	// gaveUp: it was attempted as often as there is patience, without effect.
+	gaveUp = "gaveUp"
 )
 
 // act is one line of the journal: written as begun before the call, as done
@@ -47,7 +51,20 @@ type act struct {
 	LastReset time.Time     `json:"lastReset,omitzero"`
 	// Refused says that the BMC can't do it, so that waiting is in vain.
 	Refused bool `json:"refused,omitempty"`
+	// Attempts at it that the BMC may have carried out; 0 of older versions is 1.
+	Attempts int `json:"attempts,omitempty"`
+	// Spec is the generation of the host's spec for which it was given up.
+	Spec int64 `json:"spec,omitempty"`
 }
+
+// attempt is which one of its attempts an act is at, from 0.
+func (a act) attempt() int { return min(max(a.Attempts, 1), len(patience)) - 1 }
+
+// patience is how long the effect of its newest attempt is waited for.
+func (a act) patience() time.Duration { return patience[a.attempt()] }
+
+// last says whether no further attempt is made.
+func (a act) last() bool { return a.attempt() == len(patience)-1 }
 
 // journal is what the provider did and is about to do to a BMC. It is an
 // annotation, since it must survive a backup that loses status.
@@ -92,6 +109,9 @@ func (j *journal) String() string {
 // pending says whether an act was begun and its goal not seen yet.
 func (j *journal) pending() bool { return j != nil && j.Act != nil && j.Act.State == begun }
 
+// gaveUp says whether the newest act was given up.
+func (j *journal) gaveUp() bool { return j != nil && j.Act != nil && j.Act.State == gaveUp }
+
 // with returns a copy of j with a as its act.
 func (j *journal) with(a act) *journal {
 	next := *j
@@ -122,19 +142,6 @@ type want struct {
 
 // defaultGrace is powerOff.grace where the spec says nothing.
 const defaultGrace = 5 * time.Minute
-
-func wanted(p v1alpha1.RedfishHostParameters) want {
-	w := want{power: p.Power, grace: defaultGrace, force: true, reset: p.ResetGeneration}
-	if p.PowerOff != nil {
-		w.grace = p.PowerOff.Grace.Duration
-		w.force = p.PowerOff.Then != "Never"
-	}
-	if p.Boot != nil {
-		w.once = p.Boot.Once
-	}
-
-	return w
-}
 
 // released is what is wanted of a host that is deleted while it is bound: off,
 // and nothing else. A host whose power isn't ours stays as it is.

@@ -3,13 +3,20 @@ package redfishhost
 import (
 	"time"
 
-	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
 // settle is how long PowerState may lag behind an accepted action. Only after
 // it a state that didn't change is evidence that an action didn't happen.
 const settle = 20 * time.Second
+
+// patience is how long the effect of the first, second and last attempt at an
+// act is waited for. After that the act is given up: a BMC that accepts and
+// accepts and shows no change isn't helped by one more.
+var patience = []time.Duration{settle, time.Minute, 5 * time.Minute} //nolint:gochecknoglobals // A table.
+
+// transit is how long a machine may be between On and Off.
+const transit = 15 * time.Minute
 
 // stale is when the power state stops being evidence about a reset that was
 // begun: after so long (a BMC that was away, a restored backup) somebody else
@@ -45,94 +52,76 @@ type step struct {
 // idle says that everything is as wanted.
 func (s step) idle() bool { return s.journal == nil && s.do == actNone && !s.wait }
 
-// next decides ONE step. It is pure: now is only compared with what this
-// provider wrote into the journal itself.
+// following decides ONE step. It is pure.
 //
 // What a crash leaves behind is an act that is begun. Whether its call was made
 // is told from the machine: SetBootOnce and ClearBoot by the override (or by a
 // boot since, which used it up), power by the power state. A reset is an off
 // and an on: nothing but our own ResetOn ends the off, so a machine that is
 // still On after the settle time, with the LastResetTime it had, wasn't reset,
-// and one that is Off was. A reset that may have happened is never repeated.
-func next(w want, j *journal, s seen, now time.Time) step {
-	if j == nil {
-		return step{journal: adopted(w), why: "no journal: what is asked for now counts as done"}
+// and one that is Off was. A reset that may have happened is never repeated,
+// and nothing is attempted more often than patience says.
+func following(v view) step {
+	if v.j == nil {
+		return step{journal: adopted(v.want), why: "no journal: what is asked for now counts as done"}
 	}
-	if !j.pending() {
-		return begin(w, *j, s, now)
+	if !v.j.pending() {
+		return begin(v, *v.j)
 	}
-	st := resume(w, *j, s, now)
-	if st.do != actNone || st.journal == nil {
+	st := resume(v, *v.j)
+	if st.do != actNone || st.journal == nil || st.journal.gaveUp() {
 		return st
 	}
 	// An act is over. The one that follows is begun in the same write.
-	if more := begin(w, *st.journal, s, now); more.journal != nil {
+	if more := begin(v, *st.journal); more.journal != nil {
 		return more
 	}
 
 	return st
 }
 
-// begin starts the next act: off before everything else, then the override (it
-// must be there before the machine starts), a reset, and on.
-func begin(w want, j journal, s seen, now time.Time) step {
-	switch {
-	case w.power == v1alpha1.PoweredOff && !s.off():
-		return beginOff(w, j, s, now)
-	case w.once != nil && w.once.Generation > j.BootOnce:
-		return start(j, act{Action: actSetBootOnce, Generation: w.once.Generation, Target: string(w.once.Target)}, s, now)
-	case w.once == nil && j.Override != "":
-		return beginClear(j, s, now)
-	case w.reset > j.Reset:
-		return beginReset(w, j, s, now)
-	case w.power == v1alpha1.PoweredOn && s.off():
-		return start(j, act{Action: actPowerOn}, s, now)
-	case w.power == v1alpha1.PoweredOn && s.power == redfish.PowerPoweringOff:
-		return step{wait: true, why: "the machine is powering off"}
-	default:
+// begin starts the next act. One that was given up stands in the way of all
+// others until there is reason to hope: they would be done to a machine whose
+// state nobody knows.
+func begin(v view, j journal) step {
+	if j.gaveUp() && v.hopeless(*j.Act) {
 		return step{}
 	}
-}
-
-func beginOff(w want, j journal, s seen, now time.Time) step {
-	switch {
-	case !s.on():
-		return step{wait: true, why: "the machine is between On and Off"}
-	case w.grace <= 0 && w.force:
-		return start(j, act{Action: actForceOff}, s, now)
-	default:
-		return start(j, act{Action: actGracefulOff}, s, now)
+	was := step{}
+	if j.gaveUp() {
+		was = finish(j, "what was given up is over: the machine or the spec changed since")
+		j = *was.journal
 	}
-}
+	for _, f := range facets {
+		st := f.begin(v, j)
+		if st.idle() {
+			continue
+		}
+		if st.journal == nil {
+			st.journal = was.journal
+		}
 
-// beginClear takes away an override of ours that the machine hasn't used up. A
-// foreign one, or none, isn't ours to clear.
-func beginClear(j journal, s seen, now time.Time) step {
-	if s.boot.Enabled == redfish.EnabledOnce && !s.boot.Idle() {
-		return start(j, act{Action: actClearBoot}, s, now)
+		return st
 	}
-	j.Override = ""
 
-	return step{journal: &j, why: "the override was used up"}
+	return was
 }
 
-// beginReset resets a machine that runs. One that is off starts afresh anyway.
-func beginReset(w want, j journal, s seen, now time.Time) step {
-	switch {
-	case s.off():
-		j.Reset = w.reset
-
-		return step{journal: &j, why: "a machine that is off needs no reset"}
-	case s.on():
-		return start(j, act{Action: actResetOff, Generation: w.reset}, s, now)
-	default:
-		return step{wait: true, why: "the machine is between On and Off"}
+// resume goes on with an act that was begun.
+func resume(v view, j journal) step {
+	f, ok := facetOf(j.Act.Action)
+	if !ok {
+		return finish(j, "an act of another version")
 	}
+
+	return f.resume(v, j)
 }
 
-// start is the step that begins a: journal first, then the call.
-func start(j journal, a act, s seen, now time.Time) step {
-	a.State, a.Time, a.Power, a.LastReset = begun, now.UTC().Truncate(time.Second), s.power, s.lastReset
+// start is the step that begins a, or one more attempt at it: journal first,
+// then the call.
+func start(v view, j journal, a act) step {
+	a.State, a.Time, a.Power, a.LastReset = begun, v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
+	a.Attempts++
 
 	return step{journal: j.with(a), do: a.Action, why: string(a.Action)}
 }
@@ -145,139 +134,55 @@ func finish(j journal, why string) step {
 	return step{journal: j.with(a), why: why}
 }
 
-// resume goes on with an act that was begun.
-func resume(w want, j journal, s seen, now time.Time) step {
+// again is one more attempt at an act whose effect isn't there when its time is
+// over; after the last one the act is given up.
+func again(v view, j journal, why string) step {
 	a := *j.Act
-	switch a.Action {
-	case actSetBootOnce:
-		return resumeSetBoot(w, j, s, now)
-	case actClearBoot:
-		if s.boot.Idle() {
-			j.Override = ""
-
-			return finish(j, "the override is cleared")
-		}
-		if mustGoOff(w, s) {
-			return beginOff(w, j, s, now)
-		}
-
-		return start(j, a, s, now)
-	case actPowerOn:
-		return resumeOn(w, j, s, now)
-	case actGracefulOff, actForceOff:
-		return resumeOff(w, j, s, now)
-	case actResetOff:
-		return resumeResetOff(w, j, s, now)
-	case actResetOn:
-		return resumeResetOn(w, j, s, now)
+	switch {
+	case v.lap(a).age < a.patience():
+		return step{wait: true, why: why}
+	case a.last():
+		return giveUp(v, j)
 	default:
-		return finish(j, "an act of another version")
+		return start(v, j, a)
 	}
 }
 
-func mustGoOff(w want, s seen) bool { return w.power == v1alpha1.PoweredOff && s.on() }
+// giveUp is the step that ends an act which has no effect. A reset isn't asked
+// for any more by the generation that it was for: it may have happened.
+func giveUp(v view, j journal) step {
+	a := *j.Act
+	a.State, a.Spec, a.Power, a.LastReset = gaveUp, v.spec, v.seen.power, v.seen.lastReset
+	if a.Generation > j.Reset && isReset(a.Action) {
+		j.Reset = a.Generation
+	}
+
+	return step{journal: j.with(a), why: "given up: " + string(a.Action) + " has no effect"}
+}
+
+// hopeless says whether everything is still as it was when an act was given up.
+func (v view) hopeless(a act) bool {
+	return a.Spec == v.spec && a.Power == v.seen.power && a.LastReset.Equal(v.seen.lastReset)
+}
+
+// between waits for a machine that is on its way between On and Off, but not
+// for ever.
+func between(v view, j journal, why string) step {
+	if v.lap(*j.Act).age >= transit {
+		return giveUp(v, j)
+	}
+
+	return step{wait: true, why: why}
+}
 
 // settled says that an act began long enough ago for its effect to be seen.
-func settled(a act, now time.Time) bool { return now.Sub(a.Time) >= settle }
+func (v view) settled(a act) bool { return v.lap(a).age >= settle }
 
-// bootedSince says that the machine booted after an act began.
-func bootedSince(a act, s seen) bool {
-	return (a.Power == redfish.PowerOff && s.on()) || !s.lastReset.Equal(a.LastReset)
-}
+// stale says that an act is, or may be, so old that the machine's state says
+// nothing about it. Only the date tells that of acts that aren't this process's
+// own; a clock that jumped makes them stale too early, which is the safe side.
+func (v view) stale(a act) bool {
+	l := v.lap(a)
 
-func resumeSetBoot(w want, j journal, s seen, now time.Time) step {
-	a := *j.Act
-	carriedOut := func(why string) step {
-		j.BootOnce, j.Override = a.Generation, a.Target
-
-		return finish(j, why)
-	}
-	switch {
-	case s.boot.Enabled == redfish.EnabledOnce && !s.boot.Idle():
-		return carriedOut("the override is set")
-	case bootedSince(a, s):
-		return carriedOut("the machine booted since: the override, if set, was used up")
-	case mustGoOff(w, s):
-		return beginOff(w, j, s, now)
-	case w.once == nil:
-		return carriedOut("the override isn't wanted any more")
-	default:
-		a.Generation, a.Target = w.once.Generation, string(w.once.Target)
-
-		return start(j, a, s, now)
-	}
-}
-
-func resumeOn(w want, j journal, s seen, now time.Time) step {
-	switch {
-	case s.on():
-		j.PoweredOn = j.Act.Time
-
-		return finish(j, "the machine is on")
-	case s.power == redfish.PowerPoweringOn || !settled(*j.Act, now):
-		return step{wait: true, why: "the machine is powering on"}
-	case w.power != v1alpha1.PoweredOn:
-		return finish(j, "the machine isn't wanted on any more")
-	default:
-		return start(j, *j.Act, s, now)
-	}
-}
-
-func resumeOff(w want, j journal, s seen, now time.Time) step {
-	a := *j.Act
-	switch {
-	case s.off():
-		return finish(j, "the machine is off")
-	case w.power != v1alpha1.PoweredOff:
-		return finish(j, "the machine isn't wanted off any more")
-	case !s.on():
-		return step{wait: true, why: "the machine is powering off"}
-	case a.Action == actGracefulOff && !w.force:
-		return step{wait: true, why: "the operating system hasn't shut down, and powerOff.then is Never"}
-	case a.Action == actGracefulOff && (a.Refused || now.Sub(a.Time) >= w.grace):
-		return start(j, act{Action: actForceOff}, s, now)
-	case a.Action == actForceOff && settled(a, now):
-		return start(j, a, s, now)
-	default:
-		return step{wait: true, why: "the machine is shutting down"}
-	}
-}
-
-func resumeResetOff(w want, j journal, s seen, now time.Time) step {
-	a := *j.Act
-	switch {
-	case s.off() && w.power == v1alpha1.PoweredOff:
-		j.Reset = a.Generation
-
-		return finish(j, "the machine is off, as wanted by now")
-	case s.off():
-		return start(j, act{Action: actResetOn, Generation: a.Generation}, s, now)
-	case !s.on() || !settled(a, now):
-		return step{wait: true, why: "the machine is being reset"}
-	case !s.lastReset.Equal(a.LastReset) || now.Sub(a.Time) >= stale:
-		// Somebody powered it on again before we saw it off, or may have.
-		j.Reset = a.Generation
-
-		return finish(j, "the machine was reset")
-	default:
-		return start(j, a, s, now)
-	}
-}
-
-func resumeResetOn(w want, j journal, s seen, now time.Time) step {
-	a := *j.Act
-	switch {
-	case s.on():
-		j.Reset, j.PoweredOn = a.Generation, a.Time
-
-		return finish(j, "the machine was reset")
-	case !s.off() || !settled(a, now):
-		return step{wait: true, why: "the machine is being reset"}
-	case w.power == v1alpha1.PoweredOff:
-		j.Reset = a.Generation
-
-		return finish(j, "the machine is off, as wanted by now")
-	default:
-		return start(j, a, s, now)
-	}
+	return l.age >= stale || (!l.ours && v.now.Sub(a.Time).Abs() >= stale)
 }

@@ -189,7 +189,7 @@ func TestNextResumesReset(t *testing.T) {
 		"OffSeen":    {reason: "Off was seen: now on.", want: wish("", 0, 4), j: j(actResetOff, on), seen: sight(off), now: t1, out: outcome{do: actResetOn, write: true, state: begun}},
 		"OffLags":    {reason: "PowerState lags, LastResetTime or not: wait.", want: wish("", 0, 4), j: j(actResetOff, on), seen: wasReset(sight(on)), now: t1, out: outcome{wait: true}},
 		"OffLost":    {reason: "On, as before, and nothing but us ends an off: it didn't happen.", want: wish("", 0, 4), j: j(actResetOff, on), seen: sight(on), now: t2, out: outcome{do: actResetOff, write: true, state: begun}},
-		"OffByOther": {reason: "On, but reset since: it may have been ours, never again.", want: wish("", 0, 4), j: j(actResetOff, on), seen: wasReset(sight(on)), now: t2, out: outcome{write: true, state: done, reset: 4}},
+		"OffByOther": {reason: "On, but reset since: it may have been ours, never again. On follows, since PowerState may lag: the machine isn't left off.", want: wish("", 0, 4), j: j(actResetOff, on), seen: wasReset(sight(on)), now: t2, out: outcome{do: actResetOn, write: true, state: begun}},
 		"OffStale":   {reason: "Too long ago to tell (a restored backup): never again.", want: wish("", 0, 4), j: j(actResetOff, on), seen: sight(on), now: t4, out: outcome{write: true, state: done, reset: 4}},
 		"OffWanted":  {reason: "Off is wanted by now: that was the reset.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOff, on), seen: sight(off), now: t1, out: outcome{write: true, state: done, reset: 4}},
 		"OnSeen":     {reason: "On was seen: the reset is done.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(on), now: t1, out: outcome{write: true, state: done, reset: 4}},
@@ -241,7 +241,7 @@ func obey(s seen, a action) seen {
 		return withOverride(s)
 	case actClearBoot:
 		s.boot = redfish.Boot{Target: "None", Enabled: "Disabled"}
-	case actPowerOn, actResetOn:
+	case actPowerOn, actResetOn, actLeaveOn:
 		s.power = redfish.PowerOn
 	case actGracefulOff, actForceOff, actResetOff:
 		s.power = redfish.PowerOff

@@ -1,6 +1,8 @@
 package redfishhost
 
 import (
+	"slices"
+
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -28,17 +30,36 @@ func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin s
 	if c, ok := cleaned(host); ok {
 		host.SetConditions(c)
 	}
+	w := wanted(host.Spec.ForProvider)
+	e.showActs(host, w, seenOf(e.system))
 	if fresh {
 		// The spec is written first, which drops this status and wakes us
 		// again: the next look goes on.
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true}
 	}
-	st := next(wanted(host.Spec.ForProvider), j, seenOf(e.system), e.now())
+	st := following(e.view(host, w, j, seenOf(e.system)))
 
 	return managed.ExternalObservation{
 		ResourceExists:   true,
 		ResourceUpToDate: st.journal == nil && st.do == actNone,
 		Diff:             st.why,
+	}
+}
+
+// showActs puts on the host how far what is wanted has come.
+func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
+	v := e.view(host, w, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), s)
+	for _, f := range facets {
+		if f.show == nil {
+			continue
+		}
+		shown := f.show(v, e.inputs)
+		host.SetConditions(shown...)
+		host.Status.Conditions = slices.DeleteFunc(host.Status.Conditions, func(c xpv2.Condition) bool {
+			is := func(s xpv2.Condition) bool { return s.Type == c.Type }
+
+			return slices.Contains(f.conditions, c.Type) && !slices.ContainsFunc(shown, is)
+		})
 	}
 }
 

@@ -57,8 +57,7 @@ func TestCrash(t *testing.T) {
 						l.failpoint = nil
 						l.start()
 						l.settle()
-						l.now = l.now.Add(10 * time.Minute)
-						l.settle()
+						l.later(10 * time.Minute)
 						got := l.resets()
 						if name == "Off" {
 							// Asking twice for a shutdown does no harm; not asking does.
@@ -105,8 +104,7 @@ func TestAnswerIsLost(t *testing.T) {
 				t.Error("a lost answer: want an error")
 			}
 			l.settle()
-			l.now = l.now.Add(10 * time.Minute)
-			l.settle()
+			l.later(10 * time.Minute)
 			if diff := cmp.Diff(map[string]int{"ForceOff": 1, "On": 1}, l.resets()); diff != "" {
 				t.Errorf("resets: -want, +got:\n%s", diff)
 			}

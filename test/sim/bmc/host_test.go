@@ -130,10 +130,11 @@ func TestGraceThenForce(t *testing.T) {
 	if !redfishhost.PollSoon(h) || !l.m.Powered() {
 		t.Errorf("while the OS has its grace: PollSoon %v, powered %v", redfishhost.PollSoon(h), l.m.Powered())
 	}
-	l.now = l.now.Add(4 * time.Minute)
-	l.settle()
-	l.now = l.now.Add(time.Minute)
-	h = l.settle()
+	l.later(5*time.Minute - time.Second)
+	if !l.m.Powered() {
+		t.Error("powered off before the grace was over")
+	}
+	h = l.later(time.Second)
 	if diff := cmp.Diff(map[string]int{"GracefulShutdown": 1, "ForceOff": 1}, l.resets()); diff != "" || redfishhost.PollSoon(h) {
 		t.Errorf("PollSoon %v; resets: -want, +got:\n%s", redfishhost.PollSoon(h), diff)
 	}

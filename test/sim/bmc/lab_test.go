@@ -32,6 +32,8 @@ type lab struct {
 	m    *bmc.Idle
 	kube client.Client
 	now  time.Time
+	// jump is how wrong the wall clock is.
+	jump time.Duration
 
 	password  string
 	version   string
@@ -105,7 +107,8 @@ func (l *lab) start() {
 	l.t.Cleanup(func() { g.Close(context.WithoutCancel(l.t.Context())) })
 	rate := int64(1000)
 	l.connector = redfishhost.NewConnector(redfishhost.Options{
-		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now },
+		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now.Add(l.jump) },
+		Elapsed: func() time.Duration { return time.Duration(l.now.UnixNano()) },
 		Failpoint: func(name string) {
 			if l.failpoint != nil {
 				l.failpoint(name)
@@ -189,6 +192,18 @@ func (l *lab) settle() *v1alpha1.RedfishHost {
 	l.t.Fatal("the host doesn't settle")
 
 	return nil
+}
+
+// later lets time go by under a provider that looks every half minute.
+func (l *lab) later(d time.Duration) *v1alpha1.RedfishHost {
+	l.t.Helper()
+	const look = 30 * time.Second
+	for ; d > 0; d -= look {
+		l.now = l.now.Add(min(d, look))
+		l.settle()
+	}
+
+	return l.get()
 }
 
 func (l *lab) resets() map[string]int { return l.emu.Counters().Resets }

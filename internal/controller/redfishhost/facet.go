@@ -1,0 +1,79 @@
+package redfishhost
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// A view is everything that a decision is made from. Deciding is pure: there is
+// no clock in it but lap.
+type view struct {
+	want want
+	// j is nil where there is no journal.
+	j    *journal
+	seen seen
+	// now is only written down, never compared but with acts of other processes.
+	now time.Time
+	// spec is the generation of the host's spec.
+	spec int64
+	// lap tells how long an act has been on its way.
+	lap func(act) lap
+}
+
+// A facet is one thing that is wanted of a machine, with the acts that bring it
+// about. What several of them need is in the view, so they don't know each other.
+type facet struct {
+	// actions that this facet begins, and is asked about while they are begun.
+	actions []action
+	// wants reads what the spec asks for.
+	wants func(p v1alpha1.RedfishHostParameters, w *want)
+	// begin decides what to do, given that no act is begun; an idle step: nothing.
+	begin func(v view, j journal) step
+	// resume decides how to go on with an act of its own that is begun.
+	resume func(v view, j journal) step
+	// perform makes the one call of an act.
+	perform func(ctx context.Context, bmc BMC, s redfish.System, a act) error
+	// readBack is how things are after a call whose effect the client has seen
+	// itself; nil where the next look tells.
+	readBack func(j journal, s seen) (*journal, seen)
+	// conditions that show may set. Those that it doesn't are taken away.
+	conditions []xpv2.ConditionType
+	// show says how far what is wanted has come.
+	show func(v view, in inputs) []xpv2.Condition
+	// event is what a person reads about an act.
+	event func(a act) event.Event
+}
+
+// facets in the order in which they begin: off before everything else, then the
+// override (it must be there before the machine starts), a reset, and on.
+var facets = []facet{offFacet, onceFacet, restoreFacet, resetFacet, onFacet} //nolint:gochecknoglobals // A table.
+
+// facetOf is the facet of an action; false for one of another version.
+func facetOf(a action) (facet, bool) {
+	for _, f := range facets {
+		if slices.Contains(f.actions, a) {
+			return f, true
+		}
+	}
+
+	return facet{}, false
+}
+
+// wanted reads a host's spec.
+func wanted(p v1alpha1.RedfishHostParameters) want {
+	var w want
+	for _, f := range facets {
+		if f.wants != nil {
+			f.wants(p, &w)
+		}
+	}
+
+	return w
+}

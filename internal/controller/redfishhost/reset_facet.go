@@ -1,0 +1,98 @@
+package redfishhost
+
+import (
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+var resetFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
+	actions: []action{actResetOff, actResetOn, actLeaveOn},
+	wants:   func(p v1alpha1.RedfishHostParameters, w *want) { w.reset = p.ResetGeneration },
+	begin:   beginReset, resume: resumeReset, perform: performPower, event: powerEvent,
+}
+
+// isReset says whether an action is a part of a reset.
+func isReset(a action) bool { return a == actResetOff || a == actResetOn || a == actLeaveOn }
+
+// beginReset resets a machine that runs. One that is off starts afresh anyway.
+func beginReset(v view, j journal) step {
+	switch {
+	case v.want.reset <= j.Reset:
+		return step{}
+	case v.seen.off():
+		j.Reset = v.want.reset
+
+		return step{journal: &j, why: "a machine that is off needs no reset"}
+	case v.seen.on():
+		return start(v, j, act{Action: actResetOff, Generation: v.want.reset})
+	default:
+		return step{wait: true, why: "the machine is between On and Off"}
+	}
+}
+
+func resumeReset(v view, j journal) step {
+	switch j.Act.Action {
+	case actResetOff:
+		return resumeResetOff(v, j)
+	case actResetOn:
+		return resumeResetOn(v, j)
+	default:
+		// What LeaveOn was for was given up before; whether it was called or
+		// not, there is no sign to tell.
+		return giveUp(v, j)
+	}
+}
+
+func resumeResetOff(v view, j journal) step {
+	const why = "the machine is being reset"
+	a := *j.Act
+	switch {
+	case v.seen.off() && v.want.power == v1alpha1.PoweredOff:
+		j.Reset = a.Generation
+
+		return finish(j, "the machine is off, as wanted by now")
+	case v.seen.off():
+		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
+	case !v.seen.on():
+		return between(v, j, why)
+	case !v.settled(a):
+		return step{wait: true, why: why}
+	case v.stale(a):
+		// Somebody may have powered it on again before we saw it off.
+		j.Reset = a.Generation
+
+		return finish(j, "the machine may have been reset")
+	case !v.seen.lastReset.Equal(a.LastReset):
+		// The off was carried out. Either somebody powered it on again before we
+		// saw it off, or PowerState lags: On does nothing or ends the reset.
+		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
+	case a.last() && v.lap(a).age >= a.patience() && v.want.power != v1alpha1.PoweredOff:
+		// A BMC that says On for ever may have cut the power all the same: the
+		// machine isn't left off. Where it's on, On does nothing.
+		j.Reset = a.Generation
+
+		return start(v, j, act{Action: actLeaveOn, Generation: a.Generation})
+	default:
+		return again(v, j, why)
+	}
+}
+
+func resumeResetOn(v view, j journal) step {
+	const why = "the machine is being reset"
+	a := *j.Act
+	switch {
+	case v.seen.on():
+		j.Reset, j.PoweredOn = a.Generation, a.Time
+
+		return finish(j, "the machine was reset")
+	case !v.seen.off():
+		return between(v, j, why)
+	case !v.settled(a):
+		return step{wait: true, why: why}
+	case v.want.power == v1alpha1.PoweredOff:
+		j.Reset = a.Generation
+
+		return finish(j, "the machine is off, as wanted by now")
+	default:
+		return again(v, j, why)
+	}
+}
