@@ -95,7 +95,7 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 		return false, nil
 	}
 	if p.Address == "" && unnamed(mg) {
-		return false, e.placed(ctx, p)
+		return false, e.placed(ctx, p, *e.record)
 	}
 	err = e.alone(ctx, mg, *e.record)
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
@@ -121,33 +121,34 @@ func (e misplacedError) words(in inputs) (reason xpv2.ConditionReason, message s
 		e.id, e.where, in.from, e.id)
 }
 
-// planned says whether a record that was found while it was asked for is of one of the plan's sources.
-func (e *external) planned(ip netbox.IPAddress) error {
-	for _, c := range e.plan.candidates {
-		if c.parent.ID == 0 || gave(c.parent, ip) {
-			return nil
-		}
-	}
-	if len(e.plan.candidates) == 0 {
+// planned says whether a record that was found while it was asked for is of one of the sources: of those that were looked at for the plan, or
+// of those behind them, which an earlier try may have come to.
+func (e *external) planned(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
+	looked := e.plan.candidates
+	switch {
+	case len(looked) == 0, slices.ContainsFunc(looked, func(c candidate) bool { return c.parent.ID == 0 || gave(c.parent, ip) }):
 		return nil
+	case len(e.plan.rest) == 0:
+		return misplaced(ip)
 	}
-	return misplaced(ip)
+	p.From = e.plan.rest
+	return e.placed(ctx, p, ip)
 }
 
 func misplaced(ip netbox.IPAddress) misplacedError {
 	return misplacedError{ip.ID, fmt.Sprintf("%s of %s", ip.Address, tableName(ip.VRF))}
 }
 
-// placed says whether the record is of one of the sources. What can't be read says nothing.
-func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) error {
+// placed says whether a record is of one of the sources. What can't be read says nothing.
+func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
 	for _, f := range p.From {
 		found, err := e.resolve(ctx, f, deref(p.DNSName))
-		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, *e.record) }); fits {
+		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, ip) }); fits {
 			return nil
 		}
 	}
 	if len(p.From) == 0 {
 		return nil
 	}
-	return misplaced(*e.record)
+	return misplaced(ip)
 }

@@ -195,3 +195,26 @@ func TestMisplaced(t *testing.T) {
 		t.Errorf("nor where it's found right after it was asked for: %v", err)
 	}
 }
+
+// TestPlacedBehind: an earlier try, whose answer was lost, came to a source behind the one that is asked by now. Its record is found right after
+// it was asked for anew, and is right: nobody is told to delete it.
+func TestPlacedBehind(t *testing.T) {
+	for name, tc := range map[string]struct {
+		address string
+		want    xpv2.ConditionReason
+	}{
+		"First":     {"10.77.0.7/24", ""},
+		"Second":    {"10.78.0.7/24", ""},
+		"Elsewhere": {"10.79.0.7/24", v1alpha1.ReasonConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(7, tc.address, ours)}
+			h, mg := newHarness(f), newAddress(managedBy(xpv2.ManagementActionAll))
+			mg.Spec.ForProvider.From = append(from("10.77.0.0/24"), from("10.78.0.0/24")...)
+			if err := h.reconcile(t, mg); reasonOf(err) != tc.want || (tc.want == "") != (meta.GetExternalName(mg) == "7") || len(f.writes()) != 1 {
+				t.Errorf("%v, named %q, writes %v", err, meta.GetExternalName(mg), f.writes())
+			}
+		})
+	}
+}

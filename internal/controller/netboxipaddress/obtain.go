@@ -123,7 +123,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	}
 	switch {
 	case lerr == nil:
-		return found, e.planned(found)
+		return found, e.planned(ctx, mg.Spec.ForProvider, found)
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
