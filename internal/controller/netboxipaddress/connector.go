@@ -150,8 +150,11 @@ type Connector struct {
 	movers *notes[mover]
 	// rivals are since when another record of a given address is seen, which may go yet.
 	rivals *notes[time.Time]
-	// farewells are what is to be told of records that are being released, or was.
+	// farewells are what is to be told of records that are being released, or was. told is the record that was told to be a resource's, and
+	// warned what people were last warned of. None of it is forgotten when the resource goes: a look may still come by a copy that is behind.
 	farewells *notes[farewell]
+	told      *notes[int64]
+	warned    *notes[warning]
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -191,7 +194,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotes[farewell](), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), ahead: newNotes[time.Time](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), ahead: newNotes[time.Time](),
 	}
 }
 
@@ -202,7 +205,6 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.losses.forget(mg.GetUID())
 	c.movers.forget(mg.GetUID())
 	c.rivals.forget(mg.GetUID())
-	c.farewells.forget(mg.GetUID())
 	c.held.forget(mg.GetUID())
 	c.made.forget(mg.GetUID())
 	c.unanswered.forget(mg.GetUID())

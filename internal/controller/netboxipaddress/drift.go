@@ -218,7 +218,7 @@ func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, dri
 		fresh = slices.DeleteFunc(fresh, isMove)
 	}
 	if len(fresh) > 0 {
-		e.connector.Recorder.Event(mg, event.Warning(reasonDrifted, errors.New(drifting(e.network().String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
+		e.warn(mg, event.Warning(reasonDrifted, errors.New(drifting(e.network().String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
 	}
 }
 

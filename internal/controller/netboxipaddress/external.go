@@ -44,9 +44,11 @@ type external struct {
 	// place is the interface that a record to be made is for, and wished what spec says of it; nil where it says nothing.
 	place  *netbox.Place
 	wished *wish
-	// held is what the resource was given, and stays what is said of a moved record that isn't put back.
-	held  holding
-	stays *movedError
+	// held is what the resource was given, and stays what is said of a moved record that isn't put back. carried says of a resource that is
+	// being deleted that somebody moved its record.
+	held    holding
+	stays   *movedError
+	carried bool
 	// believed says that the record was found to stay so a moment ago.
 	believed bool
 	// lost says that the POST of this Create had no answer.
@@ -75,6 +77,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	if e.justDeleted(mg) {
+		e.tellLeft(mg)
 		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}

@@ -147,7 +147,7 @@ func holderWords(t takenError) string {
 // tellLost tells a loss once: when Ready is about to say it, and didn't before.
 func (e *external) tellLost(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
 	if t.reason == v1alpha1.ReasonLost && mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonLost {
-		e.connector.Recorder.Event(mg, event.Warning(eventLost, t))
+		e.warn(mg, event.Warning(eventLost, t))
 	}
 }
 

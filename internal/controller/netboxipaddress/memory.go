@@ -32,10 +32,14 @@ const (
 	noteFor = 24 * time.Hour
 	// noteSweep is between looks for those that are older.
 	noteSweep = time.Hour
+	// tellingFor is how long it's known what was told: longer than the copy of a resource that is read may be behind, and short enough for
+	// those that are gone by then.
+	tellingFor = 10 * time.Minute
 )
 
-// notes remember something of each resource for a while.
+// notes remember something of each resource for a while: keep, at least.
 type notes[V any] struct {
+	keep  time.Duration
 	mu    sync.Mutex
 	last  map[types.UID]remembered[V]
 	swept time.Time
@@ -47,8 +51,10 @@ type remembered[V any] struct {
 	at    time.Time
 }
 
-func newNotes[V any]() *notes[V] {
-	return &notes[V]{last: map[types.UID]remembered[V]{}, swept: time.Now()}
+func newNotes[V any]() *notes[V] { return newNotesFor[V](noteFor) }
+
+func newNotesFor[V any](keep time.Duration) *notes[V] {
+	return &notes[V]{keep: keep, last: map[types.UID]remembered[V]{}, swept: time.Now()}
 }
 
 func (n *notes[V]) put(uid types.UID, v V) { n.putAt(uid, v, time.Now()) }
@@ -57,9 +63,9 @@ func (n *notes[V]) putAt(uid types.UID, v V, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last[uid] = remembered[V]{v, now}
-	if now.Sub(n.swept) > noteSweep {
+	if now.Sub(n.swept) > min(noteSweep, n.keep) {
 		n.swept = now
-		maps.DeleteFunc(n.last, func(_ types.UID, o remembered[V]) bool { return now.Sub(o.at) > noteFor })
+		maps.DeleteFunc(n.last, func(_ types.UID, o remembered[V]) bool { return now.Sub(o.at) > n.keep })
 	}
 }
 

@@ -74,6 +74,12 @@ func (h holding) strays(ip netbox.IPAddress) bool {
 // strayed says whether the record is.
 func (e *external) strayed() bool { return e.record != nil && e.held.strays(*e.record) }
 
+// isCarried says whether somebody moved the record of a resource. What has another number than that and carries our marker is of a POST that
+// was carried out late: it's where NetBox had made it.
+func (e *external) isCarried(mg *v1alpha1.NetBoxIPAddress) bool {
+	return e.strayed() && (mg.Spec.ForProvider.Address != "" || recordOf(mg) == e.record.ID)
+}
+
 // back adds to a patch what puts a record back. A table that is only known by what spec calls it can't be written.
 func (h holding) back(patch *netbox.Patch, length int32, ip netbox.IPAddress) {
 	if h.address.Addr() != ip.Address.Addr() {
@@ -89,10 +95,11 @@ func (h holding) back(patch *netbox.Patch, length int32, ip netbox.IPAddress) {
 }
 
 // keep puts on status what was given, where the record says otherwise. A table that nobody knows but by its name isn't replaced by the
-// record's: then nothing of the record is shown.
+// record's: then nothing of the record is shown but its number, by which it's found, and known to have been told.
 func (h holding) keep(now *v1alpha1.NetBoxIPAddressObservation, before v1alpha1.NetBoxIPAddressObservation) {
 	if !h.shown {
-		*now = before
+		*now = v1alpha1.NetBoxIPAddressObservation{ID: now.ID, URL: now.URL}
+		return
 	}
 	now.Address, now.Family, now.VRF = h.address.String(), v1alpha1.IPv4, before.VRF
 	if h.address.Addr().Is6() {
@@ -110,6 +117,8 @@ type movedError struct {
 	// holder is who has the address by now; refused says that NetBox doesn't take it back.
 	holder  string
 	refused bool
+	// releasing says that it was to be released.
+	releasing bool
 }
 
 func (e movedError) Error() string { return fmt.Sprintf("record %d isn't %s any more", e.id, e.was) }
@@ -119,15 +128,18 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 	if e.by != "" {
 		message += fmt.Sprintf(" (changed by %s)", e.by)
 	}
+	const keep = "set spec.forProvider.release.policy: Keep "
 	switch {
+	case e.releasing:
+		return v1alpha1.ReasonMoved, message + ": somebody may use it as that, so it isn't released; put it back in NetBox, or " + keep + "to leave it as it is"
 	case e.holder != "":
-		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox, or delete this resource to release what it holds", e.holder)
+		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox", e.holder)
 	case e.refused:
-		message += ", and NetBox refuses to have it put back, as where a record that our token may not see has the address by now: put it back in NetBox, or delete this resource to release what it holds"
+		message += ", and NetBox refuses to have it put back, as where a record that our token may not see has the address by now: put it back in NetBox"
 	default:
-		message += ": put it back in NetBox, or delete this resource to release what it holds"
+		message += ": put it back in NetBox"
 	}
-	return v1alpha1.ReasonMoved, message
+	return v1alpha1.ReasonMoved, message + ", or " + keep + "and delete this resource to leave the record as it is"
 }
 
 // A mover is what is remembered of a record that was moved.
@@ -248,7 +260,7 @@ func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 // sayMoved shows on a resource that its record isn't what it was given, and tells it once by an event.
 func (e *external) sayMoved(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
 	if mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved {
-		e.connector.Recorder.Event(mg, event.Warning(eventMoved, t))
+		e.warn(mg, event.Warning(eventMoved, t))
 	}
 	c := xpv2.Unavailable().WithMessage(t.message)
 	c.Reason = t.reason

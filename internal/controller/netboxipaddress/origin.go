@@ -35,7 +35,7 @@ func (e *external) showOrigin(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	if ok {
 		now.Sources = from.sources
 	} else {
-		parents = e.knownSources(ctx, mg.Spec.ForProvider, before.ID == 0)
+		parents = e.knownSources(ctx, mg.Spec.ForProvider, before.Address == "")
 	}
 	now.Prefix = prefixOf(parents, before.Prefix, *e.record)
 	if i := slices.IndexFunc(parents, func(p netbox.Parent) bool { return p.Kind == netbox.ParentRange && gave(p, *e.record) }); i >= 0 && now.Prefix == nil {

@@ -91,15 +91,15 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	policy, after := releaseOf(mg.Spec.ForProvider)
 	marker := e.record.Marker(e.inputs.field)
 	if policy != v1alpha1.ReleaseKeep {
-		if err := reused(mg, *e.record); err != nil {
+		if err := e.inUse(ctx, mg); err != nil {
 			return err
 		}
 	}
 	n := note{marker: e.us.marker()}
 	switch policy {
 	case v1alpha1.ReleaseDelete:
-		done := e.bid(mg, e.released(*e.record))
-		return done(e.netbox.Delete(ctx, *e.record, marker))
+		e.bid(mg, e.released(*e.record))
+		return e.netbox.Delete(ctx, *e.record, marker)
 	case v1alpha1.ReleaseQuarantine:
 		n.until = e.connector.Now().Add(after).Truncate(time.Second)
 	}
@@ -107,19 +107,19 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		return err
 	}
 	if n.until.IsZero() {
-		done := e.bid(mg, left(*e.record, n.until))
-		return done(e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String()}))
+		e.bid(mg, left(*e.record, n.until))
+		return e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String()})
 	}
 	if err := e.unseat(ctx); err != nil {
 		return err
 	}
 	e.connector.Failpoint("netbox-after-unseat")
-	done := e.bid(mg, left(*e.record, n.until))
+	e.bid(mg, left(*e.record, n.until))
 	err := e.netbox.Release(ctx, *e.record, netbox.Release{Marker: marker, Note: n.String(), Retire: true})
 	if err == nil {
 		e.connector.Due(n.until)
 	}
-	return done(err)
+	return err
 }
 
 // unseat takes the address away as a primary or out-of-band one of its machine: NetBox lets no such address be unassigned (574, 579).
@@ -144,6 +144,16 @@ func (e *external) unseat(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inUse says what somebody else made of a record that is about to be released.
+func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if !e.carried {
+		return reused(mg, *e.record)
+	}
+	m := e.movedBy(ctx, mg.GetUID())
+	m.releasing = true
+	return m
 }
 
 // A reusedError is a record with our marker that somebody uses for something else.

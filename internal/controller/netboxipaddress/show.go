@@ -60,9 +60,10 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	}
 	e.tellFound(mg)
 	name := strconv.FormatInt(e.record.ID, 10)
-	named := meta.GetExternalName(mg) != name
+	named, carried := meta.GetExternalName(mg) != name, e.isCarried(mg)
 	meta.SetExternalName(mg, name)
 	if meta.WasDeleted(mg) {
+		e.carried = carried
 		e.connector.origins.forget(mg.GetUID())
 		e.connector.stocks.leave(mg.GetUID())
 		e.connector.unkept.forget(mg.GetUID())

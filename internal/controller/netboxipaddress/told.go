@@ -29,12 +29,13 @@ func (e *external) tellMade(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
 }
 
 // tellFound tells of a record that was found, of which nobody was told: the answer to its POST was lost, or nobody lived to record it. Once
-// status names it, it was told, whether or not its number is kept as the external name.
+// status names it, it was told, whether or not its number is kept as the external name. The copy that was read may be behind what was told.
 func (e *external) tellFound(mg *v1alpha1.NetBoxIPAddress) {
 	asked := meta.GetExternalCreatePending(mg)
 	named := meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10)
+	told, _ := e.connector.told.get(mg.GetUID())
 	switch {
-	case meta.WasDeleted(mg), asked.IsZero(), mg.Status.AtProvider.ID == e.record.ID:
+	case meta.WasDeleted(mg), asked.IsZero(), mg.Status.AtProvider.ID == e.record.ID, told == e.record.ID:
 	case !named:
 		e.allocated(mg, *e.record)
 	case mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && asked.After(meta.GetExternalCreateSucceeded(mg)):
@@ -43,10 +44,12 @@ func (e *external) tellFound(mg *v1alpha1.NetBoxIPAddress) {
 }
 
 func (e *external) allocated(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
+	e.connector.told.put(mg.GetUID(), ip.ID)
 	e.connector.Recorder.Event(mg, event.Normal(eventAllocated, fmt.Sprintf("address %s is record %d of the NetBox of %s", ip.Address, ip.ID, e.inputs.config)))
 }
 
 func (e *external) adopted(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) {
+	e.connector.told.put(mg.GetUID(), ip.ID)
 	e.connector.Recorder.Event(mg, event.Normal(eventAdopted, fmt.Sprintf("record %d (%s) of NetBox carried no marker and is this resource's now", ip.ID, ip.Address)))
 }
 
@@ -57,7 +60,26 @@ func (e *external) takenOver(mg *v1alpha1.NetBoxIPAddress) {
 		e.record.ID, e.record.Address, e.inputs.config)))
 }
 
-// A farewell is what is told of a record that is let go: once, also where NetBox's answer is lost and the next look finds it gone.
+// behindFor is how long the copy of a resource that is read may be behind what was just shown on it.
+const behindFor = 10 * time.Second
+
+// A warning is what people were warned of.
+type warning struct {
+	event event.Event
+	at    time.Time
+}
+
+// warn tells what a resource is about to show and didn't before, as far as the copy of it that was read says: once.
+func (e *external) warn(mg *v1alpha1.NetBoxIPAddress, ev event.Event) {
+	was, _ := e.connector.warned.get(mg.GetUID())
+	if was.event.Reason == ev.Reason && was.event.Message == ev.Message && e.connector.Now().Sub(was.at) < behindFor {
+		return
+	}
+	e.connector.warned.put(mg.GetUID(), warning{ev, e.connector.Now()})
+	e.connector.Recorder.Event(mg, ev)
+}
+
+// A farewell is what is told of a record that is let go: once, however many looks find it so.
 type farewell struct {
 	reason  event.Reason
 	message string
@@ -71,15 +93,10 @@ type leftover struct {
 	record *netbox.IPAddress
 }
 
-// bid notes what is to be told of a record that is about to be let go, and returns what tells it once that is done.
-func (e *external) bid(mg *v1alpha1.NetBoxIPAddress, f farewell) func(error) error {
+// bid notes what is to be told of a record that is about to be let go. It's told by the look that finds it so, right before the resource goes:
+// what is told earlier, a process that is started in between tells again.
+func (e *external) bid(mg *v1alpha1.NetBoxIPAddress, f farewell) {
 	e.connector.farewells.put(mg.GetUID(), f)
-	return func(err error) error {
-		if err == nil {
-			e.tell(mg, f)
-		}
-		return err
-	}
 }
 
 func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, f farewell) {
@@ -88,7 +105,7 @@ func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, f farewell) {
 	e.connector.farewells.put(mg.GetUID(), f)
 }
 
-// tellLeft tells of a record that was let go by a call whose answer was lost, and of one that was gone before.
+// tellLeft tells of a record that was let go, also by a call whose answer was lost, and of one that was gone before.
 func (e *external) tellLeft(mg *v1alpha1.NetBoxIPAddress) {
 	f, tried := e.connector.farewells.get(mg.GetUID())
 	seen := mg.Status.AtProvider.ID != 0 || !meta.GetExternalCreateSucceeded(mg).IsZero()

@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -56,15 +57,65 @@ func TestAllocated(t *testing.T) {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	lost := newAddress(func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreatePending(mg, h.now) })
-	got = nil
-	for range 2 {
+	look := func(h *harness) {
+		t.Helper()
 		e := h.connect(t, lost)
 		if _, err := e.Observe(t.Context(), lost); err != nil {
 			t.Fatal(err)
 		}
 	}
+	got = nil
+	look(h)
+	if len(got) != 0 {
+		t.Errorf("it's the copy that is behind: %q", got)
+	}
+	h = newHarness(f)
+	h.Recorder, h.Tally = &got, &got
+	lost.Status, lost.Annotations = v1alpha1.NetBoxIPAddressStatus{}, nil
+	meta.SetExternalCreatePending(lost, h.now)
+	look(h)
+	look(h)
 	if diff := cmp.Diff(heard{told}, got); diff != "" {
 		t.Errorf("after a lost answer: -want, +got:\n%s", diff)
+	}
+}
+
+// TestToldByOldCopies: what a resource shows by now is told once, also where it's looked at by a copy of before.
+func TestToldByOldCopies(t *testing.T) {
+	cases := map[string]struct {
+		mg     []edit
+		change func(*fakeNetBox)
+		want   string
+	}{
+		"Moved":    {[]edit{report}, func(f *fakeNetBox) { f.records[0].Address = netip.MustParsePrefix("10.77.0.9/24") }, "Moved: "},
+		"Drifted":  {[]edit{report, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("ours") })}, func(f *fakeNetBox) { f.records[0].Description = "theirs" }, "Drifted: "},
+		"Lost":     {nil, func(f *fakeNetBox) { f.records = nil }, "Lost: "},
+		"Released": {[]edit{deleted}, func(*fakeNetBox) {}, "Released: "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress(tc.mg...)
+			mg.DeletionTimestamp = nil
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			tc.change(f)
+			for range 3 {
+				old := mg.DeepCopy()
+				if name != "Released" {
+					_ = h.reconcile(t, old)
+					continue
+				}
+				deleted(old)
+				if err := h.until(t, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(h.events) != 1 || !strings.HasPrefix(h.events[0], tc.want) {
+				t.Errorf("told %q, want %q once", h.events, tc.want)
+			}
+		})
 	}
 }
 

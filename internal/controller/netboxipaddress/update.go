@@ -55,6 +55,9 @@ func (e *external) did(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo
 		if err := e.undoubled(ctx, mg); err != nil {
 			return e.trouble(mg, err)
 		}
+		if !e.held.shown { // Nothing of it was shown as long as it was elsewhere.
+			e.showRecord(ctx, mg)
+		}
 		showReady(mg)
 	}
 	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {

@@ -3,6 +3,7 @@ package netbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -62,6 +63,8 @@ type lab struct {
 	// told are the events that the kind's own client emitted, and warned what was said of provider configs.
 	told   told
 	warned []string
+	// said are those that the managed reconciler emitted.
+	said said
 	// maxAge is how old what is known of a record may be; 0 reads each at each look.
 	maxAge time.Duration
 	// watch are options of connections that are made from now on.
@@ -165,16 +168,43 @@ func (l *lab) restart() {
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
-	l.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+	l.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}, &l.said}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
 }
 
-// A manager whose events nobody reads.
-type manager struct{ fake.Manager }
+// A manager, whose events nobody reads unless recorder does.
+type manager struct {
+	fake.Manager
+
+	recorder record.EventRecorder
+}
 
 // GetEventRecorderFor implements cluster.Cluster.
-func (*manager) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
+func (m *manager) GetEventRecorderFor(string) record.EventRecorder {
+	if m.recorder == nil {
+		return &record.FakeRecorder{}
+	}
+	return m.recorder
+}
+
+// said are events of the managed reconciler, as REASON: MESSAGE.
+type said []string
+
+// Event implements record.EventRecorder.
+func (e *said) Event(_ runtime.Object, _, reason, message string) {
+	*e = append(*e, reason+": "+message)
+}
+
+// Eventf implements record.EventRecorder.
+func (e *said) Eventf(o runtime.Object, kind, reason, format string, args ...any) {
+	e.Event(o, kind, reason, fmt.Sprintf(format, args...))
+}
+
+// AnnotatedEventf implements record.EventRecorder.
+func (e *said) AnnotatedEventf(o runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	e.Eventf(o, kind, reason, format, args...)
+}
 
 // told are events, as REASON: MESSAGE.
 type told []string

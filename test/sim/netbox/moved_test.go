@@ -60,14 +60,43 @@ func TestMovedByPeople(t *testing.T) {
 						}
 						l.still(mg)
 						l.remove()
+						l.stuck(a)
+						if wish == "From" {
+							l.netbox.ChangeAddressAs("alice", a.ID, func(a *netbox.Address) { a.Address, a.VRF = before.Address, before.VRF })
+						} else {
+							mg := l.get("web-1")
+							mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
+							if err := l.kube.Update(t.Context(), mg); err != nil {
+								t.Fatal(err)
+							}
+						}
 						l.settle("web-1", gone)
-						if all := l.netbox.Addresses(); len(all) != 0 {
+						if all := l.netbox.Addresses(); (wish == "From") != (len(all) == 0) || len(l.netbox.Markers(field)) != 0 || wish == "Fixed" && all[0].Address != a.Address {
 							t.Errorf("left behind: %+v", all)
 						}
 					})
 				}
 			}
 		}
+	}
+}
+
+// stuck holds that web-1, which is being deleted, doesn't release its record, which somebody moved, and says so in Synced and by an event.
+func (l *lab) stuck(is netbox.Address) {
+	l.t.Helper()
+	writes := l.netbox.Writes()
+	l.said = nil
+	for range 3 {
+		l.once("web-1")
+	}
+	const says = `(changed by "alice"`
+	mg := l.get("web-1")
+	c, told := mg.GetCondition(xpv2.TypeSynced), strings.Join(l.said, "\n")
+	if c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, says) || !strings.Contains(told, "CannotDeleteExternalResource: ") || !strings.Contains(told, says) {
+		l.t.Errorf("%+v, said %s", c, told)
+	}
+	if a := l.only(); l.netbox.Writes() != writes || a.Address != is.Address || a.VRF != is.VRF {
+		l.t.Errorf("%d writes, it's %+v", l.netbox.Writes()-writes, a)
 	}
 }
 

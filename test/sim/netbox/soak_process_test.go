@@ -55,7 +55,7 @@ func (k *soak) newProcess() *process {
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
-	p.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: kube, Scheme: k.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+	p.reconciler = wiring.NewReconciler(&manager{Manager: fake.Manager{Client: kube, Scheme: k.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
 	return p

@@ -119,7 +119,7 @@ func BenchmarkUnchanged(b *testing.B) {
 		},
 		ClusterID: clusterID, MaxAge: time.Hour, Kube: c,
 	})
-	r := wiring.NewReconciler(&manager{fake.Manager{Client: c, Scheme: c.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+	r := wiring.NewReconciler(&manager{Manager: fake.Manager{Client: c, Scheme: c.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: connector, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
 	look := func(i int) {
