@@ -37,11 +37,14 @@ type process struct {
 	end        context.CancelFunc
 	dead       atomic.Bool
 	reconciler reconcile.Reconciler
+	// past is what it may read, and view how far it has seen.
+	past *past
+	view view
 }
 
 // newProcess starts a provider.
 func (k *soak) newProcess() *process {
-	p := &process{chaos: k.chaos}
+	p := &process{chaos: k.chaos, past: &k.past, view: view{read: map[string]int{}, wrote: map[string]int{}}}
 	p.ctx, p.end = context.WithCancel(k.t.Context())
 	kube := interceptor.NewClient(k.kube, p.funcs())
 	pool := netboxclient.NewPool(netboxclient.WithClock(k.clock))
@@ -51,7 +54,7 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Outstanding: soakOutstanding, Asking: soakAsking,
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Recorder: ear{p, &k.told}, Outstanding: soakOutstanding, Asking: soakAsking,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
@@ -79,7 +82,7 @@ func (p *process) failpoint(name string) {
 }
 
 // write is one write to the API server, which may fail before or after its effect.
-func (p *process) write(what string, do func() error) error {
+func (p *process) write(what string, o client.Object, do func() error) error {
 	if p.killed("API " + what + ".before") {
 		return context.Canceled
 	}
@@ -98,6 +101,9 @@ func (p *process) write(what string, do func() error) error {
 	if kerrors.IsConflict(err) {
 		p.chaos.happens("API server: somebody else wrote first")
 	}
+	if err == nil {
+		p.view.writes(o.GetName(), p.past.of(o.GetName()).newest())
+	}
 	return err
 }
 
@@ -107,19 +113,22 @@ func (p *process) funcs() interceptor.Funcs {
 			if p.killed("API get") {
 				return context.Canceled
 			}
+			if p.behind(key.Name, o) {
+				return nil
+			}
 			return c.Get(ctx, key, o, opts...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			return p.write("update", func() error { return c.Update(ctx, o, opts...) })
+			return p.write("update", o, func() error { return c.Update(ctx, o, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			return p.write("update", func() error { return c.Patch(ctx, o, patch, opts...) })
+			return p.write("update", o, func() error { return c.Patch(ctx, o, patch, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			return p.write(sub, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			return p.write(sub, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-			return p.write(sub, func() error { return c.SubResource(sub).Patch(ctx, o, patch, opts...) })
+			return p.write(sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, patch, opts...) })
 		},
 	}
 }
@@ -138,6 +147,33 @@ func (p *process) reconcile(name string) (alive bool) {
 	if p.dead.Load() {
 		return false
 	}
+	p.view.begin(name)
 	_, _ = p.reconciler.Reconcile(p.ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}})
 	return !p.dead.Load()
+}
+
+// reconcile is done by the provider, or for the middle fifth by one of two. One that was killed is started anew.
+func (k *soak) reconcile(name string) {
+	k.mu.Lock()
+	progress := k.released + k.kept
+	if two := progress > soakTotal*2/5 && progress < soakTotal*3/5; two && len(k.processes) == 1 {
+		k.processes = append(k.processes, k.newProcess())
+		k.chaos.happens("a second provider at once")
+	} else if !two {
+		k.processes = k.processes[:1]
+	}
+	if len(k.processes) > 1 {
+		k.lives[name].shared = true
+	}
+	i := int(k.now.Load()/int64(time.Second)) % len(k.processes)
+	p := k.processes[i]
+	k.mu.Unlock()
+	if p.reconcile(name) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if i < len(k.processes) && k.processes[i] == p {
+		k.processes[i] = k.newProcess()
+	}
 }

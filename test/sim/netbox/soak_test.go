@@ -42,6 +42,8 @@ type soak struct {
 	kube   client.WithWatch
 	config config.NetBox
 	chaos  *chaos
+	past   past
+	told   tellings
 	now    atomic.Int64
 	start  time.Time
 	// elsewhere is a host that NetBox redirects to, and visits how often somebody came.
@@ -71,6 +73,8 @@ type life struct {
 	looks    int
 	// parked is a life that only waits for what may come late, and has given its place to another.
 	parked bool
+	// ready says that it was, at some time, and shared that two providers at once looked at it.
+	ready, shared bool
 }
 
 // clock goes on by a bit at each look, and by itself: what waits for a while is tried again soon.
@@ -85,6 +89,7 @@ func TestSoak(t *testing.T) {
 	k.run()
 	k.settle()
 	k.check(strangers)
+	k.checkTold()
 	k.checkMet()
 	t.Logf("%d resources, %d allocations, %d released, %d kept; %d requests; %d looks, %d parked, %d ended by one of two providers; threads were idle for %s%s",
 		k.made, k.netbox.Made("provider"), k.released, k.kept, len(k.netbox.Requests()), k.looks, k.parked, k.shared, k.idle.Round(time.Second/10), k.chaos.table(k.netbox))
@@ -92,7 +97,10 @@ func TestSoak(t *testing.T) {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	k := &soak{t: t, chaos: newChaos(soakSeed), start: time.Now(), lives: map[string]*life{}, over: make(chan struct{}), jobs: make(chan string, 4*soakTotal)}
+	k := &soak{
+		t: t, chaos: newChaos(soakSeed), start: time.Now(), lives: map[string]*life{}, over: make(chan struct{}), jobs: make(chan string, 4*soakTotal),
+		past: past{all: map[string]history{}}, told: tellings{all: map[telling]int{}},
+	}
 	k.netbox = netbox.New(netbox.Options{Version: "4.6.8"})
 	k.netbox.AddToken(netbox.Token{Name: "provider", Secret: secret})
 	k.netbox.AddMarkerField(field)
@@ -111,7 +119,7 @@ func newSoak(t *testing.T) *soak {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	k.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).Build()
+	k.kube = kubefake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{}).WithInterceptorFuncs(k.past.funcs()).Build()
 	k.config.Ref = config.Ref{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
 	k.config.UID, k.config.Token, k.config.SecretVersion = "cfg", secret, "1"
 	k.config.Config = v1alpha1.NetBoxConfig{URL: k.netbox.URL(), MarkerField: field}
@@ -219,11 +227,15 @@ func (k *soak) look(name string) {
 	k.mu.Lock()
 	l := k.lives[name]
 	l.looks++
+	l.ready = l.ready || mg != nil && ready(mg)
 	k.looks++
 	impatient := l.looks >= l.patience
 	k.mu.Unlock()
 	switch {
 	case mg == nil:
+		if k.chaos.chance(ghostChance) {
+			k.reconcile(name)
+		}
 		k.done(l, &k.released)
 		return
 	case ready(mg) && l.keep && mg.DeletionTimestamp == nil:
@@ -256,29 +268,6 @@ func (k *soak) done(l *life, counter *int) {
 	}
 	if !l.parked {
 		k.make()
-	}
-}
-
-// reconcile is done by the provider, or for the middle fifth by one of two. One that was killed is started anew.
-func (k *soak) reconcile(name string) {
-	k.mu.Lock()
-	progress := k.released + k.kept
-	if two := progress > soakTotal*2/5 && progress < soakTotal*3/5; two && len(k.processes) == 1 {
-		k.processes = append(k.processes, k.newProcess())
-		k.chaos.happens("a second provider at once")
-	} else if !two {
-		k.processes = k.processes[:1]
-	}
-	i := int(k.now.Load()/int64(time.Second)) % len(k.processes)
-	p := k.processes[i]
-	k.mu.Unlock()
-	if p.reconcile(name) {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if i < len(k.processes) && k.processes[i] == p {
-		k.processes[i] = k.newProcess()
 	}
 }
 
