@@ -3,6 +3,7 @@ package redfish
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +87,13 @@ func (c *Client) withPending(ctx context.Context, s System) (System, error) {
 		return System{}, err
 	}
 	if err == nil && p.takesOverride() {
+		// Some settings resources list no targets (GH200), some others than the
+		// System does, which rests at one of its own (BlueField).
+		for _, t := range s.Boot.Targets {
+			if !slices.Contains(p.boot.Targets, t) {
+				p.boot.Targets = append(p.boot.Targets, t)
+			}
+		}
 		s.Boot = p.boot
 	}
 

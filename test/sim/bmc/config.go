@@ -49,7 +49,8 @@ type SystemConfig struct {
 type Config struct {
 	// Username and Password of the only account.
 	Username, Password string
-	// MaxSessions open at the same time; one more is answered with 503.
+	// MaxSessions open at the same time; default that of Behaviour, at least
+	// DefaultMaxSessions. One more is refused.
 	MaxSessions int
 	// LockoutAfter failed logins the account is locked until Unlock.
 	LockoutAfter int
@@ -58,8 +59,14 @@ type Config struct {
 	// Baseboard adds a second ComputerSystem that can't be reset, as GPU
 	// machines have it.
 	Baseboard bool
-	// Systems behind this BMC; default one.
+	// Systems behind this BMC; default one. With a Tree they name the machines
+	// behind its Systems, and everything else is the tree's.
 	Systems []SystemConfig
+	// Tree is what a real BMC answered; nil makes one of Systems' models.
+	Tree *Tree
+	// Behaviour is what the BMC does with writes; nil is the Tree's vendor's, or
+	// the models'.
+	Behaviour *Behaviour
 	// Now is the BMC's clock; default time.Now.
 	Now func() time.Time
 }
@@ -71,14 +78,14 @@ func (c Config) withDefaults() Config {
 	if c.Password == "" {
 		c.Password = DefaultPassword
 	}
-	if c.MaxSessions == 0 {
-		c.MaxSessions = DefaultMaxSessions
-	}
 	if c.LockoutAfter == 0 {
 		c.LockoutAfter = DefaultLockoutAfter
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Tree != nil {
+		return c
 	}
 	if len(c.Systems) == 0 {
 		c.Systems = []SystemConfig{{}}

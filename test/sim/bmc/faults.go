@@ -16,6 +16,8 @@ type Fault struct {
 	Method string
 	// PathContains is a part of the request path the fault is for; "" is every path.
 	PathContains string
+	// After is how many requests that match go through first.
+	After int
 	// Times is how many requests are hit; 0 is every one until Heal.
 	Times int
 	// Delay before anything else.
@@ -51,13 +53,17 @@ func (b *BMC) Inject(f Fault) {
 	b.faults = append(b.faults, &f)
 }
 
-// Heal removes every fault, lag and deafness.
+// Heal removes every fault, lag and deafness, and ends a restart of the BMC.
 func (b *BMC) Heal() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults = nil
 	b.lag = 0
 	b.ignoreGraceful = false
+	b.restarting = time.Time{}
+	for _, s := range b.systems {
+		s.stuck = false
+	}
 }
 
 // SetPowerLag makes PowerState tell the state before a reset for d.
@@ -74,12 +80,53 @@ func (b *BMC) IgnoreGraceful(ignore bool) {
 	b.ignoreGraceful = ignore
 }
 
+// StickPower makes PowerState stay as it is now, whatever the machines do.
+func (b *BMC) StickPower() {
+	powered := b.powerStates()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.systems {
+		s.laggedOn, s.stuck = powered[s], true
+	}
+}
+
+// RebootBMC restarts the BMC itself: its sessions are gone at once, and for d
+// it answers everything with 503.
+func (b *BMC) RebootBMC(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endSessions()
+	b.restarting = b.cfg.Now().Add(d)
+}
+
+func (b *BMC) isRestarting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.cfg.Now().Before(b.restarting)
+}
+
+// Replace puts another machine behind the address: one with that serial and
+// without a UUID that anybody knows.
+func (b *BMC) Replace(systemID, serial string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.system(systemID); s != nil {
+		b.store.change(s.uri, func(body object) { body["SerialNumber"], body["UUID"] = serial, nil })
+	}
+}
+
 // fault takes the first fault that matches r, and uses it up.
 func (b *BMC) fault(r *http.Request) *Fault {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, f := range b.faults {
 		if !f.matches(r) {
+			continue
+		}
+		if f.After > 0 {
+			f.After--
+
 			continue
 		}
 		hit := *f
@@ -133,7 +180,7 @@ func misbehave(f *Fault, w http.ResponseWriter, r *http.Request, effect func(htt
 func (f *Fault) answer(w http.ResponseWriter) {
 	maps.Copy(w.Header(), f.Header)
 	if f.Body == "" {
-		fail(w, f.Status, "GeneralError")
+		new(BMC).fail(w, f.Status, problem{message: "GeneralError"})
 
 		return
 	}

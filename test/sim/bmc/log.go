@@ -1,8 +1,12 @@
 package bmc
 
 import (
+	"bytes"
+	"io"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -59,7 +63,7 @@ func (b *BMC) record(r *http.Request) {
 	defer b.mu.Unlock()
 	b.counters.Requests++
 	write := r.Method == http.MethodPatch || r.Method == http.MethodPost
-	if write && r.URL.Path != pathSessions {
+	if write && !b.isSessions(r.URL.Path) {
 		b.counters.Writes++
 	}
 	if len(b.log) >= logLimit {
@@ -73,3 +77,79 @@ func (b *BMC) count(f func(*Counters)) {
 	defer b.mu.Unlock()
 	f(&b.counters)
 }
+
+// Write is one request that asked for a change, whatever became of it.
+type Write struct {
+	At     time.Time
+	Method string
+	Path   string
+	// Body as it was sent, up to the limit for bodies.
+	Body string
+	// Status of the answer; 0 where none was sent.
+	Status int
+}
+
+// FullWrites lists every PATCH, POST, PUT and DELETE but logins and logouts
+// since the BMC was made, oldest first: what a proof that nothing was written
+// reads. None is ever forgotten.
+func (b *BMC) FullWrites() []Write {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return slices.Clone(b.writes)
+}
+
+// observe keeps a write for FullWrites as soon as it is done, or broken off.
+func (b *BMC) observe(w http.ResponseWriter, r *http.Request) (watched http.ResponseWriter, done func()) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || b.isLogin(r) {
+		return w, func() {}
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil {
+		// Too long: the handler finds JSON that has no end.
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), brokenOff{err}))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.writes)
+	b.writes = append(b.writes, Write{At: b.cfg.Now(), Method: r.Method, Path: r.URL.Path, Body: string(body)})
+	watching := &watchedWriter{ResponseWriter: w}
+
+	return watching, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.writes[n].Status = watching.status
+	}
+}
+
+// isLogin says whether a request only opens or ends a session.
+func (b *BMC) isLogin(r *http.Request) bool {
+	if r.Method == http.MethodDelete {
+		return strings.HasPrefix(treeKey(r.URL.Path), treeKey(b.sessions)+"/")
+	}
+
+	return r.Method == http.MethodPost && b.isSessions(r.URL.Path)
+}
+
+// watchedWriter remembers the status.
+type watchedWriter struct {
+	http.ResponseWriter
+
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *watchedWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController through.
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// brokenOff is a reader that has only an error.
+type brokenOff struct{ err error }
+
+// Read implements io.Reader.
+func (r brokenOff) Read([]byte) (int, error) { return 0, r.err }

@@ -3,16 +3,69 @@ package bmc
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
-	pathRoot     = "/redfish/v1"
-	pathSessions = "/redfish/v1/SessionService/Sessions"
+	pathSessionService = "/redfish/v1/SessionService"
+	pathSessions       = "/redfish/v1/SessionService/Sessions"
 )
+
+// session is one that is open.
+type session struct {
+	id   string
+	used time.Time
+}
+
+// findSessions makes the sessions ours, whatever the tree has: those that were
+// open at a capture aren't.
+func (b *BMC) findSessions() {
+	root := b.store.body(pathRoot)
+	b.sessions = linkAt(root, "Links", "Sessions")
+	if b.sessions == "" {
+		b.sessions = linkAt(b.store.body(linkAt(root, "SessionService")), "Sessions")
+	}
+	if b.sessions == "" {
+		b.sessions = pathSessions
+	}
+	b.sessions = strings.TrimRight(b.sessions, "/")
+	for _, uri := range b.store.children(b.sessions) {
+		b.store.remove(uri)
+	}
+	if b.cfg.NoSessions {
+		b.store.remove(b.sessions)
+		b.store.change(pathRoot, func(body object) {
+			delete(body, "SessionService")
+			if links, ok := body["Links"].(object); ok {
+				delete(links, "Sessions")
+			}
+		})
+
+		return
+	}
+	b.listSessions()
+}
+
+// listSessions shows the open ones. Called with the lock held, or before there
+// is anybody else.
+func (b *BMC) listSessions() {
+	members := []object{}
+	for _, s := range b.open {
+		members = append(members, link(b.sessions+"/"+s.id))
+	}
+	b.store.put(b.sessions, object{
+		"@odata.type": "#SessionCollection.SessionCollection", "Name": "Sessions", "Members": members, "Members@odata.count": len(members),
+	})
+}
+
+func (b *BMC) isSessions(path string) bool {
+	k := treeKey(path)
+
+	return !b.cfg.NoSessions && (k == treeKey(b.sessions) || k == treeKey(b.sessions)+"/members")
+}
 
 // credentialsMatch checks a login, counts it, and locks the account after too
 // many failures: a client that retries a wrong password is found out.
@@ -42,14 +95,23 @@ func (b *BMC) SetPassword(password string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cfg.Password = password
-	clear(b.sessions)
+	b.endSessions()
 }
 
 // ExpireSessions ends all sessions, as a timeout or a restart of the BMC does.
 func (b *BMC) ExpireSessions() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	clear(b.sessions)
+	b.endSessions()
+}
+
+// FillSessions opens sessions until no more are left, as other clients do.
+func (b *BMC) FillSessions() {
+	for {
+		if _, _, ok := b.openSession(false); !ok {
+			return
+		}
+	}
 }
 
 // Sessions says how many sessions are open.
@@ -57,44 +119,60 @@ func (b *BMC) Sessions() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	return len(b.sessions)
+	return len(b.open)
+}
+
+func (b *BMC) endSessions() {
+	for token, s := range b.open {
+		b.endSession(token, s)
+	}
+	b.listSessions()
+}
+
+func (b *BMC) endSession(token string, s *session) {
+	delete(b.open, token)
+	b.store.remove(b.sessions + "/" + s.id)
 }
 
 func (b *BMC) login(w http.ResponseWriter, r *http.Request) {
-	if b.cfg.NoSessions {
-		fail(w, http.StatusNotFound, "ResourceMissingAtURI")
+	body, bad := bodyOf(r)
+	if bad.message != "" {
+		b.fail(w, http.StatusBadRequest, bad)
 
 		return
 	}
-	var body struct {
-		UserName string `json:"UserName"`
-		Password string `json:"Password"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		fail(w, http.StatusBadRequest, "MalformedJSON")
-
-		return
-	}
-	if !b.credentialsMatch(body.UserName, body.Password) {
+	user, password := textAt(body, "UserName"), textAt(body, "Password")
+	if !b.credentialsMatch(user, password) {
 		b.unauthorized(w)
 
 		return
 	}
-	id, token, ok := b.openSession()
+	id, token, ok := b.openSession(true)
 	if !ok {
-		fail(w, http.StatusServiceUnavailable, "SessionLimitExceeded")
+		status := b.behaviour.SessionsFull
+		if status == 0 {
+			status = http.StatusServiceUnavailable
+		}
+		b.fail(w, status, problem{message: "SessionLimitExceeded"})
 
 		return
 	}
 	w.Header().Set("X-Auth-Token", token)
-	w.Header().Set("Location", pathSessions+"/"+id)
-	reply(w, http.StatusCreated, object{"@odata.id": pathSessions + "/" + id, "Id": id, "UserName": body.UserName})
+	w.Header().Set("Location", b.sessions+"/"+id)
+	reply(w, http.StatusCreated, object{"@odata.id": b.sessions + "/" + id, "Id": id, "UserName": user})
 }
 
-func (b *BMC) openSession() (id, token string, ok bool) {
+// openSession opens one, ours to count or another client's.
+func (b *BMC) openSession(ours bool) (id, token string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.sessions) >= b.cfg.MaxSessions {
+	now := b.cfg.Now()
+	for token, s := range b.open {
+		if !b.lives(s, now) {
+			b.endSession(token, s)
+		}
+	}
+	if len(b.open) >= b.maxSessions() {
 		return "", "", false
 	}
 	secret := make([]byte, 16)
@@ -102,25 +180,51 @@ func (b *BMC) openSession() (id, token string, ok bool) {
 	token = hex.EncodeToString(secret)
 	b.nextSession++
 	id = strconv.Itoa(b.nextSession)
-	b.sessions[token] = id
-	b.counters.Logins++
+	b.open[token] = &session{id: id, used: now}
+	b.store.put(b.sessions+"/"+id, object{"Id": id, "Name": "Session " + id, "UserName": b.cfg.Username})
+	b.listSessions()
+	if ours {
+		b.counters.Logins++
+	}
 
 	return id, token, true
+}
+
+func (b *BMC) maxSessions() int {
+	if b.cfg.MaxSessions == 0 {
+		return max(b.behaviour.Sessions, DefaultMaxSessions)
+	}
+
+	return b.cfg.MaxSessions
+}
+
+func (b *BMC) lives(s *session, now time.Time) bool {
+	limit := b.behaviour.SessionTimeout
+
+	return limit == 0 || now.Sub(s.used) < limit
 }
 
 func (b *BMC) logout(w http.ResponseWriter, path string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for token, id := range b.sessions {
-		if strings.TrimPrefix(path, pathSessions+"/") == id {
-			delete(b.sessions, token)
-			b.counters.Logouts++
-			w.WriteHeader(http.StatusNoContent)
-
-			return
+	for token, s := range b.open {
+		if treeKey(path) != treeKey(b.sessions+"/"+s.id) {
+			continue
 		}
+		b.endSession(token, s)
+		b.listSessions()
+		b.counters.Logouts++
+		w.WriteHeader(http.StatusNoContent)
+
+		return
 	}
-	fail(w, http.StatusNotFound, "ResourceMissingAtURI")
+	if b.store.get(path) != nil {
+		w.Header().Set("Allow", b.allow(path))
+		b.fail(w, http.StatusMethodNotAllowed, problem{message: msgNotAllowed})
+
+		return
+	}
+	b.fail(w, http.StatusNotFound, problem{message: msgMissing})
 }
 
 // authorized lets a request with a live token or the account's basic
@@ -140,12 +244,17 @@ func (b *BMC) authorized(w http.ResponseWriter, r *http.Request) bool {
 func (b *BMC) liveToken(token string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, ok := b.sessions[token]
+	now := b.cfg.Now()
+	s, ok := b.open[token]
+	if !ok || !b.lives(s, now) {
+		return false
+	}
+	s.used = now
 
-	return ok
+	return true
 }
 
 func (b *BMC) unauthorized(w http.ResponseWriter) {
 	b.count(func(c *Counters) { c.Unauthorized++ })
-	fail(w, http.StatusUnauthorized, "ResourceAtUriUnauthorized")
+	b.fail(w, http.StatusUnauthorized, problem{message: "ResourceAtUriUnauthorized"})
 }

@@ -2,125 +2,161 @@ package bmc
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-const pathSystems = "/redfish/v1/Systems"
+const (
+	pathSystems  = "/redfish/v1/Systems"
+	pathManagers = "/redfish/v1/Managers"
+	actionReset  = "#ComputerSystem.Reset"
+)
 
-// override is a System's one-shot or persistent boot override.
-type override struct{ target, enabled, mode string }
+// Properties of ComputerSystem.Boot.
+const (
+	propTarget  = "BootSourceOverrideTarget"
+	propEnabled = "BootSourceOverrideEnabled"
+	propMode    = "BootSourceOverrideMode"
+	propUEFI    = "UefiTargetBootSourceOverride"
+	propOrder   = "BootOrder"
+	allowable   = "@Redfish.AllowableValues"
+)
 
-func idle() override { return override{target: "None", enabled: "Disabled", mode: "UEFI"} }
-
-// system is one ComputerSystem; its fields are guarded by BMC.mu.
+// system is one ComputerSystem that can be reset, with the machine behind it.
+// Its state is in the store, except for what a real one wouldn't tell. The
+// fields below machine are guarded by BMC.mu.
 type system struct {
-	cfg       SystemConfig
-	override  override
-	etag      int
+	id, uri   string
+	behaviour Behaviour
+	reset     string // target of the action
+	machine   Machine
+
+	meant     string // the target of the override, which may be stored under another name
+	mode      string // that comes with the next boot; "" none
 	lastReset time.Time
 	laggedOn  bool
 	lagUntil  time.Time
+	stuck     bool // PowerState stays as it is
 }
 
-func (s *system) uri() string         { return pathSystems + "/" + s.cfg.ID }
-func (s *system) settingsURI() string { return s.uri() + "/SD" }
-func (s *system) resetURI() string    { return s.uri() + "/Actions/ComputerSystem.Reset" }
+// findSystems takes every System of the tree that can be reset, and gives it
+// its machine: that of the SystemConfig with its id, else the next one without
+// an id, else an idle machine in the state that was captured.
+func (b *BMC) findSystems() {
+	configs := slices.Clone(b.cfg.Systems)
+	take := func(id string) *SystemConfig {
+		i := slices.IndexFunc(configs, func(c SystemConfig) bool { return strings.EqualFold(c.ID, id) })
+		if i < 0 {
+			i = slices.IndexFunc(configs, func(c SystemConfig) bool { return c.ID == "" })
+		}
+		if i < 0 {
+			return nil
+		}
+		c := configs[i]
+		configs = slices.Delete(configs, i, i+1)
 
-// resetTypes are what the model advertises and accepts.
-func (s *system) resetTypes() []string {
-	if s.cfg.Model == ModelActionInfo {
-		return []string{"On", "ForceOff", "GracefulShutdown", "ForceRestart"}
+		return &c
+	}
+	for _, uri := range b.store.systemURIs() {
+		body := b.store.body(uri)
+		target := textAt(body, "Actions", actionReset, "target")
+		if target == "" {
+			continue
+		}
+		s := &system{id: textAt(body, "Id"), uri: uri, reset: target, behaviour: b.behaviour, machine: &Idle{powered: textAt(body, "PowerState") == "On"}}
+		if c := take(s.id); c != nil {
+			if c.Machine != nil {
+				s.machine = c.Machine
+			}
+			if b.cfg.Tree == nil && b.cfg.Behaviour == nil {
+				s.behaviour = c.Model.behaviour()
+			}
+		}
+		b.systems = append(b.systems, s)
+	}
+}
+
+// system returns the one with an id, nil where there is none.
+func (b *BMC) system(id string) *system {
+	for _, s := range b.systems {
+		if s.id == id {
+			return s
+		}
 	}
 
-	return []string{"On", "ForceOff", "GracefulShutdown", "GracefulRestart", "ForceRestart", "PowerCycle", "Nmi"}
+	return nil
 }
 
-func (s *system) targets() []string {
-	targets := []BootTarget{"None", BootPxe, BootHdd, BootCd, BootBiosSetup, BootUefiHTTP}
-	out := make([]string, 0, len(targets))
-	for _, t := range targets {
-		out = append(out, string(t))
+// settings is the settings resource of a System that is there; "" has none.
+func (b *BMC) settings(s *system) string {
+	uri := linkAt(b.store.body(s.uri), "@Redfish.Settings", "SettingsObject")
+	if s.behaviour.OverrideAt == AtSD {
+		uri = strings.TrimRight(s.uri, "/") + "/SD"
+	}
+	if b.store.body(uri) == nil {
+		return ""
+	}
+
+	return uri
+}
+
+// overrideAt is the resource that takes a System's override; "" is none.
+func (b *BMC) overrideAt(s *system) string {
+	settings := b.settings(s)
+	switch s.behaviour.OverrideAt {
+	case Nowhere:
+		return ""
+	case AtSettings, AtSD:
+		if at(b.store.body(settings), "Boot", propTarget) != nil {
+			return settings
+		}
+	case AtSystem:
+	}
+	if at(b.store.body(s.uri), "Boot", propTarget) == nil {
+		return ""
+	}
+
+	return s.uri
+}
+
+// powerStates asks the machines, which mustn't be done with a lock held.
+func (b *BMC) powerStates() map[*system]bool {
+	out := map[*system]bool{}
+	for _, s := range b.systems {
+		out[s] = s.machine.Powered()
 	}
 
 	return out
 }
 
-func (s *system) etagHeader() string { return `W/"` + strconv.Itoa(s.etag) + `"` }
-
-// systemResource renders the System or its settings resource, with its ETag.
-func (b *BMC) systemResource(s *system, path string) (body object, etag string) {
-	powered := s.cfg.Machine.Powered()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if path == s.settingsURI() {
-		return object{
-			"@odata.id": path, "@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "@odata.etag": s.etagHeader(),
-			"Id": "SD", "Name": "Pending settings", "Boot": s.boot(),
-		}, s.etagHeader()
+// sync brings what the Systems tell up to date. A System that has changed since
+// has another ETag. Called with the lock held.
+func (b *BMC) sync(powered map[*system]bool) {
+	for _, s := range b.systems {
+		on := powered[s]
+		if b.cfg.Now().Before(s.lagUntil) || s.stuck {
+			on = s.laggedOn
+		}
+		want := powerState(on)
+		body := b.store.body(s.uri)
+		if got, tells := body["PowerState"]; tells && got != want {
+			b.store.change(s.uri, func(o object) { o["PowerState"] = want })
+		}
+		at := s.lastReset.UTC().Format(time.RFC3339)
+		if !s.lastReset.IsZero() && b.tellsResets(s, body) && textAt(body, "LastResetTime") != at {
+			b.store.change(s.uri, func(o object) { o["LastResetTime"] = at })
+		}
 	}
-	if b.cfg.Now().Before(s.lagUntil) {
-		powered = s.laggedOn
-	}
-	body = s.describe(powered)
-	if s.cfg.Model == ModelActionInfo {
-		body["@Redfish.Settings"] = object{"SettingsObject": link(s.settingsURI())}
-		body["Boot"] = object{"BootOptions": link(s.uri() + "/BootOptions")}
-
-		return body, s.etagHeader()
-	}
-	body["Boot"] = s.boot()
-	body["EthernetInterfaces"] = link(s.uri() + "/EthernetInterfaces")
-	if !s.lastReset.IsZero() {
-		body["LastResetTime"] = s.lastReset.UTC().Format(time.RFC3339)
-	}
-
-	return body, s.etagHeader()
 }
 
-// describe renders what both models have in common.
-func (s *system) describe(powered bool) object {
-	reset := object{"target": s.resetURI()}
-	serial := s.cfg.Serial
-	if s.cfg.Model == ModelActionInfo {
-		reset["@Redfish.ActionInfo"] = s.uri() + "/ResetActionInfo"
-		serial += " "
-	} else {
-		reset["ResetType@Redfish.AllowableValues"] = s.resetTypes()
-	}
-	body := object{
-		"@odata.id": s.uri(), "@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "@odata.etag": s.etagHeader(),
-		"Id": s.cfg.ID, "Name": "System " + s.cfg.ID, "SystemType": "Physical",
-		"Manufacturer": "Emulated Systems", "Model": string(s.cfg.Model), "SKU": nil,
-		"SerialNumber": serial, "UUID": nil, "PowerState": powerState(powered),
-		"Status":  object{"State": "Enabled", "Health": "OK"},
-		"Links":   object{"Chassis": []object{link(s.chassisURI())}, "ManagedBy": []object{link(pathManagers + "/BMC")}},
-		"Actions": object{"#ComputerSystem.Reset": reset},
-	}
-	if s.cfg.UUID != "" {
-		body["UUID"] = s.cfg.UUID
-	}
+// tellsResets says whether a System keeps a LastResetTime: some show one that
+// never is a time.
+func (b *BMC) tellsResets(s *system, body object) bool {
+	const nonsense = 2000
+	t, err := time.Parse(time.RFC3339, textAt(body, "LastResetTime"))
 
-	return body
+	return b.cfg.Tree == nil && s.behaviour.OverrideAt == AtSystem || err == nil && t.Year() >= nonsense
 }
-
-func (s *system) boot() object {
-	boot := object{
-		"BootSourceOverrideTarget":                         s.override.target,
-		"BootSourceOverrideEnabled":                        s.override.enabled,
-		"BootSourceOverrideTarget@Redfish.AllowableValues": s.targets(),
-	}
-	if s.cfg.Model == ModelInline {
-		boot["BootSourceOverrideMode"] = s.override.mode
-		boot["BootOptions"] = link(s.uri() + "/BootOptions")
-	}
-
-	return boot
-}
-
-// accepts says whether the model knows a boot target.
-func (s *system) accepts(target string) bool { return slices.Contains(s.targets(), target) }
 
 func powerState(on bool) string {
 	if on {
@@ -128,14 +164,4 @@ func powerState(on bool) string {
 	}
 
 	return "Off"
-}
-
-func redfishMAC(mac []byte, separator string) string {
-	const digits = "0123456789ABCDEF"
-	parts := make([]string, 0, len(mac))
-	for _, c := range mac {
-		parts = append(parts, string([]byte{digits[c>>4], digits[c&15]}))
-	}
-
-	return strings.Join(parts, separator)
 }

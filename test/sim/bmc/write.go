@@ -2,218 +2,186 @@ package bmc
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"sort"
+	"strings"
 )
 
-// patch changes a boot override, the only thing that can be changed.
+// patch changes what may be changed, all of it or nothing.
 func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
-	s := b.patchable(path)
-	if s == nil {
-		fail(w, http.StatusMethodNotAllowed, "OperationNotAllowed")
-
-		return
-	}
-	var body struct {
-		Boot struct {
-			Target  *string `json:"BootSourceOverrideTarget"`
-			Enabled *string `json:"BootSourceOverrideEnabled"`
-			Mode    *string `json:"BootSourceOverrideMode"`
-		} `json:"Boot"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		fail(w, http.StatusBadRequest, "MalformedJSON")
-
-		return
-	}
+	powered := b.powerStates()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if status := s.precondition(r.Header.Get("If-Match")); status != 0 {
-		fail(w, status, "PreconditionFailed")
+	b.sync(powered)
+	res := b.store.get(path)
+	if res == nil || res.body == nil {
+		b.fail(w, http.StatusNotFound, problem{message: msgMissing})
 
 		return
 	}
-	next, bad := s.patched(body.Boot.Target, body.Boot.Enabled, body.Boot.Mode)
-	if bad != "" {
-		fail(w, http.StatusBadRequest, bad)
+	target := b.writable(path)
+	if target == nil {
+		w.Header().Set("Allow", b.allow(path))
+		b.fail(w, http.StatusMethodNotAllowed, problem{message: msgNotAllowed})
 
 		return
 	}
-	s.override = next
-	s.etag++
+	body, bad := bodyOf(r)
+	if bad.message != "" {
+		b.fail(w, http.StatusBadRequest, bad)
+
+		return
+	}
+	if status := target.precondition(r.Header.Get("If-Match"), b.etagOf(res)); status != 0 {
+		message := "PreconditionFailed"
+		if status == http.StatusPreconditionRequired {
+			message = "PreconditionRequired"
+		}
+		b.fail(w, status, problem{message: message})
+
+		return
+	}
+	changes, problems := target.check(body)
+	if len(problems) > 0 {
+		b.fail(w, http.StatusBadRequest, problems...)
+
+		return
+	}
+	b.apply(target, changes)
 	b.counters.Patches++
-	w.WriteHeader(http.StatusNoContent)
+	b.done(w, target.system.behaviour)
 }
 
-// patchable finds the System whose override is changed at path: the System
-// itself, or the settings resource where the model has one.
-func (b *BMC) patchable(path string) *system {
-	for _, s := range b.systems {
-		if s.cfg.Model == ModelActionInfo && path == s.settingsURI() {
-			return s
-		}
-		if s.cfg.Model == ModelInline && path == s.uri() {
-			return s
-		}
+// bodyOf reads a JSON object.
+func bodyOf(r *http.Request) (object, problem) {
+	var body object
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	if err := d.Decode(&body); errors.Is(err, io.EOF) || err == nil && len(body) == 0 {
+		return nil, problem{message: "EmptyJSON"}
+	} else if err != nil {
+		return nil, problem{message: "MalformedJSON"}
 	}
 
-	return nil
+	return body, problem{}
 }
 
-// precondition compares If-Match with the ETag: 412 where it differs, 428
-// where the model wants one and none came, 0 to go on.
-func (s *system) precondition(ifMatch string) int {
-	if ifMatch == "" && s.cfg.Model == ModelActionInfo {
+// precondition compares If-Match with the ETag: 412 where it differs, 428 where
+// one must come and none did, 0 to go on.
+func (t *writeTarget) precondition(ifMatch, etag string) int {
+	rule := t.system.behaviour.IfMatch
+	if ifMatch == "" && rule == IfMatchRequired {
 		return http.StatusPreconditionRequired
 	}
-	if ifMatch != "" && ifMatch != "*" && ifMatch != s.etagHeader() {
+	if ifMatch == "" || ifMatch == "*" || rule == IfMatchIgnored {
+		return 0
+	}
+	if rule == IfMatchStrong && len(etag) > 2 && etag[:2] == "W/" {
+		etag = etag[2:]
+	}
+	if ifMatch != etag {
 		return http.StatusPreconditionFailed
 	}
 
 	return 0
 }
 
-// patched is the override after a PATCH, or what is wrong with it. Target None
-// alone doesn't disable an override, as with many real BMCs.
-func (s *system) patched(target, enabled, mode *string) (next override, bad string) {
-	next = s.override
-	if mode != nil {
-		if s.cfg.Model == ModelActionInfo {
-			return next, "PropertyUnknown"
+// change is one property's new value.
+type change struct {
+	path  []string
+	value any
+}
+
+// check looks at every property of a PATCH, in the order of their names.
+func (t *writeTarget) check(body object) ([]change, []problem) {
+	var (
+		changes  []change
+		problems []problem
+		walk     func(v object, path []string)
+	)
+	walk = func(v object, path []string) {
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
 		}
-		next.mode = *mode
-	}
-	if target != nil {
-		if !s.accepts(*target) {
-			return next, "PropertyValueNotInList"
+		sort.Strings(names)
+		for _, name := range names {
+			below := append(slices.Clone(path), name)
+			rule, ok := t.rules[pointer(below)]
+			inner, isObject := v[name].(object)
+			switch {
+			case ok:
+				if p := rule(v[name]); p.message != "" {
+					p.property = pointer(below)
+					problems = append(problems, p)
+				}
+				changes = append(changes, change{path: below, value: v[name]})
+			case isObject && len(inner) > 0 && t.has(below):
+				walk(inner, below)
+			case t.has(below):
+				problems = append(problems, problem{message: "PropertyNotWritable", property: pointer(below)})
+			default:
+				problems = append(problems, problem{message: "PropertyUnknown", property: pointer(below)})
+			}
 		}
-		next.target = *target
 	}
-	if enabled != nil {
-		if !slices.Contains([]string{"Once", "Continuous", "Disabled"}, *enabled) {
-			return next, "PropertyValueNotInList"
+	walk(body, nil)
+	if len(problems) == 0 {
+		problems = t.together(changes)
+	}
+
+	return changes, problems
+}
+
+// has says whether the resource shows a property, in this spelling.
+func (t *writeTarget) has(path []string) bool {
+	v := any(t.body)
+	for _, name := range path {
+		o, ok := v.(object)
+		if !ok {
+			return false
 		}
-		next.enabled = *enabled
-	}
-
-	return next, ""
-}
-
-// post carries out the only action there is, a System's reset.
-func (b *BMC) post(w http.ResponseWriter, r *http.Request, path string) {
-	i := slices.IndexFunc(b.systems, func(s *system) bool { return path == s.resetURI() })
-	if i < 0 {
-		fail(w, http.StatusNotFound, "ResourceMissingAtURI")
-
-		return
-	}
-	s := b.systems[i]
-	if r.Header.Get("If-Match") != "" {
-		fail(w, http.StatusPreconditionFailed, "PreconditionFailed")
-
-		return
-	}
-	var body struct {
-		ResetType string `json:"ResetType"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		fail(w, http.StatusBadRequest, "MalformedJSON")
-
-		return
-	}
-	if !slices.Contains(s.resetTypes(), body.ResetType) {
-		fail(w, http.StatusBadRequest, "ActionParameterNotSupported")
-
-		return
-	}
-	if status, message := b.reset(s, body.ResetType); status != 0 {
-		fail(w, status, message)
-
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// reset does what resetType says, or says why it can't: a redundant power
-// action is refused with 409, as with Dell.
-func (b *BMC) reset(s *system, resetType string) (status int, message string) {
-	m := s.cfg.Machine
-	on := m.Powered()
-	if on == (resetType == "On") {
-		return http.StatusConflict, "NoOperation"
-	}
-	if resetType == "Nmi" {
-		b.accepted(s, resetType, on)
-
-		return 0, ""
-	}
-	deaf := b.accepted(s, resetType, on)
-	var err error
-	switch resetType {
-	case "On":
-		err = m.On(b.NextBoot(s.cfg.ID))
-	case "ForceOff":
-		err = m.Off(false)
-	case "GracefulShutdown":
-		if !deaf {
-			err = m.Off(true)
-		}
-	default:
-		err = m.Restart(b.NextBoot(s.cfg.ID))
-	}
-	if err != nil {
-		return http.StatusInternalServerError, "InternalError"
-	}
-
-	return 0, ""
-}
-
-// accepted records a reset and says whether the OS is deaf to graceful ones.
-func (b *BMC) accepted(s *system, resetType string, wasOn bool) (deaf bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.counters.Resets[resetType]++
-	now := b.cfg.Now()
-	s.lastReset = now
-	if b.lag > 0 {
-		s.laggedOn, s.lagUntil = wasOn, now.Add(b.lag)
-	}
-
-	return b.ignoreGraceful
-}
-
-// NextBoot tells what the System boots now and uses up a Once override. The
-// emulator calls it for every reset; a Machine that reboots by itself (its OS
-// asked) calls it to do what firmware would.
-func (b *BMC) NextBoot(systemID string) BootTarget {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := slices.IndexFunc(b.systems, func(s *system) bool { return s.cfg.ID == systemID })
-	if i < 0 {
-		return BootNormal
-	}
-	s := b.systems[i]
-	target := BootTarget(s.override.target)
-	if s.override.enabled == "Disabled" || target == "None" {
-		return BootNormal
-	}
-	if s.override.enabled == "Once" {
-		s.override.target, s.override.enabled = "None", "Disabled"
-		s.etag++
-	}
-
-	return target
-}
-
-// Override tells a System's boot override as (target, enabled).
-func (b *BMC) Override(systemID string) (target, enabled string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range b.systems {
-		if s.cfg.ID == systemID {
-			return s.override.target, s.override.enabled
+		if v, ok = o[name]; !ok {
+			return false
 		}
 	}
 
-	return "", ""
+	return true
+}
+
+func pointer(path []string) string { return strings.Join(path, "/") }
+
+// apply writes the changes, and keeps what isn't shown of them.
+func (b *BMC) apply(t *writeTarget, changes []change) {
+	s := t.system
+	b.store.change(t.uri, func(body object) {
+		for _, c := range changes {
+			o := body
+			for _, name := range c.path[:len(c.path)-1] {
+				next, ok := o[name].(object)
+				if !ok {
+					return
+				}
+				o = next
+			}
+			name, value := c.path[len(c.path)-1], c.value
+			switch name {
+			case propTarget:
+				s.meant, _ = value.(string)
+				if as := s.behaviour.StoredAs[s.meant]; as != "" {
+					value = as
+				}
+			case propMode:
+				if s.behaviour.Mode == ModeAtBoot && value != o[name] {
+					s.mode, _ = value.(string)
+
+					continue
+				}
+			}
+			o[name] = value
+		}
+	})
 }
