@@ -36,6 +36,9 @@ built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :;
 packaged = $(GO) build -C tools/packages -o $(CACHE)/packages . && exec $(CACHE)/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
 # Fetches what later stages compile, while the first one compiles: a fresh machine would wait minutes for the network otherwise.
 ahead = for m in . tools/packages cluster/local/controlplane; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done >/dev/null 2>&1
+# Modules with code of our own beside the root's: tools, whose dependencies the product doesn't have. Not tools/uptest, which is a dozen lines
+# around a module that needs an overlay to compile.
+MODULES := tools/packages cluster/node/tools
 # What "make generate" writes.
 GENERATED := find apis package -name 'zz_*' -o -path '*/crds/*.yaml'
 
@@ -75,6 +78,7 @@ generate: ## Write deep copies, CRDs, accessors and XRDs anew.
 lint: ## golangci-lint, and that generated files are what "make generate" writes.
 	@echo "lint: golangci-lint"
 	@$(LINT) run
+	@for m in $(MODULES); do (cd $$m && $(subst -modfile=,-modfile=$(CURDIR)/,$(LINT)) run --config $(CURDIR)/.golangci.yml); done
 	@echo "lint: generated files"
 	@before=$$($(GENERATED) | sort | xargs cat | sha256sum); \
 	$(MAKE) generate; \

@@ -16,7 +16,7 @@ import (
 // TestLicences makes an image with files that are under other licences than ours: its label and its bill of materials say so, and the
 // texts are in it, once each.
 func TestLicences(t *testing.T) {
-	program, err := os.ReadFile(os.Args[0])
+	program, err := os.ReadFile(os.Args[0]) //nolint:gosec // This test itself.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,10 @@ func TestLicences(t *testing.T) {
 func checkDeclared(t *testing.T, bom []byte, want map[string]string) {
 	t.Helper()
 	var d struct {
-		Packages []struct{ Name, LicenseDeclared string }
+		Packages []struct {
+			Name            string `json:"name"`
+			LicenseDeclared string `json:"licenseDeclared"`
+		} `json:"packages"`
 	}
 	if err := json.Unmarshal(bom, &d); err != nil {
 		t.Fatal(err)

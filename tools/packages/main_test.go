@@ -77,7 +77,7 @@ func bare(t *testing.T) {
 }
 
 func isFile(path string) bool {
-	i, err := os.Stat(path)
+	i, err := os.Stat(path) //nolint:gosec // A folder of the test.
 	return err == nil && !i.IsDir()
 }
 

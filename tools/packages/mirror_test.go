@@ -119,7 +119,7 @@ func TestRevision(t *testing.T) {
 	}
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=nobody", "-c", "user.email=nobody@example.org"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=nobody", "-c", "user.email=nobody@example.org"}, args...)...) //nolint:gosec // Our own arguments.
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 		out, err := cmd.Output()
 		if err != nil {

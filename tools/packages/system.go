@@ -96,7 +96,7 @@ func (s *system) add(p debian.Pin, files map[string][]byte) error {
 }
 
 // packages that an image has files of.
-func (s system) packages(r runtime) []sbom.Package {
+func (s *system) packages(r runtime) []sbom.Package {
 	if !r.firmware {
 		return s.basePkgs
 	}

@@ -79,20 +79,20 @@ func (s Source) files(name, dir string) ([]oci.File, error) {
 	}
 	var out []oci.File
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		file := filepath.Join(dir, e.Name())
 		if e.IsDir() {
-			below, err := s.files(name, path)
+			below, err := s.files(name, file)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, below...)
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(s.Dir, path))
+		b, err := os.ReadFile(filepath.Join(s.Dir, file))
 		if err != nil {
 			return nil, fmt.Errorf("cannot read chart %s: %w", name, err)
 		}
-		out = append(out, oci.File{Path: name + "/" + filepath.ToSlash(path), Mode: 0o644, Data: b})
+		out = append(out, oci.File{Path: name + "/" + filepath.ToSlash(file), Mode: 0o644, Data: b})
 	}
 	return out, nil
 }

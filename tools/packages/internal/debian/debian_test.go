@@ -59,7 +59,7 @@ func deb(t *testing.T) (path string, p Pin) {
 		}
 	}
 	path = filepath.Join(dir, "thing.deb")
-	if out, err := exec.Command("dpkg-deb", "--root-owner-group", "-b", filepath.Join(dir, "root"), path).CombinedOutput(); err != nil {
+	if out, err := exec.Command("dpkg-deb", "--root-owner-group", "-b", filepath.Join(dir, "root"), path).CombinedOutput(); err != nil { //nolint:gosec // Our own arguments.
 		t.Fatalf("%v: %s", err, out)
 	}
 	b, err := os.ReadFile(path)
@@ -93,7 +93,7 @@ func TestFiles(t *testing.T) {
 			s := Store{Dir: t.TempDir(), Get: func(_ context.Context, _ Pin, dir string) error {
 				downloads++
 				b, err := os.ReadFile(path)
-				return errors.Join(err, os.WriteFile(filepath.Join(dir, "thing.deb"), b, 0o600))
+				return errors.Join(err, os.WriteFile(filepath.Join(dir, "thing.deb"), b, 0o600)) //nolint:gosec // A folder of the test.
 			}}
 			for range 2 {
 				got, err := s.Files(t.Context(), tc.pin)

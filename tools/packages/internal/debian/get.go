@@ -58,7 +58,7 @@ func (s Sources) urls(ctx context.Context, p Pin) []string {
 	if err != nil {
 		mirrors = nil // There's the archive yet.
 	}
-	for _, mirror := range strings.Fields(string(mirrors)) {
+	for mirror := range strings.FieldsSeq(string(mirrors)) {
 		// As it stands in the pool's own lists: "~" and "+" are escaped, for web servers that take "+" for a space.
 		url := strings.TrimSuffix(mirror, "/") + "/" + strings.NewReplacer("~", "%7e", "+", "%2b").Replace(p.Pool)
 		if !slices.Contains(out, url) {
