@@ -209,15 +209,7 @@ func TestTreesAreObserved(t *testing.T) {
 // TestTreesAreShared: a tree without machines has idle ones in the state that
 // was captured, and BMCs that share a tree don't share what is written.
 func TestTreesAreShared(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "made")
-	write(t, dir, "redfish/v1/index.json", `{"@odata.id":"/redfish/v1/","Systems":{"@odata.id":"/redfish/v1/Systems"}}`)
-	write(t, dir, "redfish/v1/Systems/index.json", `{"Members":[{"@odata.id":"/redfish/v1/Systems/1"}]}`)
-	write(t, dir, "redfish/v1/Systems/1/index.json", systemOn)
-	write(t, dir, "redfish/v1/Registries/R.json", `["no object"]`)
-	tree, err := bmc.LoadTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := made(t, nil)
 	one, two := bmc.New(bmc.Config{Tree: tree}), bmc.New(bmc.Config{Tree: tree})
 	status, _ := ask(t, one, http.MethodPost, "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset", map[string]string{"ResetType": "ForceOff"}, nil)
 	states := []any{status}
@@ -228,14 +220,10 @@ func TestTreesAreShared(t *testing.T) {
 	if diff := cmp.Diff([]any{204, "Off", `W/"A-1"`, "On", `W/"A"`}, states); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-	if _, err := bmc.LoadTree(filepath.Join(dir, "redfish")); err == nil {
+	if _, err := bmc.LoadTree(t.TempDir()); err == nil {
 		t.Error("LoadTree of a folder without a tree: want an error")
 	}
 }
-
-const systemOn = `{"@odata.id":"/redfish/v1/Systems/1","@odata.etag":"W/\"A\"","Id":"1","PowerState":"On","Boot":{"BootSourceOverrideTarget":"None",
-"BootSourceOverrideEnabled":"Disabled","BootOrder":["Boot1","Boot2"]},"AssetTag":"","LocationIndicatorActive":false,
-"Actions":{"#ComputerSystem.Reset":{"target":"/redfish/v1/Systems/1/Actions/ComputerSystem.Reset"}}}`
 
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
