@@ -22,6 +22,9 @@ const (
 	ModelActionInfo Model = "ES-2000"
 )
 
+// Models are those of our own making.
+func Models() []Model { return []Model{ModelInline, ModelActionInfo} }
+
 // Defaults of Config.
 const (
 	DefaultUsername     = "admin"
