@@ -61,6 +61,13 @@ func newHost(name, address string) *v1alpha1.RedfishHost {
 func newLab(t *testing.T, model bmc.Model) *lab {
 	t.Helper()
 	emu, m := emulator(t, model, nil)
+
+	return newLabOf(t, emu, m)
+}
+
+// newLabOf makes one around a BMC that runs, and one of the machines behind it.
+func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
+	t.Helper()
 	s := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(s); err != nil {
 		t.Fatal(err)

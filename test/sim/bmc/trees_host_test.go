@@ -1,0 +1,131 @@
+package bmc_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+)
+
+// treeLab is a controller and a captured tree whose clocks go together.
+type treeLab struct {
+	*lab
+
+	rig *rig
+}
+
+func newTreeLab(t *testing.T, dir, id string) treeLab {
+	t.Helper()
+	r := serve(t, dir)
+	l := treeLab{newLabOf(t, r.Server, r.machines[id]), r}
+	if len(r.Systems()) > 1 {
+		l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.System = &v1alpha1.SystemSelector{ID: id} })
+	}
+
+	return l
+}
+
+// until looks every half minute, at most so often, until the host is as wanted
+// or nothing is left to do, and returns the last error.
+func (l treeLab) until(looks int, done func(*v1alpha1.RedfishHost) bool) (*v1alpha1.RedfishHost, error) {
+	l.t.Helper()
+	var err error
+	for range looks {
+		l.now = l.now.Add(30 * time.Second)
+		l.rig.later()
+		if _, err = l.reconcile(); err == nil && done(l.get()) {
+			break
+		}
+	}
+
+	return l.get(), err
+}
+
+// systemsOf lists the Systems of a tree that a client can find.
+func systemsOf(t *testing.T, dir string) []string {
+	t.Helper()
+	tree, err := bmc.LoadTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return bmc.New(bmc.Config{Tree: tree}).Systems()
+}
+
+// TestTreesRegister registers the host of every tree, as an import does: it is
+// read and nothing is written, its status is small, and stays as it is.
+func TestTreesRegister(t *testing.T) {
+	for name, dir := range captured(t) {
+		for _, id := range systemsOf(t, dir) {
+			t.Run(name+"/"+id, func(t *testing.T) {
+				l := newTreeLab(t, dir, id)
+				h, err := l.until(5, func(*v1alpha1.RedfishHost) bool { return false })
+				if err != nil {
+					t.Fatalf("reconcile: %v", err)
+				}
+				reachable := condition(h, v1alpha1.ConditionReachable)
+				if h.Status.Phase != v1alpha1.HostAvailable && reachable[0] != "False" && condition(h, xpv2.TypeReady)[0] != "False" {
+					t.Errorf("phase %q without a condition that says why: %v", h.Status.Phase, h.Status.Conditions)
+				}
+				t.Logf("phase %q, Ready %v, Reachable %v", h.Status.Phase, condition(h, xpv2.TypeReady), reachable)
+				changes, requests := l.changes, l.emu.Counters().Requests
+				const looks = 10
+				again, _ := l.until(looks, func(*v1alpha1.RedfishHost) bool { return false })
+				if diff := cmp.Diff(h.Status, again.Status); diff != "" || l.changes != changes {
+					t.Errorf("%d changes of an unchanged machine's host: -before, +after:\n%s", l.changes-changes, diff)
+				}
+				if n := l.emu.Counters().Requests - requests; n > 2*looks {
+					t.Errorf("%d requests for %d looks at an unchanged machine, want at most two each", n, looks)
+				}
+				if b, err := json.Marshal(again.Status); err != nil || len(b) > 32<<10 {
+					t.Errorf("status has %d bytes (%v), want at most 32 KiB", len(b), err)
+				}
+				if w := l.emu.FullWrites(); len(w) != 0 {
+					t.Errorf("registering wrote %v", w)
+				}
+			})
+		}
+	}
+}
+
+// TestTreesBoot powers the host of every tree off, and on with a boot from the
+// network where the machine can be told to: what it can't is said, once tried.
+func TestTreesBoot(t *testing.T) {
+	for name, dir := range captured(t) {
+		for _, id := range systemsOf(t, dir) {
+			t.Run(name+"/"+id, func(t *testing.T) {
+				l := newTreeLab(t, dir, id)
+				h, err := l.until(3, func(h *v1alpha1.RedfishHost) bool { return h.Status.Phase == v1alpha1.HostAvailable })
+				if err != nil || h.Status.Phase != v1alpha1.HostAvailable {
+					t.Logf("not registered: phase %q, Ready %v, %v", h.Status.Phase, condition(h, xpv2.TypeReady), err)
+
+					return
+				}
+				l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOff })
+				h, err = l.until(30, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOff })
+				if err != nil || l.m.Powered() {
+					t.Errorf("power off: powered %v, status %q, %v; written %v", l.m.Powered(), h.Status.AtProvider.Power, err, l.emu.FullWrites())
+				}
+				booted := len(l.m.Boots())
+				l.edit(func(h *v1alpha1.RedfishHost) {
+					h.Spec.ForProvider.Power, h.Spec.ForProvider.Boot = v1alpha1.PoweredOn, once(1)
+				})
+				h, err = l.until(10, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOn })
+				boots := l.m.Boots()[booted:]
+				t.Logf("boots %v, Ready %v, last error %v, resets %v, %d writes", boots, condition(h, xpv2.TypeReady), err, l.resets(), len(l.emu.FullWrites()))
+				switch {
+				case slices.Equal(boots, []bmc.BootTarget{bmc.BootPxe}):
+				case len(boots) == 0 && err != nil:
+				default:
+					t.Errorf("boots: got %v, last error %v; want one from the network, or none and a word why", boots, err)
+				}
+			})
+		}
+	}
+}
