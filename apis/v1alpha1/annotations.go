@@ -13,6 +13,9 @@ const (
 	AnnotationInstalled = Group + "/installed"
 	// AnnotationJournal records, on RedfishHost, what the provider is about to do to the BMC.
 	AnnotationJournal = Group + "/journal"
+	// AnnotationIdentity records, on RedfishHost, which machine it is: an IdentityRecord as JSON. It's written before anything is done
+	// to the machine, and what it says is never changed.
+	AnnotationIdentity = Group + "/identity"
 	// AnnotationBoot records, on HostClaim, for which generation its host was powered on: a
 	// BootRecord as JSON.
 	AnnotationBoot = Group + "/boot"
@@ -53,6 +56,18 @@ const (
 
 // BootNamespace is the default namespace of bootd, its token keys, and the copied user data.
 const BootNamespace = "baremetal-boot"
+
+// An IdentityRecord says which machine a host is, as far as the machine told.
+type IdentityRecord struct {
+	URI    string `json:"uri"`
+	Serial string `json:"serial,omitempty"`
+	UUID   string `json:"uuid,omitempty"`
+	// ChassisSerial and BMCUUID decide where the machine has neither serial nor UUID.
+	ChassisSerial string `json:"chassisSerial,omitempty"`
+	BMCUUID       string `json:"bmcUUID,omitempty"`
+	// Systems of the BMC that have this serial. Of several, the URI decides.
+	Systems int `json:"systems,omitempty"`
+}
 
 // A GrantRecord says which grant was issued last. State Issuing is written before the grant, Issued
 // after it: a crash in between repeats the same grant, by the same id.

@@ -36,7 +36,36 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 		systems = append(systems, s)
 	}
 
-	return choose(systems, want)
+	s, err := choose(systems, want)
+	for _, other := range systems {
+		if err == nil && other.CanReset && strings.EqualFold(other.Serial, s.Serial) {
+			s.Sharing++
+		}
+	}
+
+	return s, err
+}
+
+// Trace adds what else tells a machine from another one: its chassis' serial and
+// its BMC's UUID. It takes a request for each chassis and one for the BMC; what
+// they don't tell stays empty.
+func (c *Client) Trace(ctx context.Context, s System) (System, error) {
+	for _, uri := range s.chassis {
+		var b struct{ SerialNumber text }
+		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
+			return s, err
+		}
+		if s.ChassisSerial == "" {
+			s.ChassisSerial = CleanSerial(string(b.SerialNumber))
+		}
+	}
+	var b struct{ UUID text }
+	if _, err := c.get(ctx, pathRoot, &b); err != nil && !skippable(err) {
+		return s, err
+	}
+	s.BMCUUID = CleanUUID(string(b.UUID))
+
+	return s, nil
 }
 
 // Find is System with a hint: the URI that the System had last time saves

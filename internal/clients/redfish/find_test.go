@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -172,5 +173,40 @@ func TestInventoryPartial(t *testing.T) {
 				t.Errorf("\n%s\nInventory(...): got %+v, %v; want partial %v, kind %q", tc.reason, inv, err, tc.want, tc.kind)
 			}
 		})
+	}
+}
+
+// TestTrace: what tells machines apart that don't tell it themselves, and how many share a serial.
+func TestTrace(t *testing.T) {
+	const system = `{"Id":"Node%[1]s","SerialNumber":%[2]q,"Links":{"Chassis":[{"@odata.id":"/redfish/v1/Chassis/Bare"},{"@odata.id":"/redfish/v1/Chassis/1"}]},"Actions":{"#ComputerSystem.Reset":{"target":"/r"}}}`
+	b := aBMC{
+		"GET /redfish/v1/":              {body: `{"UUID":"4C4C4544-0035-3410-8050-C6C04F314733","Systems":{"@odata.id":"/redfish/v1/Systems"}}`},
+		"GET /redfish/v1/Systems":       {body: `{"Members":[{"@odata.id":"/redfish/v1/Systems/Node0"},{"@odata.id":"/redfish/v1/Systems/Node1"},{"@odata.id":"/redfish/v1/Systems/Board"}]}`},
+		"GET /redfish/v1/Systems/Node0": {body: fmt.Sprintf(system, "0", "S1")},
+		"GET /redfish/v1/Systems/Node1": {body: fmt.Sprintf(system, "1", "S1")},
+		"GET /redfish/v1/Systems/Board": {body: `{"Id":"Board","SerialNumber":"S1"}`},
+		"GET /redfish/v1/Chassis/Bare":  {status: http.StatusInternalServerError},
+		"GET /redfish/v1/Chassis/1":     {body: `{"SerialNumber":" C1 "}`},
+	}
+	c := connectTo(t, b)
+	s, err := c.Find(t.Context(), Selector{ID: "Node0"}, "")
+	if err != nil || s.Sharing != 2 {
+		t.Fatalf("Find(...): %d share the serial, %v; want 2: a board that can't be reset is none", s.Sharing, err)
+	}
+	s, err = c.Trace(t.Context(), s)
+	if err != nil || s.ChassisSerial != "C1" || s.BMCUUID != "4c4c4544-0035-3410-8050-c6c04f314733" {
+		t.Errorf("Trace(...): %+v, %v", s.Identity, err)
+	}
+}
+
+func TestSameUUID(t *testing.T) {
+	const a = "00112233-4455-6677-8899-aabbccddeeff"
+	for b, want := range map[string]bool{
+		a: true, strings.ToUpper(a): true, "33221100-5544-7766-8899-aabbccddeeff": true,
+		"33221100-4455-6677-8899-aabbccddeeff": false, "00112233-4455-6677-8899-aabbccddee00": false, "": false, "x-y": false,
+	} {
+		if got := SameUUID(a, b); got != want || SameUUID(b, a) != want {
+			t.Errorf("SameUUID(%q, %q): got %v, want %v", a, b, got, want)
+		}
 	}
 }

@@ -17,6 +17,9 @@ type Identity struct {
 	// UUID in lower case; "" when null, all zero, all FF or a placeholder.
 	UUID                     string
 	Manufacturer, Model, SKU string
+	// ChassisSerial and BMCUUID tell machines apart that have neither serial nor
+	// UUID. Only Trace reads them.
+	ChassisSerial, BMCUUID string
 }
 
 // Name is the identity in one word: the serial, else the UUID, else the URI.
@@ -29,6 +32,32 @@ func (i Identity) Name() string {
 	default:
 		return i.URI
 	}
+}
+
+// SameUUID compares two UUIDs. Firmware that learns to read SMBIOS' mixed byte
+// order shows the same machine's UUID with its first three fields turned round.
+func SameUUID(a, b string) bool {
+	return strings.EqualFold(a, b) || strings.EqualFold(turned(a), b)
+}
+
+func turned(uuid string) string {
+	fields := strings.Split(uuid, "-")
+	const turnedFields = 3
+	for i := range min(turnedFields, len(fields)) {
+		fields[i] = bytewise(fields[i])
+	}
+
+	return strings.Join(fields, "-")
+}
+
+// bytewise is a hex number with its bytes in the other order.
+func bytewise(hex string) string {
+	var out strings.Builder
+	for i := len(hex); i >= 2; i -= 2 {
+		out.WriteString(hex[i-2 : i])
+	}
+
+	return out.String()
 }
 
 // placeholders are what firmware says instead of a serial number.

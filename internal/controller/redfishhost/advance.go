@@ -6,10 +6,8 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -80,7 +78,7 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 			return notCalledError{err}
 		}
 		if err := recognise(host, now.Identity); err != nil {
-			e.inputs.was, e.inputs.is = changedFrom(host, now.Identity), now.Name()
+			e.inputs.was, e.inputs.is = changedFrom(host, now.Identity)
 
 			return notCalledError{err}
 		}
@@ -199,7 +197,7 @@ func answered(err error) bool {
 // that is given up by it.
 func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost, j *journal) error {
 	before := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	if err := e.annotate(ctx, host, v1alpha1.AnnotationJournal, j.String()); err != nil {
+	if err := e.annotate(ctx, host, map[string]string{v1alpha1.AnnotationJournal: j.String()}); err != nil {
 		if kerrors.IsConflict(err) {
 			return err // The reconciler recognises conflicts and looks again.
 		}
@@ -210,22 +208,6 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 	if j.gaveUp() && !before.gaveUp() {
 		e.connector.Recorder.Event(host, event.Warning("GaveUp", errors.New(gaveUpSentence(*j.Act, e.inputs))))
 	}
-
-	return nil
-}
-
-// annotate patches one annotation onto the host, only if the host is still the
-// one that was decided on: an optimistic lock makes a stale cache harmless.
-func (e *external) annotate(ctx context.Context, host *v1alpha1.RedfishHost, key, value string) error {
-	before := host.DeepCopy()
-	after := host.DeepCopy()
-	meta.AddAnnotations(after, map[string]string{key: value})
-	if err := e.connector.Kube.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return err //nolint:wrapcheck // The caller asks whether it's a conflict, and wraps.
-	}
-	// Only what changed is taken over: the answer holds the old status.
-	host.SetAnnotations(after.GetAnnotations())
-	host.SetResourceVersion(after.GetResourceVersion())
 
 	return nil
 }

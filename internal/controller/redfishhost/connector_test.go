@@ -48,12 +48,20 @@ func TestTLSOf(t *testing.T) {
 // fakeBMC is a BMC of functions; what isn't set mustn't be called.
 type fakeBMC struct {
 	system redfish.System
-	reset  func(redfish.Act) error
-	boot   func(target string) error
+	// chassis and uuid are what Trace finds.
+	chassis, uuid string
+	reset         func(redfish.Act) error
+	boot          func(target string) error
 }
 
 func (f *fakeBMC) Find(context.Context, redfish.Selector, string) (redfish.System, error) {
 	return f.system, nil
+}
+
+func (f *fakeBMC) Trace(_ context.Context, s redfish.System) (redfish.System, error) {
+	s.ChassisSerial, s.BMCUUID = f.chassis, f.uuid
+
+	return s, nil
 }
 
 func (f *fakeBMC) Inventory(context.Context, redfish.System) (redfish.Inventory, error) {
@@ -84,7 +92,9 @@ func enrolled(j *journal) *v1alpha1.RedfishHost {
 	h.Spec.ForProvider.Address = "10.0.0.1"
 	h.Spec.ForProvider.Power = v1alpha1.PoweredOn
 	meta.SetExternalName(h, "ABC")
-	meta.AddAnnotations(h, map[string]string{v1alpha1.AnnotationJournal: j.String()})
+	meta.AddAnnotations(h, map[string]string{
+		v1alpha1.AnnotationJournal: j.String(), v1alpha1.AnnotationIdentity: `{"uri":"/redfish/v1/Systems/1","serial":"ABC"}`,
+	})
 
 	return h
 }

@@ -52,13 +52,21 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 	if err != nil {
 		e.trouble = err
-		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity), e.system.Name()
+		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
 		showTrouble(host, err, sentence(err, e.inputs))
 
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 
-	return e.show(host, inv, pin), nil
+	fresh := false
+	if !meta.WasDeleted(host) {
+		if fresh, err = e.enrol(ctx, host); err != nil {
+			return managed.ExternalObservation{}, err
+		}
+		fresh = e.trustFirst(host, pin) || fresh
+	}
+
+	return e.show(host, inv, pin, fresh), nil
 }
 
 // look reads the machine, unless another host has it.
@@ -84,8 +92,8 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 			return err
 		}
 		pin = bmc.Pin()
-		if changedFrom(host, e.system.Identity) != "" {
-			return nil
+		if recognise(host, e.system.Identity) != nil {
+			return nil //nolint:nilerr // It's told below, unless another host has that machine.
 		}
 		inv, err = e.inventory(ctx, bmc, host)
 
@@ -101,27 +109,27 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	return inv, pin, recognise(host, e.system.Identity)
 }
 
-// recognise says whether a machine is the one that the host is.
-func recognise(host *v1alpha1.RedfishHost, i redfish.Identity) error {
-	switch {
-	case changedFrom(host, i) == "":
-		return nil
-	case silent(host, i):
-		return errSilent
-	default:
-		return errIdentityChanged
-	}
-}
-
 // isTrouble says whether err is shown on the host, and not an error of ours or
 // of Kubernetes.
 func isTrouble(err error) bool {
 	return redfish.KindOf(err) != "" || config.ReasonOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
 }
 
-// find reads the System, by the URI of last time where it is known.
+// find reads the System, by the URI of last time where it is known. A machine
+// that isn't recorded yet is read with all there is of it, and so is, each time,
+// one that its own serial and UUID don't tell from another.
 func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
-	return bmc.Find(ctx, selector(host.Spec.ForProvider.System), host.Status.AtProvider.Identity.SystemURI)
+	r, recorded := recordOf(host)
+	hint := ""
+	if recorded {
+		hint = or(host.Status.AtProvider.Identity.SystemURI, r.URI)
+	}
+	s, err := bmc.Find(ctx, selector(host.Spec.ForProvider.System), hint)
+	if err == nil && (!recorded || nameless(r)) {
+		s, err = bmc.Trace(ctx, s)
+	}
+
+	return s, err //nolint:wrapcheck // The caller asks for its kind.
 }
 
 func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.Inventory, error) {

@@ -17,10 +17,37 @@ func knownAs(i redfish.Identity) []string {
 	return slices.DeleteFunc([]string{i.Serial, i.UUID, i.URI}, func(s string) bool { return s == "" })
 }
 
-// changedFrom says which machine this host was, when the BMC shows another one
+// recognise says whether a machine is the one that the host is.
+func recognise(host *v1alpha1.RedfishHost, i redfish.Identity) error {
+	r, _ := recordOf(host)
+	was, _ := contradiction(r, i)
+	switch {
+	case was != "":
+		return errIdentityChanged
+	case renamedFrom(host, i) == "" && !mute(r, i):
+		return nil
+	case mute(r, i) || silent(host, i):
+		return errSilent
+	default:
+		return errIdentityChanged
+	}
+}
+
+// changedFrom names the machine that this host was, and the one that its BMC
+// shows now; was is "" where they are the same.
+func changedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) (was, is string) {
+	r, _ := recordOf(host)
+	if was, is := contradiction(r, i); was != "" {
+		return was, is
+	}
+
+	return renamedFrom(host, i), i.Name()
+}
+
+// renamedFrom says which machine this host was, when the BMC shows another one
 // now: "" when it is the same. It is told by the external name, and by the
 // serials of what was granted and installed, which outlive a mistaken rename.
-func changedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
+func renamedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 	was := []string{meta.GetExternalName(host)}
 	var granted v1alpha1.GrantRecord
 	if json.Unmarshal([]byte(host.GetAnnotations()[v1alpha1.AnnotationGranted]), &granted) == nil {

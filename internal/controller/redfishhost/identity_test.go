@@ -14,7 +14,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-func TestChangedFrom(t *testing.T) {
+func TestRenamedFrom(t *testing.T) {
 	const uuid = "11111111-2222-3333-4444-555555555555"
 	same := redfish.Identity{Serial: "ABC", UUID: uuid, URI: "/redfish/v1/Systems/1"}
 	cases := map[string]struct {
@@ -43,8 +43,8 @@ func TestChangedFrom(t *testing.T) {
 			if tc.external != "" {
 				meta.SetExternalName(h, tc.external)
 			}
-			if got := changedFrom(h, tc.is); got != tc.want {
-				t.Errorf("\n%s\nchangedFrom(...): got %q, want %q", tc.reason, got, tc.want)
+			if got := renamedFrom(h, tc.is); got != tc.want {
+				t.Errorf("\n%s\nrenamedFrom(...): got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

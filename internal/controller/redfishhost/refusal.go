@@ -50,7 +50,7 @@ func (e *external) rememberRefusal(ctx context.Context, host *v1alpha1.RedfishHo
 	if !redfish.IsUnauthorized(err) || r == "" || host.GetAnnotations()[annotationRefused] == r {
 		return err
 	}
-	if writeErr := e.annotate(ctx, host, annotationRefused, r); kerrors.IsConflict(writeErr) {
+	if writeErr := e.annotate(ctx, host, map[string]string{annotationRefused: r}); kerrors.IsConflict(writeErr) {
 		return writeErr // The reconciler looks again: the gatekeeper remembers until then.
 	} else if writeErr != nil {
 		return errors.Wrap(writeErr, "cannot note that the BMC refused the credentials")

@@ -12,13 +12,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-// show puts what Observe found on the host.
-func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin string) managed.ExternalObservation {
-	deleted := meta.WasDeleted(host)
-	fresh := !deleted && enrol(host, e.system.Identity)
-	if !deleted && e.trustFirst(host, pin) {
-		fresh = true
-	}
+// show puts what Observe found on the host. fresh says that the reconciler has
+// something to write about it first: nothing is begun until that is written.
+func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin string, fresh bool) managed.ExternalObservation {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	host.Status.AtProvider = observation(e.system, keepMACs(host, inv), pin, j, host.Spec.ForProvider)
 	host.Status.Phase = phaseOf(host, true, false)
@@ -61,20 +57,6 @@ func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 			return slices.Contains(f.conditions, c.Type) && !slices.ContainsFunc(shown, is)
 		})
 	}
-}
-
-// enrol records, once, who the machine is, and that whatever is asked for at
-// this moment counts as done. It says whether there was something to record.
-func enrol(host *v1alpha1.RedfishHost, i redfish.Identity) bool {
-	if meta.GetExternalName(host) != "" {
-		return false
-	}
-	meta.SetExternalName(host, i.Name())
-	if parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]) == nil {
-		meta.AddAnnotations(host, map[string]string{v1alpha1.AnnotationJournal: adopted(wanted(host.Spec.ForProvider)).String()})
-	}
-
-	return true
 }
 
 // trustFirst stores the certificate seen first, where the provider config says

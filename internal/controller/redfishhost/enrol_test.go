@@ -1,0 +1,172 @@
+package redfishhost
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+const (
+	uuidA = "00112233-4455-6677-8899-aabbccddeeff"
+	uuidB = "11112222-3333-4444-5555-666677778888"
+)
+
+func TestRecognise(t *testing.T) {
+	const node0, node1 = "/redfish/v1/Systems/Node0", "/redfish/v1/Systems/Node1"
+	cases := map[string]struct {
+		reason   string
+		external string
+		record   string
+		is       redfish.Identity
+		want     error
+		was      string
+	}{
+		"Same":         {reason: "All as it was.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidA}},
+		"NoRecord":     {reason: "A host of an older version.", external: "ABC", is: redfish.Identity{URI: "/s", Serial: "ABC"}},
+		"BadRecord":    {reason: "A record that can't be read says nothing.", external: "ABC", record: "{", is: redfish.Identity{URI: "/s", Serial: "ABC"}},
+		"Serial":       {reason: "Another serial, though somebody gave the host its name.", external: "XYZ", record: `{"uri":"/s","serial":"ABC"}`, is: redfish.Identity{URI: "/s", Serial: "XYZ"}, want: errIdentityChanged, was: "ABC"},
+		"UUID":         {reason: "A serial that many machines have.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB}, want: errIdentityChanged, was: uuidA},
+		"UUIDTurned":   {reason: "Firmware learned to read SMBIOS.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: "33221100-5544-7766-8899-aabbccddeeff"}},
+		"UUIDGone":     {reason: "The serial says enough.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC"}},
+		"SerialGone":   {reason: "A BMC that is starting says nothing yet.", external: "ABC", record: `{"uri":"/s","serial":"ABC"}`, is: redfish.Identity{URI: "/s"}, want: errSilent, was: "ABC"},
+		"OnlyUUIDGone": {reason: "The same where there never was a serial.", external: uuidA, record: `{"uri":"/s","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s"}, want: errSilent, was: uuidA},
+		"Moved":        {reason: "A firmware update gave the System another URI.", external: "ABC", record: `{"uri":"/old","serial":"ABC","systems":1}`, is: redfish.Identity{URI: "/new", Serial: "ABC"}},
+		"Neighbour":    {reason: "Two nodes of one BMC have one serial: the URI decides.", external: "ABC", record: `{"uri":"` + node0 + `","serial":"ABC","systems":2}`, is: redfish.Identity{URI: node1, Serial: "ABC"}, want: errIdentityChanged, was: node0},
+		"Chassis":      {reason: "A machine that has no name itself: its chassis'.", external: "/s", record: `{"uri":"/s","chassisSerial":"C1","bmcUUID":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", ChassisSerial: "C1", BMCUUID: uuidB}},
+		"OtherChassis": {reason: "Another machine behind the same address.", external: "/s", record: `{"uri":"/s","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s", ChassisSerial: "C2"}, want: errIdentityChanged, was: "C1"},
+		"ChassisGone":  {reason: "Not told just now.", external: "/s", record: `{"uri":"/s","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s"}, want: errSilent},
+		"OtherBMC":     {reason: "Neither: the BMC's own.", external: "/s", record: `{"uri":"/s","bmcUUID":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", BMCUUID: uuidB}, want: errIdentityChanged, was: uuidA},
+		"BMCGone":      {reason: "Not told just now.", external: "/s", record: `{"uri":"/s","bmcUUID":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s"}, want: errSilent},
+		"NameComes":    {reason: "A machine that tells its serial by now, in the same chassis.", external: "/s", record: `{"uri":"/s","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", ChassisSerial: "C1"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := &v1alpha1.RedfishHost{}
+			meta.SetExternalName(h, tc.external)
+			meta.AddAnnotations(h, map[string]string{v1alpha1.AnnotationIdentity: tc.record})
+			if got := recognise(h, tc.is); got != tc.want { //nolint:errorlint // Returned as they are.
+				t.Errorf("\n%s\nrecognise(...): got %v, want %v", tc.reason, got, tc.want)
+			}
+			if was, _ := changedFrom(h, tc.is); was != tc.was {
+				t.Errorf("\n%s\nchangedFrom(...): got %q, want %q", tc.reason, was, tc.was)
+			}
+		})
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	first := completed(v1alpha1.IdentityRecord{}, redfish.System{Identity: redfish.Identity{URI: "/s", ChassisSerial: "C1", BMCUUID: uuidA}, Sharing: 1})
+	want := v1alpha1.IdentityRecord{URI: "/s", ChassisSerial: "C1", BMCUUID: uuidA, Systems: 1}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("a new record: -want, +got:\n%s", diff)
+	}
+	want.Serial = "ABC"
+	second := completed(first, redfish.System{Identity: redfish.Identity{URI: "/t", Serial: "ABC", ChassisSerial: "C2"}, Sharing: 3})
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Errorf("what a record doesn't say is added, what it says stays: -want, +got:\n%s", diff)
+	}
+}
+
+// looked observes a host, stores its status, and returns it as it is stored then.
+func looked(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) *v1alpha1.RedfishHost {
+	t.Helper()
+	c := NewConnector(Options{
+		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
+		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, nil },
+	})
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), h); err != nil {
+		t.Fatal(err)
+	}
+	e, err := c.Connect(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := e.Observe(t.Context(), h)
+	if err != nil {
+		t.Fatalf("Observe(...): %v", err)
+	}
+	if o.ResourceLateInitialized {
+		status := h.Status.DeepCopy()
+		if err := kube.Update(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		h.Status = *status
+	}
+	if err := kube.Status().Update(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	stored := &v1alpha1.RedfishHost{}
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), stored); err != nil {
+		t.Fatal(err)
+	}
+
+	return stored
+}
+
+// TestEnrolledForEver: a machine without a name of its own is known again by its chassis, also where the host is only observed.
+func TestEnrolledForEver(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policies xpv2.ManagementPolicies
+		journal  bool
+	}{
+		"Managed":  {xpv2.ManagementPolicies{xpv2.ManagementActionAll}, true},
+		"Observed": {xpv2.ManagementPolicies{xpv2.ManagementActionObserve}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &v1alpha1.RedfishHost{}
+			h.Namespace, h.Name, h.UID = "infra", "h", "h"
+			h.Spec.ForProvider.Address, h.Spec.ManagementPolicies = "10.0.0.1", tc.policies
+			writes := 0
+			kube := kubeWith(t, h, interceptor.Funcs{
+				Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+					writes++
+
+					return c.Patch(ctx, o, p, opts...)
+				},
+				Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+					writes++
+
+					return c.Update(ctx, o, opts...)
+				},
+			})
+			bmc := &fakeBMC{system: redfish.System{Identity: redfish.Identity{URI: "/redfish/v1/Systems/1"}, Sharing: 1}, chassis: "C1", uuid: uuidA}
+			got := looked(t, h, kube, bmc).GetAnnotations()
+			if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","chassisSerial":"C1","bmcUUID":"`+uuidA+`","systems":1}` ||
+				got[meta.AnnotationKeyExternalName] != "/redfish/v1/Systems/1" || (got[v1alpha1.AnnotationJournal] != "") != tc.journal {
+				t.Errorf("annotations: %v", got)
+			}
+			looked(t, h, kube, bmc)
+			if writes != 1 {
+				t.Errorf("who the machine is was written %d times, want once", writes)
+			}
+			bmc.chassis = "C2"
+			c := looked(t, h, kube, bmc).Status.GetCondition(xpv2.TypeReady)
+			if c.Reason != v1alpha1.ReasonIdentityChanged || !strings.Contains(c.Message, `shows machine "C2", but this host is "C1"`) {
+				t.Errorf("another machine answers: %v", c)
+			}
+		})
+	}
+}
+
+// TestRecordOfAnOlderHost: a host that was enrolled before there were records gets one, and its journal stays.
+func TestRecordOfAnOlderHost(t *testing.T) {
+	h := enrolled(&journal{BootOnce: 7})
+	meta.RemoveAnnotations(h, v1alpha1.AnnotationIdentity)
+	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
+	bmc := &fakeBMC{system: off()}
+	got := looked(t, h, kubeWith(t, h, interceptor.Funcs{}), bmc).GetAnnotations()
+	if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","serial":"ABC"}` || parseJournal(got[v1alpha1.AnnotationJournal]).BootOnce != 7 {
+		t.Errorf("annotations: %v", got)
+	}
+}
