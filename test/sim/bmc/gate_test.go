@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
@@ -177,5 +178,33 @@ func TestGateForget(t *testing.T) {
 	}
 	if n := emu.Counters().FailedLogins; n != 1 {
 		t.Errorf("%d failed logins, want 1: a host made anew isn't another try", n)
+	}
+}
+
+// TestGateIdle: a session that nobody uses is given back, since some hosts go without a word; the next call opens another one.
+func TestGateIdle(t *testing.T) {
+	const idle = 50 * time.Millisecond
+	emu, _ := emulator(t, bmc.ModelInline, nil)
+	g := gates(t)
+	g.KeepIdle(idle)
+	slow := func(ctx context.Context, c *redfish.Client) error {
+		time.Sleep(3 * idle)
+
+		return read(ctx, c)
+	}
+	for range 2 {
+		for _, call := range []func(context.Context, *redfish.Client) error{read, slow} {
+			if err := g.Do(t.Context(), target(emu, "v1"), call); err != nil {
+				t.Fatalf("Do(...): %v", err)
+			}
+		}
+		for deadline := time.Now().Add(10 * time.Second); emu.Sessions() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("a session that nobody uses is kept")
+			}
+		}
+	}
+	if c := emu.Counters(); c.FailedLogins != 0 || c.Logins < 2 {
+		t.Errorf("%d logins, %d failed", c.Logins, c.FailedLogins)
 	}
 }

@@ -39,6 +39,7 @@ type Connect func(ctx context.Context, cfg redfish.Config) (*redfish.Client, err
 type Gates struct {
 	connect Connect
 	now     func() time.Time
+	idle    time.Duration // after which a session is given back
 
 	mu     sync.Mutex
 	gates  map[string]*gate
@@ -47,7 +48,7 @@ type Gates struct {
 
 // New makes an empty set of gatekeepers.
 func New(connect Connect) *Gates {
-	return &Gates{connect: connect, now: time.Now, gates: map[string]*gate{}}
+	return &Gates{connect: connect, now: time.Now, idle: idle, gates: map[string]*gate{}}
 }
 
 // gate is the gatekeeper of one address.
@@ -61,6 +62,7 @@ type gate struct {
 	pin     string // trusted on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
 	refused map[string]error
 	breaker breaker
+	sweep   *time.Timer // gives the session back
 }
 
 // Do waits for its turn at the target's BMC and calls f with the shared client,
@@ -86,6 +88,7 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 		err = f(ctx, client)
 	}
 	gk.breaker.result(err, g.now())
+	gk.sweepAfter(g.idle)
 	if redfish.IsUnauthorized(err) {
 		gk.refuse(ctx, t.CredentialVersion, err)
 	}
@@ -201,6 +204,9 @@ func (g *gate) refuse(ctx context.Context, version string, err error) {
 }
 
 func (g *gate) drop(ctx context.Context) {
+	if g.sweep != nil {
+		g.sweep.Stop()
+	}
 	if g.client == nil {
 		return
 	}
