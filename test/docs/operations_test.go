@@ -64,7 +64,7 @@ func TestEveryBlockIsTried(t *testing.T) {
 // silentReasons are those that no page has to explain, and why.
 func silentReasons() map[string]string {
 	return map[string]string{
-		"Available": "nothing is to be done", "Bound": "nothing is to be done", "Stopped": "it's what was asked for",
+		"Applied": "nothing is to be done", "Available": "nothing is to be done", "Bound": "nothing is to be done", "Stopped": "it's what was asked for",
 		"AmbiguousDisk":          "nobody says it yet: root devices aren't chosen by the product",
 		"WaitingForConfirmation": "nobody says it: the reason is NeedsConfirmation",
 		"WaitingForBinding":      "over in a moment",
