@@ -1,6 +1,7 @@
 package bmc
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func (b *BMC) findSystems() {
 			continue
 		}
 		s := &system{id: textAt(body, "Id"), uri: uri, reset: target, behaviour: b.behaviour, machine: &Idle{powered: textAt(body, "PowerState") == "On"}}
+		if s.id == "" {
+			s.id = path.Base(strings.TrimRight(uri, "/"))
+		}
 		if c := take(s.id); c != nil {
 			if c.Machine != nil {
 				s.machine = c.Machine
@@ -139,7 +143,7 @@ func (b *BMC) sync(powered map[*system]bool) {
 		}
 		want := powerState(on)
 		body := b.store.body(s.uri)
-		if got, tells := body["PowerState"]; tells && got != want {
+		if got := textAt(body, "PowerState"); got != "" && got != want {
 			b.store.change(s.uri, func(o object) { o["PowerState"] = want })
 		}
 		at := s.lastReset.UTC().Format(time.RFC3339)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,6 +51,31 @@ func (t *Tree) put(uri string, body object) {
 	}
 	etag, _ := body["@odata.etag"].(string)
 	t.resources[treeKey(uri)] = &resource{uri: uri, body: body, etag: etag}
+}
+
+// Paths are those of the tree's resources, sorted.
+func (t *Tree) Paths() []string {
+	out := make([]string, 0, len(t.resources))
+	for _, r := range t.resources {
+		out = append(out, r.uri)
+	}
+	slices.Sort(out)
+
+	return out
+}
+
+// With is the tree with one resource's body changed, or with an empty one that
+// is: a copy, which shares everything else.
+func (t *Tree) With(uri string, edit func(body map[string]any)) *Tree {
+	out := &Tree{Name: t.Name, resources: maps.Clone(t.resources)}
+	r := &resource{uri: uri, body: object{}}
+	if was := t.resources[treeKey(uri)]; was != nil {
+		r = &resource{uri: was.uri, body: copied(was.body), etag: was.etag}
+	}
+	edit(r.body)
+	out.resources[treeKey(uri)] = r
+
+	return out
 }
 
 // maxCapture bounds one resource of a capture; BIOS registries have megabytes.

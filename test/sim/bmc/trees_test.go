@@ -53,6 +53,12 @@ func serve(t *testing.T, dir string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	return serveTree(t, tree)
+}
+
+func serveTree(t *testing.T, tree *bmc.Tree) *rig {
+	t.Helper()
 	r := &rig{machines: map[string]*bmc.Idle{}, now: time.Now()}
 	cfg := bmc.Config{Tree: tree, Now: func() time.Time { return r.now }}
 	for _, id := range bmc.New(cfg).Systems() {
@@ -60,6 +66,7 @@ func serve(t *testing.T, dir string) *rig {
 		_ = r.machines[id].On(bmc.BootNormal)
 		cfg.Systems = append(cfg.Systems, bmc.SystemConfig{ID: id, Machine: r.machines[id]})
 	}
+	var err error
 	if r.Server, err = bmc.NewServer(cfg); err != nil {
 		t.Fatal(err)
 	}
