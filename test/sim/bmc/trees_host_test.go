@@ -3,9 +3,11 @@ package bmc_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 
@@ -80,8 +82,13 @@ func TestTreesRegister(t *testing.T) {
 				if diff := cmp.Diff(h.Status, again.Status); diff != "" || l.changes != changes {
 					t.Errorf("%d changes of an unchanged machine's host: -before, +after:\n%s", l.changes-changes, diff)
 				}
-				if n := l.emu.Counters().Requests - requests; n > 2*looks {
-					t.Errorf("%d requests for %d looks at an unchanged machine, want at most two each", n, looks)
+				each := 2
+				if strings.HasPrefix(meta.GetExternalName(again), "/") {
+					each = 3 // A machine without a name: its chassis and its BMC tell which one it is.
+				}
+				if n := l.emu.Counters().Requests - requests; n > each*looks {
+					all := l.emu.Requests()
+					t.Errorf("%d requests for %d looks at an unchanged machine, want at most %d each; the last are %v", n, looks, each, all[len(all)-4:])
 				}
 				if b, err := json.Marshal(again.Status); err != nil || len(b) > 32<<10 {
 					t.Errorf("status has %d bytes (%v), want at most 32 KiB", len(b), err)
