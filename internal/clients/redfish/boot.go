@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 // Values of the override's properties that this package writes.
@@ -44,12 +46,15 @@ func (c *Client) ClearBoot(ctx context.Context, s System) error {
 }
 
 func (c *Client) override(ctx context.Context, s System, target, enabled string) error {
-	quirk := quirkFor(c.cfg.Quirks, s.Identity)
-	place, err := c.overridePlace(ctx, s, quirk)
+	facts, err := c.quirks(ctx, s)
 	if err != nil {
 		return err
 	}
-	if reached(place.boot, target, enabled, quirk) {
+	place, err := c.overridePlace(ctx, s, facts)
+	if err != nil {
+		return err
+	}
+	if reached(place.boot, target, enabled, facts) {
 		return nil
 	}
 	if place.boot.Enabled == "" && !place.takesOverride() {
@@ -59,22 +64,22 @@ func (c *Client) override(ctx context.Context, s System, target, enabled string)
 
 		return unsupported("Boot." + propTarget)
 	}
-	if err := c.write(ctx, place, target, enabled, quirk); err != nil {
+	if err := c.write(ctx, place, target, enabled, facts); err != nil {
 		return err
 	}
 
-	return c.readBack(ctx, place.path, target, enabled, quirk)
+	return c.readBack(ctx, place.path, target, enabled, facts)
 }
 
 // write sends an override. A BMC that shows a mode and refuses it in a PATCH
 // (some want it elsewhere, some set it by a BIOS job only) is asked without.
-func (c *Client) write(ctx context.Context, p place, target, enabled string, quirk Quirk) error {
-	err := c.patch(ctx, p, payload(p.boot, target, enabled, quirk), quirk)
-	if statusOf(err) != http.StatusBadRequest || p.boot.Mode == "" || quirk.Mode == ModeNever || enabled == EnabledDisabled {
+func (c *Client) write(ctx context.Context, p place, target, enabled string, facts quirk.Facts) error {
+	err := c.patch(ctx, p, payload(p.boot, target, enabled, facts), facts)
+	if statusOf(err) != http.StatusBadRequest || p.boot.Mode == "" || facts.Mode == quirk.Never || enabled == EnabledDisabled {
 		return err
 	}
-	quirk.Mode = ModeNever
-	if again := c.patch(ctx, p, payload(p.boot, target, enabled, quirk), quirk); statusOf(again) != http.StatusBadRequest {
+	facts.Mode = quirk.Never
+	if again := c.patch(ctx, p, payload(p.boot, target, enabled, facts), facts); statusOf(again) != http.StatusBadRequest {
 		return again
 	}
 
@@ -82,9 +87,9 @@ func (c *Client) write(ctx context.Context, p place, target, enabled string, qui
 }
 
 // payload is the PATCH for an override. It is pure.
-func payload(now Boot, target, enabled string, quirk Quirk) map[string]any {
+func payload(now Boot, target, enabled string, facts quirk.Facts) map[string]any {
 	boot := map[string]string{propTarget: target, propEnabled: enabled}
-	if now.Mode != "" && quirk.Mode != ModeNever && enabled != EnabledDisabled {
+	if now.Mode != "" && facts.Mode != quirk.Never && enabled != EnabledDisabled {
 		boot[propMode] = now.Mode
 		if target == targetUefiHTTP {
 			boot[propMode] = modeUEFI
@@ -96,12 +101,12 @@ func payload(now Boot, target, enabled string, quirk Quirk) map[string]any {
 
 // reached says whether an override is as wanted. Once may be used up between
 // write and read by a boot, but not while it is this package that boots.
-func reached(now Boot, target, enabled string, quirk Quirk) bool {
+func reached(now Boot, target, enabled string, facts quirk.Facts) bool {
 	if enabled == EnabledDisabled {
 		return now.Idle()
 	}
 
-	return now.Enabled == enabled && (now.Target == target || (quirk.StoredAs[target] != "" && now.Target == quirk.StoredAs[target]))
+	return now.Enabled == enabled && (now.Target == target || (facts.StoredAs[target] != "" && now.Target == facts.StoredAs[target]))
 }
 
 // place is the resource that takes the override, as it is now.
@@ -116,13 +121,13 @@ func (p place) takesOverride() bool { return p.boot.Target != "" || len(p.boot.T
 
 // overridePlace is the settings resource where it has a target, else the
 // System: some BMCs publish a settings resource that doesn't take overrides.
-// With TargetOnSystem it is the other way round.
-func (c *Client) overridePlace(ctx context.Context, s System, quirk Quirk) (place, error) {
+// With overrideOn: System it is the other way round.
+func (c *Client) overridePlace(ctx context.Context, s System, facts quirk.Facts) (place, error) {
 	if s.settings == "" {
 		return c.placeAt(ctx, s.path)
 	}
 	first, second := s.settings, s.path
-	if quirk.TargetOnSystem {
+	if facts.OverrideOn == quirk.OnSystem {
 		first, second = second, first
 	}
 	p, err := c.placeAt(ctx, first)
@@ -149,8 +154,8 @@ func (c *Client) placeAt(ctx context.Context, path string) (place, error) {
 
 // patch climbs down the If-Match ladder: the ETag as given, a fresh one, as a
 // strong one, none. Only 412 and 428 lead to the next rung.
-func (c *Client) patch(ctx context.Context, p place, body any, quirk Quirk) error {
-	if quirk.NoIfMatch {
+func (c *Client) patch(ctx context.Context, p place, body any, facts quirk.Facts) error {
+	if facts.IfMatch == quirk.Never {
 		_, err := c.do(ctx, http.MethodPatch, p.path, body, "")
 
 		return err
@@ -192,7 +197,7 @@ func precondition(err error) bool {
 }
 
 // readBack looks whether a write took effect, a few times.
-func (c *Client) readBack(ctx context.Context, path, target, enabled string, quirk Quirk) error {
+func (c *Client) readBack(ctx context.Context, path, target, enabled string, facts quirk.Facts) error {
 	var now place
 	for try := range readBacks {
 		if try > 0 {
@@ -204,7 +209,7 @@ func (c *Client) readBack(ctx context.Context, path, target, enabled string, qui
 		if now, err = c.placeAt(ctx, path); err != nil {
 			return err
 		}
-		if reached(now.boot, target, enabled, quirk) {
+		if reached(now.boot, target, enabled, facts) {
 			return nil
 		}
 	}

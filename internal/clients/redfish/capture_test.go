@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 // captures are response trees of real BMCs, kept outside the repository.
@@ -63,7 +65,7 @@ func (p pedant) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		URI text `json:"@odata.id"`
 	}
 	body := p.replay[strings.ToLower(strings.TrimRight(req.URL.Path, "/"))]
-	if decode(body, &b) == nil && samePath(string(b.URI), req.URL.Path) && string(b.URI) != req.URL.Path {
+	if decode(body, &b) == nil && lenient.SamePath(string(b.URI), req.URL.Path) && string(b.URI) != req.URL.Path {
 		w.Header().Set("Location", string(b.URI))
 		w.WriteHeader(http.StatusPermanentRedirect)
 

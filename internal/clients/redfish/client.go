@@ -34,12 +34,15 @@ type Client struct {
 	token   bool              // that of a session
 	session string            // its URI; "" where the BMC didn't tell
 	lost    bool              // it ended, and no login was good since
+
+	firmware string // of the manager, where a quirk depends on it
 }
 
 type rootBody struct {
 	Systems  ref
 	Managers ref
 	Vendor   text
+	Product  text
 	Links    struct{ Sessions ref }
 }
 
@@ -150,6 +153,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 // relogin gives up a session that has ended. It's lost until a login is good.
 func (c *Client) relogin(ctx context.Context) error {
 	c.token, c.session, c.header, c.lost = false, "", nil, true
+	c.firmware = "" // Sessions end when a BMC gets another one.
 	if err := c.login(ctx); err != nil {
 		return err
 	}

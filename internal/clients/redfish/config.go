@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 // Auth says how to log in.
@@ -74,8 +76,8 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ReadBackInterval is between the reads after a write; default 500 ms.
 	ReadBackInterval time.Duration
-	// Quirks by manufacturer and model; nil is the built-in table.
-	Quirks []Quirk
+	// Quirks are what machines do differently; nil is the built-in table.
+	Quirks []quirk.Row
 }
 
 const (
@@ -100,7 +102,7 @@ func (c Config) withDefaults() Config {
 		c.ReadBackInterval = defaultReadBack
 	}
 	if c.Quirks == nil {
-		c.Quirks = Quirks()
+		c.Quirks = quirk.Table()
 	}
 
 	return c

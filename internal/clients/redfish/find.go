@@ -5,6 +5,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 // Bounds on what a BMC may make us read.
@@ -46,18 +49,24 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 	return s, err
 }
 
-// Trace adds what else tells a machine from another one: its chassis' serial and
-// its BMC's UUID. It takes a request for each chassis and one for the BMC; what
-// they don't tell stays empty.
-func (c *Client) Trace(ctx context.Context, s System) (System, error) {
+// Traces are what else tells a machine from another one.
+type Traces struct{ Chassis, BMC bool }
+
+// Trace adds traces to a System: its chassis' serial and its BMC's UUID, for a
+// request each. What they don't tell stays empty.
+func (c *Client) Trace(ctx context.Context, s System, want Traces) (System, error) {
 	for _, uri := range s.chassis {
+		if !want.Chassis || s.ChassisSerial != "" {
+			break
+		}
 		var b struct{ SerialNumber text }
 		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
 			return s, err
 		}
-		if s.ChassisSerial == "" {
-			s.ChassisSerial = CleanSerial(string(b.SerialNumber))
-		}
+		s.ChassisSerial = CleanSerial(string(b.SerialNumber))
+	}
+	if !want.BMC {
+		return s, nil
 	}
 	var b struct{ UUID text }
 	if _, err := c.get(ctx, pathRoot, &b); err != nil && !skippable(err) {
@@ -75,7 +84,7 @@ func (c *Client) Find(ctx context.Context, want Selector, hint string) (System, 
 	if hint != "" {
 		s, err := c.SystemAt(ctx, hint)
 		if err == nil && want.Fits(s) {
-			if samePath(s.self, hint) {
+			if lenient.SamePath(s.self, hint) {
 				s.path = s.self
 			}
 
@@ -107,7 +116,11 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 // withPending shows the override of the settings resource where that is the
 // one that is written: what the System itself shows then comes with a boot.
 func (c *Client) withPending(ctx context.Context, s System) (System, error) {
-	onSystem := quirkFor(c.cfg.Quirks, s.Identity).TargetOnSystem && place{boot: s.Boot}.takesOverride()
+	facts, err := c.quirks(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	onSystem := facts.OverrideOn == quirk.OnSystem && place{boot: s.Boot}.takesOverride()
 	if s.settings == "" || onSystem {
 		return s, nil
 	}
@@ -211,7 +224,7 @@ func (c *Client) members(ctx context.Context, uri string) ([]string, error) {
 
 func contains(uris []string, uri string) bool {
 	for _, u := range uris {
-		if samePath(u, uri) {
+		if lenient.SamePath(u, uri) {
 			return true
 		}
 	}

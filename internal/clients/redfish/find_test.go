@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 func asError(err error, e **Error) bool { return errors.As(err, e) }
@@ -100,7 +102,11 @@ func TestOverridePlace(t *testing.T) {
 					body   string
 				}{body: tc.settings}
 			}
-			p, err := connectTo(t, tree).overridePlace(t.Context(), System{path: "/s", settings: "/s/SD"}, Quirk{TargetOnSystem: tc.onSystem})
+			facts := quirk.Facts{}
+			if tc.onSystem {
+				facts.OverrideOn = quirk.OnSystem
+			}
+			p, err := connectTo(t, tree).overridePlace(t.Context(), System{path: "/s", settings: "/s/SD"}, facts)
 			if err != nil || p.path != tc.wantPath || p.takesOverride() != tc.takesOverride {
 				t.Errorf("\n%s\noverridePlace(...): got %q (%v), %v; want %q (%v)", tc.reason, p.path, p.takesOverride(), err, tc.wantPath, tc.takesOverride)
 			}
@@ -193,7 +199,7 @@ func TestTrace(t *testing.T) {
 	if err != nil || s.Sharing != 2 {
 		t.Fatalf("Find(...): %d share the serial, %v; want 2: a board that can't be reset is none", s.Sharing, err)
 	}
-	s, err = c.Trace(t.Context(), s)
+	s, err = c.Trace(t.Context(), s, Traces{Chassis: true, BMC: true})
 	if err != nil || s.ChassisSerial != "C1" || s.BMCUUID != "4c4c4544-0035-3410-8050-c6c04f314733" {
 		t.Errorf("Trace(...): %+v, %v", s.Identity, err)
 	}

@@ -1,63 +1,52 @@
 package redfish
 
-import "strings"
+import (
+	"context"
+	"slices"
 
-// ModeRule says whether BootSourceOverrideMode goes along with an override.
-type ModeRule string
-
-// The mode rules.
-const (
-	// ModeIfPresent sends the mode that the BMC has, so that nothing changes.
-	ModeIfPresent ModeRule = ""
-	// ModeNever leaves it out.
-	ModeNever ModeRule = "Never"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
-// Quirk is what machines of a manufacturer, or a model of it, do differently.
-// The first row that fits decides.
-type Quirk struct {
-	// Manufacturer is a prefix of the System's Manufacturer, without case; ""
-	// fits all.
-	Manufacturer string
-	// ModelContains is a part of the System's Model, without case; "" fits all.
-	ModelContains string
-	// Mode says whether BootSourceOverrideMode is sent.
-	Mode ModeRule
-	// StoredAs lists targets that the BMC reads back under another name.
-	StoredAs map[string]string
-	// NoIfMatch leaves If-Match out from the start.
-	NoIfMatch bool
-	// TargetOnSystem never writes an override to the settings resource.
-	TargetOnSystem bool
-}
-
-// targetBootNext is UEFI's BootNext variable as a target.
-const targetBootNext = "UefiBootNext"
-
-// Quirks is the built-in table.
-func Quirks() []Quirk {
-	return []Quirk{
-		// A mode in the same PATCH queues a BIOS job, and Target belongs to the
-		// System although there is a settings resource.
-		{Manufacturer: "Dell", Mode: ModeNever, TargetOnSystem: true},
-		// DL160 Gen10 refuses a PATCH with mode, enabled and target together.
-		{Manufacturer: "HPE", Mode: ModeNever},
-		// X11 and later store Pxe as UefiBootNext; older ones have no mode,
-		// which ModeIfPresent sees.
-		{Manufacturer: "Supermicro", StoredAs: map[string]string{"Pxe": targetBootNext}},
-		// Systems/1/Pending carries BootOrder only.
-		{Manufacturer: "Lenovo", TargetOnSystem: true},
+// quirks are what a machine does differently. The BMC's firmware is asked for
+// only where a row depends on it, and once per login.
+func (c *Client) quirks(ctx context.Context, s System) (quirk.Facts, error) {
+	m := quirk.Machine{
+		Vendor: string(c.root.Vendor), Product: string(c.root.Product),
+		Manufacturer: s.Manufacturer, Model: s.Model, BIOS: s.bios,
 	}
+	if slices.ContainsFunc(c.cfg.Quirks, func(r quirk.Row) bool { return r.Match.Firmware != "" }) {
+		firmware, err := c.managerFirmware(ctx)
+		if err != nil {
+			return quirk.Facts{}, err
+		}
+		m.Firmware = firmware
+	}
+	facts, _ := quirk.For(c.cfg.Quirks, m)
+
+	return facts, nil
 }
 
-// quirkFor takes the first row that fits a machine.
-func quirkFor(table []Quirk, i Identity) Quirk {
-	manufacturer, model := strings.ToLower(i.Manufacturer), strings.ToLower(i.Model)
-	for _, q := range table {
-		if strings.HasPrefix(manufacturer, strings.ToLower(q.Manufacturer)) && strings.Contains(model, strings.ToLower(q.ModelContains)) {
-			return q
+// managerFirmware is the version of the first manager that tells one.
+func (c *Client) managerFirmware(ctx context.Context) (string, error) {
+	if c.firmware != "" {
+		return c.firmware, nil
+	}
+	managers := string(c.root.Managers)
+	if managers == "" {
+		managers = pathManagers
+	}
+	uris, err := c.members(ctx, managers)
+	for _, uri := range uris {
+		var b struct{ FirmwareVersion text }
+		if _, err = c.get(ctx, uri, &b); err == nil && b.FirmwareVersion != "" {
+			c.firmware = clip(b.FirmwareVersion)
+
+			return c.firmware, nil
 		}
 	}
+	if err != nil && !skippable(err) {
+		return "", err
+	}
 
-	return Quirk{}
+	return "", nil
 }

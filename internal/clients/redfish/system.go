@@ -3,6 +3,8 @@ package redfish
 import (
 	"strings"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 // Power is a System's PowerState.
@@ -63,6 +65,7 @@ type System struct {
 	interfaces  string
 	adapters    string
 	bootOptions string
+	bios        string
 }
 
 type systemBody struct {
@@ -75,6 +78,7 @@ type systemBody struct {
 	SKU           text
 	PowerState    text
 	LastResetTime text
+	BIOSVersion   text `json:"BiosVersion"`
 	Status        struct{ Health, HealthRollup text }
 	Boot          bootBody
 	Ethernet      ref `json:"EthernetInterfaces"`
@@ -125,9 +129,10 @@ func decodeSystem(path string, body []byte, etag string) (System, error) {
 			Manufacturer: clip(b.Manufacturer), Model: clip(b.Model), SKU: clip(b.SKU),
 		},
 		Power: power(b.PowerState), Health: health(b.Status.Health, b.Status.HealthRollup),
-		LastReset: timeOf(b.LastResetTime), Boot: b.Boot.boot(),
+		LastReset: lenient.Time(b.LastResetTime), Boot: b.Boot.boot(),
 		path: path, self: string(b.URI), etag: etag, settings: string(b.Settings.SettingsObject), chassis: b.Links.Chassis,
 		interfaces: string(b.Ethernet), adapters: string(b.Network), bootOptions: string(b.Boot.BootOptions),
+		bios: string(b.BIOSVersion),
 	}
 	if r := b.Actions.Reset; r != nil && r.Target != "" {
 		s.CanReset = true
@@ -167,15 +172,4 @@ func health(own, rollup text) string {
 	}
 
 	return ""
-}
-
-// timeOf reads a time leniently: iDRACs say 0000-00-00, others 1970.
-func timeOf(t text) time.Time {
-	const earliest = 2000
-	at, err := time.Parse(time.RFC3339, string(t))
-	if err != nil || at.Year() < earliest {
-		return time.Time{}
-	}
-
-	return at.UTC()
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 // maxAnswer bounds one answer of a BMC.
@@ -84,7 +86,7 @@ func respelled(r *http.Request, resp *http.Response) *http.Request {
 		return nil
 	}
 	to, err := r.URL.Parse(resp.Header.Get("Location"))
-	if err != nil || to.Path == r.URL.Path || !samePath(to.Path, r.URL.Path) {
+	if err != nil || to.Path == r.URL.Path || !lenient.SamePath(to.Path, r.URL.Path) {
 		return nil
 	}
 	again := r.Clone(r.Context())

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 func TestChooseReset(t *testing.T) {
@@ -49,18 +51,18 @@ func TestPayload(t *testing.T) {
 		reason          string
 		now             Boot
 		target, enabled string
-		quirk           Quirk
+		facts           quirk.Facts
 		want            boot
 	}{
 		"Plain":    {reason: "A BMC without mode.", target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
 		"Mode":     {reason: "The mode that is there, so that it doesn't change.", now: Boot{Mode: "Legacy"}, target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "Legacy"}},
 		"HTTP":     {reason: "UEFI HTTP is UEFI.", now: Boot{Mode: "Legacy"}, target: "UefiHttp", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}},
-		"Quirk":    {reason: "Dell would queue a BIOS job.", now: Boot{Mode: "UEFI"}, target: "Pxe", enabled: EnabledOnce, quirk: Quirk{Mode: ModeNever}, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
+		"Quirk":    {reason: "Dell would queue a BIOS job.", now: Boot{Mode: "UEFI"}, target: "Pxe", enabled: EnabledOnce, facts: quirk.Facts{Mode: quirk.Never}, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
 		"Clearing": {reason: "Target and Enabled, both, and nothing else.", now: Boot{Mode: "UEFI"}, target: TargetNone, enabled: EnabledDisabled, want: boot{"BootSourceOverrideTarget": "None", "BootSourceOverrideEnabled": "Disabled"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := payload(tc.now, tc.target, tc.enabled, tc.quirk)
+			got := payload(tc.now, tc.target, tc.enabled, tc.facts)
 			if diff := cmp.Diff(map[string]any{"Boot": tc.want}, got); diff != "" {
 				t.Errorf("\n%s\npayload(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -69,19 +71,19 @@ func TestPayload(t *testing.T) {
 }
 
 func TestReached(t *testing.T) {
-	x13 := Quirk{StoredAs: map[string]string{"Pxe": targetBootNext}}
+	x13 := quirk.Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}}
 	cases := map[string]struct {
 		reason          string
 		now             Boot
 		target, enabled string
-		quirk           Quirk
+		facts           quirk.Facts
 		want            bool
 	}{
 		"Set":         {reason: "As written.", now: Boot{Target: "Pxe", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, want: true},
 		"OtherTarget": {reason: "Another one.", now: Boot{Target: "Hdd", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
 		"Disabled":    {reason: "X13 rests at Disabled/Pxe.", now: Boot{Target: "Pxe", Enabled: "Disabled"}, target: "Pxe", enabled: EnabledOnce},
 		"Continuous":  {reason: "Not once.", now: Boot{Target: "Pxe", Enabled: "Continuous"}, target: "Pxe", enabled: EnabledOnce},
-		"StoredAs":    {reason: "X13 stores another name.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, quirk: x13, want: true},
+		"StoredAs":    {reason: "X13 stores another name.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, facts: x13, want: true},
 		"NotStoredAs": {reason: "Without the quirk that is another target.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
 		"Cleared":     {reason: "Both.", now: Boot{Target: "None", Enabled: "Disabled"}, target: TargetNone, enabled: EnabledDisabled, want: true},
 		"ClearedOnce": {reason: "iDRAC8 rests at None/Once.", now: Boot{Target: "None", Enabled: "Once"}, target: TargetNone, enabled: EnabledDisabled, want: true},
@@ -89,7 +91,7 @@ func TestReached(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := reached(tc.now, tc.target, tc.enabled, tc.quirk); got != tc.want {
+			if got := reached(tc.now, tc.target, tc.enabled, tc.facts); got != tc.want {
 				t.Errorf("\n%s\nreached(...): got %v, want %v", tc.reason, got, tc.want)
 			}
 		})
@@ -111,28 +113,6 @@ func TestRungs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, rungs(tc.first, tc.fresh)); diff != "" {
 				t.Errorf("\n%s\nrungs(%q, %q): -want, +got:\n%s", tc.reason, tc.first, tc.fresh, diff)
-			}
-		})
-	}
-}
-
-func TestQuirkFor(t *testing.T) {
-	table := []Quirk{{Manufacturer: "HPE", ModelContains: "DL160", NoIfMatch: true}, {Manufacturer: "HPE", Mode: ModeNever}}
-	cases := map[string]struct {
-		reason string
-		table  []Quirk
-		is     Identity
-		want   Quirk
-	}{
-		"Model": {reason: "The more special row comes first.", table: table, is: Identity{Manufacturer: "HPE", Model: "ProLiant dl160 Gen10"}, want: table[0]},
-		"Maker": {reason: "Then the manufacturer's.", table: table, is: Identity{Manufacturer: "hpe", Model: "ProLiant DL380"}, want: table[1]},
-		"None":  {reason: "Most machines have none.", table: table, is: Identity{Manufacturer: "Emulated Systems"}},
-		"Dell":  {reason: "The built-in table knows its manufacturers as they call themselves.", table: Quirks(), is: Identity{Manufacturer: "Dell Inc."}, want: Quirk{Manufacturer: "Dell", Mode: ModeNever, TargetOnSystem: true}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, quirkFor(tc.table, tc.is)); diff != "" {
-				t.Errorf("\n%s\nquirkFor(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}

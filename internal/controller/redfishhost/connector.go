@@ -22,7 +22,7 @@ type BMC interface {
 	bootBMC
 
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
-	Trace(ctx context.Context, s redfish.System) (redfish.System, error)
+	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
 	Inventory(ctx context.Context, s redfish.System) (redfish.Inventory, error)
 	Pin() string
 }

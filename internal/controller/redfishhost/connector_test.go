@@ -58,8 +58,13 @@ func (f *fakeBMC) Find(context.Context, redfish.Selector, string) (redfish.Syste
 	return f.system, nil
 }
 
-func (f *fakeBMC) Trace(_ context.Context, s redfish.System) (redfish.System, error) {
-	s.ChassisSerial, s.BMCUUID = f.chassis, f.uuid
+func (f *fakeBMC) Trace(_ context.Context, s redfish.System, want redfish.Traces) (redfish.System, error) {
+	if want.Chassis {
+		s.ChassisSerial = f.chassis
+	}
+	if want.BMC {
+		s.BMCUUID = f.uuid
+	}
 
 	return s, nil
 }

@@ -71,6 +71,21 @@ func recordOf(host *v1alpha1.RedfishHost) (v1alpha1.IdentityRecord, bool) {
 // nameless says whether a machine had neither serial nor UUID.
 func nameless(r v1alpha1.IdentityRecord) bool { return r.Serial == "" && r.UUID == "" }
 
+// tracesFor is what is read of a machine besides its own words: all there is
+// before it is recorded; then, where it has no name, what decides.
+func tracesFor(r v1alpha1.IdentityRecord, recorded bool) redfish.Traces {
+	switch {
+	case !recorded:
+		return redfish.Traces{Chassis: true, BMC: true}
+	case !nameless(r):
+		return redfish.Traces{}
+	case r.ChassisSerial != "":
+		return redfish.Traces{Chassis: true}
+	default:
+		return redfish.Traces{BMC: r.BMCUUID != ""}
+	}
+}
+
 // completed is a record with what it doesn't say yet. What it says stays.
 func completed(r v1alpha1.IdentityRecord, s redfish.System) v1alpha1.IdentityRecord {
 	r.URI = or(r.URI, s.URI)

@@ -115,9 +115,7 @@ func isTrouble(err error) bool {
 	return redfish.KindOf(err) != "" || config.ReasonOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
 }
 
-// find reads the System, by the URI of last time where it is known. A machine
-// that isn't recorded yet is read with all there is of it, and so is, each time,
-// one that its own serial and UUID don't tell from another.
+// find reads the System, by the URI of last time where it is known.
 func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
 	r, recorded := recordOf(host)
 	hint := ""
@@ -125,8 +123,8 @@ func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost
 		hint = or(host.Status.AtProvider.Identity.SystemURI, r.URI)
 	}
 	s, err := bmc.Find(ctx, selector(host.Spec.ForProvider.System), hint)
-	if err == nil && (!recorded || nameless(r)) {
-		s, err = bmc.Trace(ctx, s)
+	if want := tracesFor(r, recorded); err == nil && want != (redfish.Traces{}) {
+		s, err = bmc.Trace(ctx, s, want)
 	}
 
 	return s, err //nolint:wrapcheck // The caller asks for its kind.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 func TestBreaker(t *testing.T) {
@@ -61,6 +62,7 @@ func TestFingerprint(t *testing.T) {
 		"Pins":     func(t *Target) { t.TLS.Pins = []string{"aa"} },
 		"Auth":     func(t *Target) { t.Auth = redfish.AuthBasic },
 		"Shifted":  func(t *Target) { t.Username, t.Password = `u" "p`, "" },
+		"Quirks":   func(t *Target) { t.Quirks = []quirk.Row{{Name: "q"}} },
 		"Loopback": func(t *Target) { t.Guard.AllowLoopback = true },
 	} {
 		other := base

@@ -1,0 +1,25 @@
+// Package lenient reads what BMCs send as it is meant. It is the only place where their JSON is decoded: vendors send null where a
+// number belongs, one string where a list belongs, a string where a link belongs. Reading is for looking only. Who changes a list that
+// was read must know that nothing of it was dropped.
+package lenient
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// ErrNotJSON says that what was sent isn't JSON at all.
+var ErrNotJSON = errors.New("the BMC's answer isn't JSON")
+
+// Decode reads JSON and takes what fits: encoding/json goes on after a value of
+// the wrong type and reports it at the end, which is dropped here. Its error is
+// ErrNotJSON.
+func Decode(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	var drift *json.UnmarshalTypeError
+	if err == nil || errors.As(err, &drift) {
+		return nil
+	}
+
+	return ErrNotJSON
+}

@@ -1,0 +1,79 @@
+package quirk
+
+import (
+	"maps"
+	"strings"
+)
+
+// For merges the facts of all rows that match a machine, in their order: where
+// several tell the same, the last one counts. names are those of the rows.
+func For(rows []Row, m Machine) (facts Facts, names []string) {
+	for _, r := range rows {
+		if r.Match.fits(m) {
+			facts = facts.with(r.Facts)
+			names = append(names, r.Name)
+		}
+	}
+
+	return facts, names
+}
+
+func (m Match) fits(is Machine) bool {
+	if m == (Match{}) {
+		return false
+	}
+	for _, field := range [][2]string{
+		{m.Vendor, is.Vendor}, {m.Product, is.Product}, {m.Manufacturer, is.Manufacturer},
+		{m.Model, is.Model}, {m.Firmware, is.Firmware}, {m.BIOS, is.BIOS},
+	} {
+		if field[0] != "" && !like(strings.ToLower(field[0]), strings.ToLower(strings.TrimSpace(field[1]))) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// like compares a pattern with a text, from both ends inwards.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, rest, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+
+	return true
+}
+
+// with is f where more doesn't say otherwise.
+func (f Facts) with(more Facts) Facts {
+	set := func(field *string, value string) {
+		if value != "" {
+			*field = value
+		}
+	}
+	set(&f.OverrideOn, more.OverrideOn)
+	set(&f.Mode, more.Mode)
+	set(&f.IfMatch, more.IfMatch)
+	if len(more.StoredAs) > 0 {
+		merged := maps.Clone(f.StoredAs)
+		if merged == nil {
+			merged = map[string]string{}
+		}
+		maps.Copy(merged, more.StoredAs)
+		f.StoredAs = merged
+	}
+
+	return f
+}
