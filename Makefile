@@ -35,7 +35,7 @@ built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :;
 # What users install is built by a module of its own.
 packaged = $(GO) build -C tools/packages -o $(CACHE)/packages . && exec $(CACHE)/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
 # Fetches what later stages compile, while the first one compiles: a fresh machine would wait minutes for the network otherwise.
-ahead = for m in . tools/packages cluster/local/controlplane; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done >/dev/null 2>&1
+ahead = for m in . tools/packages cluster/local/controlplane cluster/node/crank cluster/node/tools tools/helm tools/uptest; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done >/dev/null 2>&1
 # Modules with code of our own beside the root's: tools, whose dependencies the product doesn't have. Not tools/uptest, which is a dozen lines
 # around a module that needs an overlay to compile.
 MODULES := tools/packages cluster/node/tools
@@ -51,11 +51,11 @@ demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leave
 	@$(call built,demo)
 	@exec $(CACHE)/demo $(if $(KEEP),-keep) $(if $(VM),-vm)
 
-# In this order: what fails soonest comes first. Those on a cluster with a real node run by themselves: e2e-install e2e-cluster e2e-docs uptest.
-STAGES := lint unit e2e e2e-vm
+# In this order: what fails soonest comes first, and what compiles comes before those on a cluster with a real node, which mostly wait.
+STAGES := lint unit e2e e2e-vm e2e-install e2e-cluster e2e-docs uptest
 
 .PHONY: test
-test: ## Lint, unit, contract, render, end to end and, as root, real firmware. Each stage says how long it took. STAGES="e2e e2e-cluster" runs others.
+test: ## Everything. Each stage says how long it took. STAGES="lint unit e2e" runs some.
 	@{ $(ahead); } & trap "kill $$! 2>/dev/null || :" EXIT; \
 	for stage in $(STAGES); do \
 	  began=$$SECONDS; failed=; $(MAKE) $$stage || failed=$$?; \
@@ -112,7 +112,7 @@ e2e-docs: ## Every command of docs/operations, as a reader types it: on the loca
 
 .PHONY: uptest
 uptest: ## Every example with a managed resource or a claim, by uptest and chainsaw, in the cluster of e2e-cluster (root). RUN=REGEX runs some.
-	@$(TEST) -timeout 80m -count 1 $(if $(RUN),-run 'TestExamples/($(RUN))') ./test/uptest/oncluster | $(VERDICT) uptest
+	@$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run 'TestExamples/.*/($(RUN))') ./test/uptest/oncluster | $(VERDICT) uptest
 
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.

@@ -22,6 +22,9 @@ type Case struct {
 	Patience time.Duration
 }
 
+// Boots says whether a machine is installed in it.
+func (c Case) Boots() bool { return c.Patience == long }
+
 // How long a case may take: one in which nothing boots, and one in which machines do, whose emulated processors share two real ones.
 const (
 	brief = 3 * time.Minute

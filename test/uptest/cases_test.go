@@ -189,23 +189,43 @@ apiVersion: platform.baremetal.m.crossplane.io/v1alpha1
 kind: BareMetalNode
 metadata: {namespace: team-a, name: web, annotations: {uptest.upbound.io/conditions: Synced}}
 spec: {protection: {reason: r}}
+---
+apiVersion: platform.baremetal.crossplane.io/v1alpha1
+kind: RackPool
+metadata: {namespace: team-a, name: rack}
+---
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: NetBoxIPAddress
+metadata: {namespace: infra, name: a}
+---
+apiVersion: v1
+kind: Secret
+metadata: {namespace: infra, name: s}
 `)
 	dir := t.TempDir()
 	if err := o.Write(dir, "/hooks"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := local.Load(filepath.Join(dir, Manifest))
+	written, err := local.Load(filepath.Join(dir, Manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{
-		conditionsAnnotation: "Synced", postAssertAnnotation: "post-assert-hook-0.sh", preDeleteAnnotation: "pre-delete-hook-0.sh",
+	got := map[string]map[string]string{}
+	for _, u := range written {
+		got[u.GetName()] = u.GetAnnotations()
 	}
-	if diff := cmp.Diff(want, got[0].GetAnnotations()); diff != "" {
-		t.Errorf("hooks are added, and its own conditions stay: -want, +got:\n%s", diff)
+	want := map[string]map[string]string{
+		"web":  {conditionsAnnotation: "Synced", preDeleteAnnotation: "pre-delete-hook-0.sh"},
+		"rack": {conditionsAnnotation: "Synced,Ready", postAssertAnnotation: "post-assert-hook-1.sh"},
+		"a":    {conditionsAnnotation: "Synced,Ready", postAssertAnnotation: "post-assert-hook-2.sh"},
+		"s":    nil,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hooks are added, each namespace is looked at again once, and an object's own conditions stay: -want, +got:\n%s", diff)
 	}
 	for name, call := range map[string]string{
-		"post-assert-hook-0.sh": "exec /hooks/look-again.sh team-a -l crossplane.io/composite=web\n",
+		"post-assert-hook-1.sh": "exec /hooks/look-again.sh team-a crossplane.io/composite=web crossplane.io/claim-name=rack\n",
+		"post-assert-hook-2.sh": "exec /hooks/look-again.sh infra netboxipaddress.baremetal.m.crossplane.io/a\n",
 		"pre-delete-hook-0.sh":  "exec /hooks/unprotect.sh team-a baremetalnode.platform.baremetal.m.crossplane.io/web\n",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))

@@ -28,7 +28,7 @@ func (o Objects) Write(dir, hooks string) error {
 	}
 	var b strings.Builder
 	for i, u := range o.Copy() {
-		for annotation, call := range annotations(u) {
+		for annotation, call := range o.annotations(i) {
 			a := u.GetAnnotations()
 			if a == nil {
 				a = map[string]string{}
@@ -57,28 +57,47 @@ func (o Objects) Write(dir, hooks string) error {
 	return nil
 }
 
-// annotations of an object: conditions that must be True, and what a hook calls.
-func annotations(u *unstructured.Unstructured) map[string]string {
-	kind, group := strings.ToLower(u.GetKind()), u.GroupVersionKind().Group
-	resource := kind + "." + group + "/" + u.GetName()
+// annotations of an object: conditions that must be True, and what a hook calls. The last one of a namespace has all looked at again that
+// are in it: the provider is started anew once for them.
+func (o Objects) annotations(i int) map[string]string {
+	u := o[i]
 	out := map[string]string{}
-	switch roles()[u.GetKind()] {
-	case managed:
+	switch {
+	case u.GetKind() == "HostClaim": // It's neither managed nor composed of anything.
+		out[conditionsAnnotation] = "Ready"
+	case roles()[u.GetKind()] != "":
 		out[conditionsAnnotation] = "Synced,Ready"
-		out[postAssertAnnotation] = fmt.Sprintf("look-again.sh %s %s", u.GetNamespace(), resource)
-	case claim:
-		out[conditionsAnnotation] = "Synced,Ready"
-		label := "crossplane.io/claim-name"
-		if strings.Contains(group, ".m.") {
-			label = "crossplane.io/composite"
-		}
-		out[postAssertAnnotation] = fmt.Sprintf("look-again.sh %s -l %s=%s", u.GetNamespace(), label, u.GetName())
 	}
-	if u.GetKind() == "HostClaim" { // It's neither managed nor composed of anything.
-		out = map[string]string{conditionsAnnotation: "Ready"}
+	var again []string
+	last := -1
+	for n, other := range o {
+		if w := found(other); w != "" && other.GetNamespace() == u.GetNamespace() {
+			again, last = append(again, w), n
+		}
+	}
+	if i == last {
+		out[postAssertAnnotation] = "look-again.sh " + u.GetNamespace() + " " + strings.Join(again, " ")
 	}
 	if nested(u.Object, "spec", "protection") != nil {
-		out[preDeleteAnnotation] = fmt.Sprintf("unprotect.sh %s %s", u.GetNamespace(), resource)
+		out[preDeleteAnnotation] = fmt.Sprintf("unprotect.sh %s %s", u.GetNamespace(), resource(u))
 	}
 	return out
+}
+
+// found is how the hook finds the managed resources of an object: itself, or by the label of those that it's composed of.
+func found(u *unstructured.Unstructured) string {
+	switch {
+	case u.GetKind() == "HostClaim" || roles()[u.GetKind()] == "":
+		return ""
+	case roles()[u.GetKind()] == managed:
+		return resource(u)
+	case strings.Contains(u.GroupVersionKind().Group, ".m."):
+		return "crossplane.io/composite=" + u.GetName()
+	}
+	return "crossplane.io/claim-name=" + u.GetName()
+}
+
+// resource is how kubectl is told of it.
+func resource(u *unstructured.Unstructured) string {
+	return strings.ToLower(u.GetKind()) + "." + u.GroupVersionKind().Group + "/" + u.GetName()
 }

@@ -1,18 +1,22 @@
 #!/bin/sh
 # Holds that a provider which knows nothing but what is written down finds the same things, and changes none of them:
-#   look-again.sh NAMESPACE RESOURCE/NAME
-#   look-again.sh NAMESPACE -l LABEL=VALUE     all managed resources that have the label
+#   look-again.sh NAMESPACE WHAT...     WHAT is RESOURCE/NAME, or LABEL=VALUE: all managed resources that have the label
 # It's in the place of uptest's import step, which leaves out whatever has a namespace, as all of ours has, and loads scripts from the
 # internet. That step also takes status.conditions away: here the admission policy baremetal-status refuses this to anybody but the provider.
 # So resources are paused, which turns Synced to False, the provider is started anew, and then they aren't paused any more.
+# Those who call it at the same time start the provider one after another, each once: LOCK is a file that they share.
 set -eu
 namespace=$1
 shift
-case $1 in
--l) resources=$("$KUBECTL" -n "$namespace" get managed -l "$2" -o name) ;;
-*) resources=$1 ;;
-esac
-[ -n "$resources" ] || { echo "look-again: there is no managed resource with $* in $namespace" >&2; exit 1; }
+resources=
+for what in "$@"; do
+	case $what in
+	*=*) found=$("$KUBECTL" -n "$namespace" get managed -l "$what" -o name) ;;
+	*) found=$what ;;
+	esac
+	[ -n "$found" ] || { echo "look-again: there is no managed resource with $what in $namespace" >&2; exit 1; }
+	resources="$resources $found"
+done
 
 all() { # shellcheck disable=SC2086 # One word a resource.
 	verb=$1
@@ -26,11 +30,15 @@ await() {
 	for r in $resources; do "$KUBECTL" -n "$namespace" wait "$r" --timeout=120s --for="$1" >/dev/null; done
 }
 
+await condition=Ready
 before=$(facts)
 all annotate crossplane.io/paused=true --overwrite >/dev/null
 await 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}=ReconcilePaused'
-"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" delete pod -l "$PROVIDER" --wait >/dev/null
-"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" wait pod -l "$PROVIDER" --for=condition=Ready --timeout=120s >/dev/null
+(
+	flock 9
+	"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" delete pod -l "$PROVIDER" --wait >/dev/null
+	"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" wait pod -l "$PROVIDER" --for=condition=Ready --timeout=120s >/dev/null
+) 9>"$LOCK"
 all annotate crossplane.io/paused- >/dev/null
 await 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}=ReconcileSuccess'
 await condition=Ready

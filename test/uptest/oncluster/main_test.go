@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
@@ -16,8 +15,9 @@ const root = "../../.."
 
 func say(s string) { fmt.Fprintln(os.Stderr, "uptest:", s) }
 
-// TestExamples tests each example with a managed resource or a claim. The first one that fails is the last: what it left would stand in the
-// way of the others.
+// TestExamples tests each example with a managed resource or a claim. Those in which nothing boots run side by side, four at a time, since
+// they mostly wait; machines boot in one at a time, whose processors are emulated by the same two cores. After a failure nothing more is
+// begun: what it left would stand in the way of the others.
 func TestExamples(t *testing.T) {
 	if err := stage.Missing(); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -31,12 +31,27 @@ func TestExamples(t *testing.T) {
 	must(t, err)
 	w := start(t, files)
 	must(t, w.furnish(t.Context()))
+	addresses := w.inUse()
+	if !t.Run("brief", func(t *testing.T) {
+		for _, c := range cases {
+			if !c.Boots() {
+				t.Run(c.Name, func(t *testing.T) {
+					t.Parallel()
+					w.try(t, c)
+				})
+			}
+		}
+	}) {
+		return
+	}
+	w.nothingIsLeft(t, addresses)
 	for _, c := range cases {
-		began := time.Now()
-		if !t.Run(c.Name, func(t *testing.T) { w.try(t, c) }) {
+		if c.Boots() && !t.Run("long/"+c.Name, func(t *testing.T) {
+			w.try(t, c)
+			w.nothingIsLeft(t, addresses)
+		}) {
 			return
 		}
-		say(fmt.Sprintf("%s passed in %.0f s", c.Name, time.Since(began).Seconds()))
 	}
 }
 

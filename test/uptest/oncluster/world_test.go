@@ -47,6 +47,8 @@ type world struct {
 	// hosts that boot, and idle ones that are but on or off, by name.
 	hosts map[string]*stage.Host
 	idle  map[string]*bmc.Idle
+
+	turns turns
 }
 
 // furnish installs what users install, both flavours, and makes everything that lasts from the first test to the last.
