@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Model is a machine model of our own making. The two differ wherever real
-// vendors differ in ways that break clients.
+// Model is a machine model of our own making. They differ wherever real vendors
+// differ in ways that break clients.
 type Model string
 
 const (
@@ -20,10 +20,18 @@ const (
 	// nor LastResetTime, pads its serial with a space, and has its MACs in the
 	// chassis' NetworkDeviceFunctions and Ports and in UEFI boot paths.
 	ModelActionInfo Model = "ES-2000"
+	// ModelNode is a node of several behind one BMC: it can't override its boot,
+	// only order it by names of its own, knows Off beside ForceOff and no
+	// graceful end, and has no UUID. Nodes of a chassis may have one serial.
+	ModelNode Model = "ES-4000"
+	// ModelOpen tells neither serial nor ETags, has its MACs in UEFI boot paths
+	// only, between which is one of the BMC's, and takes the override on a
+	// settings resource, which lists no targets and rests at Continuous/Hdd.
+	ModelOpen Model = "ES-5000"
 )
 
 // Models are those of our own making.
-func Models() []Model { return []Model{ModelInline, ModelActionInfo} }
+func Models() []Model { return []Model{ModelInline, ModelActionInfo, ModelNode, ModelOpen} }
 
 // Defaults of Config.
 const (
@@ -39,7 +47,7 @@ type SystemConfig struct {
 	ID string
 	// Model decides the shape of the resources; default ModelInline.
 	Model Model
-	// Serial and UUID are reported as they are; an empty UUID is null.
+	// Serial and UUID are reported as the model does; an empty UUID is null.
 	Serial, UUID string
 	// MACs of the machine's interfaces, in their order.
 	MACs []net.HardwareAddr

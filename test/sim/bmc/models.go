@@ -2,7 +2,7 @@ package bmc
 
 import (
 	"fmt"
-	"net/http"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -17,16 +17,6 @@ const (
 	pathManager = pathManagers + "/BMC"
 	pathBMCNICs = pathManager + "/EthernetInterfaces"
 )
-
-// behaviour is what BMCs do with writes to a machine of a model.
-func (m Model) behaviour() Behaviour {
-	row := Behaviour{Name: string(m), Redundant: http.StatusConflict, NoIfMatchOnActions: true}
-	if m == ModelActionInfo {
-		row.OverrideAt, row.IfMatch = AtSettings, IfMatchRequired
-	}
-
-	return row
-}
 
 // ownTree makes the tree of a BMC with machines of our own models.
 func ownTree(cfg Config) *Tree {
@@ -49,7 +39,6 @@ func ownTree(cfg Config) *Tree {
 	for _, s := range cfg.Systems {
 		ids, chassis = append(ids, s.ID), append(chassis, s.ID)
 		s.describe(t)
-		s.inventory(t)
 	}
 	t.collect(pathSystems, ids)
 	t.collect(pathChassis, chassis)
@@ -74,71 +63,66 @@ func (t *Tree) collect(uri string, ids []string) {
 func (s SystemConfig) uri() string        { return pathSystems + "/" + s.ID }
 func (s SystemConfig) chassisURI() string { return pathChassis + "/" + s.ID }
 
-// resetTypes are what the model advertises.
-func (s SystemConfig) resetTypes() []string {
-	if s.Model == ModelActionInfo {
-		return []string{"On", "ForceOff", resetShutdown, resetForce}
-	}
-
-	return []string{"On", "ForceOff", resetShutdown, resetGraceful, resetForce, "PowerCycle", "Nmi"}
-}
-
-// boot is the override, which rests.
-func (s SystemConfig) boot() object {
-	return object{
-		propTarget: "None", propEnabled: "Disabled",
-		propTarget + allowable: []string{"None", string(BootPxe), string(BootHdd), string(BootCd), string(BootBiosSetup), string(BootUefiHTTP)},
-	}
-}
-
-// describe adds the System, and its settings resource where the model has one.
+// describe adds the System, and what it links: its settings resource, its
+// ActionInfo, its chassis and where its MACs are, as its family has them.
 func (s SystemConfig) describe(t *Tree) {
+	f := s.Model.family()
 	reset := object{"target": s.uri() + "/Actions/ComputerSystem.Reset"}
+	boot := object{"BootOptions": link(s.uri() + "/BootOptions")}
 	body := object{
-		"@odata.type": systemType, "@odata.etag": firstETag, "Id": s.ID, "Name": "System " + s.ID, "SystemType": "Physical",
+		"@odata.type": systemType, "Id": s.ID, "Name": "System " + s.ID, "SystemType": "Physical",
 		"Manufacturer": "Emulated Systems", "Model": string(s.Model), "SKU": nil,
-		"SerialNumber": s.Serial, "UUID": nil, "PowerState": powerState(false),
+		"SerialNumber": f.serial(s.Serial), "UUID": nil, "PowerState": powerState(false),
 		"Status":  object{"State": "Enabled", "Health": "OK"},
 		"Links":   object{"Chassis": []object{link(s.chassisURI())}, "ManagedBy": []object{link(pathManager)}},
-		"Actions": object{actionReset: reset},
+		"Actions": object{actionReset: reset}, "Boot": boot,
 	}
 	if s.UUID != "" {
 		body["UUID"] = s.UUID
 	}
-	options := link(s.uri() + "/BootOptions")
-	if s.Model == ModelActionInfo {
-		reset["@Redfish.ActionInfo"] = s.uri() + "/ResetActionInfo"
-		body["SerialNumber"] = s.Serial + " "
-		body["Boot"] = object{"BootOptions": options}
-		body["@Redfish.Settings"] = object{"SettingsObject": link(s.uri() + "/SD")}
-		t.put(s.uri()+"/SD", object{
-			"@odata.type": systemType, "@odata.etag": firstETag, "Id": "SD", "Name": "Pending settings", "Boot": s.boot(),
-		})
-	} else {
-		reset["ResetType"+allowable] = s.resetTypes()
-		boot := s.boot()
-		boot[propMode], boot["BootOptions"] = "UEFI", options
-		body["Boot"] = boot
-		body["EthernetInterfaces"] = link(s.uri() + "/EthernetInterfaces")
+	if f.etag {
+		body["@odata.etag"] = firstETag
 	}
-	t.put(s.uri(), body)
-}
-
-// inventory adds chassis, network resources and action info of one System.
-func (s SystemConfig) inventory(t *Tree) {
-	chassis := object{"Id": s.ID, "Name": "Chassis", "ChassisType": "RackMount", "SerialNumber": s.Serial}
-	if s.Model == ModelActionInfo {
-		chassis["NetworkAdapters"] = link(s.chassisURI() + "/NetworkAdapters")
-		s.adapter(t)
+	if f.tellsResets {
+		body["LastResetTime"] = nil
+	}
+	if f.inline {
+		reset["ResetType"+allowable] = f.resets
+	} else {
+		reset["@Redfish.ActionInfo"] = s.uri() + "/ResetActionInfo"
 		t.put(s.uri()+"/ResetActionInfo", object{"Id": "ResetActionInfo", "Parameters": []object{{
-			"Name": "ResetType", "Required": true, "DataType": "String", "AllowableValues": s.resetTypes(),
+			"Name": "ResetType", "Required": true, "DataType": "String", "AllowableValues": f.resets,
 		}}})
 	}
-	t.put(s.chassisURI(), chassis)
-	if s.Model == ModelInline {
-		s.interfaces(t)
+	if f.settings != "" {
+		settings := s.uri() + "/" + f.settings
+		pending := object{"@odata.type": systemType, "Id": f.settings, "Name": "Pending settings", "Boot": f.override()}
+		if f.etag {
+			pending["@odata.etag"] = firstETag
+		}
+		t.put(settings, pending)
+		body["@Redfish.Settings"] = object{"SettingsObject": link(settings)}
 	}
-	s.bootOptions(t)
+	if f.settings == "" || f.unlisted {
+		f.unlisted = false
+		maps.Copy(boot, f.override())
+	}
+	chassis := object{"Id": s.ID, "Name": "Chassis", "ChassisType": "RackMount", "SerialNumber": s.Serial}
+	switch f.macs {
+	case macsOfInterfaces:
+		body["EthernetInterfaces"] = link(s.uri() + "/EthernetInterfaces")
+		s.interfaces(t)
+	case macsOfAdapters:
+		chassis["NetworkAdapters"] = link(s.chassisURI() + "/NetworkAdapters")
+		s.adapter(t)
+	case macsOfBootPaths:
+	}
+	refs := s.bootOptions(t, f)
+	if f.order {
+		boot[propOrder] = refs
+	}
+	t.put(s.chassisURI(), chassis)
+	t.put(s.uri(), body)
 }
 
 // interfaces lists the machine's NICs, and the BMC's own host interface, which
@@ -183,21 +167,36 @@ func (s SystemConfig) adapter(t *Tree) {
 	t.collect(uri+"/A1/Ports", ports)
 }
 
-func (s SystemConfig) bootOptions(t *Tree) {
+// bootOptions lists the disk, and the NICs where the family has them there. It
+// returns what a boot order calls them.
+func (s SystemConfig) bootOptions(t *Tree, f family) []string {
 	uri := s.uri() + "/BootOptions"
 	ids := []string{"Boot0000"}
-	t.put(uri+"/Boot0000", object{"Id": "Boot0000", "DisplayName": "Disk", "UefiDevicePath": "PciRoot(0x0)/Pci(0x3,0x0)/NVMe(0x1,00-00-00-00-00-00-00-00)"})
-	if s.Model == ModelActionInfo {
-		for i, mac := range s.MACs {
-			id := fmt.Sprintf("Boot%04X", i+1)
-			ids = append(ids, id)
-			t.put(uri+"/"+id, object{
-				"Id": id, "DisplayName": "Network",
-				"UefiDevicePath": fmt.Sprintf("PciRoot(0x0)/Pci(0x%X,0x0)/MAC(%s,0x1)/IPv4(0.0.0.0)", i+4, redfishMAC(mac, "")),
-			})
+	t.put(uri+"/Boot0000", object{"Id": "Boot0000", "BootOptionReference": "Boot0000", "DisplayName": "Disk", "UefiDevicePath": "PciRoot(0x0)/Pci(0x3,0x0)/NVMe(0x1,00-00-00-00-00-00-00-00)"})
+	for i, mac := range s.MACs {
+		if f.macs == macsOfInterfaces && !f.order {
+			break
 		}
+		id := fmt.Sprintf("Boot%04X", i+1)
+		if f.macs == macsOfInterfaces {
+			id = fmt.Sprintf("NIC%d-PXE-IP4", i+1)
+		}
+		ids = append(ids, id)
+		t.put(uri+"/"+id, object{
+			"Id": id, "BootOptionReference": id, "DisplayName": "Network",
+			"UefiDevicePath": fmt.Sprintf("PciRoot(0x0)/Pci(0x%X,0x0)/MAC(%s,0x1)/IPv4(0.0.0.0)", i+4, redfishMAC(mac, "")),
+		})
+	}
+	if f.macs == macsOfBootPaths {
+		ids = append(ids, "BootFFFF")
+		t.put(uri+"/BootFFFF", object{
+			"Id": "BootFFFF", "BootOptionReference": "BootFFFF", "DisplayName": "The BMC's own NIC",
+			"UefiDevicePath": "PciRoot(0x18)/Pci(0x0,0x0)/USB(0x4,0x0)/MAC(" + strings.ReplaceAll(managerMAC, ":", "") + ",0x1)/IPv4(0.0.0.0)",
+		})
 	}
 	t.collect(uri, ids)
+
+	return ids
 }
 
 func redfishMAC(mac []byte, separator string) string {

@@ -73,7 +73,7 @@ func (b *BMC) findSystems() {
 				s.machine = c.Machine
 			}
 			if b.cfg.Tree == nil && b.cfg.Behaviour == nil {
-				s.behaviour = c.Model.behaviour()
+				s.behaviour = c.Model.family().Behaviour
 			}
 		}
 		b.systems = append(b.systems, s)
@@ -147,7 +147,7 @@ func (b *BMC) sync(powered map[*system]bool) {
 			b.store.change(s.uri, func(o object) { o["PowerState"] = want })
 		}
 		at := s.lastReset.UTC().Format(time.RFC3339)
-		if !s.lastReset.IsZero() && b.tellsResets(s, body) && textAt(body, "LastResetTime") != at {
+		if !s.lastReset.IsZero() && tellsResets(body) && textAt(body, "LastResetTime") != at {
 			b.store.change(s.uri, func(o object) { o["LastResetTime"] = at })
 		}
 	}
@@ -155,11 +155,12 @@ func (b *BMC) sync(powered map[*system]bool) {
 
 // tellsResets says whether a System keeps a LastResetTime: some show one that
 // never is a time.
-func (b *BMC) tellsResets(s *system, body object) bool {
+func tellsResets(body object) bool {
 	const nonsense = 2000
+	was, tells := body["LastResetTime"]
 	t, err := time.Parse(time.RFC3339, textAt(body, "LastResetTime"))
 
-	return b.cfg.Tree == nil && s.behaviour.OverrideAt == AtSystem || err == nil && t.Year() >= nonsense
+	return tells && (was == nil || err == nil && t.Year() >= nonsense)
 }
 
 func powerState(on bool) string {

@@ -1,0 +1,102 @@
+package bmc
+
+import "net/http"
+
+// macsAt says where machines of a family list their MACs.
+type macsAt int
+
+const (
+	// macsOfInterfaces: Systems/*/EthernetInterfaces.
+	macsOfInterfaces macsAt = iota
+	// macsOfAdapters: the chassis' NetworkDeviceFunctions and Ports, and UEFI
+	// boot paths.
+	macsOfAdapters
+	// macsOfBootPaths: UEFI boot paths and nowhere else.
+	macsOfBootPaths
+)
+
+// family is what machines of a model have in common.
+type family struct {
+	Behaviour
+
+	// resets are the reset types that are advertised: inline, or in an ActionInfo.
+	resets []string
+	inline bool
+	// settings is the last part of the path of the settings resource that takes
+	// the override; "" is the System.
+	settings string
+	// targets that can be overridden; none is no override at all.
+	targets []BootTarget
+	// unlisted keeps them to itself.
+	unlisted bool
+	// target and enabled are how the override rests.
+	target, enabled string
+	// mode, etag, order and tellsResets say that there are such properties.
+	mode, etag, order, tellsResets bool
+	// padded and nameless are what becomes of the serial number.
+	padded, nameless bool
+	macs             macsAt
+}
+
+// family of a model.
+func (m Model) family() family {
+	all := []BootTarget{"None", BootPxe, BootHdd, BootCd, BootBiosSetup, BootUefiHTTP}
+	row := Behaviour{Name: string(m), Redundant: http.StatusConflict, NoIfMatchOnActions: true}
+	switch m {
+	case ModelActionInfo:
+		row.OverrideAt, row.IfMatch = AtSettings, IfMatchRequired
+
+		return family{
+			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetForce}, settings: "SD",
+			targets: all, target: "None", enabled: "Disabled", etag: true, padded: true, macs: macsOfAdapters,
+		}
+	case ModelNode:
+		row.OverrideAt, row.NoIfMatchOnActions = Nowhere, false
+
+		return family{Behaviour: row, resets: []string{"ForceOff", "On", "Off"}, etag: true, order: true}
+	case ModelOpen:
+		return family{
+			Behaviour: Behaviour{Name: string(m), OverrideAt: AtSettings, IfMatch: IfMatchIgnored},
+			resets:    append([]string{"PowerCycle", "ForceOn"}, "On", "ForceOff", resetShutdown, resetGraceful, resetForce), settings: "Settings",
+			targets: []BootTarget{"None", BootPxe, BootHdd, BootCd, BootBiosSetup}, unlisted: true,
+			target: string(BootHdd), enabled: "Continuous", order: true, nameless: true, macs: macsOfBootPaths,
+		}
+	default:
+		return family{
+			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetGraceful, resetForce, "PowerCycle", "Nmi"}, inline: true,
+			targets: all, target: "None", enabled: "Disabled", mode: true, etag: true, tellsResets: true,
+		}
+	}
+}
+
+// override is that of the family, at rest.
+func (f family) override() object {
+	if len(f.targets) == 0 {
+		return object{}
+	}
+	out := object{propTarget: f.target, propEnabled: f.enabled}
+	if f.mode {
+		out[propMode] = "UEFI"
+	}
+	if !f.unlisted {
+		listed := make([]string, 0, len(f.targets))
+		for _, t := range f.targets {
+			listed = append(listed, string(t))
+		}
+		out[propTarget+allowable] = listed
+	}
+
+	return out
+}
+
+// serial is a number as the family tells it.
+func (f family) serial(number string) any {
+	switch {
+	case f.nameless:
+		return nil
+	case f.padded:
+		return number + " "
+	default:
+		return number
+	}
+}
