@@ -71,6 +71,10 @@ func rules() map[string]rule {
 			why: "what ships knows of neither the tests nor the local control plane",
 			of:  shipped, never: []string{"test", "cluster"},
 		},
+		"Emulator": {
+			why: "what the emulator knows of vendors and what the client does mustn't be wrong together",
+			of:  []string{"test/sim/bmc"}, never: []string{"internal/clients"},
+		},
 		"NoPrograms": {
 			why: "nobody imports a program",
 			of:  []string{"apis", "internal", "test", "cluster"}, never: []string{"cmd"},

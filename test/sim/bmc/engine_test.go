@@ -1,9 +1,11 @@
 package bmc_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,9 +31,7 @@ func made(t *testing.T, files map[string]string) *bmc.Tree {
 		"redfish/v1/Systems/index.json":   `{"@odata.id":"/redfish/v1/Systems","Members":[{"@odata.id":"/redfish/v1/Systems/1"}]}`,
 		"redfish/v1/Systems/1/index.json": systemOn,
 	}
-	for name, content := range files {
-		all[name] = content
-	}
+	maps.Copy(all, files)
 	for name, content := range all {
 		write(t, dir, name, content)
 	}
@@ -56,8 +56,8 @@ const pendingOrder = `{"@odata.id":"/redfish/v1/Systems/1/Settings","Boot":{"Boo
 // boot is a PATCH of Boot, from pairs of property and value.
 func boot(pairs ...any) map[string]any {
 	inner := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		inner["BootSourceOverride"+pairs[i].(string)] = pairs[i+1]
+	for pair := range slices.Chunk(pairs, 2) {
+		inner["BootSourceOverride"+pair[0].(string)] = pair[1]
 	}
 
 	return map[string]any{"Boot": inner}

@@ -14,10 +14,10 @@ import (
 // TestServe asks for the service root of what is served without TLS.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "redfish/v1"), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "redfish", "v1"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "redfish/v1/index.json"), []byte(`{"Name":"Made"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "redfish", "v1", "index.json"), []byte(`{"Name":"Made"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
