@@ -26,6 +26,7 @@ func TestPlatform(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Minute)
 	defer cancel()
 	plane, ports := install(ctx, t)
+	t.Run("Examples", func(t *testing.T) { testExamples(ctx, t, plane) })
 	t.Run("Policies", func(t *testing.T) { testPolicies(ctx, t, plane) })
 	t.Run("Composition", func(t *testing.T) { testComposition(ctx, t, plane, ports) })
 }

@@ -66,10 +66,12 @@ func TestConnectionExample(t *testing.T) {
 				t.Errorf("settings: %+v", s)
 			}
 			l.config.Config.ProxyURL, l.config.Config.TLS.CABundle = proxy.URL, front.CA
-			l.apply(mg.GetName(), as(mg), func(mg *v1alpha1.NetBoxIPAddress) {
-				mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
-			})
-			l.settle(mg.GetName(), ready)
+			l.apply(mg.GetName(), as(mg))
+			kept := l.settle(mg.GetName(), ready)
+			kept.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
+			if err := l.kube.Update(t.Context(), kept); err != nil {
+				t.Fatal(err)
+			}
 			if n := l.netbox.Markers("house_claim")[clusterID+"/team-a/from-afar/uid-from-afar"]; n != 1 {
 				t.Errorf("%d records: %+v", n, l.netbox.Addresses())
 			}

@@ -72,6 +72,8 @@ type lab struct {
 	// counts are what is counted, in registry.
 	counts   *netboxlink.Metrics
 	registry *prometheus.Registry
+	// wishes are what resources were made with.
+	wishes map[string]string
 
 	reconciler reconcile.Reconciler
 }
@@ -92,7 +94,7 @@ func newLab(t *testing.T, version string) *lab {
 		}
 	}
 	l := &lab{
-		t: t, netbox: s, now: time.Now(), namespace: "team-a", registry: prometheus.NewRegistry(),
+		t: t, netbox: s, now: time.Now(), namespace: "team-a", registry: prometheus.NewRegistry(), wishes: map[string]string{},
 	}
 	var err error
 	if l.counts, err = netboxlink.NewMetrics(l.registry); err != nil {
@@ -247,6 +249,7 @@ func (l *lab) settle(name string, cond func(*v1alpha1.NetBoxIPAddress) bool) *v1
 	for range 12 {
 		l.once(name)
 		if mg = l.get(name); cond(mg) {
+			l.served(mg)
 			return mg
 		}
 	}
@@ -278,6 +281,7 @@ func (l *lab) apply(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
 	for _, c := range change {
 		c(mg)
 	}
+	l.wishes[name] = wished(mg)
 	if err := l.kube.Create(l.t.Context(), mg); err != nil {
 		l.t.Fatal(err)
 	}

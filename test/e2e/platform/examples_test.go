@@ -1,0 +1,31 @@
+package platform_test
+
+import (
+	"context"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
+)
+
+// testExamples holds that an API server, with kinds and policies as people install them, takes each file of examples as it stands. They are
+// found by themselves, so nobody can forget one; those of examples/install are test/e2e/install's.
+func testExamples(ctx context.Context, t *testing.T, plane *local.Plane) {
+	files, err := uptest.Read(root)
+	must(t, err)
+	for _, name := range files.Names() {
+		t.Run(name, func(t *testing.T) {
+			if len(files[name]) == 0 {
+				t.Error("it holds nothing")
+			}
+			for _, o := range files[name].Copy() {
+				err := plane.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl"), client.ForceOwnership, client.DryRunAll)
+				if err != nil {
+					t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
+				}
+			}
+		})
+	}
+}
