@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
@@ -115,5 +116,29 @@ func TestNothingIsWritten(t *testing.T) {
 	l.settle("seen", ready)
 	if l.netbox.Writes() != 0 {
 		t.Errorf("%d writes", l.netbox.Writes())
+	}
+}
+
+// TestGoesReadOnly: what is deleted after its NetBox was made one for looking alone says why it stays, and goes without its record where it's
+// only observed.
+func TestGoesReadOnly(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	l.apply("web-1")
+	l.settle("web-1", ready)
+	l.config.Config.Access = v1alpha1.NetBoxReadOnly
+	writes := l.netbox.Writes()
+	l.remove()
+	l.once("web-1")
+	mg := l.get("web-1")
+	if c := mg.GetCondition(xpv2.TypeSynced); c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, "access: ReadOnly") || !strings.Contains(c.Message, "managementPolicies: [Observe]") {
+		t.Errorf("Synced: %+v", c)
+	}
+	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+	if err := l.kube.Update(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	l.settle("web-1", gone)
+	if l.netbox.Writes() != writes || len(l.netbox.Addresses()) != 1 {
+		t.Errorf("%d writes, records %+v", l.netbox.Writes()-writes, l.netbox.Addresses())
 	}
 }
