@@ -23,6 +23,7 @@ const (
 	figureAlloc   = "netbox_alloc_1000"
 	figureRatio   = "netbox_alloc_ceiling_ratio"
 	figureFair    = "netbox_fair_p99"
+	figureBusy    = "netbox_fair_busy_p99"
 	figureRelease = "netbox_release_1000"
 
 	manyAddresses = 1000
@@ -30,8 +31,10 @@ const (
 	bare, bareAtOnce = 300, 16
 	latency          = 20 * time.Millisecond
 	hold             = 10 * time.Millisecond
-	// fairOnes are the good ones that come meanwhile; as many bad ones come with all but one of them.
-	fairOnes = 11
+	// fairOnes are the good ones that come meanwhile; as many bad ones come with all but one of them. On the busy prefix it's busyOnes of
+	// each, of another namespace.
+	fairOnes, busyOnes = 11, 10
+	otherNamespace     = "other"
 	// nobody is the tenant that the bad ones ask for.
 	nobody = "nobody"
 	// The prefixes of the thousand, of those that come meanwhile, and of bare POSTs.
@@ -67,19 +70,23 @@ spec:
 `, lab.NetBoxToken, s.URL()))
 }
 
-// addresses writes the manifests of n addresses of a prefix.
+// addresses writes the manifests of n addresses of a prefix, of the operator's namespace.
 func addresses(name string, n int, cidr, more string) string {
+	return addressesOf(lab.InfraNamespace, name, n, cidr, more)
+}
+
+func addressesOf(namespace, name string, n int, cidr, more string) string {
 	var b bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&b, `
 ---
 apiVersion: baremetal.m.crossplane.io/v1alpha1
 kind: NetBoxIPAddress
-metadata: {namespace: infra, name: %s-%05d, labels: {bench: %s}}
+metadata: {namespace: %s, name: %s-%05d, labels: {bench: %s}}
 spec:
   providerConfigRef: {kind: ClusterProviderConfig, name: bench}
   forProvider: {from: [{prefix: {cidr: %s}}]%s}
-`, name, i, name, cidr, more)
+`, namespace, name, i, name, cidr, more)
 	}
 	return b.String()
 }
@@ -96,12 +103,13 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 		return nil, err
 	}
 	// The first makes the marker's field, as an installation does once.
-	if err := comesToBe(ctx, l, "first", 1, fairFrom); err != nil {
+	if err := errors.Join(l.Namespace(ctx, otherNamespace), comesToBe(ctx, l, "first", 1, fairFrom)); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	g, gctx := errgroup.WithContext(ctx)
-	var fair, fairLast, last time.Time
+	var last time.Time
+	var fair meanwhile
 	g.Go(func() error {
 		if err := create(gctx, l, addresses("many", manyAddresses, manyFrom, "")); err != nil {
 			return err
@@ -112,17 +120,17 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 	})
 	g.Go(func() error {
 		var err error
-		fair, fairLast, err = fairly(gctx, l)
+		fair, err = fairly(gctx, l)
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	took := last.Sub(began)
-	if !fairLast.Before(last) {
+	if !fair.last.Before(last) {
 		return nil, errors.New("those that were to come meanwhile came after the thousand: nobody had to wait for anybody")
 	}
-	if err := errors.Join(refused(ctx, l, "bad", fairOnes-1), accounted(ctx, l, s, "first", "many", "fair")); err != nil {
+	if err := errors.Join(refused(ctx, l, "bad", fairOnes-1), refused(ctx, l, "busybad", busyOnes), accounted(ctx, l, s, "first", "many", "fair", "busy")); err != nil {
 		return nil, fmt.Errorf("after all were made: %w", err)
 	}
 	began = time.Now()
@@ -130,12 +138,12 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 		return nil, err
 	}
 	released := time.Since(began)
-	if err := accounted(ctx, l, s, "first", "fair"); err != nil {
+	if err := accounted(ctx, l, s, "first", "fair", "busy"); err != nil {
 		return nil, fmt.Errorf("after the thousand were released: %w", err)
 	}
 	return map[string]float64{
 		figureAlloc: took.Seconds(), figureRatio: manyAddresses / took.Seconds() / ceiling,
-		figureFair: fairLast.Sub(fair).Seconds(), figureRelease: released.Seconds(),
+		figureFair: fair.elsewhere.Seconds(), figureBusy: fair.busy.Seconds(), figureRelease: released.Seconds(),
 	}, nil
 }
 
@@ -178,20 +186,37 @@ func barePosts(ctx context.Context, s *netbox.Server, prefix int64) (float64, er
 	return bare / time.Since(began).Seconds(), err
 }
 
-// fairly is when those come that come while a thousand are made, and when the last of them is Ready: one, and ten among ten that can't be
-// made. All ask for a prefix of their own: on that of the thousand they would stand in one line with these, as one namespace's for one
-// place do.
-func fairly(ctx context.Context, l *lab.Lab) (began, last time.Time, err error) {
+// A meanwhile is how long those waited for their addresses that came while a thousand were made, on another prefix and on the same one, and
+// when the last of them was Ready.
+type meanwhile struct {
+	elsewhere, busy time.Duration
+	last            time.Time
+}
+
+// fairly has some come while a thousand are made: one, and ten among ten that can't be made, on another prefix; and then ten among ten of
+// another namespace on that of the thousand. One namespace's for one place stand in one line: of these nobody is before another.
+func fairly(ctx context.Context, l *lab.Lab) (meanwhile, error) {
+	out := meanwhile{}
 	if err := pass(ctx, 3*time.Second); err != nil { // The thousand are to be under way.
-		return began, last, err
+		return out, err
 	}
-	began = time.Now()
-	if err := create(ctx, l, addresses("bad", fairOnes-1, fairFrom, ", tenant: {slug: "+nobody+"}")+
-		addresses("fair", fairOnes, fairFrom, "")); err != nil {
-		return began, last, err
+	const bad = ", tenant: {slug: " + nobody + "}"
+	come := func(good string, n int, manifests string) (time.Duration, error) {
+		began := time.Now()
+		if err := create(ctx, l, manifests); err != nil {
+			return 0, err
+		}
+		var err error
+		out.last, err = ready(ctx, l, good, n, 0)
+		return out.last.Sub(began), err
 	}
-	last, err = ready(ctx, l, "fair", fairOnes, 0)
-	return began, last, err
+	var err error
+	out.elsewhere, err = come("fair", fairOnes, addresses("bad", fairOnes-1, fairFrom, bad)+addresses("fair", fairOnes, fairFrom, ""))
+	if err != nil {
+		return out, err
+	}
+	out.busy, err = come("busy", busyOnes, addressesOf(otherNamespace, "busybad", busyOnes, manyFrom, bad)+addressesOf(otherNamespace, "busy", busyOnes, manyFrom, ""))
+	return out, err
 }
 
 func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string) error {
@@ -251,7 +276,7 @@ func named(ctx context.Context, l *lab.Lab, name string) ([]unstructured.Unstruc
 	us.SetKind("NetBoxIPAddressList")
 	// From the API server's cache, as whoever watches sees it: a thousand from etcd at each look would be part of what is measured.
 	cached := client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
-	if err := l.Client().List(ctx, us, &cached, client.InNamespace(lab.InfraNamespace), client.MatchingLabels{"bench": name}); err != nil {
+	if err := l.Client().List(ctx, us, &cached, client.MatchingLabels{"bench": name}); err != nil {
 		return nil, fmt.Errorf("cannot list addresses: %w", err)
 	}
 	return us.Items, nil
