@@ -46,6 +46,7 @@ func loners() map[string][]loner {
 			{"QuarantineOutlivesProvider", lab.Platform, testQuarantineOutlivesProvider},
 			{"Traces", lab.Platform, testTraces},
 			{"NetBoxTells", lab.Platform, testNetBoxTells},
+			{"NetBoxTellsReplicas", lab.Platform, testNetBoxTellsReplicas},
 			{"KindsDeleted", lab.Platform, testKindsDeleted}, // The last one: it takes the control plane's kinds away.
 		},
 	}

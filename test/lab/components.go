@@ -171,6 +171,29 @@ func (l *Lab) ProviderWith(ctx context.Context, args, env []string) error {
 	return l.awaitHTTP(ctx, l.Provider, l.providerHealth)
 }
 
+// OtherProvider starts a second provider beside the first, with other arguments, and waits until it's ready. Both need --leader-election. Whoever
+// asks for it ends it.
+func (l *Lab) OtherProvider(ctx context.Context, args ...string) (*proc.Process, error) {
+	health, err := l.ports.Next()
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := l.ports.Next()
+	if err != nil {
+		return nil, err
+	}
+	address := "127.0.0.1:" + strconv.Itoa(health)
+	c := l.providerCommand
+	c.Name = ProviderName + "-other"
+	c.Args = append(providerArgs(address, "127.0.0.1:"+strconv.Itoa(metrics)), args...)
+	c.Log = filepath.Join(l.LogDir(), c.Name+".log")
+	p, err := proc.Start(c)
+	if err != nil {
+		return nil, err
+	}
+	return p, l.awaitHTTP(ctx, p, "http://"+address)
+}
+
 // Port returns one of 127.0.0.1 that nobody else is given as long as the lab runs.
 func (l *Lab) Port() (int, error) { return l.ports.Next() }
 
