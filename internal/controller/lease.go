@@ -81,7 +81,7 @@ func (l *lease) into(o *ctrl.Options) {
 // tells has elections told by events, as the manager's own lock does.
 func (l *lease) tells(mgr ctrl.Manager) {
 	if l != nil {
-		l.lock.LockConfig.EventRecorder = mgr.GetEventRecorderFor(l.lock.Identity()) //nolint:staticcheck // A provider has no right to the new API.
+		l.lock.LockConfig.EventRecorder = mgr.GetEventRecorderFor(l.lock.Identity()) // A provider has no right to the new API.
 	}
 }
 

@@ -135,7 +135,8 @@ func TestNewLease(t *testing.T) {
 		t.Error("only what is asked of leases must be answered so soon")
 	}
 	o := ctrl.Options{}
-	if l.into(&o); o.LeaderElectionResourceLockInterface != l.lock {
+	l.into(&o)
+	if o.LeaderElectionResourceLockInterface != l.lock {
 		t.Error("the manager isn't elected by it")
 	}
 	for _, less := range []func(*Settings){func(s *Settings) { s.LeaderElection = false }, func(s *Settings) { s.NetBoxWebhookAddress = "" }} {
@@ -146,7 +147,8 @@ func TestNewLease(t *testing.T) {
 			t.Errorf("%v, %v", l, err)
 		}
 		o := ctrl.Options{}
-		if l.into(&o); o.LeaderElectionResourceLockInterface != nil {
+		l.into(&o)
+		if o.LeaderElectionResourceLockInterface != nil {
 			t.Error("the manager has a lock of its own then")
 		}
 	}

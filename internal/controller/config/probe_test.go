@@ -88,7 +88,7 @@ func TestProbe(t *testing.T) {
 	check("The first address makes the field any time.", ready, probeSoon, 4, probeEvery)
 }
 
-// TestDoubt: a NetBox that refuses the token it was found to accept is looked at at once, and not over and over where nothing is found.
+// TestDoubt: a NetBox that refuses the token it was found to accept is asked at once, and not over and over where nothing is found.
 func TestDoubt(t *testing.T) {
 	p := newProbing(t)
 	fine := Finding{Facts: v1alpha1.NetBoxFacts{Version: "4.6.8"}}

@@ -23,7 +23,8 @@ func TestOneEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, goOn, looks := oneEach[string]{}, make(chan struct{}), map[string]int{}
 			look := func() bool {
-				if looks["a"]++; looks["a"] == 1 {
+				looks["a"]++
+				if looks["a"] == 1 {
 					<-goOn
 				}
 				return tc.more

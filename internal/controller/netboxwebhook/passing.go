@@ -11,7 +11,7 @@ import (
 
 const (
 	// passedHeader is on deliveries that another provider has passed on.
-	passedHeader = "X-Crossplane-Passed-On"
+	passedHeader = "X-Crossplane-Passed-On" //nolint:gosec // No secret.
 	// passPatience is how long the one that leads may take: less than NetBox waits for an answer to a delivery.
 	passPatience = 3 * time.Second
 	// mostIdle connections to the one that leads are kept.
@@ -40,6 +40,7 @@ func (r *Receiver) pass(req *http.Request, body []byte) (status int, result stri
 		r.Log.Debug("Cannot pass a webhook of NetBox on: nobody knows who leads", "error", err)
 		return http.StatusServiceUnavailable, resultUnled
 	}
+	//nolint:gosec // Whoever signed it chooses no more than which provider config it's for: the address is the lease's.
 	on, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+at+req.URL.EscapedPath(), bytes.NewReader(body))
 	if err != nil {
 		r.Log.Debug("Cannot pass a webhook of NetBox on", "to", at, "error", err)
@@ -48,7 +49,7 @@ func (r *Receiver) pass(req *http.Request, body []byte) (status int, result stri
 	on.Header.Set("Content-Type", "application/json")
 	on.Header.Set(netbox.SignatureHeader, req.Header.Get(netbox.SignatureHeader))
 	on.Header.Set(passedHeader, "1")
-	res, err := r.passer.Do(on)
+	res, err := r.passer.Do(on) //nolint:gosec // As above.
 	if err != nil {
 		r.Log.Debug("Cannot pass a webhook of NetBox on", "to", at, "error", err)
 		return http.StatusServiceUnavailable, resultUnled

@@ -169,7 +169,7 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 		return
 	}
 	if !r.Leads() {
-		status, result := r.pass(req, body) //nolint:contextcheck // As above.
+		status, result := r.pass(req, body)
 		r.answer(w, status, ref, true, result)
 		return
 	}

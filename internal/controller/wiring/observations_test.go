@@ -49,7 +49,7 @@ func TestObservationsOfSeveralProviders(t *testing.T) {
 // TestRegistered: what is registered under the same name as something else is an error.
 func TestRegistered(t *testing.T) {
 	r := prometheus.NewRegistry()
-	r.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "provider_baremetal_observations_total", Help: "x"}))
+	r.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "provider_baremetal_observations_total", Help: "x"}))
 	if _, err := newObservations(r); err == nil {
 		t.Error("nobody can count where a name is taken")
 	}
