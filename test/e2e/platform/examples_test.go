@@ -13,6 +13,7 @@ import (
 // testExamples holds that an API server, with kinds and policies as people install them, takes each file of examples as it stands. They are
 // found by themselves, so nobody can forget one; those of examples/install are test/e2e/install's.
 func testExamples(ctx context.Context, t *testing.T, plane *local.Plane) {
+	t.Helper()
 	files, err := uptest.Read(root)
 	must(t, err)
 	for _, name := range files.Names() {
