@@ -1,6 +1,9 @@
 package xpkg
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestInstalledName(t *testing.T) {
 	cases := map[string]struct {
@@ -41,6 +44,13 @@ func TestRange(t *testing.T) {
 		"Short":       {reason: "Crossplane's resolver skips these", version: "v1.2", fails: true},
 		"Build":       {reason: "a tag has no +", version: "v1.2.3+abc", fails: true},
 		"Zeros":       {reason: "no semantic version", version: "v01.2.3", fails: true},
+		"Date":        {reason: "a number in a pre-release has no zero in front, for the resolver and for Helm", version: "v0.1.0-20261122.0715", fails: true},
+		"Candidate":   {reason: "the same", version: "v0.1.0-rc.01", fails: true},
+		"Time":        {reason: "a time that is no number may begin as it likes", version: "v0.1.0-20261122t0715", want: ">=v0.1.0-0 <v1.0.0-0"},
+		"Commit":      {reason: "so may a commit", version: "v0.1.0-0.gabc012", want: ">=v0.1.0-0 <v1.0.0-0"},
+		"NoPart":      {reason: "no semantic version", version: "v0.1.0-rc..1", fails: true},
+		"Longest":     {reason: "as long as a tag may be", version: "v0.1.0-" + strings.Repeat("a", 121), want: ">=v0.1.0-0 <v1.0.0-0"},
+		"Long":        {reason: "no registry has a longer tag", version: "v0.1.0-" + strings.Repeat("a", 122), fails: true},
 		"Latest":      {reason: "no version", version: "latest", fails: true},
 		"Empty":       {reason: "no version", version: "", fails: true},
 	}

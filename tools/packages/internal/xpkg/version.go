@@ -6,9 +6,15 @@ import (
 	"strconv"
 )
 
-// semver is what both Crossplane's dependency resolver takes for a version, which skips all incomplete ones, and a registry for a tag,
-// which can't have a "+".
-var semver = regexp.MustCompile(`^v(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+// semver is what all take for a version who meet one: Crossplane's dependency resolver and Helm (Masterminds/semver, which wants numbers
+// without zeros in front, in a pre-release too; the resolver skips what is incomplete), and a registry for a tag, which can't have a "+".
+var semver = regexp.MustCompile(`^v(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-` + identifier + `(\.` + identifier + `)*)?$`)
+
+// identifier is one part of a pre-release: a number, or a word.
+const identifier = `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`
+
+// longest is how many characters a tag may have (OCI distribution specification).
+const longest = 128
 
 type version struct {
 	major, minor int
@@ -19,7 +25,11 @@ type version struct {
 func parse(s string) (version, error) {
 	m := semver.FindStringSubmatch(s)
 	if m == nil {
-		return version{}, fmt.Errorf("version %q isn't one like v0.1.0 or v0.1.0-rc.1, which Crossplane and registries ask for", s)
+		return version{}, fmt.Errorf("version %q isn't one like v0.1.0 or v0.1.0-rc.1, which Crossplane, Helm and registries ask for; "+
+			"a number in it has no zero in front, as in rc.01", s)
+	}
+	if len(s) > longest {
+		return version{}, fmt.Errorf("version %q has %d characters, and a tag in a registry may have %d", s, len(s), longest)
 	}
 	major, err := strconv.Atoi(m[1])
 	if err != nil {
