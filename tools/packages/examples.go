@@ -9,22 +9,27 @@ import (
 
 // examples that a package carries: those of its own kinds.
 func (b builder) examples(dir string) ([]string, error) {
-	var from string
-	var ours func(text string) bool
+	var from []string
+	ours := func(string) bool { return true }
 	switch dir {
 	case "provider":
-		from, ours = "kinds", func(s string) bool { return !strings.Contains(s, "\napiVersion: platform.") }
+		// One file a kind, and what the kind with the most to it can do, one capability a file.
+		from, ours = []string{"kinds", "netbox"}, func(s string) bool { return !strings.Contains(s, "\napiVersion: platform.") }
 	case "configuration":
-		from, ours = "kinds", func(s string) bool { return strings.Contains(s, "\napiVersion: platform.") }
+		from, ours = []string{"kinds"}, func(s string) bool { return strings.Contains(s, "\napiVersion: platform.") }
 	case "configuration-v2":
-		from, ours = "v2", func(string) bool { return true }
+		from = []string{"v2"}
 	default:
 		// What calls the function is a Composition.
 		return filepath.Glob(filepath.Join(b.Root, "package", "configuration-v2", "composition-*.yaml")) //nolint:wrapcheck // The pattern is fine.
 	}
-	all, err := filepath.Glob(filepath.Join(b.Root, "examples", from, "*.yaml"))
-	if err != nil || len(all) == 0 {
-		return nil, fmt.Errorf("there are no examples in examples/%s", from)
+	var all []string
+	for _, f := range from {
+		files, err := filepath.Glob(filepath.Join(b.Root, "examples", f, "*.yaml"))
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("there are no examples in examples/%s", f)
+		}
+		all = append(all, files...)
 	}
 	var out []string
 	for _, f := range all {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,7 +108,8 @@ func regular(t *testing.T, img v1.Image) []string {
 }
 
 type doc struct {
-	Kind     string
+	APIVersion, Kind string
+
 	Metadata struct {
 		Name        string
 		Annotations map[string]string
@@ -165,16 +167,24 @@ func documents(t *testing.T, archive io.Reader) []doc {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for part := range strings.SplitSeq("\n"+string(b), "\n---\n") {
-			var d doc
-			if err := yaml.Unmarshal([]byte(part), &d); err != nil {
-				t.Fatal(err)
-			}
-			if d.Kind != "" {
-				out = append(out, d)
-			}
+		out = append(out, parts(t, b)...)
+	}
+}
+
+// parts are the documents of a file.
+func parts(t *testing.T, file []byte) []doc {
+	t.Helper()
+	var out []doc
+	for part := range strings.SplitSeq("\n"+string(file), "\n---\n") {
+		var d doc
+		if err := yaml.Unmarshal([]byte(part), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind != "" {
+			out = append(out, d)
 		}
 	}
+	return out
 }
 
 func checkProvider(t *testing.T, registry string) {
@@ -193,9 +203,39 @@ func checkProvider(t *testing.T, registry string) {
 	if err != nil || len(crds) != len(docs)-1 {
 		t.Errorf("want %d CRDs, got %d (%v)", len(crds), len(docs)-1, err)
 	}
-	if got := stream(t, registry+"/provider-baremetal:v0.1.0", "upbound"); len(got) < 9 {
-		t.Errorf("want examples of all kinds, got %+v", got)
+	var all []string
+	for _, d := range stream(t, registry+"/provider-baremetal:v0.1.0", "upbound") {
+		all = append(all, d.Kind+"/"+d.Metadata.Name)
 	}
+	for _, want := range exemplified(t, "kinds", "netbox") {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s isn't among its examples", want)
+		}
+	}
+}
+
+// exemplified are the objects of the provider's kinds in folders of examples, as KIND/NAME.
+func exemplified(t *testing.T, folders ...string) []string {
+	t.Helper()
+	var out []string
+	for _, folder := range folders {
+		files, err := filepath.Glob("../../examples/" + folder + "/*.yaml")
+		if err != nil || len(files) < 10 {
+			t.Fatalf("there are no more than %d examples in %s (%v)", len(files), folder, err)
+		}
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parts(t, b) {
+				if strings.HasPrefix(d.APIVersion, "baremetal.") {
+					out = append(out, d.Kind+"/"+d.Metadata.Name)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func checkConfiguration(t *testing.T, registry, configuration, composite string) {
