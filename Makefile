@@ -32,8 +32,9 @@ built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :;
 	  if [ $$SECONDS -ge $$at ]; then at=$$((SECONDS+5)); \
 	    echo "$(1): building its own program: $$n packages of about 500 after $$SECONDS s (a first build takes about four minutes on two cores)"; fi; \
 	done; }
-# What users install is built by a module of its own.
-packaged = $(GO) build -C tools/packages -o $(CACHE)/packages . && exec $(CACHE)/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
+# What users install is built by a module of its own, whose program knows by what it was compiled with which firmware this checkout takes: no other
+# checkout's does it.
+packaged = $(GO) build -C tools/packages -o ../../dist/tools/packages . && exec dist/tools/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
 # Fetches what later stages compile, while the first one compiles: a fresh machine would wait minutes for the network otherwise.
 ahead = for m in . tools/packages cluster/local/controlplane cluster/node/crank cluster/node/tools tools/helm tools/uptest; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done >/dev/null 2>&1
 # Modules with code of our own beside the root's: tools, whose dependencies the product doesn't have. Not tools/uptest, which is a dozen lines

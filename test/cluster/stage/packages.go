@@ -54,9 +54,9 @@ func Installed(name string) string { return Organisation + "-" + name }
 // Manifest is the path of one of the files that users apply.
 func (p Packages) Manifest(name string) string { return filepath.Join(p.Manifests, name) }
 
-// buildTool builds the program behind "make packages".
+// buildTool builds the program behind "make packages", where that has it: it pins what images of this checkout get, and no other's.
 func (s *Stage) buildTool(ctx context.Context) error {
-	s.tool = filepath.Join(s.cache, "bin", "packages")
+	s.tool = filepath.Join(s.root, "dist", "tools", "packages")
 	return buildTool(ctx, s.root, s.tool)
 }
 
