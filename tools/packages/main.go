@@ -48,7 +48,10 @@ func (c common) build(ctx context.Context, registry string) (*built, error) {
 		return nil, err //nolint:wrapcheck // It says which version.
 	}
 	if c.Revision == "" {
-		c.Revision, _ = revision(ctx, c.Root)
+		r := revisionOf(ctx, c.Root)
+		if c.Revision = r.label(); r.cut {
+			say("this clone is a shallow one: what is built may have another commit in its labels, and so another digest, than in a whole one")
+		}
 	}
 	return builder{common: c, registry: registry, released: released, say: say}.run(ctx)
 }
@@ -80,7 +83,14 @@ func (c *buildCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.write()
+	if err := b.write(); err != nil {
+		return err
+	}
+	if c.Registry == nowhere {
+		say("no manifests: they name the registry that clusters pull from; say which, as in make packages REGISTRY=HOST/PATH")
+		return nil
+	}
+	return b.install()
 }
 
 func say(line string) { fmt.Println("packages: " + line) }

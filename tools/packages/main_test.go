@@ -61,16 +61,18 @@ func serve(t *testing.T) string {
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// bare makes the tests independent of Debian's mirror: nothing is found in this PATH but go.
+// bare makes the tests independent of Debian's mirror: nothing is found in this PATH but go, and git where there is one.
 func bare(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, dirs := range filepath.SplitList(os.Getenv("PATH")) {
-		if path := filepath.Join(dirs, "go"); isFile(path) {
-			if err := os.Symlink(path, filepath.Join(dir, "go")); err != nil {
-				t.Fatal(err)
+	for _, program := range []string{"go", "git"} {
+		for _, dirs := range filepath.SplitList(os.Getenv("PATH")) {
+			if path := filepath.Join(dirs, program); isFile(path) {
+				if err := os.Symlink(path, filepath.Join(dir, program)); err != nil {
+					t.Fatal(err)
+				}
+				break
 			}
-			break
 		}
 	}
 	t.Setenv("PATH", dir)
@@ -97,6 +99,9 @@ func TestReproducible(t *testing.T) {
 			t.Fatal(err)
 		}
 		digests = append(digests, string(b))
+		if isFile(filepath.Join(f.Dist, "install", "install.yaml")) {
+			t.Error("there are manifests of a registry that isn't one")
+		}
 	}
 	if diff := cmp.Diff(digests[0], digests[1]); diff != "" || strings.Count(digests[0], "sha256:") != 6 {
 		t.Errorf("two builds differ, or aren't six: -first +second:\n%s\n%s", diff, digests[0])
@@ -214,7 +219,7 @@ func TestRelease(t *testing.T) {
 	}
 	for file, words := range map[string]string{
 		"install.yaml": "package: " + registry + "/function-baremetal:v0.1.0", "policies.yaml": ":path-provider-baremetal\n",
-		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n\nBuilt by " + goruntime.Version() + ".",
+		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n\nBuilt by " + goruntime.Version() + " from commit abc.",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil || !strings.Contains(string(b), words) {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,60 +97,5 @@ func TestRewriting(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations", "air-gapped.md"))
 	if err != nil || !strings.Contains(string(page), want) {
 		t.Errorf("docs/operations/air-gapped.md has another ImageConfig (%v) than:\n%s", err, want)
-	}
-}
-
-// TestRevision makes commits, and changes after them.
-func TestRevision(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there's no git here")
-	}
-	dir := t.TempDir()
-	if commit, dirty := revision(t.Context(), dir); commit != "" || dirty != "" {
-		t.Errorf("what isn't a checkout has no revision, got %q, %q", commit, dirty)
-	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=nobody", "-c", "user.email=nobody@example.org"}, args...)...) //nolint:gosec // Our own arguments.
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("git %v: %v", args, err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	write("main.go", "package main\n")
-	write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n* News.\n")
-	git("init", "-q")
-	git("add", ".")
-	git("commit", "-qm", "first")
-	head := git("rev-parse", "HEAD")
-	cases := []struct{ reason, file, commit, dirty string }{
-		{"it's what was committed", "", head, ""},
-		{"the changelog is in no package, and a release that is tried again has written it", "CHANGELOG.md", head, ""},
-		{"a file that nobody committed is compiled too", "more.go", head + "-dirty", "more.go"},
-	}
-	for _, tc := range cases {
-		if tc.file != "" {
-			write(tc.file, "package main // changed\n")
-		}
-		if commit, dirty := revision(t.Context(), dir); commit != tc.commit || dirty != tc.dirty {
-			t.Errorf("%s: got %q, %q, want %q, %q", tc.reason, commit, dirty, tc.commit, tc.dirty)
-		}
-	}
-	f := common{Root: dir, Dist: t.TempDir(), Cache: t.TempDir(), Version: "v0.1.0", Arch: []string{"amd64"}, Bare: true}
-	r := releaseCmd{common: f, Registry: nowhere, Changelog: filepath.Join(dir, "CHANGELOG.md")}
-	if err := r.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "such as more.go") {
-		t.Errorf("a release of what isn't committed: want it refused, got %v", err)
-	}
-	r.Dirty = true
-	if err := r.Run(context.Background()); err == nil || strings.Contains(err.Error(), "more.go") {
-		t.Errorf("it was asked for; want another error, of a changelog without a section, got %v", err)
 	}
 }

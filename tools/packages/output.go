@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
@@ -24,7 +24,7 @@ import (
 // largest is how many bytes an image may have, compressed: nodes pull it while machines wait.
 const largest = 40_000_000
 
-// write puts everything into the folder, each artifact as an OCI image layout, and says the digests.
+// write puts all that was built into the folder, each artifact as an OCI image layout, and says the digests. What people edit it leaves alone.
 func (b *built) write() error {
 	var digests strings.Builder
 	for _, a := range b.artifacts {
@@ -44,11 +44,25 @@ func (b *built) write() error {
 	if err := os.WriteFile(filepath.Join(b.Dist, "digests.txt"), []byte(digests.String()), 0o644); err != nil { //nolint:gosec // For all to read.
 		return fmt.Errorf("cannot write digests: %w", err)
 	}
+	return nil
+}
+
+// install writes what clusters are given. People set their own ranges and segments there and apply it from there, so that's done once all of it
+// is true, and what they set is kept.
+func (b *built) install() error {
 	manifests, err := release.Manifests(b.Root, b.facts)
 	if err != nil {
 		return err //nolint:wrapcheck // It says which.
 	}
-	return release.Write(filepath.Join(b.Dist, "install"), manifests) //nolint:wrapcheck // It says which.
+	dir := filepath.Join(b.Dist, "install")
+	kept, err := release.Replace(dir, manifests)
+	if err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	if kept != "" {
+		b.say("wrote " + dir + " anew; what you had set there is in " + kept + ", as it was: carry it over")
+	}
+	return nil
 }
 
 // figures says how large images are, and refuses one that is too large.
@@ -91,15 +105,32 @@ func compressed(img v1.Image) (int64, error) {
 }
 
 // push uploads everything. What others depend on comes first.
-func (b *built) push(ctx context.Context, options ...remote.Option) error {
+func (b *built) push(ctx context.Context, via http.RoundTripper) error {
 	if err := b.write(); err != nil {
 		return err
 	}
 	for _, a := range b.artifacts {
-		if err := a.Push(ctx, b.released, options...); err != nil {
-			return err //nolint:wrapcheck // It says which.
+		if err := upload(ctx, a, b.released, via, b.say); err != nil {
+			return err
 		}
-		say("pushed " + a.Reference())
+	}
+	return b.install()
+}
+
+// upload an artifact.
+func upload(ctx context.Context, a oci.Artifact, released bool, via http.RoundTripper, say func(string)) error {
+	before, err := a.Push(ctx, released, via)
+	if err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	d, err := a.Digest()
+	if err != nil {
+		return err //nolint:wrapcheck // It says which.
+	}
+	say("pushed " + a.Reference() + "@" + d.String())
+	if before != (v1.Hash{}) {
+		say(a.Reference() + " was " + before.String() + " until now: a cluster that has that one keeps it, since nobody pulls a tag twice; " +
+			"count the version up for each push that differs, as from v0.1.0-mine.1 to v0.1.0-mine.2")
 	}
 	return nil
 }
@@ -107,12 +138,19 @@ func (b *built) push(ctx context.Context, options ...remote.Option) error {
 // release writes what people download beside the registry.
 func (b *built) release(ctx context.Context, notes string) error {
 	dir := filepath.Join(b.Dist, "release", b.Version)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("cannot empty %q: %w", dir, err)
-	}
 	files, err := release.Manifests(b.Root, b.facts)
 	if err != nil {
 		return err //nolint:wrapcheck // It says which.
+	}
+	kept, err := release.Keep(dir, filepath.Join(dir, release.SumsFile), files)
+	if err == nil && kept != "" {
+		b.say(dir + " had manifests that somebody edited: they're in " + kept)
+	}
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot empty %q: %w", dir, err)
 	}
 	maps.Copy(files, b.boms)
 	if files["NOTES.md"], err = b.notes(notes); err != nil {
@@ -148,8 +186,12 @@ func (b *built) notes(changelog string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("program %q doesn't say what it was built by: %w", p, err)
 	}
-	return fmt.Appendf(nil, "%s\nBuilt by %s. Another Go gives other digests; from the same commit these are made by:\n\n    GOTOOLCHAIN=%[2]s make release VERSION=%s REGISTRY=%s PUSH=no\n",
-		changelog, info.GoVersion, b.Version, b.registry), nil
+	from := ""
+	if b.Revision != "" {
+		from = " from commit " + b.Revision
+	}
+	return fmt.Appendf(nil, "%s\nBuilt by %s%s. Another Go gives other digests. In a clone, at the tag %s or at that commit, these are made by:\n\n"+
+		"    GOTOOLCHAIN=%[2]s make release VERSION=%[4]s REGISTRY=%[5]s PUSH=no\n", changelog, info.GoVersion, from, b.Version, b.registry), nil
 }
 
 // tools writes this very program for each architecture: what pushes the release where nothing can be built.

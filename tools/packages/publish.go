@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
@@ -26,25 +24,25 @@ type pushCmd struct {
 
 // Run builds and pushes, or pushes what was built.
 func (c *pushCmd) Run(ctx context.Context) error {
-	var options []remote.Option
+	var via http.RoundTripper
 	if c.Via != "" {
-		options = append(options, oci.Via(c.Via))
+		via = oci.Via(c.Via)
 	}
 	if c.From != "" {
-		return mirror(ctx, c.From, c.Registry, options...)
+		return mirror(ctx, c.From, c.Registry, via)
 	}
 	b, err := c.build(ctx, c.Registry)
 	if err != nil {
 		return err
 	}
-	return b.push(ctx, options...)
+	return b.push(ctx, via)
 }
 
 // bundle is the file of a release with all that goes to a registry.
 const bundle = "oci.tar"
 
 // mirror pushes a release's bundle to a registry. Digests stay what they are, so does what packages name inside.
-func mirror(ctx context.Context, from, registry string, options ...remote.Option) error {
+func mirror(ctx context.Context, from, registry string, via http.RoundTripper) error {
 	if err := named(registry); err != nil {
 		return err
 	}
@@ -65,14 +63,9 @@ func mirror(ctx context.Context, from, registry string, options ...remote.Option
 		if err != nil {
 			return err //nolint:wrapcheck // It says which version.
 		}
-		if err := a.Push(ctx, released, options...); err != nil {
-			return err //nolint:wrapcheck // It says which.
+		if err := upload(ctx, a, released, via, say); err != nil {
+			return err
 		}
-		d, err := a.Digest()
-		if err != nil {
-			return err //nolint:wrapcheck // It says which.
-		}
-		say("pushed " + a.Reference() + "@" + d.String())
 	}
 	return elsewhere(from, registry)
 }
@@ -117,9 +110,10 @@ type releaseCmd struct {
 
 // Run builds, pushes and writes.
 func (c *releaseCmd) Run(ctx context.Context) error {
-	if _, dirty := revision(ctx, c.Root); dirty != "" && !c.Dirty && c.Revision == "" {
-		return fmt.Errorf("%q has changes that aren't committed, such as %s: nobody could make such a release again; commit them, or say --dirty (make: DIRTY=1)",
-			c.Root, dirty)
+	if !c.Dirty && c.Revision == "" {
+		if err := revisionOf(ctx, c.Root).releasable(c.Root); err != nil {
+			return err
+		}
 	}
 	text, err := os.ReadFile(c.Changelog)
 	if err != nil {
@@ -135,7 +129,7 @@ func (c *releaseCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Push {
-		err = b.push(ctx)
+		err = b.push(ctx, nil)
 	} else {
 		err = b.write()
 	}
@@ -150,22 +144,4 @@ func (c *releaseCmd) Run(ctx context.Context) error {
 	}
 	say("CHANGELOG.md has the section " + c.Version + " now: commit it, and tag the commit " + c.Version)
 	return nil
-}
-
-// revision of a checkout, or nothing where it isn't one. Where it has changes that aren't committed the revision says so, and dirty is one
-// of the files. The changelog doesn't count: it's in no package, and a release writes it.
-func revision(ctx context.Context, root string) (commit, dirty string) {
-	head, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output() //nolint:gosec // The user's own folder.
-	if err != nil {
-		return "", ""
-	}
-	commit = strings.TrimSpace(string(head))
-	changes, err := exec.CommandContext(ctx, "git", "-C", root, "status", "--porcelain", "--", ".", ":!CHANGELOG.md").Output() //nolint:gosec // The same.
-	if err != nil {
-		return commit + "-dirty", "what git status can't tell"
-	}
-	if first, _, _ := strings.Cut(string(changes), "\n"); len(first) > 3 {
-		return commit + "-dirty", first[3:]
-	}
-	return commit, ""
 }

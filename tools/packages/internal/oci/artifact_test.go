@@ -67,7 +67,7 @@ func TestPush(t *testing.T) {
 	for title, handler := range map[string]http.Handler{"Referrers": memory(registry.WithReferrersSupport(true)), "NoReferrers": memory()} {
 		t.Run(title, func(t *testing.T) {
 			a := artifact(t, serve(t, handler)+"/path/thing", "1")
-			if err := a.Push(t.Context(), true); err != nil {
+			if _, err := a.Push(t.Context(), true, nil); err != nil {
 				t.Fatal(err)
 			}
 			ref, err := name.ParseReference(a.Reference(), name.StrictValidation)
@@ -148,17 +148,23 @@ func checkImage(t *testing.T, ref name.Digest, arch string) {
 
 func TestPushAgain(t *testing.T) {
 	host := serve(t, memory())
-	if err := artifact(t, host+"/thing", "1").Push(t.Context(), true); err != nil {
+	if _, err := artifact(t, host+"/thing", "1").Push(t.Context(), true, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifact(t, host+"/thing", "1").Push(t.Context(), true); err != nil {
+	if _, err := artifact(t, host+"/thing", "1").Push(t.Context(), true, nil); err != nil {
 		t.Errorf("the same again is fine: %v", err)
 	}
-	if err := artifact(t, host+"/thing", "2").Push(t.Context(), true); err == nil || !strings.Contains(err.Error(), "a release isn't changed") {
+	if _, err := artifact(t, host+"/thing", "2").Push(t.Context(), true, nil); err == nil || !strings.Contains(err.Error(), "a release isn't changed") {
 		t.Errorf("a release was overwritten: %v", err)
 	}
-	if err := artifact(t, host+"/thing", "2").Push(t.Context(), false); err != nil {
-		t.Errorf("what isn't a release may change: %v", err)
+	first, err := artifact(t, host+"/thing", "1").Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []v1.Hash{first, {}} { // The second time it's the same already.
+		if before, err := artifact(t, host+"/thing", "2").Push(t.Context(), false, nil); err != nil || before != want {
+			t.Errorf("what isn't a release may change: %v; it says that the tag was %s's, want %s", err, before, want)
+		}
 	}
 }
 
@@ -181,7 +187,7 @@ func TestPushRefused(t *testing.T) {
 				w.WriteHeader(tc.status)
 			}))
 			for _, released := range []bool{true, false} {
-				err := artifact(t, host+"/thing", "1").Push(t.Context(), released)
+				_, err := artifact(t, host+"/thing", "1").Push(t.Context(), released, nil)
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("%s: want an error with %q, got %v", tc.reason, tc.want, err)
 				}
@@ -223,7 +229,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := Artifact{Repository: serve(t, memory()) + "/charts/thing", Tag: "1.0.0", Image: img}
-	if err := a.Push(t.Context(), true); err != nil {
+	if _, err := a.Push(t.Context(), true, nil); err != nil {
 		t.Fatal(err)
 	}
 	ref, err := name.ParseReference(a.Reference())

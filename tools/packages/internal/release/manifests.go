@@ -2,8 +2,6 @@ package release
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -105,8 +103,8 @@ func Write(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// sums is the file that "sha256sum --check" reads.
-const sums = "SHA256SUMS"
+// SumsFile has the sums of a release.
+const SumsFile = "SHA256SUMS"
 
 // Sums writes those of all files in a folder.
 func Sums(dir string) error {
@@ -117,15 +115,14 @@ func Sums(dir string) error {
 	slices.Sort(files)
 	var out strings.Builder
 	for _, f := range files {
-		if filepath.Base(f) == sums {
+		if filepath.Base(f) == SumsFile {
 			continue
 		}
 		b, err := os.ReadFile(f)
 		if err != nil {
 			return fmt.Errorf("cannot sum: %w", err)
 		}
-		sum := sha256.Sum256(b)
-		fmt.Fprintf(&out, "%s  %s\n", hex.EncodeToString(sum[:]), filepath.Base(f))
+		out.WriteString(sum(b, filepath.Base(f)))
 	}
-	return Write(dir, map[string][]byte{sums: []byte(out.String())})
+	return Write(dir, map[string][]byte{SumsFile: []byte(out.String())})
 }
