@@ -104,6 +104,11 @@ type Behaviour struct {
 	// Done is the status of a write that was taken; 0 is 204. 200 comes with a
 	// message of success.
 	Done int
+	// BIOSJob leaves staged BIOS attributes alone until a job applies them, and
+	// takes no others while there is one.
+	BIOSJob bool
+	// NoApplyTime refuses a SettingsApplyTime, though some are listed.
+	NoApplyTime bool
 	// Redirect answers a path in another spelling than the resource's own with
 	// 308.
 	Redirect bool

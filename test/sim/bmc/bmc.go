@@ -31,6 +31,7 @@ type BMC struct {
 	lag            time.Duration
 	ignoreGraceful bool
 	restarting     time.Time
+	stubborn       []string // BIOS attributes that stay as they are
 	counters       Counters
 	log            []Request
 	writes         []Write

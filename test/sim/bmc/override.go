@@ -11,6 +11,7 @@ func (b *BMC) NextBoot(systemID string) BootTarget {
 		return BootNormal
 	}
 	b.adoptMode(s)
+	b.applyBIOS(s)
 	uri := b.overrideAt(s)
 	boot := at(b.store.body(uri), "Boot")
 	target, enabled := textAt(boot, propTarget), textAt(boot, propEnabled)

@@ -21,7 +21,9 @@ func (b *BMC) resettable(path string) *system {
 func (b *BMC) post(w http.ResponseWriter, r *http.Request, path string) {
 	s := b.resettable(path)
 	if s == nil {
-		b.noAction(w, path)
+		if !b.configJob(w, r, path) {
+			b.noAction(w, path)
+		}
 
 		return
 	}

@@ -38,6 +38,9 @@ type system struct {
 	laggedOn  bool
 	lagUntil  time.Time
 	stuck     bool // PowerState stays as it is
+	// biosWaits says that BIOS attributes are staged, biosJob that a job applies
+	// them.
+	biosWaits, biosJob bool
 }
 
 // findSystems takes every System of the tree that can be reset, and gives it

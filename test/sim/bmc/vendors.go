@@ -29,13 +29,14 @@ func vendors() []vendor {
 }
 
 // dell: a redundant power action is a conflict with a message of its own
-// (NVIDIA/libredfish, network.rs); a mode is a BIOS job; an iDRAC has eight
-// sessions, and 13G no sessions below SessionService.
+// (NVIDIA/libredfish, network.rs); a mode is a BIOS job, and BIOS attributes
+// want one (openstack/sushy's story-2006246); an iDRAC has eight sessions, and
+// 13G no sessions below SessionService.
 func dell() []vendor {
 	row := Behaviour{
 		Name: "Dell iDRAC9", Mode: ModeAtBoot, Redundant: conflict, Done: http.StatusOK, Sessions: 8, SessionsFull: http.StatusBadRequest,
-		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12",
-		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218"},
+		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", BIOSJob: true,
+		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218", "ResourceInUse": "IDRAC.2.7.SYS011"},
 	}
 	old := row
 	old.Name, old.Registry, old.Mode = "Dell iDRAC8", "Base.1.0", ModeOptional
@@ -82,10 +83,11 @@ func hpe() []vendor {
 	}
 }
 
-// lenovo: XCC answers a redundant power action with 204 (NVIDIA/libredfish);
-// SR675 V3 hangs at ForceRestart; 16 sessions.
+// lenovo: XCC answers a redundant power action with 204 (NVIDIA/libredfish) and
+// stages BIOS attributes for the next reset without being told when, which it
+// refuses; SR675 V3 hangs at ForceRestart; 16 sessions.
 func lenovo() []vendor {
-	row := Behaviour{Name: "Lenovo XCC", Done: http.StatusOK, Sessions: 16, SessionTimeout: 5 * time.Minute, Registry: "Base.1.12"}
+	row := Behaviour{Name: "Lenovo XCC", Done: http.StatusOK, Sessions: 16, SessionTimeout: 5 * time.Minute, Registry: "Base.1.12", NoApplyTime: true}
 	hangs := row
 	hangs.Name, hangs.RestartHangs = "Lenovo SR675 V3", true
 	is := func(f facts) bool { return f.vendor == "lenovo" || f.maker == "lenovo" }

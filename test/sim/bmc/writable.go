@@ -15,6 +15,8 @@ type writeTarget struct {
 	// rules say what each property takes, by its pointer. A property without a
 	// rule can't be written.
 	rules map[string]valueRule
+	// bios says that it is the BIOS's settings resource.
+	bios bool
 }
 
 // valueRule says what is wrong with a value; the zero problem is nothing.
@@ -24,6 +26,9 @@ type valueRule func(v any) problem
 // lock held.
 func (b *BMC) writable(path string) *writeTarget {
 	for _, s := range b.systems {
+		if t := b.biosTarget(s, path); t != nil {
+			return t
+		}
 		settings := b.settings(s)
 		onSystem := treeKey(path) == treeKey(s.uri)
 		if !onSystem && (settings == "" || treeKey(path) != treeKey(settings)) {

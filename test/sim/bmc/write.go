@@ -44,6 +44,11 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 
 		return
 	}
+	if target.blocked() {
+		b.fail(w, http.StatusBadRequest, problem{message: "ResourceInUse"})
+
+		return
+	}
 	changes, problems := target.check(body)
 	if len(problems) > 0 {
 		b.fail(w, http.StatusBadRequest, problems...)
@@ -157,13 +162,17 @@ func pointer(path []string) string { return strings.Join(path, "/") }
 // apply writes the changes, and keeps what isn't shown of them.
 func (b *BMC) apply(t *writeTarget, changes []change) {
 	s := t.system
+	if t.bios {
+		s.staged(changes)
+	}
 	b.store.change(t.uri, func(body object) {
 		for _, c := range changes {
 			o := body
 			for _, name := range c.path[:len(c.path)-1] {
 				next, ok := o[name].(object)
 				if !ok {
-					return
+					next = object{}
+					o[name] = next
 				}
 				o = next
 			}
