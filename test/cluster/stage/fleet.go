@@ -47,7 +47,7 @@ func NewFleet(ctx context.Context, kube client.Client, size int) (*Fleet, error)
 		n := &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{
 				Name:   fmt.Sprintf("fleet-%d", i+1),
-				Labels: map[string]string{FleetLabel: "true", corev1.LabelOSStable: "linux"},
+				Labels: map[string]string{FleetLabel: "true", corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"},
 			},
 			Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: FleetLabel, Effect: corev1.TaintEffectNoSchedule}}},
 		}

@@ -79,6 +79,29 @@ image: {repository: registry.example/bootd, digest: "sha256:1"}
 			}
 		}
 	})
+	t.Run("Odd", func(t *testing.T) {
+		values := filepath.Join(t.TempDir(), "values.yaml")
+		must(t, os.WriteFile(values, []byte(`
+segments: [{name: "7", nodeSelector: {rack: "7", ready: "true", kubernetes.io/os: linux}, interfaces: ["1"]}]
+seLinuxOptions: {type: spc_t}
+podLabels: {rack: "1e3"}
+podMonitor: {enabled: true, labels: {release: "1.10"}}
+`), 0o600))
+		d := byName(template("--values=" + values))["DaemonSet bootd-7"]
+		nodes, _, err := unstructured.NestedStringMap(d, "spec", "template", "spec", "nodeSelector")
+		must(t, err)
+		if diff := cmp.Diff(map[string]string{"rack": "7", "ready": "true", "kubernetes.io/os": "linux"}, nodes); diff != "" {
+			t.Errorf("nodes, -want +got:\n%s", diff)
+		}
+		want := []any{"--log-level=info", "--node-label=kubernetes.io/os=linux", "--node-label=rack=7", "--node-label=ready=true", "--dhcp-interface=1"}
+		if diff := cmp.Diff(want, container(t, d)["args"]); diff != "" {
+			t.Errorf("arguments, -want +got:\n%s", diff)
+		}
+		if got := toMap(toMap(container(t, d)["securityContext"])["seLinuxOptions"])["type"]; got != "spc_t" {
+			t.Errorf("SELinux's type is %v", got)
+		}
+	})
+	t.Run("BadValues", func(t *testing.T) { badValues(t, bin) })
 	t.Run("Elsewhere", func(t *testing.T) {
 		out, err := command(t, bin, "template", "bootd", chart, "--namespace=default", kubeVersion)
 		if err == nil || !strings.Contains(out, "bootd lives in the namespace baremetal-boot") {

@@ -17,3 +17,21 @@ app.kubernetes.io/instance: {{ include "bootd.name" . }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 {{- end -}}
+
+{{/* Fails where two segments have one name, or one's nodes are the other's: two bootds can't have the same ports of a node. */}}
+{{- define "bootd.apart" -}}
+{{- $names := dict }}
+{{- $nodes := dict }}
+{{- range .Values.segments }}
+{{- $name := include "bootd.name" . }}
+{{- if hasKey $names $name }}
+{{- fail (printf "segments: two would be the DaemonSet %s: give each a name of its own" $name) }}
+{{- end }}
+{{- $same := get $nodes (toJson .nodeSelector) }}
+{{- if $same }}
+{{- fail (printf "segments: %s and %s choose the same nodes, on which one bootd alone can listen: correct a nodeSelector" $same $name) }}
+{{- end }}
+{{- $_ := set $names $name true }}
+{{- $_ := set $nodes (toJson .nodeSelector) $name }}
+{{- end }}
+{{- end -}}
