@@ -17,6 +17,15 @@ const (
 	// ConditionPowerApplied says whether a machine's power is as its host wants it. A host whose power is Unmanaged has none, but for a
 	// reset that was given up.
 	ConditionPowerApplied xpv2.ConditionType = "PowerApplied"
+	// ConditionBootApplied, ConditionBIOSApplied, ConditionSettingsApplied and ConditionMediaInserted say the same of the boot source, BIOS
+	// settings, the small ones (light, asset tag, Secure Boot) and virtual media; ConditionEventsSubscribed and
+	// ConditionCredentialsRotated of what they are called by. Each is there only where its field is in the spec.
+	ConditionBootApplied        xpv2.ConditionType = "BootApplied"
+	ConditionBIOSApplied        xpv2.ConditionType = "BIOSApplied"
+	ConditionSettingsApplied    xpv2.ConditionType = "SettingsApplied"
+	ConditionMediaInserted      xpv2.ConditionType = "MediaInserted"
+	ConditionEventsSubscribed   xpv2.ConditionType = "EventsSubscribed"
+	ConditionCredentialsRotated xpv2.ConditionType = "CredentialsRotated"
 	// ConditionPlanned says whether a BootEntry's plan is complete.
 	ConditionPlanned xpv2.ConditionType = "Planned"
 	// ConditionServed says whether a bootd of the machine's network serves the plan.
@@ -77,6 +86,10 @@ const (
 	ReasonKindDeleted          xpv2.ConditionReason = "KindDeleted"
 	ReasonOutdated             xpv2.ConditionReason = "Outdated"
 	ReasonStopped              xpv2.ConditionReason = "Stopped"
+	ReasonSessionsFull         xpv2.ConditionReason = "SessionsFull"
+	ReasonRotating             xpv2.ConditionReason = "Rotating"
+
+	ReasonPasswordChangeRequired xpv2.ConditionReason = "PasswordChangeRequired"
 
 	ReasonWaitingForHost         xpv2.ConditionReason = "WaitingForHost"
 	ReasonWaitingForAssignment   xpv2.ConditionReason = "WaitingForAssignment"
@@ -86,6 +99,8 @@ const (
 	ReasonWaitingForBinding      xpv2.ConditionReason = "WaitingForBinding"
 	ReasonWaitingForPowerOff     xpv2.ConditionReason = "WaitingForPowerOff"
 	ReasonWaitingForPowerOn      xpv2.ConditionReason = "WaitingForPowerOn"
+	ReasonWaitingForReset        xpv2.ConditionReason = "WaitingForReset"
+	ReasonWaitingForMaintenance  xpv2.ConditionReason = "WaitingForMaintenance"
 	ReasonWaitingForDHCP         xpv2.ConditionReason = "WaitingForDHCP"
 	ReasonWaitingForScript       xpv2.ConditionReason = "WaitingForScript"
 	ReasonWaitingForInstaller    xpv2.ConditionReason = "WaitingForInstaller"

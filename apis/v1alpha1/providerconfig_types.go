@@ -31,44 +31,6 @@ type SecretReference struct {
 	Key string `json:"key,omitempty"`
 }
 
-// RedfishAuth says how to log in to a BMC.
-// +kubebuilder:validation:Enum=Auto;Session;Basic
-type RedfishAuth string
-
-// Values of RedfishAuth.
-const (
-	RedfishAuthAuto    RedfishAuth = "Auto"
-	RedfishAuthSession RedfishAuth = "Session"
-	RedfishAuthBasic   RedfishAuth = "Basic"
-)
-
-// RedfishConfig says how to talk to BMCs that share one credential.
-type RedfishConfig struct {
-	// Credentials: a Secret with the keys username and password.
-	Credentials Credentials `json:"credentials"`
-	// AllowedAddresses are the CIDRs that the credential may be sent to, checked after name
-	// resolution. Loopback, link-local and cluster ranges are never targets.
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=43
-	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="allowedAddresses must be CIDRs, such as 10.0.7.0/24"
-	AllowedAddresses []string `json:"allowedAddresses"`
-	// TLS says how a BMC's certificate is judged; System where absent.
-	// +optional
-	TLS *TLS `json:"tls,omitempty"`
-	// Auth says how to log in: Session (one session a BMC), Basic (the password with each request), or Auto (Session where the
-	// BMC has it).
-	// +optional
-	// +kubebuilder:default=Auto
-	Auth RedfishAuth `json:"auth,omitempty"`
-	// RequestsPerSecond is the most that one BMC is asked. 4 where absent.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000
-	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-}
-
 // ProviderConfigSpec is one credential and who may use it.
 // +kubebuilder:validation:XValidation:rule="has(self.netbox) != has(self.redfish)",message="exactly one of netbox and redfish must be set"
 type ProviderConfigSpec struct {

@@ -19,13 +19,6 @@ const (
 	PoweringOff PowerState = "PoweringOff"
 )
 
-// BootTarget is what a machine boots, in Redfish's words (ComputerSystem.BootSource).
-// +kubebuilder:validation:Enum=Pxe;UefiHttp;Hdd;Cd;BiosSetup;UefiTarget
-type BootTarget string
-
-// BootTargetPxe is a network boot by PXE.
-const BootTargetPxe BootTarget = "Pxe"
-
 // A SystemSelector chooses one ComputerSystem behind a BMC that has several.
 // +kubebuilder:validation:XValidation:rule="(has(self.id)?1:0)+(has(self.uuid)?1:0)+(has(self.serial)?1:0) == 1",message="exactly one of id, uuid and serial must be set"
 type SystemSelector struct {
@@ -59,42 +52,6 @@ type PowerOff struct {
 	Then string `json:"then,omitempty"`
 }
 
-// BootOnce is one act: the next boot goes to the target.
-// +kubebuilder:validation:XValidation:rule="self.target == 'Pxe'",messageExpression="'target: ' + self.target + ' is not supported yet; use Pxe'",fieldPath=".target"
-type BootOnce struct {
-	// Target of the next boot. Pxe is the only one yet.
-	Target BootTarget `json:"target"`
-	// Generation of the act. A raised one asks for one more.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9007199254740991
-	Generation int64 `json:"generation"`
-}
-
-// HostBoot is what is wanted of a machine's boot source.
-// +kubebuilder:validation:XValidation:rule="!has(self.order) || size(self.order) == 0",message="order is not supported yet; set the boot order on the machine",fieldPath=".order"
-type HostBoot struct {
-	// Once boots the target once.
-	// +optional
-	Once *BootOnce `json:"once,omitempty"`
-	// Order is the persistent boot order, as the BMC names its boot options. Not supported yet.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	Order []string `json:"order,omitempty"`
-}
-
-// HostBIOS is what is wanted of a machine's BIOS.
-type HostBIOS struct {
-	// Attributes by their names in the BMC's attribute registry.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=512
-	Attributes map[string]string `json:"attributes,omitempty"`
-	// Apply is NextReset or Maintenance.
-	// +optional
-	// +kubebuilder:validation:Enum=NextReset;Maintenance
-	Apply string `json:"apply,omitempty"`
-}
-
 // A HostTaint keeps claims that don't tolerate it away.
 type HostTaint struct {
 	// Key of the taint.
@@ -118,9 +75,21 @@ type HostMaintenance struct {
 	Until *metav1.Time `json:"until,omitempty"`
 }
 
-// RedfishHostParameters are what is wanted of a host.
+// RedfishHostParameters are what is wanted of a host. What isn't built yet is refused here, one line a field.
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || self.boot.once.target == 'Pxe'",messageExpression="'target: ' + self.boot.once.target + ' is not supported yet; use Pxe'",fieldPath=".boot.once.target"
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || !has(self.boot.once.mode)",message="mode is not supported yet; the machine's own is kept",fieldPath=".boot.once.mode"
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.persistent)",message="persistent is not supported yet; set the boot source on the machine",fieldPath=".boot.persistent"
+// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.order) || size(self.boot.order) == 0",message="order is not supported yet; set the boot order on the machine",fieldPath=".boot.order"
 // +kubebuilder:validation:XValidation:rule="!has(self.bios)",message="bios is not supported yet; set it on the machine",fieldPath=".bios"
+// +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || size(self.virtualMedia) == 0",message="virtualMedia is not supported yet; insert images on the BMC's own page",fieldPath=".virtualMedia"
+// +kubebuilder:validation:XValidation:rule="!has(self.secureBoot)",message="secureBoot is not supported yet; set it on the machine",fieldPath=".secureBoot"
+// +kubebuilder:validation:XValidation:rule="!has(self.indicator)",message="indicator is not supported yet; switch the light on the BMC's own page",fieldPath=".indicator"
+// +kubebuilder:validation:XValidation:rule="!has(self.assetTag)",message="assetTag is not supported yet; set it on the machine",fieldPath=".assetTag"
+// +kubebuilder:validation:XValidation:rule="!has(self.bmcResetGeneration) || self.bmcResetGeneration == 0",message="bmcResetGeneration is not supported yet; restart the BMC on its own page",fieldPath=".bmcResetGeneration"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation)",message="credentialsRotation is not supported yet; change the password on the BMC and in the Secret",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation) || has(self.credentialsSecretRef)",message="only a host's own Secret is rotated: set credentialsSecretRef",fieldPath=".credentialsRotation"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.bmcResetGeneration) || (has(self.bmcResetGeneration) && self.bmcResetGeneration >= oldSelf.bmcResetGeneration)",message="bmcResetGeneration never falls: raise it to have the BMC restarted once more, or leave it as it is",fieldPath=".bmcResetGeneration"
 // +kubebuilder:validation:XValidation:rule="self.resetGeneration >= oldSelf.resetGeneration",message="resetGeneration never falls: raise it to ask for another reset, or leave it as it is",fieldPath=".resetGeneration"
 type RedfishHostParameters struct {
 	// Address of the BMC: host, host:port, [v6], or an https URL.
@@ -163,12 +132,39 @@ type RedfishHostParameters struct {
 	// BIOS settings that are wanted. Not supported yet.
 	// +optional
 	BIOS *HostBIOS `json:"bios,omitempty"`
+	// VirtualMedia that are in the machine's drives, one of a type. Not supported yet.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=4
+	VirtualMedia []VirtualMedium `json:"virtualMedia,omitempty"`
+	// SecureBoot is Enabled or Disabled from the next reset on; where it's absent, as it is. Not supported yet.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	SecureBoot string `json:"secureBoot,omitempty"`
+	// Indicator is the light by which the machine is found: Off, Lit or Blinking; where it's absent, as it is. Not supported yet.
+	// +optional
+	// +kubebuilder:validation:Enum=Off;Lit;Blinking
+	Indicator string `json:"indicator,omitempty"`
+	// AssetTag of the machine, "" for none; where it's absent, as it is. Not supported yet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	AssetTag *string `json:"assetTag,omitempty"`
 	// ResetGeneration, raised by one, asks for one reset. It never falls.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	ResetGeneration int64 `json:"resetGeneration"`
+	// BMCResetGeneration, raised by one, asks for one restart of the BMC itself, while nothing else is on its way. It never falls. Not
+	// supported yet.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	BMCResetGeneration int64 `json:"bmcResetGeneration,omitempty"`
+	// CredentialsRotation gives the BMC's account a new password. Not supported yet.
+	// +optional
+	CredentialsRotation *CredentialsRotation `json:"credentialsRotation,omitempty"`
 	// Unschedulable keeps new claims away; a bound one stays.
 	// +optional
 	Unschedulable bool `json:"unschedulable,omitempty"`
@@ -207,6 +203,7 @@ const (
 )
 
 // HostTLS pins the certificate of one BMC.
+// +kubebuilder:validation:XValidation:rule="!has(self.serverName)",message="serverName is not supported yet; pin the certificate",fieldPath=".serverName"
 type HostTLS struct {
 	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
 	// +optional
@@ -214,6 +211,10 @@ type HostTLS struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
 	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
+	// ServerName that the certificate must carry, where it isn't the address. Not supported yet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServerName string `json:"serverName,omitempty"`
 }
 
 // A ClaimReference is the host's half of a binding. It's written by the HostClaim controller alone.
@@ -224,99 +225,6 @@ type ClaimReference struct {
 	Name string `json:"name"`
 	// UID of the HostClaim.
 	UID types.UID `json:"uid"`
-}
-
-// HostIdentity is who a machine is.
-type HostIdentity struct {
-	// SystemURI of the ComputerSystem, such as /redfish/v1/Systems/1.
-	// +optional
-	SystemURI string `json:"systemURI,omitempty"`
-	// UUID as the BMC says it; absent where it's null, zero or FF.
-	// +optional
-	UUID string `json:"uuid,omitempty"`
-	// Serial number, trimmed.
-	// +optional
-	Serial string `json:"serial,omitempty"`
-	// Manufacturer of the machine.
-	// +optional
-	Manufacturer string `json:"manufacturer,omitempty"`
-	// Model of the machine.
-	// +optional
-	Model string `json:"model,omitempty"`
-	// SKU of the machine.
-	// +optional
-	SKU string `json:"sku,omitempty"`
-}
-
-// A HostMAC is one MAC address of a machine.
-type HostMAC struct {
-	// Address, lower case with colons.
-	Address string `json:"address"`
-	// Port that has it, where the BMC says so.
-	// +optional
-	Port string `json:"port,omitempty"`
-	// Source that it was found in, such as EthernetInterfaces or Spec.
-	// +optional
-	Source string `json:"source,omitempty"`
-	// Permanent says whether the BMC calls it the permanent one.
-	// +optional
-	Permanent bool `json:"permanent,omitempty"`
-}
-
-// BMCFacts are what is known of the BMC itself.
-type BMCFacts struct {
-	// Firmware is its version, as the BMC says.
-	// +optional
-	Firmware string `json:"firmware,omitempty"`
-	// TLSSHA256 is the SHA-256 fingerprint of the certificate that it showed (DER), lower-case hex.
-	// +optional
-	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
-}
-
-// BootObservation is the boot override that the BMC shows.
-type BootObservation struct {
-	// Target of the override; None where there's none.
-	// +optional
-	Target string `json:"target,omitempty"`
-	// Enabled is Once, Continuous or Disabled.
-	// +optional
-	Enabled string `json:"enabled,omitempty"`
-	// Mode is UEFI or Legacy.
-	// +optional
-	Mode string `json:"mode,omitempty"`
-	// OnceGeneration is the newest boot.once.generation that was carried out.
-	// +optional
-	OnceGeneration int64 `json:"onceGeneration,omitempty"`
-	// ResetGeneration is the newest resetGeneration that was carried out.
-	// +optional
-	ResetGeneration int64 `json:"resetGeneration,omitempty"`
-}
-
-// RedfishHostObservation is what the BMC says of the machine.
-type RedfishHostObservation struct {
-	// Identity of the machine.
-	// +optional
-	Identity HostIdentity `json:"identity,omitempty"`
-	// Power as the BMC sees it: PoweredOn, PoweredOff, PoweringOn or PoweringOff.
-	// +optional
-	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;PoweringOn;PoweringOff
-	Power PowerState `json:"power,omitempty"`
-	// Boot override as the BMC shows it.
-	// +optional
-	Boot BootObservation `json:"boot,omitempty"`
-	// Health is OK, Warning or Critical.
-	// +optional
-	Health string `json:"health,omitempty"`
-	// MACs of the machine.
-	// +optional
-	// +listType=atomic
-	MACs []HostMAC `json:"macs,omitempty"`
-	// BMC itself.
-	// +optional
-	BMC BMCFacts `json:"bmc,omitempty"`
-	// PoweredOnAt is when we last powered the machine on.
-	// +optional
-	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`
 }
 
 // HostPhase says where a host is in its life.

@@ -12,8 +12,9 @@ import (
 // An object can be rendered.
 type object = client.Object
 
-// A redfishHost renders without what belongs to the lifecycle controllers: a host's power, boot, reset and claimRef. A field that
-// this function rendered would be its own by server-side apply, and a released host would be switched on again.
+// A redfishHost renders without what belongs to the lifecycle controllers or to operators: a host's power, boot, reset and claimRef,
+// its BIOS and the like. A field that this function rendered would be its own by server-side apply, and a released host would be
+// switched on again.
 type redfishHost struct {
 	*v1alpha1.RedfishHost
 }
@@ -31,10 +32,12 @@ func (h *redfishHost) MarshalJSON() ([]byte, error) {
 	if spec, ok := out["spec"].(map[string]any); ok {
 		delete(spec, "claimRef")
 		if p, ok := spec["forProvider"].(map[string]any); ok {
-			delete(p, "power")
-			delete(p, "powerOff")
-			delete(p, "boot")
-			delete(p, "resetGeneration")
+			for _, theirs := range []string{
+				"power", "powerOff", "boot", "resetGeneration",
+				"bios", "virtualMedia", "secureBoot", "indicator", "assetTag", "bmcResetGeneration", "credentialsRotation",
+			} {
+				delete(p, theirs)
+			}
 		}
 	}
 	return json.Marshal(out) //nolint:wrapcheck // A map of JSON values always encodes.

@@ -46,7 +46,7 @@ func (c *Client) ClearBoot(ctx context.Context, s System) error {
 }
 
 func (c *Client) override(ctx context.Context, s System, target, enabled string) error {
-	facts, err := c.quirks(ctx, s)
+	facts, _, err := c.quirks(ctx, s)
 	if err != nil {
 		return err
 	}

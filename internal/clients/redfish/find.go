@@ -116,7 +116,7 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 // withPending shows the override of the settings resource where that is the
 // one that is written: what the System itself shows then comes with a boot.
 func (c *Client) withPending(ctx context.Context, s System) (System, error) {
-	facts, err := c.quirks(ctx, s)
+	facts, _, err := c.quirks(ctx, s)
 	if err != nil {
 		return s, err
 	}

@@ -20,6 +20,8 @@ type Inventory struct {
 	// Partial says that the BMC refused to show a resource which it listed, so
 	// that what isn't here may be there all the same.
 	Partial bool
+	// Quirks are the names of the rows that are followed with the machine.
+	Quirks []string
 }
 
 // nicBody fits EthernetInterface, NetworkDeviceFunction, Port, NetworkPort and
@@ -52,9 +54,11 @@ func (c *Client) Inventory(ctx context.Context, s System) (Inventory, error) {
 		return Inventory{}, w.err
 	}
 
+	_, rows, err := c.quirks(ctx, s)
+
 	return Inventory{
-		MACs: merge(w.found, own), Firmware: firmware, Manufacturer: w.manufacturer, Model: w.model, Partial: w.partial,
-	}, nil
+		MACs: merge(w.found, own), Firmware: firmware, Manufacturer: w.manufacturer, Model: w.model, Partial: w.partial, Quirks: rows,
+	}, err
 }
 
 // walk reads many resources of one BMC and keeps the first real error.

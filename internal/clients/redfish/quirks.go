@@ -9,7 +9,7 @@ import (
 
 // quirks are what a machine does differently. The BMC's firmware is asked for
 // only where a row depends on it, and once per login.
-func (c *Client) quirks(ctx context.Context, s System) (quirk.Facts, error) {
+func (c *Client) quirks(ctx context.Context, s System) (facts quirk.Facts, names []string, err error) {
 	m := quirk.Machine{
 		Vendor: string(c.root.Vendor), Product: string(c.root.Product),
 		Manufacturer: s.Manufacturer, Model: s.Model, BIOS: s.bios,
@@ -17,13 +17,13 @@ func (c *Client) quirks(ctx context.Context, s System) (quirk.Facts, error) {
 	if slices.ContainsFunc(c.cfg.Quirks, func(r quirk.Row) bool { return r.Match.Firmware != "" }) {
 		firmware, err := c.managerFirmware(ctx)
 		if err != nil {
-			return quirk.Facts{}, err
+			return quirk.Facts{}, nil, err
 		}
 		m.Firmware = firmware
 	}
-	facts, _ := quirk.For(c.cfg.Quirks, m)
+	facts, names = quirk.For(c.cfg.Quirks, m)
 
-	return facts, nil
+	return facts, names, nil
 }
 
 // managerFirmware is the version of the first manager that tells one.

@@ -113,6 +113,10 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 		return nil, errors.Wrap(err, "cannot resolve the host's provider config")
 	}
 	e.unusable = err
+	e.inventoryAge = c.InventoryAge
+	if r.Config.InventoryInterval != nil {
+		e.inventoryAge = r.Config.InventoryInterval.Duration
+	}
 
 	return e, nil
 }
@@ -126,8 +130,12 @@ func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.T
 		Config: redfish.Config{
 			Address: host.Spec.ForProvider.Address, Auth: redfish.Auth(r.Config.Auth), Guard: guard,
 			Username: r.Username, Password: r.Password, TLS: tlsOf(r.Config.TLS, host.Spec.ForProvider.TLS),
+			Quirks: rowsOf(r.Config.Quirks),
 		},
 		CredentialVersion: r.SecretVersion,
+	}
+	if r.Config.RequestTimeout != nil {
+		t.RequestTimeout = r.Config.RequestTimeout.Duration
 	}
 	if r.Config.RequestsPerSecond != nil {
 		t.RequestsPerSecond = float64(*r.Config.RequestsPerSecond)

@@ -20,6 +20,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
@@ -42,6 +43,24 @@ func TestTLSOf(t *testing.T) {
 				t.Errorf("\n%s\ntlsOf(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTargetOfAConfig: what a provider config says of BMCs gets to their client, its quirks after the built-in ones.
+func TestTargetOfAConfig(t *testing.T) {
+	facts := v1alpha1.QuirkFacts{OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}}
+	r := config.Redfish{Config: v1alpha1.RedfishConfig{
+		AllowedAddresses: []string{"10.0.0.0/8"}, RequestTimeout: &metav1.Duration{Duration: time.Minute},
+		Quirks: []v1alpha1.RedfishQuirk{{Name: "ours", Match: v1alpha1.QuirkMatch{Manufacturer: "dell*", Model: "*R750*"}, Facts: facts, Source: "seen"}},
+	}}
+	got, err := NewConnector(Options{}).target(&v1alpha1.RedfishHost{}, r)
+	if err != nil || got.RequestTimeout != time.Minute {
+		t.Fatalf("target(...): timeout %s, %v", got.RequestTimeout, err)
+	}
+	is, names := quirk.For(got.Quirks, quirk.Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"})
+	want := quirk.Facts{OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}}
+	if diff := cmp.Diff(want, is); diff != "" || names[len(names)-1] != "ours" {
+		t.Errorf("rows %v; facts: -want, +got:\n%s", names, diff)
 	}
 }
 

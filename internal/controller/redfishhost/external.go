@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -21,6 +22,8 @@ type external struct {
 	inputs    inputs
 	// unusable says why the target can't be used, or is nil.
 	unusable error
+	// inventoryAge is how long an inventory is believed.
+	inventoryAge time.Duration
 
 	// What Observe found, for the Update or Delete of the same reconcile.
 	system  redfish.System
@@ -132,7 +135,7 @@ func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost
 
 func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.Inventory, error) {
 	c, now := e.connector, e.connector.Now()
-	if inv, ok := c.inventories.get(host.GetUID(), e.system.Name(), now, c.InventoryAge); ok {
+	if inv, ok := c.inventories.get(host.GetUID(), e.system.Name(), now, e.inventoryAge); ok {
 		return inv, nil
 	}
 	inv, err := bmc.Inventory(ctx, e.system)

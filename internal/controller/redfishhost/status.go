@@ -17,6 +17,11 @@ import (
 // maxMACs bounds the list, and with it the status (32 KiB).
 const maxMACs = 128
 
+// maxQuirks bounds what is shown of the rows that are followed.
+const maxQuirks = 8
+
+func firstOf(names []string, n int) []string { return names[:min(n, len(names))] }
+
 // observation translates what the BMC shows. Nothing in it changes from one
 // look to the next unless the machine does.
 func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal, spec v1alpha1.RedfishHostParameters) v1alpha1.RedfishHostObservation {
@@ -29,7 +34,7 @@ func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal
 		Boot:   v1alpha1.BootObservation{Target: s.Boot.Target, Enabled: s.Boot.Enabled, Mode: s.Boot.Mode},
 		Health: s.Health,
 		MACs:   macs(inv.MACs, spec.MACs),
-		BMC:    v1alpha1.BMCFacts{Firmware: inv.Firmware, TLSSHA256: pin},
+		BMC:    v1alpha1.BMCFacts{Firmware: inv.Firmware, TLSSHA256: pin, Quirks: firstOf(inv.Quirks, maxQuirks)},
 	}
 	recorded(&o, j)
 

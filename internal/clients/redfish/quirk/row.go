@@ -30,20 +30,26 @@ type Machine Match
 const (
 	// OnSystem writes an override to the System, although there is a settings resource.
 	OnSystem = "System"
+	// OnSettings writes it to the settings resource where that shows one: the
+	// standard, in a word that wins over a row before.
+	OnSettings = "Settings"
+	// IfPresent and ETag are the standard as well.
+	IfPresent = "IfPresent"
+	ETag      = "ETag"
 	// Never leaves a thing out.
 	Never = "Never"
 )
 
 // Facts are what is done differently. The zero value is the standard.
 type Facts struct {
-	// OverrideOn is where a boot override is written: OnSystem, or "" for the
-	// settings resource where it shows an override, else the System.
+	// OverrideOn is where a boot override is written: OnSystem, or "" and
+	// OnSettings: the settings resource where it shows an override, else the System.
 	OverrideOn string
-	// Mode is whether BootSourceOverrideMode goes along: "" where the BMC shows
-	// one, so that nothing changes, or Never.
+	// Mode is whether BootSourceOverrideMode goes along: "" and IfPresent where
+	// the BMC shows one, so that nothing changes, or Never.
 	Mode string
-	// IfMatch is whether a PATCH is conditional: "" (the ETag, then what the BMC
-	// wants instead), or Never.
+	// IfMatch is whether a PATCH is conditional: "" and ETag (the ETag, then what
+	// the BMC wants instead), or Never.
 	IfMatch string
 	// StoredAs lists boot targets that the BMC shows under another name.
 	StoredAs map[string]string

@@ -1,0 +1,157 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// RedfishAuth says how to log in to a BMC.
+// +kubebuilder:validation:Enum=Auto;Session;Basic
+type RedfishAuth string
+
+// Values of RedfishAuth.
+const (
+	RedfishAuthAuto    RedfishAuth = "Auto"
+	RedfishAuthSession RedfishAuth = "Session"
+	RedfishAuthBasic   RedfishAuth = "Basic"
+)
+
+// RedfishConfig says how to talk to BMCs that share one credential. What isn't built yet is refused here, one line a field.
+// +kubebuilder:validation:XValidation:rule="!has(self.events)",message="events is not supported yet; BMCs are asked once a minute",fieldPath=".events"
+type RedfishConfig struct {
+	// Credentials: a Secret with the keys username and password.
+	Credentials Credentials `json:"credentials"`
+	// AllowedAddresses are the CIDRs that the credential may be sent to, checked after name
+	// resolution. Loopback, link-local and cluster ranges are never targets.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="allowedAddresses must be CIDRs, such as 10.0.7.0/24"
+	AllowedAddresses []string `json:"allowedAddresses"`
+	// TLS says how a BMC's certificate is judged; System where absent.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+	// Auth says how to log in: Session (one session a BMC), Basic (the password with each request), or Auto (Session where the
+	// BMC has it).
+	// +optional
+	// +kubebuilder:default=Auto
+	Auth RedfishAuth `json:"auth,omitempty"`
+	// RequestsPerSecond is the most that one BMC is asked. 4 where absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// RequestTimeout is how long a BMC may take for one answer, from 1s to 5m. 30s where absent.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('1s') && duration(self) <= duration('5m')",message="requestTimeout must be a duration from 1s to 5m, such as 30s"
+	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
+	// InventoryInterval is how long MAC addresses, firmware versions and the like are believed before they are read again, 10m at least.
+	// 10m where absent.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('10m')",message="inventoryInterval must be a duration of 10m at least, such as 1h"
+	InventoryInterval *metav1.Duration `json:"inventoryInterval,omitempty"`
+	// Quirks are what machines do differently than the standard, beside what the provider knows itself. Of several that match a machine
+	// the last one counts, and these come after the provider's own.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Quirks []RedfishQuirk `json:"quirks,omitempty"`
+	// Events says how BMCs tell of changes. Not supported yet: they are asked once a minute.
+	// +optional
+	Events *RedfishEvents `json:"events,omitempty"`
+}
+
+// A RedfishQuirk is what the machines that it matches do differently.
+type RedfishQuirk struct {
+	// Name of the quirk, as status.atProvider.bmc.quirks of a host shows it.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// Match says which machines are meant.
+	Match QuirkMatch `json:"match"`
+	// Facts are what they do differently.
+	Facts QuirkFacts `json:"facts"`
+	// Source says where that is known from, for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Source string `json:"source,omitempty"`
+}
+
+// QuirkMatch chooses machines. Every field that is set must fit, without case; a * is any run of characters.
+// +kubebuilder:validation:MinProperties=1
+type QuirkMatch struct {
+	// Vendor as the BMC's service root has it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Vendor string `json:"vendor,omitempty"`
+	// Product as the BMC's service root has it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Product string `json:"product,omitempty"`
+	// Manufacturer of the System.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Manufacturer string `json:"manufacturer,omitempty"`
+	// Model of the System.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Model string `json:"model,omitempty"`
+	// Firmware version of the BMC.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Firmware string `json:"firmware,omitempty"`
+	// BIOS version of the System.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	BIOS string `json:"bios,omitempty"`
+}
+
+// QuirkFacts are what machines do differently. What is absent is as the BMC advertises it.
+// +kubebuilder:validation:MinProperties=1
+type QuirkFacts struct {
+	// OverrideOn: System writes a boot override to the System, although there is a settings resource that shows one; Settings writes it
+	// to the settings resource where that shows one.
+	// +optional
+	// +kubebuilder:validation:Enum=System;Settings
+	OverrideOn string `json:"overrideOn,omitempty"`
+	// Mode: Never leaves BootSourceOverrideMode out of what is written; IfPresent sends the one that the BMC shows.
+	// +optional
+	// +kubebuilder:validation:Enum=IfPresent;Never
+	Mode string `json:"mode,omitempty"`
+	// IfMatch: Never leaves If-Match out; ETag sends it, and what the BMC wants instead where that is refused.
+	// +optional
+	// +kubebuilder:validation:Enum=ETag;Never
+	IfMatch string `json:"ifMatch,omitempty"`
+	// StoredAs lists boot targets that the BMC shows under another name once they are set, such as Pxe: UefiBootNext.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	StoredAs map[string]string `json:"storedAs,omitempty"`
+}
+
+// RedfishEvents says how BMCs tell of changes.
+// +kubebuilder:validation:XValidation:rule="self.delivery != 'Push' || has(self.receiverURL)",message="receiverURL must be set with delivery: Push",fieldPath=".receiverURL"
+type RedfishEvents struct {
+	// Delivery is Poll, Stream (a connection of ours), Push (a connection of the BMC's) or Auto (Stream where the BMC has it, else Push
+	// where receiverURL is set, else Poll).
+	// +optional
+	// +kubebuilder:validation:Enum=Poll;Stream;Push;Auto
+	// +kubebuilder:default=Poll
+	Delivery string `json:"delivery,omitempty"`
+	// ReceiverURL is where BMCs reach the provider.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^https://[^@\s]+$`
+	ReceiverURL string `json:"receiverURL,omitempty"`
+}

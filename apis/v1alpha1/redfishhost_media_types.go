@@ -1,0 +1,43 @@
+package v1alpha1
+
+// MediaType is a kind of drive that a BMC has.
+// +kubebuilder:validation:Enum=CD;DVD;Floppy;USBStick
+type MediaType string
+
+// Values of MediaType.
+const (
+	MediaCD       MediaType = "CD"
+	MediaDVD      MediaType = "DVD"
+	MediaFloppy   MediaType = "Floppy"
+	MediaUSBStick MediaType = "USBStick"
+)
+
+// A VirtualMedium is an image in one of the BMC's drives. One that is taken out of the list is ejected, if it was inserted from here.
+type VirtualMedium struct {
+	// Type of the drive: CD, DVD, Floppy or USBStick.
+	Type MediaType `json:"type"`
+	// Image is its URL, without user name and password.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^(https?|nfs|cifs|smb)://[^@\s]+$`
+	Image string `json:"image"`
+	// WriteProtect is Enabled or Disabled. Enabled where absent.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	WriteProtect string `json:"writeProtect,omitempty"`
+	// Slot is the id of the BMC's drive, where several fit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Slot string `json:"slot,omitempty"`
+	// CredentialsSecretRef names a Secret of this namespace with the keys username and password, for the image's server.
+	// +optional
+	CredentialsSecretRef *LocalReference `json:"credentialsSecretRef,omitempty"`
+}
+
+// CredentialsRotation asks for a new password of the BMC's account, made by the provider and stored in the host's own Secret.
+type CredentialsRotation struct {
+	// Generation of the rotation. A raised one asks for one more.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="generation never falls: raise it to have the password changed once more"
+	Generation int64 `json:"generation"`
+}

@@ -1,0 +1,102 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// HostIdentity is who a machine is.
+type HostIdentity struct {
+	// SystemURI of the ComputerSystem, such as /redfish/v1/Systems/1.
+	// +optional
+	SystemURI string `json:"systemURI,omitempty"`
+	// UUID as the BMC says it; absent where it's null, zero or FF.
+	// +optional
+	UUID string `json:"uuid,omitempty"`
+	// Serial number, trimmed.
+	// +optional
+	Serial string `json:"serial,omitempty"`
+	// Manufacturer of the machine.
+	// +optional
+	Manufacturer string `json:"manufacturer,omitempty"`
+	// Model of the machine.
+	// +optional
+	Model string `json:"model,omitempty"`
+	// SKU of the machine.
+	// +optional
+	SKU string `json:"sku,omitempty"`
+}
+
+// A HostMAC is one MAC address of a machine.
+type HostMAC struct {
+	// Address, lower case with colons.
+	Address string `json:"address"`
+	// Port that has it, where the BMC says so.
+	// +optional
+	Port string `json:"port,omitempty"`
+	// Source that it was found in, such as EthernetInterfaces or Spec.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// Permanent says whether the BMC calls it the permanent one.
+	// +optional
+	Permanent bool `json:"permanent,omitempty"`
+}
+
+// BMCFacts are what is known of the BMC itself.
+type BMCFacts struct {
+	// Firmware is its version, as the BMC says.
+	// +optional
+	Firmware string `json:"firmware,omitempty"`
+	// TLSSHA256 is the SHA-256 fingerprint of the certificate that it showed (DER), lower-case hex.
+	// +optional
+	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
+	// Quirks are the names of the rows, the provider's own and the provider config's, that are followed with this machine.
+	// +optional
+	// +listType=atomic
+	Quirks []string `json:"quirks,omitempty"`
+}
+
+// BootObservation is the boot override that the BMC shows.
+type BootObservation struct {
+	// Target of the override; None where there's none.
+	// +optional
+	Target string `json:"target,omitempty"`
+	// Enabled is Once, Continuous or Disabled.
+	// +optional
+	Enabled string `json:"enabled,omitempty"`
+	// Mode is UEFI or Legacy.
+	// +optional
+	Mode string `json:"mode,omitempty"`
+	// OnceGeneration is the newest boot.once.generation that was carried out.
+	// +optional
+	OnceGeneration int64 `json:"onceGeneration,omitempty"`
+	// ResetGeneration is the newest resetGeneration that was carried out.
+	// +optional
+	ResetGeneration int64 `json:"resetGeneration,omitempty"`
+}
+
+// RedfishHostObservation is what the BMC says of the machine.
+type RedfishHostObservation struct {
+	// Identity of the machine.
+	// +optional
+	Identity HostIdentity `json:"identity,omitempty"`
+	// Power as the BMC sees it: PoweredOn, PoweredOff, PoweringOn or PoweringOff.
+	// +optional
+	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;PoweringOn;PoweringOff
+	Power PowerState `json:"power,omitempty"`
+	// Boot override as the BMC shows it.
+	// +optional
+	Boot BootObservation `json:"boot,omitempty"`
+	// Health is OK, Warning or Critical.
+	// +optional
+	Health string `json:"health,omitempty"`
+	// MACs of the machine.
+	// +optional
+	// +listType=atomic
+	MACs []HostMAC `json:"macs,omitempty"`
+	// BMC itself.
+	// +optional
+	BMC BMCFacts `json:"bmc,omitempty"`
+	// PoweredOnAt is when we last powered the machine on.
+	// +optional
+	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`
+}
