@@ -17,8 +17,9 @@ import (
 const (
 	// Organisation is the path that packages have in the registry. What Crossplane installs has its name in front.
 	Organisation = "crossplane-contrib"
-	// Version of this checkout's packages.
-	Version = "v0.1.0-e2e.1"
+	// Version of this checkout's packages. Its minor isn't that of the older version that is gone back to, nor that of the next one: the
+	// versions that packages ask for of one another begin with their own minor.
+	Version = "v0.2.0-e2e.1"
 )
 
 // Names of the packages in the registry.
@@ -83,14 +84,14 @@ func (s *Stage) compile(ctx context.Context, root string) error {
 	return nil
 }
 
-// Push builds a checkout's packages for this machine's architecture and pushes them to the cluster's registry, as "make push" does: by
+// Push builds a checkout's packages for this machine and pushes them to the cluster's registry, as "make push" does: by
 // the checkout's own program.
 func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	started := time.Now()
 	p := Packages{Registry: node.Registry + "/" + Organisation, Version: from.Version}
 	dist := s.in("dist", from.Version)
 	p.Manifests = filepath.Join(dist, "install")
-	args := []string{"push", "--root=" + from.Root, "--dist=" + dist, "--registry=" + p.Registry, "--version=" + from.Version, "--arch=" + runtime.GOARCH}
+	args := []string{"push", "--root=" + from.Root, "--dist=" + dist, "--registry=" + p.Registry, "--version=" + from.Version, "--arch=" + architectures()}
 	var out []byte
 	var err error
 	root, _ := os.Stat(s.root) // What isn't there isn't what the packages are of.
@@ -110,6 +111,14 @@ func (s *Stage) Push(ctx context.Context, from Source) (Packages, error) {
 	}
 	s.opts.Say(fmt.Sprintf("packages %s are in the registry after %.0f s", from.Version, time.Since(started).Seconds()))
 	return p, nil
+}
+
+// architectures that are pushed: this machine's, and the one whose image Crossplane reads a package from on any machine.
+func architectures() string {
+	if runtime.GOARCH == "amd64" {
+		return runtime.GOARCH
+	}
+	return "amd64," + runtime.GOARCH
 }
 
 // figures are the lines of a program's output that are ones.

@@ -136,7 +136,7 @@ const ready = 3 * time.Minute
 
 func web() lab.Ref { return lab.Node("team-a", "web-1") }
 
-// machineRuns is a claim whose machine is on.
+// machineRuns is a claim whose machine is on. NetBox may tell the provider of changes: docs/netbox.md says how, and no page here does.
 func (c *cluster) machineRuns(ctx context.Context) error {
 	h, err := c.surroundings()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *cluster) machineRuns(ctx context.Context) error {
 		return err
 	}
 	h.boots, h.addresses = len(h.machine.Boots()), len(h.netbox.Addresses())
-	return nil
+	return c.Apply(ctx, filepath.Join(c.manifests(), "netbox-webhook.yaml"))
 }
 
 // nextVersion pushes this checkout as another version, and writes its manifests where "make push" does: over those of the version before.

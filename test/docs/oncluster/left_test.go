@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
@@ -52,7 +53,8 @@ func kept() []string {
 	}
 }
 
-// onlyNamedLeft fails where there's more in crossplane-system than before the reader began and than uninstall.md names.
+// onlyNamedLeft fails where there's more in crossplane-system than before the reader began and than uninstall.md names, or the node has other
+// labels.
 func (c *cluster) onlyNamedLeft(ctx context.Context) error {
 	return c.Until(ctx, "nothing but what the page names to be left", patience, func(ctx context.Context) error {
 		all, err := c.inventory(ctx)
@@ -67,8 +69,19 @@ func (c *cluster) onlyNamedLeft(ctx context.Context) error {
 		if diff := cmp.Diff(kept(), left); diff != "" {
 			return fmt.Errorf("what is left in %s, -named +left:\n%s", local.CrossplaneNamespace, diff)
 		}
+		labels, err := c.nodeLabels(ctx)
+		if err == nil && labels != c.labels {
+			err = fmt.Errorf("the node has the labels %s, and had %s", labels, c.labels)
+		}
+		if err != nil {
+			return err
+		}
 		return nil
 	})
+}
+
+func (c *cluster) nodeLabels(ctx context.Context) (string, error) {
+	return c.Kubectl(ctx, "get", "node", node.Name, "-o", "jsonpath={.metadata.labels}")
 }
 
 // inventory names all that is in crossplane-system but pods and what belongs to them.

@@ -22,8 +22,8 @@ const (
 	// patience is how long something on a page may take to be seen, limit how long any block may run.
 	patience = 2 * time.Minute
 	limit    = 10 * time.Minute
-	// next is the version that is upgraded to: the same programs by another name.
-	next = "v0.1.0-e2e.2"
+	// next is the version that is upgraded to: the same programs by another name, with another minor.
+	next = "v0.3.0-e2e.1"
 	// manifests is where "make push" writes them, in the reader's folder.
 	manifests = "dist/install"
 )
@@ -40,8 +40,9 @@ type cluster struct {
 	shell docs.Shell
 	done  map[string]bool
 	host  *host
-	// before is what crossplane-system had in it when the reader began.
+	// before is what crossplane-system had in it when the reader began, and labels what its node had.
 	before []string
+	labels string
 }
 
 func TestPages(t *testing.T) {
@@ -94,6 +95,8 @@ func start(t *testing.T) *cluster {
 	c := &cluster{Stage: s, done: map[string]bool{}}
 	must(t, c.sit(t.TempDir()))
 	c.before, err = c.inventory(t.Context())
+	must(t, err)
+	c.labels, err = c.nodeLabels(t.Context())
 	must(t, err)
 	c.shell.Transcript = transcript(t, state)
 	return c

@@ -39,7 +39,7 @@ func badPackages(wrong wrongs) map[string]badPackage {
 			want: []string{"Healthy False", "incompatible Crossplane version"},
 		},
 		"architecture": {
-			reason: "There's no image for this machine.", kind: "Provider", spec: `package: "` + wrong.foreign + `/provider-baremetal:VERSION"`,
+			reason: "It's for arm64 alone, and Crossplane reads packages from their images for amd64.", kind: "Provider", spec: `package: "` + wrong.foreign + `/provider-baremetal:VERSION"`,
 			want: []string{"Installed False", "no child with platform"},
 		},
 		"password": {

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,9 @@ import (
 
 // second is another version of everything, which is beside the first one in its registry.
 const second = "v0.1.0-rc.2"
+
+// read is the architecture whose image Crossplane reads a package from, on any machine.
+const read = "amd64"
 
 // wrongs are where packages are that can't be installed. newer has one for a Crossplane that is newer than the one here: there's no older
 // Crossplane here to refuse ours, and a constraint that isn't met is the same to it either way.
@@ -29,15 +31,15 @@ func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wron
 		run(ctx, t, tool, "push", "--registry="+to, "--version="+version, "--root="+root, "--dist="+t.TempDir(), "--bare", "--arch="+arch)
 	}
 	push := func(to, root, arch string) { pushAs(version, to, root, arch) }
-	pushAs(second, registry, checkout(t), runtime.GOARCH)
+	pushAs(second, registry, checkout(t), read)
 	newer := checkout(t)
 	meta := filepath.Join(newer, "package", "provider", "crossplane.yaml")
 	b, err := os.ReadFile(meta)
 	must(t, err)
 	must(t, os.WriteFile(meta, []byte(strings.ReplaceAll(string(b), ">=v2.0.0-0", ">=v99.0.0")), 0o600)) //nolint:gosec // The test's own copy.
-	push(w.newer, newer, runtime.GOARCH)
-	push(w.other, checkout(t), runtime.GOARCH)
-	push(w.foreign, checkout(t), map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH])
+	push(w.newer, newer, read)
+	push(w.other, checkout(t), read)
+	push(w.foreign, checkout(t), "arm64")
 
 	closed := httptest.NewServer(&gate{to: before(t, host)})
 	t.Cleanup(closed.Close)
@@ -47,7 +49,7 @@ func publishWrong(ctx context.Context, t *testing.T, tool, registry string) wron
 	partial := httptest.NewServer(lacking(t, host, &hidden))
 	t.Cleanup(partial.Close)
 	w.partial = strings.TrimPrefix(partial.URL, "http://") + "/partial"
-	push(w.partial, checkout(t), runtime.GOARCH)
+	push(w.partial, checkout(t), read)
 	hidden.Store(true)
 	return w
 }
