@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,12 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
-	"github.com/prometheus/client_golang/prometheus"
-	_ "sigs.k8s.io/controller-runtime" // Its metrics.
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 const (
@@ -132,70 +125,6 @@ func constants(t *testing.T, file string) map[string]string {
 		return true
 	})
 	return out
-}
-
-// metric is how pages write one: in backquotes, perhaps with labels.
-var metric = regexp.MustCompile("`((?:bootd|crossplane_managed|controller_runtime|workqueue|rest_client|leader_election)_[a-z0-9_]+)[`{]")
-
-// TestMetricsExist holds that a metric which a page names is one that is served.
-func TestMetricsExist(t *testing.T) {
-	served := slices.Concat(bootdMetrics(t), providerMetrics(t))
-	found := 0
-	for name, p := range pages(t) {
-		for _, m := range metric.FindAllStringSubmatch(p.Text, -1) {
-			found++
-			if !slices.Contains(served, histogram.ReplaceAllString(m[1], "")) && !slices.Contains(served, m[1]) {
-				t.Errorf("%s names metric %s, which nobody serves", name, m[1])
-			}
-		}
-	}
-	if found < 10 {
-		t.Errorf("only %d metrics are named: are they still written in backquotes?", found)
-	}
-}
-
-// histogram is what Prometheus adds to the name of one.
-var histogram = regexp.MustCompile(`_(bucket|sum|count)$`)
-
-// bootdMetrics are the names in bootd's own registry, from its source: nobody outside bootd makes one.
-func bootdMetrics(t *testing.T) []string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(root, "internal", "bootd", "metrics.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, m := range regexp.MustCompile(`(?:counter|gauge)\("([a-z_]+)"|Name: "([a-z_]+)"`).FindAllStringSubmatch(string(b), -1) {
-		out = append(out, "bootd_"+m[1]+m[2])
-	}
-	if len(out) < 5 {
-		t.Fatalf("bootd's metrics aren't understood any more: %v", out)
-	}
-	return out
-}
-
-// providerMetrics are those of crossplane-runtime and controller-runtime, which the provider serves.
-func providerMetrics(t *testing.T) []string {
-	t.Helper()
-	all := []prometheus.Collector{managed.NewMRMetricRecorder(), statemetrics.NewMRStateMetrics()}
-	if c, ok := metrics.Registry.(prometheus.Collector); ok {
-		all = append(all, c)
-	}
-	names := map[string]bool{}
-	name := regexp.MustCompile(`fqName: "([^"]+)"`)
-	for _, c := range all {
-		ch := make(chan *prometheus.Desc)
-		go func() {
-			c.Describe(ch)
-			close(ch)
-		}()
-		for d := range ch {
-			if m := name.FindStringSubmatch(d.String()); m != nil {
-				names[m[1]] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // named is how the monitoring page writes one, at the beginning of a table's row.
