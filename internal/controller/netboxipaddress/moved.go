@@ -128,10 +128,11 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 	if e.by != "" {
 		message += fmt.Sprintf(" (changed by %s)", e.by)
 	}
-	const keep = "set spec.forProvider.release.policy: Keep "
+	wayOut := "and delete this resource to leave the record as it is"
 	switch {
 	case e.releasing:
-		return v1alpha1.ReasonMoved, message + ": somebody may use it as that, so it isn't released; put it back in NetBox, or " + keep + "to leave it as it is"
+		message += ": somebody may use it as that, so it isn't released; put it back in NetBox"
+		wayOut = "to leave it as it is"
 	case e.holder != "":
 		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox", e.holder)
 	case e.refused:
@@ -139,7 +140,7 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 	default:
 		message += ": put it back in NetBox"
 	}
-	return v1alpha1.ReasonMoved, message + ", or " + keep + "and delete this resource to leave the record as it is"
+	return v1alpha1.ReasonMoved, message + ", or set spec.forProvider.release.policy: Keep " + wayOut
 }
 
 // A mover is what is remembered of a record that was moved.

@@ -12,9 +12,9 @@ import (
 
 const (
 	// behindChance is that of a read by which a provider gets a resource as it was some writes ago, as from a cache that lags behind.
-	behindChance = 0.05
+	behindChance = 0.15
 	// behindMost is how many writes that are at most, and copies is how many versions of a resource are kept for it.
-	behindMost, copies = 3, 8
+	behindMost, copies = 4, 8
 	// ghostChance is that of a look at a resource that is gone, by a copy of when it was there.
 	ghostChance = 0.2
 )

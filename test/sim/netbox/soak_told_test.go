@@ -33,8 +33,9 @@ func (e ear) Event(o runtime.Object, v event.Event) {
 	if !ok || e.process.dead.Load() {
 		return
 	}
-	if v.Reason == "Lost" && mg.DeletionTimestamp == nil && e.process.past.ends(mg.GetName()) {
-		e.process.chaos.happens("a resource that has gone, to who hasn't seen that it goes")
+	if v.Reason != "Allocated" && mg.DeletionTimestamp == nil && e.process.past.ends(mg.GetName()) {
+		// Its record was deleted, or one of an unanswered POST came late in its place.
+		e.process.chaos.happens("a resource that goes, to who hasn't seen that yet")
 		return
 	}
 	e.all.mu.Lock()
@@ -50,7 +51,7 @@ func (e ear) WithAnnotations(...string) event.Recorder { return e }
 func (k *soak) checkTold() {
 	k.t.Helper()
 	told, twice := map[string]map[string]int{"Allocated": {}, "Released": {}}, map[string]int{}
-	alive := map[string]int{}
+	alive := map[string]bool{}
 	for of, n := range k.told.all {
 		if told[of.reason] == nil {
 			k.t.Errorf("%s: %s, which nobody had a reason to tell", of.name, of.reason)
@@ -59,14 +60,17 @@ func (k *soak) checkTold() {
 		if n > 1 {
 			k.t.Errorf("%s: %s %d times by one process", of.name, of.reason, n)
 		}
-		if told[of.reason][of.name]++; told[of.reason][of.name] == 2 {
+		told[of.reason][of.name]++
+		if told[of.reason][of.name] == 2 {
 			twice[of.reason]++
 		}
-		if !of.by.dead.Load() && !k.lives[of.name].shared {
-			if alive[of.reason+of.name]++; alive[of.reason+of.name] == 2 {
-				k.t.Errorf("%s: %s by two processes that live", of.name, of.reason)
-			}
+		if of.by.dead.Load() || k.lives[of.name].shared {
+			continue
 		}
+		if alive[of.reason+of.name] {
+			k.t.Errorf("%s: %s by two processes that live", of.name, of.reason)
+		}
+		alive[of.reason+of.name] = true
 	}
 	for name, l := range k.lives {
 		if l.ready && told["Allocated"][name] == 0 {
