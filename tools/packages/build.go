@@ -36,7 +36,6 @@ type builder struct {
 	common
 
 	registry string
-	released bool
 	say      func(string)
 }
 

@@ -43,17 +43,16 @@ func (c common) build(ctx context.Context, registry string) (*built, error) {
 	if err := named(registry); err != nil {
 		return nil, err
 	}
-	released, err := xpkg.Released(c.Version)
-	if err != nil {
+	if _, err := xpkg.Released(c.Version); err != nil {
 		return nil, err //nolint:wrapcheck // It says which version.
 	}
 	if c.Revision == "" {
 		r := revisionOf(ctx, c.Root)
-		if c.Revision = r.label(); r.cut {
-			say("this clone is a shallow one: what is built may have another commit in its labels, and so another digest, than in a whole one")
+		if c.Revision = r.label(); r.warning() != "" {
+			say(r.warning())
 		}
 	}
-	return builder{common: c, registry: registry, released: released, say: say}.run(ctx)
+	return builder{common: c, registry: registry, say: say}.run(ctx)
 }
 
 // named says whether a registry is named as it must be.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
 )
 
 // checkMirror pushes a release from its files to a second registry, and compares what is there with what is in the first one.
@@ -97,5 +99,42 @@ func TestRewriting(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations", "air-gapped.md"))
 	if err != nil || !strings.Contains(string(page), want) {
 		t.Errorf("docs/operations/air-gapped.md has another ImageConfig (%v) than:\n%s", err, want)
+	}
+}
+
+// TestUploadSays tells people what happens to clusters that have what a tag meant until now, once, and of a release's tag nothing.
+func TestUploadSays(t *testing.T) {
+	host := serve(t)
+	push := func(tag, content string) (said []string, err error) {
+		t.Helper()
+		var artifacts []oci.Artifact
+		for _, name := range []string{"one", "two"} {
+			img, err := oci.Document([]byte("{}"), "application/config", []byte(content), "application/content", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			artifacts = append(artifacts, oci.Artifact{Repository: host + "/" + name, Tag: tag, Image: img})
+		}
+		err = upload(t.Context(), artifacts, nil, func(line string) { said = append(said, line) })
+		return said, err
+	}
+	for _, tc := range []struct {
+		reason, tag, content string
+		moved, advice        int
+		fails                bool
+	}{
+		{reason: "it's new", tag: "v0.1.0-mine.1", content: "1"},
+		{reason: "it's the same", tag: "v0.1.0-mine.1", content: "1"},
+		{reason: "nobody who has the first one gets the second", tag: "v0.1.0-mine.1", content: "2", moved: 2, advice: 1},
+		{reason: "a chart's tag has no v", tag: "0.1.0-mine.1", content: "1"},
+		{reason: "a release", tag: "0.1.0", content: "1"},
+		{reason: "a release stays what it is", tag: "0.1.0", content: "2", fails: true},
+	} {
+		said, err := push(tc.tag, tc.content)
+		all := strings.Join(said, "\n")
+		moved, advice := strings.Count(all, " was sha256:"), strings.Count(all, "count the version up")
+		if (err != nil) != tc.fails || moved != tc.moved || advice != tc.advice {
+			t.Errorf("%s: %v, and it says:\n%s", tc.reason, err, all)
+		}
 	}
 }

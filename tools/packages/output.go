@@ -109,28 +109,37 @@ func (b *built) push(ctx context.Context, via http.RoundTripper) error {
 	if err := b.write(); err != nil {
 		return err
 	}
-	for _, a := range b.artifacts {
-		if err := upload(ctx, a, b.released, via, b.say); err != nil {
-			return err
-		}
+	if err := upload(ctx, b.artifacts, via, b.say); err != nil {
+		return err
 	}
 	return b.install()
 }
 
-// upload an artifact.
-func upload(ctx context.Context, a oci.Artifact, released bool, via http.RoundTripper, say func(string)) error {
-	before, err := a.Push(ctx, released, via)
-	if err != nil {
-		return err //nolint:wrapcheck // It says which.
+// upload artifacts of one version.
+func upload(ctx context.Context, artifacts []oci.Artifact, via http.RoundTripper, say func(string)) error {
+	moved := false
+	for _, a := range artifacts {
+		released, err := xpkg.Released("v" + strings.TrimPrefix(a.Tag, "v")) // Charts have no v.
+		if err != nil {
+			return err //nolint:wrapcheck // It says which version.
+		}
+		before, err := a.Push(ctx, released, via)
+		if err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		d, err := a.Digest()
+		if err != nil {
+			return err //nolint:wrapcheck // It says which.
+		}
+		say("pushed " + a.Reference() + "@" + d.String())
+		if before != (v1.Hash{}) {
+			say(a.Reference() + " was " + before.String() + " until now")
+			moved = true
+		}
 	}
-	d, err := a.Digest()
-	if err != nil {
-		return err //nolint:wrapcheck // It says which.
-	}
-	say("pushed " + a.Reference() + "@" + d.String())
-	if before != (v1.Hash{}) {
-		say(a.Reference() + " was " + before.String() + " until now: a cluster that has that one keeps it, since nobody pulls a tag twice; " +
-			"count the version up for each push that differs, as from v0.1.0-mine.1 to v0.1.0-mine.2")
+	if moved {
+		say("clusters that have what was there until now keep that, since Crossplane pulls a tag once: count the version up for each push that differs, " +
+			"as from v0.1.0-mine.1 to v0.1.0-mine.2")
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/oci"
 	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/release"
-	"github.com/crossplane-contrib/provider-baremetal/tools/packages/internal/xpkg"
 )
 
 type pushCmd struct {
@@ -58,14 +57,8 @@ func mirror(ctx context.Context, from, registry string, via http.RoundTripper) e
 	if err != nil {
 		return err //nolint:wrapcheck // It says which.
 	}
-	for _, a := range artifacts {
-		released, err := xpkg.Released("v" + strings.TrimPrefix(a.Tag, "v")) // Charts have no v.
-		if err != nil {
-			return err //nolint:wrapcheck // It says which version.
-		}
-		if err := upload(ctx, a, released, via, say); err != nil {
-			return err
-		}
+	if err := upload(ctx, artifacts, via, say); err != nil {
+		return err
 	}
 	return elsewhere(from, registry)
 }

@@ -68,6 +68,12 @@ func TestRevision(t *testing.T) {
 	r.write("main.go", "package main\n")
 	r.write("CHANGELOG.md", news)
 	r.begin()
+	if err := os.MkdirAll(filepath.Join(dir, "unpacked"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if got := revisionOf(t.Context(), filepath.Join(dir, "unpacked")); got != (revision{}) {
+		t.Errorf("a folder in somebody's checkout isn't of its commit, got %+v", got)
+	}
 	head := r.git("rev-parse", "HEAD")
 	all := func(message string) func() {
 		return func() { r.git("commit", "-qam", message) }
@@ -133,10 +139,23 @@ func TestRevisionShallow(t *testing.T) {
 	}
 }
 
+// TestRevisionUnknown asks git of what it can't read: whether there are changes nobody knows, so there are none is no answer.
+func TestRevisionUnknown(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	got := revisionOf(t.Context(), dir)
+	if err := got.releasable(dir); err == nil || !strings.Contains(err.Error(), "cannot tell which commit") || got.label() != "" || got.warning() == "" {
+		t.Errorf("a release of it: %v; its label is %q, and it's said: %q", err, got.label(), got.warning())
+	}
+}
+
 // TestReleaseUnclean makes no release of what nobody has.
 func TestReleaseUnclean(t *testing.T) {
 	r := repository{t, t.TempDir()}
 	r.write("CHANGELOG.md", "# Changelog\n")
+	r.write("main.go", "package main\n")
 	r.begin()
 	r.write("more.go", "package main\n")
 	c := releaseCmd{

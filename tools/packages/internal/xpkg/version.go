@@ -26,7 +26,7 @@ func parse(s string) (version, error) {
 	m := semver.FindStringSubmatch(s)
 	if m == nil {
 		return version{}, fmt.Errorf("version %q isn't one like v0.1.0 or v0.1.0-rc.1, which Crossplane, Helm and registries ask for; "+
-			"a number in it has no zero in front, as in rc.01", s)
+			"numbers have no zero in front (rc.1, not rc.01)", s)
 	}
 	if len(s) > longest {
 		return version{}, fmt.Errorf("version %q has %d characters, and a tag in a registry may have %d", s, len(s), longest)
