@@ -109,6 +109,9 @@ type Behaviour struct {
 	BIOSJob bool
 	// NoApplyTime refuses a SettingsApplyTime, though some are listed.
 	NoApplyTime bool
+	// MediaProtocol wants a TransferProtocolType with an image, and EjectBody a
+	// body, be it an empty object, with the action to eject one.
+	MediaProtocol, EjectBody bool
 	// Redirect answers a path in another spelling than the resource's own with
 	// 308.
 	Redirect bool

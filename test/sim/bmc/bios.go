@@ -33,7 +33,7 @@ func (b *BMC) biosTarget(s *system, path string) *writeTarget {
 	if settings == "" || treeKey(path) != treeKey(settings) {
 		return nil
 	}
-	t := &writeTarget{system: s, uri: path, body: b.store.body(settings), rules: map[string]valueRule{}, bios: true}
+	t := &writeTarget{system: s, behaviour: s.behaviour, uri: path, body: b.store.body(settings), rules: map[string]valueRule{}, bios: true}
 	if t.body[propAttributes] == nil {
 		t.body = copied(t.body)
 		t.body[propAttributes] = object{}
@@ -95,11 +95,7 @@ func attributeRule(entry object, current any) valueRule {
 		case "String", "Password":
 			return anyText(v)
 		case "Boolean":
-			if _, ok := v.(bool); !ok {
-				return problem{message: msgType, value: shown(v)}
-			}
-
-			return problem{}
+			return anyFlag(v)
 		}
 		if current != nil && kindOf(v) != kindOf(current) {
 			return problem{message: msgType, value: shown(v)}
@@ -153,7 +149,7 @@ func (s *system) staged(changes []change) {
 
 // blocked says that a change is under way and bars the next (iDRAC's SYS011).
 func (t *writeTarget) blocked() bool {
-	return t.bios && t.system.behaviour.BIOSJob && t.system.biosWaits && t.system.biosJob
+	return t.bios && t.behaviour.BIOSJob && t.system.biosWaits && t.system.biosJob
 }
 
 // applyBIOS is what firmware does with a boot: what was staged is in force, but

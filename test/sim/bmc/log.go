@@ -38,6 +38,8 @@ type Counters struct {
 	Patches int
 	// Resets that were accepted, by their ResetType.
 	Resets map[string]int
+	// BMCResets are those of the BMC itself.
+	BMCResets int
 }
 
 // Counters returns a copy of the counters.

@@ -10,6 +10,8 @@ const (
 	msgMissing    = "ResourceMissingAtURI"
 	msgNotAllowed = "OperationNotAllowed"
 	msgType       = "PropertyValueTypeError"
+	msgInUse      = "ResourceInUse"
+	msgMalformed  = "MalformedJSON"
 )
 
 // problem is what is wrong with a request: the name of a message of the

@@ -17,11 +17,11 @@ func (b *BMC) resettable(path string) *system {
 	return nil
 }
 
-// post carries out an action: a System's reset is the only one so far.
+// post carries out an action, a System's reset or another.
 func (b *BMC) post(w http.ResponseWriter, r *http.Request, path string) {
 	s := b.resettable(path)
 	if s == nil {
-		if !b.configJob(w, r, path) {
+		if !b.act(w, r, path) && !b.configJob(w, r, path) {
 			b.noAction(w, path)
 		}
 
@@ -81,11 +81,20 @@ func (b *BMC) noAction(w http.ResponseWriter, path string) {
 	}
 }
 
-// resetTypes are what a System advertises, inline and in its ActionInfo, and
-// what it takes besides. Called with the lock held.
+// resetTypes are what a System advertises and what it takes besides. Called with
+// the lock held.
 func (b *BMC) resetTypes(s *system) []string {
-	action := at(b.store.body(s.uri), "Actions", actionReset)
-	out := append(slices.Clone(s.behaviour.ResetTypes), textsAt(action, "ResetType"+allowable)...)
+	out := append(slices.Clone(s.behaviour.ResetTypes), b.offered(at(b.store.body(s.uri), "Actions", actionReset))...)
+	if len(out) == 0 {
+		return standardResets()
+	}
+
+	return out
+}
+
+// offered are the ResetTypes of an action, inline and in its ActionInfo.
+func (b *BMC) offered(action any) []string {
+	out := slices.Clone(textsAt(action, "ResetType"+allowable))
 	var parameters []any
 	switch list := at(b.store.body(linkAt(action, "@Redfish.ActionInfo")), "Parameters").(type) {
 	case []any:
@@ -99,9 +108,6 @@ func (b *BMC) resetTypes(s *system) []string {
 		if textAt(p, "Name") == "ResetType" {
 			out = append(out, textsAt(p, "AllowableValues")...)
 		}
-	}
-	if len(out) == 0 {
-		return standardResets()
 	}
 
 	return out
@@ -127,7 +133,7 @@ func (b *BMC) resets(s *system, kind string) (int, problem) {
 	}
 	deaf, soon := b.accepted(s, kind, on)
 	if soon {
-		return http.StatusBadRequest, problem{message: "ResourceInUse"}
+		return http.StatusBadRequest, problem{message: msgInUse}
 	}
 	var err error
 	switch act {

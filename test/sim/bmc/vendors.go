@@ -36,7 +36,7 @@ func dell() []vendor {
 	row := Behaviour{
 		Name: "Dell iDRAC9", Mode: ModeAtBoot, Redundant: conflict, Done: http.StatusOK, Sessions: 8, SessionsFull: http.StatusBadRequest,
 		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", BIOSJob: true,
-		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218", "ResourceInUse": "IDRAC.2.7.SYS011"},
+		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218", msgInUse: "IDRAC.2.7.SYS011"},
 	}
 	old := row
 	old.Name, old.Registry, old.Mode = "Dell iDRAC8", "Base.1.0", ModeOptional
@@ -58,12 +58,13 @@ func dell() []vendor {
 // hpe: iLO refuses a power action that follows another too soon with 400
 // (openstack/sushy's release note retry-ilo-not-ready-error) in the same words
 // as one for a state that is there; it redirects to its own spelling of a path;
-// DL160 Gen10 takes no mode beside an override (bmc-toolbox/bmclib).
+// it wants a body to eject an image; DL160 Gen10 takes no mode beside an
+// override (bmc-toolbox/bmclib).
 func hpe() []vendor {
 	row := Behaviour{
-		Name: "HPE iLO", Redundant: http.StatusBadRequest, TooSoon: 5 * time.Second, Done: http.StatusOK, Redirect: true,
+		Name: "HPE iLO", Redundant: http.StatusBadRequest, TooSoon: 5 * time.Second, Done: http.StatusOK, Redirect: true, EjectBody: true,
 		Registry: "Base.1.17", Says: map[string]string{
-			"NoOperation": "iLO.2.23.InvalidOperationForSystemState", "ResourceInUse": "iLO.2.23.InvalidOperationForSystemState",
+			"NoOperation": "iLO.2.23.InvalidOperationForSystemState", msgInUse: "iLO.2.23.InvalidOperationForSystemState",
 			"PreconditionFailed": "iLO.2.23.ETagMismatch",
 		},
 	}
@@ -147,7 +148,7 @@ func others() []vendor {
 	ami.ExpandDrops, ami.NoIfMatchOnActions = []string{"@odata.etag", "Name"}, true
 	huawei.ETags, huawei.ResetTypes = ETagsInHeader, standardResets()
 	fujitsu.OverrideAt, fujitsu.ResetParameter = Nowhere, "FTSResetType"
-	nokia.OverrideAt = AtSD
+	nokia.OverrideAt, nokia.MediaProtocol = AtSD, true
 
 	return []vendor{
 		{huawei, func(f facts) bool { return strings.Contains(f.oem, "huawei") || f.maker == "huawei" }},

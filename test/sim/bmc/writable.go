@@ -6,17 +6,21 @@ import (
 	"strings"
 )
 
-// writeTarget is a resource that takes PATCHes: the System or its settings
-// resource.
+// writeTarget is a resource that takes PATCHes: a System, its settings resource,
+// its BIOS's, or a slot for virtual media.
 type writeTarget struct {
-	system *system
-	uri    string
-	body   object
+	// system that the resource is of; nil is none.
+	system    *system
+	behaviour Behaviour
+	uri       string
+	body      object
 	// rules say what each property takes, by its pointer. A property without a
 	// rule can't be written.
 	rules map[string]valueRule
 	// bios says that it is the BIOS's settings resource.
 	bios bool
+	// after is done to a body that was written; nil is nothing.
+	after func(body object)
 }
 
 // valueRule says what is wrong with a value; the zero problem is nothing.
@@ -34,7 +38,7 @@ func (b *BMC) writable(path string) *writeTarget {
 		if !onSystem && (settings == "" || treeKey(path) != treeKey(settings)) {
 			continue
 		}
-		t := &writeTarget{system: s, uri: path, body: b.store.body(path), rules: map[string]valueRule{}}
+		t := &writeTarget{system: s, behaviour: s.behaviour, uri: path, body: b.store.body(path), rules: map[string]valueRule{}}
 		if treeKey(b.overrideAt(s)) == treeKey(path) {
 			b.overrideRules(t)
 		}
@@ -55,7 +59,7 @@ func (b *BMC) writable(path string) *writeTarget {
 		return t
 	}
 
-	return nil
+	return b.slotTarget(path)
 }
 
 // overrideRules are those of the boot override: what the resource lists, else
@@ -65,7 +69,7 @@ func (b *BMC) overrideRules(t *writeTarget) {
 	listed := func(name string, standard ...string) []string {
 		own, theirs := textsAt(t.body, "Boot", name+allowable), textsAt(system, "Boot", name+allowable)
 		switch {
-		case len(own) > 0 && name == propTarget && t.system.behaviour.TargetsOfBoth:
+		case len(own) > 0 && name == propTarget && t.behaviour.TargetsOfBoth:
 			return append(slices.Clone(own), theirs...)
 		case len(own) > 0:
 			return own
@@ -95,13 +99,7 @@ func (b *BMC) overrideRules(t *writeTarget) {
 func (t *writeTarget) smallRules() {
 	rules := map[string]valueRule{
 		"AssetTag": anyText, "IndicatorLED": oneOf([]string{"Lit", "Blinking", "Off"}),
-		"LocationIndicatorActive": func(v any) problem {
-			if _, ok := v.(bool); !ok {
-				return problem{message: msgType, value: shown(v)}
-			}
-
-			return problem{}
-		},
+		"LocationIndicatorActive": anyFlag,
 	}
 	for name, rule := range rules {
 		if t.body[name] != nil {
@@ -118,7 +116,7 @@ func (t *writeTarget) together(changes []change) []problem {
 	}
 	_, mode := set[propMode]
 	target, overrides := set[propTarget]
-	rule := t.system.behaviour.Mode
+	rule := t.behaviour.Mode
 	switch {
 	case rule == ModeRequired && overrides && target != "None" && !mode:
 		return []problem{{message: "PropertyMissing", property: "Boot/" + propMode}}

@@ -45,7 +45,7 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	if target.blocked() {
-		b.fail(w, http.StatusBadRequest, problem{message: "ResourceInUse"})
+		b.fail(w, http.StatusBadRequest, problem{message: msgInUse})
 
 		return
 	}
@@ -57,7 +57,7 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	b.apply(target, changes)
 	b.counters.Patches++
-	b.done(w, target.system.behaviour)
+	b.done(w, target.behaviour)
 }
 
 // bodyOf reads a JSON object.
@@ -68,7 +68,7 @@ func bodyOf(r *http.Request) (object, problem) {
 	if err := d.Decode(&body); errors.Is(err, io.EOF) || err == nil && len(body) == 0 {
 		return nil, problem{message: "EmptyJSON"}
 	} else if err != nil {
-		return nil, problem{message: "MalformedJSON"}
+		return nil, problem{message: msgMalformed}
 	}
 
 	return body, problem{}
@@ -77,7 +77,7 @@ func bodyOf(r *http.Request) (object, problem) {
 // precondition compares If-Match with the ETag: 412 where it differs, 428 where
 // one must come and none did, 0 to go on.
 func (t *writeTarget) precondition(ifMatch, etag string) int {
-	rule := t.system.behaviour.IfMatch
+	rule := t.behaviour.IfMatch
 	if ifMatch == "" && rule == IfMatchRequired {
 		return http.StatusPreconditionRequired
 	}
@@ -180,17 +180,20 @@ func (b *BMC) apply(t *writeTarget, changes []change) {
 			switch name {
 			case propTarget:
 				s.meant, _ = value.(string)
-				if as := s.behaviour.StoredAs[s.meant]; as != "" {
+				if as := t.behaviour.StoredAs[s.meant]; as != "" {
 					value = as
 				}
 			case propMode:
-				if s.behaviour.Mode == ModeAtBoot && value != o[name] {
+				if t.behaviour.Mode == ModeAtBoot && value != o[name] {
 					s.mode, _ = value.(string)
 
 					continue
 				}
 			}
 			o[name] = value
+		}
+		if t.after != nil {
+			t.after(body)
 		}
 	})
 }
