@@ -86,6 +86,10 @@ const (
 	ReasonKindDeleted          xpv2.ConditionReason = "KindDeleted"
 	ReasonOutdated             xpv2.ConditionReason = "Outdated"
 	ReasonStopped              xpv2.ConditionReason = "Stopped"
+	ReasonSessionsFull         xpv2.ConditionReason = "SessionsFull"
+	ReasonRotating             xpv2.ConditionReason = "Rotating"
+
+	ReasonPasswordChangeRequired xpv2.ConditionReason = "PasswordChangeRequired"
 
 	ReasonWaitingForHost         xpv2.ConditionReason = "WaitingForHost"
 	ReasonWaitingForAssignment   xpv2.ConditionReason = "WaitingForAssignment"
@@ -95,6 +99,8 @@ const (
 	ReasonWaitingForBinding      xpv2.ConditionReason = "WaitingForBinding"
 	ReasonWaitingForPowerOff     xpv2.ConditionReason = "WaitingForPowerOff"
 	ReasonWaitingForPowerOn      xpv2.ConditionReason = "WaitingForPowerOn"
+	ReasonWaitingForReset        xpv2.ConditionReason = "WaitingForReset"
+	ReasonWaitingForMaintenance  xpv2.ConditionReason = "WaitingForMaintenance"
 	ReasonWaitingForDHCP         xpv2.ConditionReason = "WaitingForDHCP"
 	ReasonWaitingForScript       xpv2.ConditionReason = "WaitingForScript"
 	ReasonWaitingForInstaller    xpv2.ConditionReason = "WaitingForInstaller"
