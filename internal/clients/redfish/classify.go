@@ -14,9 +14,10 @@ import (
 	"github.com/stmcginnis/gofish/schemas"
 )
 
-// messageID is the shape of a Redfish MessageId (DSP0266, 9.6.2): everything
+// messageID is the shape of a Redfish MessageId (DSP0266, 9.6.2), and that of
+// Supermicro's, such as SMC.v1_0_0.OemBiosSettingFileAlreadyExists: everything
 // else that a server writes is left out of our errors.
-var messageID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,40}\.[0-9]{1,4}(\.[0-9]{1,4}){1,2}\.[A-Za-z0-9_]{1,80}$`)
+var messageID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,40}\.v?[0-9]{1,4}([._][0-9]{1,4}){1,2}\.[A-Za-z0-9_]{1,80}$`)
 
 // classify turns what gofish or net/http returned into an Error.
 func classify(what string, err error) error {

@@ -125,6 +125,8 @@ type Behaviour struct {
 	SessionTimeout time.Duration
 	// Registry is what MessageIds begin with; "" is Base.1.18.
 	Registry string
+	// Code is what error bodies have as their code; "" is the first MessageId.
+	Code string
 	// Says are the MessageIds that the vendor has of its own, by the standard's.
 	Says map[string]string
 }

@@ -35,6 +35,9 @@ func (b *BMC) fail(w http.ResponseWriter, status int, problems ...problem) {
 	if len(problems) == 1 {
 		code, _ = infos[0]["MessageId"].(string)
 	}
+	if b.behaviour.Code != "" {
+		code = b.behaviour.Code
+	}
 	reply(w, status, object{"error": object{
 		"code": code, "message": "See @Message.ExtendedInfo.", "@Message.ExtendedInfo": infos,
 	}})

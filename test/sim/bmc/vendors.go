@@ -34,8 +34,8 @@ func vendors() []vendor {
 // 13G no sessions below SessionService.
 func dell() []vendor {
 	row := Behaviour{
-		Name: "Dell iDRAC9", Mode: ModeAtBoot, Redundant: conflict, Done: http.StatusOK, Sessions: 8, SessionsFull: http.StatusBadRequest,
-		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", BIOSJob: true,
+		Name: "Dell iDRAC9", Mode: ModeAtBoot, Redundant: conflict, Done: http.StatusOK, Sessions: 8,
+		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", Code: "Base.1.12.GeneralError", BIOSJob: true,
 		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218", msgInUse: "IDRAC.2.7.SYS011"},
 	}
 	old := row
@@ -63,7 +63,7 @@ func dell() []vendor {
 func hpe() []vendor {
 	row := Behaviour{
 		Name: "HPE iLO", Redundant: http.StatusBadRequest, TooSoon: 5 * time.Second, Done: http.StatusOK, Redirect: true, EjectBody: true,
-		Registry: "Base.1.17", Says: map[string]string{
+		Registry: "Base.1.17", Code: "iLO.0.10.ExtendedInfo", Says: map[string]string{
 			"NoOperation": "iLO.2.23.InvalidOperationForSystemState", msgInUse: "iLO.2.23.InvalidOperationForSystemState",
 			"PreconditionFailed": "iLO.2.23.ETagMismatch",
 		},
@@ -100,10 +100,12 @@ func lenovo() []vendor {
 }
 
 // supermicro: X11 and later store Pxe as UefiBootNext; X12 lists two reset
-// types glued together, and takes both; X10 has neither mode nor ETags.
+// types glued together, and takes both; some versions are spelt with
+// underscores (NVIDIA/infra-controller's logs); X10 has neither mode nor ETags.
 func supermicro() []vendor {
 	row := Behaviour{
-		Name: "Supermicro", StoredAs: map[string]string{"Pxe": "UefiBootNext"}, SessionTimeout: 5 * time.Minute, Registry: "Base.v1_10_3",
+		Name: "Supermicro", StoredAs: map[string]string{"Pxe": "UefiBootNext"}, SessionTimeout: 5 * time.Minute, Registry: "Base.1.10", Code: "Base.v1_10_3.GeneralError",
+		Says: map[string]string{msgInUse: "SMC.v1_0_0.OemBiosSettingFileAlreadyExists"},
 		ResetTypes: []string{resetShutdown, resetGraceful},
 	}
 	x10 := Behaviour{Name: "Supermicro X10", IfMatch: IfMatchIgnored, Redundant: conflict, Registry: "Base.1.0"}
