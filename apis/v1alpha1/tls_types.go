@@ -34,3 +34,18 @@ type TLS struct {
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
 	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
 }
+
+// HostTLS pins the certificate of one BMC.
+// +kubebuilder:validation:XValidation:rule="!has(self.serverName)",message="serverName is not supported yet; pin the certificate",fieldPath=".serverName"
+type HostTLS struct {
+	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
+	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
+	// ServerName that the certificate must carry, where it isn't the address. Not supported yet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServerName string `json:"serverName,omitempty"`
+}
