@@ -135,6 +135,7 @@ func (c *releaseCmd) Run(ctx context.Context) error {
 	if err := os.WriteFile(c.Changelog, []byte(changelog), 0o644); err != nil { //nolint:gosec // It's for all to read.
 		return fmt.Errorf("cannot write the changelog: %w", err)
 	}
-	say("CHANGELOG.md has the section " + c.Version + " now: commit it, and tag the commit " + c.Version)
+	say("CHANGELOG.md has the section " + c.Version + ": unless that's done, commit it alone, since whatever else changes makes another release, and tag " +
+		"the commit " + c.Version)
 	return nil
 }
