@@ -69,11 +69,17 @@ type fakeBMC struct {
 	system redfish.System
 	// chassis and uuid are what Trace finds.
 	chassis, uuid string
-	reset         func(redfish.Act) error
-	boot          func(target string) error
+	// ambiguous says that several Systems can be meant.
+	ambiguous bool
+	reset     func(redfish.Act) error
+	boot      func(target string) error
 }
 
-func (f *fakeBMC) Find(context.Context, redfish.Selector, string) (redfish.System, error) {
+func (f *fakeBMC) Find(_ context.Context, _ redfish.Selector, hint string) (redfish.System, error) {
+	if f.ambiguous && hint != f.system.URI {
+		return redfish.System{}, &redfish.Error{Kind: redfish.Ambiguous, Count: 2}
+	}
+
 	return f.system, nil
 }
 

@@ -164,7 +164,8 @@ func TestRecordOfAnOlderHost(t *testing.T) {
 	h := enrolled(&journal{BootOnce: 7})
 	meta.RemoveAnnotations(h, v1alpha1.AnnotationIdentity)
 	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
-	bmc := &fakeBMC{system: off()}
+	h.Status.AtProvider.Identity.SystemURI = off().URI
+	bmc := &fakeBMC{system: off(), ambiguous: true} // Its BMC shows its DPU, too, since the last firmware update.
 	got := looked(t, h, kubeWith(t, h, interceptor.Funcs{}), bmc).GetAnnotations()
 	if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","serial":"ABC"}` || parseJournal(got[v1alpha1.AnnotationJournal]).BootOnce != 7 {
 		t.Errorf("annotations: %v", got)

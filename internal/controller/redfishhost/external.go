@@ -118,16 +118,22 @@ func isTrouble(err error) bool {
 	return redfish.KindOf(err) != "" || config.ReasonOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
 }
 
-// find reads the System, by the URI of last time where it is known.
+// find reads the System, by the URI of last time where it is known. For the
+// record all of them are read: it tells whether others have the same serial.
 func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
 	r, recorded := recordOf(host)
+	want, known := selector(host.Spec.ForProvider.System), host.Status.AtProvider.Identity.SystemURI
 	hint := ""
 	if recorded {
-		hint = or(host.Status.AtProvider.Identity.SystemURI, r.URI)
+		hint = or(known, r.URI)
 	}
-	s, err := bmc.Find(ctx, selector(host.Spec.ForProvider.System), hint)
-	if want := tracesFor(r, recorded); err == nil && want != (redfish.Traces{}) {
-		s, err = bmc.Trace(ctx, s, want)
+	s, err := bmc.Find(ctx, want, hint)
+	if redfish.IsAmbiguous(err) && !recorded && known != "" {
+		// A host of an older version, whose BMC shows more Systems since.
+		s, err = bmc.Find(ctx, want, known)
+	}
+	if traces := tracesFor(r, recorded); err == nil && traces != (redfish.Traces{}) {
+		s, err = bmc.Trace(ctx, s, traces)
 	}
 
 	return s, err //nolint:wrapcheck // The caller asks for its kind.

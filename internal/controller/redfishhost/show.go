@@ -92,8 +92,8 @@ func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
 // PollSoon says whether an act of the host, or the machine itself, is on its
 // way, so that its end should be looked for soon and not at the next poll.
 func PollSoon(host *v1alpha1.RedfishHost) bool {
-	p := host.Status.AtProvider.Power
+	p, j := host.Status.AtProvider.Power, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	between := p == v1alpha1.PoweringOn || p == v1alpha1.PoweringOff
 
-	return p == v1alpha1.PoweringOn || p == v1alpha1.PoweringOff ||
-		parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]).pending()
+	return j.pending() || (between && !j.gaveUp())
 }
