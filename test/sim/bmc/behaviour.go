@@ -99,6 +99,9 @@ type Behaviour struct {
 	TooSoon time.Duration
 	// Lag is how long PowerState tells the state before a power action.
 	Lag time.Duration
+	// Async is how a power action is answered that is done after TaskTakes.
+	Async     Async
+	TaskTakes time.Duration
 	// RestartHangs leaves the machine off after a ForceRestart.
 	RestartHangs bool
 	// Done is the status of a write that was taken; 0 is 204. 200 comes with a

@@ -35,6 +35,7 @@ type BMC struct {
 	counters       Counters
 	log            []Request
 	writes         []Write
+	tasks          []*task
 }
 
 // New makes a BMC. It serves as soon as it is put behind a server.
@@ -95,6 +96,7 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route checks who asks and answers with a resource, an action or an error.
 func (b *BMC) route(w http.ResponseWriter, r *http.Request) {
+	b.finishTasks()
 	if b.isRestarting() {
 		b.fail(w, http.StatusServiceUnavailable, problem{message: "ServiceTemporarilyUnavailable"})
 

@@ -10,6 +10,9 @@ import (
 
 // get answers with a resource of the tree.
 func (b *BMC) get(w http.ResponseWriter, r *http.Request) {
+	if b.monitor(w, r.URL.Path) {
+		return
+	}
 	powered := b.powerStates()
 	b.mu.Lock()
 	b.sync(powered)

@@ -56,6 +56,9 @@ func (b *BMC) post(w http.ResponseWriter, r *http.Request, path string) {
 
 		return
 	}
+	if b.later(w, s, kind) {
+		return
+	}
 	if status, p := b.resets(s, kind); status != 0 {
 		b.fail(w, status, p)
 

@@ -57,10 +57,16 @@ func serve(t *testing.T, dir string) *rig {
 	return serveTree(t, tree)
 }
 
-func serveTree(t *testing.T, tree *bmc.Tree) *rig {
+// serveTree does so with one that is loaded; its BMC may be made to behave
+// otherwise than its vendor's.
+func serveTree(t *testing.T, tree *bmc.Tree, otherwise ...func(*bmc.Behaviour)) *rig {
 	t.Helper()
 	r := &rig{machines: map[string]*bmc.Idle{}, now: time.Now()}
-	cfg := bmc.Config{Tree: tree, Now: func() time.Time { return r.now }}
+	row := bmc.BehaviourOf(tree)
+	for _, change := range otherwise {
+		change(&row)
+	}
+	cfg := bmc.Config{Tree: tree, Behaviour: &row, Now: func() time.Time { return r.now }}
 	for _, id := range bmc.New(cfg).Systems() {
 		r.machines[id] = &bmc.Idle{}
 		_ = r.machines[id].On(bmc.BootNormal)

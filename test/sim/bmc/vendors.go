@@ -105,7 +105,7 @@ func lenovo() []vendor {
 func supermicro() []vendor {
 	row := Behaviour{
 		Name: "Supermicro", StoredAs: map[string]string{"Pxe": "UefiBootNext"}, SessionTimeout: 5 * time.Minute, Registry: "Base.1.10", Code: "Base.v1_10_3.GeneralError",
-		Says: map[string]string{msgInUse: "SMC.v1_0_0.OemBiosSettingFileAlreadyExists"},
+		Says:       map[string]string{msgInUse: "SMC.v1_0_0.OemBiosSettingFileAlreadyExists"},
 		ResetTypes: []string{resetShutdown, resetGraceful},
 	}
 	x10 := Behaviour{Name: "Supermicro X10", IfMatch: IfMatchIgnored, Redundant: conflict, Registry: "Base.1.0"}

@@ -1,0 +1,143 @@
+package bmc
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	pathTasks    = "/redfish/v1/TaskService/Tasks"
+	pathMonitors = "/redfish/v1/TaskService/TaskMonitors"
+)
+
+// Async says how a BMC answers a power action that takes its time.
+type Async string
+
+// The ways.
+const (
+	// AsyncNever does it at once.
+	AsyncNever Async = ""
+	// AsyncTask answers 202 with a Task, which stays.
+	AsyncTask Async = "Task"
+	// AsyncMonitor answers 202 with a monitor, which is gone once it has told the
+	// end, and its Task with it (XCC).
+	AsyncMonitor Async = "Monitor"
+	// AsyncBare answers 202 and nothing else.
+	AsyncBare Async = "Bare"
+)
+
+// task is something that a BMC does later. Guarded by BMC.mu.
+type task struct {
+	id     string
+	due    time.Time
+	effect func() (int, problem)
+	done   bool
+	bad    problem
+}
+
+// later answers a power action with 202 where the row says so, and notes what
+// to do; false is to do it now.
+func (b *BMC) later(w http.ResponseWriter, s *system, kind string) bool {
+	if s.behaviour.Async == AsyncNever {
+		return false
+	}
+	b.mu.Lock()
+	t := &task{id: strconv.Itoa(len(b.tasks) + 1), due: b.cfg.Now().Add(s.behaviour.TaskTakes), effect: func() (int, problem) { return b.resets(s, kind) }}
+	b.tasks = append(b.tasks, t)
+	body := b.showTask(t)
+	b.mu.Unlock()
+	switch s.behaviour.Async {
+	case AsyncTask:
+		w.Header().Set("Location", pathTasks+"/"+t.id)
+	case AsyncMonitor:
+		w.Header().Set("Location", pathMonitors+"/"+t.id)
+	case AsyncNever, AsyncBare:
+		w.WriteHeader(http.StatusAccepted)
+
+		return true
+	}
+	reply(w, http.StatusAccepted, body)
+
+	return true
+}
+
+// showTask writes a Task's resource. Called with the lock held.
+func (b *BMC) showTask(t *task) object {
+	state, status, percent := "Running", "OK", 0
+	messages := []object{}
+	switch {
+	case t.done && t.bad.message != "":
+		state, status, percent = "Exception", "Warning", 100
+		messages = append(messages, b.info(t.bad))
+	case t.done:
+		state, percent = "Completed", 100
+	}
+	b.store.put(pathTasks+"/"+t.id, object{
+		"@odata.type": "#Task.v1_7_0.Task", "Id": t.id, "Name": "Task " + t.id, "TaskState": state, "TaskStatus": status,
+		"PercentComplete": percent, "TaskMonitor": pathMonitors + "/" + t.id, "Messages": messages,
+	})
+
+	return b.store.body(pathTasks + "/" + t.id)
+}
+
+// finishTasks does what is due. It is called with every request, so that a
+// test's clock decides.
+func (b *BMC) finishTasks() {
+	b.mu.Lock()
+	now := b.cfg.Now()
+	var due []*task
+	for _, t := range b.tasks {
+		if t.effect != nil && !now.Before(t.due) {
+			due = append(due, t)
+		}
+	}
+	effects := make([]func() (int, problem), 0, len(due))
+	for _, t := range due {
+		effects = append(effects, t.effect)
+		t.effect = nil
+	}
+	b.mu.Unlock()
+	for i, effect := range effects { // A machine is never told with the lock held.
+		_, bad := effect()
+		b.mu.Lock()
+		due[i].done, due[i].bad = true, bad
+		if b.store.get(pathTasks+"/"+due[i].id) != nil {
+			b.showTask(due[i])
+		}
+		b.mu.Unlock()
+	}
+}
+
+// monitor answers for a task's monitor; false is none.
+func (b *BMC) monitor(w http.ResponseWriter, path string) bool {
+	id, ok := strings.CutPrefix(treeKey(path), treeKey(pathMonitors)+"/")
+	if !ok {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	body := b.store.body(pathTasks + "/" + id)
+	switch {
+	case body == nil:
+		return false
+	case body["TaskState"] == "Running":
+		reply(w, http.StatusAccepted, body)
+	default:
+		b.store.remove(pathTasks + "/" + id)
+		w.WriteHeader(http.StatusNoContent)
+	}
+
+	return true
+}
+
+// LoseTasks makes the BMC forget its tasks; what they were for happens all the
+// same.
+func (b *BMC) LoseTasks() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tasks {
+		b.store.remove(pathTasks + "/" + t.id)
+	}
+}
