@@ -128,7 +128,9 @@ func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) 
 	if netbox.IsUnknownOutcome(err) || lost && (err != nil || earlier || !givenUp(mg.GetAnnotations()).IsZero()) {
 		now := time.Now()
 		c.unanswered.put(mg.GetUID(), now)
-		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: now.UTC().Format(time.RFC3339)})
+		if !c.past(mg, givenUp(mg.GetAnnotations())).After(now) { // What another asks for may be given up later.
+			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: now.UTC().Format(time.RFC3339)})
+		}
 	}
 	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {
 		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAnswered: asked})

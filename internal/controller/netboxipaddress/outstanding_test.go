@@ -132,6 +132,21 @@ func TestFoundWhileLost(t *testing.T) {
 	}
 }
 
+// TestGivenUpLatest: two POSTs have no answer. What is written down is when the later of them was given up, which isn't always the one that
+// was asked for later: another process may be slow, and alive.
+func TestGivenUpLatest(t *testing.T) {
+	c, mg := NewConnector(Options{}), newAddress()
+	c.asks(mg)
+	meta.SetExternalCreatePending(mg, time.Now())
+	latest := meta.GetExternalCreatePending(mg).Add(askingFor) // By then the first has given up.
+	next := NewConnector(Options{})
+	next.asks(mg)
+	next.answers(mg, kind(netbox.KindUnknownOutcome), true)
+	if until, _ := NewConnector(Options{}).mayCome(mg); !until.Equal(latest.Add(outstandingFor)) {
+		t.Errorf("it's waited until %s, want %s", until, latest.Add(outstandingFor))
+	}
+}
+
 // TestForgotten: a POST without an answer is forgotten once it can't be carried out any more. Nothing is looked for on its account then.
 func TestForgotten(t *testing.T) {
 	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
