@@ -129,7 +129,7 @@ func TestAnnotatedReplaced(t *testing.T) {
 		if err := b.kube.Update(t.Context(), was); err != nil {
 			t.Error(err)
 		}
-		if err := b.kube.Delete(t.Context(), was); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(b.kube.Delete(t.Context(), was)); err != nil {
 			t.Error(err)
 		}
 		next := managedHost()
