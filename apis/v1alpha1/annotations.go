@@ -16,6 +16,9 @@ const (
 	// AnnotationIdentity records, on RedfishHost, which machine it is: an IdentityRecord as JSON. It's written before anything is done
 	// to the machine, and what it says is never changed.
 	AnnotationIdentity = Group + "/identity"
+	// AnnotationTLSPin records, on a RedfishHost that is only observed, the SHA-256 of the certificate that was trusted on first use.
+	// Elsewhere that is in its spec.
+	AnnotationTLSPin = Group + "/tls-pin"
 	// AnnotationBoot records, on HostClaim, for which generation its host was powered on: a
 	// BootRecord as JSON.
 	AnnotationBoot = Group + "/boot"

@@ -23,7 +23,9 @@ func TestRenderedHost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got struct{ Spec map[string]any }
+			var got struct {
+				Spec map[string]any `json:"spec"`
+			}
 			if err := json.Unmarshal(raw, &got); err != nil {
 				t.Fatal(err)
 			}

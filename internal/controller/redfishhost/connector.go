@@ -129,7 +129,7 @@ func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.T
 	t := gate.Target{
 		Config: redfish.Config{
 			Address: host.Spec.ForProvider.Address, Auth: redfish.Auth(r.Config.Auth), Guard: guard,
-			Username: r.Username, Password: r.Password, TLS: tlsOf(r.Config.TLS, host.Spec.ForProvider.TLS),
+			Username: r.Username, Password: r.Password, TLS: pinned(tlsOf(r.Config.TLS, host.Spec.ForProvider.TLS), host),
 			Quirks: rowsOf(r.Config.Quirks),
 		},
 		CredentialVersion: r.SecretVersion,
@@ -155,6 +155,17 @@ func (c *Connector) guard(allowed []string) (redfish.Guard, error) {
 	}
 
 	return g, nil
+}
+
+// pinned adds the certificate that was trusted on first use, of a host whose
+// spec isn't written.
+func pinned(t redfish.TLS, host *v1alpha1.RedfishHost) redfish.TLS {
+	pin := host.GetAnnotations()[v1alpha1.AnnotationTLSPin]
+	if t.Verify == redfish.VerifyTrustOnFirstUse && len(t.Pins) == 0 && pin != "" {
+		t.Pins = []string{pin}
+	}
+
+	return t
 }
 
 // tlsOf joins the provider config's settings with the host's own pins.

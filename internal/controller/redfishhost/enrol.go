@@ -15,11 +15,42 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-// enrol records who the machine is, and of a new host that whatever is asked for
-// at this moment counts as done. It says whether the managed reconciler has to
-// write that. It doesn't for a host that is only observed: that is a write of
-// our own, or another machine behind the address would go unnoticed.
-func (e *external) enrol(ctx context.Context, host *v1alpha1.RedfishHost) (late bool, err error) {
+// enrol records, where that isn't done yet, who the machine is, which certificate
+// its BMC showed first, and of a new host that whatever is asked for at this
+// moment counts as done. It says whether the managed reconciler has to write
+// that. It doesn't for a host that is only observed: there it's a write of our
+// own, or another machine behind the address would go unnoticed.
+func (e *external) enrol(ctx context.Context, host *v1alpha1.RedfishHost, pin string) (late bool, err error) {
+	annotations, err := e.unrecorded(host)
+	if err != nil {
+		return false, err
+	}
+	trusted := e.target.TLS.Verify == redfish.VerifyTrustOnFirstUse && len(e.target.TLS.Pins) == 0 && pin != ""
+	if allows(host, xpv2.ManagementActionLateInitialize) {
+		meta.AddAnnotations(host, annotations)
+		if trusted {
+			host.Spec.ForProvider.TLS = &v1alpha1.HostTLS{PinnedSHA256: []string{pin}}
+		}
+
+		return trusted || len(annotations) > 0, nil
+	}
+	if trusted {
+		annotations[v1alpha1.AnnotationTLSPin] = pin
+	}
+	if len(annotations) == 0 {
+		return false, nil
+	}
+	err = e.annotate(ctx, host, annotations)
+	if kerrors.IsConflict(err) {
+		return false, err // The reconciler looks again.
+	}
+
+	return false, errors.Wrap(err, "cannot record which machine the host is")
+}
+
+// unrecorded are the annotations that say who the machine is, as far as the host
+// doesn't have them.
+func (e *external) unrecorded(host *v1alpha1.RedfishHost) (map[string]string, error) {
 	annotations := map[string]string{}
 	if meta.GetExternalName(host) == "" {
 		annotations[meta.AnnotationKeyExternalName] = e.system.Name()
@@ -33,24 +64,12 @@ func (e *external) enrol(ctx context.Context, host *v1alpha1.RedfishHost) (late 
 	if now := completed(was, e.system); !recorded || now != was {
 		b, err := json.Marshal(now)
 		if err != nil {
-			return false, errors.Wrap(err, "cannot encode the machine's identity")
+			return nil, errors.Wrap(err, "cannot encode the machine's identity")
 		}
 		annotations[v1alpha1.AnnotationIdentity] = string(b)
 	}
-	switch {
-	case len(annotations) == 0:
-		return false, nil
-	case allows(host, xpv2.ManagementActionLateInitialize):
-		meta.AddAnnotations(host, annotations)
 
-		return true, nil
-	}
-	err = e.annotate(ctx, host, annotations)
-	if kerrors.IsConflict(err) {
-		return false, err // The reconciler looks again.
-	}
-
-	return false, errors.Wrap(err, "cannot record which machine the host is")
+	return annotations, nil
 }
 
 // allows says whether a host's policies have an action.

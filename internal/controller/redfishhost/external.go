@@ -63,10 +63,9 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 	fresh := false
 	if !meta.WasDeleted(host) {
-		if fresh, err = e.enrol(ctx, host); err != nil {
+		if fresh, err = e.enrol(ctx, host, pin); err != nil {
 			return managed.ExternalObservation{}, err
 		}
-		fresh = e.trustFirst(host, pin) || fresh
 	}
 
 	return e.show(host, inv, pin, fresh), nil

@@ -59,17 +59,6 @@ func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 	}
 }
 
-// trustFirst stores the certificate seen first, where the provider config says
-// so, and says whether it did. A stored one is never replaced.
-func (e *external) trustFirst(host *v1alpha1.RedfishHost, pin string) bool {
-	if e.target.TLS.Verify != redfish.VerifyTrustOnFirstUse || len(e.target.TLS.Pins) > 0 || pin == "" {
-		return false
-	}
-	host.Spec.ForProvider.TLS = &v1alpha1.HostTLS{PinnedSHA256: []string{pin}}
-
-	return true
-}
-
 // showTrouble puts what is wrong on the host. A host that is enrolled stays
 // Ready while its BMC is away; one that isn't its machine any more doesn't.
 func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
