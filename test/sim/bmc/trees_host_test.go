@@ -141,7 +141,7 @@ func bootTree(t *testing.T, l treeLab) {
 	l.edit(func(h *v1alpha1.RedfishHost) {
 		h.Spec.ForProvider.Power, h.Spec.ForProvider.Boot = v1alpha1.PoweredOn, once(1)
 	})
-	h, err = l.until(10, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOn })
+	_, err = l.until(10, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOn })
 	boots := l.m.Boots()[booted:]
 	switch {
 	case slices.Equal(boots, []bmc.BootTarget{bmc.BootPxe}):

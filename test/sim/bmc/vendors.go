@@ -154,7 +154,9 @@ func others() []vendor {
 
 	return []vendor{
 		{huawei, func(f facts) bool { return strings.Contains(f.oem, "huawei") || f.maker == "huawei" }},
-		{fujitsu, func(f facts) bool { return strings.Contains(f.oem, "fujitsu") || strings.Contains(f.maker, "fujitsu") }},
+		{fujitsu, func(f facts) bool {
+			return strings.Contains(f.oem+f.maker, "fujitsu") || strings.Contains(f.oem+f.maker, "fsas")
+		}},
 		{nokia, func(f facts) bool { return strings.Contains(f.vendor, "nokia") || strings.Contains(f.maker, "nokia") }},
 		{ami, func(f facts) bool { return f.vendor == "ami" }},
 	}
