@@ -148,6 +148,8 @@ func afterFailure(a act, err error, spec int64) act {
 		a.Refused = true // Nothing to wait for: the next step may use force.
 	case a.Action == actGracefulOff:
 		// Grace runs on.
+	case a.Action == actPowerOn && a.attempt() > 0 && redfish.IsUnsupported(err):
+		// Nothing is sent again, since there's but a button, which was pressed.
 	case isReset(a.Action) && !carriedOut, isPower(a.Action) && statusOf(err) == http.StatusServiceUnavailable:
 		// It stays begun: a reset must not lose its second half. But what the BMC
 		// refused, or was too busy to look at, was no attempt.

@@ -120,8 +120,10 @@ var powerActs = map[action]redfish.Act{ //nolint:gochecknoglobals // A table.
 func isPower(a action) bool { return powerActs[a] != "" }
 
 func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) error {
-	if a.Action == actResetOn || a.Action == actLeaveOn {
-		// On is sent whatever the BMC says of the power: it may lag.
+	afterOff := a.Action == actResetOn || a.Action == actLeaveOn
+	if afterOff && s.Power != redfish.PowerOff || (afterOff || a.Action == actPowerOn) && a.attempt() > 0 {
+		// On is sent whatever the BMC says of the power: it may lag. A power
+		// button isn't pressed then, which would switch off what is on by now.
 		s.Power = redfish.PowerUnknown
 	}
 
