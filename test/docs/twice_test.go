@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,9 +33,12 @@ func sit(t *testing.T) *checkout {
 
 func (c *checkout) write(t *testing.T, name, text string) {
 	t.Helper()
+	must(t, c.put(name, text))
+}
+
+func (c *checkout) put(name, text string) error {
 	path := filepath.Join(c.dir, filepath.FromSlash(name))
-	must(t, os.MkdirAll(filepath.Dir(path), 0o750))
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(text), 0o600)) //nolint:gosec // The test's own folder.
 }
 
 func (c *checkout) read(t *testing.T, name string) string {
@@ -45,15 +49,19 @@ func (c *checkout) read(t *testing.T, name string) string {
 }
 
 // next writes the manifests of the next version, as "make push" does: without what the reader set.
-func (c *checkout) next(t *testing.T) {
-	t.Helper()
+func (c *checkout) next() error {
 	c.version++
 	mark := fmt.Sprintf("# version %d\n", c.version)
 	for name, from := range map[string]string{"install.yaml": "examples/install/runtime.yaml", "bootd.yaml": "package/bootd/bootd.yaml", "policies.yaml": "LICENSE"} {
 		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(from)))
-		must(t, err)
-		c.write(t, "dist/install/"+name, mark+string(b))
+		if err == nil {
+			err = c.put("dist/install/"+name, mark+string(b))
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write the next manifests: %w", err)
+		}
 	}
+	return nil
 }
 
 // set is what a reader sets with an editor.
@@ -83,10 +91,7 @@ func (c *checkout) settings(t *testing.T, files ...string) []string {
 // types what a section of upgrade.md says of files; of a cluster there's nothing but what is applied.
 func (c *checkout) types(t *testing.T, section string) {
 	t.Helper()
-	acts := map[string]func(context.Context) error{"the next version": func(context.Context) error {
-		c.next(t)
-		return nil
-	}}
+	acts := map[string]func(context.Context) error{"the next version": func(context.Context) error { return c.next() }}
 	found := 0
 	for _, st := range pages(t)["upgrade.md"].Steps {
 		switch {
@@ -123,7 +128,7 @@ func TestUpgradeIsRepeated(t *testing.T) {
 	}
 	now, before := []string{"dist/install/install.yaml", "dist/install/bootd.yaml"}, []string{"previous/install.yaml", "previous/bootd.yaml"}
 
-	c.next(t)
+	must(t, c.next())
 	c.set(t, "10.1.0.0/16", "10.0.7.0/24")
 	c.types(t, upgrade)
 	is("the first upgrade carries over what was set", one("version 2"), now...)
@@ -144,7 +149,7 @@ func TestUpgradeIsRepeated(t *testing.T) {
 
 	// Whoever never had bootd look at a private address keeps what says how.
 	fresh := sit(t)
-	fresh.next(t)
+	must(t, fresh.next())
 	fresh.types(t, upgrade)
 	if !strings.Contains(fresh.read(t, "dist/install/bootd.yaml"), "# - --artifact-range=") {
 		t.Error("the line that says how to name a range is gone, and nobody had set one")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,43 @@ spec:
 		}
 		if got, want := tpl.Spec.Containers[0].Image, s.registry+"/"+name+":"+version; got != want {
 			t.Errorf("%s runs %s, want %s", kind, got, want)
+		}
+	}
+}
+
+// commented takes away the # of what the runtime configurations have commented out, change logs and NetBox's webhooks, and asks the API server
+// whether the provider's pod would pass then, and the provider whether it knows the flags.
+func (s *stage) commented(ctx context.Context, t *testing.T) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, "examples", "install", "runtime.yaml"))
+	must(t, err)
+	all := regexp.MustCompile(`(?m)^( +)# ( *(?:- |[A-Za-z]+:(?: |$)).*)$`).ReplaceAllString(string(b), "$1$2")
+	objects, err := local.Decode([]byte(all))
+	must(t, err)
+	for _, o := range objects {
+		must(t, s.kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("test"), client.ForceOwnership, client.DryRunAll))
+		if o.GetName() != "provider-baremetal" {
+			continue
+		}
+		raw, _, err := unstructured.NestedMap(o.Object, "spec", "deploymentTemplate", "spec", "template")
+		must(t, err)
+		tpl := &corev1.PodTemplateSpec{}
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(raw, tpl, true))
+		cs := tpl.Spec.Containers
+		if len(cs) != 2 || len(tpl.Spec.Volumes) != 1 || len(cs[0].VolumeMounts) != 1 || len(cs[1].VolumeMounts) != 1 || len(cs[0].Ports) != 2 {
+			t.Fatalf("not all of it is there: %v", tpl.Spec)
+		}
+		if !slices.Contains(cs[0].Args, "--enable-changelogs") || !slices.Contains(cs[0].Args, "--netbox-webhook-address=:9444") {
+			t.Errorf("the provider would be given %v", cs[0].Args)
+		}
+		cs[0].Image = "provider" // Crossplane fills it in.
+		if err := s.pod(ctx, "restricted", tpl); err != nil {
+			t.Errorf("the provider with all that is commented out: %v", err)
+		}
+		bin := filepath.Join(t.TempDir(), "provider")
+		run(ctx, t, "go", "build", "-C", root, "-o", bin, "./cmd/provider")
+		if out, err := command(t, bin, append(cs[0].Args, "--version")...); err != nil {
+			t.Errorf("the provider doesn't know its flags: %v, %s", err, out)
 		}
 	}
 }

@@ -37,6 +37,7 @@ func TestInstall(t *testing.T) {
 	s.kube = s.plane.Client()
 	t.Run("Dependencies", func(t *testing.T) { s.dependencies(ctx, t) })
 	t.Run("Restricted", func(t *testing.T) { s.restricted(ctx, t) })
+	t.Run("Commented", func(t *testing.T) { s.commented(ctx, t) })
 	t.Run("Manifests", func(t *testing.T) { s.manifests(ctx, t) })
 	t.Run("Kinds", func(t *testing.T) { s.kinds(ctx, t) })
 	t.Run("BadInput", func(t *testing.T) { s.badInput(ctx, t) })

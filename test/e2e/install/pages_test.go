@@ -28,16 +28,25 @@ const (
 	rewriteBlock = "s#image: "
 	helmBlock    = "helm upgrade "
 	otherBlock   = "configuration-baremetal-v2:"
+	pushBlock    = "make push "
 	// runHere is what they say.
 	runHere = "test/e2e/install runs it"
 )
 
+// pages are those of docs/operations, and what the README says of a cluster.
+func pages(t *testing.T) map[string]docs.Page {
+	t.Helper()
+	all, err := docs.Read(filepath.Join(root, "docs", "operations"))
+	must(t, err)
+	all["README.md"], err = docs.ReadSection(filepath.Join(root, "README.md"), "## On your cluster")
+	must(t, err)
+	return all
+}
+
 // block of a page that names this folder as what runs it, and has those words.
 func block(t *testing.T, page, words string) string {
 	t.Helper()
-	pages, err := docs.Read(filepath.Join(root, "docs", "operations"))
-	must(t, err)
-	for _, b := range pages[page].Other {
+	for _, b := range pages(t)[page].Other {
 		if strings.Contains(b.NoRun(), runHere) && strings.Contains(b.Text, words) {
 			return b.Text
 		}
@@ -48,11 +57,9 @@ func block(t *testing.T, page, words string) string {
 
 // TestBlocksAreRun holds that no page sends a reader here for a block that nobody runs.
 func TestBlocksAreRun(t *testing.T) {
-	pages, err := docs.Read(filepath.Join(root, "docs", "operations"))
-	must(t, err)
-	for name, p := range pages {
+	for name, p := range pages(t) {
 		for _, b := range p.Other {
-			known := slices.ContainsFunc([]string{filesBlock, mirrorBlock, rewriteBlock, helmBlock, otherBlock}, func(w string) bool { return strings.Contains(b.Text, w) })
+			known := slices.ContainsFunc([]string{filesBlock, mirrorBlock, rewriteBlock, helmBlock, otherBlock, pushBlock}, func(w string) bool { return strings.Contains(b.Text, w) })
 			if strings.Contains(b.NoRun(), runHere) && !known {
 				t.Errorf("%s:%d: nobody runs it here", name, b.Line)
 			}
@@ -65,47 +72,88 @@ func TestBlocksAreRun(t *testing.T) {
 func TestAirGapped(t *testing.T) {
 	needDebian(t)
 	mirror := serve(t.Context(), t, build(t.Context(), t))
-	outside, inside := checkout(t), t.TempDir()
-	for _, f := range []string{"Makefile", "tools/packages"} {
-		carry(t, filepath.Join(root, filepath.FromSlash(f)), filepath.Join(outside, filepath.FromSlash(f)))
-	}
-	must(t, os.WriteFile(filepath.Join(outside, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n* News.\n"), 0o600))
-	sh := docs.Shell{
-		Table: []string{"MIRROR/PATH", mirror + "/some/path", "linux-amd64", "linux-" + runtime.GOARCH},
-		Env:   append(os.Environ(), "CGO_ENABLED=0"),
-	}
-	typed := func(dir, words string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", sh.Fill(block(t, "air-gapped.md", words))) //nolint:gosec // That is what the page is for.
-		cmd.Dir, cmd.Env = dir, sh.Env
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		t.Logf("%s", out)
-	}
-	typed(outside, filesBlock)
+	outside, inside := buildable(t), t.TempDir()
+	table := []string{"MIRROR/PATH", mirror + "/some/path", "linux-amd64", "linux-" + runtime.GOARCH}
+	typed(t, outside, "air-gapped.md", filesBlock, table)
 	carry(t, filepath.Join(outside, "dist", "release"), filepath.Join(inside, "dist", "release"))
-	typed(inside, mirrorBlock)
+	typed(t, inside, "air-gapped.md", mirrorBlock, table)
+	release := filepath.Join(inside, "dist", "release", "v0.1.0")
+	inRegistry(t, filepath.Join(release, "digests.txt"), release)
+}
 
-	digests, err := os.ReadFile(filepath.Join(inside, "dist", "release", "v0.1.0", "digests.txt"))
+// TestPush types what the README and install.md say of packages in one's own registry, in a clean checkout: what is in the registry then is
+// what was made, the manifests name it, and the checkout is as clean as it was.
+func TestPush(t *testing.T) {
+	needDebian(t)
+	registry, dir := serve(t.Context(), t, build(t.Context(), t)), buildable(t)
+	git := func(args ...string) string {
+		t.Helper()
+		return string(run(t.Context(), t, "git", append([]string{"-C", dir, "-c", "user.name=reader", "-c", "user.email=reader@example.org"}, args...)...))
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-q", "-m", "as it was cloned")
+	for _, page := range []string{"README.md", "install.md"} {
+		typed(t, dir, page, pushBlock, []string{"HOST/PATH", registry + "/some/path"})
+		inRegistry(t, filepath.Join(dir, "dist", "digests.txt"), filepath.Join(dir, "dist", "install"))
+		if changed := git("status", "--porcelain"); changed != "" {
+			t.Errorf("after %s the checkout has changes: %s", page, changed)
+		}
+	}
+}
+
+// buildable is a checkout with what "make packages" takes.
+func buildable(t *testing.T) string {
+	t.Helper()
+	dir := checkout(t)
+	for _, f := range []string{"Makefile", ".gitignore", "tools/packages"} {
+		carry(t, filepath.Join(root, filepath.FromSlash(f)), filepath.Join(dir, filepath.FromSlash(f)))
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n* News.\n"), 0o600))
+	return dir
+}
+
+// typed runs a page's block in a folder, with what there is here in place of what the page makes up.
+func typed(t *testing.T, dir, page, words string, table []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", strings.NewReplacer(table...).Replace(block(t, page, words))) //nolint:gosec // That is what the page is for.
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// inRegistry holds that all six things are in the registry that their names say, as they were made, and so is whatever manifests name.
+func inRegistry(t *testing.T, digests, manifests string) {
+	t.Helper()
+	b, err := os.ReadFile(digests)
 	must(t, err)
-	lines := strings.Split(strings.TrimSpace(string(digests)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	if len(lines) != 6 {
 		t.Errorf("want provider, function, bootd, two configurations and the chart, got %v", lines)
 	}
 	for _, line := range lines {
 		digest, ref, _ := strings.Cut(line, "  ")
 		if got := manifest(t, ref); got != digest {
-			t.Errorf("%s is %s in the mirror, and was made as %s", ref, got, digest)
+			t.Errorf("%s is %s in the registry, and was made as %s", ref, got, digest)
 		}
 	}
-	bootd, err := os.ReadFile(filepath.Join(inside, "dist", "release", "v0.1.0", "bootd.yaml"))
-	must(t, err)
-	_, image, _ := strings.Cut(string(bootd), "image: ")
-	image, _, _ = strings.Cut(image, "\n")
-	if got := manifest(t, image); !strings.HasSuffix(image, "@"+got) {
-		t.Errorf("bootd's manifest names %s, which isn't in the mirror", image)
+	named := 0
+	for file, field := range map[string]string{"bootd.yaml": "image", "install.yaml": "package"} {
+		b, err := os.ReadFile(filepath.Join(manifests, file))
+		must(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^ +`+field+`: (.*)$`).FindAllStringSubmatch(string(b), -1) {
+			named++
+			_, digest, pinned := strings.Cut(m[1], "@")
+			if got := manifest(t, m[1]); got == "" || pinned && got != digest {
+				t.Errorf("%s names %s, which isn't in the registry", file, m[1])
+			}
+		}
+	}
+	if named != 4 {
+		t.Errorf("manifests name %d things, want bootd, provider, function and configuration", named)
 	}
 }
 

@@ -78,7 +78,8 @@ func TestOtherConfiguration(t *testing.T) {
 	r.types(ctx, t, tried(t, "install.md", "clusterusages"))
 
 	s.await(ctx, t, object("apiextensions.crossplane.io/v1", "CompositeResourceDefinition", "", claimsV2), "an XRD", exists)
-	err := s.kube.Get(ctx, client.ObjectKey{Name: racks}, composite(racks))
+	const composites = "xbaremetalnodes.platform.baremetal.crossplane.io"
+	err := s.kube.Get(ctx, client.ObjectKey{Name: composites}, composite(composites))
 	if !kerrors.IsNotFound(err) {
 		t.Errorf("there are claims, too: %v", err)
 	}
@@ -97,7 +98,7 @@ spec: {activate: ["*"]}
 // they are, and none of Crossplane's own, which would be put over those of another cluster.
 func (s *stage) backup(ctx context.Context, t *testing.T, r *reader) {
 	t.Helper()
-	s.apply(ctx, t, racksSecrets)
+	s.apply(ctx, t, rackConfigs)
 	block, _, _ := strings.Cut(tried(t, "upgrade.md", "> secrets.yaml"), "> secrets.yaml")
 	r.types(ctx, t, block+"> secrets.yaml\n")
 	b, err := os.ReadFile(filepath.Join(r.dir, "secrets.yaml"))
@@ -112,7 +113,7 @@ func (s *stage) backup(ctx context.Context, t *testing.T, r *reader) {
 	}
 }
 
-const racksSecrets = `
+const rackConfigs = `
 {apiVersion: v1, kind: Namespace, metadata: {name: infra}}
 ---
 {apiVersion: v1, kind: Namespace, metadata: {name: team-a}}
