@@ -129,10 +129,7 @@ func TestTreesStageBIOS(t *testing.T) {
 	staged := 0
 	for name, dir := range captured(t) {
 		t.Run(name, func(t *testing.T) {
-			tree, err := bmc.LoadTree(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := load(t, dir)
 			row := bmc.BehaviourOf(tree)
 			row.Redirect, row.BIOSJob = false, false
 			b := bmc.New(bmc.Config{Tree: tree, Behaviour: &row})

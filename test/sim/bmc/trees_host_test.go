@@ -24,10 +24,7 @@ type treeLab struct {
 
 func newTreeLab(t *testing.T, dir, id string, otherwise ...func(*bmc.Behaviour)) treeLab {
 	t.Helper()
-	tree, err := bmc.LoadTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := load(t, dir)
 	r := serveTree(t, tree, otherwise...)
 	l := treeLab{newLabOf(t, r.Server, r.machines[id]), r}
 	if len(r.Systems()) > 1 {
@@ -56,10 +53,7 @@ func (l treeLab) until(looks int, done func(*v1alpha1.RedfishHost) bool) (*v1alp
 // systemsOf lists the Systems of a tree that a client can find.
 func systemsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	tree, err := bmc.LoadTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := load(t, dir)
 
 	return bmc.New(bmc.Config{Tree: tree}).Systems()
 }
@@ -105,19 +99,48 @@ func TestTreesRegister(t *testing.T) {
 	}
 }
 
-// TestTreesBoot powers the host of every tree off, and on with a boot from the
-// network where the machine can be told to: what it can't is said, once tried.
-// BMCs that are slow to act, or to tell, are told no more than quick ones.
-func TestTreesBoot(t *testing.T) {
-	manners := map[string]func(*bmc.Behaviour){
+// manners are ways in which a BMC is slower than its captured tree tells.
+func manners() map[string]func(*bmc.Behaviour) {
+	return map[string]func(*bmc.Behaviour){
 		"":     func(*bmc.Behaviour) {},
 		"Slow": func(b *bmc.Behaviour) { b.Async, b.TaskTakes = bmc.AsyncTask, 90*time.Second },
 		"Mute": func(b *bmc.Behaviour) { b.Async, b.TaskTakes = bmc.AsyncBare, 90*time.Second },
 		"Lags": func(b *bmc.Behaviour) { b.Lag = 90 * time.Second },
 	}
+}
+
+// TestTreesReset resets the host of every tree: one boot more than before, and
+// the machine is on in the end.
+func TestTreesReset(t *testing.T) {
 	for name, dir := range captured(t) {
 		for _, id := range systemsOf(t, dir) {
-			for how, otherwise := range manners {
+			for how, otherwise := range manners() {
+				t.Run(name+"/"+id+how, func(t *testing.T) {
+					l := newTreeLab(t, dir, id, otherwise)
+					h, err := l.until(3, func(h *v1alpha1.RedfishHost) bool { return h.Status.Phase == v1alpha1.HostAvailable })
+					if err != nil || h.Status.Phase != v1alpha1.HostAvailable {
+						return
+					}
+					booted := len(l.m.Boots())
+					l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
+					h, err = l.until(20, func(*v1alpha1.RedfishHost) bool { return false })
+					if n := len(l.m.Boots()) - booted; n != 1 || !l.m.Powered() || err != nil || h.Status.AtProvider.Boot.ResetGeneration != 1 {
+						t.Errorf("%d boots, powered %v, generation %d, last error %v; want 1, true, 1, none; resets %v, written %v",
+							n, l.m.Powered(), h.Status.AtProvider.Boot.ResetGeneration, err, l.resets(), l.emu.FullWrites())
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestTreesBoot powers the host of every tree off, and on with a boot from the
+// network where the machine can be told to: what it can't is said, once tried.
+// BMCs that are slow to act, or to tell, are told no more than quick ones.
+func TestTreesBoot(t *testing.T) {
+	for name, dir := range captured(t) {
+		for _, id := range systemsOf(t, dir) {
+			for how, otherwise := range manners() {
 				t.Run(name+"/"+id+how, func(t *testing.T) { bootTree(t, newTreeLab(t, dir, id, otherwise)) })
 			}
 		}

@@ -80,10 +80,7 @@ func twist(r *rand.Rand, o map[string]any, name string) string {
 func TestTreesMutated(t *testing.T) {
 	for name, dir := range captured(t) {
 		t.Run(name, func(t *testing.T) {
-			tree, err := bmc.LoadTree(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := load(t, dir)
 			seed := fnv.New64()
 			_, _ = seed.Write([]byte(name))
 			r := rand.New(rand.NewPCG(seed.Sum64(), 1)) //nolint:gosec // The same machines each time.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,13 +47,27 @@ type rig struct {
 	now      time.Time
 }
 
-// serve puts a captured tree behind a server.
-func serve(t *testing.T, dir string) *rig {
+// trees are those that were loaded, by their folders: they don't change.
+var trees sync.Map
+
+func load(t *testing.T, dir string) *bmc.Tree {
 	t.Helper()
+	if tree, ok := trees.Load(dir); ok {
+		return tree.(*bmc.Tree)
+	}
 	tree, err := bmc.LoadTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	trees.Store(dir, tree)
+
+	return tree
+}
+
+// serve puts a captured tree behind a server.
+func serve(t *testing.T, dir string) *rig {
+	t.Helper()
+	tree := load(t, dir)
 
 	return serveTree(t, tree)
 }
@@ -89,10 +104,7 @@ func (r *rig) later() { r.now = r.now.Add(time.Minute) }
 func TestTreesAreServed(t *testing.T) {
 	for name, dir := range captured(t) {
 		t.Run(name, func(t *testing.T) {
-			tree, err := bmc.LoadTree(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := load(t, dir)
 			b := bmc.New(bmc.Config{Tree: tree})
 			seen, found := map[string]bool{}, 0
 			var walk func(v any)
@@ -151,10 +163,7 @@ func TestTreesAreTold(t *testing.T) {
 		"supermicro-sys821ge-x13-11.01.01": "Supermicro", "supermicro-x10sdv-4.0": "Supermicro X10",
 	}
 	for name, dir := range captured(t) {
-		tree, err := bmc.LoadTree(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := load(t, dir)
 		got := bmc.BehaviourOf(tree).Name
 		if w, known := want[name]; known && got != w {
 			t.Errorf("%s: got behaviour %q, want %q", name, got, w)
