@@ -22,6 +22,12 @@ type Historian interface {
 
 // author finds out who changed one of some fields last, and when: "" where NetBox doesn't tell.
 func (e *external) author(ctx context.Context, drifted []v1alpha1.FieldDrift, s step) string {
+	who, _ := e.authorOf(ctx, drifted, s)
+	return who
+}
+
+// authorOf also says whether NetBox answered: whoever may not read its log, or isn't named there, won't be at the next look.
+func (e *external) authorOf(ctx context.Context, drifted []v1alpha1.FieldDrift, s step) (who string, answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, patienceForNames)
 	defer cancel()
 	var fields []string
@@ -39,10 +45,10 @@ func (e *external) author(ctx context.Context, drifted []v1alpha1.FieldDrift, s 
 	}
 	changes, err := e.netbox.Changes(ctx, e.record.ID)
 	if who := lastOf(changes, fields...); err != nil || who != "" || s.seat == "" {
-		return who
+		return who, err == nil || netbox.IsForbidden(err)
 	}
-	changes, _ = e.netbox.HolderChanges(ctx, s.kind, s.holder) // Without the right to, the name is left out.
-	return lastOf(changes, string(s.seat))
+	changes, err = e.netbox.HolderChanges(ctx, s.kind, s.holder) // Without the right to, the name is left out.
+	return lastOf(changes, string(s.seat)), err == nil || netbox.IsForbidden(err)
 }
 
 // lastOf names the user of the newest of some changes that changed one of some fields.

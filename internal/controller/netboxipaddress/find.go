@@ -39,6 +39,7 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	if err != nil || !ok || ownerOf(ip.Marker(e.inputs.field), e.us) != ownerUs {
 		return false, err
 	}
+	e.connector.held.forget(mg.GetUID()) // It's there.
 	if e.believed = e.stayed(mg, ip); e.believed {
 		e.record, e.age = &ip, e.connector.MaxAge
 		return true, nil

@@ -66,15 +66,21 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
 	out, err := e.regain(ctx, mg)
 	if l := (lostError{}); errors.As(err, &l) {
-		e.connector.held.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.settings})
+		e.connector.held.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.namedSettings(mg)})
 	}
 	return out, err
 }
 
-// lostLately is a loss that was found a moment ago: each look for it anew costs two requests, and one deletion may have lost thousands.
+// namedSettings change also when somebody names another record, as the message of a loss tells him to.
+func (e *external) namedSettings(mg *v1alpha1.NetBoxIPAddress) string {
+	return e.settings + "/" + meta.GetExternalName(mg)
+}
+
+// lostLately is a loss that was found a while ago: each look for it anew costs two requests, and one deletion may have lost thousands.
 func (e *external) lostLately(mg *v1alpha1.NetBoxIPAddress) error {
-	f, ok := e.connector.held.get(mg.GetUID(), e.settings)
-	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.MaxAge {
+	held := e.connector.held
+	f, ok := held.get(mg.GetUID(), e.namedSettings(mg))
+	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.belief(held.count()) {
 		return nil
 	}
 	return f.err

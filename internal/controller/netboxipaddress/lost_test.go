@@ -1,13 +1,16 @@
 package netboxipaddress
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -149,12 +152,15 @@ func TestLossIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestLossIsBelieved: a thousand losses don't ask for themselves every few seconds. A new spec is looked at, at once.
+// TestLossIsBelieved: a thousand losses don't ask for themselves every few seconds. What a person does about one is
+// looked at, at once.
 func TestLossIsBelieved(t *testing.T) {
 	f := newFake()
 	h, mg := newHarness(f), newAddress(named("5"), managedBy(xpv2.ManagementActionAll))
-	h.MaxAge = time.Minute
+	h.MaxAge = maxAge(time.Minute)
 	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+	edited := record(5, "10.77.0.11/24", ours)
+	edited.Status = "reserved"
 	steps := []struct {
 		why    string
 		before func()
@@ -162,9 +168,15 @@ func TestLossIsBelieved(t *testing.T) {
 		want   xpv2.ConditionReason
 	}{
 		{"it's found out", func() {}, 1, v1alpha1.ReasonLost},
-		{"and believed", func() { h.now = h.now.Add(30 * time.Second) }, 1, v1alpha1.ReasonLost},
-		{"for a while", func() { h.now = h.now.Add(30 * time.Second) }, 2, v1alpha1.ReasonLost},
-		{"a person who decides isn't kept waiting", func() { mg.Generation++; mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore }, 3, v1alpha1.ReasonLost},
+		{"and believed", func() { h.now = h.now.Add(15 * time.Second) }, 1, v1alpha1.ReasonLost},
+		{"at the next look", func() { h.now = h.now.Add(15 * time.Second) }, 1, v1alpha1.ReasonLost},
+		{"and the next", func() { h.now = h.now.Add(15 * time.Second) }, 1, v1alpha1.ReasonLost},
+		{"and the next", func() { h.now = h.now.Add(15 * time.Second) }, 1, v1alpha1.ReasonLost},
+		{"for a while", func() { h.now = h.now.Add(longestAge - time.Minute) }, 2, v1alpha1.ReasonLost},
+		{"NetBox tells of a record with our marker", func() { h.doubt("u1") }, 3, v1alpha1.ReasonLost},
+		{"it's among all that were seen, and gone again", func() { f.seen = []netbox.IPAddress{edited} }, 4, v1alpha1.ReasonLost},
+		{"a person names another record", func() { f.seen = nil; meta.SetExternalName(mg, "6") }, 5, v1alpha1.ReasonLost},
+		{"a person who decides isn't kept waiting", func() { mg.Generation++; mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore }, 6, v1alpha1.ReasonLost},
 	}
 	for _, s := range steps {
 		s.before()
@@ -177,6 +189,31 @@ func TestLossIsBelieved(t *testing.T) {
 	}
 	if err := h.look(t, mg); err != nil || mg.Status.AtProvider.Address != "10.77.0.11/24" || len(f.records) != 1 {
 		t.Errorf("%v, %+v, %+v", err, mg.Status.AtProvider, f.records)
+	}
+}
+
+// TestBelief: what was found of many at once is asked for again at a rate that NetBox can bear.
+func TestBelief(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		age    time.Duration
+		of     int
+		want   time.Duration
+	}{
+		"Live": {"where each record is read at each look, nothing is believed", 0, 1, 0},
+		"One":  {"longer than the pause between two looks", maxAge(time.Minute), 1, longestAge},
+		"Many": {"one deletion may take thousands along", maxAge(time.Minute), 5000, 1000 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := NewConnector(Options{MaxAge: tc.age})
+			for i := range tc.of {
+				c.stays.put(types.UID(fmt.Sprint(i)), stay{})
+			}
+			if got := c.belief(c.stays.count()); got != tc.want {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		})
 	}
 }
 

@@ -76,6 +76,12 @@ func (n *notes[V]) get(uid types.UID) (V, bool) {
 	return v.value, ok
 }
 
+func (n *notes[V]) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.last)
+}
+
 func (n *notes[V]) forget(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -146,31 +146,44 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 // A mover is what is remembered of a record that was moved.
 type mover struct {
 	record int64
-	// is what it was made, and by whom.
+	// is what it was made, and by whom; asked says that NetBox's log was read for that, whether or not it tells.
 	is, by string
+	asked  bool
 	// refused is when NetBox refused to have it put back.
 	refused failure
 }
 
-// A stay is a record that was found moved and that isn't put back, as it was then. It's believed for a while: one edit in NetBox may have
-// moved thousands, and to read each of them and who has its address now at each look would be what NetBox does from then on.
+// A stay is a record that was found moved and that isn't put back. It's believed for a while: one edit in NetBox may have moved thousands,
+// and to read each of them and who has its address now at each look would be what NetBox does from then on.
 type stay struct {
+	is standing
+	at time.Time
+}
+
+// A standing is what a record is, as far as that tells one change of it from another, and the settings that it was looked at with.
+type standing struct {
 	record      int64
+	address     netip.Prefix
+	table       netbox.VRFRef
 	lastUpdated string
-	at          time.Time
 	settings    string
+}
+
+func (e *external) standingOf(ip netbox.IPAddress) standing {
+	return standing{ip.ID, ip.Address, tableRef(ip.VRF), ip.LastUpdated, e.settings}
 }
 
 // staysFor notes that the record stays moved.
 func (e *external) staysFor(mg *v1alpha1.NetBoxIPAddress) {
-	e.connector.stays.put(mg.GetUID(), stay{e.record.ID, e.record.LastUpdated, e.connector.Now(), e.settings})
+	e.connector.stays.put(mg.GetUID(), stay{e.standingOf(*e.record), e.connector.Now()})
 }
 
-// stayed says whether what was seen is a record that was found to stay moved a moment ago, and that nobody changed since.
+// stayed says whether what was seen is a record that was found to stay moved a while ago, and that nobody changed since.
 func (e *external) stayed(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) bool {
-	s, ok := e.connector.stays.get(mg.GetUID())
-	return ok && mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved && s.record == ip.ID && s.lastUpdated == ip.LastUpdated &&
-		s.settings == e.settings && e.connector.Now().Sub(s.at) < e.connector.MaxAge
+	stays := e.connector.stays
+	s, ok := stays.get(mg.GetUID())
+	return ok && mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved && s.is == e.standingOf(ip) &&
+		e.connector.Now().Sub(s.at) < e.connector.belief(stays.count())
 }
 
 // moved returns what is to be said of a record that somebody moved and that isn't put back: since spec wants it reported, since nobody
@@ -220,8 +233,8 @@ func (e *external) movedBy(ctx context.Context, uid types.UID) movedError {
 	if !ok || m.record != e.record.ID || m.is != is {
 		m = mover{record: e.record.ID, is: is}
 	}
-	if m.by == "" {
-		m.by = e.author(ctx, []v1alpha1.FieldDrift{{Field: fieldAddress}, {Field: fieldVRF}}, step{})
+	if !m.asked {
+		m.by, m.asked = e.authorOf(ctx, []v1alpha1.FieldDrift{{Field: fieldAddress}, {Field: fieldVRF}}, step{})
 	}
 	e.connector.movers.put(uid, m)
 	return movedError{id: e.record.ID, was: was, is: is, by: m.by}

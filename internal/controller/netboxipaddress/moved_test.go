@@ -188,7 +188,8 @@ func TestMovedIsGlanced(t *testing.T) {
 	}
 }
 
-// TestStaysMoved: a record that isn't put back is read live once in a while, and at once where it was changed or the spec was.
+// TestStaysMoved: a record that isn't put back is read live once in a while, and at once where it was changed or the spec was. What isn't
+// ready is looked at more often than NetBox is, by the default poll interval.
 func TestStaysMoved(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -208,10 +209,11 @@ func TestStaysMoved(t *testing.T) {
 			if err := h.settle(t, mg); err != nil {
 				t.Fatal(err)
 			}
-			h.MaxAge = time.Minute
+			h.MaxAge = maxAge(time.Minute)
 			f.records[0].Address, f.records[0].LastUpdated = netip.MustParsePrefix("10.77.0.9/24"), "later"
 			f.records = append(f.records, tc.others...)
 			look := func() []string {
+				h.now = h.now.Add(15 * time.Second)
 				f.seen, f.calls = slices.Clone(f.records), nil
 				if err := h.reconcile(t, mg); err != nil {
 					t.Fatal(err)
@@ -223,7 +225,7 @@ func TestStaysMoved(t *testing.T) {
 			}
 			look()
 			seen := []string{"Preflight", "Seen"}
-			for range 3 {
+			for range 5 {
 				if d := cmp.Diff(seen, look()); d != "" {
 					t.Errorf("%s: each look asks for more: %s", tc.reason, d)
 				}
@@ -232,9 +234,13 @@ func TestStaysMoved(t *testing.T) {
 			if len(look()) <= len(seen) {
 				t.Errorf("%s: a change isn't looked at", tc.reason)
 			}
-			h.now = h.now.Add(time.Minute)
+			f.records[0].VRF = &netbox.VRF{ID: 3, Name: "prod"}
 			if len(look()) <= len(seen) {
-				t.Errorf("%s: it's believed for ever", tc.reason)
+				t.Errorf("%s: nor is one that NetBox gave no new time", tc.reason)
+			}
+			h.now = h.now.Add(longestAge)
+			if again := look(); len(again) <= len(seen) || slices.Contains(again, "Changes") {
+				t.Errorf("%s: it's believed for ever, or asked again who did it: %v", tc.reason, again)
 			}
 		})
 	}

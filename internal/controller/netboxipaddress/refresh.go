@@ -21,6 +21,8 @@ type refresher struct {
 	cluster     string
 	wake        chan<- event.GenericEvent
 	log         logging.Logger
+	// doubt ends what is believed of a resource; nil does nothing.
+	doubt func(types.UID)
 
 	looks oneEach[*netbox.Client]
 }
@@ -59,6 +61,9 @@ func (r *refresher) tell(ctx context.Context, marker string) {
 	of, ok := parseMarker(marker)
 	if !ok || of.cluster != r.cluster {
 		return
+	}
+	if r.doubt != nil {
+		r.doubt(types.UID(of.uid))
 	}
 	select {
 	case r.wake <- wakeUp(types.NamespacedName{Namespace: of.namespace, Name: of.name}):

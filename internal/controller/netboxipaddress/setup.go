@@ -37,12 +37,6 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	})
 	o.Config.ProbeNetBox(links.Inspect)
 	wake := make(chan event.GenericEvent)
-	r := &refresher{
-		pools: links.Pools(), every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger,
-	}
-	if err := mgr.Add(r); err != nil {
-		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
-	}
 	sweeper := newSweeper(&sweeper{
 		configs: o.Config.NetBoxes, cluster: o.ClusterID, now: o.Clock, log: o.Logger, events: o.Recorder(mgr, sweeperName),
 		client: func(of config.Identity, cfg netbox.Config) (Quarantine, error) { return links.Borrow(of, cfg) },
@@ -56,6 +50,12 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		return fmt.Errorf("cannot add what wakes addresses at their time: %w", err)
 	}
 	c := connect(mgr, o, links, m, sweeper.due, again.set)
+	r := &refresher{
+		pools: links.Pools(), every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger, doubt: c.doubt,
+	}
+	if err := mgr.Add(r); err != nil {
+		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
+	}
 	if err := addReceiver(mgr, o, links, m, r, c.stocks); err != nil {
 		return err
 	}
