@@ -34,7 +34,7 @@ const (
 	AnnotationQuarantined = Group + "/quarantined"
 	// AnnotationAsked is another word each time that NetBox is asked for a record of a NetBoxIPAddress, and AnnotationAnswered is it as
 	// soon as it was answered: where they differ, what was asked for last may be carried out late. AnnotationUnanswered is when (RFC 3339)
-	// something was asked for before that and never answered.
+	// something that was asked for and never answered was given up, by NetBox, too: two minutes after it was begun, at least.
 	AnnotationAsked      = Group + "/asked"
 	AnnotationAnswered   = Group + "/answered"
 	AnnotationUnanswered = Group + "/unanswered"

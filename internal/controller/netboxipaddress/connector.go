@@ -114,8 +114,8 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Outstanding is how long after it was given up a POST may still be carried out, and Asking how long after it began a Create has given it
-	// up; 0 is 1 min.
+	// Outstanding is how long after it was given up a POST may still be carried out; 0 is 1 min. Asking is how long after its Create began it
+	// isn't given up, at least, and has been by one that was killed; 0 is 2 min.
 	Outstanding, Asking time.Duration
 }
 

@@ -17,8 +17,9 @@ import (
 const (
 	// outstandingFor is how long after it was given up a record may still be made: NetBox carries a POST out when its lock is free.
 	outstandingFor = time.Minute
-	// askingFor is how long a Create may take. What was asked for by one that was killed was given up that long after it began, at the latest.
-	askingFor = time.Minute
+	// askingFor is how long after its Create began a POST isn't given up, at least, whatever our own timeout is: a NetBox's gunicorn works at a
+	// request for two minutes, though nobody listens any more. It's longer than a Create takes.
+	askingFor = 2 * time.Minute
 	// skew is by how much clocks may differ. A time that is later is no time.
 	skew = 10 * time.Second
 )
@@ -66,6 +67,15 @@ func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 		last = t.Add(c.Asking)
 	}
 	return last
+}
+
+// givesUp is when a POST that had no answer is given up: now, or when NetBox itself has done so, as we may be the more impatient.
+func (c *Connector) givesUp(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	now := time.Now()
+	if t := c.past(mg, meta.GetExternalCreatePending(mg)); !t.IsZero() && t.Add(c.Asking).After(now) {
+		return t.Add(c.Asking)
+	}
+	return now
 }
 
 // givenUp is when something was given up that had been asked for, as annotations say.
@@ -126,10 +136,10 @@ func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) 
 	}
 	_, earlier := c.unanswered.get(mg.GetUID())
 	if netbox.IsUnknownOutcome(err) || lost && (err != nil || earlier || !givenUp(mg.GetAnnotations()).IsZero()) {
-		now := time.Now()
-		c.unanswered.put(mg.GetUID(), now)
-		if !c.past(mg, givenUp(mg.GetAnnotations())).After(now) { // What another asks for may be given up later.
-			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: now.UTC().Format(time.RFC3339)})
+		at := c.givesUp(mg)
+		c.unanswered.put(mg.GetUID(), at)
+		if !c.past(mg, givenUp(mg.GetAnnotations())).After(at) { // What another asks for may be given up later.
+			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: at.UTC().Format(time.RFC3339)})
 		}
 	}
 	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {

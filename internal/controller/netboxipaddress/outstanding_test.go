@@ -27,6 +27,18 @@ func TestOutstanding(t *testing.T) {
 		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err, netbox.IsUnknownOutcome(err)) }
 	}
 	dies := func(c *Connector, _ *v1alpha1.NetBoxIPAddress) { *c = *NewConnector(c.Options) }
+	// passes has all that is known be so much longer ago.
+	passes := func(d time.Duration) step {
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			if at, ok := c.unanswered.get(mg.GetUID()); ok {
+				c.unanswered.put(mg.GetUID(), at.Add(-d))
+			}
+			if at := givenUp(mg.GetAnnotations()); !at.IsZero() {
+				meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: at.Add(-d).Format(time.RFC3339)})
+			}
+			meta.SetExternalCreatePending(mg, meta.GetExternalCreatePending(mg).Add(-d))
+		}
+	}
 	appears := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.appears(mg) }
 	finds := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, nil, true) }
 	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
@@ -41,6 +53,17 @@ func TestOutstanding(t *testing.T) {
 		"Long":     {reason: "It would have come by now.", before: []step{asks(3 * time.Minute), dies}},
 		"Lost":     {reason: "NetBox may carry it out yet.", before: []step{asks(time.Second), answers(lost)}, want: true},
 		"LostDead": {reason: "Nor does it matter who asked.", before: []step{asks(time.Second), answers(lost), dies}, want: true},
+		"LostSoon": {
+			reason: "Our timeout may be 5 s: NetBox works at a request for two minutes all the same.", want: true,
+			before: []step{asks(5 * time.Second), answers(lost), passes(105 * time.Second)},
+		},
+		"LostSoonDead": {
+			reason: "Whoever waited for it.", want: true, before: []step{asks(5 * time.Second), answers(lost), dies, passes(105 * time.Second)},
+		},
+		"LostSoonOver": {reason: "It would have come by now.", before: []step{asks(5 * time.Second), answers(lost), passes(3 * time.Minute)}},
+		"RefusedSoon": {
+			reason: "What was answered isn't waited for.", before: []step{asks(5 * time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid})},
+		},
 		"LostLate": {reason: "The call itself took long.", before: []step{asks(3 * time.Minute), answers(lost)}, want: true},
 		"LostLateDead": {
 			reason: "And whoever waited for it is dead.", before: []step{asks(3 * time.Minute), answers(lost), dies}, want: true,
@@ -141,6 +164,7 @@ func TestGivenUpLatest(t *testing.T) {
 	latest := meta.GetExternalCreatePending(mg).Add(askingFor) // By then the first has given up.
 	next := NewConnector(Options{})
 	next.asks(mg)
+	meta.SetExternalCreatePending(mg, time.Now().Add(-time.Minute)) // By another clock.
 	next.answers(mg, kind(netbox.KindUnknownOutcome), true)
 	if until, _ := NewConnector(Options{}).mayCome(mg); !until.Equal(latest.Add(outstandingFor)) {
 		t.Errorf("it's waited until %s, want %s", until, latest.Add(outstandingFor))
