@@ -54,7 +54,7 @@ func (r reply) refused(k call) *Error {
 		return r.error(k, KindUnexpected, "redirects aren't followed; write the URL that NetBox really has, with its scheme and sub-path")
 	case r.status >= 500:
 		return r.serverError(k)
-	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests):
+	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests || gaveUp(r.status)):
 		return r.clientError(k) // Whatever stands in front of NetBox says so in pages of its own.
 	case r.status < 300 || !r.json():
 		return r.torn(k, "that isn't an answer NetBox gives; check the URL and what stands in front of NetBox", nil)
@@ -69,7 +69,16 @@ func (r reply) serverError(k call) *Error {
 	return r.error(k, KindServerError, "NetBox failed inside, its database or cache may be down")
 }
 
-// clientError reads a clean JSON 4xx. What isn't listed is a request that NetBox will never take.
+// statusClosed is what nginx and others write of a client that has gone, and some of them answer.
+const statusClosed = 499
+
+// gaveUp says that a gateway tells so that it didn't wait for NetBox any longer, or doesn't pass the request on yet. NetBox never does.
+func gaveUp(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == statusClosed
+}
+
+// clientError reads a clean JSON 4xx. NetBox never takes a request that it refuses with one of those that the recordings show of it; others
+// are a gateway's, with a JSON page of its own, which may have passed a write on before.
 func (r reply) clientError(k call) *Error {
 	switch r.status {
 	case http.StatusBadRequest:
@@ -90,6 +99,20 @@ func (r reply) clientError(k call) *Error {
 		return r.error(k, KindConflict, "the record changed or is in use")
 	case http.StatusTooManyRequests:
 		return r.error(k, KindServerError, "something in front of NetBox limits requests")
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return r.error(k, KindInvalid, "the request isn't one that this NetBox takes")
+	}
+	return r.gateway(k)
+}
+
+// gateway reads a 4xx that NetBox doesn't give.
+func (r reply) gateway(k call) *Error {
+	const where = "something in front of NetBox gave up waiting for it, or refused to pass the request on"
+	switch {
+	case k.writes():
+		return r.error(k, KindUnknownOutcome, where+"; whether the write happened is looked up next")
+	case gaveUp(r.status):
+		return r.error(k, KindServerError, where)
 	}
 	return r.error(k, KindInvalid, "the request isn't one that this NetBox takes")
 }

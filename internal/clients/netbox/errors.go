@@ -42,7 +42,7 @@ const (
 	KindReleaseField Kind = "ReleaseField"
 	// KindUnknownOutcome: a write may or may not have happened. Look by marker before anything else.
 	KindUnknownOutcome Kind = "UnknownOutcome"
-	// KindServerError: a read was answered with 5xx or 429.
+	// KindServerError: a read was answered with 5xx or 429, or a gateway gave up waiting (408, 425, 499).
 	KindServerError Kind = "ServerError"
 	// KindUnexpected: the answer isn't NetBox's: HTML, a redirect, another shape, another version.
 	KindUnexpected Kind = "Unexpected"

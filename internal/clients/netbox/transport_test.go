@@ -117,7 +117,14 @@ func TestTrouble(t *testing.T) {
 		"Busy":     {"a proxy's limit", answerWith(429, `{"detail":"x"}`), netbox.KindServerError, netbox.KindServerError},
 		"Login":    {"a proxy's login", answerWith(401, `{"detail":"x"}`), netbox.KindUnauthorized, netbox.KindUnauthorized},
 		"Backend":  {"a 404 of an ingress", answerWith(404, `{"error":"no backend"}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
-		"Teapot":   {"another 4xx", answerWith(418, `{"detail":"x"}`), netbox.KindInvalid, netbox.KindInvalid},
+		"Patience": {"a gateway's timeout, as JSON", answerWith(408, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"TooEarly": {"and a gateway that would be asked later", answerWith(425, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"Closed":   {"and nginx's own", answerWith(499, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"Timeout": {"a gateway's timeout, as a page", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusRequestTimeout)
+		}, netbox.KindServerError, netbox.KindUnknownOutcome},
+		"Teapot":   {"another 4xx that isn't NetBox's", answerWith(418, `{"detail":"x"}`), netbox.KindInvalid, netbox.KindUnknownOutcome},
+		"Method":   {"a 4xx of NetBox", answerWith(405, `{"detail":"x"}`), netbox.KindInvalid, netbox.KindInvalid},
 		"NoObject": {"a list of errors", answerWith(400, `[{}]`), netbox.KindInvalid, netbox.KindInvalid},
 	}
 	for name, tc := range cases {
