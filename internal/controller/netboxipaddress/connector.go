@@ -136,6 +136,8 @@ type Connector struct {
 	// was found. ahead is when a time was first seen that has yet to come.
 	unanswered *notes[time.Time]
 	came       *notes[string]
+	// absences are those that were found to have no record.
+	absences *notes[absence]
 	// stays are records that were found to stay moved.
 	stays *notes[stay]
 	ahead *notes[time.Time]
@@ -194,7 +196,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), ahead: newNotes[time.Time](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), absences: newNotes[absence](), ahead: newNotes[time.Time](),
 	}
 }
 
@@ -210,6 +212,7 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.unanswered.forget(mg.GetUID())
 	c.came.forget(mg.GetUID())
 	c.stays.forget(mg.GetUID())
+	c.absences.forget(mg.GetUID())
 	c.ahead.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }

@@ -35,7 +35,7 @@ type external struct {
 	plan   plan
 	// unasked says that the marker wasn't looked for.
 	unasked bool
-	// recordless says that it waits for space and was found to have no record, so that none is looked for. awaited says that one may come
+	// recordless says that it waits and was found to have no record, so that none is looked for. awaited says that one may come
 	// yet of what was asked for before.
 	recordless, awaited bool
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
@@ -83,7 +83,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	}
 	settled, err := e.glance(ctx, mg)
 	if e.recordless = e.hasNone(mg); err == nil && !settled && !e.recordless {
-		err = e.find(ctx, mg)
+		err = e.search(ctx, mg)
 	}
 	if err != nil {
 		return e.waiting(mg, err)
@@ -124,6 +124,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		if e.record != nil {
 			return e.show(ctx, mg)
 		}
+		e.foundNone(mg, !e.awaited)
 	}
 	return e.waiting(mg, err)
 }
@@ -157,9 +158,6 @@ func (e *external) waiting(mg *v1alpha1.NetBoxIPAddress, err error) (managed.Ext
 	}
 	if !waits(t.reason) {
 		return managed.ExternalObservation{}, t
-	}
-	if !e.recordless {
-		e.connector.stocks.foundNone(mg.GetUID(), !e.awaited)
 	}
 	// Saying that it exists keeps Create from being called. An error would, too, but each one makes the next look later, and
 	// keeps it late after the cause has gone.

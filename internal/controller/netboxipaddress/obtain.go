@@ -119,7 +119,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	}
 	found, lerr := e.netbox.FindByMarker(ctx, e.us.marker())
 	if netbox.IsNotFound(lerr) {
-		e.connector.stocks.foundNone(mg.GetUID(), !e.lost && !e.awaited)
+		e.foundNone(mg, !e.lost && !e.awaited)
 	}
 	switch {
 	case lerr == nil:

@@ -102,11 +102,8 @@ func (s *stock) warning() string {
 
 // A waiter is a resource that waits until one of its sources has an address.
 type waiter struct {
-	name     types.NamespacedName
-	settings string
-	keys     []stockKey
-	// looked is when NetBox was last asked for a record with its marker, and none could come any more; zero: never.
-	looked time.Time
+	name types.NamespacedName
+	keys []stockKey
 	// seen is when it last said that it waits: one that is gone says nothing.
 	seen time.Time
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// lookAnyway is how long a resource that waits for space is believed to have no record, before that's looked at again.
+// lookAnyway is how long a resource that waits is believed to have no record, before that's looked at again.
 const lookAnyway = 10 * time.Minute
 
 // A fullError says that no source has an address.
@@ -43,10 +43,7 @@ func (s *stocks) wait(uid types.UID, w waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.seen = s.now()
-	old, again := s.waiters[uid]
-	if again && old.settings == w.settings {
-		w.looked = old.looked
-	}
+	old := s.waiters[uid]
 	for _, key := range old.keys {
 		if !slices.Contains(w.keys, key) {
 			s.drop(uid, key)
@@ -88,36 +85,39 @@ func (e *external) asker(mg *v1alpha1.NetBoxIPAddress) string {
 	return e.settings + "/" + mg.GetAnnotations()[v1alpha1.AnnotationAsked]
 }
 
-// hasNone says whether a resource is known to have no record, so that none is looked for. What is being deleted is looked for, whatever is
-// known, and what may come yet: NetBox may have carried a POST out after its answer was given up. So is what somebody names.
-func (e *external) hasNone(mg *v1alpha1.NetBoxIPAddress) bool {
-	_, e.awaited = e.connector.mayCome(mg)
-	return !meta.WasDeleted(mg) && !e.awaited && meta.GetExternalName(mg) == "" && e.connector.stocks.recordless(mg.GetUID(), e.asker(mg))
+// An absence is that NetBox was asked for the record of an asker, and has none.
+type absence struct {
+	asker string
+	at    time.Time
 }
 
-// recordless says whether a resource waits, with these settings, and was found to have no record a while ago: nothing was asked for
-// since, so there's none to look for.
-func (s *stocks) recordless(uid types.UID, settings string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w, ok := s.waiters[uid]
-	return ok && w.settings == settings && s.now().Sub(w.looked) < lookAnyway
+// hasNone says whether a resource is known to have no record, so that none is looked for: NetBox said so a while ago, and nothing was asked
+// for since. Thousands may wait for a source that is full, or isn't there. What is being deleted is looked for, whatever is known, and what
+// may come yet: NetBox may have carried a POST out after its answer was given up. So is what somebody names.
+func (e *external) hasNone(mg *v1alpha1.NetBoxIPAddress) bool {
+	_, e.awaited = e.connector.mayCome(mg)
+	none, ok := e.connector.absences.get(mg.GetUID())
+	return ok && !meta.WasDeleted(mg) && !e.awaited && unnamed(mg) && !onlyObserved(mg) && none.asker == e.asker(mg) &&
+		e.connector.Now().Sub(none.at) < lookAnyway
+}
+
+// search looks for the record of a resource, and notes where NetBox says that none carries its marker.
+func (e *external) search(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	err := e.find(ctx, mg)
+	if err == nil && e.record == nil && e.plan.adopt == nil && e.field == netbox.FieldReady && !e.unasked {
+		e.foundNone(mg, !e.awaited)
+	}
+	return err
 }
 
 // foundNone notes that NetBox was just asked for a record of a resource, and has none; and whether that is for good, as none can come of
 // what was asked for before.
-func (s *stocks) foundNone(uid types.UID, forGood bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w, ok := s.waiters[uid]
-	if !ok {
+func (e *external) foundNone(mg *v1alpha1.NetBoxIPAddress, forGood bool) {
+	if !forGood {
+		e.connector.absences.forget(mg.GetUID())
 		return
 	}
-	w.looked = time.Time{}
-	if forGood {
-		w.looked = s.now()
-	}
-	s.waiters[uid] = w
+	e.connector.absences.put(mg.GetUID(), absence{e.asker(mg), e.connector.Now()})
 }
 
 // stocked takes out of the plan what is known to be full. Where nothing is left the resource waits, and NetBox isn't asked to write:
@@ -161,7 +161,7 @@ func (e *external) lookAtFull(ctx context.Context, p netbox.Parent) error {
 // exhausted says which sources are full, with their numbers, and has the resource wait for them.
 func (e *external) exhausted(mg *v1alpha1.NetBoxIPAddress) error {
 	out := fullError{}
-	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, settings: e.asker(mg)}
+	w := waiter{name: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}}
 	for _, c := range e.plan.candidates {
 		full, ok := c.err.(fullError) //nolint:errorlint // As it was put there.
 		if !ok {

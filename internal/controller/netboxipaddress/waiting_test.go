@@ -88,3 +88,65 @@ func TestLateWhileFull(t *testing.T) {
 		}
 	}
 }
+
+// TestWaiting: who waits for what isn't there is looked for once, and not at each look: a thousand of them would keep NetBox busy. Whatever
+// may have made a record has it looked for again.
+func TestWaiting(t *testing.T) {
+	nowhere := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From = from("10.99.0.0/24") })
+	cases := map[string]struct {
+		reason string
+		mg     []edit
+		then   func(h *harness, mg *v1alpha1.NetBoxIPAddress)
+		want   int
+	}{
+		"NotFound": {"A source that isn't there.", []edit{nowhere}, nil, 0},
+		"NoTable": {"A table that isn't there.", []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+			p.From, p.Address, p.VRF = nil, "10.77.0.9/24", &v1alpha1.VRFSelector{Name: "x"}
+		})}, nil, 0},
+		"NoDevice":   {"A device that isn't there.", []edit{assignTo(onDevice("nosuch", "eth0", v1alpha1.UseAdditional))}, nil, 0},
+		"NotAllowed": {"What isn't allowed.", []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.DNSName = new("a.evil") })}, nil, 0},
+		"Anyway":     {"After a while.", []edit{nowhere}, func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.now = h.now.Add(lookAnyway) }, 1},
+		"Changed":    {"Its spec says something else.", []edit{nowhere}, func(_ *harness, mg *v1alpha1.NetBoxIPAddress) { mg.Generation++ }, 1},
+		"Secret":     {"So does its provider config.", []edit{nowhere}, func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.cfg.SecretVersion = "2" }, 1},
+		"Other": {"Another process asked meanwhile.", []edit{nowhere}, func(h *harness, mg *v1alpha1.NetBoxIPAddress) {
+			other := newHarness(h.netbox)
+			other.asks(mg)
+			other.answers(mg, nil, false)
+		}, 1},
+		"Deleted": {"It's to be released.", []edit{nowhere}, func(_ *harness, mg *v1alpha1.NetBoxIPAddress) { deleted(mg) }, 4},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress(append(tc.mg, anything)...)
+			h.MaxAge = maxAge(time.Minute)
+			h.cfg.Config.Policies = []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"good"}}}
+			count := func() (n int) {
+				for _, c := range f.calls {
+					if c == "FindByMarker" {
+						n++
+					}
+				}
+				return n
+			}
+			_ = h.look(t, mg)
+			if n := count(); n != 1 || len(f.writes()) != 0 {
+				t.Fatalf("%s\nat first: %v", tc.reason, f.calls)
+			}
+			f.calls = nil
+			if tc.then != nil {
+				tc.then(h, mg)
+			}
+			for range 4 {
+				h.now = h.now.Add(15 * time.Second)
+				_, _ = h.connect(t, mg).Observe(t.Context(), mg)
+				if c := mg.GetCondition(xpv2.TypeReady); c.Status == corev1.ConditionTrue || c.Message == "" && tc.want == 0 {
+					t.Errorf("%s\nit still says what it waits for: %+v", tc.reason, c)
+				}
+			}
+			if n := count(); n != tc.want {
+				t.Errorf("%s\n%d looks for its record, want %d: %v", tc.reason, n, tc.want, f.calls)
+			}
+		})
+	}
+}
