@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 )
 
@@ -119,6 +120,18 @@ func trials() map[string]trial {
 			"a missing record is as bad as a forged one", "editor",
 			patch("BootEntry", "seeded", `{"metadata":{"annotations":{"`+ours+`granted":null}}}`), "annotations " + ours + "granted record",
 		},
+		"EditorForgesAnswer": {
+			"what NetBox was asked for, and never answered, says how long an address waits for its late record", "editor",
+			patch("NetBoxIPAddress", "seeded", askedFor(`"forged"`)), askedNames + " record what was done",
+		},
+		"EditorForgetsAsking": {
+			"nor may he have it forgotten", "editor",
+			patch("NetBoxIPAddress", "seeded", askedFor(`null`)), askedNames + " record what was done",
+		},
+		"ProviderAsks": {
+			"the provider writes down what it asks for", "provider",
+			patch("NetBoxIPAddress", "seeded", askedFor(`"provider"`)), "",
+		},
 		"EditorForcesRelease": {
 			"giving up a host is an operator's to decide", "editor",
 			patch("HostClaim", "seeded", `{"metadata":{"annotations":{"`+ours+`force-release":"now"}}}`), "annotations " + ours + "force-release record",
@@ -202,6 +215,14 @@ func trials() map[string]trial {
 			remove("platform.baremetal.m.crossplane.io"), "is protected: production database",
 		},
 	}
+}
+
+// askedNames are the annotations that say what NetBox was asked for, as a refusal names them.
+const askedNames = v1alpha1.AnnotationAsked + ", " + v1alpha1.AnnotationAnswered + ", " + v1alpha1.AnnotationUnanswered
+
+// askedFor is a patch that gives each of askedNames a value.
+func askedFor(value string) string {
+	return `{"metadata":{"annotations":{"` + strings.ReplaceAll(askedNames, ", ", `":`+value+`,"`) + `":` + value + `}}}`
 }
 
 // people are clients by who uses them. The editor has what Crossplane's edit role gives: every verb on our kinds.
@@ -290,6 +311,7 @@ func seed(ctx context.Context, t *testing.T, plane *local.Plane, provider client
 		{"apiVersion":"platform.baremetal.crossplane.io/v1alpha1","kind":"XBareMetalNode","name":"web-1","uid":"x"}]}}`)(ctx, plane.Client()))
 	must(t, patch("HostClaim", "seeded", `{"metadata":{"finalizers":["baremetal.m.crossplane.io/release"]}}`)(ctx, plane.Client()))
 	must(t, patch("BootEntry", "seeded", `{"metadata":{"annotations":{"baremetal.m.crossplane.io/granted":"{}"}}}`)(ctx, plane.Client()))
+	must(t, patch("NetBoxIPAddress", "seeded", askedFor(`"seeded"`))(ctx, plane.Client()))
 	apply(ctx, t, plane, "examples/kinds/baremetalnode.yaml", "examples/v2/baremetalnode.yaml")
 
 	forged := status("BootSession", "seeded", `{"status":{"boots":7}}`)
