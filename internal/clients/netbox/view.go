@@ -33,8 +33,9 @@ type view struct {
 
 	mu   sync.Mutex
 	seen map[int64]sighting
-	// looked is when the last whole look began.
+	// looked is when the last whole look began, and took how long it lasted.
 	looked time.Time
+	took   time.Duration
 	// news are what was seen or gone while a look is under way, which it may not have seen; nil while none is.
 	news map[int64]sighting
 	// changed are those that a look showed to be other than before, or didn't show any more, since somebody last asked.
@@ -81,13 +82,25 @@ func (v *view) get(number int64, maxAge time.Duration) (ip IPAddress, ok, done b
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.now()
-	if s, there := v.seen[number]; there && now.Sub(s.at) < maxAge {
+	age := v.age(maxAge)
+	s, there := v.seen[number]
+	if old := now.Sub(s.at); there && (old < age || (v.news != nil && old < 2*age)) {
 		return s.ip, true, true, nil
 	}
 	if now.Before(v.failedUntil) {
 		return IPAddress{}, false, true, v.failed
 	}
-	return IPAddress{}, false, now.Before(v.unfit) || now.Sub(v.looked) < maxAge, nil
+	return IPAddress{}, false, now.Before(v.unfit) || now.Sub(v.looked) < age, nil
+}
+
+// age is how old what is known may be where maxAge is asked for: no look is begun sooner after the last one's end than that one took. A
+// NetBox that is slow, or has many addresses, isn't asked for them all the time; and who waited for a look goes by what it showed.
+// While one is under way, what the one before showed is good enough.
+func (v *view) age(maxAge time.Duration) time.Duration {
+	if maxAge == 0 {
+		return 0
+	}
+	return max(maxAge, 2*v.took)
 }
 
 // begin starts to take notes of what happens during a look.
@@ -120,7 +133,7 @@ func (v *view) end(began time.Time, all []IPAddress) {
 		delete(v.changed, id)
 		v.keep(s)
 	}
-	v.looked, v.news = began, nil
+	v.looked, v.took, v.news = began, v.now().Sub(began), nil
 }
 
 // fail notes that a look failed.
@@ -135,7 +148,7 @@ func (v *view) fail(err error) {
 	v.failed, v.failedUntil = err, v.now().Add(lookRetry)
 }
 
-// Seen returns an address as it was at some moment of the last maxAge: as this connection has read or written it, or by one look at
+// Seen returns an address as it was at some moment of the last maxAge, or since the last look began where those take longer: as this connection has read or written it, or by one look at
 // all addresses whose markers begin with Config.MarkersBegin, which is a request for a thousand of them instead of one for each. ok is
 // false where only Get can tell: it isn't among them, or NetBox can't be asked so. What was seen so is enough to leave a record alone,
 // and never to write to it.

@@ -28,6 +28,8 @@ type shelf struct {
 	asked  []string
 	// looking is told that a list was read, and resume awaited before it's answered, where not nil.
 	looking, resume chan struct{}
+	// slow happens before a list is answered; nil does nothing.
+	slow func()
 }
 
 func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,8 +60,11 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page = append(page, s.record(id))
 	}
 	answer := fmt.Sprintf(`{"count": %d, "next": %s, "results": [%s]}`, len(s.markers), next, strings.Join(page, ","))
-	looking, resume := s.looking, s.resume
+	looking, resume, slow := s.looking, s.resume, s.slow
 	s.mu.Unlock()
+	if slow != nil {
+		slow()
+	}
 	if looking != nil {
 		close(looking)
 		<-resume
@@ -174,6 +179,38 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// TestSeenSlowly: a look that takes longer than what it shows may be old is one for all, and isn't begun anew as soon as it's over.
+func TestSeenSlowly(t *testing.T) {
+	const age, pages, page = 12 * time.Second, 10, 2 * time.Second
+	s := &shelf{markers: marked(1000*pages, "c1/"), edits: map[int]int{}}
+	c, pass := onShelf(t, s)
+	s.slow = func() { pass(page) }
+	steps := []struct {
+		why  string
+		wait time.Duration
+		want int
+	}{
+		{"all that wait for it go by it", 0, pages},
+		{"NetBox isn't asked again before it has had as long a rest", pages*page - time.Second, pages},
+		{"and then is", time.Second, 2 * pages},
+	}
+	for _, step := range steps {
+		pass(step.wait)
+		for _, n := range []int64{1, 1000, 1001, 10000} {
+			if ip, ok, err := c.Seen(t.Context(), n, age); err != nil || !ok || ip.ID != n {
+				t.Errorf("%s: Seen(%d) = %d, %v, %v", step.why, n, ip.ID, ok, err)
+			}
+		}
+		if got := s.requests(); got != step.want {
+			t.Errorf("%s: %d requests, want %d", step.why, got, step.want)
+		}
+	}
+	s.edits[7] = 1
+	if all, err := c.Refresh(t.Context(), 0); err != nil || len(all) != 1 || s.requests() != 3*pages {
+		t.Errorf("what is to be looked at now is: %d, %v, %d requests", len(all), err, s.requests())
+	}
+}
+
 // TestSeenWhileLooking: what was read by itself during a look is newer than what the look saw.
 func TestSeenWhileLooking(t *testing.T) {
 	s := &shelf{markers: marked(2, "c1/"), text: "old", looking: make(chan struct{}), resume: make(chan struct{})}
@@ -189,6 +226,9 @@ func TestSeenWhileLooking(t *testing.T) {
 	s.mu.Unlock()
 	if ip, err := c.Get(t.Context(), 2); err != nil || ip.Description != "new" {
 		t.Fatal(ip, err)
+	}
+	if ip, ok, err := c.Seen(t.Context(), 2, time.Minute); err != nil || !ok || ip.Description != "new" {
+		t.Errorf("what is known waits for a look that is under way: %v, %v, %v", ip, ok, err)
 	}
 	close(s.resume)
 	if err := <-done; err != nil {
