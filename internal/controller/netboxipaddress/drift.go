@@ -195,9 +195,7 @@ func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, dri
 	now := metav1.NewTime(e.connector.Now())
 	var fresh []v1alpha1.FieldDrift
 	for _, d := range drifted {
-		i := slices.IndexFunc(before, func(b v1alpha1.FieldDrift) bool {
-			return b.Field == d.Field && b.Wanted == d.Wanted && b.Found == d.Found
-		})
+		i := slices.IndexFunc(before, func(b v1alpha1.FieldDrift) bool { return sameDrift(b, d) })
 		if i >= 0 {
 			mg.Status.AtProvider.Drift = append(mg.Status.AtProvider.Drift, before[i])
 			continue
@@ -220,6 +218,11 @@ func (e *external) report(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, dri
 	if len(fresh) > 0 {
 		e.warn(mg, event.Warning(reasonDrifted, errors.New(drifting(e.network().String(), fresh, who)+", and stays so, as spec.forProvider.drift is Report")))
 	}
+}
+
+// sameDrift says that both are of one change, whoever made it.
+func sameDrift(a, b v1alpha1.FieldDrift) bool {
+	return a.Field == b.Field && a.Wanted == b.Wanted && a.Found == b.Found
 }
 
 // corrected tells by an event what was undone; back says that the record was put back to where it was.

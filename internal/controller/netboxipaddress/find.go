@@ -46,17 +46,41 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	}
 	e.record = &ip
 	patch, wrong := e.diff(mg.Spec.ForProvider)
-	settled := wrong == nil && patch.Empty()
+	settled := wrong == nil && (patch.Empty() || e.known(mg, todo{patch: patch}))
 	if settled {
 		e.age = e.connector.MaxAge
 		s, wrong := e.next(ctx, mg, e.age)
-		settled = wrong == nil && s.done()
+		settled = wrong == nil && (s.done() || e.known(mg, todo{patch: patch, step: s}))
 	}
 	if !settled {
 		e.age = 0
 		e.record = nil // Whatever is to be done or told is so of the record as it's now.
 	}
 	return settled, nil
+}
+
+// known says of what differs that nothing of it is to be written, and that nothing is to be told: nobody may write to the record, or each
+// field stays as somebody made it, and status says so already.
+func (e *external) known(mg *v1alpha1.NetBoxIPAddress, t todo) bool {
+	switch {
+	case e.strayed():
+		return false
+	case !updates(mg) && mg.Spec.ForProvider.Drift != v1alpha1.DriftReport:
+		return true
+	case mg.Spec.ForProvider.Drift != v1alpha1.DriftReport:
+		return false
+	}
+	drifted := e.driftOf(mg, t, t.step.done())
+	for _, d := range drifted {
+		if !slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return sameDrift(n, d) }) {
+			return false
+		}
+		if d.Field == wordAssignTo {
+			t.step = step{}
+		}
+	}
+	t.patch = without(t.patch, drifted)
+	return t.done()
 }
 
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
