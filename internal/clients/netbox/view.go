@@ -148,10 +148,10 @@ func (v *view) fail(err error) {
 	v.failed, v.failedUntil = err, v.now().Add(lookRetry)
 }
 
-// Seen returns an address as it was at some moment of the last maxAge, or since the last look began where those take longer: as this connection has read or written it, or by one look at
-// all addresses whose markers begin with Config.MarkersBegin, which is a request for a thousand of them instead of one for each. ok is
-// false where only Get can tell: it isn't among them, or NetBox can't be asked so. What was seen so is enough to leave a record alone,
-// and never to write to it.
+// Seen returns an address as it was at some moment of the last maxAge, or where looks take longer, since the last one began: as this connection
+// has read or written it, or by one look at all addresses whose markers begin with Config.MarkersBegin, which is a request for a thousand of
+// them instead of one for each. ok is false where only Get can tell: it isn't among them, or NetBox can't be asked so. What was seen so is
+// enough to leave a record alone, and never to write to it.
 func (c *Client) Seen(ctx context.Context, number int64, maxAge time.Duration) (ip IPAddress, ok bool, err error) {
 	if c.begins == "" {
 		return IPAddress{}, false, nil
