@@ -145,6 +145,8 @@ type Connector struct {
 	deleted *notes[bool]
 	// unkept are the updates that NetBox accepted and didn't keep.
 	unkept *failures
+	// refusals are the updates that NetBox refused.
+	refusals *notes[refusal]
 	// held are losses, each believed for a while.
 	held *failures
 	// losses are what was found out about records that are gone, and movers about those that were moved.
@@ -196,7 +198,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
 		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), absences: newNotes[absence](), ahead: newNotes[time.Time](),
+		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), absences: newNotes[absence](), refusals: newNotes[refusal](), ahead: newNotes[time.Time](),
 	}
 }
 
@@ -213,6 +215,7 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	c.came.forget(mg.GetUID())
 	c.stays.forget(mg.GetUID())
 	c.absences.forget(mg.GetUID())
+	c.refusals.forget(mg.GetUID())
 	c.ahead.forget(mg.GetUID())
 	c.stocks.leave(mg.GetUID())
 }

@@ -252,6 +252,7 @@ func TestExplained(t *testing.T) {
 		t.Errorf("a change: %v", err)
 	}
 	f.rack.why = nil
+	h.now = h.now.Add(retryAfter)
 	if err := h.reconcile(t, mg); reasonOf(err) != "Conflict" {
 		t.Errorf("nothing found out: %v", err)
 	}

@@ -79,7 +79,9 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.showRecord(ctx, mg)
 	showServed(mg)
 	if e.todo, err = e.consider(ctx, mg); err == nil {
-		err = e.unkept(mg, e.todo.words())
+		if err = e.unkept(mg, e.todo.words()); err == nil {
+			err = e.stillRefused(mg)
+		}
 	}
 	if rerr := e.showUse(ctx, mg); err == nil {
 		err = rerr

@@ -36,13 +36,16 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 			err = e.notPutBack(ctx, mg, err)
 		}
 		if at := e.edgeAssigned(t.patch); at.IsValid() && netbox.IsMarkerTaken(err) {
+			e.refused(mg, edgeError{address: at})
 			return managed.ExternalUpdate{}, e.trouble(mg, edgeError{address: at})
 		}
 		if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
 			err = ruleError{e.record.ID, err}
 		}
+		e.refused(mg, err)
 		return managed.ExternalUpdate{}, e.trouble(mg, err)
 	}
+	e.connector.refusals.forget(mg.GetUID())
 	return managed.ExternalUpdate{}, e.did(ctx, mg, t, who)
 }
 

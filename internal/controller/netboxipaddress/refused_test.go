@@ -1,0 +1,78 @@
+package netboxipaddress
+
+import (
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// TestRefusedUpdate: what NetBox refuses of an update isn't asked for again at each look, and is told at each.
+func TestRefusedUpdate(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		refuse error
+		then   func(h *harness, mg *v1alpha1.NetBoxIPAddress)
+		// wait is between looks, and want the patches of four of them after the first.
+		wait time.Duration
+		want int
+	}{
+		"Invalid":   {"A value that it doesn't take.", &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"tags"}}, nil, 7 * time.Second, 0},
+		"Forbidden": {"A right that the token lacks.", kind(netbox.KindForbidden), nil, 7 * time.Second, 0},
+		"Rule":      {"A rule of its model.", kind(netbox.KindMarkerTaken), nil, 7 * time.Second, 0},
+		"Longer":    {"It's asked for less and less often: after 30 s, 1 min and 2 min.", kind(netbox.KindForbidden), nil, 55 * time.Second, 2},
+		"Most":      {"And once in ten minutes for ever.", kind(netbox.KindForbidden), nil, retryUnkept, 4},
+		"Spec": {"Another spec is tried at once.", kind(netbox.KindForbidden), func(_ *harness, mg *v1alpha1.NetBoxIPAddress) {
+			mg.Generation++
+		}, 7 * time.Second, 1},
+		"Secret": {"So is another token.", kind(netbox.KindForbidden), func(h *harness, _ *v1alpha1.NetBoxIPAddress) {
+			h.cfg.SecretVersion = "2"
+		}, 7 * time.Second, 1},
+		"Config": {"And another provider config.", kind(netbox.KindForbidden), func(h *harness, _ *v1alpha1.NetBoxIPAddress) {
+			h.cfg.Generation++
+		}, 7 * time.Second, 1},
+		"Record": {"Somebody changed the record.", kind(netbox.KindForbidden), func(h *harness, _ *v1alpha1.NetBoxIPAddress) {
+			h.netbox.records[0].LastUpdated = "2026-11-21T04:00:00Z"
+		}, 7 * time.Second, 1},
+		"Unreachable": {"What wasn't answered wasn't refused.", kind(netbox.KindUnreachable), nil, 7 * time.Second, 4},
+		"Unknown":     {"Nor was what may have been carried out.", kind(netbox.KindUnknownOutcome), nil, 7 * time.Second, 4},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(7, "10.77.0.7/24", ours)}
+			f.records[0].LastUpdated = "2026-11-21T03:00:00Z"
+			f.fail["Patch"] = tc.refuse
+			h, mg := newHarness(f), newAddress(named("7"), anything, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Tags = []string{"nosuch"} }))
+			first := h.reconcile(t, mg)
+			if first == nil || len(f.writes()) != 1 {
+				t.Fatalf("%s\n%v, %v", tc.reason, first, f.calls)
+			}
+			if tc.then != nil {
+				tc.then(h, mg)
+			}
+			f.calls = nil
+			for range 4 {
+				h.now = h.now.Add(tc.wait)
+				if err := h.reconcile(t, mg); reasonOf(err) != reasonOf(first) || err.Error() != first.Error() {
+					t.Errorf("%s\ngot %v, want what was said at first: %v", tc.reason, err, first)
+				}
+				if c := mg.GetCondition(xpv2.TypeReady); c.Status != corev1.ConditionTrue {
+					t.Errorf("%s\nit has its address all the same: %+v", tc.reason, c)
+				}
+			}
+			if n := len(f.writes()); n != tc.want {
+				t.Errorf("%s\n%d patches, want %d", tc.reason, n, tc.want)
+			}
+			delete(f.fail, "Patch")
+			h.now = h.now.Add(retryUnkept)
+			if err := h.settle(t, mg); err != nil || len(f.records[0].Tags) != 1 {
+				t.Errorf("%s\nonce NetBox takes it: %v, %+v", tc.reason, err, f.records[0])
+			}
+		})
+	}
+}
