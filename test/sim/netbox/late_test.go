@@ -26,12 +26,8 @@ func TestDeletedBeforeItsRecord(t *testing.T) {
 				l.restart()
 			}
 			l.remove()
-			for range 100 {
+			for end := time.Now().Add(30 * time.Second); l.get("web-1") != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 				l.once("web-1")
-				if l.get("web-1") == nil {
-					break
-				}
-				time.Sleep(50 * time.Millisecond)
 			}
 			time.Sleep(time.Second)
 			if all := l.netbox.Addresses(); l.get("web-1") != nil || len(all) != 0 {
