@@ -65,9 +65,9 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 	if why := h.GetAnnotations()[v1alpha1.AnnotationQuarantined]; why != "" {
 		return &platform.HostProblem{Host: name, Reason: string(v1alpha1.ReasonQuarantined), Message: name + ": " + why}
 	}
-	for _, ct := range []xpv2.ConditionType{v1alpha1.ConditionReachable, xpv2.TypeSynced, v1alpha1.ConditionHealthy} {
+	for _, ct := range []xpv2.ConditionType{v1alpha1.ConditionReachable, v1alpha1.ConditionPowerApplied, xpv2.TypeSynced, v1alpha1.ConditionHealthy} {
 		c := h.GetCondition(ct)
-		if c.Status != corev1.ConditionFalse {
+		if c.Status != corev1.ConditionFalse || ct == v1alpha1.ConditionPowerApplied && c.Reason != v1alpha1.ReasonGaveUp { // Others are on their way.
 			continue
 		}
 		return &platform.HostProblem{Host: name, Reason: string(c.Reason), Since: changed(c), Message: name + ": " + cause(c.Message)}

@@ -210,8 +210,10 @@ func TestPoolStatus(t *testing.T) {
 		"repaired": aHost(func(h *v1alpha1.RedfishHost) {
 			h.Spec.ForProvider.Maintenance = &v1alpha1.HostMaintenance{Reason: "DIMM"}
 		}),
-		"down": aHost(with(down), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
-		"sick": aHost(bound, with(sick)),
+		"down":  aHost(with(down), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
+		"sick":  aHost(bound, with(sick)),
+		"slow":  aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8))),
+		"stuck": aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonGaveUp, "no effect", 8))),
 		"given-up": aHost(func(h *v1alpha1.RedfishHost) {
 			h.SetAnnotations(map[string]string{v1alpha1.AnnotationQuarantined: "BMC burnt"})
 		}),
@@ -219,15 +221,16 @@ func TestPoolStatus(t *testing.T) {
 		"taken-out":  aHost(bound),
 		"going-away": aHost(closed),
 		"closing":    aHost(),
-	}, "free", "bound", "cordoned", "repaired", "down", "sick", "given-up", "wrong", "new")
+	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "given-up", "wrong", "new")
 	p.spec.RemovalPolicy = platform.RemovalDelete
-	five, six, seven := at(5), at(6), at(7)
+	five, six, seven, eight := at(5), at(6), at(7), at(8)
 	want := platform.RackPoolStatus{
-		Hosts: 11, Available: 1, Claimed: 3, Unavailable: 7, ProblemCount: 4,
+		Hosts: 13, Available: 1, Claimed: 5, Unavailable: 7, ProblemCount: 5,
 		Problems: []platform.HostProblem{
 			{Host: "down", Reason: "Unreachable", Since: &five, Message: "down: no answer"},
 			{Host: "given-up", Reason: "Quarantined", Message: "given-up: BMC burnt"},
 			{Host: "sick", Reason: "Critical", Since: &six, Message: "sick: fan 3 failed"},
+			{Host: "stuck", Reason: "GaveUp", Since: &eight, Message: "stuck: no effect"},
 			{Host: "wrong", Reason: "Ambiguous", Since: &seven, Message: "wrong: two Systems"},
 		},
 	}

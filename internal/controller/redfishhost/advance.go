@@ -6,6 +6,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -64,7 +65,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 // view is what is known of a host now.
 func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) view {
 	return view{
-		want: w, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(),
+		want: w, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(), asked: host.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt],
 		lap: func(a act) lap { return e.connector.watch.look(host.GetUID(), a) },
 	}
 }
@@ -128,7 +129,7 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}
-	if a := afterFailure(*j.Act, err, host.GetGeneration()); a != *j.Act {
+	if a := afterFailure(e.view(host, want{}, &j, seen{}), *j.Act, err); a != *j.Act {
 		if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
 			return journalErr
 		}
@@ -137,17 +138,25 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	return errors.New(t.message)
 }
 
-// afterFailure is what becomes of an act whose call failed, with the generation
-// of the spec that it was for.
-func afterFailure(a act, err error, spec int64) act {
+// afterFailure is what becomes of an act whose call failed.
+func afterFailure(v view, a act, err error) act {
 	carriedOut := !answered(err)
+	unheard := notCalled(err) || statusOf(err) == http.StatusServiceUnavailable
 	switch {
+	case a.Action == actLeaveOn && unheard:
+		a.Attempts-- // It wasn't tried yet.
 	case a.Action == actLeaveOn:
-		a.State, a.Spec = gaveUp, spec // It was the last thing to try.
-	case a.Action == actGracefulOff && redfish.IsUnsupported(err):
+		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked // It was the last thing to try.
+	case a.Action == actGracefulOff && a.attempt() == 0 && redfish.IsUnsupported(err):
 		a.Refused = true // Nothing to wait for: the next step may use force.
+	case a.Action == actGracefulOff && unheard:
+		// Nobody was asked: it's begun anew, with its whole grace. Force wouldn't
+		// get through to such a BMC either.
+		a.State = failed
+	case a.Action == actGracefulOff && !carriedOut && !redfish.IsUnsupported(err):
+		a.Unasked = true // Refused: asked again, a few times.
 	case a.Action == actGracefulOff:
-		// Grace runs on.
+		// It may have been asked: grace runs on.
 	case a.Action == actPowerOn && a.attempt() > 0 && redfish.IsUnsupported(err):
 		// Nothing is sent again, since there's but a button, which was pressed.
 	case isReset(a.Action) && !carriedOut, isPower(a.Action) && statusOf(err) == http.StatusServiceUnavailable:
@@ -176,12 +185,18 @@ type notCalledError struct{ error }
 // Unwrap returns the error itself.
 func (n notCalledError) Unwrap() error { return n.error }
 
+// notCalled says whether err is from before the call.
+func notCalled(err error) bool {
+	var early notCalledError
+
+	return errors.As(err, &early)
+}
+
 // answered says whether err means that nothing was done: it came before the
 // call, or is the BMC's own answer. An internal error (5xx) isn't one: it may
 // come after the effect.
 func answered(err error) bool {
-	var early notCalledError
-	if errors.As(err, &early) {
+	if notCalled(err) {
 		return true
 	}
 	if statusOf(err) >= http.StatusInternalServerError {

@@ -38,6 +38,7 @@ func TestRecognise(t *testing.T) {
 		"Serial":       {reason: "Another serial, though somebody gave the host its name.", external: "XYZ", record: `{"uri":"/s","serial":"ABC"}`, is: redfish.Identity{URI: "/s", Serial: "XYZ"}, want: errIdentityChanged, was: "ABC"},
 		"UUID":         {reason: "A serial that many machines have.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB}, want: errIdentityChanged, was: uuidA},
 		"UUIDTurned":   {reason: "Firmware learned to read SMBIOS.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: "33221100-5544-7766-8899-aabbccddeeff"}},
+		"NameTurned":   {reason: "Also where the UUID is all the name that it has.", external: uuidA, record: `{"uri":"/s","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", UUID: "33221100-5544-7766-8899-aabbccddeeff"}},
 		"UUIDGone":     {reason: "The serial says enough.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC"}},
 		"SerialGone":   {reason: "A BMC that is starting says nothing yet.", external: "ABC", record: `{"uri":"/s","serial":"ABC"}`, is: redfish.Identity{URI: "/s"}, want: errSilent, was: "ABC"},
 		"OnlyUUIDGone": {reason: "The same where there never was a serial.", external: uuidA, record: `{"uri":"/s","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s"}, want: errSilent, was: uuidA},
@@ -169,5 +170,27 @@ func TestRecordOfAnOlderHost(t *testing.T) {
 	got := looked(t, h, kubeWith(t, h, interceptor.Funcs{}), bmc).GetAnnotations()
 	if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","serial":"ABC"}` || parseJournal(got[v1alpha1.AnnotationJournal]).BootOnce != 7 {
 		t.Errorf("annotations: %v", got)
+	}
+}
+
+func TestByOthers(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		"Broken":       {"a GPU board that is ill isn't the machine", &redfish.Error{Kind: redfish.Unreachable, Status: 500}, true},
+		"Forbidden":    {"nor is a System that isn't ours to read", &redfish.Error{Kind: redfish.Forbidden, Status: 403}, true},
+		"Ambiguous":    {"nor a DPU that's listed since", &redfish.Error{Kind: redfish.Ambiguous}, true},
+		"Away":         {"nothing answers at all", &redfish.Error{Kind: redfish.Unreachable}, false},
+		"Unauthorized": {"each log-in that is refused counts", &redfish.Error{Kind: redfish.Unauthorized, Status: 401}, false},
+		"Fine":         {"nothing is wrong", nil, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := byOthers(tc.err); got != tc.want {
+				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -127,8 +128,9 @@ func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost
 		hint = or(known, r.URI)
 	}
 	s, err := bmc.Find(ctx, want, hint)
-	if redfish.IsAmbiguous(err) && !recorded && known != "" {
-		// A host of an older version, whose BMC shows more Systems since.
+	if !recorded && known != "" && byOthers(err) {
+		// A host of an older version, whose BMC shows more Systems since, or one
+		// that can't be read: what is wrong with another machine isn't ours.
 		s, err = bmc.Find(ctx, want, known)
 	}
 	if traces := tracesFor(r, recorded); err == nil && traces != (redfish.Traces{}) {
@@ -136,6 +138,17 @@ func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost
 	}
 
 	return s, err //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// byOthers says whether err may be about another System of the BMC than the one
+// that is looked for. A refused password isn't: another log-in would count.
+func byOthers(err error) bool {
+	switch redfish.KindOf(err) { //nolint:exhaustive // The others are about the BMC.
+	case redfish.Ambiguous, redfish.Refused, redfish.Forbidden, redfish.Protocol:
+		return true
+	default:
+		return statusOf(err) >= http.StatusInternalServerError
+	}
 }
 
 func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.Inventory, error) {
@@ -171,11 +184,12 @@ func (e *external) duplicate(host, other *v1alpha1.RedfishHost) error {
 	return errDuplicate
 }
 
-// leavesTraces says whether we may have set an override that is still there.
+// leavesTraces says whether we may have set an override that is still there, or
+// have switched a machine off that is to be on again.
 func leavesTraces(host *v1alpha1.RedfishHost) bool {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 
-	return j != nil && (j.Override != "" || (j.pending() && j.Act.Action == actSetBootOnce))
+	return j != nil && (j.Override != "" || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
 }
 
 // leave closes the session: the host is gone.

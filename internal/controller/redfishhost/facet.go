@@ -23,6 +23,8 @@ type view struct {
 	now time.Time
 	// spec is the generation of the host's spec.
 	spec int64
+	// asked is the newest look that a person asked for by annotation.
+	asked string
 	// lap tells how long an act has been on its way.
 	lap func(act) lap
 }

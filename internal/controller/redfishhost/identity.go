@@ -58,7 +58,8 @@ func renamedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 		was = append(was, installed.Serial)
 	}
 	for _, name := range was {
-		same := func(s string) bool { return strings.EqualFold(s, name) }
+		// A serial number doesn't have the shape of a UUID.
+		same := func(s string) bool { return strings.EqualFold(s, name) || s == i.UUID && redfish.SameUUID(s, name) }
 		if name != "" && !slices.ContainsFunc(knownAs(i), same) {
 			return name
 		}
@@ -75,7 +76,7 @@ var errSilent = redfish.Unreachablef("the BMC doesn't tell the machine's serial 
 // and nothing else speaks for another machine.
 func silent(host *v1alpha1.RedfishHost, i redfish.Identity) bool {
 	was := host.Status.AtProvider.Identity
-	sameRest := (i.UUID == "" || was.UUID == "" || strings.EqualFold(i.UUID, was.UUID)) && strings.EqualFold(i.URI, was.SystemURI)
+	sameRest := (i.UUID == "" || was.UUID == "" || redfish.SameUUID(i.UUID, was.UUID)) && strings.EqualFold(i.URI, was.SystemURI)
 
 	return i.Serial == "" && was.Serial != "" && sameRest
 }

@@ -53,8 +53,12 @@ type act struct {
 	Refused bool `json:"refused,omitempty"`
 	// Attempts at it that the BMC may have carried out; 0 of older versions is 1.
 	Attempts int `json:"attempts,omitempty"`
-	// Spec is the generation of the host's spec for which it was given up.
-	Spec int64 `json:"spec,omitempty"`
+	// Unasked says that the BMC refused to pass a shutdown on, for the moment.
+	Unasked bool `json:"unasked,omitempty"`
+	// Spec is the generation of the host's spec for which it was given up, and
+	// Asked the look that was asked for last by then.
+	Spec  int64  `json:"spec,omitempty"`
+	Asked string `json:"asked,omitempty"`
 }
 
 // attempt is which one of its attempts an act is at, from 0.

@@ -152,7 +152,7 @@ func again(v view, j journal, why string) step {
 // for any more by the generation that it was for: it may have happened.
 func giveUp(v view, j journal) step {
 	a := *j.Act
-	a.State, a.Spec, a.Power, a.LastReset = gaveUp, v.spec, v.seen.power, v.seen.lastReset
+	a.State, a.Spec, a.Asked, a.Power, a.LastReset = gaveUp, v.spec, v.asked, v.seen.power, v.seen.lastReset
 	if a.Generation > j.Reset && isReset(a.Action) {
 		j.Reset = a.Generation
 	}
@@ -160,9 +160,10 @@ func giveUp(v view, j journal) step {
 	return step{journal: j.with(a), why: "given up: " + string(a.Action) + " has no effect"}
 }
 
-// hopeless says whether everything is still as it was when an act was given up.
+// hopeless says whether everything is still as it was when an act was given up,
+// and nobody has asked for another look since.
 func (v view) hopeless(a act) bool {
-	return a.Spec == v.spec && a.Power == v.seen.power && a.LastReset.Equal(v.seen.lastReset)
+	return a.Spec == v.spec && a.Asked == v.asked && a.Power == v.seen.power && a.LastReset.Equal(v.seen.lastReset)
 }
 
 // between waits for a machine that is on its way between On and Off, but not

@@ -29,23 +29,52 @@ func tried(a action, n int, power redfish.Power) *journal {
 	return j
 }
 
+// unasked is a shutdown that the BMC refused to pass on, at its n-th attempt.
+func unasked(n int) *journal {
+	j := tried(actGracefulOff, n, redfish.PowerOn)
+	j.Act.Unasked = true
+
+	return j
+}
+
+// TestShutdownOfAnotherProcess: who began it may have been killed before its call.
+func TestShutdownOfAnotherProcess(t *testing.T) {
+	for n, want := range map[int]action{1: actGracefulOff, 2: actGracefulOff, 3: actNone} {
+		v := view{want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actGracefulOff, n, redfish.PowerOn), seen: sight(redfish.PowerOn), now: t2, lap: func(act) lap { return lap{} }}
+		if got := following(v).do; got != want {
+			t.Errorf("at attempt %d: got %q, want %q", n, got, want)
+		}
+	}
+	v := view{want: wish("", 0, 4), j: tried(actLeaveOn, 1, redfish.PowerOn), seen: sight(redfish.PowerOn), now: t2, lap: func(act) lap { return lap{} }}
+	if got := following(v).do; got != actLeaveOn {
+		t.Errorf("a machine that is to be left on: got %q", got)
+	}
+}
+
 func TestNextIsPatient(t *testing.T) {
 	on, off, between := redfish.PowerOn, redfish.PowerOff, redfish.PowerPoweringOff
 	after := t0.Add
 	runNext(t, map[string]nextCase{
-		"Second":       {reason: "A second attempt is waited for longer.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 2, on), seen: sight(on), now: t2, out: outcome{wait: true}},
-		"Third":        {reason: "Then there is one more.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 2, on), seen: sight(on), now: after(time.Minute), out: outcome{do: actForceOff, write: true, state: begun}},
-		"LastWaits":    {reason: "The last one is waited for long.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 3, on), seen: sight(on), now: after(4 * time.Minute), out: outcome{wait: true}},
-		"GivesUp":      {reason: "And that was it.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp}},
-		"OnGivesUp":    {reason: "The same for on.", want: wish(v1alpha1.PoweredOn, 0, 0), j: tried(actPowerOn, 3, off), seen: sight(off), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp}},
-		"OnlySeen":     {reason: "An effect that comes late is one.", want: wish(v1alpha1.PoweredOn, 0, 0), j: tried(actPowerOn, 3, off), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: done}},
-		"ResetGivesUp": {reason: "A machine whose BMC may have cut the power all the same isn't left off, and isn't reset again.", want: wish("", 0, 4), j: tried(actResetOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{do: actLeaveOn, write: true, state: begun, reset: 4}},
-		"ResetToOff":   {reason: "One that is wanted off is.", want: wish(v1alpha1.PoweredOff, 0, 4), j: tried(actResetOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp, reset: 4}},
-		"LeftOn":       {reason: "That is done once, whether a crash came between or not.", want: wish("", 0, 4), j: tried(actLeaveOn, 1, on), seen: sight(on), now: t0, out: outcome{write: true, state: gaveUp, reset: 4}},
-		"ResetOnEnds":  {reason: "A reset whose second half has no effect isn't begun again.", want: wish("", 0, 4), j: tried(actResetOn, 3, off), seen: sight(off), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp, reset: 4}},
-		"Between":      {reason: "A machine may be long between On and Off.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 1, on), seen: sight(between), now: after(14 * time.Minute), out: outcome{wait: true}},
-		"BetweenEnds":  {reason: "But not for ever.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 1, on), seen: sight(between), now: after(15 * time.Minute), out: outcome{write: true, state: gaveUp}},
-		"HungShutdown": {reason: "A shutdown that hangs half-way is ended by force, as asked for.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actGracefulOff, 1, on), seen: sight(between), now: after(20 * time.Minute), out: outcome{do: actForceOff, write: true, state: begun}},
+		"Second":        {reason: "A second attempt is waited for longer.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 2, on), seen: sight(on), now: t2, out: outcome{wait: true}},
+		"Third":         {reason: "Then there is one more.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 2, on), seen: sight(on), now: after(time.Minute), out: outcome{do: actForceOff, write: true, state: begun}},
+		"LastWaits":     {reason: "The last one is waited for long.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 3, on), seen: sight(on), now: after(4 * time.Minute), out: outcome{wait: true}},
+		"GivesUp":       {reason: "And that was it.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp}},
+		"OnGivesUp":     {reason: "The same for on.", want: wish(v1alpha1.PoweredOn, 0, 0), j: tried(actPowerOn, 3, off), seen: sight(off), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp}},
+		"OnlySeen":      {reason: "An effect that comes late is one.", want: wish(v1alpha1.PoweredOn, 0, 0), j: tried(actPowerOn, 3, off), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: done}},
+		"ResetGivesUp":  {reason: "A machine whose BMC may have cut the power all the same isn't left off, and isn't reset again.", want: wish("", 0, 4), j: tried(actResetOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{do: actLeaveOn, write: true, state: begun, reset: 4}},
+		"ResetToOff":    {reason: "One that is wanted off is.", want: wish(v1alpha1.PoweredOff, 0, 4), j: tried(actResetOff, 3, on), seen: sight(on), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp, reset: 4}},
+		"ResetHangs":    {reason: "Nor is one that is long on its way to Off.", want: wish("", 0, 4), j: tried(actResetOff, 1, on), seen: sight(between), now: after(15 * time.Minute), out: outcome{do: actLeaveOn, write: true, state: begun, reset: 4}},
+		"ResetHangsOff": {reason: "But for one that is wanted off.", want: wish(v1alpha1.PoweredOff, 0, 4), j: tried(actResetOff, 1, on), seen: sight(between), now: after(15 * time.Minute), out: outcome{write: true, state: gaveUp, reset: 4}},
+		"LeftOn":        {reason: "That is done once.", want: wish("", 0, 4), j: tried(actLeaveOn, 1, on), seen: sight(on), now: t0, out: outcome{write: true, state: gaveUp, reset: 4}},
+		"NotLeftOn":     {reason: "It wasn't called yet.", want: wish("", 0, 4), j: tried(actLeaveOn, 0, on), seen: sight(on), now: t0, out: outcome{do: actLeaveOn, write: true, state: begun}},
+		"Refused":       {reason: "A BMC that refused to pass a shutdown on is asked again.", want: wish(v1alpha1.PoweredOff, 0, 0), j: unasked(1), seen: sight(on), now: t2, out: outcome{do: actGracefulOff, write: true, state: begun}},
+		"RefusedNever":  {reason: "Also where power is never cut.", want: want{power: v1alpha1.PoweredOff, grace: defaultGrace}, j: unasked(2), seen: sight(on), now: t2, out: outcome{do: actGracefulOff, write: true, state: begun}},
+		"RefusedOften":  {reason: "But not for ever: grace runs on.", want: wish(v1alpha1.PoweredOff, 0, 0), j: unasked(3), seen: sight(on), now: t2, out: outcome{wait: true}},
+		"RefusedSoon":   {reason: "And not at once.", want: wish(v1alpha1.PoweredOff, 0, 0), j: unasked(1), seen: sight(on), now: t0, out: outcome{wait: true}},
+		"ResetOnEnds":   {reason: "A reset whose second half has no effect isn't begun again.", want: wish("", 0, 4), j: tried(actResetOn, 3, off), seen: sight(off), now: after(5 * time.Minute), out: outcome{write: true, state: gaveUp, reset: 4}},
+		"Between":       {reason: "A machine may be long between On and Off.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 1, on), seen: sight(between), now: after(14 * time.Minute), out: outcome{wait: true}},
+		"BetweenEnds":   {reason: "But not for ever.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 1, on), seen: sight(between), now: after(15 * time.Minute), out: outcome{write: true, state: gaveUp}},
+		"HungShutdown":  {reason: "A shutdown that hangs half-way is ended by force, as asked for.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actGracefulOff, 1, on), seen: sight(between), now: after(20 * time.Minute), out: outcome{do: actForceOff, write: true, state: begun}},
 	})
 }
 
@@ -70,6 +99,18 @@ func TestNextGaveUp(t *testing.T) {
 		"WaitsAnew":  {reason: "What is over is written down even where there is something to wait for.", want: wish(v1alpha1.PoweredOff, 0, 4), j: hopeless(actForceOff), seen: sight(redfish.PowerPoweringOff), now: t4, out: outcome{write: true, wait: true, state: done, reset: 4}},
 		"OldJournal": {reason: "A journal of a version without attempts is at its first.", want: wish(v1alpha1.PoweredOff, 0, 0), j: tried(actForceOff, 0, on), seen: sight(on), now: t2, out: outcome{do: actForceOff, write: true, state: begun}},
 	})
+}
+
+// TestAskedAgain: whoever has mended the BMC asks for another look, and what was given up is begun anew.
+func TestAskedAgain(t *testing.T) {
+	j := tried(actForceOff, 3, redfish.PowerOn)
+	j.Act.State, j.Act.Asked = gaveUp, "1"
+	for asked, want := range map[string]action{"1": actNone, "2": actGracefulOff} {
+		v := view{want: wish(v1alpha1.PoweredOff, 0, 0), j: j, seen: sight(redfish.PowerOn), asked: asked, now: t4, lap: func(act) lap { return lap{ours: true} }}
+		if got := following(v).do; got != want {
+			t.Errorf("asked %q, given up at \"1\": got %q, want %q", asked, got, want)
+		}
+	}
 }
 
 // TestStuckBMC drives following against a BMC that accepts everything and shows nothing.
@@ -155,22 +196,34 @@ func TestAfterFailure(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		action action
-		err    error
-		want   act
+		// attempts: 0 is 2.
+		attempts int
+		err      error
+		want     act
 	}{
 		"Refused":      {reason: "The BMC said that it didn't.", action: actForceOff, err: refusedErr, want: act{State: failed, Attempts: 2}},
 		"Lost":         {reason: "Nobody knows: that was an attempt.", action: actForceOff, err: lost, want: act{State: begun, Attempts: 2}},
 		"Busy":         {reason: "A BMC that is busy with itself didn't even look at it.", action: actForceOff, err: busy, want: act{State: begun, Attempts: 1}},
 		"ResetRefused": {reason: "A reset stays begun, but that was no attempt.", action: actResetOn, err: refusedErr, want: act{State: begun, Attempts: 1}},
 		"ResetLost":    {reason: "This may have been one.", action: actResetOff, err: lost, want: act{State: begun, Attempts: 2}},
-		"Graceful":     {reason: "Grace runs on.", action: actGracefulOff, err: refusedErr, want: act{State: begun, Attempts: 2}},
-		"NoGraceful":   {reason: "No use waiting.", action: actGracefulOff, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 2, Refused: true}},
-		"LeaveOn":      {reason: "The last thing to try.", action: actLeaveOn, err: lost, want: act{State: gaveUp, Attempts: 2, Spec: 9}},
+		"Graceful":     {reason: "Nobody was asked yet.", action: actGracefulOff, err: refusedErr, want: act{State: begun, Attempts: 2, Unasked: true}},
+		"GracefulLost": {reason: "Somebody may have been: grace runs on.", action: actGracefulOff, err: lost, want: act{State: begun, Attempts: 2}},
+		"GracefulBusy": {reason: "Nobody was, and force wouldn't get through either.", action: actGracefulOff, err: busy, want: act{State: failed, Attempts: 2}},
+		"GracefulLate": {reason: "The look before it failed.", action: actGracefulOff, err: notCalledError{lost}, want: act{State: failed, Attempts: 2}},
+		"NoGraceful":   {reason: "No use waiting.", action: actGracefulOff, attempts: 1, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 1, Refused: true}},
+		"NoButton":     {reason: "There's but a button, which was pressed.", action: actGracefulOff, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 2}},
+		"LeaveOn":      {reason: "The last thing to try.", action: actLeaveOn, err: lost, want: act{State: gaveUp, Attempts: 2, Spec: 9, Asked: "7"}},
+		"LeaveOnBusy":  {reason: "It wasn't tried.", action: actLeaveOn, err: busy, want: act{State: begun, Attempts: 1}},
+		"LeaveOnLate":  {reason: "Nor was this.", action: actLeaveOn, err: notCalledError{lost}, want: act{State: begun, Attempts: 1}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.want.Action = tc.action
-			if diff := cmp.Diff(tc.want, afterFailure(act{Action: tc.action, State: begun, Attempts: 2}, tc.err, 9)); diff != "" {
+			if tc.attempts == 0 {
+				tc.attempts = 2
+			}
+			got := afterFailure(view{spec: 9, asked: "7"}, act{Action: tc.action, State: begun, Attempts: tc.attempts}, tc.err)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nafterFailure(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
@@ -197,7 +250,7 @@ func TestShowPower(t *testing.T) {
 		},
 		"GaveUp": {
 			reason: "What has no effect, and what starts it anew.", want: wish(v1alpha1.PoweredOff, 0, 0), j: given, power: redfish.PowerOn,
-			out: `False GaveUp the BMC at "10.0.7.12" accepts power off and doesn't carry it out: after 3 attempts its power state is "PoweredOn"; look at the machine, and restart its BMC; nothing more is sent until the power state or this host's spec changes`,
+			out: `False GaveUp the BMC at "10.0.7.12" accepts power off and doesn't carry it out: after 3 attempts its power state is "PoweredOn"; look at the machine, and restart its BMC; nothing more is sent until the power state or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host`,
 		},
 		"OverNow": {reason: "What was given up came about.", want: wish(v1alpha1.PoweredOff, 0, 0), j: given, power: redfish.PowerOff, out: "True Applied "},
 	}

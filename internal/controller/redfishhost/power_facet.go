@@ -67,6 +67,10 @@ func resumeOff(v view, j journal) step {
 		return step{wait: true, why: "the machine is powering off"}
 	case !v.seen.on():
 		return between(v, j, "the machine is powering off")
+	case a.Action == actGracefulOff && unheard(v, a):
+		a.Unasked = false
+
+		return start(v, j, a)
 	case a.Action == actGracefulOff && !w.force:
 		return step{wait: true, why: "the operating system hasn't shut down, and powerOff.then is Never"}
 	case forced && (a.Refused || v.lap(a).age >= w.grace):
@@ -76,6 +80,18 @@ func resumeOff(v view, j journal) step {
 	default:
 		return step{wait: true, why: "the machine is shutting down"}
 	}
+}
+
+// unheard says whether the operating system may not have been asked to shut down:
+// the BMC refused to, a moment ago, or another process began it, which may have
+// been killed before its call. Asking twice does no harm, and power isn't cut on
+// one that was never asked.
+func unheard(v view, a act) bool {
+	if a.Refused || a.last() || v.want.force && v.lap(a).age >= v.want.grace {
+		return false
+	}
+
+	return a.Unasked && v.settled(a) || !v.lap(a).ours
 }
 
 func beginOn(v view, j journal) step {
@@ -121,9 +137,10 @@ func isPower(a action) bool { return powerActs[a] != "" }
 
 func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) error {
 	afterOff := a.Action == actResetOn || a.Action == actLeaveOn
-	if afterOff && s.Power != redfish.PowerOff || (afterOff || a.Action == actPowerOn) && a.attempt() > 0 {
-		// On is sent whatever the BMC says of the power: it may lag. A power
-		// button isn't pressed then, which would switch off what is on by now.
+	again := afterOff || a.Action == actPowerOn || a.Action == actGracefulOff
+	if afterOff && s.Power != redfish.PowerOff || again && a.attempt() > 0 {
+		// It's sent whatever the BMC says of the power, which may lag. A power
+		// button isn't pressed then: it would turn round what happened by now.
 		s.Power = redfish.PowerUnknown
 	}
 

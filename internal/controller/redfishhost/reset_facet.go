@@ -36,10 +36,24 @@ func resumeReset(v view, j journal) step {
 	case actResetOn:
 		return resumeResetOn(v, j)
 	default:
-		// What LeaveOn was for was given up before; whether it was called or
-		// not, there is no sign to tell.
+		if a := *j.Act; a.Attempts < 1 || !v.lap(a).ours {
+			return start(v, j, a) // Nobody knows whether it was called, and On does no harm.
+		}
+
 		return giveUp(v, j)
 	}
+}
+
+// leaveOn ends a reset that has no effect. A BMC that shows none may have cut the
+// power all the same: the machine isn't left off, unless that is wanted by now.
+// Where it's on, On does nothing.
+func leaveOn(v view, j journal) step {
+	if v.want.power == v1alpha1.PoweredOff {
+		return giveUp(v, j)
+	}
+	j.Reset = j.Act.Generation
+
+	return start(v, j, act{Action: actLeaveOn, Generation: j.Act.Generation})
 }
 
 func resumeResetOff(v view, j journal) step {
@@ -52,9 +66,9 @@ func resumeResetOff(v view, j journal) step {
 		return finish(j, "the machine is off, as wanted by now")
 	case v.seen.off():
 		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
-	case !v.seen.on():
-		return between(v, j, why)
-	case !v.settled(a):
+	case !v.seen.on() && v.lap(a).age >= transit:
+		return leaveOn(v, j)
+	case !v.seen.on(), !v.settled(a):
 		return step{wait: true, why: why}
 	case v.stale(a):
 		// Somebody may have powered it on again before we saw it off.
@@ -65,12 +79,8 @@ func resumeResetOff(v view, j journal) step {
 		// The off was carried out. Either somebody powered it on again before we
 		// saw it off, or PowerState lags: On does nothing or ends the reset.
 		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
-	case a.last() && v.lap(a).age >= a.patience() && v.want.power != v1alpha1.PoweredOff:
-		// A BMC that says On for ever may have cut the power all the same: the
-		// machine isn't left off. Where it's on, On does nothing.
-		j.Reset = a.Generation
-
-		return start(v, j, act{Action: actLeaveOn, Generation: a.Generation})
+	case a.last() && v.lap(a).age >= a.patience():
+		return leaveOn(v, j)
 	default:
 		return again(v, j, why)
 	}

@@ -88,7 +88,7 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 
 // gaveUpSentence says what has no effect, and what starts it anew.
 func gaveUpSentence(a act, in inputs) string {
-	what, anew := "power off", "nothing more is sent until the power state or this host's spec changes"
+	what, anew := "power off", "nothing more is sent until the power state or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host"
 	switch a.Action { //nolint:exhaustive // The others aren't given up.
 	case actPowerOn:
 		what = "power on"
