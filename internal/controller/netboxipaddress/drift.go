@@ -110,7 +110,7 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
 		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted })
-		if yes || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
+		if yes || e.wasWanted(mg.Spec.ForProvider, d) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
 			out = append(out, d)
 		}
 	}
@@ -122,6 +122,26 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 		out = append(out, d)
 	}
 	return out
+}
+
+// wasWanted says that a field was last seen as spec wants it, so what it is now is somebody's doing. Synced tells less: it's False after each
+// look that failed. Comments aren't in status.
+func (e *external) wasWanted(p v1alpha1.NetBoxIPAddressParameters, d v1alpha1.FieldDrift) bool {
+	was := e.was
+	switch shown, ok := map[string]string{
+		"status": was.Status, "role": was.Role, "dnsName": canonical(was.DNSName), "description": was.Description, "tenant": was.Tenant,
+	}[d.Field]; {
+	case was.ID == 0:
+		return false
+	case d.Field == "dnsName":
+		return shown == canonical(d.Wanted)
+	case ok:
+		return brief(shown) == d.Wanted
+	case d.Field == "tags":
+		return missingTags(p.Tags, was.Tags) == nil
+	}
+	raw, ok := was.CustomFields[strings.TrimPrefix(d.Field, wordCustomFields+".")]
+	return ok && brief(string(raw.Raw)) == d.Wanted
 }
 
 // differences lists what a patch would change. Our marker isn't anybody's to change, and a tenant that a policy sets isn't the

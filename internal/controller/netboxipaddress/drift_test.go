@@ -103,6 +103,52 @@ func TestDriftIsCorrected(t *testing.T) {
 	}
 }
 
+// TestDriftAfterTrouble: what somebody changed is his also where the look before failed.
+func TestDriftAfterTrouble(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		mg     edit
+		spec   func(*v1alpha1.NetBoxIPAddress)
+		// description ends up, event is told, and noted is how many changes status has.
+		description, event string
+		noted              int
+	}{
+		"Report":  {"it's only reported", report, nil, "hers", "Drifted: description", 1},
+		"Correct": {"it's corrected, and told", anyhow, nil, "ours", "DriftCorrected: description", 0},
+		"Spec": {"what spec asks for anew is written", report, func(mg *v1alpha1.NetBoxIPAddress) {
+			mg.Spec.ForProvider.Description = new("anew")
+			mg.Generation++
+		}, "anew", "", 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress(described, tc.mg)
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			f.fail["Preflight"] = kind(netbox.KindUnreachable)
+			if err := h.reconcile(t, mg); err == nil {
+				t.Fatal("NetBox was away")
+			}
+			delete(f.fail, "Preflight")
+			f.records[0].Description, h.events = "hers", nil
+			if tc.spec != nil {
+				tc.spec(mg)
+			}
+			if err := h.settle(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.records[0].Description; got != tc.description || len(mg.Status.AtProvider.Drift) != tc.noted {
+				t.Errorf("%s: %q, status %v", tc.reason, got, mg.Status.AtProvider.Drift)
+			}
+			if told := strings.Join(h.events, "\n"); !strings.Contains(told, tc.event) || tc.event == "" && told != "" {
+				t.Errorf("%s: told %q", tc.reason, told)
+			}
+		})
+	}
+}
+
 // TestDriftIsReported: what somebody changed stays and is told once; what is changed in spec is written all the same, and nothing else.
 func TestDriftIsReported(t *testing.T) {
 	f := newFake()

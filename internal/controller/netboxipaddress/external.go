@@ -29,6 +29,8 @@ type external struct {
 	// settings change whenever what Create depends on does.
 	settings string
 
+	// was is what status showed before.
+	was v1alpha1.NetBoxIPAddressObservation
 	// What Observe found, for the Create, Update or Delete of the same reconcile.
 	field  netbox.FieldState
 	record *netbox.IPAddress
@@ -73,6 +75,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if untouched(mg) {
 		return managed.ExternalObservation{}, nil
 	}
+	mg.Status.AtProvider.DeepCopyInto(&e.was)
 	if err := e.preflight(ctx, mg); err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}

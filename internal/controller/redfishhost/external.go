@@ -143,7 +143,7 @@ func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost
 // byOthers says whether err may be about another System of the BMC than the one
 // that is looked for. A refused password isn't: another log-in would count.
 func byOthers(err error) bool {
-	switch redfish.KindOf(err) { //nolint:exhaustive // The others are about the BMC.
+	switch redfish.KindOf(err) {
 	case redfish.Ambiguous, redfish.Refused, redfish.Forbidden, redfish.Protocol:
 		return true
 	default:
