@@ -19,8 +19,9 @@ func (c *Connector) belief(of int) time.Duration {
 	return max(c.MaxAge, longestAge, time.Duration(of)*each)
 }
 
-// doubt has a resource's record looked at live, as NetBox told of a change of it.
+// doubt has a resource's record looked at live, or looked for, as NetBox told of a change of it.
 func (c *Connector) doubt(uid types.UID) {
 	c.held.forget(uid)
 	c.stays.forget(uid)
+	c.absences.forget(uid)
 }

@@ -191,6 +191,7 @@ func (e *external) stayed(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) boo
 func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patch netbox.Patch) (*movedError, error) {
 	if !e.strayed() {
 		e.connector.movers.forget(mg.GetUID())
+		e.connector.stays.forget(mg.GetUID())
 		return nil, nil
 	}
 	m := e.movedBy(ctx, mg.GetUID())

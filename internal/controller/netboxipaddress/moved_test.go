@@ -242,6 +242,12 @@ func TestStaysMoved(t *testing.T) {
 			if again := look(); len(again) <= len(seen) || slices.Contains(again, "Changes") {
 				t.Errorf("%s: it's believed for ever, or asked again who did it: %v", tc.reason, again)
 			}
+			f.records = f.records[:1]
+			f.records[0].Address, f.records[0].VRF = netip.MustParsePrefix("10.77.0.1/24"), nil
+			f.seen = slices.Clone(f.records)
+			if err := h.settle(t, mg); err != nil || h.stays.count() != 0 {
+				t.Errorf("%s: it's back, %v, and %d are said to stay moved", tc.reason, err, h.stays.count())
+			}
 		})
 	}
 }

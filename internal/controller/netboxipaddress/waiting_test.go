@@ -113,6 +113,7 @@ func TestWaiting(t *testing.T) {
 			other.asks(mg)
 			other.answers(mg, nil, false)
 		}, 1},
+		"Told":    {"NetBox tells of a record with its marker.", []edit{nowhere}, func(h *harness, mg *v1alpha1.NetBoxIPAddress) { h.doubt(mg.GetUID()) }, 1},
 		"Deleted": {"It's to be released.", []edit{nowhere}, func(_ *harness, mg *v1alpha1.NetBoxIPAddress) { deleted(mg) }, 4},
 	}
 	for name, tc := range cases {
