@@ -75,6 +75,12 @@ func within(namespace *os.File, do func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == os.Getpid() {
+			// The first thread doesn't end with its goroutine, and it's where /proc says the process is. It waits for another one.
+			defer runtime.UnlockOSThread()
+			done <- within(namespace, do)
+			return
+		}
 		if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET); err != nil {
 			done <- fmt.Errorf("cannot enter the network namespace: %w", err)
 			return
