@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/go-cmp/cmp"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -139,8 +140,8 @@ func kubeWith(t *testing.T, h *v1alpha1.RedfishHost, f interceptor.Funcs) client
 	return fake.NewClientBuilder().WithScheme(s).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(f).Build()
 }
 
-// updated observes and updates the host once, and returns it as it is stored.
-func updated(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) (*v1alpha1.RedfishHost, error) {
+// connected reads a host as it is stored, and connects to its BMC.
+func connected(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) managed.TypedExternalClient[*v1alpha1.RedfishHost] {
 	t.Helper()
 	c := NewConnector(Options{
 		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
@@ -153,6 +154,14 @@ func updated(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC)
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	return e
+}
+
+// updated observes and updates the host once, and returns it as it is stored.
+func updated(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) (*v1alpha1.RedfishHost, error) {
+	t.Helper()
+	e := connected(t, h, kube, bmc)
 	o, err := e.Observe(t.Context(), h)
 	if err != nil || o.ResourceUpToDate {
 		t.Fatalf("Observe(...): %+v, %v; want something to do", o, err)

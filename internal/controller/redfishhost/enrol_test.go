@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
-	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 const (
@@ -82,17 +80,7 @@ func TestCompleted(t *testing.T) {
 // looked observes a host, stores its status, and returns it as it is stored then.
 func looked(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) *v1alpha1.RedfishHost {
 	t.Helper()
-	c := NewConnector(Options{
-		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
-		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, nil },
-	})
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), h); err != nil {
-		t.Fatal(err)
-	}
-	e, err := c.Connect(t.Context(), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := connected(t, h, kube, bmc)
 	o, err := e.Observe(t.Context(), h)
 	if err != nil {
 		t.Fatalf("Observe(...): %v", err)

@@ -172,14 +172,33 @@ func TestResetRules(t *testing.T) {
 	}
 }
 
+// links visits everything that a part of a resource points to.
+func links(v any, visit func(uri string)) {
+	switch x := v.(type) {
+	case map[string]any:
+		for k, child := range x {
+			if s, ok := child.(string); ok && (k == "@odata.id" || k == "@Redfish.ActionInfo") {
+				visit(s)
+
+				continue
+			}
+			links(child, visit)
+		}
+	case []any:
+		for _, child := range x {
+			links(child, visit)
+		}
+	}
+}
+
 // TestLinksResolve walks everything that the service root leads to.
 func TestLinksResolve(t *testing.T) {
 	for _, model := range bmc.Models() {
 		t.Run(string(model), func(t *testing.T) {
 			b := bmc.New(bmc.Config{Baseboard: true, Systems: []bmc.SystemConfig{{Model: model, MACs: macs()}}})
 			seen := map[string]bool{sessions: true} // Can only be posted to.
-			var walk func(v any)
-			visit := func(uri string) {
+			var visit func(uri string)
+			visit = func(uri string) {
 				if seen[uri] {
 					return
 				}
@@ -191,24 +210,7 @@ func TestLinksResolve(t *testing.T) {
 				if status == 200 && body["@odata.id"] != uri {
 					t.Errorf("GET %s says that it is %v", uri, body["@odata.id"])
 				}
-				walk(body)
-			}
-			walk = func(v any) {
-				switch x := v.(type) {
-				case map[string]any:
-					for k, child := range x {
-						if s, ok := child.(string); ok && (k == "@odata.id" || k == "@Redfish.ActionInfo") {
-							visit(s)
-
-							continue
-						}
-						walk(child)
-					}
-				case []any:
-					for _, child := range x {
-						walk(child)
-					}
-				}
+				links(body, visit)
 			}
 			visit("/redfish/v1")
 			if len(seen) < 10 {
