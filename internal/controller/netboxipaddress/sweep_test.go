@@ -212,10 +212,9 @@ func eventually(t *testing.T, reason string, ok func() bool) {
 	}
 }
 
-// TestSweepSooner: quarantines that are shorter than the time between two looks are ended in time, also those that were told during one.
-func TestSweepSooner(t *testing.T) {
-	first := make(chan struct{})
-	w := &ward{hangs: first}
+// startedSweeper looks at one NetBox until the test ends.
+func startedSweeper(t *testing.T, w *ward) *sweeper {
+	t.Helper()
 	s := newSweeper(&sweeper{
 		configs: func(context.Context) ([]config.Known, error) { return []config.Known{known("netbox")}, nil },
 		client:  func(config.Identity, netbox.Config) (Quarantine, error) { return w, nil },
@@ -224,6 +223,20 @@ func TestSweepSooner(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestSweepSooner: quarantines that are shorter than the time between two looks are ended in time, also those that were told during one.
+func TestSweepSooner(t *testing.T) {
+	first := make(chan struct{})
+	w := &ward{hangs: first}
+	s := startedSweeper(t, w)
 	looks := func(n int) func() bool { return func() bool { return w.looked() >= n } }
 	eventually(t, "a first look", looks(1))
 	s.due(time.Now().Add(time.Hour)) // Later than the next look anyway.
@@ -232,24 +245,13 @@ func TestSweepSooner(t *testing.T) {
 	s.due(time.Now().Add(2 * time.Minute))
 	close(first)
 	eventually(t, "a second one", looks(2))
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
 
 // TestSweepMissed: a quarantine that is over while a look is under way that began before it was told is ended right after that.
 func TestSweepMissed(t *testing.T) {
 	hangs := make(chan struct{})
 	w := &ward{hangs: hangs}
-	s := newSweeper(&sweeper{
-		configs: func(context.Context) ([]config.Known, error) { return []config.Known{known("netbox")}, nil },
-		client:  func(config.Identity, netbox.Config) (Quarantine, error) { return w, nil },
-		cluster: "c1", now: time.Now, events: &events{}, log: logging.NewNopLogger(),
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- s.Start(ctx) }()
+	s := startedSweeper(t, w)
 	eventually(t, "a first look", func() bool { return w.looked() == 1 })
 	w.mu.Lock()
 	w.records = []netbox.IPAddress{bare(5, "10.77.0.40/24", withNote(ours+" 2026-09-01T12:00:00Z"))}
@@ -262,8 +264,4 @@ func TestSweepMissed(t *testing.T) {
 		defer w.mu.Unlock()
 		return len(w.expired) == 1
 	})
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
