@@ -103,6 +103,7 @@ func (c *Client) Pin() string { return c.trust.seen() }
 
 // answer is what came back for a request.
 type answer struct {
+	status int
 	body   []byte
 	etag   string
 	header http.Header
@@ -123,7 +124,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	if c.lost {
 		// A BMC that restarts ends its sessions first and opens new ones last.
 		if err := c.relogin(ctx); err != nil {
-			return answer{}, err
+			return answer{}, unsent(err)
 		}
 	}
 	a, err := c.try(ctx, method, path, body, ifMatch)
@@ -138,7 +139,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	// The BMC refused the request before it acted on it, so sending it again
 	// repeats nothing.
 	if err := c.relogin(ctx); err != nil {
-		return answer{}, err
+		return answer{}, unsent(err)
 	}
 	a, err = c.try(ctx, method, path, body, ifMatch)
 	if e := new(Error); errors.As(err, &e) && e.Kind == Unauthorized {
@@ -165,10 +166,10 @@ func (c *Client) relogin(ctx context.Context) error {
 func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
 	what := "cannot " + strings.ToLower(method) + " " + path
 	if err := checkPath(path); err != nil {
-		return answer{}, err
+		return answer{}, unsent(err)
 	}
 	if err := wait(ctx, c.cfg.Limiter); err != nil {
-		return answer{}, err
+		return answer{}, unsent(err)
 	}
 	resp, err := c.send(ctx, method, path, body, c.headers(ifMatch))
 	if err != nil {
@@ -185,7 +186,7 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 		return answer{}, classify(what, &url.Error{Op: method, URL: path, Err: err})
 	}
 
-	return answer{body: content, etag: etagOf(resp.Header.Get("ETag"), content), header: resp.Header}, nil
+	return answer{status: resp.StatusCode, body: content, etag: etagOf(resp.Header.Get("ETag"), content), header: resp.Header}, nil
 }
 
 // send is gofish's transport: it adds the endpoint and turns error statuses

@@ -83,24 +83,27 @@ func chooseReset(advertised []string, act Act, now Power) (string, bool) {
 // Reset carries out a power action on s. A state that is already there is
 // success. It returns when the BMC has accepted, not when the state is reached:
 // PowerState lags, and the caller looks again.
-func (c *Client) Reset(ctx context.Context, s System, act Act) error {
+func (c *Client) Reset(ctx context.Context, s System, act Act) (Receipt, error) {
 	if g := act.goal(); g != PowerUnknown && g == s.Power {
-		return nil
+		return Receipt{}, nil
 	}
 	if !s.CanReset {
-		return unsupported("ComputerSystem.Reset")
+		return Receipt{}, unsupported("ComputerSystem.Reset")
 	}
 	advertised, err := c.advertised(ctx, s)
 	if err != nil {
-		return err
+		return Receipt{}, unsent(err)
 	}
 	resetType, ok := chooseReset(advertised, act, s.Power)
 	if !ok {
-		return unsupported("ResetType for " + string(act))
+		return Receipt{}, unsupported("ResetType for " + string(act))
 	}
-	_, err = c.do(ctx, http.MethodPost, s.resetTarget, map[string]string{"ResetType": resetType}, "")
+	a, err := c.do(ctx, http.MethodPost, s.resetTarget, map[string]string{"ResetType": resetType}, "")
+	if err != nil {
+		return Receipt{}, c.settle(ctx, s, act, err)
+	}
 
-	return c.settle(ctx, s, act, err)
+	return receiptOf(a), nil
 }
 
 // settle reads back after a refused action: a redundant one is refused by some

@@ -43,12 +43,13 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 		f, _ := facetOf(st.do)
 		e.connector.watch.start(host.GetUID(), *st.journal.Act)
 		e.connector.Failpoint(FailpointBeforeCall)
-		after, err := e.call(ctx, host, *st.journal.Act)
+		after, receipt, err := e.call(ctx, host, *st.journal.Act)
 		e.connector.Failpoint(FailpointAfterCall)
 		if err != nil {
 			return e.failed(ctx, host, *st.journal, err)
 		}
 		e.connector.Recorder.Event(host, f.event(*st.journal.Act))
+		st.journal.Act.Task = receipt.Follow()
 		if f.readBack == nil {
 			return e.recordDone(ctx, host, w, *st.journal, after)
 		}
@@ -71,8 +72,9 @@ func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) 
 }
 
 // call does what the act says, on the machine as it is now, and looks again.
-func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) (redfish.System, error) {
+func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) (redfish.System, redfish.Receipt, error) {
 	var after redfish.System
+	var receipt redfish.Receipt
 	err := e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		now, err := e.find(ctx, bmc, host)
 		if err != nil {
@@ -87,7 +89,7 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		if !ok {
 			return notCalledError{errors.Errorf("cannot do %q to a BMC: no such act", a.Action)}
 		}
-		if err := f.perform(ctx, bmc, now, a); err != nil {
+		if receipt, err = f.perform(ctx, bmc, now, a); err != nil {
 			return err
 		}
 		if f.readBack == nil {
@@ -98,26 +100,37 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		return nil
 	})
 
-	return after, err
+	return after, receipt, err
 }
 
 // recordDone writes down that an act is done, where that is known already. A
-// power state that isn't reached yet is looked for by the next Observe.
+// power state that isn't reached yet is looked for by the next Observe, and so
+// is the task that the BMC made of it.
 func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, after redfish.System) error {
-	if after.URI == "" {
-		return nil // It couldn't be looked at.
+	var written *journal
+	if j.Act.Task != "" {
+		written = &j
+	}
+	if after.URI == "" { // It couldn't be looked at.
+		return e.note(ctx, host, written)
 	}
 	host.Status.AtProvider.Power = shownPower(after.Power, &j)
-	st := following(e.view(host, w, &j, seenOf(after)))
-	if st.do != actNone || st.journal == nil {
-		e.showActs(host, w, seenOf(after))
-
-		return nil
+	if st := following(e.view(host, w, &j, seenOf(after))); st.do == actNone && st.journal != nil {
+		written = st.journal
 	}
-	err := e.writeJournal(ctx, host, st.journal)
+	err := e.note(ctx, host, written)
 	e.showActs(host, w, seenOf(after))
 
 	return err
+}
+
+// note writes a journal where there is something to write.
+func (e *external) note(ctx context.Context, host *v1alpha1.RedfishHost, j *journal) error {
+	if j == nil {
+		return nil
+	}
+
+	return e.writeJournal(ctx, host, j)
 }
 
 // failed writes down what a failed call means for its act, and says what went
@@ -138,32 +151,13 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j jou
 	return errors.New(t.message)
 }
 
-// afterFailure is what becomes of an act whose call failed.
+// afterFailure is what becomes of an act whose call failed. One that the BMC says
+// it didn't carry out is begun anew; of another one the next look tells.
 func afterFailure(v view, a act, err error) act {
-	carriedOut := !answered(err)
-	unheard := notCalled(err) || statusOf(err) == http.StatusServiceUnavailable
-	switch {
-	case a.Action == actLeaveOn && unheard:
-		a.Attempts-- // It wasn't tried yet.
-	case a.Action == actLeaveOn:
-		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked // It was the last thing to try.
-	case a.Action == actGracefulOff && a.attempt() == 0 && redfish.IsUnsupported(err):
-		a.Refused = true // Nothing to wait for: the next step may use force.
-	case a.Action == actGracefulOff && unheard:
-		// Nobody was asked: it's begun anew, with its whole grace. Force wouldn't
-		// get through to such a BMC either.
-		a.State = failed
-	case a.Action == actGracefulOff && !carriedOut && !redfish.IsUnsupported(err):
-		a.Unasked = true // Refused: asked again, a few times.
-	case a.Action == actGracefulOff:
-		// It may have been asked: grace runs on.
-	case a.Action == actPowerOn && a.attempt() > 0 && redfish.IsUnsupported(err):
-		// Nothing is sent again, since there's but a button, which was pressed.
-	case isReset(a.Action) && !carriedOut, isPower(a.Action) && statusOf(err) == http.StatusServiceUnavailable:
-		// It stays begun: a reset must not lose its second half. But what the BMC
-		// refused, or was too busy to look at, was no attempt.
-		a.Attempts--
-	case !carriedOut:
+	if f, ok := facetOf(a.Action); ok && f.failed != nil {
+		return f.failed(v, a, err)
+	}
+	if answered(err) {
 		a.State = failed
 	}
 
@@ -189,7 +183,7 @@ func (n notCalledError) Unwrap() error { return n.error }
 func notCalled(err error) bool {
 	var early notCalledError
 
-	return errors.As(err, &early)
+	return errors.As(err, &early) || redfish.IsUnsent(err)
 }
 
 // answered says whether err means that nothing was done: it came before the

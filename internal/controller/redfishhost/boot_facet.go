@@ -20,8 +20,8 @@ var (
 	onceFacet = facet{ //nolint:gochecknoglobals // A table.
 		actions: []action{actSetBootOnce},
 		wants:   wantOnce, begin: beginOnce, resume: resumeOnce,
-		perform: func(ctx context.Context, bmc BMC, s redfish.System, a act) error {
-			return bmc.SetBootOnce(ctx, s, a.Target) //nolint:wrapcheck // The caller asks for its kind.
+		perform: func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+			return redfish.Receipt{}, bmc.SetBootOnce(ctx, s, a.Target) //nolint:wrapcheck // The caller asks for its kind.
 		},
 		readBack: overridden,
 		event:    func(a act) event.Event { return event.Normal("BootOverrideSet", "the next boot goes to "+a.Target) },
@@ -29,8 +29,8 @@ var (
 	restoreFacet = facet{ //nolint:gochecknoglobals // A table.
 		actions: []action{actClearBoot},
 		begin:   beginClear, resume: resumeClear,
-		perform: func(ctx context.Context, bmc BMC, s redfish.System, _ act) error {
-			return bmc.ClearBoot(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
+		perform: func(ctx context.Context, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
+			return redfish.Receipt{}, bmc.ClearBoot(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
 		},
 		readBack: cleared,
 		event:    func(act) event.Event { return event.Normal("BootOverrideCleared", "the boot override was cleared") },

@@ -99,7 +99,9 @@ func (f *fakeBMC) Inventory(context.Context, redfish.System) (redfish.Inventory,
 	return redfish.Inventory{}, nil
 }
 
-func (f *fakeBMC) Reset(_ context.Context, _ redfish.System, a redfish.Act) error { return f.reset(a) }
+func (f *fakeBMC) Reset(_ context.Context, _ redfish.System, a redfish.Act) (redfish.Receipt, error) {
+	return redfish.Receipt{}, f.reset(a)
+}
 
 func (f *fakeBMC) SetBootOnce(_ context.Context, _ redfish.System, target string) error {
 	return f.boot(target)

@@ -40,8 +40,11 @@ type facet struct {
 	begin func(v view, j journal) step
 	// resume decides how to go on with an act of its own that is begun.
 	resume func(v view, j journal) step
-	// perform makes the one call of an act.
-	perform func(ctx context.Context, bmc BMC, s redfish.System, a act) error
+	// perform makes the one call of an act, on its rung.
+	perform func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error)
+	// failed is what becomes of an act whose call failed; nil begins anew what the
+	// BMC says it didn't do.
+	failed func(v view, a act, err error) act
 	// readBack is how things are after a call whose effect the client has seen
 	// itself; nil where the next look tells.
 	readBack func(j journal, s seen) (*journal, seen)

@@ -55,6 +55,14 @@ type act struct {
 	Attempts int `json:"attempts,omitempty"`
 	// Unasked says that the BMC refused to pass a shutdown on, for the moment.
 	Unasked bool `json:"unasked,omitempty"`
+	// Rung is the way of several by which it is done, "" where there is but one.
+	Rung string `json:"rung,omitempty"`
+	// Task is where the BMC tells how far it is, "" where it doesn't.
+	Task string `json:"task,omitempty"`
+	// Refusals are how often the BMC said that it doesn't do it now, and Message
+	// the MessageId that it said so with last.
+	Refusals int    `json:"refusals,omitempty"`
+	Message  string `json:"message,omitempty"`
 	// Spec is the generation of the host's spec for which it was given up, and
 	// Asked the look that was asked for last by then.
 	Spec  int64  `json:"spec,omitempty"`

@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -13,19 +14,19 @@ import (
 
 // powerBMC is what power needs of a BMC.
 type powerBMC interface {
-	Reset(ctx context.Context, s redfish.System, act redfish.Act) error
+	Reset(ctx context.Context, s redfish.System, act redfish.Act) (redfish.Receipt, error)
 }
 
 // Rows of the table of facets.
 var (
 	offFacet = facet{ //nolint:gochecknoglobals // A table.
 		actions: []action{actGracefulOff, actForceOff},
-		wants:   wantPower, begin: beginOff, resume: resumeOff, perform: performPower, event: powerEvent,
+		wants:   wantPower, begin: beginOff, resume: resumeOff, perform: performPower, failed: powerFailed, event: powerEvent,
 		conditions: []xpv2.ConditionType{v1alpha1.ConditionPowerApplied}, show: showPower,
 	}
 	onFacet = facet{ //nolint:gochecknoglobals // A table.
 		actions: []action{actPowerOn},
-		begin:   beginOn, resume: resumeOn, perform: performPower, event: powerEvent,
+		begin:   beginOn, resume: resumeOn, perform: performPower, failed: powerFailed, event: powerEvent,
 	}
 )
 
@@ -135,7 +136,7 @@ var powerActs = map[action]redfish.Act{ //nolint:gochecknoglobals // A table.
 // isPower says whether an action is one on the machine's power.
 func isPower(a action) bool { return powerActs[a] != "" }
 
-func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) error {
+func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	afterOff := a.Action == actResetOn || a.Action == actLeaveOn
 	again := afterOff || a.Action == actPowerOn || a.Action == actGracefulOff
 	if afterOff && s.Power != redfish.PowerOff || again && a.attempt() > 0 {
@@ -145,6 +146,38 @@ func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) error {
 	}
 
 	return bmc.Reset(ctx, s, powerActs[a.Action]) //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// powerFailed is what becomes of a power act whose call failed.
+func powerFailed(v view, a act, err error) act {
+	carriedOut := !answered(err)
+	unheard := notCalled(err) || statusOf(err) == http.StatusServiceUnavailable
+	switch {
+	case a.Action == actLeaveOn && unheard:
+		a.Attempts-- // It wasn't tried yet.
+	case a.Action == actLeaveOn:
+		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked // It was the last thing to try.
+	case a.Action == actGracefulOff && a.attempt() == 0 && redfish.IsUnsupported(err):
+		a.Refused = true // Nothing to wait for: the next step may use force.
+	case a.Action == actGracefulOff && unheard:
+		// Nobody was asked: it's begun anew, with its whole grace. Force wouldn't
+		// get through to such a BMC either.
+		a.State = failed
+	case a.Action == actGracefulOff && !carriedOut && !redfish.IsUnsupported(err):
+		a.Unasked = true // Refused: asked again, a few times.
+	case a.Action == actGracefulOff:
+		// It may have been asked: grace runs on.
+	case a.Action == actPowerOn && a.attempt() > 0 && redfish.IsUnsupported(err):
+		// Nothing is sent again, since there's but a button, which was pressed.
+	case isReset(a.Action) && !carriedOut, isPower(a.Action) && statusOf(err) == http.StatusServiceUnavailable:
+		// It stays begun: a reset must not lose its second half. But what the BMC
+		// refused, or was too busy to look at, was no attempt.
+		a.Attempts--
+	case !carriedOut:
+		a.State = failed
+	}
+
+	return a
 }
 
 func powerEvent(a act) event.Event {

@@ -7,7 +7,7 @@ import (
 var resetFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actResetOff, actResetOn, actLeaveOn},
 	wants:   func(p v1alpha1.RedfishHostParameters, w *want) { w.reset = p.ResetGeneration },
-	begin:   beginReset, resume: resumeReset, perform: performPower, event: powerEvent,
+	begin:   beginReset, resume: resumeReset, perform: performPower, failed: powerFailed, event: powerEvent,
 }
 
 // isReset says whether an action is a part of a reset.

@@ -95,7 +95,7 @@ func TestReset(t *testing.T) {
 				if tc.fault != nil {
 					emu.Inject(*tc.fault)
 				}
-				err := c.Reset(t.Context(), s, tc.act)
+				_, err := c.Reset(t.Context(), s, tc.act)
 				emu.Heal()
 				got := want{resets: emu.Counters().Resets, power: system(t, c).Power, kind: redfish.KindOf(err)}
 				if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
@@ -122,7 +122,7 @@ func TestBootOnce(t *testing.T) {
 			if b := system(t, c).Boot; b.Target != "Pxe" || b.Enabled != redfish.EnabledOnce {
 				t.Errorf("System(...).Boot: got %v, want Pxe Once", b)
 			}
-			if err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
+			if _, err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff([]bmc.BootTarget{bmc.BootPxe}, m.Boots()); diff != "" {
@@ -202,7 +202,7 @@ func TestBootOnceTroubles(t *testing.T) {
 func TestActionsGoWithoutIfMatch(t *testing.T) {
 	emu, _ := emulator(t, bmc.ModelInline, nil)
 	c := connect(t, settings(emu))
-	if err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
+	if _, err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range emu.Requests() {

@@ -48,11 +48,11 @@ func TestFamilies(t *testing.T) {
 			for _, mac := range inv.MACs {
 				got.MACs = append(got.MACs, mac.Address)
 			}
-			got.Graceful = redfish.KindOf(c.Reset(t.Context(), system(t, c), redfish.ActGracefulOff))
-			got.Force = redfish.KindOf(c.Reset(t.Context(), system(t, c), redfish.ActForceOff))
+			got.Graceful = redfish.KindOf(reset(t, c, redfish.ActGracefulOff))
+			got.Force = redfish.KindOf(reset(t, c, redfish.ActForceOff))
 			got.UefiHTTP = redfish.KindOf(c.SetBootOnce(t.Context(), system(t, c), "UefiHttp"))
 			got.Pxe = redfish.KindOf(c.SetBootOnce(t.Context(), system(t, c), "Pxe"))
-			if err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
+			if _, err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
 				t.Fatal(err)
 			}
 			got.Boots = m.Boots()
@@ -77,7 +77,7 @@ func TestNodesShareASerial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Reset(t.Context(), s, redfish.ActOn); err != nil {
+	if _, err := c.Reset(t.Context(), s, redfish.ActOn); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]redfish.Power{"Node0": redfish.PowerOff, "Node1": redfish.PowerOn} {

@@ -77,6 +77,14 @@ func system(t *testing.T, c *redfish.Client) redfish.System {
 	return s
 }
 
+// reset tells the only System a power action.
+func reset(t *testing.T, c *redfish.Client, act redfish.Act) error {
+	t.Helper()
+	_, err := c.Reset(t.Context(), system(t, c), act)
+
+	return err
+}
+
 func cutAddr(addr string) (host, port string, err error) { return net.SplitHostPort(addr) }
 
 func cmpAs(err error, target **redfish.Error) bool { return errors.As(err, target) }

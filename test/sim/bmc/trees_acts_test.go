@@ -20,7 +20,11 @@ func power(t *testing.T, act redfish.Act, on bool) deed {
 
 	return deed{
 		name: string(act),
-		do:   func(c *redfish.Client, s redfish.System) error { return c.Reset(t.Context(), s, act) },
+		do: func(c *redfish.Client, s redfish.System) error {
+			_, err := c.Reset(t.Context(), s, act)
+
+			return err
+		},
 		came: func(r *rig, id string) bool { return r.machines[id].Powered() == on },
 	}
 }

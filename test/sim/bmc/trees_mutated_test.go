@@ -156,7 +156,7 @@ func obeyOddly(t *testing.T, tree *bmc.Tree, inventory bool) {
 	if target, enabled := r.Override(id); err == nil && (target != string(bmc.BootPxe) || enabled != "Once") {
 		t.Errorf("SetBootOnce: accepted, and the override is %s %s; written %v", target, enabled, r.FullWrites())
 	}
-	err = c.Reset(t.Context(), s, redfish.ActForceOff)
+	_, err = c.Reset(t.Context(), s, redfish.ActForceOff)
 	isTyped(t, "Reset", err)
 	if err == nil && (id == "" || r.machines[id].Powered()) && s.Power != redfish.PowerOff {
 		t.Errorf("Reset: accepted, and the machine is on; written %v", r.FullWrites())
