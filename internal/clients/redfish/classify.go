@@ -36,6 +36,9 @@ func classify(what string, err error) error {
 		if len(e.messages) > 0 {
 			e.MessageID = e.messages[0]
 		}
+		if wantsNewPassword(e) {
+			e.Kind = PasswordChangeRequired
+		}
 
 		return e
 	}

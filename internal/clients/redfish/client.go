@@ -34,6 +34,7 @@ type Client struct {
 	token   bool              // that of a session
 	session string            // its URI; "" where the BMC didn't tell
 	lost    bool              // it ended, and no login was good since
+	initial bool              // its password must be changed, the BMC said
 
 	firmware string // of the manager, where a quirk depends on it
 }
@@ -178,7 +179,7 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 			e.RetryAfter = c.fence.retryAfter
 		}
 
-		return answer{}, err
+		return answer{}, c.explained(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	content, err := io.ReadAll(resp.Body)

@@ -13,9 +13,14 @@ type Kind string
 const (
 	// Unauthorized: the BMC refused the user name or password (401).
 	Unauthorized Kind = "Unauthorized"
-	// Forbidden: the user is known but may not do this, or must change its
-	// password first (403).
+	// Forbidden: the user is known but may not do this (403).
 	Forbidden Kind = "Forbidden"
+	// PasswordChangeRequired: the password is right, and good for nothing but to
+	// be changed (DSP0266, "Password change required handling").
+	PasswordChangeRequired Kind = "PasswordChangeRequired"
+	// SessionsFull: the BMC has no session left, and the configuration allows no
+	// other way to log in.
+	SessionsFull Kind = "SessionsFull"
 	// Unreachable: no answer, or none in time, or a BMC that is busy with itself (503).
 	Unreachable Kind = "Unreachable"
 	// UntrustedCertificate: the BMC showed a certificate that isn't trusted.

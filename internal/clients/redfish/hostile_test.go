@@ -109,7 +109,8 @@ func TestClassify(t *testing.T) {
 	}{
 		"Nil":          {reason: "No error."},
 		"Unauthorized": {reason: "401.", err: answer(401, ""), kind: Unauthorized},
-		"Forbidden":    {reason: "403 with the BMC's word.", err: answer(403, "Base.1.8.PasswordChangeRequired"), kind: Forbidden, id: "Base.1.8.PasswordChangeRequired"},
+		"Forbidden":    {reason: "403 with the BMC's word.", err: answer(403, "Base.1.8.InsufficientPrivilege"), kind: Forbidden, id: "Base.1.8.InsufficientPrivilege"},
+		"NewPassword":  {reason: "403 until the password is changed.", err: answer(403, "Base.1.8.PasswordChangeRequired"), kind: PasswordChangeRequired, id: "Base.1.8.PasswordChangeRequired"},
 		"Supermicro":   {reason: "A version with underscores.", err: answer(400, "SMC.v1_0_0.OemBiosSettingFileAlreadyExists"), kind: Refused, id: "SMC.v1_0_0.OemBiosSettingFileAlreadyExists"},
 		"BadWord":      {reason: "Only a well-formed MessageId is passed on.", err: answer(400, "Base.1.8.X <script>"), kind: Refused},
 		"Gone":         {reason: "410.", err: answer(410, ""), kind: NotFound},

@@ -18,7 +18,11 @@ func (c *Client) login(ctx context.Context) error {
 		return nil
 	}
 	err := c.openSession(ctx)
-	if err == nil || c.cfg.Auth == AuthSession || !withoutSessions(err) && !sessionsFull(err) {
+	none := sessionsFull(err)
+	switch {
+	case c.cfg.Auth == AuthSession && none:
+		return fullError(err)
+	case err == nil, c.cfg.Auth == AuthSession, !none && !withoutSessions(err):
 		return err
 	}
 	c.useBasic()
@@ -42,10 +46,15 @@ func (c *Client) openSession(ctx context.Context) error {
 		return failf(Protocol, "cannot open a session on the BMC: it answered without a token")
 	}
 	var b struct {
+		errorBody
+
 		URI text `json:"@odata.id"`
 	}
 	_ = decode(a.body, &b) // An empty body is none of ours to complain of.
-	c.token, c.session = true, string(b.URI)
+	c.token, c.session, c.initial = true, string(b.URI), false
+	for _, info := range append(b.Infos, b.Error.Infos...) {
+		c.initial = c.initial || isNewPassword(string(info.ID))
+	}
 	if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Path != "" {
 		c.session = u.RequestURI()
 	}
@@ -88,6 +97,46 @@ func sessionsFull(err error) bool {
 	return slices.ContainsFunc(e.messages, func(id string) bool {
 		return slices.ContainsFunc(full, func(end string) bool { return strings.HasSuffix(id, end) })
 	})
+}
+
+// fullError is err, of which sessionsFull is true, as an error of its own kind.
+func fullError(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	full := *e
+	full.Kind = SessionsFull
+
+	return &full
+}
+
+// isNewPassword says whether a MessageId is the standard's for a password that
+// must be changed.
+func isNewPassword(id string) bool { return strings.HasSuffix(id, ".PasswordChangeRequired") }
+
+// wantsNewPassword says whether a BMC refuses everything until the password is
+// changed. No other login helps: this one is right.
+func wantsNewPassword(e *Error) bool {
+	return (e.Status == http.StatusForbidden || e.Status == http.StatusUnauthorized) && slices.ContainsFunc(e.messages, isNewPassword)
+}
+
+// explained is err, where it's a bare 403 of a BMC that has said at the login, or
+// says by where it sends us, that the password must be changed first.
+func (c *Client) explained(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if ok && e.Kind == Forbidden && (c.initial || c.token && isAccount(c.fence.location)) {
+		e.Kind = PasswordChangeRequired
+	}
+
+	return err
+}
+
+// isAccount says whether a Location is an account's.
+func isAccount(location string) bool {
+	u, err := url.Parse(location)
+
+	return err == nil && strings.Contains(strings.ToLower(u.Path), "/accountservice/accounts/")
 }
 
 // Close ends the session and the connections. It is safe to call twice.

@@ -63,7 +63,7 @@ func TestLogin(t *testing.T) {
 		"BadRequest":      {reason: "Nor one that is a bad request: some vendors mean the password.", bmc: loginBMC{status: 400}, want: Refused, tries: 1},
 		"Busy":            {reason: "Nor one of a BMC that is busy.", bmc: loginBMC{status: 503}, want: Unreachable, tries: 1},
 		"Full":            {reason: "Where others hold all sessions, none is needed.", bmc: loginBMC{status: 503, message: full}, tries: 1},
-		"FullSessionOnly": {reason: "Unless it must be one.", bmc: loginBMC{status: 503, message: full}, auth: AuthSession, want: Unreachable, tries: 1},
+		"FullSessionOnly": {reason: "Unless it must be one.", bmc: loginBMC{status: 503, message: full}, auth: AuthSession, want: SessionsFull, tries: 1},
 		"FullRefused":     {reason: "Only when the BMC doesn't refuse: a 401 is a refusal, whatever stands beside it.", bmc: loginBMC{status: 401, message: full}, want: Unauthorized, tries: 1},
 		"FullByLimit":     {reason: "The same in the standard's other word.", bmc: loginBMC{status: 400, message: "Base.1.8.CreateLimitReachedForResource"}, tries: 1},
 		"FullIDRAC":       {reason: "iDRAC's word, second in a list.", bmc: loginBMC{status: 503, body: `{"error":{"@Message.ExtendedInfo":[{"MessageId":"Base.1.12.GeneralError"},{"MessageId":"IDRAC.2.8.RAC0218","Severity":5}]}}`}, tries: 1},
@@ -126,5 +126,64 @@ func TestGuardedRoot(t *testing.T) {
 	_, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", Auth: AuthSession, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
 	if KindOf(err) != Protocol {
 		t.Errorf("got %v of kind %q", err, KindOf(err))
+	}
+}
+
+// TestPasswordChangeRequired: a BMC that lets its user do nothing but change the password isn't one that forbids something, and isn't asked
+// to log in again.
+func TestPasswordChangeRequired(t *testing.T) {
+	const says = `{"@Message.ExtendedInfo":[{"MessageId":"Base.1.18.Success"},{"MessageId":"Base.1.18.PasswordChangeRequired"}]}`
+	const error403 = `{"error":{"@Message.ExtendedInfo":[{"MessageId":"Base.1.18.PasswordChangeRequired"}]}}`
+	cases := map[string]struct {
+		reason    string
+		login     int
+		loginSays string
+		says      string // beside the 403 of everything else
+		location  string
+		want      Kind
+	}{
+		"Message":   {reason: "The standard's message.", login: 201, says: error403, want: PasswordChangeRequired},
+		"Login":     {reason: "It was said at the login, and the 403 is bare.", login: 201, loginSays: says, want: PasswordChangeRequired},
+		"Location":  {reason: "The 403 says where to change it.", login: 201, location: "/redfish/v1/AccountService/Accounts/1", want: PasswordChangeRequired},
+		"Elsewhere": {reason: "A Location that is no account's.", login: 201, location: "/redfish/v1/AccountService", want: Forbidden},
+		"Forbidden": {reason: "The user may not do this.", login: 201, want: Forbidden},
+		"Refused":   {reason: "It doesn't let him in at all.", login: 401, loginSays: error403, want: PasswordChangeRequired},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			logins := 0
+			srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == pathRoot:
+					_, _ = io.WriteString(w, emptyRoot)
+				case r.Method == http.MethodPost:
+					logins++
+					w.Header().Set("X-Auth-Token", "t")
+					w.WriteHeader(tc.login)
+					_, _ = io.WriteString(w, tc.loginSays)
+				default:
+					w.Header().Set("Location", tc.location)
+					w.WriteHeader(http.StatusForbidden)
+					_, _ = io.WriteString(w, tc.says)
+				}
+			}))
+			t.Cleanup(srv.Close)
+			c, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+			for range 3 {
+				if err == nil {
+					_, err = c.SystemAt(t.Context(), "/redfish/v1/Systems/1")
+				}
+				if KindOf(err) != tc.want {
+					t.Errorf("\n%s\ngot %v of kind %q, want %q", tc.reason, err, KindOf(err), tc.want)
+				}
+				if c == nil {
+					break
+				}
+				err = nil
+			}
+			if logins != 1 {
+				t.Errorf("\n%s\n%d logins, want one", tc.reason, logins)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -13,8 +14,18 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
-// maxAnswer bounds one answer of a BMC.
-const maxAnswer = 4 << 20
+const (
+	// maxAnswer bounds one answer of a BMC.
+	maxAnswer = 4 << 20
+	// idleConnection is how long a connection is kept that nobody uses: longer
+	// than between the requests of one look, or of an act and the looks after it,
+	// and shorter than between two looks at a machine to which nothing happens.
+	// Thousands of connections that wait for the next poll cost more memory than
+	// making them anew costs time, since the TLS session is resumed.
+	idleConnection = 5 * time.Second
+	// buffers of a connection, a way: Redfish's answers have a few KiB.
+	buffers = 2 << 10
+)
 
 // newHTTPClient makes the only way in which this package reaches a network.
 func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence, error) {
@@ -22,11 +33,16 @@ func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence,
 	if err != nil {
 		return nil, nil, err
 	}
+	// No BMC knows a post-quantum key exchange, and a ClientHello that offers one is
+	// larger than a packet: some TLS stacks never answer that (tldr.fail).
+	tlsConfig.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
+	// Of resumed sessions trust.verify is asked too (crypto/tls, VerifyConnection).
+	tlsConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	d := dialer{guard: cfg.Guard, resolver: cfg.Resolver, dial: (&net.Dialer{}).DialContext}
 	f := &fence{host: endpoint, next: &http.Transport{
 		DialContext: d.DialContext, TLSClientConfig: tlsConfig,
 		TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, MaxConnsPerHost: 1,
-		IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
+		IdleConnTimeout: idleConnection, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: buffers, WriteBufferSize: buffers,
 	}}
 
 	return &http.Client{
@@ -42,33 +58,46 @@ func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence,
 type fence struct {
 	host string
 	next http.RoundTripper
-	// retryAfter is what the last answer asked for.
+	// retryAfter and location are what the last answer said.
 	retryAfter time.Duration
+	location   string
 }
 
 // RoundTrip implements http.RoundTripper.
 func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
-	f.retryAfter = 0
+	f.retryAfter, f.location = 0, ""
 	if r.URL.Host != f.host || r.URL.Scheme != "https" || r.URL.User != nil {
 		return nil, failf(Protocol, "the BMC named a link that leads to another host")
 	}
-	resp, err := f.next.RoundTrip(r)
+	r, over := hurried(r)
+	resp, err := f.follow(r)
 	if err != nil {
+		over()
+
 		return nil, err
 	}
-	if again := respelled(r, resp); again != nil {
-		_ = whatCame(resp.Body)
-		if resp, err = f.next.RoundTrip(again); err != nil {
-			return nil, err
-		}
-	}
-	resp.Body = &capped{ReadCloser: resp.Body, left: maxAnswer}
-	f.retryAfter = retryAfter(resp.Header.Get("Retry-After"))
+	resp.Body = &capped{ReadCloser: resp.Body, left: maxAnswer, over: over}
+	f.retryAfter, f.location = retryAfter(resp.Header.Get("Retry-After")), resp.Header.Get("Location")
 	if resp.StatusCode >= http.StatusBadRequest {
 		resp.Body = whatCame(resp.Body)
 	}
 
 	return resp, nil
+}
+
+// follow sends r, and again where the BMC wants its path spelled in another way.
+func (f *fence) follow(r *http.Request) (*http.Response, error) {
+	resp, err := f.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	again := respelled(r, resp)
+	if again == nil {
+		return resp, nil
+	}
+	_ = whatCame(resp.Body)
+
+	return f.next.RoundTrip(again)
 }
 
 // respelled is r at the spelling of its path that a redirect insists on, or
@@ -143,10 +172,20 @@ func (noService) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLong = errors.New("the BMC's answer is longer than 4 MiB")
 
+// capped is the body of an answer, up to maxAnswer.
 type capped struct {
 	io.ReadCloser
 
 	left int
+	// over is called when the body is closed.
+	over func()
+}
+
+// Close implements io.Closer.
+func (c *capped) Close() error {
+	defer c.over()
+
+	return c.ReadCloser.Close()
 }
 
 // Read implements io.Reader; too long an answer is an error, never cut short.
