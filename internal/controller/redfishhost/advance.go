@@ -197,7 +197,7 @@ func answered(err error) bool {
 		return false
 	}
 	switch redfish.KindOf(err) {
-	case redfish.Refused, redfish.Unsupported, redfish.NoEffect, redfish.Forbidden, redfish.Unauthorized, redfish.NotFound, redfish.NotAllowed:
+	case redfish.Refused, redfish.Unsupported, redfish.NoEffect, redfish.Forbidden, redfish.PasswordChangeRequired, redfish.Unauthorized, redfish.NotFound, redfish.NotAllowed:
 		return true
 	default:
 		return false

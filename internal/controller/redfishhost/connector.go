@@ -36,9 +36,20 @@ type Gatekeeper interface {
 // Gates adapts the process's gatekeepers to Gatekeeper.
 type Gates struct{ *gate.Gates }
 
-// Do implements Gatekeeper.
+// Do implements Gatekeeper. What kept f from being called, or ended it before it
+// wrote anything, is told from what f found: no act was attempted.
 func (g Gates) Do(ctx context.Context, t gate.Target, f func(context.Context, BMC) error) error {
-	return g.Gates.Do(ctx, t, func(ctx context.Context, c *redfish.Client) error { return f(ctx, c) })
+	called := false
+	err := g.Gates.Do(ctx, t, func(ctx context.Context, c *redfish.Client) error {
+		called = true
+
+		return f(ctx, c)
+	})
+	if err != nil && (!called || gate.IsBusy(err)) {
+		return notCalledError{err}
+	}
+
+	return err
 }
 
 // ResolveFn finds the Redfish settings and credentials that a host may use.
@@ -77,6 +88,7 @@ type Connector struct {
 
 	inventories *inventories
 	watch       *stopwatch
+	postponed   *postponed
 }
 
 // NewConnector makes a connector.
@@ -94,7 +106,7 @@ func NewConnector(o Options) *Connector {
 		o.InventoryAge = 10 * time.Minute
 	}
 
-	return &Connector{Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed)}
+	return &Connector{Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed()}
 }
 
 // Connect resolves settings and credentials. It talks to no BMC: that happens

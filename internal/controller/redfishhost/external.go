@@ -43,6 +43,10 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		return managed.ExternalObservation{}, nil
 	}
 	inv, pin, err := e.look(ctx, host)
+	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
+		// Nothing is known that is new: it stays as it was, and is looked at again soon.
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
 	if err != nil && !isTrouble(err) {
 		return managed.ExternalObservation{}, err
 	}
@@ -196,6 +200,7 @@ func leavesTraces(host *v1alpha1.RedfishHost) bool {
 func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.inventories.forget(host.GetUID())
 	e.connector.watch.forget(host.GetUID())
+	e.connector.postponed.note(host.GetUID(), false)
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }
@@ -208,6 +213,8 @@ func (e *external) Create(context.Context, *v1alpha1.RedfishHost) (managed.Exter
 
 // Update takes one step.
 func (e *external) Update(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalUpdate, error) {
+	e.target.Lane = gate.Act
+
 	return managed.ExternalUpdate{}, e.advance(ctx, host, wanted(host.Spec.ForProvider))
 }
 
@@ -218,6 +225,7 @@ func (e *external) Delete(ctx context.Context, host *v1alpha1.RedfishHost) (mana
 	if host.Spec.ClaimRef == nil {
 		w.power = v1alpha1.Unmanaged
 	}
+	e.target.Lane = gate.Act
 
 	return managed.ExternalDelete{}, e.advance(ctx, host, w)
 }

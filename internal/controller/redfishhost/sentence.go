@@ -62,6 +62,10 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
 	case redfish.Forbidden:
 		return trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the BMC at %q doesn't let the user of %s do this%s: give it the Operator role, or change its initial password", in.address, secretNamed(in.secret), detail(e))}
+	case redfish.PasswordChangeRequired:
+		return trouble{v1alpha1.ReasonPasswordChangeRequired, fmt.Sprintf("the BMC at %q lets the user of %s do nothing but change the password: change it on the BMC, and then in the Secret", in.address, secretNamed(in.secret))}
+	case redfish.SessionsFull:
+		return trouble{v1alpha1.ReasonSessionsFull, fmt.Sprintf("the BMC at %q has no session left for us: end those of other programs on the BMC, or set auth of the provider config to Auto, which does without one", in.address)}
 	case redfish.UntrustedCertificate:
 		return trouble{v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the BMC at %q isn't trusted (%v): give the provider config its CA, or pin the fingerprint in tls.pinnedSHA256 after checking it", in.address, cause(e))}
 	case redfish.NotAllowed:

@@ -108,6 +108,7 @@ func TestEveryKindHasASentence(t *testing.T) {
 	for _, k := range []redfish.Kind{
 		redfish.Unauthorized, redfish.Forbidden, redfish.Unreachable, redfish.UntrustedCertificate, redfish.NotAllowed, redfish.NotFound,
 		redfish.Ambiguous, redfish.NoSystem, redfish.NoEffect, redfish.Unsupported, redfish.Refused, redfish.Protocol,
+		redfish.PasswordChangeRequired, redfish.SessionsFull,
 	} {
 		got := sentence(&redfish.Error{Kind: k}, inputs{address: "10.0.7.12"})
 		if got.reason == "" || !strings.Contains(got.message, "10.0.7.12") {

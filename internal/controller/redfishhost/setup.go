@@ -29,25 +29,33 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	})
 	gvk := v1alpha1.RedfishHostGroupVersionKind
 
+	connector := NewConnector(Options{
+		Kube: mgr.GetClient(),
+		Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
+			return o.Config.Redfish(ctx, host, host.Spec.ForProvider.CredentialsSecretRef)
+		},
+		Gates:         Gates{gates},
+		AllowLoopback: o.AllowLoopback,
+		Denied:        o.Denied(mgr.GetConfig().Host),
+		Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
+		Failpoint:     o.Fail,
+		Now:           o.Clock,
+	})
+
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.RedfishHost]{
-		GVK: gvk,
-		Connector: NewConnector(Options{
-			Kube: mgr.GetClient(),
-			Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
-				return o.Config.Redfish(ctx, host, host.Spec.ForProvider.CredentialsSecretRef)
-			},
-			Gates:         Gates{gates},
-			AllowLoopback: o.AllowLoopback,
-			Denied:        o.Denied(mgr.GetConfig().Host),
-			Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
-			Failpoint:     o.Fail,
-			Now:           o.Clock,
-		}),
+		GVK:                gvk,
+		Connector:          connector,
 		UsesProviderConfig: true,
 		Secrets:            secretsOf,
-		Pending:            PollSoon,
+		Pending:            connector.Pending,
 		Timeout:            timeout,
 	})
+}
+
+// Pending says whether a host is to be looked at again soon: something is on its
+// way, or its BMC had no time for the last look.
+func (c *Connector) Pending(host *v1alpha1.RedfishHost) bool {
+	return PollSoon(host) || c.postponed.has(host.GetUID())
 }
 
 // secretsOf lists the Secrets that a host itself names.

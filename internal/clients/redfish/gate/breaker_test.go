@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,13 +10,17 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
+// middle is the random number by which a rest is as long as meant.
+const middle = 0.5
+
 func TestBreaker(t *testing.T) {
 	dead := &redfish.Error{Kind: redfish.Unreachable}
 	now := time.Unix(0, 0)
-	rests := []time.Duration{0, 0, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 16 * time.Second}
+	seconds := []int{0, 0, 2, 4, 8, 16, 32, 64, 120, 120, 120}
 	b := breaker{}
-	for i, want := range rests {
-		b.result(dead, now)
+	for i, s := range seconds {
+		want := time.Duration(s) * time.Second
+		b.result(dead, now, middle)
 		if got := max(b.until.Sub(now), 0); got != want {
 			t.Errorf("after failure %d: left alone for %v, want %v", i+1, got, want)
 		}
@@ -28,11 +33,55 @@ func TestBreaker(t *testing.T) {
 		}
 	}
 	for _, err := range []error{nil, &redfish.Error{Kind: redfish.Refused}} {
-		b.result(dead, now)
-		b.result(err, now)
-		if b.open(now) != nil || b.failures != 0 {
+		b.result(dead, now, middle)
+		b.result(err, now, middle)
+		if b.open(now) != nil || b.failures != 0 || b.suspect {
 			t.Errorf("after an answer (%v): %+v, want a closed breaker", err, b)
 		}
+	}
+}
+
+// TestBreakerJitter: those that went together aren't asked together, and never much sooner or later than meant.
+func TestBreakerJitter(t *testing.T) {
+	dead := &redfish.Error{Kind: redfish.Unreachable}
+	now := time.Unix(0, 0)
+	for random, want := range map[float64]time.Duration{0: 96 * time.Second, middle: 120 * time.Second, 0.75: 132 * time.Second} {
+		b := breaker{failures: 20}
+		b.result(dead, now, random)
+		if got := b.until.Sub(now); got != want {
+			t.Errorf("random %v: left alone for %v, want %v", random, got, want)
+		}
+	}
+}
+
+// TestSuspect: who is asked again only where a slot is free.
+func TestSuspect(t *testing.T) {
+	silent := &redfish.Error{Kind: redfish.Unreachable}
+	busy := &redfish.Error{Kind: redfish.Unreachable, Status: 503}
+	cases := map[string]struct {
+		reason string
+		got    []error
+		want   bool
+	}{
+		"New":      {reason: "Nobody knows anything bad of it."},
+		"Good":     {reason: "It answers.", got: []error{nil}},
+		"Silent":   {reason: "It doesn't.", got: []error{nil, silent}, want: true},
+		"Busy":     {reason: "It answers, and at once.", got: []error{busy, busy}},
+		"BusyLong": {reason: "For too long.", got: []error{busy, busy, busy}, want: true},
+		"Back":     {reason: "It answers again.", got: []error{silent, silent, nil}},
+		"Refusing": {reason: "No is an answer.", got: []error{silent, &redfish.Error{Kind: redfish.Refused, Status: 400}}},
+		"Strange":  {reason: "Half an answer isn't over when another one is refused.", got: []error{silent, busy}, want: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := breaker{}
+			for _, err := range tc.got {
+				b.result(err, time.Unix(0, 0), middle)
+			}
+			if b.suspect != tc.want {
+				t.Errorf("%s\nsuspect is %t, want %t", tc.reason, b.suspect, tc.want)
+			}
+		})
 	}
 }
 
@@ -42,7 +91,7 @@ func TestBreakerAsked(t *testing.T) {
 	now := time.Unix(0, 0)
 	b := breaker{}
 	for range 5 {
-		b.result(busy, now)
+		b.result(busy, now, middle)
 		if !errors.Is(b.open(now.Add(29*time.Second)), busy) {
 			t.Error("asked again too early")
 		}
@@ -83,5 +132,37 @@ func TestUnusableAddress(t *testing.T) {
 	}
 	if err := g.Forget(t.Context(), "http://x"); err != nil {
 		t.Errorf("Forget(...) of an address that was never talked to: %v", err)
+	}
+}
+
+// TestRefuses: what a BMC refuses isn't sent again, and what it asks for can be looked at again.
+func TestRefuses(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		asked  int
+	}{
+		"Unauthorized": {reason: "Accounts get locked.", err: &redfish.Error{Kind: redfish.Unauthorized, Status: 401}, asked: 1},
+		"Change":       {reason: "So they do by a 401 that says why.", err: &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 401}, asked: 1},
+		"ChangeLater":  {reason: "A 403 doesn't count.", err: &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 403}, asked: 3},
+		"Full":         {reason: "There may be a session by now.", err: &redfish.Error{Kind: redfish.SessionsFull, Status: 503}, asked: 3},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			g := New(func(context.Context, redfish.Config) (*redfish.Client, error) {
+				asked++
+
+				return nil, tc.err
+			})
+			for range 3 {
+				if err := g.Do(t.Context(), Target{Config: redfish.Config{Address: "10.0.0.1"}, CredentialVersion: "1"}, nil); !errors.Is(err, tc.err) {
+					t.Errorf("Do(...): got %v, want %v", err, tc.err)
+				}
+			}
+			if asked != tc.asked {
+				t.Errorf("%s\nasked %d times, want %d", tc.reason, asked, tc.asked)
+			}
+		})
 	}
 }

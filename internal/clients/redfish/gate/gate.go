@@ -1,4 +1,4 @@
-// Package gate is the one way to a BMC for the whole process: one gatekeeper per address with a serial queue, one shared session, a rate limit and a memory for refused logins.
+// Package gate is the one way to a BMC for the whole process: one gatekeeper per address with a serial queue, one shared session, a rate limit and a memory for refused logins. BMCs that don't answer have but a few of the process's workers.
 package gate
 
 import (
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -23,11 +24,20 @@ type Target struct {
 	CredentialVersion string
 	// RequestsPerSecond is the most that the BMC is asked; 0 is 4.
 	RequestsPerSecond float64
+	// Lane says who is let go first.
+	Lane Lane
 }
 
 const (
 	defaultRate = 4
 	burst       = 32
+	// hurry is how long a read may take, unless the BMC is known to be slower. One
+	// that takes longer is asked again in one of the slots for suspects.
+	hurry = 3 * time.Second
+	// slower is how many times as long as lately a read may take.
+	slower = 3
+	// queuePatience is how long a call waits for others to the same BMC.
+	queuePatience = 5 * time.Second
 )
 
 var errClosed = errors.New("cannot talk to a BMC: the provider is shutting down")
@@ -39,7 +49,12 @@ type Connect func(ctx context.Context, cfg redfish.Config) (*redfish.Client, err
 type Gates struct {
 	connect Connect
 	now     func() time.Time
+	random  func() float64
 	idle    time.Duration // after which a session is given back
+	hurry   time.Duration
+	queue   time.Duration // patience
+
+	bulkhead bulkhead
 
 	mu     sync.Mutex
 	gates  map[string]*gate
@@ -48,49 +63,95 @@ type Gates struct {
 
 // New makes an empty set of gatekeepers.
 func New(connect Connect) *Gates {
-	return &Gates{connect: connect, now: time.Now, idle: idle, gates: map[string]*gate{}}
+	return &Gates{
+		connect: connect, now: time.Now, random: anyRandom, idle: idle, hurry: hurry, queue: queuePatience,
+		bulkhead: newBulkhead(), gates: map[string]*gate{},
+	}
 }
+
+// Hurry sets how long a BMC may take for a read before it's suspect, instead of
+// three seconds, and how long a call waits for others to the same BMC, instead of
+// five. It must come before the first Do.
+func (g *Gates) Hurry(read, queue time.Duration) { g.hurry, g.queue = read, queue }
 
 // gate is the gatekeeper of one address.
 type gate struct {
-	queue   chan struct{} // holds one token: whoever has it may talk
+	turns   turns
 	limiter *rate.Limiter
+	// suspect is breaker.suspect, for those who haven't the turn.
+	suspect atomic.Bool
 
-	// Guarded by queue.
+	// Guarded by turns.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
 	pin     string // trusted on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
 	refused map[string]error
 	breaker breaker
-	sweep   *time.Timer // gives the session back
+	slowest time.Duration // that a read took lately
+	sweep   *time.Timer   // gives the session back
 }
 
 // Do waits for its turn at the target's BMC and calls f with the shared client,
 // which is valid during f only. When the BMC refused this version of the
-// credential before, Do returns that refusal without a call.
+// credential before, Do returns that refusal without a call; so it does with the
+// last error of a BMC that is left alone for a while. It returns a BusyError
+// where f wasn't called or was ended before it wrote anything, and is to be
+// called again soon: no call waits long for a BMC that doesn't answer.
 func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfish.Client) error) error {
 	gk, err := g.gate(t)
 	if err != nil {
 		return err
 	}
-	if err := gk.enter(ctx); err != nil {
+	if err := gk.enter(ctx, t.Lane, g.queue); err != nil {
 		return err
 	}
-	defer gk.leave()
+	defer gk.turns.leave()
 	if err := gk.refused[t.CredentialVersion]; err != nil {
 		return err
 	}
 	if err := gk.breaker.open(g.now()); err != nil {
 		return err
 	}
-	client, err := gk.ensure(ctx, g.connect, t)
-	if err == nil {
-		err = f(ctx, client)
+	p := &redfish.Patience{Read: max(g.hurry, slower*gk.slowest)}
+	if t.Lane == Inventory {
+		p.Reads = 1 // Some of its many resources take long with BMCs that are well.
 	}
-	gk.breaker.result(err, g.now())
-	gk.sweepAfter(g.idle)
-	if redfish.IsUnauthorized(err) {
-		gk.refuse(ctx, t.CredentialVersion, err)
+	if gk.breaker.suspect {
+		whole, leave, ok := g.bulkhead.try()
+		if !ok {
+			return gk.breaker.last
+		}
+		defer leave()
+		if whole {
+			p.Read = 0
+		}
+	}
+
+	return gk.talk(ctx, g, t, p, f)
+}
+
+// talk calls f, and takes note of how that went. The caller has the turn.
+func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patience, f func(context.Context, *redfish.Client) error) error {
+	inTime := redfish.WithPatience(ctx, p)
+	client, err := g.ensure(inTime, of.connect, t)
+	if err == nil {
+		p.Wrote = false // A login changes nothing.
+		err = f(inTime, client)
+	}
+	if t.Lane != Inventory {
+		g.slowest = max(p.Slowest, g.slowest-g.slowest/slower)
+	}
+	g.sweepAfter(of.idle)
+	if redfish.IsUnreachable(err) && p.Cut && !p.Wrote && !g.breaker.suspect {
+		g.breaker.hurried(err)
+		g.suspect.Store(true)
+
+		return errBusySlow
+	}
+	g.breaker.result(err, of.now(), of.random())
+	g.suspect.Store(g.breaker.suspect)
+	if refuses(err) {
+		g.refuse(ctx, t.CredentialVersion, err)
 	}
 
 	return err
@@ -112,7 +173,7 @@ func (g *Gates) Forget(ctx context.Context, address string) error {
 		return nil
 	}
 
-	return gk.close(ctx)
+	return gk.close(ctx, g.queue)
 }
 
 // Close logs out everywhere, all at once: a shutdown has little time. Nothing
@@ -125,7 +186,7 @@ func (g *Gates) Close(ctx context.Context) {
 	g.mu.Unlock()
 	var all sync.WaitGroup
 	for _, gk := range gates {
-		all.Go(func() { _ = gk.close(ctx) })
+		all.Go(func() { _ = gk.close(ctx, 0) })
 	}
 	all.Wait()
 }
@@ -143,8 +204,7 @@ func (g *Gates) gate(t Target) (*gate, error) {
 	gk := g.gates[key]
 	if gk == nil {
 		gk = &gate{
-			queue: make(chan struct{}, 1), refused: map[string]error{},
-			limiter: rate.NewLimiter(defaultRate, burst),
+			refused: map[string]error{}, limiter: rate.NewLimiter(defaultRate, burst),
 		}
 		g.gates[key] = gk
 	}
@@ -152,16 +212,17 @@ func (g *Gates) gate(t Target) (*gate, error) {
 	return gk, nil
 }
 
-func (g *gate) enter(ctx context.Context) error {
-	select {
-	case g.queue <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("gave up waiting for another call to the same BMC: %w", ctx.Err())
+// enter waits for the turn. For a BMC that may not answer nobody waits.
+func (g *gate) enter(ctx context.Context, lane Lane, patience time.Duration) error {
+	if !g.suspect.Load() {
+		return g.turns.enter(ctx, lane, patience)
 	}
-}
+	if !g.turns.try() {
+		return errBusyProbe
+	}
 
-func (g *gate) leave() { <-g.queue }
+	return nil
+}
 
 // ensure returns the shared client, opened with t's settings. Other settings
 // than last time, such as a new password or pin, get a new session.
@@ -191,34 +252,12 @@ func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.
 	return client, nil
 }
 
-func (g *gate) refuse(ctx context.Context, version string, err error) {
-	g.drop(ctx)
-	// Only the newest version of a credential is worth remembering, and of
-	// different credentials for one address (a host of its own Secret beside
-	// the pool's) a few.
-	const limit = 16
-	if len(g.refused) >= limit {
-		clear(g.refused)
-	}
-	g.refused[version] = err
-}
-
-func (g *gate) drop(ctx context.Context) {
-	if g.sweep != nil {
-		g.sweep.Stop()
-	}
-	if g.client == nil {
-		return
-	}
-	_ = g.client.Close(ctx)
-	g.client = nil
-}
-
-func (g *gate) close(ctx context.Context) error {
-	if err := g.enter(ctx); err != nil {
+// close ends the session, as soon as nobody is at it, or not at all.
+func (g *gate) close(ctx context.Context, patience time.Duration) error {
+	if err := g.turns.enter(ctx, Act, patience); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.turns.leave()
 	g.drop(ctx)
 
 	return nil

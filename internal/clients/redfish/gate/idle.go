@@ -11,8 +11,9 @@ const (
 	// deleted without the controller that would log out (orphaned hosts, and
 	// those whose namespace goes).
 	idle = 10 * time.Minute
-	// farewell is how long a logout may take.
-	farewell = 10 * time.Second
+	// farewell is how long a logout may take. A session that couldn't be closed
+	// ends by itself.
+	farewell = 5 * time.Second
 )
 
 // KeepIdle sets how long a session is kept that nobody uses, instead of ten
@@ -32,13 +33,23 @@ func (g *gate) sweepAfter(idle time.Duration) {
 
 // giveBack logs out, unless somebody is at it: then the session isn't idle.
 func (g *gate) giveBack() {
-	select {
-	case g.queue <- struct{}{}:
-	default:
+	if !g.turns.try() {
 		return
 	}
-	defer g.leave()
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer g.turns.leave()
+	g.drop(context.Background())
+}
+
+// drop ends the session, if there is one. The caller has the turn.
+func (g *gate) drop(ctx context.Context) {
+	if g.sweep != nil {
+		g.sweep.Stop()
+	}
+	if g.client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
-	g.drop(ctx)
+	_ = g.client.Close(ctx)
+	g.client = nil
 }
