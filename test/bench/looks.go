@@ -16,7 +16,7 @@ import (
 // foundUpToDate is what a look finds that finds nothing to do.
 const foundUpToDate = "UpToDate"
 
-// A count is how many looks at NetBoxIPAddresses a provider has made, by what they found. Reconciles would be more: the runtime also counts
+// A count is how many looks at the resources of a kind a provider has made, by what they found. Reconciles would be more: the runtime also counts
 // those that its rate limit sent away.
 type count map[string]float64
 
@@ -28,8 +28,11 @@ func (c count) all() (n float64) {
 	return n
 }
 
-// looks reads the provider's metrics.
-func looks(ctx context.Context, l *lab.Lab) (count, error) {
+// looks at NetBoxIPAddresses.
+func looks(ctx context.Context, l *lab.Lab) (count, error) { return looksAt(ctx, l, "NetBoxIPAddress") }
+
+// looksAt reads the provider's metrics.
+func looksAt(ctx context.Context, l *lab.Lab, kind string) (count, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.ProviderMetrics, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask for the provider's metrics: %w", err)
@@ -42,18 +45,18 @@ func looks(ctx context.Context, l *lab.Lab) (count, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("cannot read the provider's metrics: %s", res.Status)
 	}
-	return counted(res.Body)
+	return counted(res.Body, kind)
 }
 
-// counted picks the looks from metrics in Prometheus' text format.
-func counted(metrics io.Reader) (count, error) {
+// counted picks the looks at a kind from metrics in Prometheus' text format.
+func counted(metrics io.Reader, kind string) (count, error) {
 	const begins = `provider_baremetal_observations_total{found="`
 	out := count{}
 	lines := bufio.NewScanner(metrics)
 	for lines.Scan() {
 		rest, ok := strings.CutPrefix(lines.Text(), begins)
 		found, rest, _ := strings.Cut(rest, `"`)
-		value, mine := strings.CutPrefix(rest, `,kind="NetBoxIPAddress"} `)
+		value, mine := strings.CutPrefix(rest, `,kind="`+kind+`"} `)
 		if !ok || !mine {
 			continue
 		}

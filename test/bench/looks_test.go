@@ -17,11 +17,11 @@ provider_baremetal_observations_total{found="UpToDate",kind="NetBoxIPAddress"} 1
 provider_baremetal_observations_total{found="Different",kind="NetBoxIPAddress"} 3
 provider_baremetal_observations_total{found="UpToDate",kind="RedfishHost"} 7
 controller_runtime_reconcile_total{controller="managed/netboxipaddress.baremetal.m.crossplane.io",result="success"} 9
-`))
+`), "NetBoxIPAddress")
 	if diff := cmp.Diff(count{"UpToDate": 12345, "Different": 3}, got); err != nil || diff != "" || got.all() != 12348 {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
-	if _, err := counted(strings.NewReader(`provider_baremetal_observations_total{found="UpToDate",kind="NetBoxIPAddress"} many`)); err == nil {
+	if _, err := counted(strings.NewReader(`provider_baremetal_observations_total{found="UpToDate",kind="NetBoxIPAddress"} many`), "NetBoxIPAddress"); err == nil {
 		t.Error("what isn't a number must be an error")
 	}
 }

@@ -23,8 +23,12 @@ func main() {
 	st := calm{}
 	flag.IntVar(&st.addresses, "addresses", steadyAddresses, "of netbox_restart_requests: fewer are a first look, not what is promised")
 	flag.DurationVar(&st.poll, "poll", steadyPoll, "of netbox_restart_requests: a shorter one likewise")
+	f := fleet{}
+	flag.IntVar(&f.hosts, "hosts", fleetHosts, "of the figures about Redfish: fewer are a first look, not what is promised")
+	flag.DurationVar(&f.poll, "host-poll", fleetPoll, "of the figures about Redfish: a shorter one likewise")
+	flag.StringVar(&f.tree, "tree", "", "of the figures about Redfish: a folder with what a real BMC answered, for all of them; default: an emulated model")
 	flag.Parse()
-	if err := run(*only, st); err != nil {
+	if err := run(*only, st, f); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -50,7 +54,7 @@ type bench struct {
 	measure  func(context.Context, *lab.Lab) (map[string]float64, error)
 }
 
-func benches(st calm) []bench {
+func benches(st calm, f fleet) []bench {
 	return []bench{
 		{
 			figures: []figure{{name: "claim_to_dhcp_ready", unit: "s", limit: 3}}, measure: alone("claim_to_dhcp_ready", claimToDHCPReady), rack: true,
@@ -84,6 +88,7 @@ func benches(st calm) []bench {
 				"all were looked at, with what it asks for beside those few; then until all were looked at once more by themselves, which is a whole poll: its requests, and its time "+
 				"as part of one poll; the emulator takes %s a request", st.addresses, changed, st.poll, latency),
 		},
+		f.bench(),
 	}
 }
 
@@ -95,7 +100,7 @@ func alone(name string, measure func(context.Context, *lab.Lab) (float64, error)
 	}
 }
 
-func run(only string, st calm) error {
+func run(only string, st calm, f fleet) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("cannot understand -only: %w", err)
@@ -104,7 +109,7 @@ func run(only string, st calm) error {
 	defer cancel()
 	var errs []error
 	ran := 0
-	for _, b := range benches(st) {
+	for _, b := range benches(st, f) {
 		if !slices.ContainsFunc(b.figures, func(f figure) bool { return match.MatchString(f.name) }) {
 			continue
 		}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
+)
+
+// switchOn says that a machine is to be on.
+func (s *switchable) switchOn(ctx context.Context, l *lab.Lab) error {
+	u := lab.Kind(redfishHost, lab.InfraNamespace, s.name).Object()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"forProvider":{"power":"PoweredOn"}}}`))
+	if err := l.Client().Patch(ctx, u, patch); err != nil {
+		return fmt.Errorf("cannot change host %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// power is how many requests it takes to switch a machine on, beside those that would have been made anyway.
+func (f fleet) power(ctx context.Context, l *lab.Lab, rack *rackOf, out map[string]float64) error {
+	// after is how long a host is looked at more often once all is done.
+	const after = 10 * time.Second
+	var sum float64
+	for _, m := range rack.machines[:switched] {
+		before, began := m.Counters().Requests, time.Now()
+		if err := m.switchOn(ctx, l); err != nil {
+			return err
+		}
+		if _, err := l.Await(ctx, lab.Kind(redfishHost, lab.InfraNamespace, m.name), "on", timeout,
+			lab.All(lab.Is("PowerApplied", "True"), lab.Field("PoweredOn", "status", "atProvider", "power"))); err != nil {
+			return err
+		}
+		if err := pass(ctx, after); err != nil {
+			return err
+		}
+		polls := time.Since(began).Seconds() / f.poll.Seconds()
+		sum += float64(m.Counters().Requests-before) - polls*out[figurePoll]
+		if resets := m.Counters().Resets; len(resets) != 1 || resets["On"] != 1 {
+			return fmt.Errorf("%s was sent %v, want On once", m.name, resets)
+		}
+	}
+	out[figurePower] = sum / switched
+	return nil
+}
+
+// reaction compares how soon healthy machines are switched on: before some of the others are in trouble, in the poll in which that
+// begins, and in the one after it.
+func (f fleet) reaction(ctx context.Context, l *lab.Lab, rack *rackOf, out map[string]float64) error {
+	each := max(f.hosts/10, 10)
+	var healthy []*switchable
+	var ill []func() error
+	for i, m := range rack.machines {
+		switch {
+		case i < switched:
+		case i%10 == 3:
+			ill = append(ill, func() error { m.hang(); return nil })
+		case i%10 == 7:
+			ill = append(ill, func() error { return m.SetDead(true) })
+		default:
+			healthy = append(healthy, m)
+		}
+	}
+	if len(healthy) < 3*each {
+		return fmt.Errorf("%d hosts are too few", f.hosts)
+	}
+	calm, err := f.react(ctx, l, healthy[:each])
+	if err != nil {
+		return err
+	}
+	for _, begin := range ill {
+		if err := begin(); err != nil {
+			return fmt.Errorf("cannot make a BMC ill: %w", err)
+		}
+	}
+	first, err := f.react(ctx, l, healthy[each:2*each])
+	if err != nil {
+		return fmt.Errorf("while BMCs begin to be ill: %w", err)
+	}
+	later, err := f.react(ctx, l, healthy[2*each:3*each])
+	if err != nil {
+		return fmt.Errorf("while BMCs are ill: %w", err)
+	}
+	p99 := func(d []time.Duration) time.Duration { return percentile(d, 99) }
+	median := func(d []time.Duration) time.Duration { return percentile(d, 50) }
+	fmt.Fprintf(os.Stderr, "bench: reactions, median and p99 of %d each: %s and %s; while %d BMCs begin to hang or refuse: %s and %s; later: %s and %s\n", each,
+		median(calm), p99(calm), len(ill), median(first), p99(first), median(later), p99(later))
+	out[figureReaction] = max(p99(first), p99(later)).Seconds() / p99(calm).Seconds()
+	return nil
+}
+
+// percentile is what so many percent of sorted durations don't exceed.
+func percentile(sorted []time.Duration, percent int) time.Duration {
+	return sorted[(len(sorted)*percent+99)/100-1]
+}
+
+// react has machines switched on, one after another over a poll, and returns how long each took, sorted.
+func (f fleet) react(ctx context.Context, l *lab.Lab, machines []*switchable) ([]time.Duration, error) {
+	took := make([]time.Duration, len(machines))
+	g, ctx := errgroup.WithContext(ctx)
+	began := time.Now()
+	for i, m := range machines {
+		g.Go(func() error {
+			if err := pass(ctx, time.Until(began.Add(f.poll*time.Duration(i)/time.Duration(len(machines))))); err != nil {
+				return err
+			}
+			on, asked := m.next(), time.Now()
+			if err := m.switchOn(ctx, l); err != nil {
+				return err
+			}
+			select {
+			case at := <-on:
+				took[i] = at.Sub(asked)
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(hostTimeout):
+				return errors.New(m.name + " isn't switched on")
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	slices.Sort(took)
+	return took, nil
+}
