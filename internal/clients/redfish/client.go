@@ -37,6 +37,9 @@ type Client struct {
 	initial bool              // its password must be changed, the BMC said
 
 	firmware string // of the manager, where a quirk depends on it
+	// offers are the ResetTypes of ActionInfos, by their URI. They end with the
+	// session, as firmware does.
+	offers map[string][]string
 }
 
 type rootBody struct {
@@ -155,7 +158,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 // relogin gives up a session that has ended. It's lost until a login is good.
 func (c *Client) relogin(ctx context.Context) error {
 	c.token, c.session, c.header, c.lost = false, "", nil, true
-	c.firmware = "" // Sessions end when a BMC gets another one.
+	c.firmware, c.offers = "", nil // Sessions end when a BMC gets another firmware.
 	if err := c.login(ctx); err != nil {
 		return err
 	}

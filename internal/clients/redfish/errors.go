@@ -58,6 +58,9 @@ type Error struct {
 	Field string
 	// Count of Systems, for Ambiguous and NoSystem.
 	Count int
+	// Offers is what the BMC offers instead, for Unsupported, as it spells it: at
+	// most 16 words of at most 64 bytes. Empty where it doesn't say.
+	Offers []string
 	// RetryAfter is how long the BMC asked to be left alone, 0 where it didn't.
 	RetryAfter time.Duration
 

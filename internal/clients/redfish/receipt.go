@@ -35,12 +35,7 @@ func (r Receipt) Follow() string {
 }
 
 // ReceiptAt is the receipt of a write that is followed at uri.
-func ReceiptAt(uri string) Receipt {
-	r := Receipt{Status: http.StatusAccepted}
-	r.note(uri, true)
-
-	return r
-}
+func ReceiptAt(uri string) Receipt { return noted(Receipt{Status: http.StatusAccepted}, uri) }
 
 // receiptOf reads what a write was answered. Where the promise is kept is in the
 // Location, in the body, or nowhere (DSP0266, 12.2).
@@ -55,14 +50,13 @@ func receiptOf(a answer) Receipt {
 	if strings.HasPrefix(string(b.Type), "#Task.") {
 		r.Task, r.Monitor = localPath(string(b.URI)), localPath(string(b.Monitor))
 	}
-	r.note(a.header.Get("Location"), a.status == http.StatusAccepted)
 
-	return r
+	return noted(r, a.header.Get("Location"))
 }
 
-// note takes down a link by the look of it. What looks like neither a Task nor a
-// job is a monitor, if the BMC promised something.
-func (r *Receipt) note(link string, promised bool) {
+// noted is a receipt with a link, by the look of it. What looks like neither a
+// Task nor a job is a monitor, if the BMC promised something.
+func noted(r Receipt, link string) Receipt {
 	uri := localPath(link)
 	parts := strings.Split(strings.ToLower(strings.Trim(uri, "/")), "/")
 	last := len(parts) - 1
@@ -72,20 +66,26 @@ func (r *Receipt) note(link string, promised bool) {
 		r.Task = uri
 	case last > 0 && parts[last-1] == "jobs":
 		r.Job = uri
-	case promised:
+	case r.Status == http.StatusAccepted:
 		r.Monitor = uri
 	}
+
+	return r
 }
 
 // localPath is a link's path on the BMC that named it, "" where it has none that
 // can be used. Some BMCs name themselves in it by an address of their own.
 func localPath(link string) string {
 	u, err := url.Parse(strings.TrimSpace(link))
-	if err != nil || !strings.HasPrefix(u.Path, "/") || len(u.RequestURI()) > maxURI {
+	if err != nil || !strings.HasPrefix(u.Path, "/") {
+		return ""
+	}
+	uri := u.RequestURI()
+	if len(uri) > maxURI || checkPath(uri) != nil {
 		return ""
 	}
 
-	return u.RequestURI()
+	return uri
 }
 
 // unsentError is an error from before a write was sent.

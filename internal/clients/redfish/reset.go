@@ -20,18 +20,24 @@ const (
 	ActGracefulOff Act = "GracefulOff"
 	// ActForceOff takes power away.
 	ActForceOff Act = "ForceOff"
+	// ActResetOff is ActForceOff where the BMC can power on again, too.
+	ActResetOff Act = "ResetOff"
 	// ActRestart resets a running machine.
 	ActRestart Act = "Restart"
 )
+
+// forceOff takes power away. Cray's node controllers say Off, which isn't in the schema.
+var forceOff = []string{string(schemas.ForceOffResetType), "Off"} //nolint:gochecknoglobals // A table.
 
 // resetTypes are the ResetTypes for an act, best first.
 var resetTypes = map[Act][]string{ //nolint:gochecknoglobals // A table.
 	ActOn:          {string(schemas.OnResetType), string(schemas.ForceOnResetType)},
 	ActGracefulOff: {string(schemas.GracefulShutdownResetType)},
-	// Cray's node controllers say Off, which isn't in the schema.
-	ActForceOff: {string(schemas.ForceOffResetType), "Off"},
+	ActForceOff:    forceOff,
+	ActResetOff:    forceOff,
+	// FullPowerCycle may take the BMC along, so it comes last.
 	ActRestart: {
-		string(schemas.ForceRestartResetType), string(schemas.PowerCycleResetType), string(schemas.FullPowerCycleResetType),
+		string(schemas.ForceRestartResetType), string(schemas.PowerCycleResetType), string(schemas.GracefulRestartResetType), string(schemas.FullPowerCycleResetType),
 	},
 }
 
@@ -46,7 +52,7 @@ func (a Act) goal() Power {
 	switch a {
 	case ActOn:
 		return PowerOn
-	case ActGracefulOff, ActForceOff:
+	case ActGracefulOff, ActForceOff, ActResetOff:
 		return PowerOff
 	default:
 		return PowerUnknown
@@ -54,21 +60,25 @@ func (a Act) goal() Power {
 }
 
 // chooseReset picks the ResetType for an act out of those advertised. A BMC
-// that advertises none gets the standard one. Vendors glue two values together
-// by mistake ("GracefulShutdownGracefulRestart"): the standard value is sent
-// where an advertised one begins or ends with it and has no exact match.
+// that advertises none gets the standard one. Vendors spell values in ways of
+// their own ("Force Off"), which they take, and glue two together by mistake
+// ("GracefulShutdownGracefulRestart"): the standard value is sent where it is a
+// part of an advertised one and has no match.
 func chooseReset(advertised []string, act Act, now Power) (string, bool) {
 	wanted := resetTypes[act]
 	if len(advertised) == 0 && len(wanted) > 0 {
 		return wanted[0], true
 	}
+	if act == ActResetOff && !offersOn(advertised) {
+		return "", false // It would stay off.
+	}
 	for _, w := range wanted {
-		if i := slices.IndexFunc(advertised, func(a string) bool { return strings.EqualFold(a, w) }); i >= 0 {
+		if i := slices.IndexFunc(advertised, func(a string) bool { return letters(a) == letters(w) }); i >= 0 {
 			return advertised[i], true
 		}
 	}
 	for _, w := range wanted {
-		if len(w) > len("ForceOn") && slices.ContainsFunc(advertised, func(a string) bool { return strings.Contains(a, w) }) {
+		if len(w) > len("ForceOn") && slices.ContainsFunc(advertised, func(a string) bool { return strings.Contains(letters(a), letters(w)) }) {
 			return w, true
 		}
 	}
@@ -78,6 +88,24 @@ func chooseReset(advertised []string, act Act, now Power) (string, bool) {
 	}
 
 	return "", false
+}
+
+// offersOn says whether a machine that is off can be powered on.
+func offersOn(advertised []string) bool {
+	_, ok := chooseReset(advertised, ActOn, PowerOff)
+
+	return ok
+}
+
+// letters are what counts of a word.
+func letters(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+
+		return r
+	}, strings.ToLower(word))
 }
 
 // Reset carries out a power action on s. A state that is already there is
@@ -96,7 +124,9 @@ func (c *Client) Reset(ctx context.Context, s System, act Act) (Receipt, error) 
 	}
 	resetType, ok := chooseReset(advertised, act, s.Power)
 	if !ok {
-		return Receipt{}, unsupported("ResetType for " + string(act))
+		delete(c.offers, s.resetInfo) // Asked again before it's said again.
+
+		return Receipt{}, notOffered("ResetType for "+string(act), advertised)
 	}
 	a, err := c.do(ctx, http.MethodPost, s.resetTarget, map[string]string{"ResetType": resetType}, "")
 	if err != nil {
@@ -113,12 +143,32 @@ func (c *Client) settle(ctx context.Context, s System, act Act, err error) error
 	if status != http.StatusConflict && status != http.StatusBadRequest {
 		return err
 	}
-	now, readErr := c.SystemAt(ctx, s.path)
-	if readErr == nil && act.goal() != PowerUnknown && now.Power == act.goal() {
+	delete(c.offers, s.resetInfo) // It may offer something else by now.
+	if act.goal() == PowerUnknown {
+		return err
+	}
+	now, readErr := c.Again(ctx, s)
+	if readErr == nil && now.Power == act.goal() || redundant(err) {
 		return nil
 	}
 
 	return err
+}
+
+// Again reads a System once more, and nothing around it: its override is the one
+// of s, which may be shown elsewhere.
+func (c *Client) Again(ctx context.Context, s System) (System, error) {
+	a, err := c.get(ctx, s.path, nil)
+	if err != nil {
+		return System{}, err
+	}
+	now, err := decodeSystem(s.path, a.body, a.etag)
+	if err != nil {
+		return System{}, err
+	}
+	now.URI, now.path, now.Boot, now.Sharing = s.URI, s.path, s.Boot, s.Sharing
+
+	return now, nil
 }
 
 // advertised returns the ResetTypes of a System: inline and from its
@@ -126,6 +176,9 @@ func (c *Client) settle(ctx context.Context, s System, act Act, err error) error
 func (c *Client) advertised(ctx context.Context, s System) ([]string, error) {
 	if len(s.resetTypes) > 0 || s.resetInfo == "" {
 		return s.resetTypes, nil
+	}
+	if known, ok := c.offers[s.resetInfo]; ok {
+		return known, nil
 	}
 	var b struct {
 		Parameters []struct {
@@ -136,18 +189,50 @@ func (c *Client) advertised(ctx context.Context, s System) ([]string, error) {
 	if _, err := c.get(ctx, s.resetInfo, &b); err != nil && !IsNotFound(err) {
 		return nil, err
 	}
+	var types []string
 	for _, p := range b.Parameters {
 		if strings.EqualFold(string(p.Name), "ResetType") {
-			return p.AllowableValues, nil
+			types = p.AllowableValues
 		}
 	}
+	if c.offers == nil {
+		c.offers = map[string][]string{}
+	}
+	c.offers[s.resetInfo] = types
 
-	return nil, nil
+	return types, nil
 }
 
-func unsupported(field string) error {
+func unsupported(field string) *Error {
 	err := failf(Unsupported, "the BMC doesn't offer %s", field)
 	err.Field = field
 
 	return err
+}
+
+// notOffered is unsupported, with what the BMC offers instead.
+func notOffered(field string, offers []string) *Error {
+	const most = 16
+	err := unsupported(field)
+	for _, o := range offers[:min(most, len(offers))] {
+		if word := offered(o); word != "" {
+			err.Offers = append(err.Offers, word)
+		}
+	}
+
+	return err
+}
+
+// offered is a word of a BMC's as far as people are shown it.
+func offered(word string) string {
+	const limit = 64
+	printable := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+
+		return r
+	}, word)
+
+	return strings.TrimSpace(printable[:min(limit, len(printable))])
 }

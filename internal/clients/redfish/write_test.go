@@ -33,6 +33,11 @@ func TestChooseReset(t *testing.T) {
 		"Restart":          {reason: "The standard value.", advertised: full, act: ActRestart, want: "ForceRestart"},
 		"Cycle":            {reason: "Its nearest.", advertised: []string{"PowerCycle"}, act: ActRestart, want: "PowerCycle"},
 		"Case":             {reason: "As the BMC spells it.", advertised: []string{"forceoff"}, act: ActForceOff, want: "forceoff"},
+		"Spaced":           {reason: "As the BMC spells it, with spaces.", advertised: []string{"Force Off", "On"}, act: ActForceOff, want: "Force Off"},
+		"GracefulRestart":  {reason: "Better than taking the BMC along.", advertised: []string{"FullPowerCycle", "GracefulRestart"}, act: ActRestart, want: "GracefulRestart"},
+		"ResetOff":         {reason: "The first half of a reset.", advertised: full, act: ActResetOff, now: PowerOn, want: "ForceOff"},
+		"ResetNoOn":        {reason: "A machine that would stay off.", advertised: []string{"ForceOff", "GracefulShutdown"}, act: ActResetOff, now: PowerOn},
+		"ResetButton":      {reason: "The button starts it again.", advertised: []string{"ForceOff", "PushPowerButton"}, act: ActResetOff, now: PowerOn, want: "ForceOff"},
 		"NoSuchAct":        {reason: "An act that isn't one.", act: "Melt"},
 	}
 	for name, tc := range cases {

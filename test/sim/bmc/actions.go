@@ -104,7 +104,7 @@ func empty(slot object) {
 	slot["Inserted"], slot["Image"], slot["ImageName"], slot["ConnectedVia"] = false, nil, nil, "NotConnected"
 }
 
-// resetBMC restarts the BMC, which loses its sessions and images.
+// resetBMC restarts the BMC, which loses its sessions, tasks and images.
 func (b *BMC) resetBMC(r *http.Request, manager string) (int, problem) {
 	body, bad := bodyOf(r)
 	if bad.message == msgMalformed {
@@ -128,6 +128,7 @@ func (b *BMC) resetBMC(r *http.Request, manager string) (int, problem) {
 	}
 	b.counters.BMCResets++
 	b.endSessions()
+	b.dropTasks()
 	b.restarting = b.cfg.Now().Add(bmcBoot)
 
 	return 0, problem{}

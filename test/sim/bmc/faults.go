@@ -90,12 +90,13 @@ func (b *BMC) StickPower() {
 	}
 }
 
-// RebootBMC restarts the BMC itself: its sessions are gone at once, and for d
-// it answers everything with 503.
+// RebootBMC restarts the BMC itself: its sessions and tasks are gone at once, and
+// for d it answers everything with 503.
 func (b *BMC) RebootBMC(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endSessions()
+	b.dropTasks()
 	b.restarting = b.cfg.Now().Add(d)
 }
 

@@ -10,6 +10,7 @@ import (
 const (
 	pathTasks    = "/redfish/v1/TaskService/Tasks"
 	pathMonitors = "/redfish/v1/TaskService/TaskMonitors"
+	pathJobs     = "/redfish/v1/JobService/Jobs"
 )
 
 // Async says how a BMC answers a power action that takes its time.
@@ -24,6 +25,10 @@ const (
 	// AsyncMonitor answers 202 with a monitor, which is gone once it has told the
 	// end, and its Task with it (XCC).
 	AsyncMonitor Async = "Monitor"
+	// AsyncMonitorOnly is the same without a body, so that nobody learns of the Task.
+	AsyncMonitorOnly Async = "MonitorOnly"
+	// AsyncJob answers 202 with the Location of a job, and no body (iDRAC).
+	AsyncJob Async = "Job"
 	// AsyncBare answers 202 and nothing else.
 	AsyncBare Async = "Bare"
 )
@@ -53,7 +58,10 @@ func (b *BMC) later(w http.ResponseWriter, s *system, kind string) bool {
 		w.Header().Set("Location", pathTasks+"/"+t.id)
 	case AsyncMonitor:
 		w.Header().Set("Location", pathMonitors+"/"+t.id)
-	case AsyncNever, AsyncBare:
+	case AsyncMonitorOnly, AsyncJob, AsyncNever, AsyncBare:
+		if where := map[Async]string{AsyncMonitorOnly: pathMonitors, AsyncJob: pathJobs}[s.behaviour.Async]; where != "" {
+			w.Header().Set("Location", where+"/"+t.id)
+		}
 		w.WriteHeader(http.StatusAccepted)
 
 		return true
@@ -77,6 +85,9 @@ func (b *BMC) showTask(t *task) object {
 	b.store.put(pathTasks+"/"+t.id, object{
 		"@odata.type": "#Task.v1_7_0.Task", "Id": t.id, "Name": "Task " + t.id, "TaskState": state, "TaskStatus": status,
 		"PercentComplete": percent, "TaskMonitor": pathMonitors + "/" + t.id, "Messages": messages,
+	})
+	b.store.put(pathJobs+"/"+t.id, object{
+		"@odata.type": "#Job.v1_2_0.Job", "Id": t.id, "Name": "Job " + t.id, "JobState": state, "PercentComplete": percent, "Messages": messages,
 	})
 
 	return b.store.body(pathTasks + "/" + t.id)
@@ -137,7 +148,22 @@ func (b *BMC) monitor(w http.ResponseWriter, path string) bool {
 func (b *BMC) LoseTasks() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.forgetTasks()
+}
+
+// dropTasks ends all tasks, as a restart does: what wasn't done yet never is.
+// Called with the lock held.
+func (b *BMC) dropTasks() {
+	b.forgetTasks()
+	for _, t := range b.tasks {
+		t.effect = nil
+	}
+}
+
+// forgetTasks takes the tasks' resources away. Called with the lock held.
+func (b *BMC) forgetTasks() {
 	for _, t := range b.tasks {
 		b.store.remove(pathTasks + "/" + t.id)
+		b.store.remove(pathJobs + "/" + t.id)
 	}
 }

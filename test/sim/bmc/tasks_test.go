@@ -13,7 +13,7 @@ import (
 )
 
 func TestTasks(t *testing.T) {
-	const tasks, monitors = "/redfish/v1/TaskService/Tasks/1", "/redfish/v1/TaskService/TaskMonitors/1"
+	const tasks, monitors, jobs = "/redfish/v1/TaskService/Tasks/1", "/redfish/v1/TaskService/TaskMonitors/1", "/redfish/v1/JobService/Jobs/1"
 	type want struct {
 		Location      string
 		During, After int // status of what the answer named, or else of the Task
@@ -31,6 +31,8 @@ func TestTasks(t *testing.T) {
 		"Task":      {reason: "It stays.", async: bmc.AsyncTask, kind: "ForceOff", want: want{tasks, 200, 200, "Completed", 204}},
 		"Exception": {reason: "What was accepted and can't be done.", async: bmc.AsyncTask, kind: "On", on: true, want: want{tasks, 200, 200, "Exception", 204}},
 		"Monitor":   {reason: "It's gone when it has told.", async: bmc.AsyncMonitor, kind: "ForceOff", want: want{monitors, 202, 204, nil, 404}},
+		"Only":      {reason: "Without a word about its Task.", async: bmc.AsyncMonitorOnly, kind: "ForceOff", want: want{monitors, 202, 204, nil, 404}},
+		"Job":       {reason: "A job of the BMC's own.", async: bmc.AsyncJob, kind: "ForceOff", want: want{jobs, 200, 200, "Completed", 204}},
 		"Bare":      {reason: "Nothing to ask for.", async: bmc.AsyncBare, kind: "ForceOff", want: want{"", 200, 200, "Completed", 204}},
 		"Lost":      {reason: "Forgotten, and done.", async: bmc.AsyncTask, lose: true, kind: "ForceOff", want: want{tasks, 404, 404, nil, 404}},
 	}
@@ -55,8 +57,8 @@ func TestTasks(t *testing.T) {
 				b.LoseTasks()
 			}
 			asked := tasks
-			if tc.async == bmc.AsyncMonitor {
-				asked = monitors
+			if got.Location != "" {
+				asked = got.Location
 			}
 			got.During = get(t, b, asked, nil).Code
 			now = now.Add(time.Second)
