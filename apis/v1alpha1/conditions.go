@@ -15,7 +15,7 @@ const (
 	// ConditionHealthy is the BMC's own verdict about the machine.
 	ConditionHealthy xpv2.ConditionType = "HostHealthy"
 	// ConditionPowerApplied says whether a machine's power is as its host wants it. A host whose power is Unmanaged has none, but for a
-	// reset that was given up.
+	// reset that the BMC refuses, can't do, or doesn't carry out.
 	ConditionPowerApplied xpv2.ConditionType = "PowerApplied"
 	// ConditionBootApplied, ConditionBIOSApplied, ConditionSettingsApplied and ConditionMediaInserted say the same of the boot source, BIOS
 	// settings, the small ones (light, asset tag, Secure Boot) and virtual media; ConditionEventsSubscribed and

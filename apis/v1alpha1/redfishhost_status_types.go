@@ -74,6 +74,27 @@ type BootObservation struct {
 	ResetGeneration int64 `json:"resetGeneration,omitempty"`
 }
 
+// A PendingAct is what was begun on a machine and isn't seen to have come about. Nothing in it changes but by what is done.
+type PendingAct struct {
+	// Action that it is, such as PowerOn, ResetOff or SetBootOnce.
+	Action string `json:"action"`
+	// Since when its newest attempt is on its way.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// Deadline until which it's waited for at least before something else is done about it; absent where nothing else is.
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+	// Attempts at it that the BMC may have carried out; absent where it has only refused it so far.
+	// +optional
+	Attempts int64 `json:"attempts,omitempty"`
+	// Task is where the BMC tells how far it is; absent where it doesn't.
+	// +optional
+	Task string `json:"task,omitempty"`
+	// Message is the MessageId, or the status, by which the BMC refused it last.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
 // RedfishHostObservation is what the BMC says of the machine.
 type RedfishHostObservation struct {
 	// Identity of the machine.
@@ -99,4 +120,7 @@ type RedfishHostObservation struct {
 	// PoweredOnAt is when we last powered the machine on.
 	// +optional
 	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`
+	// Pending is what was begun and isn't seen to have come about.
+	// +optional
+	Pending *PendingAct `json:"pending,omitempty"`
 }

@@ -67,7 +67,7 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 	}
 	for _, ct := range []xpv2.ConditionType{v1alpha1.ConditionReachable, v1alpha1.ConditionPowerApplied, xpv2.TypeSynced, v1alpha1.ConditionHealthy} {
 		c := h.GetCondition(ct)
-		if c.Status != corev1.ConditionFalse || ct == v1alpha1.ConditionPowerApplied && c.Reason != v1alpha1.ReasonGaveUp { // Others are on their way.
+		if c.Status != corev1.ConditionFalse || ct == v1alpha1.ConditionPowerApplied && onItsWay(c.Reason) {
 			continue
 		}
 		return &platform.HostProblem{Host: name, Reason: string(c.Reason), Since: changed(c), Message: name + ": " + cause(c.Message)}
@@ -77,4 +77,9 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 		return &platform.HostProblem{Host: name, Reason: string(c.Reason), Since: changed(c), Message: name + ": " + c.Message}
 	}
 	return nil
+}
+
+// onItsWay says whether a reason of PowerApplied is no problem.
+func onItsWay(r xpv2.ConditionReason) bool {
+	return r != v1alpha1.ReasonGaveUp && r != v1alpha1.ReasonNotSupported && r != v1alpha1.ReasonRefused
 }

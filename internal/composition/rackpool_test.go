@@ -210,10 +210,11 @@ func TestPoolStatus(t *testing.T) {
 		"repaired": aHost(func(h *v1alpha1.RedfishHost) {
 			h.Spec.ForProvider.Maintenance = &v1alpha1.HostMaintenance{Reason: "DIMM"}
 		}),
-		"down":  aHost(with(down), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
-		"sick":  aHost(bound, with(sick)),
-		"slow":  aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8))),
-		"stuck": aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonGaveUp, "no effect", 8))),
+		"down":   aHost(with(down), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
+		"sick":   aHost(bound, with(sick)),
+		"unable": aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "no off", 8))),
+		"slow":   aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8))),
+		"stuck":  aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonGaveUp, "no effect", 8))),
 		"given-up": aHost(func(h *v1alpha1.RedfishHost) {
 			h.SetAnnotations(map[string]string{v1alpha1.AnnotationQuarantined: "BMC burnt"})
 		}),
@@ -221,16 +222,17 @@ func TestPoolStatus(t *testing.T) {
 		"taken-out":  aHost(bound),
 		"going-away": aHost(closed),
 		"closing":    aHost(),
-	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "given-up", "wrong", "new")
+	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "unable", "given-up", "wrong", "new")
 	p.spec.RemovalPolicy = platform.RemovalDelete
 	five, six, seven, eight := at(5), at(6), at(7), at(8)
 	want := platform.RackPoolStatus{
-		Hosts: 13, Available: 1, Claimed: 5, Unavailable: 7, ProblemCount: 5,
+		Hosts: 14, Available: 1, Claimed: 6, Unavailable: 7, ProblemCount: 6,
 		Problems: []platform.HostProblem{
 			{Host: "down", Reason: "Unreachable", Since: &five, Message: "down: no answer"},
 			{Host: "given-up", Reason: "Quarantined", Message: "given-up: BMC burnt"},
 			{Host: "sick", Reason: "Critical", Since: &six, Message: "sick: fan 3 failed"},
 			{Host: "stuck", Reason: "GaveUp", Since: &eight, Message: "stuck: no effect"},
+			{Host: "unable", Reason: "NotSupported", Since: &eight, Message: "unable: no off"},
 			{Host: "wrong", Reason: "Ambiguous", Since: &seven, Message: "wrong: two Systems"},
 		},
 	}

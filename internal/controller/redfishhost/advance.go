@@ -38,7 +38,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 		if st.do == actNone {
 			e.showActs(host, w, seen)
 
-			return nil
+			return e.stillRefused(st, j)
 		}
 		f, _ := facetOf(st.do)
 		e.connector.watch.start(host.GetUID(), *st.journal.Act)
@@ -46,12 +46,13 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 		after, receipt, err := e.call(ctx, host, *st.journal.Act)
 		e.connector.Failpoint(FailpointAfterCall)
 		if err != nil {
-			return e.failed(ctx, host, *st.journal, err)
+			return e.failed(ctx, host, w, *st.journal, err)
 		}
 		e.connector.Recorder.Event(host, f.event(*st.journal.Act))
-		st.journal.Act.Task = receipt.Follow()
+		accepted, news := st.journal.Act.accepted(receipt)
+		st.journal = st.journal.with(accepted)
 		if f.readBack == nil {
-			return e.recordDone(ctx, host, w, *st.journal, after)
+			return e.recordDone(ctx, host, w, *st.journal, after, news)
 		}
 		j, seen = f.readBack(*st.journal, seen)
 		if following(e.view(host, w, j, seen)).do == actNone {
@@ -75,8 +76,10 @@ func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) 
 func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) (redfish.System, redfish.Receipt, error) {
 	var after redfish.System
 	var receipt redfish.Receipt
+	reached := false
 	err := e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
-		now, err := e.find(ctx, bmc, host)
+		reached = true
+		now, err := e.again(ctx, bmc, host)
 		if err != nil {
 			return notCalledError{err}
 		}
@@ -94,21 +97,35 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		}
 		if f.readBack == nil {
 			// A look that fails now says nothing about the call: the next will tell.
-			after, _ = e.find(ctx, bmc, host)
+			after, _ = bmc.Again(ctx, now)
 		}
 
 		return nil
 	})
+	if err != nil && !reached {
+		err = notCalledError{err} // It had no turn at the BMC, or couldn't log in.
+	}
 
 	return after, receipt, err
 }
 
+// again reads the machine that Observe found, as it is now: in the same place,
+// and with all that tells it from another one.
+func (e *external) again(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
+	now, err := bmc.Again(ctx, e.system)
+	if traces := tracesFor(recordOf(host)); err == nil && traces != (redfish.Traces{}) {
+		now, err = bmc.Trace(ctx, now, traces)
+	}
+
+	return now, err //nolint:wrapcheck // The caller asks for its kind.
+}
+
 // recordDone writes down that an act is done, where that is known already. A
 // power state that isn't reached yet is looked for by the next Observe, and so
-// is the task that the BMC made of it.
-func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, after redfish.System) error {
+// is the task that the BMC made of it, which is news for the journal.
+func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, after redfish.System, news bool) error {
 	var written *journal
-	if j.Act.Task != "" {
+	if news {
 		written = &j
 	}
 	if after.URI == "" { // It couldn't be looked at.
@@ -135,20 +152,41 @@ func (e *external) note(ctx context.Context, host *v1alpha1.RedfishHost, j *jour
 
 // failed writes down what a failed call means for its act, and says what went
 // wrong. When the BMC answered that it didn't act, the act is begun anew; when
-// it didn't answer, it stays begun and the next look tells what happened.
-func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, j journal, err error) error {
+// it didn't answer, it stays begun and the next look tells what happened. What a
+// condition says of the act itself is no error, as far as nothing can be done
+// about it by trying again.
+func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, w want, j journal, err error) error {
 	t := sentence(err, e.inputs)
 	switch redfish.KindOf(err) { //nolint:exhaustive // The others don't say that the BMC is away.
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}
-	if a := afterFailure(e.view(host, want{}, &j, seen{}), *j.Act, err); a != *j.Act {
+	a := afterFailure(e.view(host, w, &j, seenOf(e.system)), *j.Act, err)
+	if a != *j.Act {
 		if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
 			return journalErr
 		}
 	}
+	e.showActs(host, w, seenOf(e.system))
+	switch {
+	case a.Refused:
+		return nil
+	case a.State == begun && a.Refusals > 0:
+		return e.stillRefused(waiting(a, ""), j.with(a))
+	default:
+		return errors.New(t.message)
+	}
+}
 
-	return errors.New(t.message)
+// stillRefused is an error for as long as the BMC refuses an act, so that whoever
+// waits for the host sees why.
+func (e *external) stillRefused(st step, j *journal) error {
+	if !st.refused {
+		return nil
+	}
+	_, message := refusedSentence(*j.Act, e.inputs)
+
+	return errors.New(message)
 }
 
 // afterFailure is what becomes of an act whose call failed. One that the BMC says

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
 // lookGap is the most that one look adds to a stopwatch. A host that wasn't
@@ -30,6 +32,9 @@ type running struct {
 	ours   bool
 	total  time.Duration
 	looked time.Duration
+	// task is how the BMC's task for it is, and ended the total when it had ended.
+	task  redfish.Progress
+	ended time.Duration
 }
 
 // A lap is what is known of how long an act has been on its way.
@@ -39,7 +44,15 @@ type lap struct {
 	// ours says that this process began it. Of other acts (before a restart, of
 	// a restored backup) only their date tells how old they really are.
 	ours bool
+	// task is what the BMC told of its task for it, and ended the age at which
+	// that was over.
+	task  redfish.Progress
+	ended time.Duration
 }
+
+// quiet is how long the effect has been due: what a BMC does later is due when it
+// says that it's over.
+func (l lap) quiet() time.Duration { return l.age - l.ended }
 
 // newStopwatch makes a stopwatch; nil reads the process's own clock.
 func newStopwatch(elapsed func() time.Duration) *stopwatch {
@@ -71,7 +84,20 @@ func (s *stopwatch) look(host types.UID, a act) lap {
 	r.total += min(now-r.looked, lookGap)
 	r.looked = now
 
-	return lap{age: r.total, ours: r.ours}
+	return lap{age: r.total, ours: r.ours, task: r.task, ended: r.ended}
+}
+
+// told takes down how the task of an act is that was looked at.
+func (s *stopwatch) told(host types.UID, a act, p redfish.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.laps[host]
+	if r == nil || r.action != a.Action || r.began != a.Time.UnixNano() || r.task.Over() {
+		return
+	}
+	if r.task = p; p.Over() {
+		r.ended = r.total
+	}
 }
 
 // forget drops the lap of a host that is gone.

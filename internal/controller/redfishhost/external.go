@@ -102,6 +102,9 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 		if recognise(host, e.system.Identity) != nil {
 			return nil //nolint:nilerr // It's told below, unless another host has that machine.
 		}
+		if err := e.follow(ctx, bmc, host); err != nil {
+			return err
+		}
 		inv, err = e.inventory(ctx, bmc, host)
 
 		return err

@@ -24,6 +24,9 @@ const (
 	actResetOn     action = "ResetOn"
 	// actLeaveOn ends a reset that was given up: the machine isn't left off.
 	actLeaveOn action = "LeaveOn"
+	// actRestart is a reset of a machine whose BMC can't do one in two steps. It
+	// can't be seen, so it's never done twice.
+	actRestart action = "Restart"
 )
 
 // States of an act.
@@ -63,6 +66,8 @@ type act struct {
 	// the MessageId that it said so with last.
 	Refusals int    `json:"refusals,omitempty"`
 	Message  string `json:"message,omitempty"`
+	// Offers are what the BMC has instead of what it was Refused for.
+	Offers string `json:"offers,omitempty"`
 	// Spec is the generation of the host's spec for which it was given up, and
 	// Asked the look that was asked for last by then.
 	Spec  int64  `json:"spec,omitempty"`
@@ -74,6 +79,32 @@ func (a act) attempt() int { return min(max(a.Attempts, 1), len(patience)) - 1 }
 
 // patience is how long the effect of its newest attempt is waited for.
 func (a act) patience() time.Duration { return patience[a.attempt()] }
+
+// pause is how long a BMC is left alone that doesn't do an act now. One that
+// says that it's too soon is asked again soon, for ten minutes.
+func (a act) pause() time.Duration {
+	const soon = 30
+	switch {
+	case a.Refusals == 0:
+		return 0
+	case a.Refusals <= soon && redfish.TooSoon(a.Message):
+		return settle
+	default:
+		return patience[min(a.Refusals, len(patience))-1]
+	}
+}
+
+// turnedDown says that a BMC has only ever refused an act: nothing of it was
+// carried out.
+func (a act) turnedDown() bool { return a.Refusals > 0 && a.Attempts < 1 }
+
+// accepted is an act with what the BMC promised, and whether that is news.
+func (a act) accepted(r redfish.Receipt) (now act, news bool) {
+	news = r.Follow() != "" || a.Refusals > 0
+	a.Task, a.Refusals, a.Message = r.Follow(), 0, ""
+
+	return a, news
+}
 
 // last says whether no further attempt is made.
 func (a act) last() bool { return a.attempt() == len(patience)-1 }

@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"slices"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -22,6 +23,14 @@ const transit = 15 * time.Minute
 // begun: after so long (a BMC that was away, a restored backup) somebody else
 // may have ended the off, so a machine that is On counts as reset.
 const stale = time.Hour
+
+// taskPatience is how long a task that isn't over is waited for. Then it's
+// believed as little as a BMC that tells nothing.
+const taskPatience = 10 * time.Minute
+
+// jitter is by how much the LastResetTime of one reset may differ from one look
+// to the next: some BMCs reckon it from their uptime.
+const jitter = 5 * time.Second
 
 // seen is what the BMC shows.
 type seen struct {
@@ -45,6 +54,8 @@ type step struct {
 	do action
 	// wait says that an act is on its way: look again soon.
 	wait bool
+	// refused says that it's waited for since the BMC refuses it.
+	refused bool
 	// why is a few words for logs.
 	why string
 }
@@ -82,17 +93,23 @@ func following(v view) step {
 
 // begin starts the next act. One that was given up stands in the way of all
 // others until there is reason to hope: they would be done to a machine whose
-// state nobody knows.
+// state nobody knows. One that the BMC doesn't offer stands in its own way only.
 func begin(v view, j journal) step {
-	if j.gaveUp() && v.hopeless(*j.Act) {
-		return step{}
-	}
-	was := step{}
-	if j.gaveUp() {
+	held, was := actNone, step{}
+	switch {
+	case !j.gaveUp():
+	case !v.hopeless(*j.Act):
 		was = finish(j, "what was given up is over: the machine or the spec changed since")
 		j = *was.journal
+	case !j.Act.Refused:
+		return step{}
+	default:
+		held = j.Act.Action
 	}
 	for _, f := range facets {
+		if held != actNone && slices.Contains(f.actions, held) {
+			continue
+		}
 		st := f.begin(v, j)
 		if st.idle() {
 			continue
@@ -121,6 +138,7 @@ func resume(v view, j journal) step {
 // then the call.
 func start(v view, j journal, a act) step {
 	a.State, a.Time, a.Power, a.LastReset = begun, v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
+	a.Task = ""
 	a.Attempts++
 
 	return step{journal: j.with(a), do: a.Action, why: string(a.Action)}
@@ -129,9 +147,14 @@ func start(v view, j journal, a act) step {
 // finish is the step that records the act of j as done.
 func finish(j journal, why string) step {
 	a := *j.Act
-	a.State = done
+	a.State, a.Task = done, ""
 
 	return step{journal: j.with(a), why: why}
+}
+
+// waiting is the step that waits for an act.
+func waiting(a act, why string) step {
+	return step{wait: true, why: why, refused: a.Refusals > 0 && !redfish.TooSoon(a.Message)}
 }
 
 // again is one more attempt at an act whose effect isn't there when its time is
@@ -139,8 +162,8 @@ func finish(j journal, why string) step {
 func again(v view, j journal, why string) step {
 	a := *j.Act
 	switch {
-	case v.lap(a).age < a.patience():
-		return step{wait: true, why: why}
+	case v.early(a), v.lap(a).quiet() < v.patience(a):
+		return waiting(a, why)
 	case a.last():
 		return giveUp(v, j)
 	default:
@@ -152,7 +175,10 @@ func again(v view, j journal, why string) step {
 // for any more by the generation that it was for: it may have happened.
 func giveUp(v view, j journal) step {
 	a := *j.Act
-	a.State, a.Spec, a.Asked, a.Power, a.LastReset = gaveUp, v.spec, v.asked, v.seen.power, v.seen.lastReset
+	a.State, a.Task, a.Spec, a.Asked, a.Power, a.LastReset = gaveUp, "", v.spec, v.asked, v.seen.power, v.seen.lastReset
+	if id := v.lap(a).task.MessageID; id != "" {
+		a.Message = id
+	}
 	if a.Generation > j.Reset && isReset(a.Action) {
 		j.Reset = a.Generation
 	}
@@ -163,8 +189,13 @@ func giveUp(v view, j journal) step {
 // hopeless says whether everything is still as it was when an act was given up,
 // and nobody has asked for another look since.
 func (v view) hopeless(a act) bool {
-	return a.Spec == v.spec && a.Asked == v.asked && a.Power == v.seen.power && a.LastReset.Equal(v.seen.lastReset)
+	same := a.LastReset.Sub(v.seen.lastReset).Abs() <= time.Minute
+
+	return a.Spec == v.spec && a.Asked == v.asked && a.Power == v.seen.power && same
 }
+
+// resetSince says whether the machine was reset after an act began.
+func (s seen) resetSince(a act) bool { return s.lastReset.Sub(a.LastReset).Abs() > jitter }
 
 // between waits for a machine that is on its way between On and Off, but not
 // for ever.
@@ -176,8 +207,29 @@ func between(v view, j journal, why string) step {
 	return step{wait: true, why: why}
 }
 
-// settled says that an act began long enough ago for its effect to be seen.
-func (v view) settled(a act) bool { return v.lap(a).age >= settle }
+// running says whether the BMC's task for an act isn't over, as far as is known.
+func (v view) running(a act) bool {
+	l := v.lap(a)
+
+	return a.Task != "" && !l.task.Over() && l.age < taskPatience
+}
+
+// patience is how long the effect of an act is waited for when it's due. One whose
+// task is gone may come about all the same, or got lost with its BMC's restart:
+// nothing is told again soon, since the two could meet.
+func (v view) patience(a act) time.Duration {
+	if a.Task != "" && v.lap(a).task.State == redfish.TaskGone {
+		return patience[len(patience)-1]
+	}
+
+	return a.patience()
+}
+
+// early says that the state of the machine doesn't tell yet whether an act was
+// carried out, or that the BMC is left alone that refused it.
+func (v view) early(a act) bool {
+	return v.running(a) || v.lap(a).quiet() < max(settle, a.pause())
+}
 
 // stale says that an act is, or may be, so old that the machine's state says
 // nothing about it. Only the date tells that of acts that aren't this process's

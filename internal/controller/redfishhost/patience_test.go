@@ -193,6 +193,7 @@ func TestStale(t *testing.T) {
 
 func TestAfterFailure(t *testing.T) {
 	refusedErr, busy, lost := &redfish.Error{Kind: redfish.Refused, Status: 409}, &redfish.Error{Kind: redfish.Unreachable, Status: http.StatusServiceUnavailable}, errors.New("EOF")
+	tooSoon := &redfish.Error{Kind: redfish.Refused, Status: 400, MessageID: "iLO.2.23.InvalidOperationForSystemState"}
 	cases := map[string]struct {
 		reason string
 		action action
@@ -201,18 +202,26 @@ func TestAfterFailure(t *testing.T) {
 		err      error
 		want     act
 	}{
-		"Refused":      {reason: "The BMC said that it didn't.", action: actForceOff, err: refusedErr, want: act{State: failed, Attempts: 2}},
+		"Refused":      {reason: "The BMC said that it didn't: that was no attempt.", action: actForceOff, err: refusedErr, want: act{State: begun, Attempts: 1, Refusals: 1, Message: "status 409"}},
+		"NotCalled":    {reason: "Nothing was carried out: it's begun anew.", action: actPowerOn, attempts: 1, err: notCalledError{lost}, want: act{State: failed, Attempts: 1}},
+		"NotAgain":     {reason: "The attempt before may have been: it stays.", action: actForceOff, err: notCalledError{lost}, want: act{State: begun, Attempts: 1}},
 		"Lost":         {reason: "Nobody knows: that was an attempt.", action: actForceOff, err: lost, want: act{State: begun, Attempts: 2}},
 		"Busy":         {reason: "A BMC that is busy with itself didn't even look at it.", action: actForceOff, err: busy, want: act{State: begun, Attempts: 1}},
-		"ResetRefused": {reason: "A reset stays begun, but that was no attempt.", action: actResetOn, err: refusedErr, want: act{State: begun, Attempts: 1}},
+		"ResetRefused": {reason: "A reset stays begun, but that was no attempt.", action: actResetOn, err: refusedErr, want: act{State: begun, Attempts: 1, Refusals: 1, Message: "status 409"}},
+		"ResetOnLate":  {reason: "The second half of a reset isn't lost.", action: actResetOn, attempts: 1, err: notCalledError{lost}, want: act{State: begun, Attempts: 0}},
 		"ResetLost":    {reason: "This may have been one.", action: actResetOff, err: lost, want: act{State: begun, Attempts: 2}},
-		"Graceful":     {reason: "Nobody was asked yet.", action: actGracefulOff, err: refusedErr, want: act{State: begun, Attempts: 2, Unasked: true}},
+		"Graceful":     {reason: "Nobody was asked yet.", action: actGracefulOff, err: refusedErr, want: act{State: begun, Attempts: 2, Unasked: true, Refusals: 1, Message: "status 409"}},
+		"GracefulPOST": {reason: "While the machine starts, that's no attempt.", action: actGracefulOff, err: tooSoon, want: act{State: begun, Attempts: 1, Unasked: true, Refusals: 1, Message: tooSoon.MessageID}},
 		"GracefulLost": {reason: "Somebody may have been: grace runs on.", action: actGracefulOff, err: lost, want: act{State: begun, Attempts: 2}},
 		"GracefulBusy": {reason: "Nobody was, and force wouldn't get through either.", action: actGracefulOff, err: busy, want: act{State: failed, Attempts: 2}},
 		"GracefulLate": {reason: "The look before it failed.", action: actGracefulOff, err: notCalledError{lost}, want: act{State: failed, Attempts: 2}},
 		"NoGraceful":   {reason: "No use waiting.", action: actGracefulOff, attempts: 1, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 1, Refused: true}},
 		"NoButton":     {reason: "There's but a button, which was pressed.", action: actGracefulOff, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 2}},
 		"LeaveOn":      {reason: "The last thing to try.", action: actLeaveOn, err: lost, want: act{State: gaveUp, Attempts: 2, Spec: 9, Asked: "7"}},
+		"LeaveOnSoon":  {reason: "It's wanted later.", action: actLeaveOn, attempts: 1, err: tooSoon, want: act{State: begun, Attempts: 0, Refusals: 1, Message: tooSoon.MessageID}},
+		"NoOn":         {reason: "It can't: what it can is kept for people.", action: actPowerOn, attempts: 1, err: &redfish.Error{Kind: redfish.Unsupported, Offers: []string{"Nmi", "ForceOff"}}, want: act{State: gaveUp, Attempts: 1, Refused: true, Offers: "Nmi, ForceOff", Spec: 9, Asked: "7"}},
+		"NoResetOff":   {reason: "A restart may do.", action: actResetOff, attempts: 1, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 1, Refused: true}},
+		"RestartBusy":  {reason: "It's never sent twice.", action: actRestart, attempts: 1, err: busy, want: act{State: begun, Attempts: 1}},
 		"LeaveOnBusy":  {reason: "It wasn't tried.", action: actLeaveOn, err: busy, want: act{State: begun, Attempts: 1}},
 		"LeaveOnLate":  {reason: "Nor was this.", action: actLeaveOn, err: notCalledError{lost}, want: act{State: begun, Attempts: 1}},
 	}
@@ -222,7 +231,7 @@ func TestAfterFailure(t *testing.T) {
 			if tc.attempts == 0 {
 				tc.attempts = 2
 			}
-			got := afterFailure(view{spec: 9, asked: "7"}, act{Action: tc.action, State: begun, Attempts: tc.attempts}, tc.err)
+			got := afterFailure(view{want: wish(v1alpha1.PoweredOff, 0, 0), spec: 9, asked: "7"}, act{Action: tc.action, State: begun, Attempts: tc.attempts}, tc.err)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("\n%s\nafterFailure(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -246,11 +255,11 @@ func TestShowPower(t *testing.T) {
 		"NotYetOff": {reason: "On its way.", want: wish(v1alpha1.PoweredOff, 0, 0), j: &journal{}, power: redfish.PowerOn, out: "False WaitingForPowerOff the machine isn't off yet"},
 		"Never": {
 			reason: "What a person can do about an OS that doesn't obey.", want: want{power: v1alpha1.PoweredOff, grace: defaultGrace}, j: tried(actGracefulOff, 1, redfish.PowerOn), power: redfish.PowerOn,
-			out: "False WaitingForPowerOff the operating system was asked to shut down and hasn't: shut it down by hand, or set powerOff.then to Force",
+			out: "False WaitingForPowerOff " + deafSentence,
 		},
 		"GaveUp": {
 			reason: "What has no effect, and what starts it anew.", want: wish(v1alpha1.PoweredOff, 0, 0), j: given, power: redfish.PowerOn,
-			out: `False GaveUp the BMC at "10.0.7.12" accepts power off and doesn't carry it out: after 3 attempts its power state is "PoweredOn"; look at the machine, and restart its BMC; nothing more is sent until the power state or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host`,
+			out: `False GaveUp the BMC at "10.0.7.12" accepts power off and doesn't carry it out: after 3 attempts its power state is "PoweredOn"; look at the machine, and restart its BMC; nothing more is sent until the power state, its LastResetTime or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host`,
 		},
 		"OverNow": {reason: "What was given up came about.", want: wish(v1alpha1.PoweredOff, 0, 0), j: given, power: redfish.PowerOff, out: "True Applied "},
 	}
@@ -264,18 +273,5 @@ func TestShowPower(t *testing.T) {
 				t.Errorf("\n%s\nshowPower(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})
-	}
-}
-
-func TestGaveUpSentence(t *testing.T) {
-	for a, want := range map[action]string{
-		actPowerOn:  `accepts power on and doesn't carry it out: after 3 attempts its power state is "PoweredOff"; look at the machine, and restart its BMC; nothing more is sent until`,
-		actResetOn:  `accepts power on again after a reset and doesn't`,
-		actResetOff: `raise resetGeneration for another one`,
-		actLeaveOn:  `accepts a reset and doesn't carry it out`,
-	} {
-		if got := gaveUpSentence(act{Action: a, Power: redfish.PowerOff}, inputs{address: "10.0.7.12"}); !strings.Contains(got, want) || !strings.Contains(got, "10.0.7.12") {
-			t.Errorf("%s: got %q, want %q in it", a, got, want)
-		}
 	}
 }

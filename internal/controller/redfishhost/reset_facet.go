@@ -5,13 +5,15 @@ import (
 )
 
 var resetFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
-	actions: []action{actResetOff, actResetOn, actLeaveOn},
+	actions: []action{actResetOff, actResetOn, actLeaveOn, actRestart},
 	wants:   func(p v1alpha1.RedfishHostParameters, w *want) { w.reset = p.ResetGeneration },
 	begin:   beginReset, resume: resumeReset, perform: performPower, failed: powerFailed, event: powerEvent,
 }
 
 // isReset says whether an action is a part of a reset.
-func isReset(a action) bool { return a == actResetOff || a == actResetOn || a == actLeaveOn }
+func isReset(a action) bool {
+	return a == actResetOff || a == actResetOn || a == actLeaveOn || a == actRestart
+}
 
 // beginReset resets a machine that runs. One that is off starts afresh anyway.
 func beginReset(v view, j journal) step {
@@ -30,16 +32,21 @@ func beginReset(v view, j journal) step {
 }
 
 func resumeReset(v view, j journal) step {
-	switch j.Act.Action {
+	switch j.Act.Action { //nolint:exhaustive // The others aren't of this facet.
 	case actResetOff:
 		return resumeResetOff(v, j)
 	case actResetOn:
 		return resumeResetOn(v, j)
+	case actRestart:
+		return resumeRestart(v, j)
+	}
+	a := *j.Act
+	switch {
+	case a.turnedDown() && v.lap(a).ours && v.early(a):
+		return waiting(a, "the machine is left on")
+	case a.Attempts < 1, !v.lap(a).ours:
+		return start(v, j, a) // Nobody knows whether it was called, and On does no harm.
 	default:
-		if a := *j.Act; a.Attempts < 1 || !v.lap(a).ours {
-			return start(v, j, a) // Nobody knows whether it was called, and On does no harm.
-		}
-
 		return giveUp(v, j)
 	}
 }
@@ -59,30 +66,53 @@ func leaveOn(v view, j journal) step {
 func resumeResetOff(v view, j journal) step {
 	const why = "the machine is being reset"
 	a := *j.Act
+	never := a.Refused || a.turnedDown() // Nothing was carried out.
 	switch {
-	case v.seen.off() && v.want.power == v1alpha1.PoweredOff:
+	case v.seen.off() && (never || v.want.power == v1alpha1.PoweredOff):
 		j.Reset = a.Generation
 
-		return finish(j, "the machine is off, as wanted by now")
+		return finish(j, "a machine that is off needs no reset")
 	case v.seen.off():
 		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
+	case v.seen.on() && never && v.want.power == v1alpha1.PoweredOff:
+		return beginOff(v, j)
+	case v.seen.on() && a.Refused:
+		return start(v, j, act{Action: actRestart, Generation: a.Generation})
 	case !v.seen.on() && v.lap(a).age >= transit:
 		return leaveOn(v, j)
-	case !v.seen.on(), !v.settled(a):
-		return step{wait: true, why: why}
+	case !v.seen.on(), v.early(a):
+		return waiting(a, why)
 	case v.stale(a):
 		// Somebody may have powered it on again before we saw it off.
 		j.Reset = a.Generation
 
 		return finish(j, "the machine may have been reset")
-	case !v.seen.lastReset.Equal(a.LastReset):
+	case v.seen.resetSince(a) && !never:
 		// The off was carried out. Either somebody powered it on again before we
 		// saw it off, or PowerState lags: On does nothing or ends the reset.
 		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
-	case a.last() && v.lap(a).age >= a.patience():
+	case a.last() && v.lap(a).quiet() >= v.patience(a):
 		return leaveOn(v, j)
 	default:
 		return again(v, j, why)
+	}
+}
+
+// resumeRestart never restarts a machine twice: one that may have been restarted
+// was.
+func resumeRestart(v view, j journal) step {
+	a := *j.Act
+	switch {
+	case !a.turnedDown(), v.seen.off():
+		j.Reset = a.Generation
+
+		return finish(j, "the machine was restarted, or may have been")
+	case v.seen.on() && v.want.power == v1alpha1.PoweredOff:
+		return beginOff(v, j)
+	case !v.seen.on(), v.early(a):
+		return waiting(a, "the machine is being restarted")
+	default:
+		return start(v, j, a)
 	}
 }
 
@@ -96,8 +126,8 @@ func resumeResetOn(v view, j journal) step {
 		return finish(j, "the machine was reset")
 	case !v.seen.off():
 		return between(v, j, why)
-	case !v.settled(a):
-		return step{wait: true, why: why}
+	case v.early(a):
+		return waiting(a, why)
 	case v.want.power == v1alpha1.PoweredOff:
 		j.Reset = a.Generation
 

@@ -90,21 +90,6 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	return trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the BMC at %q doesn't answer (%v): check its power, network and firewall; it is tried again", in.address, e)}
 }
 
-// gaveUpSentence says what has no effect, and what starts it anew.
-func gaveUpSentence(a act, in inputs) string {
-	what, anew := "power off", "nothing more is sent until the power state or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host"
-	switch a.Action { //nolint:exhaustive // The others aren't given up.
-	case actPowerOn:
-		what = "power on"
-	case actResetOn:
-		what = "power on again after a reset"
-	case actResetOff, actLeaveOn:
-		what, anew = "a reset", "raise resetGeneration for another one"
-	}
-
-	return fmt.Sprintf("the BMC at %q accepts %s and doesn't carry it out: after %d attempts its power state is %q; look at the machine, and restart its BMC; %s", in.address, what, len(patience), powerState(a.Power), anew)
-}
-
 func named(other string) string {
 	if other == "" {
 		return "another RedfishHost"

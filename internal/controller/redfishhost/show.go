@@ -37,7 +37,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin s
 
 	return managed.ExternalObservation{
 		ResourceExists:   true,
-		ResourceUpToDate: st.journal == nil && st.do == actNone,
+		ResourceUpToDate: st.journal == nil && st.do == actNone && !st.refused,
 		Diff:             st.why,
 	}
 }
@@ -45,6 +45,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin s
 // showActs puts on the host how far what is wanted has come.
 func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 	v := e.view(host, w, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), s)
+	host.Status.AtProvider.Pending = pendingOf(v)
 	for _, f := range facets {
 		if f.show == nil {
 			continue
@@ -79,10 +80,13 @@ func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
 }
 
 // PollSoon says whether an act of the host, or the machine itself, is on its
-// way, so that its end should be looked for soon and not at the next poll.
+// way, so that its end should be looked for soon and not at the next poll. What
+// the BMC refuses is told again by the pace of errors.
 func PollSoon(host *v1alpha1.RedfishHost) bool {
 	p, j := host.Status.AtProvider.Power, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	between := p == v1alpha1.PoweringOn || p == v1alpha1.PoweringOff
 
-	return j.pending() || (between && !j.gaveUp())
+	moving := j.pending() && !waiting(*j.Act, "").refused
+
+	return moving || (between && !j.gaveUp())
 }

@@ -22,6 +22,7 @@ type crash struct{ at string }
 func TestCrash(t *testing.T) {
 	acts := map[string]struct {
 		on     bool
+		deaf   bool // the operating system, to being asked
 		change func(*v1alpha1.RedfishHost)
 		resets map[string]int
 		boots  int
@@ -31,7 +32,11 @@ func TestCrash(t *testing.T) {
 			h.Spec.ForProvider.Boot, h.Spec.ForProvider.Power = once(1), v1alpha1.PoweredOn
 		}, resets: map[string]int{"On": 1}, boots: 1, patch: 1},
 		"Reset": {on: true, change: func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 }, resets: map[string]int{"ForceOff": 1, "On": 1}, boots: 2},
-		"Off":   {on: true, change: func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOff }, resets: map[string]int{"GracefulShutdown": 1}, boots: 1},
+		"Force": {on: true, change: func(h *v1alpha1.RedfishHost) {
+			h.Spec.ForProvider.Power, h.Spec.ForProvider.PowerOff = v1alpha1.PoweredOff, &v1alpha1.PowerOff{Then: "Force"}
+		}, resets: map[string]int{"ForceOff": 1}, boots: 1},
+		"Deaf": {on: true, deaf: true, change: func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOff }, resets: map[string]int{"GracefulShutdown": 1, "ForceOff": 1}, boots: 1},
+		"Off":  {on: true, change: func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOff }, resets: map[string]int{"GracefulShutdown": 1}, boots: 1},
 	}
 	for name, tc := range acts {
 		for _, point := range []string{redfishhost.FailpointBeforeCall, redfishhost.FailpointAfterCall} {
@@ -43,6 +48,7 @@ func TestCrash(t *testing.T) {
 							_ = l.m.On(bmc.BootNormal)
 						}
 						l.settle()
+						l.emu.IgnoreGraceful(tc.deaf)
 						l.edit(tc.change)
 						seen := 0
 						l.failpoint = func(at string) {
@@ -54,15 +60,17 @@ func TestCrash(t *testing.T) {
 							}
 						}
 						l.untilCrash()
+						if tc.deaf {
+							l.now = l.now.Add(5 * time.Minute)
+							l.untilCrash()
+						}
 						l.failpoint = nil
 						l.start()
 						l.settle()
 						l.later(10 * time.Minute)
 						got := l.resets()
-						if name == "Off" {
-							// Asking twice for a shutdown does no harm; not asking does.
-							got["GracefulShutdown"] = min(got["GracefulShutdown"]+got["ForceOff"], 1)
-							delete(got, "ForceOff")
+						if n := got["GracefulShutdown"]; n > 0 {
+							got["GracefulShutdown"] = 1 // Asking twice for a shutdown does no harm; not asking does.
 						}
 						if diff := cmp.Diff(tc.resets, got); diff != "" {
 							t.Errorf("resets: -want, +got:\n%s", diff)

@@ -104,6 +104,8 @@ func manners() map[string]func(*bmc.Behaviour) {
 	return map[string]func(*bmc.Behaviour){
 		"":     func(*bmc.Behaviour) {},
 		"Slow": func(b *bmc.Behaviour) { b.Async, b.TaskTakes = bmc.AsyncTask, 90*time.Second },
+		"Jobs": func(b *bmc.Behaviour) { b.Async, b.TaskTakes = bmc.AsyncJob, 90*time.Second },
+		"Soon": func(b *bmc.Behaviour) { b.TooSoon = 90 * time.Second },
 		"Mute": func(b *bmc.Behaviour) { b.Async, b.TaskTakes = bmc.AsyncBare, 90*time.Second },
 		"Lags": func(b *bmc.Behaviour) { b.Lag = 90 * time.Second },
 	}

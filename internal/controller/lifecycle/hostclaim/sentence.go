@@ -64,6 +64,8 @@ func troubleOf(h *v1alpha1.RedfishHost) string {
 		return ": its operator lets nothing be done to it, by its managementPolicies"
 	case h.GetCondition(v1alpha1.ConditionPowerApplied).Reason == v1alpha1.ReasonGaveUp:
 		return ": its BMC accepts orders about its power and doesn't carry them out; its operator must look at it"
+	case h.GetCondition(v1alpha1.ConditionPowerApplied).Reason == v1alpha1.ReasonNotSupported:
+		return ": its BMC can't switch its power as is wanted; its operator must look at it"
 	case synced.Status == corev1.ConditionFalse:
 		return ": its BMC doesn't do what it's asked to; its operator must look at it"
 	}

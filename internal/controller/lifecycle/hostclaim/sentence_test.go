@@ -77,6 +77,9 @@ func TestIdleHost(t *testing.T) {
 		"GaveUp": {"Or accepts orders and lets it be.", func(h *v1alpha1.RedfishHost) {
 			h.SetConditions(xpv2.Condition{Type: v1alpha1.ConditionPowerApplied, Status: "False", Reason: v1alpha1.ReasonGaveUp})
 		}, "doesn't carry them out"},
+		"Unable": {"Or can't.", func(h *v1alpha1.RedfishHost) {
+			h.SetConditions(xpv2.Condition{Type: v1alpha1.ConditionPowerApplied, Status: "False", Reason: v1alpha1.ReasonNotSupported})
+		}, "can't switch its power"},
 		"Refuses": {"Or the BMC doesn't obey, in words that are the operator's.", func(h *v1alpha1.RedfishHost) { h.SetConditions(xpv2.ReconcileError(errors.New("10.0.7.12 refused"))) }, "doesn't do what it's asked to"},
 	}
 	for name, tc := range cases {

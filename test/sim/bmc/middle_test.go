@@ -1,0 +1,79 @@
+package bmc_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+)
+
+// TestResetThroughTrouble: whatever happens in the middle of a reset, it's one, and the machine is on in the end.
+func TestResetThroughTrouble(t *testing.T) {
+	post := func(f bmc.Fault) func(*lab) {
+		f.Method, f.PathContains = http.MethodPost, "Reset"
+
+		return func(l *lab) { l.emu.Inject(f) }
+	}
+	cases := map[string]struct {
+		reason  string
+		happens func(*lab) // before the off
+		between func(*lab) // after it
+		// knows is whether only a BMC that tells the last reset can know.
+		knows  bool
+		resets map[string]int
+	}{
+		"Storm":      {reason: "503s before anything is done.", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"StormAfter": {reason: "And before the second half.", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, After: 1, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Cut":        {reason: "The connection is cut before the effect.", happens: post(bmc.Fault{Disconnect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"CutAfter":   {reason: "And after it, both times.", happens: post(bmc.Fault{Disconnect: true, AfterEffect: true, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Refused":    {reason: "The BMC refuses the second half for a while.", happens: post(bmc.Fault{Status: http.StatusBadRequest, After: 1, Times: 3}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Vanishes":   {reason: "An accepted off that wasn't one.", happens: post(bmc.Fault{WithoutEffect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"BMCReboots": {reason: "The BMC restarts between the two.", between: func(l *lab) { l.emu.RebootBMC(45 * time.Second) }, resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Sessions":   {reason: "Its sessions end.", between: func(l *lab) { l.emu.ExpireSessions() }, resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"SwitchedOn": {reason: "Somebody is quicker.", between: func(l *lab) { _ = l.m.On(bmc.BootNormal) }, knows: true, resets: map[string]int{"ForceOff": 1}},
+	}
+	for name, tc := range cases {
+		for modelName, model := range models() {
+			if tc.knows && model != bmc.ModelInline {
+				continue
+			}
+			t.Run(name+"/"+modelName, func(t *testing.T) {
+				l := newClockLab(t, model, bmc.Behaviour{Redundant: http.StatusConflict})
+				l.settle()
+				if tc.happens != nil {
+					tc.happens(l)
+				}
+				l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
+				_, _ = l.pass(time.Second)
+				if tc.between != nil {
+					tc.between(l)
+				}
+				h, err := l.pass(20 * time.Minute)
+				if diff := cmp.Diff(tc.resets, l.resets()); diff != "" || err != nil || !l.m.Powered() || len(l.m.Boots()) != 2 || h.Status.AtProvider.Boot.ResetGeneration != 1 {
+					t.Errorf("\n%s\npowered %v, boots %v, generation %d, last error %v; resets: -want, +got:\n%s",
+						tc.reason, l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, err, diff)
+				}
+			})
+		}
+	}
+}
+
+// TestStuckState: a BMC that acts and shows nothing of it leaves no machine off.
+func TestStuckState(t *testing.T) {
+	for name, model := range models() {
+		t.Run(name, func(t *testing.T) {
+			l := newClockLab(t, model, bmc.Behaviour{})
+			l.settle()
+			l.emu.StickPower()
+			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
+			h := l.later(time.Hour)
+			if !l.m.Powered() || len(l.m.Boots()) != 2 || h.Status.AtProvider.Boot.ResetGeneration != 1 || l.sent()["ForceOff"] > 3 {
+				t.Errorf("powered %v, boots %v, generation %d, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, l.sent())
+			}
+		})
+	}
+}
