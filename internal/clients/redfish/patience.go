@@ -39,7 +39,7 @@ var errHurry = errors.New("no answer in the time for one read")
 
 // hurried is r with the patience of its context, and what must be called once
 // its answer was read, or failed.
-func hurried(r *http.Request) (*http.Request, func()) {
+func hurried(r *http.Request) (bounded *http.Request, over func()) {
 	p, ok := r.Context().Value(patienceKey{}).(*Patience)
 	if !ok {
 		return r, func() {}
