@@ -12,6 +12,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
 )
 
 // Names of the failpoints around a BMC call.
@@ -102,8 +103,8 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 
 		return nil
 	})
-	if err != nil && !reached {
-		err = notCalledError{err} // It had no turn at the BMC, or couldn't log in.
+	if err != nil && !reached || gate.IsBusy(err) {
+		err = notCalledError{err} // It had no turn at the BMC, couldn't log in, or only read.
 	}
 
 	return after, receipt, err

@@ -162,41 +162,52 @@ func TestEveryPowerActEnds(t *testing.T) {
 	}
 }
 
-// deafGate lets a few in, and then nobody.
+// deafGate lets a few in, and then nobody; or ends their reads.
 type deafGate struct {
 	bmc BMC
 	n   *int
+	cut bool
 }
 
 func (g deafGate) Do(ctx context.Context, _ gate.Target, f func(context.Context, BMC) error) error {
-	if *g.n--; *g.n < 0 {
+	*g.n--
+	switch {
+	case *g.n >= 0:
+		return f(ctx, g.bmc)
+	case g.cut:
+		_ = f(ctx, g.bmc)
+
+		return &gate.BusyError{}
+	default:
 		return &redfish.Error{Kind: redfish.Unreachable}
 	}
-
-	return f(ctx, g.bmc)
 }
 
 func (g deafGate) Forget(context.Context, string) error { return nil }
 
-// TestNoTurnIsNoAttempt: a call that got no turn at the BMC, or no session, left nothing behind.
+// TestNoTurnIsNoAttempt: a call that got no turn at the BMC, no session, or no answer to its first look left nothing behind.
 func TestNoTurnIsNoAttempt(t *testing.T) {
-	h := enrolled(&journal{})
-	kube := kubeWith(t, h, interceptor.Funcs{})
-	bmc := &fakeBMC{system: off()}
-	e, ok := connected(t, h, kube, bmc).(*external)
-	if !ok {
-		t.Fatal("not our client")
-	}
-	n := 1
-	e.connector.Gates = deafGate{bmc, &n}
-	if _, err := e.Observe(t.Context(), h); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Update(t.Context(), h); err == nil {
-		t.Error("Update(...) without a turn: want an error")
-	}
-	if j := parseJournal(h.GetAnnotations()[v1alpha1.AnnotationJournal]); j.pending() {
-		t.Errorf("journal: %s; want nothing on its way", j)
+	for name, cut := range map[string]bool{"NoTurn": false, "Slow": true} {
+		t.Run(name, func(t *testing.T) {
+			h := enrolled(&journal{})
+			kube := kubeWith(t, h, interceptor.Funcs{})
+			bmc := &fakeBMC{system: off(), reset: func(redfish.Act) error { return &redfish.Error{Kind: redfish.Unreachable} }}
+			e, ok := connected(t, h, kube, bmc).(*external)
+			if !ok {
+				t.Fatal("not our client")
+			}
+			n := 1
+			e.connector.Gates = deafGate{bmc, &n, cut}
+			if _, err := e.Observe(t.Context(), h); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Update(t.Context(), h); err == nil {
+				t.Error("Update(...) without a turn: want an error")
+			}
+			if j := parseJournal(h.GetAnnotations()[v1alpha1.AnnotationJournal]); j.pending() {
+				t.Errorf("journal: %s; want nothing on its way", j)
+			}
+		})
 	}
 }
 
