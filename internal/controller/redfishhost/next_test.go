@@ -245,7 +245,7 @@ func obey(s seen, a action) seen {
 		s.power = redfish.PowerOn
 	case actGracefulOff, actForceOff, actResetOff:
 		s.power = redfish.PowerOff
-	case actNone:
+	case actNone, actRestart:
 	}
 
 	return s

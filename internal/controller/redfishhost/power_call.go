@@ -87,8 +87,7 @@ func notOffered(v view, a act, err error) act {
 		return a // There's but a button, which was pressed: nothing is sent again.
 	}
 	a.Refused = true
-	var e *redfish.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*redfish.Error](err); ok {
 		offers := strings.Join(e.Offers, ", ")
 		a.Offers = offers[:min(most, len(offers))]
 	}
@@ -103,7 +102,7 @@ func notOffered(v view, a act, err error) act {
 }
 
 func powerEvent(a act) event.Event {
-	switch a.Action { //nolint:exhaustive // The others aren't on power.
+	switch a.Action {
 	case actPowerOn:
 		return event.Normal("PoweredOn", "power was switched on")
 	case actGracefulOff:

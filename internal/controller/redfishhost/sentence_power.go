@@ -61,8 +61,8 @@ func times(attempts int) string {
 
 // notOfferedSentence says what a BMC can't do, what it can, and the way round.
 func notOfferedSentence(a act, in inputs) string {
-	what, instead := "", ""
-	switch a.Action { //nolint:exhaustive // The others aren't on power.
+	var what, instead string
+	switch a.Action {
 	case actPowerOn, actResetOn, actLeaveOn:
 		what, instead = "can't switch the machine on", "switch it on by hand, or set power to Unmanaged"
 	case actGracefulOff:
@@ -82,7 +82,7 @@ func notOfferedSentence(a act, in inputs) string {
 
 // refusedSentence says what a BMC doesn't do now, with the reason where that is
 // trouble. One that says that it's too soon isn't.
-func refusedSentence(a act, in inputs) (xpv2.ConditionReason, string) {
+func refusedSentence(a act, in inputs) (reason xpv2.ConditionReason, message string) {
 	said := a.Message
 	if said == "" {
 		said = "without a reason"

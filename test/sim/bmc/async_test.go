@@ -60,7 +60,7 @@ func (l *lab) sent() map[string]int {
 	return out
 }
 
-// TestTasksAreFollowed: a BMC that takes three minutes for everything and tells how far it is is told everything once.
+// TestTasksAreFollowed: a BMC that takes three minutes for everything, and says how far it has come, is told everything once.
 func TestTasksAreFollowed(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -192,7 +192,8 @@ func TestCrashWithTasks(t *testing.T) {
 					left := nth
 					l.failpoint = func(at string) {
 						if at == point {
-							if left--; left == 0 {
+							left--
+							if left == 0 {
 								panic(crash{at})
 							}
 						}

@@ -78,7 +78,8 @@ func TestRestartOnce(t *testing.T) {
 				restart := 2 // The off comes first, which isn't offered.
 				l.failpoint = func(at string) {
 					if at == point {
-						if restart--; restart == 0 {
+						restart--
+						if restart == 0 {
 							panic(crash{at})
 						}
 					}
