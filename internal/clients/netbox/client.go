@@ -70,6 +70,7 @@ type options struct {
 	now     func() time.Time
 	meter   func(Call)
 	tracer  trace.Tracer
+	room    *Room
 }
 
 // WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
@@ -112,6 +113,11 @@ type Client struct {
 	// releases is the proof of the release field.
 	releases proof
 	view     *view
+	// room is what the view may take.
+	room *Room
+	// life is the connection's, and end ends it: what goes on without anybody who waits for it ends then.
+	life context.Context //nolint:containedctx // It's what a connection's own work goes by; each call has its caller's.
+	end  context.CancelFunc
 	// parents found lately: prefixes and ranges.
 	parents *memo[parentKey, []Parent]
 	// vrfs found lately, by their name.
@@ -155,10 +161,16 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if cfg.RequestsPerSecond > 0 {
 		limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
 	}
+	room := o.room
+	if room == nil {
+		room = NewRoom(Limits{Each: ownEach, Page: lookBody})
+	}
+	life, end := context.WithCancel(context.Background())
 	return &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
-		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now), parents: newMemo[parentKey, []Parent](o.now),
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room), room: room, life: life, end: end,
+		parents:    newMemo[parentKey, []Parent](o.now),
 		vrfs:       newMemo[string, []VRF](o.now),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
@@ -166,8 +178,15 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	}, nil
 }
 
-// Close drops idle connections. Calls under way go on.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close drops idle connections and what is known of addresses, and ends a look that is under way. Other calls go on.
+func (c *Client) Close() {
+	c.view.close() // Before its look ends, which then isn't one that failed.
+	c.end()
+	c.http.CloseIdleConnections()
+}
+
+// Name returns Config.Name.
+func (c *Client) Name() string { return c.name }
 
 // MarkerField returns the name of the custom field that carries the marker.
 func (c *Client) MarkerField() string { return c.field }

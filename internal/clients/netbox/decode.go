@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -143,12 +144,24 @@ func (r *ref) vrf() *VRF {
 // refs takes a list of references and makes anything else empty.
 type refs []ref
 
-// UnmarshalJSON never fails.
+// mostTags is more than any record has.
+const mostTags = 4096
+
+// UnmarshalJSON fails for a record with more tags than any has: whoever adds one writes all of them.
 func (r *refs) UnmarshalJSON(b []byte) error {
-	var l []ref
-	if json.Unmarshal(b, &l) == nil {
-		*r = l
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil //nolint:nilerr // What isn't a list is empty.
 	}
+	var l []ref
+	for d.More() {
+		var one ref
+		if err := d.Decode(&one); err != nil || len(l) == mostTags {
+			return fmt.Errorf("it has more than %d tags, or some that can't be read", mostTags)
+		}
+		l = append(l, one)
+	}
+	*r = l
 	return nil
 }
 
@@ -165,12 +178,42 @@ func (r *refs) slugs() []string {
 // values takes an object of custom field values and makes anything else empty.
 type values map[string]any
 
-// UnmarshalJSON never fails.
+const (
+	// mostFields is more custom fields than any record has, and mostNested how much text of lists and objects is decoded of one record's, in
+	// bytes: packed densely, these take twenty times as much memory as text.
+	mostFields = 4096
+	mostNested = 64 << 10
+)
+
+// UnmarshalJSON fails for a record with more custom fields than any has: without one of them it might look like nobody's. A list or an
+// object that is too large, or of which there are too many, stays its text.
 func (v *values) UnmarshalJSON(b []byte) error {
-	var m map[string]any
-	if json.Unmarshal(b, &m) == nil {
-		*v = m
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil //nolint:nilerr // What isn't an object has no fields.
 	}
+	m, left := values{}, mostNested
+	for d.More() {
+		var raw json.RawMessage
+		name, err := d.Token()
+		if err == nil {
+			err = d.Decode(&raw)
+		}
+		key, ok := name.(string)
+		if err != nil || !ok || len(m) == mostFields {
+			return fmt.Errorf("it has more than %d custom fields, or some that can't be read", mostFields)
+		}
+		if raw[0] == '[' || raw[0] == '{' {
+			if left -= len(raw); left < 0 {
+				m[key] = string(raw)
+				continue
+			}
+		}
+		var value any
+		_ = json.Unmarshal(raw, &value) // It is JSON, as a part of what is.
+		m[key] = value
+	}
+	*v = m
 	return nil
 }
 
@@ -246,35 +289,4 @@ func decodeCustomField(b []byte) (customField, error) {
 		f.ObjectTypes = append(f.ObjectTypes, string(t))
 	}
 	return f, nil
-}
-
-// A page is one page of a list. Count is -1 where NetBox gives none (cursor paging).
-type page[T any] struct {
-	Count int
-	More  bool
-	Items []T
-}
-
-// decodePage insists on "results": an object without it isn't an empty list.
-func decodePage[T any](b []byte, item func([]byte) (T, error)) (page[T], error) {
-	var w struct {
-		Count   *int              `json:"count"`
-		Next    text              `json:"next"`
-		Results []json.RawMessage `json:"results"`
-	}
-	if err := json.Unmarshal(b, &w); err != nil || w.Results == nil {
-		return page[T]{}, errors.New("answer isn't a list")
-	}
-	p := page[T]{Count: -1, More: w.Next != ""}
-	if w.Count != nil {
-		p.Count = *w.Count
-	}
-	for _, r := range w.Results {
-		v, err := item(r)
-		if err != nil {
-			return page[T]{}, err
-		}
-		p.Items = append(p.Items, v)
-	}
-	return p, nil
 }

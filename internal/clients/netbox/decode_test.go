@@ -3,9 +3,11 @@ package netbox
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +51,32 @@ func TestDecodeIPAddressIsLenient(t *testing.T) {
 				t.Errorf("%s: marker %q", tc.reason, got.Marker("m"))
 			}
 		})
+	}
+}
+
+// TestDecodeDense: lists and objects that would take twenty times their text stay that, beyond what any custom field has.
+func TestDecodeDense(t *testing.T) {
+	record := func(fields string) []byte {
+		return []byte(`{"id":7,"address":"10.0.0.1/24","custom_fields":{` + fields + `}}`)
+	}
+	dense := "[" + strings.Repeat("[],", mostNested/3) + "[]]"
+	ip, err := decodeIPAddress(record(`"m":"c1/x","small":[{"a":1}],"dense":` + dense + `,"none":null,"late":[1]`))
+	want := map[string]any{"m": "c1/x", "small": []any{map[string]any{"a": 1.0}}, "dense": dense, "none": nil, "late": "[1]"} // No place is left for the last.
+	if diff := cmp.Diff(want, ip.CustomFields); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%.2000s", err, diff)
+	}
+	if w := ip.weight(); w > 2*int64(len(dense)) {
+		t.Errorf("%d bytes of text weigh %d", len(dense), w)
+	}
+	var many strings.Builder
+	for i := range mostFields + 1 {
+		fmt.Fprintf(&many, `"f%d":1,`, i)
+	}
+	if _, err := decodeIPAddress(record(many.String() + `"m":"c1/x"`)); err == nil {
+		t.Error("of more fields than any record has the marker may be left out, so it isn't a record")
+	}
+	if _, err := decodeIPAddress([]byte(`{"id":7,"address":"10.0.0.1/24","tags":[` + strings.Repeat("1,", mostTags) + `1]}`)); err == nil {
+		t.Error("of more tags than any record has some would be lost where one is added")
 	}
 }
 

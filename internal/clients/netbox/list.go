@@ -1,7 +1,10 @@
 package netbox
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,7 +17,7 @@ const (
 	// maxPages bounds a list that never ends.
 	maxPages = 25
 	// listMost and listItems bound a list whose pages are large or many, which anybody's server may give: a provider has 512 MiB for all its
-	// connections. 10,000 addresses of ours are some 15 MiB.
+	// connections. What a look at all addresses may take of that is a Room's.
 	listMost  = 96 << 20
 	listItems = 200_000
 )
@@ -28,8 +31,12 @@ func list[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, e
 	return readPage(k, a, item)
 }
 
+// readPage words what is wrong with a page, unless an item has its own words for it.
 func readPage[T any](k call, a answer, item func([]byte) (T, error)) (page[T], error) {
 	p, err := decodePage(a.body, item)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return page[T]{}, e
+	}
 	if err != nil {
 		return page[T]{}, k.failed(KindUnexpected, "its answer isn't a list of what was asked for; check the URL", err)
 	}
@@ -38,29 +45,35 @@ func readPage[T any](k call, a answer, item func([]byte) (T, error)) (page[T], e
 
 // listAll reads a list of full records.
 func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) ([]T, error) {
-	return listPages(ctx, c, k, pageSize, maxPages, item)
+	return listPages(ctx, c, k, bound{size: pageSize, pages: maxPages, bytes: listMost}, item)
 }
 
-// listPages follows up to most pages of a size by offset, never by the link that the server gives, which names any host.
-func listPages[T any](ctx context.Context, c *Client, k call, size, most int, item func([]byte) (T, error)) ([]T, error) {
+// A bound is how much a list may be: so many records on a page, so many pages, and so many bytes in all as they come.
+type bound struct {
+	size, pages int
+	bytes       int64
+}
+
+// listPages follows pages by offset, never by the link that the server gives, which names any host.
+func listPages[T any](ctx context.Context, c *Client, k call, most bound, item func([]byte) (T, error)) ([]T, error) {
 	var all []T
-	read := 0
-	for range most {
-		k.query = paged(k.query, size, len(all))
+	read := int64(0)
+	for range most.pages {
+		k.query = paged(k.query, most.size, len(all))
 		a, err := c.do(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		if read += len(a.body); read > listMost {
-			return nil, k.failed(KindUnexpected, fmt.Sprintf("its list is larger than %d MiB", listMost>>20), nil)
+		if read += int64(len(a.body)); read > most.bytes {
+			return nil, k.failed(KindUnexpected, fmt.Sprintf("its list is larger than %d MiB", most.bytes>>20), nil)
 		}
 		p, err := readPage(k, a, item)
 		if err != nil {
 			return nil, err
 		}
-		if len(p.Items) > size || len(all)+len(p.Items) > listItems {
+		if len(p.Items) > most.size || len(all)+len(p.Items) > listItems {
 			return nil, k.failed(KindUnexpected, fmt.Sprintf("its list has more than %d on a page, which is what was asked for, or more than %d in all",
-				size, listItems), nil)
+				most.size, listItems), nil)
 		}
 		all = append(all, p.Items...)
 		if !p.More || len(p.Items) == 0 {
@@ -82,4 +95,64 @@ func paged(q url.Values, limit, offset int) url.Values {
 	q.Set("limit", strconv.Itoa(limit))
 	q.Set("offset", strconv.Itoa(offset))
 	return q
+}
+
+// A page is one page of a list. Count is -1 where NetBox gives none (cursor paging).
+type page[T any] struct {
+	Count int
+	More  bool
+	Items []T
+}
+
+// decodePage insists on "results": an object without it isn't an empty list. Nothing behind the first item that fails is decoded.
+func decodePage[T any](b []byte, item func([]byte) (T, error)) (page[T], error) {
+	w := struct {
+		Count   *int       `json:"count"`
+		Next    text       `json:"next"`
+		Results results[T] `json:"results"`
+	}{Results: results[T]{item: item}}
+	if err := json.Unmarshal(b, &w); err != nil || !w.Results.there {
+		return page[T]{}, errors.New("answer isn't a list")
+	}
+	if w.Results.err != nil {
+		return page[T]{}, w.Results.err
+	}
+	p := page[T]{Count: -1, More: w.Next != "", Items: w.Results.items}
+	if w.Count != nil {
+		p.Count = *w.Count
+	}
+	return p, nil
+}
+
+// results are a page's items, each decoded as it's read: two bytes of JSON can be an item, and as one list of texts they would take twenty
+// times as much memory.
+type results[T any] struct {
+	item  func([]byte) (T, error)
+	there bool
+	items []T
+	err   error
+}
+
+// UnmarshalJSON never fails: err says what was wrong with an item, or that there are more than any page that we ask for has.
+func (r *results[T]) UnmarshalJSON(b []byte) error {
+	r.there, r.items, r.err = false, nil, nil
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil //nolint:nilerr // What isn't a list is none.
+	}
+	r.there = true
+	for r.err == nil && d.More() {
+		var raw json.RawMessage
+		if r.err = d.Decode(&raw); r.err != nil {
+			break
+		}
+		var v T
+		if v, r.err = r.item(raw); r.err == nil {
+			r.items = append(r.items, v)
+		}
+		if len(r.items) > lookPage {
+			r.err = errors.New("page has more than the most that a NetBox puts on one")
+		}
+	}
+	return nil //nolint:nilerr // Whoever reads the page is told by err.
 }

@@ -13,35 +13,51 @@ import (
 )
 
 // TestListBounds: a server that somebody names in a config of his own may answer a look with anything. It's given up before it fills our
-// memory, and not tried again for a while.
+// memory, and not tried again for a while; why is told to who looks at all of them.
 func TestListBounds(t *testing.T) {
-	const record = `{"id":%d,"address":"10.0.0.1/24","custom_fields":{"f":"c1/x"},"comments":"%s"}`
-	small := strings.TrimSuffix(strings.Repeat(fmt.Sprintf(record, 7, "")+",", 1001), ",")
-	large := fmt.Sprintf(record, 7, strings.Repeat("x", 31<<20))
+	const record = `{"id":%d,"address":"10.0.0.1/24","custom_fields":{"f":"c1/x","g":%s},"comments":"%s"}`
+	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+	dense := func(size int) string { return "[" + many(size/3, "[]") + "]" }
 	cases := map[string]struct {
 		reason, results string
 		asked           int64
+		// says is what Refresh's error does; "" is none. Such a list ends.
+		says string
 	}{
-		"Crowded": {"More than was asked for is on a page.", small, 1},
-		"Endless": {"There is always one more page of 31 MiB.", large, 4},
+		"Crowded": {"More than was asked for is on a page.", many(1001, fmt.Sprintf(record, 7, "1", "")), 1, "isn't a list of what was asked for"},
+		"Bare":    {"It has as many as there is place for in the bytes of a page.", many(1<<20, "1"), 1, "isn't a list of what was asked for"},
+		"Endless": {"There is always one more page of 3 MiB, of which nothing is kept.", fmt.Sprintf(record, 7, "1", strings.Repeat("x", 3<<20)), 11, "larger than 32 MiB"},
+		"Large":   {"There is always one more page of 2 MiB, of which all is kept.", many(10, fmt.Sprintf(record, 7, "1", strings.Repeat("x", 200<<10))), 5, "more than 8 MiB of memory"},
+		"Packed":  {"A page of 1 MiB would take 30 MiB of memory.", many(18, fmt.Sprintf(record, 7, dense(60<<10), "")), 1, "more than 8 MiB of memory"},
+		"Dense":   {"One record would take a hundred MiB: it's left out.", fmt.Sprintf(record, 7, dense(3<<20), ""), 1, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int64
+			next := `"http://x/"`
+			if tc.says == "" {
+				next = "null"
+			}
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				asked.Add(1)
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = fmt.Fprintf(w, `{"count":9999999,"next":"http://x/","previous":null,"results":[%s]}`, tc.results)
+				_, _ = fmt.Fprintf(w, `{"count":9999999,"next":%s,"previous":null,"results":[%s]}`, next, tc.results)
 			}))
 			defer srv.Close()
-			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", MarkersBegin: "c1/"})
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", MarkersBegin: "c1/"},
+				netbox.WithRoom(netbox.NewRoom(netbox.Limits{Each: 8 << 20, Page: 4 << 20})))
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer c.Close()
 			for range 2 {
 				if _, ok, err := c.Seen(t.Context(), 7, time.Minute); ok || err != nil {
 					t.Errorf("%s: seen %v, %v", tc.reason, ok, err)
 				}
+			}
+			_, err = c.Refresh(t.Context(), time.Minute)
+			if netbox.Unfit(err) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: who looks at all is told %v, want %q", tc.reason, err, tc.says)
 			}
 			if n := asked.Load(); n != tc.asked {
 				t.Errorf("%s: asked %d times, want %d", tc.reason, n, tc.asked)

@@ -14,6 +14,7 @@ type Pool struct {
 
 	mu      sync.Mutex
 	entries map[string]entry
+	closed  bool
 }
 
 type entry struct {
@@ -57,23 +58,36 @@ func (p *Pool) get(key string, cfg Config, used time.Time) (*Client, error) {
 	if ok {
 		old.client.Close()
 	}
+	if p.closed {
+		c.Close()
+	}
 	p.entries[key] = entry{cfg: cfg, client: c, used: used}
 	return c, nil
 }
 
-// Used returns the connections that were asked for within a time, and lets go of the others: nobody keeps the token of a ProviderConfig
-// that is gone.
-func (p *Pool) Used(within time.Duration) []*Client {
+// Close closes all connections, also those that are made later: what goes on without anybody who waits for it ends. Calls go on.
+func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []*Client
+	p.closed = true
+	for _, e := range p.entries {
+		e.client.Close()
+	}
+}
+
+// Used returns the connections that were asked for within a time, by their keys, and lets go of the others: nobody keeps the token of a
+// ProviderConfig that is gone.
+func (p *Pool) Used(within time.Duration) map[string]*Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]*Client{}
 	for key, e := range p.entries {
 		if p.now().Sub(e.used) > within {
 			e.client.Close()
 			delete(p.entries, key)
 			continue
 		}
-		out = append(out, e.client)
+		out[key] = e.client
 	}
 	return out
 }

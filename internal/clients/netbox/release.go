@@ -88,11 +88,12 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	}
 	k := call{
 		op: "list the released addresses of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
-		path: addressesPath, want: http.StatusOK, most: lookBody,
+		path: addressesPath, want: http.StatusOK, most: c.room.limits.Page,
 		query: url.Values{"cf_" + c.note + "__isw": {c.begins}, "ordering": {"id"}, "fields": {releasedFields}},
 	}
-	all, err := listPages(ctx, c, k, lookPage, lookPages, func(b []byte) (IPAddress, error) {
-		ip, err := decodeIPAddress(b)
+	p := c.room.pile(k)
+	all, err := listPages(ctx, c, k, c.room.bound(), func(b []byte) (IPAddress, error) {
+		ip, err := p.decode(b)
 		if err == nil && !strings.HasPrefix(strings.ToLower(ip.Marker(c.note)), strings.ToLower(c.begins)) {
 			err = errors.New("NetBox doesn't know how to filter by a note's beginning")
 		}

@@ -1,38 +1,35 @@
 package netbox
 
 import (
-	"context"
 	"errors"
 	"maps"
-	"net/http"
-	"net/url"
+	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	// lookPage is the most that NetBox puts on a page, and lookPages ends a list that never ends.
-	lookPage  = 1000
-	lookPages = 1000
-	// lookBody caps a page of so many records. One with larger comments isn't looked at: its records are read one by one.
-	lookBody = 32 << 20
-	// lookFields are what decodeIPAddress reads: leaving the rest out makes a page ten times as fast (950).
-	lookFields = "id,url,display_url,address,vrf,tenant,status,role,dns_name,description,comments,tags,custom_fields," +
-		"assigned_object_type,assigned_object_id,assigned_object,last_updated"
-	// lookRetry is how long a failed look stands for all who would look.
+	// lookRetry is how long a failed look stands for all who would look. One that failed after a while stands as long as that took, and lookRest
+	// at most.
 	lookRetry = 2 * time.Second
+	lookRest  = 30 * time.Second
+	// longestRest is how long NetBox is left alone at most after a look that took long.
+	longestRest = 2 * time.Minute
 )
 
 // A view is what a connection last saw of the addresses whose markers begin as ours do.
 type view struct {
-	now func() time.Time
-	// slot lets one look at a time be made.
-	slot slot
+	now  func() time.Time
+	room *Room
 
 	mu   sync.Mutex
 	seen map[int64]sighting
+	// weight of what was seen, in bytes.
+	weight int64
+	// under is the look that is under way; nil while none is. begun counts looks, and whole is the number of the last that saw all.
+	under        *looking
+	begun, whole int
 	// looked is when the last whole look began, and took how long it lasted.
 	looked time.Time
 	took   time.Duration
@@ -40,11 +37,14 @@ type view struct {
 	news map[int64]sighting
 	// changed are those that a look showed to be other than before, or didn't show any more, since somebody last asked.
 	changed map[int64]IPAddress
-	// unfit says until when looks aren't tried, since NetBox doesn't answer them as it should.
-	unfit time.Time
+	// unfit says until when looks aren't tried, and unfitWhy: NetBox doesn't answer them as it should, or there's no room.
+	unfit    time.Time
+	unfitWhy error
 	// failed is why the last look failed, believed until then.
 	failed      error
 	failedUntil time.Time
+	// closed has no look begin any more.
+	closed bool
 }
 
 // A sighting is a record as it was, or that it was gone.
@@ -54,8 +54,35 @@ type sighting struct {
 	gone bool
 }
 
-func newView(now func() time.Time) *view {
-	return &view{now: now, slot: newSlot(), seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
+// A looking is a look at all addresses that is under way. Nobody's time is its own: who asked for it may be gone by its end.
+type looking struct {
+	number int
+	began  time.Time
+	// done is closed at its end.
+	done chan struct{}
+}
+
+// A wish is what somebody asks a view: for a record as it was at some moment of the last maxAge, or with 0 as a look shows it that begins
+// after so many others did. No record has the number 0: that's for all of them.
+type wish struct {
+	number int64
+	maxAge time.Duration
+	after  int
+}
+
+// A found is what a view knows. ok is false where only a read of the one record can tell; why says so where looks don't help.
+type found struct {
+	ip  IPAddress
+	ok  bool
+	err error
+	why error
+}
+
+// errClosed says that nobody is to use a connection any more.
+var errClosed = errors.New("this connection isn't used any more: its settings have changed, or the provider ends")
+
+func newView(now func() time.Time, room *Room) *view {
+	return &view{now: now, room: room, seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -63,63 +90,132 @@ func (v *view) put(s sighting) {
 	s.at = v.now()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.keep(s)
+	if !v.keep(s) {
+		s = sighting{ip: IPAddress{ID: s.ip.ID}, at: s.at, gone: true}
+	}
 	if v.news != nil {
 		v.news[s.ip.ID] = s
 	}
 }
 
-func (v *view) keep(s sighting) {
-	if s.gone {
+// keep what is newest of a record, where there's room for it. Else nothing is known of it, and it's read by itself.
+func (v *view) keep(s sighting) (kept bool) {
+	without := v.weight
+	if was, there := v.seen[s.ip.ID]; there {
+		without -= was.ip.weight()
 		delete(v.seen, s.ip.ID)
+	}
+	is := without
+	if !s.gone && !v.closed {
+		is += s.ip.weight()
+	}
+	if is > without && is-without <= mostRecord && v.room.swap(v.weight, is) {
+		v.seen[s.ip.ID], v.weight = s, is
+		return true
+	}
+	v.room.swap(v.weight, without)
+	v.weight = without
+	return false
+}
+
+// shared is a record as it was seen before, where it's the same: so that what two looks saw shares its memory.
+func (v *view) shared(is IPAddress) IPAddress {
+	v.mu.Lock()
+	was := v.seen[is.ID].ip
+	v.mu.Unlock()
+	if was.LastUpdated == is.LastUpdated && reflect.DeepEqual(was, is) {
+		return was
+	}
+	return is
+}
+
+// drop all that is known.
+func (v *view) drop() {
+	v.room.swap(v.weight, 0)
+	v.weight = 0
+	clear(v.seen)
+}
+
+// close has nothing kept, and no look begin any more.
+func (v *view) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	v.drop()
+}
+
+// wish words what is asked for.
+func (v *view) wish(number int64, maxAge time.Duration) wish {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return wish{number: number, maxAge: maxAge, after: v.begun}
+}
+
+// answer says what is known, or which look is to be waited for. It begins with that one where begins says so: whoever asked makes it.
+func (v *view) answer(w wish) (f found, under *looking, begins bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if f, ok := v.known(w); ok {
+		return f, nil, false
+	}
+	if v.under != nil {
+		return found{}, v.under, false
+	}
+	v.begun++
+	v.under = &looking{number: v.begun, began: v.now(), done: make(chan struct{})}
+	v.news = map[int64]sighting{}
+	return found{}, v.under, true
+}
+
+// known is what can be said without a look. While one is under way, what was good enough as it began still is: who waited for a slow one
+// would know no more until its end.
+func (v *view) known(w wish) (f found, ok bool) {
+	now, age := v.now(), v.age(w.maxAge)
+	fresh := func(at time.Time, slow bool) bool {
+		return now.Sub(at) < age || slow && v.under != nil && v.under.began.Sub(at) < 2*age
+	}
+	s, there := v.seen[w.number]
+	switch {
+	case w.maxAge == 0 && v.whole > w.after, w.maxAge > 0 && there && fresh(s.at, true):
+		return found{ip: s.ip, ok: there}, true
+	case v.closed:
+		return found{why: errClosed}, true
+	case w.maxAge > 0 && fresh(v.looked, w.number != 0):
+		return found{}, true
+	case now.Before(v.failedUntil):
+		return found{err: v.failed}, true
+	case now.Before(v.unfit):
+		return found{why: v.unfitWhy}, true
+	}
+	return found{}, false
+}
+
+// age is how old what is known may be where maxAge is asked for: no look is begun sooner after the last one's end than that one took, or
+// longestRest where it took longer. A NetBox that is slow, or has many addresses, isn't asked for them all the time; and who waited for a look
+// goes by what it showed.
+func (v *view) age(maxAge time.Duration) time.Duration {
+	return max(maxAge, v.took+min(v.took, longestRest))
+}
+
+// finish takes over what a look saw, or that it failed, for all who wait for it.
+func (v *view) finish(l *looking, p *pile, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	defer close(l.done)
+	news := v.news
+	v.under, v.news = nil, nil
+	if v.closed {
 		return
 	}
-	v.seen[s.ip.ID] = s
-}
-
-// get returns a record that was seen lately. done is false where a look would tell more.
-func (v *view) get(number int64, maxAge time.Duration) (ip IPAddress, ok, done bool, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	now := v.now()
-	age := v.age(maxAge)
-	s, there := v.seen[number]
-	if old := now.Sub(s.at); there && (old < age || (v.news != nil && old < 2*age)) {
-		return s.ip, true, true, nil
+	if err == nil && !v.room.swap(v.weight, p.weight) {
+		err = p.full("there's no room for it beside what other provider configs have")
 	}
-	if now.Before(v.failedUntil) {
-		return IPAddress{}, false, true, v.failed
+	if err != nil {
+		v.fail(l, err)
+		return
 	}
-	return IPAddress{}, false, now.Before(v.unfit) || now.Sub(v.looked) < age, nil
-}
-
-// age is how old what is known may be where maxAge is asked for: no look is begun sooner after the last one's end than that one took. A
-// NetBox that is slow, or has many addresses, isn't asked for them all the time; and who waited for a look goes by what it showed.
-// While one is under way, what the one before showed is good enough.
-func (v *view) age(maxAge time.Duration) time.Duration {
-	if maxAge == 0 {
-		return 0
-	}
-	return max(maxAge, 2*v.took)
-}
-
-// begin starts to take notes of what happens during a look.
-func (v *view) begin() time.Time {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.news = map[int64]sighting{}
-	return v.now()
-}
-
-// end takes over what a look saw that began then.
-func (v *view) end(began time.Time, all []IPAddress) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	before := v.seen
-	v.seen = make(map[int64]sighting, len(all))
-	for _, ip := range all {
-		v.seen[ip.ID] = sighting{ip: ip, at: began}
-	}
+	v.seen, v.weight = p.seen, p.weight
 	for id, was := range before {
 		is, there := v.seen[id]
 		switch {
@@ -129,83 +225,33 @@ func (v *view) end(began time.Time, all []IPAddress) {
 			v.changed[id] = is.ip
 		}
 	}
-	for id, s := range v.news { // Known already, and newer than what the look saw.
+	for id, s := range news { // Known already, and newer than what the look saw.
 		delete(v.changed, id)
 		v.keep(s)
 	}
-	v.looked, v.took, v.news = began, v.now().Sub(began), nil
+	v.whole, v.looked, v.took = l.number, l.began, v.now().Sub(l.began)
+	v.failedUntil, v.unfit = time.Time{}, time.Time{}
 }
 
-// fail notes that a look failed.
-func (v *view) fail(err error) {
+// fail notes that a look failed. Where looks can't be made, what was seen by itself is kept anew.
+func (v *view) fail(l *looking, err error) {
+	now := v.now()
+	switch {
+	case errors.Is(err, errNoTurn):
+		v.unfit, v.unfitWhy = now.Add(turnPatience), err
+	case Unfit(err):
+		v.unfit, v.unfitWhy, v.looked = now.Add(fieldTTL), err, time.Time{}
+		v.drop()
+	default:
+		v.failed, v.failedUntil = err, now.Add(min(max(now.Sub(l.began), lookRetry), lookRest))
+	}
+}
+
+// tell returns those that looks showed to have changed since it was last called.
+func (v *view) tell() []IPAddress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.news = nil
-	if IsInvalid(err) || IsNotFound(err) || KindOf(err) == KindUnexpected {
-		v.unfit = v.now().Add(fieldTTL)
-		return
-	}
-	v.failed, v.failedUntil = err, v.now().Add(lookRetry)
-}
-
-// Seen returns an address as it was at some moment of the last maxAge, or where looks take longer, since the last one began: as this connection
-// has read or written it, or by one look at all addresses whose markers begin with Config.MarkersBegin, which is a request for a thousand of
-// them instead of one for each. ok is false where only Get can tell: it isn't among them, or NetBox can't be asked so. What was seen so is
-// enough to leave a record alone, and never to write to it.
-func (c *Client) Seen(ctx context.Context, number int64, maxAge time.Duration) (ip IPAddress, ok bool, err error) {
-	if c.begins == "" {
-		return IPAddress{}, false, nil
-	}
-	ip, ok, done, err := c.view.get(number, maxAge)
-	if done {
-		return ip, ok, err
-	}
-	release, err := c.view.slot.hold(ctx, c.lookCall())
-	if err != nil {
-		return IPAddress{}, false, err
-	}
-	defer release()
-	if ip, ok, done, err = c.view.get(number, maxAge); done {
-		return ip, ok, err
-	}
-	began := c.view.begin()
-	all, err := c.look(ctx)
-	if err != nil {
-		c.view.fail(err)
-	} else {
-		c.view.end(began, all)
-	}
-	ip, ok, _, err = c.view.get(number, maxAge)
-	return ip, ok, err
-}
-
-// Refresh looks at all addresses of ours together, unless that was done within maxAge, and returns those that somebody else changed or
-// took away since it was last asked: as they are, or as they were.
-func (c *Client) Refresh(ctx context.Context, maxAge time.Duration) ([]IPAddress, error) {
-	_, _, err := c.Seen(ctx, 0, maxAge) // No record has this number.
-	c.view.mu.Lock()
-	defer c.view.mu.Unlock()
-	out := slices.Collect(maps.Values(c.view.changed))
-	clear(c.view.changed)
-	return out, err
-}
-
-func (c *Client) lookCall() call {
-	return call{
-		op: "list the addresses with markers of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
-		path: addressesPath, want: http.StatusOK, most: lookBody,
-		query: url.Values{"cf_" + c.field + "__isw": {c.begins}, "ordering": {"id"}, "fields": {lookFields}},
-	}
-}
-
-// look reads all addresses of ours. A record that goes while it is read makes the next page begin one later: a look may miss records,
-// and proves of none that it's gone.
-func (c *Client) look(ctx context.Context) ([]IPAddress, error) {
-	return listPages(ctx, c, c.lookCall(), lookPage, lookPages, func(b []byte) (IPAddress, error) {
-		ip, err := decodeIPAddress(b)
-		if m := ip.Marker(c.field); err == nil && (len(m) < len(c.begins) || !strings.EqualFold(m[:len(c.begins)], c.begins)) {
-			err = errors.New("NetBox doesn't know how to filter by a marker's beginning")
-		}
-		return ip, err
-	})
+	out := slices.Collect(maps.Values(v.changed))
+	clear(v.changed)
+	return out
 }

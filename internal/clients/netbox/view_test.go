@@ -84,20 +84,21 @@ func (s *shelf) requests() int {
 }
 
 // onShelf returns a client of a shelf, and what passes time.
-func onShelf(t *testing.T, s *shelf) (c *netbox.Client, pass func(time.Duration)) {
+func onShelf(t *testing.T, s *shelf, more ...netbox.Option) (c *netbox.Client, pass func(time.Duration)) {
 	t.Helper()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	now := time.Now()
 	var mu sync.Mutex
-	c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "claim", MarkersBegin: "c1/"}, netbox.WithClock(func() time.Time {
+	c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "claim", MarkersBegin: "c1/"}, append(more, netbox.WithClock(func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		return now
-	}))
+	}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c, func(d time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()

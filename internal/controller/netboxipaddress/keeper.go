@@ -115,8 +115,11 @@ func (c *Connector) warn(n news) {
 	}
 }
 
+// eventNearlyFull is the reason of that warning.
+const eventNearlyFull xpevent.Reason = "SourceNearlyFull"
+
 // warner records warnings on provider configs.
-func warner(r xpevent.Recorder) func(of config.Identity, message string) {
+func warner(r xpevent.Recorder, reason xpevent.Reason) func(of config.Identity, message string) {
 	return func(of config.Identity, message string) {
 		var o client.Object = &v1alpha1.ClusterProviderConfig{}
 		if of.Kind == v1alpha1.ProviderConfigKind {
@@ -125,7 +128,7 @@ func warner(r xpevent.Recorder) func(of config.Identity, message string) {
 		o.SetNamespace(of.Namespace)
 		o.SetName(of.Name)
 		o.SetUID(of.UID)
-		r.Event(o, xpevent.Warning("SourceNearlyFull", errors.New(message)))
+		r.Event(o, xpevent.Warning(reason, errors.New(message)))
 	}
 }
 

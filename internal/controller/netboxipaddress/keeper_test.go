@@ -47,7 +47,7 @@ func TestWarner(t *testing.T) {
 		r := &recorded{}
 		id := config.Identity{UID: "u"}
 		id.Kind, id.Namespace, id.Name = kind, "ns", "netbox"
-		warner(r)(id, "it is about to be full")
+		warner(r, eventNearlyFull)(id, "it is about to be full")
 		if _, cluster := r.object.(*v1alpha1.ClusterProviderConfig); cluster != (kind == v1alpha1.ClusterProviderConfigKind) {
 			t.Errorf("%T, want %T", r.object, want)
 		}

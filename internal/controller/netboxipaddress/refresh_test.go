@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // TestRefreshWakes: whose record somebody edited is woken, by what the record's marker says.
@@ -95,6 +97,55 @@ func TestRefreshHangs(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRefreshWarns: that looks don't help with a NetBox is told to its provider config's owner, once for as long as it's so.
+func TestRefreshWarns(t *testing.T) {
+	contentType, marker, asked := "", "", 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		asked++
+		_, _ = fmt.Fprintf(w, `{"count": 1, "next": null, "results": [{"id": 1, "address": "10.0.0.1/24", "custom_fields": {"claim": %q}}]}`, marker)
+	}))
+	t.Cleanup(srv.Close)
+	now := time.Now()
+	pool := netbox.NewPool(netbox.WithClock(func() time.Time { return now }))
+	cfg := netbox.Config{Name: "ProviderConfig/team-a/mine", URL: srv.URL, Token: "t", MarkerField: "claim", MarkersBegin: "c1/"}
+	var told []string
+	r := &refresher{
+		pools: []*netbox.Pool{pool}, every: time.Minute, poll: time.Hour, cluster: "c1", log: logging.NewNopLogger(), wake: make(chan event.GenericEvent, 8),
+		warn: func(of config.Identity, message string) {
+			told = append(told, fmt.Sprintf("%s %s/%s %s: %s", of.Kind, of.Namespace, of.Name, of.UID, message))
+		},
+	}
+	for _, step := range []struct {
+		why, contentType, marker string
+		told, asked              int
+	}{
+		{"NetBox has no such field, which its provider config says", "application/json", "someone's", 0, 1},
+		{"it answers with a page", "application/json", ours, 0, 2},
+		{"something else than NetBox does", "text/html", ours, 1, 3},
+		{"still", "text/html", ours, 1, 4},
+		{"NetBox does again", "application/json", ours, 1, 5},
+		{"and not any more", "text/html", ours, 2, 6},
+	} {
+		contentType, marker = step.contentType, step.marker
+		for range 2 {
+			if _, err := pool.Client("uid", cfg); err != nil {
+				t.Fatal(err)
+			}
+			r.refresh(t.Context())
+			r.looks.wait()
+		}
+		if len(told) != step.told || asked != step.asked {
+			t.Errorf("%s: told %q, asked %d times; want %d and %d", step.why, told, asked, step.told, step.asked)
+		}
+		now = now.Add(10 * time.Minute)
+	}
+	const want = "ProviderConfig team-a/mine uid: each address is read by itself at each look"
+	if len(told) == 0 || !strings.HasPrefix(told[0], want) {
+		t.Errorf("%q, want %q…", told, want)
 	}
 }
 

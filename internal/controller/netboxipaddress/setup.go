@@ -52,6 +52,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	c := connect(mgr, o, links, m, sweeper.due, again.set)
 	r := &refresher{
 		pools: links.Pools(), every: maxAge(o.PollInterval), poll: o.PollInterval, cluster: o.ClusterID, wake: wake, log: o.Logger, doubt: c.doubt,
+		warn: warner(o.Recorder(mgr, refresherName), eventUnlisted),
 	}
 	if err := mgr.Add(r); err != nil {
 		return fmt.Errorf("cannot add what looks for changes in NetBox: %w", err)
@@ -90,7 +91,7 @@ func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *net
 		Due:       due,
 		Again:     again,
 		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),
-		Warn:      warner(o.Recorder(mgr, "netbox-sources")),
+		Warn:      warner(o.Recorder(mgr, "netbox-sources"), eventNearlyFull),
 		MaxAge:    maxAge(o.PollInterval),
 		ClusterID: o.ClusterID,
 		Failpoint: o.Fail,

@@ -12,6 +12,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -57,16 +58,22 @@ func New(o Options) *Links {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	pool := func(denied []netip.Prefix) *netbox.Pool {
-		return netbox.NewPool(netbox.WithDialControl(guard(o.AllowLoopback, denied)), netbox.WithClock(o.Now),
+	pool := func(denied []netip.Prefix, more ...netbox.Option) *netbox.Pool {
+		return netbox.NewPool(append(more, netbox.WithDialControl(guard(o.AllowLoopback, denied)), netbox.WithClock(o.Now),
 			netbox.WithMeter(func(c netbox.Call) {
 				o.Meter(c)
 				if of, ok := refOf(c.Connection); ok && refused(c) {
 					o.Refused(of)
 				}
-			}), netbox.WithTracer(o.Tracer))
+			}), netbox.WithTracer(o.Tracer))...)
 	}
-	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied)}
+	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied, netbox.WithRoom(netbox.NewRoom(tenantsLimits())))}
+}
+
+// tenantsLimits are what NetBoxes may take together that namespaces' owners name: any server may be one. Each may have some 20,000 addresses
+// of this cluster, and two of 8 MiB a page are read at once. An operator's own are bounded by themselves.
+func tenantsLimits() netbox.Limits {
+	return netbox.Limits{Each: 24 << 20, All: 96 << 20, Page: 8 << 20, AtOnce: 2}
 }
 
 // Pools are the operators' connections and the tenants'.
@@ -135,6 +142,12 @@ func Name(r config.Ref) string {
 		return r.Kind + "/" + r.Name
 	}
 	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// IdentityOf is the provider config of a connection that a pool has, by its key and its name.
+func IdentityOf(key string, c *netbox.Client) (of config.Identity, ok bool) {
+	r, ok := refOf(c.Name())
+	return config.Identity{Ref: r, UID: types.UID(key)}, ok
 }
 
 // refOf is the provider config that Name names.

@@ -16,15 +16,19 @@ import (
 const (
 	// readsPerSecond and readBurst bound what deliveries can make us ask of one NetBox.
 	readsPerSecond, readBurst = 10, 20
-	// many that wait are looked at together, by pages of a thousand, at most once in lookEvery, for which they wait.
+	// many that wait are looked at together, by pages of a thousand. After such a look NetBox is left alone for as long as it took, for which
+	// they wait: for leastRest at least, and mostRest at most.
 	many      = 20
-	lookEvery = 2 * time.Second
+	leastRest = 2 * time.Second
+	mostRest  = 2 * time.Minute
 	// mostWaiting of one NetBox, and mostRemembered deliveries that aren't taken again.
 	mostWaiting, mostRemembered = 10000, 20000
 	// pollMany is between looks whether that time has come.
 	pollMany = 100 * time.Millisecond
-	// readPatience is how long one look may take.
+	// readPatience is how long a look at one record may take, and lookPatience one at all of them, which ends by itself before. One that is under
+	// way already is waited for.
 	readPatience = 30 * time.Second
+	lookPatience = 20 * time.Minute
 )
 
 // lines are what waits to be looked at, by provider config.
@@ -45,7 +49,8 @@ type line struct {
 	waiting map[int64]netbox.Hook
 	order   []int64
 	working bool
-	looked  time.Time
+	// rests is until when not all are looked at together again.
+	rests time.Time
 	// taken are the deliveries that were taken lately.
 	taken map[delivery]bool
 }
@@ -115,7 +120,7 @@ func (l *lines) work(ctx context.Context, at *line) {
 func (l *lines) crowded(at *line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(at.order) >= many && l.now().Sub(at.looked) < lookEvery
+	return len(at.order) >= many && l.now().Before(at.rests)
 }
 
 // next takes what is to be looked at next: one record, or all that wait, where they are many.
@@ -124,7 +129,7 @@ func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool
 	defer l.mu.Unlock()
 	n := min(1, len(at.order))
 	if len(at.order) >= many {
-		n, together, at.looked = len(at.order), true, l.now()
+		n, together = len(at.order), true
 	}
 	for _, id := range at.order[:n] {
 		batch = append(batch, at.waiting[id])
@@ -136,19 +141,14 @@ func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool
 }
 
 // look asks NetBox, and wakes whose records are other than they were. Where it can't be asked, and where a record is gone that was never
-// seen, those are woken whom the deliveries name: they look themselves.
+// seen, those are woken whom the deliveries name: they look themselves, as nothing is known of their records any more.
 func (l *lines) look(ctx context.Context, at *line, c Connection, batch []netbox.Hook, together bool) {
-	ctx, cancel := context.WithTimeout(ctx, readPatience)
-	defer cancel()
-	var changed []netbox.IPAddress
-	var err error
-	if together {
-		changed, err = c.Refresh(ctx, 0)
-	} else {
-		changed, err = c.Reread(ctx, batch[0].ID)
-	}
+	changed, err := l.ask(ctx, at, c, batch, together)
 	if err != nil {
 		l.Log.Debug("Cannot look at what a webhook told of", "config", at.ref.String(), "error", err)
+		for _, h := range batch {
+			c.Forget(h.ID)
+		}
 	}
 	markers := map[string]bool{}
 	for _, ip := range changed {
@@ -165,6 +165,26 @@ func (l *lines) look(ctx context.Context, at *line, c Connection, batch []netbox
 	for m := range markers {
 		l.Wake(ctx, at.ref, m)
 	}
+}
+
+// ask for one record, or for all together.
+func (l *lines) ask(ctx context.Context, at *line, c Connection, batch []netbox.Hook, together bool) ([]netbox.IPAddress, error) {
+	patience := readPatience
+	if together {
+		patience = lookPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if !together {
+		return c.Reread(ctx, batch[0].ID)
+	}
+	began := l.now()
+	changed, err := c.Refresh(ctx, 0)
+	ended := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at.rests = ended.Add(min(max(ended.Sub(began), leastRest), mostRest))
+	return changed, err
 }
 
 // deleted is the event of a record that is gone.

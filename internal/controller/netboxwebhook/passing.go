@@ -55,8 +55,11 @@ func (r *Receiver) pass(req *http.Request, body []byte) (status int, result stri
 		return http.StatusServiceUnavailable, resultUnled
 	}
 	_ = res.Body.Close() // It's empty.
-	if res.StatusCode >= http.StatusInternalServerError {
+	switch {
+	case res.StatusCode >= http.StatusInternalServerError:
 		return res.StatusCode, resultUnled
+	case res.StatusCode == http.StatusNoContent, res.StatusCode == http.StatusBadRequest: // It was read, and what couldn't be counts there.
+		return res.StatusCode, resultPassed
 	}
-	return res.StatusCode, resultPassed
+	return res.StatusCode, resultRefused
 }

@@ -21,7 +21,9 @@ func TestPass(t *testing.T) {
 		leader string
 		// nobody says that the other one doesn't lead either, and passed that another one passed it on already.
 		nobody, passed bool
-		status         int
+		// other is a secret that the one that leads knows instead.
+		other  string
+		status int
 		// result is what the one counts that was sent it, and taken what the other one does.
 		result, taken string
 	}{
@@ -33,6 +35,7 @@ func TestPass(t *testing.T) {
 		"Gone":       {reason: "the one that led is gone", path: path, signature: sign(b), leader: "127.0.0.1:1", status: 503, result: resultUnled},
 		"Nonsense":   {reason: "what isn't an address", path: path, signature: sign(b), leader: "a b", status: 503, result: resultUnled},
 		"Changing":   {reason: "the one that led doesn't any more: it isn't passed on again", path: path, signature: sign(b), nobody: true, status: 503, result: resultUnled, taken: resultUnled},
+		"Rotated":    {reason: "the one that leads has read another secret: it's no delivery that it counts", path: path, signature: sign(b), other: "s", status: 403, result: resultRefused, taken: resultUnsigned},
 		"Again":      {reason: "nor by this one", path: path, signature: sign(b), passed: true, status: 503, result: resultUnled},
 	}
 	for name, tc := range cases {
@@ -42,6 +45,9 @@ func TestPass(t *testing.T) {
 			t.Cleanup(srv.Close)
 			own := httptest.NewServer(follows.Handler(t.Context()))
 			t.Cleanup(own.Close)
+			if tc.other != "" {
+				leads.secret = tc.other
+			}
 			leads.follows, leads.leader = tc.nobody, strings.TrimPrefix(own.URL, "http://")
 			follows.follows, follows.leader = true, strings.TrimPrefix(srv.URL, "http://")
 			if tc.leader != "" {

@@ -41,6 +41,7 @@ const (
 	resultLimited   = "Limited"   // Its sender sent too many that nobody we know has signed.
 	resultFailed    = "Failed"    // The API server couldn't be asked.
 	resultPassed    = "Passed"    // The provider that leads was given it, and counts it as well.
+	resultRefused   = "Refused"   // The provider that leads was given it, and doesn't take it: it knows another secret yet, or has taken too many in vain.
 	resultUnled     = "Unled"     // None leads, or it couldn't be given it: the next look at all addresses shows it.
 )
 
@@ -50,6 +51,7 @@ type Connection interface {
 	News(h netbox.Hook) bool
 	Reread(ctx context.Context, number int64) ([]netbox.IPAddress, error)
 	Refresh(ctx context.Context, maxAge time.Duration) ([]netbox.IPAddress, error)
+	Forget(numbers ...int64)
 }
 
 // Options of a Receiver. All must be set.

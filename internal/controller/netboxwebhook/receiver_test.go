@@ -38,7 +38,12 @@ type stage struct {
 	changed map[int64][]netbox.IPAddress
 	err     error
 	block   chan struct{}
-	freed   []string
+	// looking happens during a look at all; nil does nothing.
+	looking   func()
+	forgotten []int64
+	freed     []string
+	// secret is what this provider knows.
+	secret string
 	// follows says that another provider leads, and leader where that one listens.
 	follows bool
 	leader  string
@@ -61,7 +66,16 @@ func (s *stage) Reread(ctx context.Context, number int64) ([]netbox.IPAddress, e
 	return s.changed[number], s.err
 }
 
+func (s *stage) Forget(numbers ...int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgotten = append(s.forgotten, numbers...)
+}
+
 func (s *stage) Refresh(context.Context, time.Duration) ([]netbox.IPAddress, error) {
+	if s.looking != nil {
+		s.looking()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
@@ -74,15 +88,17 @@ func (s *stage) Refresh(context.Context, time.Duration) ([]netbox.IPAddress, err
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{woken: map[string]int{}, results: map[string]int{}, changed: map[int64][]netbox.IPAddress{}}
+	s := &stage{secret: secret, woken: map[string]int{}, results: map[string]int{}, changed: map[int64][]netbox.IPAddress{}}
 	s.Receiver = New(Options{
 		Address: "127.0.0.1:0",
 		Hooked: func(_ context.Context, ref config.Ref) (config.NetBox, []byte, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			switch {
 			case ref.Name == "broken":
 				return config.NetBox{}, nil, errors.New("boom")
 			case ref == config.Ref{Kind: "ClusterProviderConfig", Name: "netbox"} || ref == config.Ref{Kind: "ProviderConfig", Namespace: "team-a", Name: "mine"}:
-				return config.NetBox{Identity: config.Identity{Ref: ref, UID: "uid"}}, []byte(secret), nil
+				return config.NetBox{Identity: config.Identity{Ref: ref, UID: "uid"}}, []byte(s.secret), nil
 			}
 			return config.NetBox{}, nil, config.ErrNoHook
 		},
@@ -230,6 +246,9 @@ func TestWakes(t *testing.T) {
 			b := body(tc.event, 7, "1", "m")
 			deliver(s.Handler(t.Context()), "/netbox/webhook/netbox", b, sign(b))
 			s.eventually(t, tc.reason, func() bool { return cmp.Equal(tc.want, s.woken) })
+			if forgets := len(s.forgotten) == 1; forgets != (tc.err != nil) {
+				t.Errorf("%s: forgotten is %v: who is woken must look anew where nobody could", tc.reason, s.forgotten)
+			}
 		})
 	}
 }

@@ -48,6 +48,7 @@ func (k *soak) newProcess() *process {
 	p.ctx, p.end = context.WithCancel(k.t.Context())
 	kube := interceptor.NewClient(k.kube, p.funcs())
 	pool := netboxclient.NewPool(netboxclient.WithClock(k.clock))
+	context.AfterFunc(p.ctx, pool.Close)
 	c := netboxipaddress.NewConnector(netboxipaddress.Options{
 		Resolve: func(context.Context, *v1alpha1.NetBoxIPAddress) (config.NetBox, error) { return k.config, nil },
 		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
