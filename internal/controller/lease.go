@@ -30,10 +30,18 @@ type lease struct {
 	namespace string
 	lock      *resourcelock.LeaseLock
 	now       func() time.Time
+	// asking lets one at a time ask who holds it: whoever comes meanwhile goes by what that one was told.
+	asking chan struct{}
 
-	mu     sync.Mutex
-	holder string
-	read   time.Time
+	mu   sync.Mutex
+	read holding
+}
+
+// A holding is who held the lease when, or why that couldn't be read.
+type holding struct {
+	name string
+	err  error
+	at   time.Time
 }
 
 // newLease returns the lease of providers that listen for webhooks; nil for others, whose lock the manager makes as well.
@@ -64,7 +72,7 @@ func leaseOf(leases coordinationv1.LeasesGetter, namespace, at string) (*lease, 
 	if at != "" {
 		name += "_" + at
 	}
-	return &lease{leases: leases, namespace: namespace, now: time.Now, lock: &resourcelock.LeaseLock{
+	return &lease{leases: leases, namespace: namespace, now: time.Now, asking: make(chan struct{}, 1), lock: &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: leaderElectionID},
 		Client:     leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: name},
@@ -85,22 +93,48 @@ func (l *lease) tells(mgr ctrl.Manager) {
 	}
 }
 
-// leader returns where the provider that leads takes webhooks; "" where none does, or it doesn't say.
+// leader returns where the provider that leads takes webhooks; "" where none does, or it doesn't say. One that was killed holds the lease until
+// it's over (leaseDuration): until then that's where it was.
 func (l *lease) leader(ctx context.Context) (string, error) {
+	if h, ok := l.lately(); ok {
+		return takesAt(h.name), h.err
+	}
+	select {
+	case l.asking <- struct{}{}:
+	case <-ctx.Done():
+		return "", fmt.Errorf("cannot wait for the lease of the provider that leads: %w", ctx.Err())
+	}
+	defer func() { <-l.asking }()
+	if h, ok := l.lately(); ok {
+		return takesAt(h.name), h.err
+	}
+	h := l.ask(ctx)
+	if h.err == nil || ctx.Err() == nil { // That one who asked had no time is nobody else's trouble.
+		l.mu.Lock()
+		l.read = h
+		l.mu.Unlock()
+	}
+	return takesAt(h.name), h.err
+}
+
+// lately is what is known, for as long as that's believed.
+func (l *lease) lately() (h holding, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.read.IsZero() && l.now().Sub(l.read) < leaderFor {
-		return takesAt(l.holder), nil
-	}
+	return l.read, !l.read.at.IsZero() && l.now().Sub(l.read.at) < leaderFor
+}
+
+// ask the API server who holds the lease.
+func (l *lease) ask(ctx context.Context) holding {
 	got, err := l.leases.Leases(l.namespace).Get(ctx, leaderElectionID, metav1.GetOptions{})
-	if err != nil && !kerrors.IsNotFound(err) {
-		return "", fmt.Errorf("cannot read the lease of the provider that leads: %w", err)
+	h := holding{at: l.now()}
+	switch {
+	case err != nil && !kerrors.IsNotFound(err):
+		h.err = fmt.Errorf("cannot read the lease of the provider that leads: %w", err)
+	case err == nil && got.Spec.HolderIdentity != nil:
+		h.name = *got.Spec.HolderIdentity
 	}
-	l.holder, l.read = "", l.now()
-	if err == nil && got.Spec.HolderIdentity != nil {
-		l.holder = *got.Spec.HolderIdentity
-	}
-	return takesAt(l.holder), nil
+	return h
 }
 
 // takesAt is the address in a holder's name; "" where there is none.
@@ -136,5 +170,13 @@ func reachable(ctx context.Context, listen string, kube *rest.Config) (string, e
 	if err != nil {
 		return "", fmt.Errorf("cannot read this host's address: %w", err)
 	}
-	return net.JoinHostPort(own.Addr().Unmap().String(), port), nil
+	return shown(own.Addr().Unmap(), port)
+}
+
+// shown is what others are told of an address of this host's that nobody named. Loopback is where each of them would find itself.
+func shown(own netip.Addr, port string) (string, error) {
+	if own.IsLoopback() {
+		return "", fmt.Errorf("this host reaches the API server by %s, where nobody else reaches this host: name an address of it in --netbox-webhook-address", own)
+	}
+	return net.JoinHostPort(own.String(), port), nil
 }

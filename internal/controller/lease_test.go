@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,10 +109,11 @@ func TestReachable(t *testing.T) {
 		kube           *rest.Config
 		want           string
 	}{
-		"All":      {"by the address that this host has for the API server", ":9444", kube, "127.0.0.1:9444"},
-		"Any":      {"said at length", "0.0.0.0:9444", kube, "127.0.0.1:9444"},
-		"Any6":     {"and for both families", "[::]:9444", &rest.Config{Host: "127.0.0.1"}, "127.0.0.1:9444"},
+		"All":      {"by the address that this host has for the API server, unless that is loopback: there each host finds itself", ":9444", kube, ""},
+		"Any":      {"said at length", "0.0.0.0:9444", kube, ""},
+		"Any6":     {"and for both families", "[::]:9444", &rest.Config{Host: "127.0.0.1"}, ""},
 		"One":      {"where it listens on one, that", "192.0.2.7:9444", kube, "192.0.2.7:9444"},
+		"OneHost":  {"also where all providers are on one host", "127.0.0.1:9444", kube, "127.0.0.1:9444"},
 		"Nonsense": {"nowhere", "9444", kube, ""},
 		"NoServer": {"nobody knows", ":9444", &rest.Config{Host: "https://%"}, ""},
 	}
@@ -124,11 +127,64 @@ func TestReachable(t *testing.T) {
 	}
 }
 
+// TestShown: an address of this host's is told with its port.
+func TestShown(t *testing.T) {
+	for own, want := range map[string]string{"10.244.0.7": "10.244.0.7:9444", "fd00::8": "[fd00::8]:9444", "127.0.0.1": "", "::1": ""} {
+		if got, err := shown(netip.MustParseAddr(own), "9444"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", own, got, err, want)
+		}
+	}
+}
+
+// TestLeaseHangs: an API server that hangs, or is away, is asked once a second, however many deliveries come, and keeps nobody longer than he has
+// time for.
+func TestLeaseHangs(t *testing.T) {
+	kube := fake.NewClientset()
+	l, err := leaseOf(kube.CoordinationV1(), "crossplane-system", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	l.now = func() time.Time { return now }
+	var asked atomic.Int32
+	asking, answer := make(chan struct{}, 1), make(chan struct{})
+	kube.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		asked.Add(1)
+		asking <- struct{}{}
+		<-answer
+		return true, nil, errors.New("boom")
+	})
+	first := make(chan error)
+	go func() {
+		_, err := l.leader(t.Context())
+		first <- err
+	}()
+	<-asking
+	hurried, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.leader(hurried); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has no time waits: %v", err)
+	}
+	close(answer)
+	if err := <-first; err == nil {
+		t.Error("it said nothing")
+	}
+	for range 3 {
+		if _, err := l.leader(t.Context()); err == nil || asked.Load() != 1 {
+			t.Errorf("what was answered is gone by: %v, asked %d times", err, asked.Load())
+		}
+	}
+	now = now.Add(leaderFor)
+	if _, err := l.leader(t.Context()); err == nil || asked.Load() != 2 {
+		t.Errorf("a while later it's asked again: %v, asked %d times", err, asked.Load())
+	}
+}
+
 // TestNewLease: who takes no webhooks, or works alone, has nothing to say in a lease.
 func TestNewLease(t *testing.T) {
-	s := Settings{Log: silent(), Kube: &rest.Config{Host: "https://127.0.0.1:6443"}, Namespace: "crossplane-system", LeaderElection: true, NetBoxWebhookAddress: ":9444"}
+	s := Settings{Log: silent(), Kube: &rest.Config{Host: "https://127.0.0.1:6443"}, Namespace: "crossplane-system", LeaderElection: true, NetBoxWebhookAddress: "192.0.2.7:9444"}
 	l, err := newLease(t.Context(), s)
-	if err != nil || !strings.HasSuffix(l.lock.Identity(), "_127.0.0.1:9444") || l.lock.LeaseMeta.Name != leaderElectionID || l.lock.LeaseMeta.Namespace != "crossplane-system" {
+	if err != nil || !strings.HasSuffix(l.lock.Identity(), "_192.0.2.7:9444") || l.lock.LeaseMeta.Name != leaderElectionID || l.lock.LeaseMeta.Namespace != "crossplane-system" {
 		t.Errorf("%v, %+v", err, l)
 	}
 	if s.Kube.Timeout != 0 {
