@@ -23,8 +23,8 @@ const (
 	// sweepEvery is between looks at the released records of each NetBox, where none is due before; sweepRetry after one that failed.
 	sweepEvery = 5 * time.Minute
 	sweepRetry = time.Minute
-	// sweepTimeout is how long one NetBox may take.
-	sweepTimeout = 2 * time.Minute
+	// sweepTimeout is how long one NetBox may take, for which nobody waits: a slow one that has many released records takes its time.
+	sweepTimeout = 10 * time.Minute
 	// overdue is after which time a quarantine that is over isn't ended by another provider config of the same NetBox any more.
 	overdue = 3 * sweepEvery
 )
@@ -177,6 +177,7 @@ func (l *sweeping) look(ctx context.Context) (whole bool) {
 	nb, err := l.client(l.of.Identity, netboxlink.Settings(l.of.NetBox, l.cluster))
 	if err != nil {
 		l.log.Debug("Cannot connect to a NetBox that may have released addresses", "config", l.of.String(), "error", err)
+		l.again(sweepRetry)
 		return false
 	}
 	all, err := nb.Released(ctx)

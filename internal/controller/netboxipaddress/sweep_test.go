@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ type ward struct {
 	records []netbox.IPAddress
 	err     error
 	expire  error
+	connect error
 	looks   int
 	expired []int64
 	// hangs is what looks wait for; nil: nothing.
@@ -90,6 +92,7 @@ func TestSweep(t *testing.T) {
 		"Down":      {"what can't be asked for is asked for again", &ward{err: kind(netbox.KindUnreachable)}, nil, sweepRetry, nil},
 		"Unfit":     {"a field that isn't fit any more is said, once", &ward{err: kind(netbox.KindReleaseField)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: custom field \"crossplane_released\""}},
 		"Unseen":    {"also that records may not be looked at", &ward{err: kind(netbox.KindForbidden)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: the token"}},
+		"Unknown":   {"what can't be connected to is tried again", &ward{connect: errors.New("boom")}, nil, sweepRetry, nil},
 		"Named":     {"or gave it a name", &ward{records: []netbox.IPAddress{released(5, noted, func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" })}}, nil, sweepEvery, []string{"QuarantineInUse"}},
 	}
 	for name, tc := range cases {
@@ -97,7 +100,7 @@ func TestSweep(t *testing.T) {
 			h := &harness{}
 			s := newSweeper(&sweeper{
 				configs: func(context.Context) ([]config.Known, error) { return []config.Known{known("netbox")}, nil },
-				client:  func(config.Identity, netbox.Config) (Quarantine, error) { return tc.ward, nil },
+				client:  func(config.Identity, netbox.Config) (Quarantine, error) { return tc.ward, tc.ward.connect },
 				cluster: "c1", now: func() time.Time { return now }, events: &h.events, log: logging.NewNopLogger(),
 			})
 			sweep := func() time.Time {
