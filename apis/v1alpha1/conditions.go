@@ -63,6 +63,7 @@ const (
 	ReasonNeedsConfirmation    xpv2.ConditionReason = "NeedsConfirmation"
 	ReasonLost                 xpv2.ConditionReason = "Lost"
 	ReasonMoved                xpv2.ConditionReason = "Moved"
+	ReasonApplying             xpv2.ConditionReason = "Applying"
 	ReasonConflict             xpv2.ConditionReason = "Conflict"
 	ReasonInvalid              xpv2.ConditionReason = "Invalid"
 	ReasonBootLoop             xpv2.ConditionReason = "BootLoop"

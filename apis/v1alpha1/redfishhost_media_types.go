@@ -28,9 +28,31 @@ type VirtualMedium struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Slot string `json:"slot,omitempty"`
-	// CredentialsSecretRef names a Secret of this namespace with the keys username and password, for the image's server.
+	// CredentialsSecretRef names a Secret of this namespace with the keys username and password, for the image's server. Not supported yet.
 	// +optional
 	CredentialsSecretRef *LocalReference `json:"credentialsSecretRef,omitempty"`
+}
+
+// MediumObservation is one of a BMC's virtual drives.
+type MediumObservation struct {
+	// Slot is the id of the drive.
+	Slot string `json:"slot"`
+	// Types of media that it takes.
+	// +optional
+	// +listType=atomic
+	Types []string `json:"types,omitempty"`
+	// Inserted is Yes or No.
+	// +optional
+	Inserted string `json:"inserted,omitempty"`
+	// Image that is in it, without the query of its URL; some BMCs keep it to themselves.
+	// +optional
+	Image string `json:"image,omitempty"`
+	// WriteProtected is Yes or No.
+	// +optional
+	WriteProtected string `json:"writeProtected,omitempty"`
+	// Ours is Yes where the image was inserted from here.
+	// +optional
+	Ours string `json:"ours,omitempty"`
 }
 
 // CredentialsRotation asks for a new password of the BMC's account, made by the provider and stored in the host's own Secret.

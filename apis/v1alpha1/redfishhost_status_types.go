@@ -107,6 +107,9 @@ type RedfishHostObservation struct {
 	// Boot override as the BMC shows it.
 	// +optional
 	Boot BootObservation `json:"boot,omitempty"`
+	// BIOS settings that are declared, as the machine has them.
+	// +optional
+	BIOS *BIOSObservation `json:"bios,omitempty"`
 	// Health is OK, Warning or Critical.
 	// +optional
 	Health string `json:"health,omitempty"`
@@ -117,6 +120,22 @@ type RedfishHostObservation struct {
 	// BMC itself.
 	// +optional
 	BMC BMCFacts `json:"bmc,omitempty"`
+	// VirtualMedia are the BMC's drives, 8 at most, where virtualMedia is set.
+	// +optional
+	// +listType=atomic
+	VirtualMedia []MediumObservation `json:"virtualMedia,omitempty"`
+	// Indicator is the machine's light: Off, Lit or Blinking.
+	// +optional
+	Indicator string `json:"indicator,omitempty"`
+	// AssetTag of the machine.
+	// +optional
+	AssetTag string `json:"assetTag,omitempty"`
+	// SecureBoot is Enabled or Disabled, as of the machine's current boot; shown where secureBoot is set.
+	// +optional
+	SecureBoot string `json:"secureBoot,omitempty"`
+	// BMCResetGeneration is the newest bmcResetGeneration that was carried out.
+	// +optional
+	BMCResetGeneration int64 `json:"bmcResetGeneration,omitempty"`
 	// PoweredOnAt is when we last powered the machine on.
 	// +optional
 	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`

@@ -80,12 +80,7 @@ type HostMaintenance struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || !has(self.boot.once.mode)",message="mode is not supported yet; the machine's own is kept",fieldPath=".boot.once.mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.persistent)",message="persistent is not supported yet; set the boot source on the machine",fieldPath=".boot.persistent"
 // +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.order) || size(self.boot.order) == 0",message="order is not supported yet; set the boot order on the machine",fieldPath=".boot.order"
-// +kubebuilder:validation:XValidation:rule="!has(self.bios)",message="bios is not supported yet; set it on the machine",fieldPath=".bios"
-// +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || size(self.virtualMedia) == 0",message="virtualMedia is not supported yet; insert images on the BMC's own page",fieldPath=".virtualMedia"
-// +kubebuilder:validation:XValidation:rule="!has(self.secureBoot)",message="secureBoot is not supported yet; set it on the machine",fieldPath=".secureBoot"
-// +kubebuilder:validation:XValidation:rule="!has(self.indicator)",message="indicator is not supported yet; switch the light on the BMC's own page",fieldPath=".indicator"
-// +kubebuilder:validation:XValidation:rule="!has(self.assetTag)",message="assetTag is not supported yet; set it on the machine",fieldPath=".assetTag"
-// +kubebuilder:validation:XValidation:rule="!has(self.bmcResetGeneration) || self.bmcResetGeneration == 0",message="bmcResetGeneration is not supported yet; restart the BMC on its own page",fieldPath=".bmcResetGeneration"
+// +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || self.virtualMedia.all(m, !has(m.credentialsSecretRef))",message="credentialsSecretRef of virtualMedia is not supported yet; use an image that needs no password",fieldPath=".virtualMedia"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation)",message="credentialsRotation is not supported yet; change the password on the BMC and in the Secret",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation) || has(self.credentialsSecretRef)",message="only a host's own Secret is rotated: set credentialsSecretRef",fieldPath=".credentialsRotation"
@@ -129,24 +124,24 @@ type RedfishHostParameters struct {
 	// Boot says what the machine boots.
 	// +optional
 	Boot *HostBoot `json:"boot,omitempty"`
-	// BIOS settings that are wanted. Not supported yet.
+	// BIOS settings that are wanted. What isn't named stays as it is.
 	// +optional
 	BIOS *HostBIOS `json:"bios,omitempty"`
-	// VirtualMedia that are in the machine's drives, one of a type. Not supported yet.
+	// VirtualMedia that are in the machine's drives, one of a type. One that is taken out of the list is ejected.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=4
 	VirtualMedia []VirtualMedium `json:"virtualMedia,omitempty"`
-	// SecureBoot is Enabled or Disabled from the next reset on; where it's absent, as it is. Not supported yet.
+	// SecureBoot is Enabled or Disabled from the next reset on; where it's absent, as it is. The machine isn't reset for it.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	SecureBoot string `json:"secureBoot,omitempty"`
-	// Indicator is the light by which the machine is found: Off, Lit or Blinking; where it's absent, as it is. Not supported yet.
+	// Indicator is the light by which the machine is found: Off, Lit or Blinking; where it's absent, as it is.
 	// +optional
 	// +kubebuilder:validation:Enum=Off;Lit;Blinking
 	Indicator string `json:"indicator,omitempty"`
-	// AssetTag of the machine, "" for none; where it's absent, as it is. Not supported yet.
+	// AssetTag of the machine, "" for none; where it's absent, as it is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	AssetTag *string `json:"assetTag,omitempty"`
@@ -156,8 +151,7 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	ResetGeneration int64 `json:"resetGeneration"`
-	// BMCResetGeneration, raised by one, asks for one restart of the BMC itself, while nothing else is on its way. It never falls. Not
-	// supported yet.
+	// BMCResetGeneration, raised by one, asks for one restart of the BMC itself, while nothing else is on its way. It never falls.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991

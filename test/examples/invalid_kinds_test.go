@@ -123,16 +123,14 @@ func TestInvalidHost(t *testing.T) {
 		return of("RedfishHost", reason, `{spec: {forProvider: `+edit+`}}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"BIOS":     host("BIOS settings come later", `{bios: {attributes: {a: b}}}`, "bios is not supported yet"),
 		"Taints":   host("taints come later", `{taints: [{key: repair, effect: NoBind}]}`, "taints is not supported yet; use unschedulable"),
 		"Order":    host("a boot order comes later", `{boot: {order: [Boot0001]}}`, "order is not supported yet"),
 		"Lasting":  host("and a boot source that stays", `{boot: {persistent: {target: Pxe}}}`, "persistent is not supported yet"),
 		"Mode":     host("and another mode", `{boot: {once: {target: Pxe, mode: UEFI, generation: 1}}}`, "mode is not supported yet"),
-		"Media":    host("and virtual media", `{virtualMedia: [{type: CD, image: "https://x.example/a.iso"}]}`, "virtualMedia is not supported yet"),
-		"Secure":   host("and Secure Boot", `{secureBoot: Enabled}`, "secureBoot is not supported yet"),
-		"Light":    host("and the light", `{indicator: Lit}`, "indicator is not supported yet"),
-		"Tag":      host("and the asset tag", `{assetTag: ""}`, "assetTag is not supported yet"),
-		"BMC":      host("and restarts of the BMC", `{bmcResetGeneration: 1}`, "bmcResetGeneration is not supported yet"),
+		"Media":    host("an image's password comes later", `{virtualMedia: [{type: CD, image: "https://x.example/a.iso", credentialsSecretRef: {name: a}}]}`, "credentialsSecretRef of virtualMedia is not supported yet"),
+		"Images":   host("a password in an image's URL is a leak", `{virtualMedia: [{type: CD, image: "https://u:p@x.example/a.iso"}]}`, "should match"),
+		"Light":    host("a light has three states", `{indicator: Red}`, "Unsupported value"),
+		"Restart":  host("a restart isn't taken back", `{bmcResetGeneration: -1}`, "greater than or equal to 0"),
 		"Rotate":   host("and new passwords", `{credentialsRotation: {generation: 1}}`, "credentialsRotation is not supported yet"),
 		"Name":     host("and another name in the certificate", `{tls: {serverName: bmc.example}}`, "serverName is not supported yet"),
 		"NoPath":   host("a UEFI target has a path", `{boot: {once: {target: UefiTarget, generation: 1}}}`, "devicePath goes with target: UefiTarget"),

@@ -43,11 +43,12 @@ type Client struct {
 }
 
 type rootBody struct {
-	Systems  ref
-	Managers ref
-	Vendor   text
-	Product  text
-	Links    struct{ Sessions ref }
+	Systems    ref
+	Managers   ref
+	Registries ref
+	Vendor     text
+	Product    text
+	Links      struct{ Sessions ref }
 }
 
 // Connect reads the service root and logs in, once: a refused login is never

@@ -54,6 +54,8 @@ type System struct {
 	// this one among them; 0 where they weren't all read.
 	Sharing int
 
+	SmallSettings
+
 	path        string // as its collection spells it
 	self        string // as it spells itself
 	etag        string
@@ -66,6 +68,11 @@ type System struct {
 	adapters    string
 	bootOptions string
 	bios        string
+	biosPath    string
+	secureBoot  string
+	managers    []string
+	media       string
+	logs        string
 }
 
 type systemBody struct {
@@ -81,11 +88,19 @@ type systemBody struct {
 	BIOSVersion   text `json:"BiosVersion"`
 	Status        struct{ Health, HealthRollup text }
 	Boot          bootBody
+	BIOS          ref `json:"Bios"`
 	Ethernet      ref `json:"EthernetInterfaces"`
 	Network       ref `json:"NetworkInterfaces"`
-	Links         struct{ Chassis refs }
-	Settings      struct{ SettingsObject ref } `json:"@Redfish.Settings"`
-	Actions       struct {
+	Links         struct {
+		Chassis  refs
+		Managers refs `json:"ManagedBy"`
+	}
+	SecureBoot ref
+	Media      ref `json:"VirtualMedia"`
+	Logs       ref `json:"LogServices"`
+	smallBody
+	Settings struct{ SettingsObject ref } `json:"@Redfish.Settings"`
+	Actions  struct {
 		Reset *resetBody `json:"#ComputerSystem.Reset"`
 	}
 }
@@ -132,7 +147,8 @@ func decodeSystem(path string, body []byte, etag string) (System, error) {
 		LastReset: lenient.Time(b.LastResetTime), Boot: b.Boot.boot(),
 		path: path, self: string(b.URI), etag: etag, settings: string(b.Settings.SettingsObject), chassis: b.Links.Chassis,
 		interfaces: string(b.Ethernet), adapters: string(b.Network), bootOptions: string(b.Boot.BootOptions),
-		bios: string(b.BIOSVersion),
+		bios: string(b.BIOSVersion), biosPath: string(b.BIOS),
+		secureBoot: string(b.SecureBoot), managers: b.Links.Managers, media: string(b.Media), logs: string(b.Logs), SmallSettings: b.small(),
 	}
 	if r := b.Actions.Reset; r != nil && r.Target != "" {
 		s.CanReset = true

@@ -28,10 +28,14 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 	if e.trouble != nil {
 		return errors.New(sentence(e.trouble, e.inputs).message)
 	}
-	j, seen := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), seenOf(e.system)
+	e.want = w
+	j, seen := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), e.seen(e.system)
 	for {
 		st := following(e.view(host, w, j, seen))
 		if st.journal != nil {
+			if st.journal.gaveUp() && !j.gaveUp() {
+				e.readLog(ctx)
+			}
 			if err := e.writeJournal(ctx, host, st.journal); err != nil {
 				return err
 			}
@@ -93,7 +97,12 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		if !ok {
 			return notCalledError{errors.Errorf("cannot do %q to a BMC: no such act", a.Action)}
 		}
-		if receipt, err = f.perform(ctx, bmc, now, a); err != nil {
+		if f.performFor != nil {
+			err = f.performFor(ctx, e, bmc, now, a)
+		} else {
+			receipt, err = f.perform(ctx, bmc, now, a)
+		}
+		if err != nil {
 			return err
 		}
 		if f.readBack == nil {
@@ -133,11 +142,11 @@ func (e *external) recordDone(ctx context.Context, host *v1alpha1.RedfishHost, w
 		return e.note(ctx, host, written)
 	}
 	host.Status.AtProvider.Power = shownPower(after.Power, &j)
-	if st := following(e.view(host, w, &j, seenOf(after))); st.do == actNone && st.journal != nil {
+	if st := following(e.view(host, w, &j, e.seen(after))); st.do == actNone && st.journal != nil {
 		written = st.journal
 	}
 	err := e.note(ctx, host, written)
-	e.showActs(host, w, seenOf(after))
+	e.showActs(host, w, e.seen(after))
 
 	return err
 }
@@ -162,13 +171,13 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, w wan
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}
-	a := afterFailure(e.view(host, w, &j, seenOf(e.system)), *j.Act, err)
+	a := afterFailure(e.view(host, w, &j, e.seen(e.system)), *j.Act, err)
 	if a != *j.Act {
 		if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
 			return journalErr
 		}
 	}
-	e.showActs(host, w, seenOf(e.system))
+	e.showActs(host, w, e.seen(e.system))
 	switch {
 	case a.Refused:
 		return nil
@@ -256,7 +265,7 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 	}
 	recorded(&host.Status.AtProvider, j)
 	if j.gaveUp() && !before.gaveUp() {
-		e.connector.Recorder.Event(host, event.Warning("GaveUp", errors.New(gaveUpSentence(*j.Act, e.inputs))))
+		e.connector.Recorder.Event(host, event.Warning("GaveUp", errors.New(gaveUpSentence(*j.Act, e.inputs)+e.logged())))
 	}
 
 	return nil

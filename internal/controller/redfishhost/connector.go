@@ -20,6 +20,11 @@ import (
 type BMC interface {
 	powerBMC
 	bootBMC
+	biosBMC
+	settingsBMC
+	mediaBMC
+	logBMC
+	managerBMC
 
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
 	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
@@ -89,6 +94,11 @@ type Connector struct {
 	inventories *inventories
 	watch       *stopwatch
 	postponed   *postponed
+	registries  *registries
+	biosLooks   *looks[biosSeen]
+
+	secureBootLooks *looks[redfish.SecureBoot]
+	mediaLooks      *looks[mediaIn]
 }
 
 // NewConnector makes a connector.
@@ -106,7 +116,10 @@ func NewConnector(o Options) *Connector {
 		o.InventoryAge = 10 * time.Minute
 	}
 
-	return &Connector{Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed()}
+	return &Connector{
+		Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed(),
+		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
+	}
 }
 
 // Connect resolves settings and credentials. It talks to no BMC: that happens

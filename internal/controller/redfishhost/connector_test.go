@@ -67,6 +67,8 @@ func TestTargetOfAConfig(t *testing.T) {
 
 // fakeBMC is a BMC of functions; what isn't set mustn't be called.
 type fakeBMC struct {
+	BMC // What isn't faked isn't called.
+
 	system redfish.System
 	// chassis and uuid are what Trace finds.
 	chassis, uuid string

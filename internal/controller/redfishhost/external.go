@@ -29,6 +29,17 @@ type external struct {
 	// What Observe found, for the Update or Delete of the same reconcile.
 	system  redfish.System
 	trouble error
+	// bios is what Observe saw of the BIOS settings that are wanted.
+	bios *biosSeen
+	// secureBoot is nil where it isn't wanted, or isn't told.
+	secureBoot *redfish.SecureBoot
+	// media are the BMC's drives, and inserted what we put into them.
+	media    mediaIn
+	inserted map[string]insertedRecord
+	// excerpt of the BMC's log, around something that failed.
+	excerpt []string
+	// want is what the acts of this reconcile are for.
+	want want
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
@@ -105,9 +116,11 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 		if err := e.follow(ctx, bmc, host); err != nil {
 			return err
 		}
-		inv, err = e.inventory(ctx, bmc, host)
+		if inv, err = e.inventory(ctx, bmc, host); err != nil {
+			return err
+		}
 
-		return err
+		return e.lookBeside(ctx, bmc, host)
 	})
 	if err != nil {
 		return inv, pin, e.rememberRefusal(ctx, host, err)
@@ -117,6 +130,23 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	}
 
 	return inv, pin, recognise(host, e.system.Identity)
+}
+
+// lookBeside reads what is wanted beside the System itself. Of a host that is
+// deleted that's what has to be taken away.
+func (e *external) lookBeside(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) error {
+	w := wanted(host.Spec.ForProvider)
+	if meta.WasDeleted(host) {
+		w = released(w, nil)
+	}
+	if err := e.lookMedia(ctx, bmc, host, w); err != nil {
+		return err
+	}
+	if err := e.lookSecureBoot(ctx, bmc, host, w); err != nil {
+		return err
+	}
+
+	return e.lookBIOS(ctx, bmc, host, w)
 }
 
 // isTrouble says whether err is shown on the host, and not an error of ours or
@@ -191,12 +221,12 @@ func (e *external) duplicate(host, other *v1alpha1.RedfishHost) error {
 	return errDuplicate
 }
 
-// leavesTraces says whether we may have set an override that is still there, or
-// have switched a machine off that is to be on again.
+// leavesTraces says whether we may have set an override that is still there, put
+// an image into a drive, or have switched a machine off that is to be on again.
 func leavesTraces(host *v1alpha1.RedfishHost) bool {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 
-	return j != nil && (j.Override != "" || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
+	return j != nil && (j.Override != "" || len(j.Media) > 0 || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
 }
 
 // leave closes the session: the host is gone.
@@ -204,6 +234,9 @@ func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.inventories.forget(host.GetUID())
 	e.connector.watch.forget(host.GetUID())
 	e.connector.postponed.note(host.GetUID(), false)
+	e.connector.biosLooks.forget(host.GetUID())
+	e.connector.secureBootLooks.forget(host.GetUID())
+	e.connector.mediaLooks.forget(host.GetUID())
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }

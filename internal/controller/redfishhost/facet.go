@@ -40,8 +40,10 @@ type facet struct {
 	begin func(v view, j journal) step
 	// resume decides how to go on with an act of its own that is begun.
 	resume func(v view, j journal) step
-	// perform makes the one call of an act, on its rung.
-	perform func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error)
+	// perform makes the one call of an act, on its rung; performFor does so where
+	// it takes more than the act to know what to send.
+	perform    func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error)
+	performFor func(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) error
 	// failed is what becomes of an act whose call failed; nil begins anew what the
 	// BMC says it didn't do.
 	failed func(v view, a act, err error) act
@@ -56,9 +58,12 @@ type facet struct {
 	event func(a act) event.Event
 }
 
-// facets in the order in which they begin: off before everything else, then the
-// override (it must be there before the machine starts), a reset, and on.
-var facets = []facet{offFacet, onceFacet, restoreFacet, resetFacet, onFacet} //nolint:gochecknoglobals // A table.
+// facets in the order in which they begin: off before everything else, then
+// images, BIOS settings, the override (it must be there before the machine
+// starts), a reset, and on; at last what no machine waits for.
+var facets = []facet{ //nolint:gochecknoglobals // A table.
+	offFacet, mediaFacet, biosFacet, secureBootFacet, onceFacet, restoreFacet, resetFacet, onFacet, settingsFacet, managerFacet,
+}
 
 // facetOf is the facet of an action; false for one of another version.
 func facetOf(a action) (facet, bool) {

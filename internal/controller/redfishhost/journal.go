@@ -46,6 +46,8 @@ type act struct {
 	Generation int64     `json:"generation,omitempty"`
 	Time       time.Time `json:"time"`
 	State      string    `json:"state"`
+	// Digest of the BIOS settings that are staged.
+	Digest string `json:"digest,omitempty"`
 	// Target of SetBootOnce.
 	Target string `json:"target,omitempty"`
 	// Power and LastReset as they were seen before: what differs later happened
@@ -118,6 +120,14 @@ type journal struct {
 	Reset int64 `json:"reset"`
 	// Override is the target that we set once and that wasn't cleared since.
 	Override string `json:"override,omitempty"`
+	// BIOS says how far the declared BIOS settings have come.
+	BIOS biosRecord `json:"bios,omitzero"`
+	// Media are the images that we inserted, by the type of their drive.
+	Media map[string]insertedRecord `json:"media,omitempty"`
+	// Settings says what small settings the BMC didn't take.
+	Settings settingsRecord `json:"settings,omitzero"`
+	// BMCReset is the newest bmcResetGeneration that was carried out.
+	BMCReset int64 `json:"bmcReset,omitempty"`
 	// PoweredOn is when we last powered the machine on.
 	PoweredOn time.Time `json:"poweredOn,omitzero"`
 	// Act is the newest act.
@@ -166,7 +176,7 @@ func (j *journal) with(a act) *journal {
 // adopted is the journal of a host that has none: everything that is asked for
 // at this moment counts as done, so that registering changes nothing.
 func adopted(w want) *journal {
-	j := &journal{Reset: w.reset}
+	j := &journal{Reset: w.reset, BMCReset: w.bmcReset}
 	if w.once != nil {
 		j.BootOnce = w.once.Generation
 	}
@@ -181,6 +191,11 @@ type want struct {
 	force bool // after the grace
 	once  *v1alpha1.BootOnce
 	reset int64
+	bios  *wantBIOS
+
+	settings wantSettings
+	media    map[string]wantMedium // by type
+	bmcReset int64
 }
 
 // defaultGrace is powerOff.grace where the spec says nothing.
@@ -192,9 +207,9 @@ func released(w want, j *journal) want {
 	if w.power != v1alpha1.Unmanaged && w.power != "" {
 		w.power = v1alpha1.PoweredOff
 	}
-	w.once = nil
+	w.once, w.bios, w.settings, w.media = nil, nil, wantSettings{}, nil
 	if j != nil {
-		w.reset = j.Reset
+		w.reset, w.bmcReset = j.Reset, j.BMCReset
 	}
 
 	return w

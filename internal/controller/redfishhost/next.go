@@ -37,9 +37,25 @@ type seen struct {
 	power     redfish.Power
 	boot      redfish.Boot
 	lastReset time.Time
+	// bios is what is known of the BIOS settings that are wanted; nil: nothing.
+	bios *biosSeen
+	// small settings, and Secure Boot where it's wanted and told.
+	small      redfish.SmallSettings
+	secureBoot *redfish.SecureBoot
+	media      mediaIn
 }
 
-func seenOf(s redfish.System) seen { return seen{power: s.Power, boot: s.Boot, lastReset: s.LastReset} }
+func seenOf(s redfish.System) seen {
+	return seen{power: s.Power, boot: s.Boot, lastReset: s.LastReset, small: s.SmallSettings}
+}
+
+// seen is what the BMC shows, of its System and of what was looked at beside it.
+func (e *external) seen(s redfish.System) seen {
+	out := seenOf(s)
+	out.bios, out.secureBoot, out.media = e.bios, e.secureBoot, e.media
+
+	return out
+}
 
 // on says whether the machine has power that must be taken away to be off.
 func (s seen) on() bool { return s.power == redfish.PowerOn || s.power == redfish.PowerPaused }

@@ -27,13 +27,16 @@ func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin s
 		host.SetConditions(c)
 	}
 	w := wanted(host.Spec.ForProvider)
-	e.showActs(host, w, seenOf(e.system))
+	host.Status.AtProvider.BIOS = biosObservation(w.bios, e.bios, j)
+	host.Status.AtProvider.VirtualMedia = mediaObservation(e.media, j)
+	host.Status.AtProvider.SecureBoot = secureBootOf(e.secureBoot)
+	e.showActs(host, w, e.seen(e.system))
 	if fresh {
 		// The spec is written first, which drops this status and wakes us
 		// again: the next look goes on.
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true}
 	}
-	st := following(e.view(host, w, j, seenOf(e.system)))
+	st := following(e.view(host, w, j, e.seen(e.system)))
 
 	return managed.ExternalObservation{
 		ResourceExists:   true,

@@ -32,9 +32,9 @@ func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal
 		},
 		Power:  shownPower(s.Power, j),
 		Boot:   v1alpha1.BootObservation{Target: s.Boot.Target, Enabled: s.Boot.Enabled, Mode: s.Boot.Mode},
-		Health: s.Health,
-		MACs:   macs(inv.MACs, spec.MACs),
-		BMC:    v1alpha1.BMCFacts{Firmware: inv.Firmware, TLSSHA256: pin, Quirks: firstOf(inv.Quirks, maxQuirks)},
+		Health: s.Health, Indicator: s.Indicator, AssetTag: s.AssetTag,
+		MACs: macs(inv.MACs, spec.MACs),
+		BMC:  v1alpha1.BMCFacts{Firmware: inv.Firmware, TLSSHA256: pin, Quirks: firstOf(inv.Quirks, maxQuirks)},
 	}
 	recorded(&o, j)
 
@@ -46,7 +46,7 @@ func recorded(o *v1alpha1.RedfishHostObservation, j *journal) {
 	if j == nil {
 		return
 	}
-	o.Boot.OnceGeneration, o.Boot.ResetGeneration = j.BootOnce, j.Reset
+	o.Boot.OnceGeneration, o.Boot.ResetGeneration, o.BMCResetGeneration = j.BootOnce, j.Reset, j.BMCReset
 	if !j.PoweredOn.IsZero() {
 		at := metav1.NewTime(j.PoweredOn.Truncate(time.Second))
 		o.PoweredOnAt = &at

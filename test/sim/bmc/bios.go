@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -195,6 +196,29 @@ func (b *BMC) KeepAttributes(names ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stubborn = names
+}
+
+// StageAttributes has somebody else stage BIOS attributes of a System, past the
+// BMC's clients.
+func (b *BMC) StageAttributes(systemID string, values map[string]any) error {
+	s := b.system(systemID)
+	if s == nil {
+		return fmt.Errorf("no System %q", systemID)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, settings := b.bios(s)
+	b.store.change(settings, func(body object) {
+		staged, ok := body[propAttributes].(object)
+		if !ok {
+			staged = object{}
+			body[propAttributes] = staged
+		}
+		maps.Copy(staged, values)
+	})
+	s.biosWaits = true
+
+	return nil
 }
 
 // configJob makes an iDRAC's job for what is staged; false is no such request.

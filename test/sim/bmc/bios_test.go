@@ -27,7 +27,9 @@ func withBIOS(t *testing.T, full bool) *bmc.Tree {
 	tree := made(t, map[string]string{
 		"redfish/v1/Systems/1/Bios/index.json": `{"@odata.id":"/redfish/v1/Systems/1/Bios","AttributeRegistry":"BiosRegistry.v1","Attributes":{"Mode":"A","Size":4,"Serial":"x"},
 "@Redfish.Settings":{"SettingsObject":{"@odata.id":"/redfish/v1/Systems/1/Bios/Settings"},"SupportedApplyTimes":["OnReset"]}}`,
-		"redfish/v1/Systems/1/Bios/Settings/index.json": pending,
+		"redfish/v1/Systems/1/Bios/Settings/index.json":    pending,
+		"redfish/v1/Registries/index.json":                 `{"@odata.id":"/redfish/v1/Registries","Members":[{"@odata.id":"/redfish/v1/Registries/BiosRegistry.v1"}]}`,
+		"redfish/v1/Registries/BiosRegistry.v1/index.json": `{"Id":"BiosRegistry.v1","Location":[{"Language":"en","Uri":"/redfish/v1/Registries/BiosRegistry.json"}]}`,
 		"redfish/v1/Registries/BiosRegistry.json": `{"Id":"BiosRegistry.v1","RegistryEntries":{"Attributes":[
 {"AttributeName":"Mode","Type":"Enumeration","Value":[{"ValueName":"A"},{"ValueName":"B"}]},
 {"AttributeName":"Size","Type":"Integer","LowerBound":1,"UpperBound":8},{"AttributeName":"Serial","Type":"String","ReadOnly":true}]}}`,

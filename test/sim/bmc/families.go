@@ -36,6 +36,10 @@ type family struct {
 	// padded and nameless are what becomes of the serial number.
 	padded, nameless bool
 	macs             macsAt
+	// bios is the last part of the path of the BIOS's settings resource, "" where
+	// there's no BIOS to be seen; biosCopy shows there what is in force, too.
+	bios     string
+	biosCopy bool
 }
 
 // family of a model.
@@ -49,6 +53,7 @@ func (m Model) family() family {
 		return family{
 			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetForce}, settings: "SD",
 			targets: all, target: "None", enabled: "Disabled", etag: true, padded: true, macs: macsOfAdapters,
+			bios: "SD", biosCopy: true,
 		}
 	case ModelNode:
 		row.OverrideAt, row.NoIfMatchOnActions = Nowhere, false
@@ -65,6 +70,7 @@ func (m Model) family() family {
 		return family{
 			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetGraceful, resetForce, "PowerCycle", "Nmi"}, inline: true,
 			targets: all, target: "None", enabled: "Disabled", mode: true, etag: true, tellsResets: true,
+			bios: "Settings",
 		}
 	}
 }

@@ -16,18 +16,20 @@ const (
 	firstETag   = `W/"1"`
 	pathManager = pathManagers + "/BMC"
 	pathBMCNICs = pathManager + "/EthernetInterfaces"
+	pathDrives  = pathManager + "/VirtualMedia"
 )
 
 // ownTree makes the tree of a BMC with machines of our own models.
 func ownTree(cfg Config) *Tree {
 	t := newTree("own")
-	t.put(pathRoot, object{
+	root := object{
 		"@odata.type": "#ServiceRoot.v1_15_0.ServiceRoot",
 		"Id":          "RootService", "Name": "Root Service", "RedfishVersion": "1.18.0",
 		"Vendor": "Emulated Systems", "Product": "Emulated BMC",
 		"Systems": link(pathSystems), "Managers": link(pathManagers), "Chassis": link(pathChassis),
 		"SessionService": link(pathSessionService), "Links": object{"Sessions": link(pathSessions)},
-	})
+	}
+	t.put(pathRoot, root)
 	var ids, chassis []string
 	if cfg.Baseboard {
 		ids = append(ids, "Baseboard")
@@ -39,11 +41,17 @@ func ownTree(cfg Config) *Tree {
 	for _, s := range cfg.Systems {
 		ids, chassis = append(ids, s.ID), append(chassis, s.ID)
 		s.describe(t)
+		if s.Model.family().bios != "" {
+			root["Registries"] = link(pathRegistries)
+		}
 	}
 	t.collect(pathSystems, ids)
 	t.collect(pathChassis, chassis)
 	t.collect(pathManagers, []string{"BMC"})
-	t.put(pathManager, object{"Id": "BMC", "Name": "Manager", "ManagerType": "BMC", "FirmwareVersion": "1.0.0", "EthernetInterfaces": link(pathBMCNICs)})
+	t.put(pathManager, object{"Id": "BMC", "Name": "Manager", "ManagerType": "BMC", "FirmwareVersion": "1.0.0", "EthernetInterfaces": link(pathBMCNICs),
+		"VirtualMedia": link(pathDrives),
+		"Actions":      object{actionResetBMC: object{"target": pathManager + "/Actions/Manager.Reset", "ResetType" + allowable: []string{resetGraceful}}}})
+	drives(t)
 	t.collect(pathBMCNICs, []string{"eth0"})
 	t.put(pathBMCNICs+"/eth0", object{"Id": "eth0", "MACAddress": managerMAC})
 	t.put(pathSessionService, object{"Id": "SessionService", "Sessions": link(pathSessions)})
@@ -83,6 +91,7 @@ func (s SystemConfig) describe(t *Tree) {
 	if f.etag {
 		body["@odata.etag"] = firstETag
 	}
+	s.small(t, f, body)
 	if f.tellsResets {
 		body["LastResetTime"] = nil
 	}
@@ -117,6 +126,7 @@ func (s SystemConfig) describe(t *Tree) {
 		s.adapter(t)
 	case macsOfBootPaths:
 	}
+	s.bios(t, f, body)
 	refs := s.bootOptions(t, f)
 	if f.order {
 		boot[propOrder] = refs

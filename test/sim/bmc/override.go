@@ -12,6 +12,7 @@ func (b *BMC) NextBoot(systemID string) BootTarget {
 	}
 	b.adoptMode(s)
 	b.applyBIOS(s)
+	b.applySecureBoot(s)
 	uri := b.overrideAt(s)
 	boot := at(b.store.body(uri), "Boot")
 	target, enabled := textAt(boot, propTarget), textAt(boot, propEnabled)

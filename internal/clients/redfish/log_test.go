@@ -1,0 +1,40 @@
+package redfish
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExcerpt(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		entries []logEntry
+		want    []string
+	}{
+		"Newest": {
+			reason: "The newest three, whatever order they come in.",
+			entries: []logEntry{
+				{Created: "2026-01-04T00:00:00Z", Message: "d"}, {Created: "2026-01-01T00:00:00Z", Message: "a"},
+				{Created: "2026-01-03T00:00:00Z", Message: "c", Severity: "Critical"}, {Created: "2026-01-02T00:00:00Z", Message: "b", Severity: "OK"},
+			},
+			want: []string{"2026-01-02T00:00:00Z b", "2026-01-03T00:00:00Z Critical: c", "2026-01-04T00:00:00Z d"},
+		},
+		"Undated": {
+			reason:  "BMCs without a clock: the last ones.",
+			entries: []logEntry{{Created: "1970-01-01T00:00:00Z", Message: "a"}, {Message: "b"}, {Message: "c"}, {Message: "d"}},
+			want:    []string{"b", "c", "d"},
+		},
+		"User":    {reason: "Who logged in isn't told.", entries: []logEntry{{Message: "Login of Operator from 10.0.0.1"}, {Message: "Fan 1 failed"}}, want: []string{"Fan 1 failed"}},
+		"Hostile": {reason: "No control sequences, and no book.", entries: []logEntry{{Message: text("\x1b[31m" + strings.Repeat("x", 999) + "\n")}}, want: []string{("[31m" + strings.Repeat("x", 999))[:excerptBytes]}},
+		"Empty":   {reason: "Nothing is nothing.", entries: []logEntry{{}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, excerpt(tc.entries, []string{"operator", ""})); diff != "" {
+				t.Errorf("\n%s\nexcerpt(...): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

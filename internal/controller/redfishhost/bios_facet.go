@@ -1,0 +1,265 @@
+package redfishhost
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/bios"
+)
+
+// biosBMC is what BIOS settings need of a BMC.
+type biosBMC interface {
+	BIOS(ctx context.Context, s redfish.System) (redfish.BIOS, error)
+	BIOSRegistry(ctx context.Context, b redfish.BIOS) (bios.Registry, error)
+	StageBIOS(ctx context.Context, s redfish.System, b redfish.BIOS, changes map[string]bios.Value) error
+}
+
+// Acts of BIOS settings. Verifying is none: it only has a stopwatch.
+const (
+	actStageBIOS  action = "StageBIOS"
+	actVerifyBIOS action = "VerifyBIOS"
+)
+
+// verifyTime is how long a machine may take, after a boot, to show what was
+// staged: some reset themselves while they apply it.
+const verifyTime = 30 * time.Minute
+
+// How far a declared map has come.
+const (
+	biosStaged   = "Staged"
+	biosVerified = "Verified"
+)
+
+// biosRecord is the journal's line about the declared map that it names.
+type biosRecord struct {
+	// Digest of the declared map.
+	Digest string `json:"digest,omitempty"`
+	// State is Staged, Verified, gaveUp, or "": not staged yet.
+	State string `json:"state,omitempty"`
+	// Why it was given up: a reason of the condition.
+	Why string `json:"why,omitempty"`
+	// Resets that were made for it, one at most.
+	Resets int64 `json:"resets,omitempty"`
+	// Time, Power and LastReset as they were when it was staged.
+	Time      time.Time     `json:"time,omitzero"`
+	Power     redfish.Power `json:"power,omitempty"`
+	LastReset time.Time     `json:"lastReset,omitzero"`
+	// Asked is the look that was asked for last when it was given up.
+	Asked string `json:"asked,omitempty"`
+}
+
+// wantBIOS is a declared map.
+type wantBIOS struct {
+	declared map[string]bios.Value
+	digest   string
+	apply    v1alpha1.BIOSApply
+	// maintenance says that the machine may be reset for it now.
+	maintenance bool
+}
+
+// biosSeen is what a BMC's BIOS shows of a declared map.
+type biosSeen struct {
+	digest   string
+	current  map[string]bios.Value // of the declared names
+	changes  map[string]bios.Value
+	problems []bios.Problem
+	// missing of the changes aren't staged; foreign attributes are, by others.
+	missing, foreign []string
+	writable         bool
+	// unread says why it can't be judged at the moment.
+	unread *trouble
+}
+
+var biosFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
+	actions: []action{actStageBIOS},
+	wants:   wantsBIOS, begin: beginBIOS, resume: resumeBIOS, performFor: performBIOS,
+	conditions: []xpv2.ConditionType{v1alpha1.ConditionBIOSApplied}, show: showBIOS,
+	event: func(act) event.Event {
+		return event.Normal("BIOSStaged", "BIOS settings were staged for the next reset")
+	},
+}
+
+func wantsBIOS(p v1alpha1.RedfishHostParameters, w *want) {
+	if p.BIOS == nil || len(p.BIOS.Attributes) == 0 {
+		return
+	}
+	b := &wantBIOS{declared: make(map[string]bios.Value, len(p.BIOS.Attributes)), apply: p.BIOS.Apply, maintenance: p.Maintenance != nil}
+	for name, raw := range p.BIOS.Attributes {
+		var v bios.Value
+		_ = json.Unmarshal(raw.Raw, &v) // It never fails: what is no scalar is null, which no attribute takes.
+		b.declared[name] = v
+	}
+	b.digest = bios.Digest(b.declared)
+	w.bios = b
+}
+
+// biosOf is the journal's line about the map that is wanted.
+func (j journal) biosOf(w *wantBIOS) biosRecord {
+	if j.BIOS.Digest == w.digest {
+		return j.BIOS
+	}
+
+	return biosRecord{Digest: w.digest}
+}
+
+// bootedSince says whether the machine booted after its map was staged: by what
+// it shows, or by our own hand.
+func (r biosRecord) bootedSince(s seen, j journal) bool {
+	return bootedSince(act{Power: r.Power, LastReset: r.LastReset}, s) || s.on() && j.PoweredOn.After(r.Time)
+}
+
+// given says whether the map was given up, and nobody has asked for another try.
+func (r biosRecord) given(v view) bool { return r.State == gaveUp && r.Asked == v.asked }
+
+// beginBIOS stages a declared map, all of it or nothing, and only while nothing
+// stands against it. What was staged and isn't in force some time after a boot
+// is given up: another boot would be the beginning of many.
+func beginBIOS(v view, j journal) step {
+	w, s := v.want.bios, v.seen.bios
+	if w == nil {
+		return forgetBIOS(j)
+	}
+	r := j.biosOf(w)
+	switch {
+	case s == nil || s.digest != w.digest || s.unread != nil || len(s.problems) > 0:
+		return step{}
+	case len(s.changes) == 0:
+		return verified(v, j, r)
+	case r.given(v) || !s.writable || len(s.foreign) > 0:
+		return step{}
+	case r.State == biosStaged && r.bootedSince(v.seen, j):
+		return verifying(v, j, r)
+	case r.State == biosStaged && v.seen.off() && r.Power != redfish.PowerOff:
+		// Not every BMC tells of a reset: what is on next has booted.
+		r.Power = redfish.PowerOff
+		j.BIOS = r
+
+		return step{journal: &j, why: "the machine is off, with BIOS settings staged"}
+	case len(s.missing) > 0:
+		return stage(v, j, r)
+	case r.State != biosStaged:
+		r.State, r.Time, r.Power, r.LastReset = biosStaged, v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
+		j.BIOS = r
+
+		return step{journal: &j, why: "the BIOS settings are staged"}
+	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.Resets == 0 && j.Override == "":
+		// The count is written with the act: one reset for a map, whatever happens.
+		// A boot override of ours is for another boot than this one.
+		r.Resets++
+		j.BIOS = r
+
+		return start(v, j, act{Action: actResetOff, Generation: j.Reset})
+	default:
+		return step{}
+	}
+}
+
+func forgetBIOS(j journal) step {
+	if j.BIOS == (biosRecord{}) {
+		return step{}
+	}
+	j.BIOS = biosRecord{}
+
+	return step{journal: &j, why: "no BIOS settings are wanted any more"}
+}
+
+func verified(_ view, j journal, r biosRecord) step {
+	if r.State == biosVerified {
+		return step{}
+	}
+	j.BIOS = biosRecord{Digest: r.Digest, State: biosVerified, Resets: r.Resets}
+
+	return step{journal: &j, why: "the BIOS settings are in force"}
+}
+
+func verifying(v view, j journal, r biosRecord) step {
+	if !v.seen.on() || v.lap(act{Action: actVerifyBIOS, Time: r.Time}).age < verifyTime {
+		return step{}
+	}
+
+	return giveUpBIOS(v, j, r, v1alpha1.ReasonNoEffect)
+}
+
+func giveUpBIOS(v view, j journal, r biosRecord, why xpv2.ConditionReason) step {
+	r.State, r.Why, r.Asked = gaveUp, string(why), v.asked
+	j.BIOS = r
+
+	return step{journal: &j, why: "BIOS settings were given up: " + string(why)}
+}
+
+// stage is the step that stages the map, where the policy allows it now.
+func stage(v view, j journal, r biosRecord) step {
+	w, a := v.want.bios, act{Action: actStageBIOS, Digest: v.want.bios.digest}
+	switch {
+	case !v.seen.on() && !v.seen.off(),
+		w.apply == v1alpha1.BIOSApplyNextPowerOn && !v.seen.off(),
+		w.apply == v1alpha1.BIOSApplyMaintenance && !w.maintenance:
+		return step{}
+	}
+	if j.Act != nil && j.Act.Action == actStageBIOS && j.Act.Digest == w.digest && r.State != gaveUp {
+		if a = *j.Act; a.last() && a.Attempts > 0 {
+			why := v1alpha1.ReasonNoEffect
+			if a.State == failed {
+				why = v1alpha1.ReasonRefused
+			}
+
+			return giveUpBIOS(v, j, r, why)
+		}
+	}
+	r.State, r.Why = "", ""
+	j.BIOS = r
+
+	return start(v, j, a)
+}
+
+func resumeBIOS(v view, j journal) step {
+	const why = "BIOS settings are being staged"
+	a, w, s := *j.Act, v.want.bios, v.seen.bios
+	switch {
+	case w == nil || w.digest != a.Digest:
+		return finish(j, "other BIOS settings are wanted by now")
+	case mustGoOff(v):
+		return beginOff(v, j)
+	case s == nil || s.digest != w.digest || s.unread != nil:
+		if v.lap(a).age < a.patience() {
+			return step{wait: true, why: why}
+		}
+
+		return finish(j, "nobody knows whether the BIOS settings were staged")
+	case len(s.changes) == 0, len(s.missing) == 0, bootedSince(a, v.seen):
+		r := j.biosOf(w)
+		r.State, r.Time, r.Power, r.LastReset = biosStaged, a.Time, a.Power, a.LastReset
+		j.BIOS = r
+
+		return finish(j, "the BIOS settings are staged")
+	case v.lap(a).age < a.patience():
+		return step{wait: true, why: why}
+	default:
+		return finish(j, "the BMC accepted BIOS settings and doesn't show them")
+	}
+}
+
+// performBIOS plans once more from what the machine shows now, and stages that.
+func performBIOS(ctx context.Context, e *external, bmc BMC, s redfish.System, _ act) error {
+	w := e.want.bios
+	if w == nil {
+		return notCalledError{redfish.Invalidf("no BIOS settings are wanted any more")}
+	}
+	b, seen, err := e.readBIOS(ctx, bmc, s, *w)
+	switch {
+	case err != nil:
+		return notCalledError{err}
+	case seen.unread != nil || len(seen.problems) > 0 || len(seen.foreign) > 0 || !seen.writable:
+		return notCalledError{redfish.Invalidf("the BIOS settings of the machine changed in the meantime: they are looked at again")}
+	case len(seen.changes) == 0 || len(seen.missing) == 0:
+		return nil
+	}
+
+	return bmc.StageBIOS(ctx, s, b, seen.changes) //nolint:wrapcheck // The caller asks for its kind.
+}

@@ -1,0 +1,134 @@
+package redfishhost
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// maxMedia bounds how many drives status shows.
+const maxMedia = 8
+
+// lookMedia fills in the BMC's drives, where images are wanted or are still in
+// one of them.
+func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) error {
+	e.media, e.inserted = mediaIn{}, nil
+	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	if j != nil {
+		e.inserted = j.Media
+	}
+	if len(w.media) == 0 && len(e.inserted) == 0 {
+		e.connector.mediaLooks.forget(host.GetUID())
+
+		return nil
+	}
+	wanted, now := fmt.Sprint(w.media, e.inserted), e.connector.watch.elapsed()
+	if !j.pending() {
+		if seen, ok := e.connector.mediaLooks.get(host.GetUID(), wanted, e.system, now); ok {
+			e.media = *seen
+
+			return nil
+		}
+	}
+	slots, err := bmc.Media(ctx, e.system)
+	if err != nil && !redfish.IsUnsupported(err) && !skipped(err) {
+		return err //nolint:wrapcheck // The caller asks for its kind.
+	}
+	e.media = mediaIn{slots: slots, known: err == nil || redfish.IsUnsupported(err)}
+	e.connector.mediaLooks.put(host.GetUID(), wanted, &e.media, e.system, now)
+
+	return nil
+}
+
+// showMedia says whether the wanted images are in the machine's drives.
+func showMedia(v view, in inputs) []xpv2.Condition {
+	if len(v.want.media) == 0 {
+		return nil
+	}
+	is := func(status corev1.ConditionStatus, reason xpv2.ConditionReason, format string, args ...any) []xpv2.Condition {
+		return []xpv2.Condition{condition(v1alpha1.ConditionMediaInserted, status, reason, fmt.Sprintf(format, args...))}
+	}
+	var j journal
+	if v.j != nil {
+		j = *v.j
+	}
+	for _, kind := range slices.Sorted(maps.Keys(v.want.media)) {
+		w := v.want.media[kind]
+		slot, ok, occupied := v.seen.media.slotFor(kind, w, j.Media[kind])
+		switch {
+		case !v.seen.media.known:
+			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the drives of the BMC at %q haven't been read yet", in.address)
+		case ok && slot.Holds(w.image):
+		case ok && slot.Inserted, occupied:
+			return is(corev1.ConditionFalse, v1alpha1.ReasonConflict, "the %s drives of the BMC at %q hold images that others inserted: eject one on the BMC's own page", kind, in.address)
+		case !ok:
+			return is(corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "the BMC at %q has no drive for %s%s: it has %s", in.address, kind, called(w.slot), v.seen.media.listed())
+		case j.Settings.given(act{Action: actInsertMedia, Target: kind + imageDigest(w.image)}, v.asked):
+			return is(corev1.ConditionFalse, v1alpha1.ReasonNoEffect,
+				"the BMC at %q didn't take the %s image: it was tried %d times; look whether the BMC reaches the image's server, then change the image, or annotation crossplane.io/reconcile-requested-at of this host", in.address, kind, len(patience))
+		default:
+			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the %s image is being inserted", kind)
+		}
+	}
+
+	return is(corev1.ConditionTrue, v1alpha1.ReasonApplied, "")
+}
+
+// called is the name of a drive that is asked for.
+func called(slot string) string {
+	if slot == "" {
+		return ""
+	}
+
+	return fmt.Sprintf(" named %q", slot)
+}
+
+// listed names the drives, for people.
+func (m mediaIn) listed() string {
+	if len(m.slots) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, s := range m.slots[:min(maxMedia, len(m.slots))] {
+		out = append(out, fmt.Sprintf("%q (%s)", s.ID, strings.Join(s.Types, ", ")))
+	}
+
+	return strings.Join(out, ", ")
+}
+
+// mediaObservation is what status shows of the drives.
+func mediaObservation(m mediaIn, j *journal) []v1alpha1.MediumObservation {
+	var out []v1alpha1.MediumObservation
+	for _, s := range m.slots[:min(maxMedia, len(m.slots))] {
+		o := v1alpha1.MediumObservation{Slot: s.ID, Types: s.Types, Image: clipped(redfish.PlainImage(s.Image)), Inserted: yesNo(s.Inserted), Ours: "No"}
+		if s.Inserted {
+			o.WriteProtected = yesNo(s.Protected)
+		}
+		if j != nil {
+			for _, r := range j.Media {
+				if r.Slot == s.ID {
+					o.Ours = "Yes"
+				}
+			}
+		}
+		out = append(out, o)
+	}
+
+	return out
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "Yes"
+	}
+
+	return "No"
+}
