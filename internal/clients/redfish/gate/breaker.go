@@ -17,6 +17,9 @@ const (
 	firstRest = 2 * time.Second
 	lastRest  = 2 * time.Minute
 	jitter    = 0.2
+	// benefit is how long a BMC that had little time to answer, and didn't, isn't
+	// told to be away for want of a slot to ask it again: it may be slow, or we.
+	benefit = 30 * time.Second
 )
 
 // breaker spares a BMC that doesn't answer, and the workers that would wait for
@@ -31,6 +34,8 @@ type breaker struct {
 	failures int
 	last     error
 	until    time.Time
+	// doubted is since when that isn't sure.
+	doubted time.Time
 }
 
 // open returns the last error while the BMC is left alone.
@@ -44,7 +49,16 @@ func (b *breaker) open(now time.Time) error {
 
 // hurried takes note of a BMC that had little time to answer, and didn't. That
 // is no failure yet: it's asked again with more time, if there's a slot.
-func (b *breaker) hurried(err error) { b.suspect, b.last = true, err }
+func (b *breaker) hurried(err error, now time.Time) { b.suspect, b.last, b.doubted = true, err, now }
+
+// unasked is what is said of a suspect that can't be asked now, for want of a slot.
+func (b *breaker) unasked(now time.Time) error {
+	if b.failures == 0 && now.Sub(b.doubted) < benefit {
+		return errBusySlow
+	}
+
+	return b.last
+}
 
 // result takes note of how a call went. random, in [0, 1), moves the rest.
 func (b *breaker) result(err error, now time.Time, random float64) {

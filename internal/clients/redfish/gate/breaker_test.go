@@ -85,6 +85,23 @@ func TestSuspect(t *testing.T) {
 	}
 }
 
+// TestUnasked: a BMC that may just be slow isn't told to be away at once, for want of a slot to ask it again.
+func TestUnasked(t *testing.T) {
+	dead, now := &redfish.Error{Kind: redfish.Unreachable}, time.Unix(0, 0)
+	b := breaker{}
+	b.hurried(dead, now)
+	if err := b.unasked(now.Add(benefit - 1)); !b.suspect || !IsBusy(err) {
+		t.Errorf("soon: %v", err)
+	}
+	if err := b.unasked(now.Add(benefit)); !errors.Is(err, dead) {
+		t.Errorf("when nobody could ask it for long: %v", err)
+	}
+	b.result(dead, now, middle)
+	if err := b.unasked(now); !errors.Is(err, dead) {
+		t.Errorf("once it had all the time and didn't answer: %v", err)
+	}
+}
+
 // TestBreakerAsked: a BMC that says how long it wants to be left alone is, from the first time on.
 func TestBreakerAsked(t *testing.T) {
 	busy := &redfish.Error{Kind: redfish.Unreachable, Status: 503, RetryAfter: 30 * time.Second}

@@ -119,7 +119,7 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 	if gk.breaker.suspect {
 		whole, leave, ok := g.bulkhead.try()
 		if !ok {
-			return gk.breaker.last
+			return gk.breaker.unasked(g.now())
 		}
 		defer leave()
 		if whole {
@@ -143,7 +143,7 @@ func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patienc
 	}
 	g.sweepAfter(of.idle)
 	if redfish.IsUnreachable(err) && p.Cut && !p.Wrote && !g.breaker.suspect {
-		g.breaker.hurried(err)
+		g.breaker.hurried(err, of.now())
 		g.suspect.Store(true)
 
 		return errBusySlow
