@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
 )
 
 // States of an indicator (schema ComputerSystem v1.x, IndicatorLED).
@@ -218,7 +220,7 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 // restartOf is the gentlest restart that is offered; the standard's where
 // nothing is said.
 func restartOf(offered []string) string {
-	for _, gentle := range []string{"GracefulRestart", "ForceRestart"} {
+	for _, gentle := range []string{string(schemas.GracefulRestartResetType), string(schemas.ForceRestartResetType)} {
 		for _, o := range offered {
 			if strings.EqualFold(o, gentle) {
 				return o
@@ -226,7 +228,7 @@ func restartOf(offered []string) string {
 		}
 	}
 
-	return "GracefulRestart"
+	return string(schemas.GracefulRestartResetType)
 }
 
 func (c *Client) managersPath() string {

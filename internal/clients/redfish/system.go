@@ -41,6 +41,7 @@ func (b Boot) Idle() bool {
 // System is one observation of a ComputerSystem.
 type System struct {
 	Identity
+	SmallSettings
 
 	Power Power
 	// Health is OK, Warning, Critical or "".
@@ -53,8 +54,6 @@ type System struct {
 	// Sharing is how many Systems of the BMC that can be reset have this serial,
 	// this one among them; 0 where they weren't all read.
 	Sharing int
-
-	SmallSettings
 
 	path        string // as its collection spells it
 	self        string // as it spells itself
@@ -76,6 +75,8 @@ type System struct {
 }
 
 type systemBody struct {
+	smallBody
+
 	URI           text `json:"@odata.id"`
 	ID            text `json:"Id"`
 	SerialNumber  text
@@ -96,11 +97,10 @@ type systemBody struct {
 		Managers refs `json:"ManagedBy"`
 	}
 	SecureBoot ref
-	Media      ref `json:"VirtualMedia"`
-	Logs       ref `json:"LogServices"`
-	smallBody
-	Settings struct{ SettingsObject ref } `json:"@Redfish.Settings"`
-	Actions  struct {
+	Media      ref                          `json:"VirtualMedia"`
+	Logs       ref                          `json:"LogServices"`
+	Settings   struct{ SettingsObject ref } `json:"@Redfish.Settings"`
+	Actions    struct {
 		Reset *resetBody `json:"#ComputerSystem.Reset"`
 	}
 }

@@ -100,7 +100,7 @@ func wantsBIOS(p v1alpha1.RedfishHostParameters, w *want) {
 }
 
 // biosOf is the journal's line about the map that is wanted.
-func (j journal) biosOf(w *wantBIOS) biosRecord {
+func (j *journal) biosOf(w *wantBIOS) biosRecord {
 	if j.BIOS.Digest == w.digest {
 		return j.BIOS
 	}

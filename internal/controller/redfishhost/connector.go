@@ -17,7 +17,7 @@ import (
 )
 
 // BMC is what a host needs of its BMC; redfish.Client implements it.
-type BMC interface {
+type BMC interface { //nolint:interfacebloat // One interface for each facet.
 	powerBMC
 	bootBMC
 	biosBMC

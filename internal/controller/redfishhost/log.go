@@ -23,7 +23,7 @@ func (e *external) readLog(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, logPatience)
 	defer cancel()
 	_ = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
-		e.excerpt = bmc.LogExcerpt(ctx, e.system, e.target.Config.Username)
+		e.excerpt = bmc.LogExcerpt(ctx, e.system, e.target.Username)
 
 		return nil
 	})

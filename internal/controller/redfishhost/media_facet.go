@@ -116,16 +116,17 @@ func (m mediaIn) at(id string) (redfish.Medium, bool) {
 }
 
 // withMedia returns a journal with another line about a type; nil takes it out.
-func (j journal) withMedia(kind string, r *insertedRecord) journal {
+func (j *journal) withMedia(kind string, r *insertedRecord) journal {
 	media := map[string]insertedRecord{}
 	maps.Copy(media, j.Media)
 	delete(media, kind)
 	if r != nil {
 		media[kind] = *r
 	}
-	j.Media = media
+	next := *j
+	next.Media = media
 
-	return j
+	return next
 }
 
 // beginMedia ejects what we inserted and isn't wanted any more, then inserts

@@ -236,7 +236,7 @@ func TestNextEnds(t *testing.T) {
 }
 
 func obey(s seen, a action) seen {
-	switch a {
+	switch a { //nolint:exhaustive // What changes power or the override.
 	case actSetBootOnce:
 		return withOverride(s)
 	case actClearBoot:

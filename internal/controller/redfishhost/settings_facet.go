@@ -78,7 +78,7 @@ func settingsFacetOf(actions ...action) facet {
 
 func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) error {
 	var err error
-	switch a.Action { //nolint:exhaustive // The others are other facets'.
+	switch a.Action {
 	case actSetIndicator:
 		err = bmc.SetIndicator(ctx, s, a.Target)
 	case actSetAssetTag:
@@ -92,7 +92,7 @@ func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System,
 
 // wasSet is how things are after a setting was written and read back.
 func wasSet(j journal, s seen) (*journal, seen) {
-	switch a := *j.Act; a.Action { //nolint:exhaustive // The others are other facets'.
+	switch a := *j.Act; a.Action {
 	case actSetIndicator:
 		s.small.Indicator = a.Target
 	case actSetAssetTag:

@@ -234,7 +234,8 @@ func TestBIOSCrash(t *testing.T) {
 				seen := 0
 				l.failpoint = func(at string) {
 					if at == point {
-						if seen++; seen == nth {
+						seen++
+						if seen == nth {
 							panic(crash{at})
 						}
 					}

@@ -13,7 +13,7 @@ import (
 )
 
 // swapped are values that most machines have pairs of.
-var swapped = map[any]any{ //nolint:gochecknoglobals // A table.
+var swapped = map[any]any{
 	"Enabled": "Disabled", "Disabled": "Enabled", "Enable": "Disable", "Disable": "Enable", true: false, false: true,
 }
 
@@ -95,14 +95,16 @@ func candidates(current map[string]any) func(func(string, any) bool) {
 	return func(yield func(string, any) bool) {
 		n := 0
 		for _, name := range slices.Sorted(maps.Keys(current)) {
-			value, ok := current[name], false
-			if _, isObject := value.(map[string]any); isObject {
+			now := current[name]
+			if _, isObject := now.(map[string]any); isObject {
 				continue
 			}
-			if value, ok = swapped[value]; !ok {
+			value, ok := swapped[now]
+			if !ok {
 				continue
 			}
-			if n++; n > most || !yield(name, value) {
+			n++
+			if n > most || !yield(name, value) {
 				return
 			}
 		}

@@ -63,11 +63,12 @@ func TestCaptures(t *testing.T) {
 // capture returns the registry of a tree, and the attributes of its System.
 func capture(t *testing.T, dir string) (r Registry, current map[string]Value) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "index.json" {
 			return err
 		}
-		body, err := os.ReadFile(path)
+		body, err := fs.ReadFile(files, path)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func capture(t *testing.T, dir string) (r Registry, current map[string]Value) {
 			r = found
 		}
 		var bios struct {
-			Attributes map[string]Value
+			Attributes map[string]Value `json:"Attributes"`
 		}
 		if strings.HasSuffix(strings.ToLower(path), "/bios/index.json") && json.Unmarshal(body, &bios) == nil && len(bios.Attributes) > len(current) {
 			current = bios.Attributes

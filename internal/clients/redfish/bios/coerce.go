@@ -29,7 +29,7 @@ func (e entry) coerce(v Value) (out Value, takes string) {
 	return v, ""
 }
 
-func (e entry) choose(v Value) (Value, string) {
+func (e entry) choose(v Value) (out Value, takes string) {
 	if len(e.choices) == 0 {
 		return v, "" // A registry that lists none: the BMC will say.
 	}
@@ -52,7 +52,7 @@ func (e entry) listed() string {
 	return strings.Join(names, ", ")
 }
 
-func (e entry) count(v Value) (Value, string) {
+func (e entry) count(v Value) (out Value, takes string) {
 	n := number(v.Text)
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if v.Kind == Flag || n.Kind != Number || err != nil || math.Trunc(f) != f || !e.inRange(f) {
@@ -97,7 +97,7 @@ func shortest(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // flag takes true and false, and the words that a registry has for them
 // (BlueField: 1 is Enabled).
-func (e entry) flag(v Value) (Value, string) {
+func (e entry) flag(v Value) (out Value, takes string) {
 	if t := truth(v.Text); t.Kind == Flag {
 		return t, ""
 	}
@@ -116,7 +116,7 @@ func (e entry) flag(v Value) (Value, string) {
 	return Value{}, "true or false"
 }
 
-func (e entry) text(v Value) (Value, string) {
+func (e entry) text(v Value) (out Value, takes string) {
 	n := float64(utf8.RuneCountInString(v.Text))
 	switch {
 	case v.Kind == Null:

@@ -2,6 +2,7 @@ package bios
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -132,12 +133,8 @@ func (d dependency) because(values map[string]Value) string {
 // to enforce.
 func (r Registry) follow(current, wishes map[string]Value) (planned map[string]Value, overruled map[string]Problem) {
 	planned = make(map[string]Value, len(current)+len(wishes))
-	for name, v := range current {
-		planned[name] = v
-	}
-	for name, v := range wishes {
-		planned[name] = v
-	}
+	maps.Copy(planned, current)
+	maps.Copy(planned, wishes)
 	overruled = map[string]Problem{}
 	for range maxRounds {
 		moved := false

@@ -2,6 +2,7 @@ package bios
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 )
 
@@ -26,9 +27,7 @@ func FuzzPlan(f *testing.F) {
 		if len(problems) > 0 || current == nil {
 			return
 		}
-		for name, v := range changes {
-			current[name] = v
-		}
+		maps.Copy(current, changes)
 		if missing, _ := Staged(r, changes, declared, current, current); len(missing) > 0 {
 			t.Errorf("what is staged is missing: %v", missing)
 		}

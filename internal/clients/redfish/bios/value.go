@@ -20,7 +20,7 @@ const (
 
 // Value of a BIOS attribute: text, number, flag, or none. Two of the same JSON
 // are equal; Same compares what they mean.
-type Value struct {
+type Value struct { //nolint:recvcheck // It's a value; only what reads it changes it.
 	Kind Kind
 	// Text as it's shown: the string itself, the number, true or false.
 	Text string
