@@ -68,7 +68,7 @@ func TestTwoAtOnce(t *testing.T) {
 			if tc.fault != nil {
 				tc.fault(f)
 			}
-			meta.SetExternalCreatePending(mg, h.now)
+			meta.SetExternalCreatePending(mg, time.Now())
 			_, err := e.Create(t.Context(), mg)
 			own, others := rivalsOf(f)
 			if err == nil || !strings.Contains(err.Error(), tc.says) || own != tc.kept || others != 1 || meta.GetExternalName(mg) != "" {
@@ -97,7 +97,7 @@ func TestRivalGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.records = append(f.records, record(500, "10.77.0.40/24", theirs))
-	meta.SetExternalCreatePending(mg, h.now)
+	meta.SetExternalCreatePending(mg, time.Now())
 	if _, err := e.Create(t.Context(), mg); reasonOf(err) != v1alpha1.ReasonConflict {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestKilledAtOnce(t *testing.T) {
 	f.loose = true
 	f.records = []netbox.IPAddress{record(5, "10.77.0.40/24", theirs), record(6, "10.77.0.40/24", ours)}
 	h, mg := newHarness(f), newAddress(aFixed)
-	meta.SetExternalCreatePending(mg, h.now)
+	meta.SetExternalCreatePending(mg, time.Now())
 	if err := h.reconcile(t, mg); reasonOf(err) != v1alpha1.ReasonConflict {
 		t.Errorf("got %v", err)
 	}
@@ -145,7 +145,7 @@ func TestAdoptedAtOnce(t *testing.T) {
 	f.loose = true
 	f.records = []netbox.IPAddress{record(5, "10.77.0.40/24", ours), record(500, "10.77.0.40/24", "")}
 	h, mg := newHarness(f), newAddress(aFixed, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Adopt = v1alpha1.AdoptIfUnowned }))
-	meta.SetExternalCreatePending(mg, h.now)
+	meta.SetExternalCreatePending(mg, time.Now())
 	if err := h.reconcile(t, mg); reasonOf(err) != v1alpha1.ReasonConflict || len(f.records) != 2 {
 		t.Errorf("got %v, records %+v", err, f.records)
 	}
@@ -175,13 +175,13 @@ func TestMisplaced(t *testing.T) {
 	stray.VRF = &netbox.VRF{ID: 3, Name: "prod"}
 	f.records = []netbox.IPAddress{stray}
 	h, mg := newHarness(f), newAddress()
-	meta.SetExternalCreatePending(mg, h.now)
+	meta.SetExternalCreatePending(mg, time.Now())
 	err := h.reconcile(t, mg)
 	if reasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), `is 10.77.0.7/24 of VRF "prod", where prefix "10.77.0.0/24" of any table is asked for`) || len(f.writes()) != 0 {
 		t.Errorf("got %v, writes %v", err, f.writes())
 	}
 	f.fail["FindPrefix"] = kind(netbox.KindNotFound)
-	if err := h.reconcile(t, newAddress(func(m *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreatePending(m, h.now) })); err != nil {
+	if err := h.reconcile(t, newAddress(func(m *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreatePending(m, time.Now()) })); err != nil {
 		t.Errorf("what can't be read says nothing: %v", err)
 	}
 	clear(f.fail)

@@ -36,8 +36,24 @@ type step struct {
 
 func (s step) done() bool { return s.move == nil && s.seat == "" }
 
-// next finds out what is to be done for the assignment, by what was seen within age; 0 is now.
+// stepped is what was found out about the next step of a record as it was seen.
+type stepped struct {
+	record *netbox.IPAddress
+	age    time.Duration
+	step   step
+	err    error
+}
+
+// next finds out what is to be done for the assignment, by what was seen within age; 0 is now. Of one record that's asked for once.
 func (e *external) next(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, age time.Duration) (step, error) {
+	if e.stepped.record != e.record || e.stepped.age != age {
+		s, err := e.findStep(ctx, mg, age)
+		e.stepped = stepped{e.record, age, s, err}
+	}
+	return e.stepped.step, e.stepped.err
+}
+
+func (e *external) findStep(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, age time.Duration) (step, error) {
 	was := mg.Status.AtProvider.Assigned
 	w, err := e.wish(ctx, mg)
 	if err != nil {
@@ -47,7 +63,7 @@ func (e *external) next(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, age t
 		if was == nil || !assignedTo(was, e.record.Assigned) {
 			return step{}, nil // Nothing is asked for, and what is there isn't ours.
 		}
-		return e.leave(ctx, nil)
+		return e.leave(ctx, nil, age)
 	}
 	if err := e.mayAssign(w, e.record.Address); err != nil {
 		return step{}, err
@@ -63,7 +79,7 @@ func (e *external) next(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, age t
 	if err != nil {
 		return step{}, err
 	}
-	return e.leave(ctx, target)
+	return e.leave(ctx, target, age)
 }
 
 // inPlace says whether the address is on the interface that is wanted, and returns the holder as far as it matters.
@@ -152,10 +168,10 @@ func (w *wish) mismatch(h netbox.Holder) error {
 }
 
 // leave moves the address to a target, or away; before that it clears the seats of another holder that name it.
-func (e *external) leave(ctx context.Context, target *netbox.Place) (step, error) {
+func (e *external) leave(ctx context.Context, target *netbox.Place, age time.Duration) (step, error) {
 	s, at := step{target: target}, e.record.Assigned
 	if at != nil && at.Kind != "" && (target == nil || target.Kind != at.Kind || target.Holder != at.Holder) {
-		h, ok, err := e.netbox.SeenHolder(ctx, at.Kind, at.Holder, 0)
+		h, ok, err := e.netbox.SeenHolder(ctx, at.Kind, at.Holder, age)
 		if err != nil {
 			return step{}, err
 		}

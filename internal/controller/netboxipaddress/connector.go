@@ -123,7 +123,6 @@ type Options struct {
 type Connector struct {
 	Options
 
-	failures *failures
 	// tried are those whose last Create failed, whatever of.
 	tried *notes[bool]
 	// origins say where addresses were just taken from, until status does: Create can't.
@@ -133,32 +132,35 @@ type Connector struct {
 	// made is what Create made, until status says so.
 	made *notes[v1alpha1.NetBoxIPAddressObservation]
 	// unanswered is when the latest POST of a resource that got no answer was given up, and came what was asked for last by those whose record
-	// was found. ahead is when a time was first seen that has yet to come.
+	// was found. ahead is when a time was first seen that has yet to come, or isn't written down any more.
 	unanswered *notes[time.Time]
 	came       *notes[string]
+	ahead      *notes[sight]
 	// absences are those that were found to have no record.
 	absences *notes[absence]
-	// stays are records that were found to stay moved.
-	stays *notes[stay]
-	ahead *notes[time.Time]
 	// deleted are resources whose record NetBox has just deleted.
 	deleted *notes[bool]
-	// unkept are the updates that NetBox accepted and didn't keep.
-	unkept *failures
-	// refusals are the updates that NetBox refused.
+	// unkept are the updates that NetBox accepted and didn't keep, and refusals what it refused to make or to change.
+	unkept   *failures
 	refusals *notes[refusal]
-	// held are losses, each believed for a while.
-	held *failures
-	// losses are what was found out about records that are gone, and movers about those that were moved.
-	losses *notes[culprit]
-	movers *notes[mover]
+	// losses, standings of records that stay moved, disputes and verdicts are believed for a while, and so is of those that are unplaced why
+	// they have no interface.
+	losses    *failures
+	standings *notes[stay]
+	disputes  *notes[dispute]
+	verdicts  *notes[verdict]
+	unplaced  *failures
+	// culprits are what was found out about records that are gone, and movers about those that were moved.
+	culprits *notes[culprit]
+	movers   *notes[mover]
 	// rivals are since when another record of a given address is seen, which may go yet.
 	rivals *notes[time.Time]
 	// farewells are what is to be told of records that are being released, or was. told is the record that was told to be a resource's, and
-	// warned what people were last warned of. None of it is forgotten when the resource goes: a look may still come by a copy that is behind.
+	// warned what people were last warned of, by its reason. None of it is forgotten when the resource goes: a look may still come by a copy that
+	// is behind.
 	farewells *notes[farewell]
 	told      *notes[int64]
-	warned    *notes[warning]
+	warned    *notes[map[event.Reason]warning]
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -196,27 +198,25 @@ func NewConnector(o Options) *Connector {
 		o.Warn = func(config.Identity, string) {}
 	}
 	return &Connector{
-		Options: o, failures: newFailures(), tried: newNotes[bool](), origins: newNotes[origin](), stocks: newStocks(o.Now),
-		made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](), unkept: newFailures(),
-		losses: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[warning](tellingFor), held: newFailures(), unanswered: newNotes[time.Time](), came: newNotes[string](), stays: newNotes[stay](), absences: newNotes[absence](), refusals: newNotes[refusal](), ahead: newNotes[time.Time](),
+		Options: o, stocks: newStocks(o.Now),
+		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
+		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
+		unkept: newFailures(), refusals: newNotes[refusal](), losses: newFailures(), unplaced: newFailures(),
+		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
+		verdicts: newCounted(func(v verdict) types.UID { return v.of }),
+		culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
 
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
-	c.failures.forget(mg.GetUID())
-	c.tried.forget(mg.GetUID())
-	c.losses.forget(mg.GetUID())
-	c.movers.forget(mg.GetUID())
-	c.rivals.forget(mg.GetUID())
-	c.held.forget(mg.GetUID())
-	c.made.forget(mg.GetUID())
-	c.unanswered.forget(mg.GetUID())
-	c.came.forget(mg.GetUID())
-	c.stays.forget(mg.GetUID())
-	c.absences.forget(mg.GetUID())
-	c.refusals.forget(mg.GetUID())
-	c.ahead.forget(mg.GetUID())
+	for _, all := range []interface{ forget(uid types.UID) }{
+		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.culprits, c.movers, c.rivals,
+	} {
+		all.forget(mg.GetUID())
+	}
 	c.stocks.leave(mg.GetUID())
 }
 
@@ -257,7 +257,8 @@ func warnBelow(c v1alpha1.NetBoxConfig) int32 {
 }
 
 // untouched says that nothing of a resource that is being deleted can be in NetBox: the managed reconciler records the intention
-// before it lets a record be made, and status says of what record was seen, should somebody have taken the annotations off.
+// before it lets a record be made, and status says of what record was seen, should somebody have taken the annotations off. That one was asked for,
+// nobody but the provider may take off.
 func untouched(mg *v1alpha1.NetBoxIPAddress) bool {
-	return meta.WasDeleted(mg) && unnamed(mg) && meta.GetExternalCreatePending(mg).IsZero()
+	return meta.WasDeleted(mg) && unnamed(mg) && meta.GetExternalCreatePending(mg).IsZero() && mg.GetAnnotations()[v1alpha1.AnnotationAsked] == ""
 }

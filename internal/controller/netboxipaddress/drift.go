@@ -74,6 +74,7 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	t.step, err = e.next(ctx, mg, e.age)
 	placed := err == nil && t.step.done()
+	e.astray = !placed
 	t.drifted = e.driftOf(mg, t, placed)
 	if mg.Spec.ForProvider.Drift == v1alpha1.DriftReport {
 		if slices.ContainsFunc(t.drifted, func(d v1alpha1.FieldDrift) bool { return d.Field == wordAssignTo }) {

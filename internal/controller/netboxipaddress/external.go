@@ -43,6 +43,14 @@ type external struct {
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
+	// stepped is what was found out about the next step of the assignment, and astray says that it isn't as it should be.
+	stepped stepped
+	astray  bool
+	// verdict is what a look before came to, where it stands; nil where this one is to find out. until is when what is refused may be asked
+	// for again, and glimpse a record that isn't ours, as it was seen lately, and has our number.
+	verdict *verdict
+	until   time.Time
+	glimpse *netbox.IPAddress
 	// place is the interface that a record to be made is for, and wished what spec says of it; nil where it says nothing.
 	place  *netbox.Place
 	wished *wish
@@ -51,7 +59,7 @@ type external struct {
 	held    holding
 	stays   *movedError
 	carried bool
-	// believed says that the record was found to stay so a moment ago.
+	// believed says that the record was found to stay moved a moment ago.
 	believed bool
 	// lost says that the POST of this Create had no answer.
 	lost bool
@@ -145,9 +153,7 @@ func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	if e.plan.adopt != nil {
 		return e.refusedLately(mg)
 	}
-	var err error
-	e.place, err = e.foresee(ctx, mg)
-	return err
+	return e.aim(ctx, mg)
 }
 
 // waiting shows what a resource waits for.
@@ -201,8 +207,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	}
 	e.connector.Failpoint("netbox-after-post")
-	e.connector.failures.forget(mg.GetUID())
-	e.connector.tried.forget(mg.GetUID())
+	e.obtained(mg)
 	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip

@@ -36,17 +36,26 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		return false, nil
 	}
 	ip, ok, err := e.netbox.Seen(ctx, number, e.connector.MaxAge)
-	if err != nil || !ok || ownerOf(ip.Marker(e.inputs.field), e.us) != ownerUs {
+	if err != nil || !ok {
 		return false, err
 	}
-	e.connector.held.forget(mg.GetUID()) // It's there.
+	if ownerOf(ip.Marker(e.inputs.field), e.us) != ownerUs {
+		e.glimpse = &ip
+		return false, nil
+	}
+	e.connector.losses.forget(mg.GetUID()) // It's there.
 	if e.believed = e.stayed(mg, ip); e.believed {
 		e.record, e.age = &ip, e.connector.MaxAge
 		return true, nil
 	}
 	e.record = &ip
 	patch, wrong := e.diff(mg.Spec.ForProvider)
-	settled := wrong == nil && (patch.Empty() || e.known(mg, todo{patch: patch}))
+	e.verdict = e.stands(ctx, mg, ip)
+	if e.verdict != nil || wrong != nil {
+		e.age = e.connector.MaxAge
+		return true, nil //nolint:nilerr // NetBox has no say in what isn't allowed; it's said where the record is shown.
+	}
+	settled := patch.Empty() || e.known(mg, todo{patch: patch})
 	if settled {
 		e.age = e.connector.MaxAge
 		s, wrong := e.next(ctx, mg, e.age)
@@ -86,6 +95,9 @@ func (e *external) known(mg *v1alpha1.NetBoxIPAddress, t todo) bool {
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
 func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	if err := e.lostLately(mg); err != nil {
+		return err
+	}
+	if err := e.disputed(mg); err != nil {
 		return err
 	}
 	err := e.findByName(ctx, mg)
@@ -172,7 +184,14 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	if err != nil {
 		return err
 	}
-	o := e.whoseNow(mg, ip)
+	err = e.claim(ctx, mg, ip)
+	e.dispute(mg, ip, err)
+	return err
+}
+
+// claim takes the record that a resource names for its own, or says why it isn't.
+func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	id, o := ip.ID, e.whoseNow(mg, ip)
 	switch {
 	case o == ownerTwin:
 		return e.notOurs(mg, id, o)
@@ -181,7 +200,7 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case o == ownerUs, o == ownerRestored, onlyObserved(mg):
 		e.record = &ip
 		return nil
-	case name == "" && !e.held.shown: // Status is of when it was only observed.
+	case meta.GetExternalName(mg) == "" && !e.held.shown: // Status is of when it was only observed.
 		e.theirs = true
 		return nil
 	case !meta.WasDeleted(mg):

@@ -66,7 +66,7 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
 	out, err := e.regain(ctx, mg)
 	if l := (lostError{}); errors.As(err, &l) {
-		e.connector.held.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.namedSettings(mg)})
+		e.connector.losses.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.namedSettings(mg), of: e.of.UID})
 	}
 	return out, err
 }
@@ -78,9 +78,9 @@ func (e *external) namedSettings(mg *v1alpha1.NetBoxIPAddress) string {
 
 // lostLately is a loss that was found a while ago: each look for it anew costs two requests, and one deletion may have lost thousands.
 func (e *external) lostLately(mg *v1alpha1.NetBoxIPAddress) error {
-	held := e.connector.held
-	f, ok := held.get(mg.GetUID(), e.namedSettings(mg))
-	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.belief(held.count()) {
+	losses := e.connector.losses
+	f, ok := losses.get(mg.GetUID(), e.namedSettings(mg))
+	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.belief(losses.count(e.of.UID)) {
 		return nil
 	}
 	return f.err
@@ -166,7 +166,7 @@ type culprit struct {
 // culprit is who deleted a record, where NetBox tells: a nicety, for which nothing waits. It's said as NetBox has it in its log, also of
 // a record that went with its interface or device.
 func (e *external) culprit(ctx context.Context, uid types.UID, record int64) string {
-	if c, ok := e.connector.losses.get(uid); ok && c.record == record {
+	if c, ok := e.connector.culprits.get(uid); ok && c.record == record {
 		return c.name
 	}
 	changes, err := e.netbox.Changes(ctx, record)
@@ -177,6 +177,6 @@ func (e *external) culprit(ctx context.Context, uid types.UID, record int64) str
 	if len(changes) > 0 && changes[0].Deleted() {
 		c.name = changes[0].User
 	}
-	e.connector.losses.put(uid, c)
+	e.connector.culprits.put(uid, c)
 	return c.name
 }

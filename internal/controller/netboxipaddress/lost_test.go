@@ -208,9 +208,10 @@ func TestBelief(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := NewConnector(Options{MaxAge: tc.age})
 			for i := range tc.of {
-				c.stays.put(types.UID(fmt.Sprint(i)), stay{})
+				c.standings.put(types.UID(fmt.Sprint(i)), stay{of: "cfg"})
+				c.standings.put(types.UID(fmt.Sprint("other", i)), stay{of: "other"})
 			}
-			if got := c.belief(c.stays.count()); got != tc.want {
+			if got := c.belief(c.standings.count("cfg")); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})

@@ -1,25 +1,27 @@
 package netboxipaddress
 
 import (
-	"maps"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A failure is why the last Create failed, and with which settings: with others, it's tried again at once.
+// A failure is why something failed, and with which settings: with others, it's tried again at once.
 type failure struct {
 	err      error
 	at       time.Time
 	settings string
+	// of is the provider config.
+	of types.UID
 }
 
-// failures remembers, per resource, why its last Create failed. The managed reconciler drops what Create writes to status; Observe
-// shows it instead. And NetBox isn't asked to write again at every look for what it has just refused.
+// failures remember one for each resource. NetBox isn't asked at every look for what has just failed.
 type failures struct{ *notes[failure] }
 
-func newFailures() *failures { return &failures{newNotes[failure]()} }
+func newFailures() *failures {
+	return &failures{newCounted(func(f failure) types.UID { return f.of })}
+}
 
 // get returns the failure that still holds for these settings.
 func (f *failures) get(uid types.UID, settings string) (failure, bool) {
@@ -39,10 +41,14 @@ const (
 
 // notes remember something of each resource for a while: keep, at least.
 type notes[V any] struct {
-	keep  time.Duration
-	mu    sync.Mutex
-	last  map[types.UID]remembered[V]
-	swept time.Time
+	keep time.Duration
+	// of is the provider config of a note; nil: they aren't counted.
+	of func(V) types.UID
+
+	mu     sync.Mutex
+	last   map[types.UID]remembered[V]
+	counts map[types.UID]int
+	swept  time.Time
 }
 
 // remembered is a note, and when it was made.
@@ -54,7 +60,14 @@ type remembered[V any] struct {
 func newNotes[V any]() *notes[V] { return newNotesFor[V](noteFor) }
 
 func newNotesFor[V any](keep time.Duration) *notes[V] {
-	return &notes[V]{keep: keep, last: map[types.UID]remembered[V]{}, swept: time.Now()}
+	return &notes[V]{keep: keep, last: map[types.UID]remembered[V]{}, counts: map[types.UID]int{}, swept: time.Now()}
+}
+
+// newCounted are notes that are counted by their provider config.
+func newCounted[V any](of func(V) types.UID) *notes[V] {
+	n := newNotes[V]()
+	n.of = of
+	return n
 }
 
 func (n *notes[V]) put(uid types.UID, v V) { n.putAt(uid, v, time.Now()) }
@@ -62,10 +75,34 @@ func (n *notes[V]) put(uid types.UID, v V) { n.putAt(uid, v, time.Now()) }
 func (n *notes[V]) putAt(uid types.UID, v V, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.drop(uid)
 	n.last[uid] = remembered[V]{v, now}
-	if now.Sub(n.swept) > min(noteSweep, n.keep) {
-		n.swept = now
-		maps.DeleteFunc(n.last, func(_ types.UID, o remembered[V]) bool { return now.Sub(o.at) > n.keep })
+	n.tally(v, 1)
+	if now.Sub(n.swept) <= min(noteSweep, n.keep) {
+		return
+	}
+	n.swept = now
+	for uid, o := range n.last {
+		if now.Sub(o.at) > n.keep {
+			n.drop(uid)
+		}
+	}
+}
+
+func (n *notes[V]) drop(uid types.UID) {
+	if o, ok := n.last[uid]; ok {
+		delete(n.last, uid)
+		n.tally(o.value, -1)
+	}
+}
+
+func (n *notes[V]) tally(v V, by int) {
+	if n.of == nil {
+		return
+	}
+	of := n.of(v)
+	if n.counts[of] += by; n.counts[of] == 0 {
+		delete(n.counts, of)
 	}
 }
 
@@ -76,14 +113,15 @@ func (n *notes[V]) get(uid types.UID) (V, bool) {
 	return v.value, ok
 }
 
-func (n *notes[V]) count() int {
+// count is how many there are of a provider config.
+func (n *notes[V]) count(of types.UID) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.last)
+	return n.counts[of]
 }
 
 func (n *notes[V]) forget(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.last, uid)
+	n.drop(uid)
 }

@@ -158,6 +158,8 @@ type mover struct {
 type stay struct {
 	is standing
 	at time.Time
+	// of is the provider config.
+	of types.UID
 }
 
 // A standing is what a record is, as far as that tells one change of it from another, and the settings that it was looked at with.
@@ -175,15 +177,15 @@ func (e *external) standingOf(ip netbox.IPAddress) standing {
 
 // staysFor notes that the record stays moved.
 func (e *external) staysFor(mg *v1alpha1.NetBoxIPAddress) {
-	e.connector.stays.put(mg.GetUID(), stay{e.standingOf(*e.record), e.connector.Now()})
+	e.connector.standings.put(mg.GetUID(), stay{e.standingOf(*e.record), e.connector.Now(), e.of.UID})
 }
 
 // stayed says whether what was seen is a record that was found to stay moved a while ago, and that nobody changed since.
 func (e *external) stayed(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) bool {
-	stays := e.connector.stays
-	s, ok := stays.get(mg.GetUID())
+	standings := e.connector.standings
+	s, ok := standings.get(mg.GetUID())
 	return ok && mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved && s.is == e.standingOf(ip) &&
-		e.connector.Now().Sub(s.at) < e.connector.belief(stays.count())
+		e.connector.Now().Sub(s.at) < e.connector.belief(standings.count(e.of.UID))
 }
 
 // moved returns what is to be said of a record that somebody moved and that isn't put back: since spec wants it reported, since nobody
@@ -191,7 +193,7 @@ func (e *external) stayed(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) boo
 func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patch netbox.Patch) (*movedError, error) {
 	if !e.strayed() {
 		e.connector.movers.forget(mg.GetUID())
-		e.connector.stays.forget(mg.GetUID())
+		e.connector.standings.forget(mg.GetUID())
 		return nil, nil
 	}
 	m := e.movedBy(ctx, mg.GetUID())

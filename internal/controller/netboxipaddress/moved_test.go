@@ -245,10 +245,32 @@ func TestStaysMoved(t *testing.T) {
 			f.records = f.records[:1]
 			f.records[0].Address, f.records[0].VRF = netip.MustParsePrefix("10.77.0.1/24"), nil
 			f.seen = slices.Clone(f.records)
-			if err := h.settle(t, mg); err != nil || h.stays.count() != 0 {
-				t.Errorf("%s: it's back, %v, and %d are said to stay moved", tc.reason, err, h.stays.count())
+			if err := h.settle(t, mg); err != nil || h.standings.count("cfg") != 0 {
+				t.Errorf("%s: it's back, %v, and %d are said to stay moved", tc.reason, err, h.standings.count("cfg"))
 			}
 		})
+	}
+}
+
+// TestStaysMovedUnwritten: a record that nobody may write to is believed to stay moved, whatever else differs.
+func TestStaysMovedUnwritten(t *testing.T) {
+	h, mg := newHarness(newFake()), newAddress(
+		managedBy(xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionLateInitialize),
+		params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("web") }),
+	)
+	if err := h.settle(t, mg); err != nil {
+		t.Fatal(err)
+	}
+	h.MaxAge = maxAge(time.Minute)
+	h.netbox.records[0].Address, h.netbox.records[0].Description = netip.MustParsePrefix("10.77.0.9/24"), "mine"
+	if _, err := h.glanced(t, mg, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		calls, err := h.glanced(t, mg, 15*time.Second)
+		if diff := cmp.Diff(quiet(), calls); diff != "" || err != nil || mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved {
+			t.Errorf("%v, %+v, and each look asks for more (-want +got):\n%s", err, mg.GetCondition(xpv2.TypeReady), diff)
+		}
 	}
 }
 

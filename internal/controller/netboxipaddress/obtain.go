@@ -48,6 +48,9 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	if err != nil {
 		return err
 	}
+	if was := e.refusedLately(mg); isRefusal(was) && len(p.From) == 0 && p.Adopt != v1alpha1.AdoptIfUnowned {
+		return was // Who has the address by now can wait, too.
+	}
 	switch {
 	case !unnamed(mg) && !e.theirs:
 		e.plan, err = e.gone(ctx, mg)
@@ -71,25 +74,6 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	return err
 }
 
-// refusedLately returns why the last Create failed, as long as asking again is pointless: refusals are left alone for a while. New
-// settings are tried at once.
-func (e *external) refusedLately(mg *v1alpha1.NetBoxIPAddress) error {
-	f, ok := e.connector.failures.get(mg.GetUID(), e.settings)
-	if !ok || e.connector.Now().Sub(f.at) >= retryAfter {
-		return nil
-	}
-	return f.err
-}
-
-// remember why Create failed, unless only asking again can tell, or it's known of the sources themselves.
-func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
-	var full fullError
-	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, &full) {
-		return
-	}
-	e.connector.failures.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
-}
-
 // obtain carries the plan out. A record of a given address is proven to be the only one: what fails there is none of the POST's.
 func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
 	ip, err := e.ask(ctx, mg)
@@ -107,6 +91,9 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 // ask for the address. A refusal or a lost answer is looked into by marker before it's believed: the record may be there all the same,
 // from this try or an earlier one.
 func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
+	if err := e.connector.late(mg); err != nil {
+		return netbox.IPAddress{}, err
+	}
 	if e.field == netbox.FieldMissing {
 		if err := e.netbox.CreateMarkerField(ctx); err != nil {
 			return netbox.IPAddress{}, err

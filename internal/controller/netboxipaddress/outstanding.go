@@ -21,7 +21,7 @@ const (
 	// request for two minutes, though nobody listens any more. It's longer than a Create takes.
 	askingFor = 2 * time.Minute
 	// skew is by how much clocks may differ. A time that is later is no time.
-	skew = 10 * time.Second
+	skew = time.Minute
 )
 
 // An outstandingError keeps a resource that is being deleted until no record of it can come any more.
@@ -44,6 +44,25 @@ func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	return outstandingError{until}
 }
 
+// A lateError is a Create that was held up before it asked for anything, as where its process or machine stood still.
+type lateError struct{ began time.Time }
+
+func (e lateError) Error() string { return "it is too late to ask" }
+
+func (e lateError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the provider said at %s that it is about to ask the NetBox of %s for an address, and was held up for so long that nobody may wait for the record any more: "+
+		"nothing was asked for; it is tried again", e.began.UTC().Format(time.RFC3339), in.config)
+}
+
+// late says, by an error, that it's too late to ask for what a Create was to ask for. Whoever lets the resource go waits for Asking and Outstanding
+// after that was written down, and NetBox may work at it for Asking.
+func (c *Connector) late(mg *v1alpha1.NetBoxIPAddress) error {
+	if began := meta.GetExternalCreatePending(mg); !began.IsZero() && time.Since(began) > c.Outstanding {
+		return lateError{began}
+	}
+	return nil
+}
+
 // mayCome says until when a record may come of what was asked for and never answered, and whether that is yet to be.
 func (c *Connector) mayCome(mg *v1alpha1.NetBoxIPAddress) (until time.Time, may bool) {
 	until = c.unansweredSince(mg).Add(c.Outstanding)
@@ -63,8 +82,12 @@ func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	if asked := a[v1alpha1.AnnotationAsked]; asked == a[v1alpha1.AnnotationAnswered] || asked == came {
 		return last
 	}
-	if t := c.past(mg, meta.GetExternalCreatePending(mg)); !t.IsZero() && t.Add(c.Asking).After(last) {
-		last = t.Add(c.Asking)
+	began := c.past(mg, meta.GetExternalCreatePending(mg))
+	if began.IsZero() { // Somebody took that off.
+		began = c.firstSeen(mg)
+	}
+	if t := began.Add(c.Asking); t.After(last) {
+		last = t
 	}
 	return last
 }
@@ -90,15 +113,26 @@ func givenUp(annotations map[string]string) time.Time {
 // past returns a time that is written down. One that has yet to come, by another clock or somebody's hand, would keep a resource for as
 // long: it's when we saw it first.
 func (c *Connector) past(mg *v1alpha1.NetBoxIPAddress, t time.Time) time.Time {
-	now := time.Now()
-	if !t.After(now.Add(c.Asking + skew)) {
+	if !t.After(time.Now().Add(c.Asking + skew)) {
 		return t
 	}
-	if seen, ok := c.ahead.get(mg.GetUID()); ok {
-		return seen
+	return c.firstSeen(mg)
+}
+
+// A sight is when it was first seen that a time of an asking isn't known.
+type sight struct {
+	asked string
+	at    time.Time
+}
+
+// firstSeen is when it was first seen of a resource that a time of what it asked for last isn't known.
+func (c *Connector) firstSeen(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	now := sight{mg.GetAnnotations()[v1alpha1.AnnotationAsked], time.Now()}
+	if seen, ok := c.ahead.get(mg.GetUID()); ok && seen.asked == now.asked {
+		return seen.at
 	}
 	c.ahead.put(mg.GetUID(), now)
-	return now
+	return now.at
 }
 
 // asks notes on a resource that NetBox is about to be asked for its record, and what was asked for before without an answer. It's written

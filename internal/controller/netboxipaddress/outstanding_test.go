@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -41,6 +42,9 @@ func TestOutstanding(t *testing.T) {
 	}
 	appears := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.appears(mg) }
 	finds := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, nil, true) }
+	takesOff := func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
+		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
+	}
 	lost := &netbox.Error{Kind: netbox.KindUnknownOutcome}
 	cases := map[string]struct {
 		reason string
@@ -80,6 +84,14 @@ func TestOutstanding(t *testing.T) {
 		"AheadNote": {reason: "Nor does one that somebody wrote.", want: true, before: []step{func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: "2999-01-01T00:00:00Z"})
 		}}},
+		"TakenOff":         {reason: "Somebody took off when it was begun.", before: []step{asks(time.Second), dies, takesOff}, want: true},
+		"TakenOffAnswered": {reason: "What was answered isn't waited for.", before: []step{asks(time.Second), answers(nil), dies, takesOff}},
+		"TakenOffLong": {reason: "Nor is anything for longer than it may come.", before: []step{asks(time.Second), dies, takesOff, func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			c.ahead.put(mg.GetUID(), sight{mg.GetAnnotations()[v1alpha1.AnnotationAsked], time.Now().Add(-3 * time.Minute)})
+		}}},
+		"TakenOffAgain": {reason: "That of what was asked for before says nothing of it.", want: true, before: []step{func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			c.ahead.put(mg.GetUID(), sight{"before", time.Now().Add(-time.Hour)})
+		}, asks(time.Second), takesOff}},
 		"Refused":  {reason: "NetBox said no.", before: []step{asks(time.Second), answers(&netbox.Error{Kind: netbox.KindInvalid})}},
 		"Made":     {reason: "It was asked for once, and recorded.", before: []step{asks(time.Second), answers(nil)}},
 		"MadeDead": {reason: "By one that is dead.", before: []step{asks(time.Second), answers(nil), dies}},
@@ -210,10 +222,62 @@ func TestForgotten(t *testing.T) {
 	h, mg := newHarness(newFake()), newAddress()
 	for ago, want := range map[time.Duration]bool{time.Second: true, 3 * time.Minute: false} {
 		at(h, mg, time.Now().Add(-ago))
+		meta.SetExternalCreatePending(mg, time.Now().Add(-ago-askingFor))
 		h.asks(mg)
 		_, noted := mg.GetAnnotations()[v1alpha1.AnnotationUnanswered]
 		if _, known := h.unanswered.get(mg.GetUID()); noted != want || known != want {
 			t.Errorf("the next asking, %s later: noted %v, known %v, want %v", ago, noted, known, want)
+		}
+	}
+}
+
+// TestUntouched: what was asked for may be in NetBox, whichever annotations somebody took off.
+func TestUntouched(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		mg     []edit
+		want   bool
+	}{
+		"Never":    {"nothing was asked for", nil, true},
+		"Pending":  {"it's written when that was", []edit{func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreatePending(mg, time.Now()) }}, false},
+		"TakenOff": {"and may be taken off", []edit{func(mg *v1alpha1.NetBoxIPAddress) { NewConnector(Options{}).asks(mg) }}, false},
+		"Named":    {"a record is named", []edit{named("5")}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mg := newAddress(tc.mg...)
+			if untouched(mg) {
+				t.Errorf("%s, and it isn't being deleted", tc.reason)
+			}
+			now := metav1.Now()
+			mg.SetDeletionTimestamp(&now)
+			if got := untouched(mg); got != tc.want {
+				t.Errorf("%s: got %v", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestLateAsking: a Create whose process stood still after it was written down that it asks doesn't ask any more: nobody may wait for its record.
+func TestLateAsking(t *testing.T) {
+	for ago, asks := range map[time.Duration]bool{outstandingFor - 10*time.Second: true, outstandingFor + time.Second: false} {
+		f := newFake()
+		h, mg := newHarness(f), newAddress()
+		e := h.connect(t, mg)
+		if _, err := e.Observe(t.Context(), mg); err != nil {
+			t.Fatal(err)
+		}
+		meta.SetExternalCreatePending(mg, time.Now().Add(-ago))
+		_, err := e.Create(t.Context(), mg)
+		if (err == nil) != asks || (len(f.writes()) == 1) != asks || !asks && reasonOf(err) != v1alpha1.ReasonUnreachable {
+			t.Errorf("%s later: %v, %v", ago, err, f.calls)
+		}
+		if _, may := h.mayCome(mg); may {
+			t.Errorf("%s later: what wasn't asked for, or came, is waited for", ago)
+		}
+		meta.SetExternalCreatePending(mg, time.Now())
+		if err := h.reconcile(t, mg); err != nil || len(f.records) != 1 {
+			t.Errorf("%s later, the next look: %v, %+v", ago, err, f.records)
 		}
 	}
 }

@@ -9,20 +9,63 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// A refusal is what NetBox refused of an update, and why. It's told at each look and not asked for again for pause, as a name that nobody
-// made in NetBox may be in the spec of thousands: unless the record, or what is to be written, is another by then.
+// A refusal is what NetBox refused to make or to change, and why. It's told at each look and not asked for again for pause, as a name that
+// nobody made in NetBox may be in the spec of thousands: unless the record, or what is to be written, is another by then.
 type refusal struct {
 	failure
 
+	// record that was to be changed, as it was; 0 is one that was to be made.
 	record      int64
 	lastUpdated string
-	what        string
-	pause       time.Duration
+	// what was to be changed; of a record that was to be made, in which words that was refused.
+	what  string
+	pause time.Duration
 }
 
-// same says whether two refusals are of the same update of the same record as it was, with the same settings.
+// same says whether two refusals are of the same update of the same record as it was, or of the same making, with the same settings.
 func (r refusal) same(o refusal) bool {
 	return r.settings == o.settings && r.record == o.record && r.lastUpdated == o.lastUpdated && r.what == o.what && r.what != ""
+}
+
+// refuse notes that NetBox refused something: for a while, and where it lasts, each time for twice as long. It returns until when.
+func (e *external) refuse(mg *v1alpha1.NetBoxIPAddress, now refusal, err error, lasts bool) time.Time {
+	now.err, now.at, now.pause = err, e.connector.Now(), retryAfter
+	if was, ok := e.connector.refusals.get(mg.GetUID()); ok && lasts && was.same(now) {
+		now.pause = min(2*was.pause, retryUnkept)
+	}
+	e.connector.refusals.put(mg.GetUID(), now)
+	return now.until()
+}
+
+// until is when it may be asked for again.
+func (r refusal) until() time.Time { return r.at.Add(r.pause) }
+
+// remember why Create failed, unless only asking again can tell, or it's known of the sources themselves. An address that another one has
+// may be free any time, and the next free one may be another.
+func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
+	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(lateError)) {
+		return
+	}
+	lasts := isRefusal(err) && !errors.As(err, new(edgeError))
+	e.refuse(mg, refusal{failure: failure{settings: e.settings}, what: sentence(err, e.inputs).message}, err, lasts)
+}
+
+// refusedLately returns why the last Create failed, as long as asking again is pointless: refusals are left alone for a while. New
+// settings are tried at once.
+func (e *external) refusedLately(mg *v1alpha1.NetBoxIPAddress) error {
+	was, ok := e.connector.refusals.get(mg.GetUID())
+	if !ok || was.record != 0 || was.settings != e.settings || !e.connector.Now().Before(was.until()) {
+		return nil
+	}
+	return was.err
+}
+
+// obtained forgets why there was no record, once there is one.
+func (e *external) obtained(mg *v1alpha1.NetBoxIPAddress) {
+	if was, ok := e.connector.refusals.get(mg.GetUID()); ok && was.record == 0 {
+		e.connector.refusals.forget(mg.GetUID())
+	}
+	e.connector.tried.forget(mg.GetUID())
 }
 
 // refusable is the update that is to be done, as it's remembered where NetBox refuses it.
@@ -36,18 +79,13 @@ func (e *external) refusable() refusal {
 	return refusal{failure: failure{settings: e.settings}, record: e.record.ID, lastUpdated: e.record.LastUpdated, what: string(what)}
 }
 
-// refused notes that NetBox refused the update that was to be done: for a while, and each time for twice as long.
+// refused notes that NetBox refused the update that was to be done.
 func (e *external) refused(mg *v1alpha1.NetBoxIPAddress, err error) {
 	if !isRefusal(err) {
 		e.connector.refusals.forget(mg.GetUID())
 		return
 	}
-	now := e.refusable()
-	now.err, now.at, now.pause = err, e.connector.Now(), retryAfter
-	if was, ok := e.connector.refusals.get(mg.GetUID()); ok && was.same(now) {
-		now.pause = min(2*was.pause, retryUnkept)
-	}
-	e.connector.refusals.put(mg.GetUID(), now)
+	e.until = e.refuse(mg, e.refusable(), err, true)
 }
 
 // stillRefused is why NetBox refused just the update that is to be done, as long as asking again is pointless.
@@ -60,9 +98,10 @@ func (e *external) stillRefused(mg *v1alpha1.NetBoxIPAddress) error {
 		e.connector.refusals.forget(mg.GetUID())
 		return nil
 	}
-	if e.connector.Now().Sub(was.at) >= was.pause {
+	if !e.connector.Now().Before(was.until()) {
 		return nil
 	}
+	e.until = was.until()
 	return was.err
 }
 

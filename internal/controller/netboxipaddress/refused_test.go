@@ -76,3 +76,69 @@ func TestRefusedUpdate(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedCreate: what NetBox refuses to make isn't asked for again at each look either, and is told at each.
+func TestRefusedCreate(t *testing.T) {
+	fixed := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.77.0.40/24" })
+	badTenant := &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"tenant"}}
+	busy := &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"address"}}
+	cases := map[string]struct {
+		reason string
+		mg     edit
+		refuse error
+		then   func(h *harness, mg *v1alpha1.NetBoxIPAddress)
+		// wait is between looks, and want the POSTs of four of them after the first.
+		wait time.Duration
+		want int
+	}{
+		"Invalid":   {"A value that it doesn't take.", anyhow, badTenant, nil, 7 * time.Second, 0},
+		"Forbidden": {"A right that the token lacks.", anyhow, kind(netbox.KindForbidden), nil, 7 * time.Second, 0},
+		"Longer":    {"It's asked for less and less often: after 30 s, 1 min and 2 min.", anyhow, badTenant, nil, 55 * time.Second, 2},
+		"Fixed":     {"So is an address that spec names.", fixed, badTenant, nil, 55 * time.Second, 2},
+		"Most":      {"And once in ten minutes for ever.", anyhow, badTenant, nil, retryUnkept, 4},
+		"Taken":     {"Who has an address may give it up any time.", fixed, busy, nil, 55 * time.Second, 4},
+		"Words": {"What it's refused for now is another thing.", anyhow, badTenant, func(h *harness, _ *v1alpha1.NetBoxIPAddress) {
+			h.netbox.fail["Allocate"] = kind(netbox.KindForbidden)
+		}, 55 * time.Second, 3},
+		"Spec": {"Another spec is tried at once.", anyhow, badTenant, func(_ *harness, mg *v1alpha1.NetBoxIPAddress) {
+			mg.Generation++
+		}, 7 * time.Second, 1},
+		"Secret": {"So is another token.", anyhow, badTenant, func(h *harness, _ *v1alpha1.NetBoxIPAddress) {
+			h.cfg.SecretVersion = "2"
+		}, 7 * time.Second, 1},
+		"Unreachable": {"What wasn't answered wasn't refused.", anyhow, kind(netbox.KindUnreachable), nil, 7 * time.Second, 4},
+		"Full":        {"A full source is asked about by itself.", anyhow, kind(netbox.KindFull), nil, 7 * time.Second, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.full = []int64{1}
+			f.fail["Allocate"], f.fail["Create"] = tc.refuse, tc.refuse
+			h, mg := newHarness(f), newAddress(anything, tc.mg)
+			h.MaxAge = maxAge(time.Minute)
+			first := h.reconcile(t, mg)
+			if first == nil || len(f.writes()) != 1 {
+				t.Fatalf("%s\n%v, %v", tc.reason, first, f.calls)
+			}
+			if tc.then != nil {
+				tc.then(h, mg)
+			}
+			f.calls = nil
+			for range 4 {
+				h.now = h.now.Add(tc.wait)
+				if err := h.reconcile(t, mg); err == nil && name != "Full" {
+					t.Errorf("%s\nit isn't said any more", tc.reason)
+				}
+			}
+			if n := len(f.writes()); n != tc.want {
+				t.Errorf("%s\n%d POSTs, want %d", tc.reason, n, tc.want)
+			}
+			clear(f.fail)
+			f.full = nil
+			h.now = h.now.Add(retryUnkept)
+			if err := h.settle(t, mg); err != nil || len(f.records) != 1 {
+				t.Errorf("%s\nonce NetBox makes it: %v, %+v", tc.reason, err, f.records)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -55,6 +56,24 @@ func TestNotesEnd(t *testing.T) {
 	n.putAt("new", true, now.Add(noteFor+noteSweep+time.Second))
 	if _, ok := n.get("old"); ok || len(n.last) != 2 {
 		t.Errorf("left: %v", n.last)
+	}
+}
+
+// TestNotesCount: what was found of one NetBox says nothing of how much another one bears.
+func TestNotesCount(t *testing.T) {
+	n, now := newCounted(func(s string) types.UID { return types.UID(s) }), time.Now()
+	for uid, of := range map[types.UID]string{"1": "a", "2": "a", "3": "b"} {
+		n.putAt(uid, of, now)
+	}
+	n.putAt("2", "b", now)
+	n.forget("1")
+	n.forget("none")
+	if a, b := n.count("a"), n.count("b"); a != 0 || b != 2 {
+		t.Errorf("%d of a and %d of b", a, b)
+	}
+	n.putAt("4", "a", now.Add(noteFor+time.Second))
+	if a, b := n.count("a"), n.count("b"); a != 1 || b != 0 || len(n.counts) != 1 {
+		t.Errorf("once the old ones are forgotten, %d of a and %d of b", a, b)
 	}
 }
 

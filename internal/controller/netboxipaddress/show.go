@@ -72,24 +72,19 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 		}
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
-	e.connector.failures.forget(mg.GetUID())
-	e.connector.tried.forget(mg.GetUID())
+	e.obtained(mg)
+	e.connector.culprits.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
-	e.connector.held.forget(mg.GetUID())
+	e.connector.disputes.forget(mg.GetUID())
 	e.showRecord(ctx, mg)
 	showServed(mg)
-	if e.todo, err = e.consider(ctx, mg); err == nil {
-		if err = e.unkept(mg, e.todo.words()); err == nil {
-			err = e.stillRefused(mg)
-		}
+	if err = e.weigh(ctx, mg); err != nil {
+		said := e.trouble(mg, err)
+		e.conclude(ctx, mg, err)
+		return managed.ExternalObservation{}, said
 	}
-	if rerr := e.showUse(ctx, mg); err == nil {
-		err = rerr
-	}
-	if err != nil {
-		return managed.ExternalObservation{}, e.trouble(mg, err)
-	}
-	if e.stays != nil && e.todo.done() {
+	e.conclude(ctx, mg, nil)
+	if e.stays != nil && (e.todo.done() || !updates(mg)) {
 		e.staysFor(mg)
 	}
 	// The annotation that was set above lives on only as part of a late initialisation.

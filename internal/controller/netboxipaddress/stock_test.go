@@ -34,7 +34,7 @@ func (f *fakeNetBox) called(name string) int {
 func numbered(i int) func(*v1alpha1.NetBoxIPAddress) {
 	return func(mg *v1alpha1.NetBoxIPAddress) {
 		mg.Name, mg.UID = fmt.Sprintf("web-%d", i), types.UID(fmt.Sprintf("u%d", i))
-		meta.SetExternalCreatePending(mg, time.Unix(1, 0)) // As a first try leaves it.
+		meta.SetExternalCreatePending(mg, time.Now()) // As a first try leaves it.
 	}
 }
 

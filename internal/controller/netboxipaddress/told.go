@@ -65,17 +65,25 @@ const behindFor = 10 * time.Second
 
 // A warning is what people were warned of.
 type warning struct {
-	event event.Event
-	at    time.Time
+	message string
+	at      time.Time
 }
 
-// warn tells what a resource is about to show and didn't before, as far as the copy of it that was read says: once.
+// warn tells what a resource is about to show and didn't before, as far as the copy of it that was read says: once. Of several things each
+// is told.
 func (e *external) warn(mg *v1alpha1.NetBoxIPAddress, ev event.Event) {
-	was, _ := e.connector.warned.get(mg.GetUID())
-	if was.event.Reason == ev.Reason && was.event.Message == ev.Message && e.connector.Now().Sub(was.at) < behindFor {
+	all, now := e.connector.warned, e.connector.Now()
+	last, _ := all.get(mg.GetUID())
+	if was, ok := last[ev.Reason]; ok && was.message == ev.Message && now.Sub(was.at) < behindFor {
 		return
 	}
-	e.connector.warned.put(mg.GetUID(), warning{ev, e.connector.Now()})
+	next := map[event.Reason]warning{ev.Reason: {ev.Message, now}}
+	for reason, was := range last {
+		if reason != ev.Reason && now.Sub(was.at) < behindFor {
+			next[reason] = was
+		}
+	}
+	all.put(mg.GetUID(), next)
 	e.connector.Recorder.Event(mg, ev)
 }
 

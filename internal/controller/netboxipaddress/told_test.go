@@ -87,6 +87,9 @@ func TestToldByOldCopies(t *testing.T) {
 		change func(*fakeNetBox)
 		want   string
 	}{
+		"Both": {[]edit{report, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("ours") })}, func(f *fakeNetBox) {
+			f.records[0].Address, f.records[0].Description = netip.MustParsePrefix("10.77.0.9/24"), "theirs"
+		}, "Drifted: "},
 		"Moved":    {[]edit{report}, func(f *fakeNetBox) { f.records[0].Address = netip.MustParsePrefix("10.77.0.9/24") }, "Moved: "},
 		"Drifted":  {[]edit{report, params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("ours") })}, func(f *fakeNetBox) { f.records[0].Description = "theirs" }, "Drifted: "},
 		"Lost":     {nil, func(f *fakeNetBox) { f.records = nil }, "Lost: "},
@@ -112,7 +115,11 @@ func TestToldByOldCopies(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if len(h.events) != 1 || !strings.HasPrefix(h.events[0], tc.want) {
+			want := 1
+			if name == "Both" { // Each of the two.
+				want = 2
+			}
+			if len(h.events) != want || !strings.HasPrefix(h.events[0], tc.want) {
 				t.Errorf("told %q, want %q once", h.events, tc.want)
 			}
 		})

@@ -32,21 +32,26 @@ func (e *external) Update(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	t, err := e.perform(ctx, mg)
 	if err != nil {
-		if t.back {
-			err = e.notPutBack(ctx, mg, err)
-		}
-		if at := e.edgeAssigned(t.patch); at.IsValid() && netbox.IsMarkerTaken(err) {
-			e.refused(mg, edgeError{address: at})
-			return managed.ExternalUpdate{}, e.trouble(mg, edgeError{address: at})
-		}
-		if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
-			err = ruleError{e.record.ID, err}
-		}
-		e.refused(mg, err)
-		return managed.ExternalUpdate{}, e.trouble(mg, err)
+		return managed.ExternalUpdate{}, e.failed(ctx, mg, t, err)
 	}
 	e.connector.refusals.forget(mg.GetUID())
 	return managed.ExternalUpdate{}, e.did(ctx, mg, t, who)
+}
+
+// failed says why what was to be done wasn't, and remembers that.
+func (e *external) failed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo, err error) error {
+	if t.back {
+		err = e.notPutBack(ctx, mg, err)
+	}
+	if at := e.edgeAssigned(t.patch); at.IsValid() && netbox.IsMarkerTaken(err) {
+		err = edgeError{address: at}
+	} else if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
+		err = ruleError{e.record.ID, err}
+	}
+	e.refused(mg, err)
+	said := e.trouble(mg, err)
+	e.conclude(ctx, mg, err)
+	return said
 }
 
 // did tells of what was done, and shows it. Afterwards the address of a record that was put back may be another one's, too.
@@ -139,8 +144,9 @@ func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t to
 	if left.Empty() {
 		return nil
 	}
-	err = unkeptError{words(left)}
-	e.connector.unkept.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.settings})
+	now := e.connector.Now()
+	err, e.until = unkeptError{words(left)}, now.Add(retryUnkept)
+	e.connector.unkept.put(mg.GetUID(), failure{err: err, at: now, settings: e.settings, of: e.of.UID})
 	return err
 }
 
@@ -177,6 +183,7 @@ func common(left, written netbox.Patch) netbox.Patch {
 func (e *external) unkept(mg *v1alpha1.NetBoxIPAddress, what string) error {
 	f, ok := e.connector.unkept.get(mg.GetUID(), e.settings)
 	if ok && f.err == error(unkeptError{what}) && e.connector.Now().Sub(f.at) < retryUnkept { //nolint:errorlint // A value of ours.
+		e.until = f.at.Add(retryUnkept)
 		return f.err
 	}
 	e.connector.unkept.forget(mg.GetUID())
