@@ -61,17 +61,17 @@ func (p *past) funcs() interceptor.Funcs {
 	}
 }
 
-// note what a resource is after a write. Each is written by one at a time.
+// note what a resource is after a write. Of two at once, the one that is noted later has seen both.
 func (p *past) note(ctx context.Context, c client.Reader, o client.Object, err error) error {
 	if err != nil {
 		return err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now := &v1alpha1.NetBoxIPAddress{}
 	if c.Get(context.WithoutCancel(ctx), client.ObjectKeyFromObject(o), now) != nil {
 		now = nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	v := p.all[o.GetName()]
 	if v.last = append(v.last, now); len(v.last) > copies {
 		v.first, v.last = v.first+1, v.last[1:]

@@ -2,6 +2,8 @@ package netbox_test
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +30,13 @@ const (
 	apiChance = 0.01
 	// killedAt is before the point in the table.
 	killedAt = "killed at "
+	// bothChance is that of a look by both of two providers at the same moment, which is bothAtOnce in the table, and leftChance that the one's
+	// isn't waited for, and life goes on meanwhile.
+	bothChance, leftChance = 0.5, 0.3
+	bothAtOnce             = "two providers at one resource in one moment"
+	// stallChance is that of one of two being held up between two steps for a while, and stillChance for longer than anybody waits for it.
+	stallChance, stillChance = 0.05, 0.006
+	stoodStill               = "a provider that stands still, and another one goes on"
 )
 
 // A process is one life of the provider: what it remembers goes with it.
@@ -37,6 +46,9 @@ type process struct {
 	end        context.CancelFunc
 	dead       atomic.Bool
 	reconciler reconcile.Reconciler
+	// two says whether there is another one, and busy at which resources it looks: at each by one thread, as a controller does.
+	two  func() bool
+	busy map[string]bool
 	// past is what it may read, and view how far it has seen.
 	past *past
 	view view
@@ -44,7 +56,7 @@ type process struct {
 
 // newProcess starts a provider.
 func (k *soak) newProcess() *process {
-	p := &process{chaos: k.chaos, past: &k.past, view: view{read: map[string]int{}, wrote: map[string]int{}}}
+	p := &process{chaos: k.chaos, two: k.two, busy: map[string]bool{}, past: &k.past, view: view{read: map[string]int{}, wrote: map[string]int{}}}
 	p.ctx, p.end = context.WithCancel(k.t.Context())
 	kube := interceptor.NewClient(k.kube, p.funcs())
 	pool := netboxclient.NewPool(netboxclient.WithClock(k.clock))
@@ -75,8 +87,16 @@ func (p *process) killed(at string) bool {
 	return p.dead.Load()
 }
 
-// failpoint ends a thread between two steps of its external client.
+// failpoint ends a thread between two steps of its external client, or holds it up there.
 func (p *process) failpoint(name string) {
+	switch {
+	case !p.two():
+	case p.chaos.chance(stillChance):
+		p.chaos.happens(stoodStill)
+		time.Sleep(soakAsking + soakOutstanding + soakTimeout)
+	case p.chaos.chance(stallChance):
+		time.Sleep(time.Duration(p.chaos.pick(int(soakTimeout))))
+	}
 	if p.killed(name) {
 		panic(crashed(name))
 	}
@@ -153,9 +173,31 @@ func (p *process) reconcile(name string) (alive bool) {
 	return !p.dead.Load()
 }
 
-// reconcile is done by the provider, or for the middle fifth by one of two. One that was killed is started anew.
+// reconcile is done by the provider, or for the middle fifth by one of two, or by both at once: one that has lost its lease may not know it yet, nor
+// end before the other has let the resource go. One that was killed is started anew.
 func (k *soak) reconcile(name string) {
+	looking := k.looking(name)
+	if len(looking) == 0 {
+		time.Sleep(soakTicks)
+	}
+	var wg sync.WaitGroup
+	for i, p := range looking {
+		wait := &wg
+		if i > 0 && k.chaos.chance(leftChance) {
+			wait = &k.left
+		}
+		wait.Go(func() {
+			alive := p.reconcile(name)
+			k.looked(p, name, alive)
+		})
+	}
+	wg.Wait()
+}
+
+// looking are those who look at a resource now, of those who don't yet.
+func (k *soak) looking(name string) []*process {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	progress := k.released + k.kept
 	if two := progress > soakTotal*2/5 && progress < soakTotal*3/5; two && len(k.processes) == 1 {
 		k.processes = append(k.processes, k.newProcess())
@@ -163,18 +205,38 @@ func (k *soak) reconcile(name string) {
 	} else if !two {
 		k.processes = k.processes[:1]
 	}
-	if len(k.processes) > 1 {
+	who := slices.Clone(k.processes)
+	if len(who) > 1 {
 		k.lives[name].shared = true
+		i := int(k.now.Load()/int64(time.Second)) % len(who)
+		who[0], who[i] = who[i], who[0]
+		if !k.chaos.chance(bothChance) {
+			who = who[:1]
+		}
 	}
-	i := int(k.now.Load()/int64(time.Second)) % len(k.processes)
-	p := k.processes[i]
-	k.mu.Unlock()
-	if p.reconcile(name) {
-		return
+	who = slices.DeleteFunc(who, func(p *process) bool { return p.busy[name] })
+	for _, p := range who {
+		p.busy[name] = true
 	}
+	if len(who) > 1 {
+		k.chaos.happens(bothAtOnce)
+	}
+	return who
+}
+
+// looked is the end of a look. A process that didn't live that long is replaced, unless somebody has done so, or it isn't wanted any more.
+func (k *soak) looked(p *process, name string, alive bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i < len(k.processes) && k.processes[i] == p {
+	delete(p.busy, name)
+	if i := slices.Index(k.processes, p); i >= 0 && !alive {
 		k.processes[i] = k.newProcess()
 	}
+}
+
+// two says whether two providers run.
+func (k *soak) two() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.processes) > 1
 }

@@ -29,7 +29,7 @@ const (
 	soakKeeps    = 12
 	soakTogether = 48
 	soakWorkers  = 16
-	// soakPatience is after how long it's given up: some eight times what it takes.
+	// soakPatience is after how long it's given up: some six times what it takes.
 	soakPatience = 4 * time.Minute
 	// soakTick is how far the clock goes on by itself in soakTicks: what NetBox asks for in seconds of pause is over in a twentieth of that.
 	soakTick, soakTicks = 100 * time.Millisecond, 5 * time.Millisecond
@@ -63,6 +63,8 @@ type soak struct {
 	// looks that were made, lives that were parked, and those that ended while two providers ran; idle is what threads had nothing to do.
 	looks, parked, shared int
 	idle                  time.Duration
+	// left are looks that nobody waited for.
+	left sync.WaitGroup
 }
 
 // A life is what becomes of one resource.
@@ -177,6 +179,7 @@ func (k *soak) run() {
 		}
 	})
 	wg.Wait()
+	k.left.Wait()
 }
 
 // work looks at whatever is to be looked at.
