@@ -178,12 +178,16 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 	}
 	resp, err := c.send(ctx, method, path, body, c.headers(ifMatch))
 	if err != nil {
+		unanswered := unconnected(err)
 		err = classify(what, err)
 		if e := new(Error); errors.As(err, &e) {
 			e.RetryAfter = c.fence.retryAfter
 		}
+		if err = c.explained(err); unanswered {
+			err = unsent(err)
+		}
 
-		return answer{}, c.explained(err)
+		return answer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	content, err := io.ReadAll(resp.Body)

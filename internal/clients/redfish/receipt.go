@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -99,6 +100,13 @@ func IsUnsent(err error) bool {
 	var u unsentError
 
 	return errors.As(err, &u)
+}
+
+// unconnected says whether a request failed for want of a connection.
+func unconnected(err error) bool {
+	var op *net.OpError
+
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // unsent marks an error from before a write.

@@ -3,8 +3,10 @@ package redfish
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -179,4 +181,21 @@ func FuzzReceipt(f *testing.F) {
 			t.Errorf("message %q", p.MessageID)
 		}
 	})
+}
+
+// TestUnsent: a write to a BMC that takes no connection didn't leave.
+func TestUnsent(t *testing.T) {
+	srv := httptest.NewTLSServer(aBMC{"GET /redfish/v1/": {body: "{}"}})
+	c, err := Connect(t.Context(), Config{
+		Address: srv.URL, Username: "u", Password: "p", Auth: AuthBasic, TLS: TLS{Verify: VerifyNone}, Guard: loopback(), RequestTimeout: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Close()
+	c.http.CloseIdleConnections()
+	s := System{CanReset: true, Power: PowerOn, path: "/s", resetTarget: "/reset"}
+	if _, err := c.Reset(t.Context(), s, ActForceOff); !IsUnsent(err) || !IsUnreachable(err) {
+		t.Errorf("Reset(...): got %v, unsent %v; want one that didn't leave", err, IsUnsent(err))
+	}
 }

@@ -100,6 +100,12 @@ func (a act) pause() time.Duration {
 // carried out.
 func (a act) turnedDown() bool { return a.Refusals > 0 && a.Attempts < 1 }
 
+// blind says that an act switches on a machine that its BMC calls on already,
+// since it may be wrong: that it's called on later doesn't tell that it was done.
+func (a act) blind() bool {
+	return a.Action == actLeaveOn || a.Action == actResetOn && (seen{power: a.Power}).on()
+}
+
 // accepted is an act with what the BMC promised, and whether that is news.
 func (a act) accepted(r redfish.Receipt) (now act, news bool) {
 	news = r.Follow() != "" || a.Refusals > 0

@@ -36,7 +36,7 @@ func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) (redfis
 
 // powerFailed is what becomes of a power act whose call failed.
 func powerFailed(v view, a act, err error) act {
-	busy := statusOf(err) == http.StatusServiceUnavailable
+	busy := statusOf(err) == http.StatusServiceUnavailable || statusOf(err) == http.StatusTooManyRequests
 	first := a.Attempts <= 1 // Nothing of it can have been carried out before.
 	switch {
 	case redfish.IsUnsupported(err):
@@ -47,10 +47,9 @@ func powerFailed(v view, a act, err error) act {
 		a.State = failed
 	case notCalled(err), busy && a.Action != actRestart:
 		a.Attempts-- // It wasn't tried.
-	case answered(err):
+	case answered(err), a.blind():
+		// Who doesn't hear whether a machine is on says so again.
 		return refusedPower(v, a, err)
-	case a.Action == actLeaveOn:
-		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked // It was the last thing to try.
 	}
 
 	return a
@@ -65,12 +64,14 @@ func afterCut(a action) bool { return a == actResetOn || a == actLeaveOn }
 func refusedPower(v view, a act, err error) act {
 	const enough = 3
 	a.Refusals++
-	a.Message = redfish.MessageOf(err)
+	if a.Message = redfish.MessageOf(err); a.Message == "" {
+		a.Message = "no answer"
+	}
 	a.Unasked = a.Action == actGracefulOff
 	soon := redfish.TooSoon(a.Message)
 	switch {
 	case a.Action == actLeaveOn && !soon && a.Refusals >= enough:
-		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked
+		a.State, a.Spec, a.Asked = gaveUp, v.spec, v.asked // It was the last thing to try.
 	case a.Action == actGracefulOff && v.want.force && !soon:
 		// Asked a few times, and then grace runs on.
 	default:

@@ -99,6 +99,9 @@ func TestNextRefused(t *testing.T) {
 		"RestartOff":     {reason: "Not a machine that is off by now.", want: wish("", 0, 4), j: noOff, seen: sight(off), now: t0, out: outcome{write: true, state: done, reset: 4}},
 		"Restarted":      {reason: "It's never done twice, whatever is seen.", want: wish("", 0, 4), j: tried(actRestart, 1, on), seen: sight(on), now: t0, out: outcome{write: true, state: done, reset: 4}},
 		"RestartRefused": {reason: "Unless it was refused.", want: wish("", 0, 4), j: denied(actRestart, 1, soon, on), seen: sight(on), now: t2, out: outcome{do: actRestart, write: true, state: begun}},
+		"Blind":          {reason: "A state that was On before On was sent doesn't tell that it was.", want: wish("", 0, 4), j: denied(actResetOn, 1, soon, on), seen: sight(on), now: t2, out: outcome{do: actResetOn, write: true, state: begun}},
+		"BlindWaits":     {reason: "In a while.", want: wish("", 0, 4), j: denied(actResetOn, 1, soon, on), seen: sight(on), now: t1, out: outcome{wait: true}},
+		"BlindSaid":      {reason: "Once it was accepted that's the end.", want: wish("", 0, 4), j: tried(actResetOn, 1, on), seen: sight(on), now: t0, out: outcome{write: true, state: done, reset: 4}},
 		"RestartWaits":   {reason: "In a while.", want: wish("", 0, 4), j: denied(actRestart, 1, soon, on), seen: sight(on), now: t1, out: outcome{wait: true}},
 	})
 	for message, want := range map[string]bool{soon: false, never: true} {

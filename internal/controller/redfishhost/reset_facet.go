@@ -119,7 +119,12 @@ func resumeRestart(v view, j journal) step {
 func resumeResetOn(v view, j journal) step {
 	const why = "the machine is being reset"
 	a := *j.Act
+	unsaid := a.Attempts < 1 || !v.lap(a).ours
 	switch {
+	case v.seen.on() && a.blind() && unsaid && v.lap(a).ours && v.early(a):
+		return waiting(a, why)
+	case v.seen.on() && a.blind() && unsaid:
+		return start(v, j, a) // Nobody knows whether it was called, and On does no harm.
 	case v.seen.on():
 		j.Reset, j.PoweredOn = a.Generation, a.Time
 

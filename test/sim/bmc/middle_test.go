@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
 
@@ -62,18 +63,62 @@ func TestResetThroughTrouble(t *testing.T) {
 	}
 }
 
-// TestStuckState: a BMC that acts and shows nothing of it leaves no machine off.
+// TestStuckState: a BMC that acts and shows nothing of it leaves no machine off, whatever becomes of the order that ends it.
 func TestStuckState(t *testing.T) {
-	for name, model := range models() {
-		t.Run(name, func(t *testing.T) {
-			l := newClockLab(t, model, bmc.Behaviour{})
-			l.settle()
-			l.emu.StickPower()
-			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
-			h := l.later(time.Hour)
-			if !l.m.Powered() || len(l.m.Boots()) != 2 || h.Status.AtProvider.Boot.ResetGeneration != 1 || l.sent()["ForceOff"] > 3 {
-				t.Errorf("powered %v, boots %v, generation %d, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, l.sent())
-			}
-		})
+	faults := map[string]bmc.Fault{
+		"Well": {}, "Busy": {Status: http.StatusServiceUnavailable}, "Denied": {Status: http.StatusForbidden}, "Cut": {Disconnect: true}, "CutAfter": {Disconnect: true, AfterEffect: true},
+	}
+	for name, f := range faults {
+		for modelName, model := range models() {
+			t.Run(name+"/"+modelName, func(t *testing.T) {
+				l := newClockLab(t, model, bmc.Behaviour{})
+				l.settle()
+				l.emu.StickPower()
+				if name != "Well" {
+					f.Method, f.PathContains, f.Times = http.MethodPost, "Reset", 1
+					f.After = map[bmc.Model]int{bmc.ModelInline: 1, bmc.ModelActionInfo: 3}[model] // Until On.
+					l.emu.Inject(f)
+				}
+				l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
+				h, err := l.pass(time.Hour)
+				if !l.m.Powered() || len(l.m.Boots()) != 2 || err != nil || h.Status.AtProvider.Boot.ResetGeneration != 1 || l.sent()["ForceOff"] > 3 {
+					t.Errorf("powered %v, boots %v, generation %d, last error %v, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, err, l.sent())
+				}
+			})
+		}
+	}
+}
+
+// TestKilledBlind kills the provider around the On that ends a reset of a machine whose BMC calls it on all the time.
+func TestKilledBlind(t *testing.T) {
+	for _, point := range []string{redfishhost.FailpointBeforeCall, redfishhost.FailpointAfterCall} {
+		for name, model := range models() {
+			t.Run(point+"/"+name, func(t *testing.T) {
+				l := newClockLab(t, model, bmc.Behaviour{})
+				l.settle()
+				l.emu.StickPower()
+				l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration = 1 })
+				left := map[bmc.Model]int{bmc.ModelInline: 2, bmc.ModelActionInfo: 4}[model] // Offs, and On.
+				l.failpoint = func(at string) {
+					if at != point {
+						return
+					}
+					left--
+					if left == 0 {
+						panic(crash{at})
+					}
+				}
+				for left > 0 {
+					l.now = l.now.Add(30 * time.Second)
+					l.untilCrash()
+				}
+				l.failpoint = nil
+				l.start()
+				h := l.later(20 * time.Minute)
+				if !l.m.Powered() || len(l.m.Boots()) != 2 || h.Status.AtProvider.Boot.ResetGeneration != 1 {
+					t.Errorf("powered %v, boots %v, generation %d, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, l.sent())
+				}
+			})
+		}
 	}
 }
