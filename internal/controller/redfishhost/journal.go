@@ -58,7 +58,8 @@ type act struct {
 	Refused bool `json:"refused,omitempty"`
 	// Attempts at it that the BMC may have carried out; 0 of older versions is 1.
 	Attempts int `json:"attempts,omitempty"`
-	// Unasked says that the BMC refused to pass a shutdown on, for the moment.
+	// Unasked says that the BMC refused to pass a shutdown on, for the moment, or
+	// wasn't told of a reset.
 	Unasked bool `json:"unasked,omitempty"`
 	// Rung is the way of several by which it is done, "" where there is but one.
 	Rung string `json:"rung,omitempty"`
@@ -96,9 +97,10 @@ func (a act) pause() time.Duration {
 	}
 }
 
-// turnedDown says that a BMC has only ever refused an act: nothing of it was
-// carried out.
-func (a act) turnedDown() bool { return a.Refusals > 0 && a.Attempts < 1 }
+// turnedDown says that a BMC has only ever refused an act, or wasn't told of it:
+// nothing of it was carried out. No attempts alone don't say that: an older
+// version didn't count them.
+func (a act) turnedDown() bool { return a.Attempts < 1 && (a.Refusals > 0 || a.Unasked) }
 
 // blind says that an act switches on a machine that its BMC calls on already,
 // since it may be wrong: that it's called on later doesn't tell that it was done.

@@ -154,7 +154,7 @@ func resume(v view, j journal) step {
 // then the call.
 func start(v view, j journal, a act) step {
 	a.State, a.Time, a.Power, a.LastReset = begun, v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
-	a.Task = ""
+	a.Task, a.Unasked = "", false
 	a.Attempts++
 
 	return step{journal: j.with(a), do: a.Action, why: string(a.Action)}

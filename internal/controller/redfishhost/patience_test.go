@@ -208,6 +208,8 @@ func TestAfterFailure(t *testing.T) {
 		"Lost":         {reason: "Nobody knows: that was an attempt.", action: actForceOff, err: lost, want: act{State: begun, Attempts: 2}},
 		"Busy":         {reason: "A BMC that is busy with itself didn't even look at it.", action: actForceOff, err: busy, want: act{State: begun, Attempts: 1}},
 		"ResetRefused": {reason: "A reset stays begun, but that was no attempt.", action: actResetOn, err: refusedErr, want: act{State: begun, Attempts: 1, Refusals: 1, Message: "status 409"}},
+		"ResetLate":    {reason: "Nothing was carried out, and it isn't lost.", action: actResetOff, attempts: 1, err: notCalledError{lost}, want: act{State: begun, Attempts: 0, Unasked: true}},
+		"RestartLate":  {reason: "The same.", action: actRestart, attempts: 1, err: notCalledError{lost}, want: act{State: begun, Attempts: 0, Unasked: true}},
 		"ResetOnLate":  {reason: "The second half of a reset isn't lost.", action: actResetOn, attempts: 1, err: notCalledError{lost}, want: act{State: begun, Attempts: 0}},
 		"ResetLost":    {reason: "This may have been one.", action: actResetOff, err: lost, want: act{State: begun, Attempts: 2}},
 		"Graceful":     {reason: "Nobody was asked yet.", action: actGracefulOff, err: refusedErr, want: act{State: begun, Attempts: 2, Unasked: true, Refusals: 1, Message: "status 409"}},

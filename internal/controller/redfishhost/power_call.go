@@ -41,12 +41,15 @@ func powerFailed(v view, a act, err error) act {
 	switch {
 	case redfish.IsUnsupported(err):
 		return notOffered(v, a, err)
-	case a.Action == actGracefulOff && (notCalled(err) || busy), first && notCalled(err) && !afterCut(a.Action):
+	case a.Action == actGracefulOff && (notCalled(err) || busy), first && notCalled(err) && !isReset(a.Action):
 		// It's begun anew, with its whole grace, or what goes before by now. Force
 		// wouldn't get through to such a BMC either.
 		a.State = failed
 	case notCalled(err), busy && a.Action != actRestart:
-		a.Attempts-- // It wasn't tried.
+		// It wasn't tried. A reset stays begun all the same: who asked for it may
+		// have counted it.
+		a.Attempts--
+		a.Unasked = a.Action == actResetOff || a.Action == actRestart
 	case answered(err), a.blind():
 		// Who doesn't hear whether a machine is on says so again.
 		return refusedPower(v, a, err)
@@ -54,10 +57,6 @@ func powerFailed(v view, a act, err error) act {
 
 	return a
 }
-
-// afterCut says whether an action ends what took the power away: it must not be
-// lost.
-func afterCut(a action) bool { return a == actResetOn || a == actLeaveOn }
 
 // refusedPower is an act that the BMC says it doesn't do now. It stays begun, so
 // that a reset doesn't lose its second half, and that was no attempt.

@@ -68,8 +68,6 @@ func resumeOff(v view, j journal) step {
 	case !v.seen.on():
 		return between(v, j, "the machine is powering off")
 	case a.Action == actGracefulOff && unheard(v, a):
-		a.Unasked = false
-
 		return start(v, j, a)
 	case a.Action == actGracefulOff && !w.force:
 		return waiting(a, "the operating system hasn't shut down, and powerOff.then is Never")
