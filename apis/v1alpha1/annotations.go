@@ -14,7 +14,7 @@ const (
 	// AnnotationJournal records, on RedfishHost, what the provider is about to do to the BMC.
 	AnnotationJournal = Group + "/journal"
 	// AnnotationIdentity records, on RedfishHost, which machine it is: an IdentityRecord as JSON. It's written before anything is done
-	// to the machine, and what it says is never changed.
+	// to the machine (but by a host of an older version that is being deleted), and what it says is never changed.
 	AnnotationIdentity = Group + "/identity"
 	// AnnotationTLSPin records, on a RedfishHost that is only observed, the SHA-256 of the certificate that was trusted on first use.
 	// Elsewhere that is in its spec.
@@ -68,7 +68,7 @@ type IdentityRecord struct {
 	// ChassisSerial and BMCUUID decide where the machine has neither serial nor UUID.
 	ChassisSerial string `json:"chassisSerial,omitempty"`
 	BMCUUID       string `json:"bmcUUID,omitempty"`
-	// Systems of the BMC that have this serial. Of several, the URI decides.
+	// Systems of the BMC that have this serial, or without one this UUID. Of several, the URI decides.
 	Systems int `json:"systems,omitempty"`
 }
 

@@ -48,6 +48,7 @@ const (
 
 // NetBoxConfig says how to reach one NetBox.
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.verify != 'TrustOnFirstUse'",message="verify: TrustOnFirstUse is not supported yet for a NetBox; use System, CABundle or Pinned",fieldPath=".tls.verify"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.minVersion) || self.tls.minVersion in ['TLS12', 'TLS13']",message="minVersion of a NetBox must be TLS12 or TLS13: older ones are for BMCs alone",fieldPath=".tls.minVersion"
 // +kubebuilder:validation:XValidation:rule="!has(self.markerField) || !has(self.releaseField) || self.markerField != self.releaseField",message="markerField and releaseField must be two fields: one is unique, the other isn't",fieldPath=".releaseField"
 type NetBoxConfig struct {
 	// URL of the NetBox; sub-paths are allowed.

@@ -41,11 +41,11 @@ type RedfishConfig struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// RequestTimeout is how long a BMC may take for one answer, from 1s to 5m. 30s where absent.
+	// RequestTimeout is how long a BMC may take for one answer, from 1s to 2m. 30s where absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('1s') && duration(self) <= duration('5m')",message="requestTimeout must be a duration from 1s to 5m, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('1s') && duration(self) <= duration('2m')",message="requestTimeout must be a duration from 1s to 2m, such as 30s"
 	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
 	// InventoryInterval is how long MAC addresses, firmware versions and the like are believed before they are read again, 10m at least.
 	// 10m where absent.

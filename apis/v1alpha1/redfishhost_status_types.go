@@ -49,6 +49,16 @@ type BMCFacts struct {
 	// TLSSHA256 is the SHA-256 fingerprint of the certificate that it showed (DER), lower-case hex.
 	// +optional
 	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
+	// TLSVerify is how its certificate is judged: as the provider config says, or Plaintext where nothing is encrypted.
+	// +optional
+	// +kubebuilder:validation:Enum=System;CABundle;Pinned;TrustOnFirstUse;None;Plaintext
+	TLSVerify string `json:"tlsVerify,omitempty"`
+	// TLSVersion that is spoken: TLS10, TLS11, TLS12 or TLS13.
+	// +optional
+	TLSVersion string `json:"tlsVersion,omitempty"`
+	// Auth is how we are logged in: Session or Basic.
+	// +optional
+	Auth string `json:"auth,omitempty"`
 	// Quirks are the names of the rows, the provider's own and the provider config's, that are followed with this machine.
 	// +optional
 	// +listType=atomic
@@ -100,6 +110,11 @@ type RedfishHostObservation struct {
 	// Identity of the machine.
 	// +optional
 	Identity HostIdentity `json:"identity,omitempty"`
+	// Systems that the BMC has, at most 16, while it isn't clear which one is meant.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Systems []SystemFacts `json:"systems,omitempty"`
 	// Power as the BMC sees it: PoweredOn, PoweredOff, PoweringOn or PoweringOff.
 	// +optional
 	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;PoweringOn;PoweringOff

@@ -87,9 +87,11 @@ type HostMaintenance struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.bmcResetGeneration) || (has(self.bmcResetGeneration) && self.bmcResetGeneration >= oldSelf.bmcResetGeneration)",message="bmcResetGeneration never falls: raise it to have the BMC restarted once more, or leave it as it is",fieldPath=".bmcResetGeneration"
 // +kubebuilder:validation:XValidation:rule="self.resetGeneration >= oldSelf.resetGeneration",message="resetGeneration never falls: raise it to ask for another reset, or leave it as it is",fieldPath=".resetGeneration"
 type RedfishHostParameters struct {
-	// Address of the BMC: host, host:port, [v6], or an https URL.
+	// Address of the BMC: host, host:port, [v6], or an https URL, which may have a prefix (several BMCs behind one proxy), and may be that
+	// of a System, as copied from a browser: then that System is meant. An http URL is used with tls.verify None of the provider config
+	// alone, and is for test labs.
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address"`
 	// System to manage where the BMC has several.
 	// +optional

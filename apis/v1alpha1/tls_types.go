@@ -33,10 +33,14 @@ type TLS struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
 	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
+	// MinVersion is the oldest TLS that is spoken; TLS12 where absent. TLS10 and TLS11 are for BMCs that know nothing newer: who listens
+	// may be able to read what is said, the password as well.
+	// +optional
+	// +kubebuilder:validation:Enum=TLS10;TLS11;TLS12;TLS13
+	MinVersion string `json:"minVersion,omitempty"`
 }
 
-// HostTLS pins the certificate of one BMC.
-// +kubebuilder:validation:XValidation:rule="!has(self.serverName)",message="serverName is not supported yet; pin the certificate",fieldPath=".serverName"
+// HostTLS says what is known of the certificate of one BMC.
 type HostTLS struct {
 	// PinnedSHA256 lists SHA-256 fingerprints of the leaf certificate (DER), lower-case hex.
 	// +optional
@@ -44,8 +48,10 @@ type HostTLS struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:Pattern=`^[0-9a-f]{64}$`
 	PinnedSHA256 []string `json:"pinnedSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
-	// ServerName that the certificate must carry, where it isn't the address. Not supported yet.
+	// ServerName that the certificate must carry, and by which the BMC is asked for it, where that isn't the address: such as the BMC's
+	// DNS name beside an IP address.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?([.][A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`
 	ServerName string `json:"serverName,omitempty"`
 }

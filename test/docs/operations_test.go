@@ -58,8 +58,8 @@ func TestEveryBlockIsTried(t *testing.T) {
 func silentReasons() map[string]string {
 	return map[string]string{
 		"Applied": "nothing is to be done", "Available": "nothing is to be done", "Bound": "nothing is to be done", "Stopped": "it's what was asked for",
-		"AmbiguousDisk":          "nobody says it yet: root devices aren't chosen by the product",
-		"PasswordChangeRequired": "nobody says it yet", "SessionsFull": "nobody says it yet", "Rotating": "nobody says it yet",
+		"AmbiguousDisk":   "nobody says it yet: root devices aren't chosen by the product",
+		"Rotating":        "nobody says it yet",
 		"WaitingForReset": "nobody says it yet", "WaitingForMaintenance": "nobody says it yet",
 		"WaitingForConfirmation": "nobody says it: the reason is NeedsConfirmation",
 		"WaitingForBinding":      "over in a moment",

@@ -132,7 +132,7 @@ func TestInvalidHost(t *testing.T) {
 		"Light":    host("a light has three states", `{indicator: Red}`, "Unsupported value"),
 		"Restart":  host("a restart isn't taken back", `{bmcResetGeneration: -1}`, "greater than or equal to 0"),
 		"Rotate":   host("and new passwords", `{credentialsRotation: {generation: 1}}`, "credentialsRotation is not supported yet"),
-		"Name":     host("and another name in the certificate", `{tls: {serverName: bmc.example}}`, "serverName is not supported yet"),
+		"Name":     host("a certificate's name is a name", `{tls: {serverName: "bmc.example:443"}}`, "should match"),
 		"NoPath":   host("a UEFI target has a path", `{boot: {once: {target: UefiTarget, generation: 1}}}`, "devicePath goes with target: UefiTarget"),
 		"Path":     host("and nothing else has", `{boot: {once: {target: Pxe, devicePath: a, generation: 1}}}`, "devicePath goes with target: UefiTarget, and only with it"),
 		"NoOption": host("a boot option is named", `{boot: {once: {target: BootOption, generation: 1}}}`, "bootOption goes with target: BootOption"),
@@ -264,7 +264,8 @@ func TestInvalidConfig(t *testing.T) {
 	refuse(t, map[string]refusal{
 		"Events":       bmc("events come later", `{redfish: {events: {delivery: Stream}}}`, "events is not supported yet"),
 		"NoReceiver":   bmc("a BMC must know where to", `{redfish: {events: {delivery: Push}}}`, "receiverURL must be set with delivery: Push"),
-		"BMCTimeout":   bmc("a BMC needs some time", `{redfish: {requestTimeout: 10m}}`, "requestTimeout must be a duration from 1s to 5m"),
+		"BMCTimeout":   bmc("a BMC needs some time", `{redfish: {requestTimeout: 3m}}`, "requestTimeout must be a duration from 1s to 2m"),
+		"SSL":          bmc("nothing older than TLS", `{redfish: {tls: {minVersion: SSL3}}}`, `Unsupported value: "SSL3"`),
 		"Interval":     bmc("an inventory is a hundred requests", `{redfish: {inventoryInterval: 1m}}`, "inventoryInterval must be a duration of 10m at least"),
 		"IntervalDays": bmc("Go knows no days", `{redfish: {inventoryInterval: 1d}}`, "inventoryInterval must be a duration"),
 		"QuirkOfAll":   bmc("a quirk is of some machines", `{redfish: {quirks: [{name: a, match: {}, facts: {mode: Never}}]}}`, "should have at least 1 properties"),

@@ -43,7 +43,7 @@ type HostBMC struct {
 	// Address of the BMC: a host, host:port, [v6], or a URL. The provider config must allow it.
 	//
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address"`
 
 	// ProviderConfigRef names where the credentials come from: a ProviderConfig of the claim's namespace, or a

@@ -113,7 +113,7 @@ type PoolHost struct {
 	// Address of the BMC: a host, host:port, [v6], or a URL.
 	//
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address"`
 
 	// System chooses one machine where there are several behind the BMC, and is checked where there is one.

@@ -31,13 +31,23 @@ type TLS struct {
 	CABundle string
 	// PinnedSHA256 are hex SHA-256 digests of the leaf certificate's DER, colons allowed.
 	PinnedSHA256 []string
+	// MinVersion is the oldest TLS that is spoken, TLS12 or TLS13; "" is TLS12.
+	MinVersion string
+}
+
+// oldest is the version that MinVersion names: what it doesn't know is TLS12, older than which nothing is spoken to a NetBox.
+func (t TLS) oldest() uint16 {
+	if t.MinVersion == "TLS13" {
+		return tls.VersionTLS13
+	}
+	return tls.VersionTLS12
 }
 
 var errPin = errors.New("certificate doesn't match a pin") // sentinel: the handshake wraps it
 
 // config returns the settings for crypto/tls. Errors are KindInvalid.
 func (t TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	c := &tls.Config{MinVersion: t.oldest()}
 	switch t.Verify {
 	case VerifySystem, "":
 		return c, nil

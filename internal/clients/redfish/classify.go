@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
 )
@@ -49,6 +50,10 @@ func classify(what string, err error) error {
 	switch {
 	case isCertificateError(err):
 		return &Error{Kind: UntrustedCertificate, what: what, cause: plain(err)}
+	case isOldTLS(err):
+		return &Error{Kind: OldTLS, what: what, cause: plain(err)}
+	case isNoTLS(err):
+		return &Error{Kind: Protocol, what: what + ": what answers doesn't speak TLS"}
 	case errors.Is(err, errTooLong):
 		return &Error{Kind: Protocol, what: what, cause: err}
 	case wrapped == nil:
@@ -94,6 +99,22 @@ func isCertificateError(err error) bool {
 	)
 
 	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &invalid) || errors.As(err, &hostname)
+}
+
+// isOldTLS says whether a handshake came to nothing because the two sides have
+// no version or no cipher in common. crypto/tls has no types for these.
+func isOldTLS(err error) bool {
+	said := err.Error()
+
+	return strings.HasPrefix(said, "remote error: tls: ") && (strings.HasSuffix(said, "protocol version not supported") || strings.HasSuffix(said, "handshake failure") || strings.HasSuffix(said, "insufficient security level")) ||
+		strings.HasPrefix(said, "tls: server selected unsupported protocol version") || strings.HasPrefix(said, "tls: server chose an unconfigured cipher suite")
+}
+
+// isNoTLS says whether what answers speaks something else, such as http.
+func isNoTLS(err error) bool {
+	var record tls.RecordHeaderError
+
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &record)
 }
 
 func kindOfStatus(status int) Kind {

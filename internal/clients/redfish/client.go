@@ -23,12 +23,13 @@ const (
 // Client is a connection to one BMC. Close it: BMCs have few sessions. Not
 // safe for concurrent use.
 type Client struct {
-	cfg   Config
-	trust *trust
-	http  *http.Client
-	fence *fence
-	api   *gofish.APIClient
-	root  rootBody
+	cfg     Config
+	address Address
+	trust   *trust
+	http    *http.Client
+	fence   *fence
+	api     *gofish.APIClient
+	root    rootBody
 
 	header  map[string]string // authentication of every request
 	token   bool              // that of a session
@@ -36,39 +37,33 @@ type Client struct {
 	lost    bool              // it ended, and no login was good since
 	initial bool              // its password must be changed, the BMC said
 
-	firmware string // of the manager, where a quirk depends on it
+	firmware map[string]datedFirmware // of managers, where a quirk depends on it
 	// offers are the ResetTypes of ActionInfos, by their URI. They end with the
 	// session, as firmware does.
 	offers map[string][]string
-}
-
-type rootBody struct {
-	Systems    ref
-	Managers   ref
-	Registries ref
-	Vendor     text
-	Product    text
-	Links      struct{ Sessions ref }
 }
 
 // Connect reads the service root and logs in, once: a refused login is never
 // tried again, nor in another way, since BMCs lock accounts.
 func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	cfg = cfg.withDefaults()
-	endpoint, err := Endpoint(cfg.Address)
+	address, err := ParseAddress(cfg.Address)
 	if err != nil {
 		return nil, err
+	}
+	if address.Plain && cfg.TLS.Verify != VerifyNone {
+		return nil, failf(Invalid, "cannot use BMC address %q: by http the password could be read on the way; use https, or in a test lab say tls.verify: None in the provider config", cfg.Address)
 	}
 	t := &trust{cfg: cfg.TLS}
-	transport, fence, err := newHTTPClient(cfg, endpoint, t)
+	transport, fence, err := newHTTPClient(cfg, address, t)
 	if err != nil {
 		return nil, err
 	}
-	api, err := newAPI(ctx, endpoint, transport)
+	api, err := newAPI(ctx, address, transport)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, trust: t, http: transport, fence: fence, api: api}
+	c := &Client{cfg: cfg, address: address, trust: t, http: transport, fence: fence, api: api}
 	if err := c.start(ctx); err != nil {
 		transport.CloseIdleConnections()
 
@@ -81,9 +76,10 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 // newAPI makes gofish's transport. gofish decodes the service root strictly
 // and refuses what drifts, so it gets an empty one of ours: start reads the
 // real one leniently.
-func newAPI(ctx context.Context, endpoint string, transport *http.Client) (*gofish.APIClient, error) {
+func newAPI(ctx context.Context, to Address, transport *http.Client) (*gofish.APIClient, error) {
+	to.Prefix = "" // It's put before the links that lack it.
 	api, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
-		Endpoint: "https://" + endpoint, HTTPClient: &http.Client{Transport: noService{}}, ReuseConnections: true, NoModifyTransport: true,
+		Endpoint: to.URL(), HTTPClient: &http.Client{Transport: noService{}}, ReuseConnections: true, NoModifyTransport: true,
 	})
 	if err != nil {
 		return nil, classify("cannot set up the BMC's client", err)
@@ -92,19 +88,6 @@ func newAPI(ctx context.Context, endpoint string, transport *http.Client) (*gofi
 
 	return api, nil
 }
-
-// start reads the service root and logs in.
-func (c *Client) start(ctx context.Context) error {
-	if _, err := c.get(ctx, pathRoot, &c.root); err != nil {
-		return err
-	}
-
-	return c.login(ctx)
-}
-
-// Pin is the SHA-256 of the certificate that the BMC showed, in hex. With
-// VerifyTrustOnFirstUse the caller stores it.
-func (c *Client) Pin() string { return c.trust.seen() }
 
 // answer is what came back for a request.
 type answer struct {
@@ -120,8 +103,11 @@ func (c *Client) get(ctx context.Context, path string, v any) (answer, error) {
 	if err != nil || v == nil {
 		return a, err
 	}
+	if decode(a.body, v) != nil {
+		return a, c.stranger(path, a)
+	}
 
-	return a, decode(a.body, v)
+	return a, nil
 }
 
 // do sends one request. A session that the BMC forgot is opened again, once.
@@ -159,7 +145,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 // relogin gives up a session that has ended. It's lost until a login is good.
 func (c *Client) relogin(ctx context.Context) error {
 	c.token, c.session, c.header, c.lost = false, "", nil, true
-	c.firmware, c.offers = "", nil // Sessions end when a BMC gets another firmware.
+	c.firmware, c.offers = nil, nil // Sessions end when a BMC gets another firmware.
 	if err := c.login(ctx); err != nil {
 		return err
 	}
@@ -176,12 +162,12 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 	if err := wait(ctx, c.cfg.Limiter); err != nil {
 		return answer{}, unsent(err)
 	}
-	resp, err := c.send(ctx, method, path, body, c.headers(ifMatch))
+	resp, err := c.send(ctx, method, c.address.path(path), body, c.headers(ifMatch))
 	if err != nil {
 		unanswered := unconnected(err)
 		err = classify(what, err)
 		if e := new(Error); errors.As(err, &e) {
-			e.RetryAfter = c.fence.retryAfter
+			e.RetryAfter, e.ContentType = c.fence.retryAfter, c.fence.contentType
 		}
 		if err = c.explained(err); unanswered {
 			err = unsent(err)

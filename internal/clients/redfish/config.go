@@ -4,10 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"net/url"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
@@ -40,6 +36,8 @@ const (
 	VerifyTrustOnFirstUse Verify = "TrustOnFirstUse"
 	// VerifyNone trusts everybody.
 	VerifyNone Verify = "None"
+	// VerifyPlain is what a Connection by http shows; it can't be asked for.
+	VerifyPlain Verify = "Plaintext"
 )
 
 // TLS is how the BMC's certificate is judged.
@@ -47,6 +45,12 @@ type TLS struct {
 	Verify   Verify
 	CABundle []byte   // PEM, for VerifyCABundle
 	Pins     []string // SHA-256 of the leaf certificate (DER), hex
+	// MinVersion is the oldest TLS that is spoken: TLS10, TLS11, TLS12 or TLS13;
+	// "" is TLS12. Below that, key exchanges are allowed that BMCs of the time need.
+	MinVersion string
+	// ServerName that the certificate must carry, and that is asked for; "" is
+	// the address'.
+	ServerName string
 }
 
 // Resolver looks up addresses; net.Resolver implements it.
@@ -61,7 +65,9 @@ type Waiter interface {
 
 // Config says how to talk to one BMC.
 type Config struct {
-	// Address is a host, host:port, [v6], [v6]:port, bare IPv6 address, or an https URL.
+	// Address is one that ParseAddress reads. The System that it may name is the
+	// caller's business. http is spoken with VerifyNone alone: whoever said
+	// that has said that the password may be read on the way.
 	Address            string
 	Username, Password string
 	Auth               Auth
@@ -106,51 +112,4 @@ func (c Config) withDefaults() Config {
 	}
 
 	return c
-}
-
-// Endpoint turns an address as people write it into host:port, lower-case: the
-// key of a BMC. Only https is spoken: a password never travels in the open.
-func Endpoint(address string) (string, error) {
-	host := strings.TrimSpace(address)
-	if scheme, rest, ok := strings.Cut(host, "://"); ok {
-		if !strings.EqualFold(scheme, "https") {
-			return "", failf(Invalid, "cannot use BMC address %q: only https is supported", address)
-		}
-		host = strings.TrimRight(rest, "/")
-	}
-	bare := host
-	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
-		bare = host[1 : len(host)-1]
-	}
-	if ip, err := netip.ParseAddr(bare); err == nil && ip.Zone() == "" {
-		return net.JoinHostPort(ip.String(), defaultPort), nil
-	}
-	u, err := url.Parse("https://" + host)
-	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || !isHost(u.Hostname()) || !isPort(u.Port()) {
-		return "", failf(Invalid, "cannot use BMC address %q: it must be a host, host:port, [v6] or an https URL without a path", address)
-	}
-	port := u.Port()
-	if port == "" {
-		port = defaultPort
-	}
-
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
-}
-
-const defaultPort = "443"
-
-var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$`)
-
-// isHost says whether s is a name or an address without a zone.
-func isHost(s string) bool {
-	ip, err := netip.ParseAddr(s)
-
-	return hostName.MatchString(s) || (err == nil && ip.Zone() == "")
-}
-
-// isPort says whether s is a port, or nothing.
-func isPort(s string) bool {
-	n, err := strconv.ParseUint(s, 10, 16)
-
-	return s == "" || (err == nil && n > 0)
 }

@@ -29,9 +29,11 @@ const (
 	NotAllowed Kind = "NotAllowed"
 	// NotFound: the resource isn't there (404, 410).
 	NotFound Kind = "NotFound"
-	// Ambiguous: several Systems fit; Count says how many.
+	// OldTLS: the BMC speaks no version of TLS that is allowed, or no cipher.
+	OldTLS Kind = "OldTLS"
+	// Ambiguous: several Systems fit; Count says how many, Systems which.
 	Ambiguous Kind = "Ambiguous"
-	// NoSystem: no System fits; Count says how many there are.
+	// NoSystem: no System fits; Count says how many there are, Systems which.
 	NoSystem Kind = "NoSystem"
 	// NoEffect: the BMC said yes and did nothing; Field says to what.
 	NoEffect Kind = "NoEffect"
@@ -46,7 +48,8 @@ const (
 )
 
 // Error is a failure to talk to a BMC. It holds no secret and nothing that the
-// remote server wrote but its status code and a well-formed MessageId.
+// remote server wrote but its status code, a well-formed MessageId, a well-formed
+// media type and, once it has let us in, which Systems it has.
 type Error struct {
 	Kind Kind
 	// Status is the HTTP status code, 0 when there was none.
@@ -56,8 +59,13 @@ type Error struct {
 	MessageID string
 	// Field is the Redfish property that NoEffect and Unsupported are about.
 	Field string
+	// ContentType is the media type of the answer, such as text/html; "" when
+	// there was none.
+	ContentType string
 	// Count of Systems, for Ambiguous and NoSystem.
 	Count int
+	// Systems of those, for people: the first few.
+	Systems []Choice
 	// Offers is what the BMC offers instead, for Unsupported, as it spells it: at
 	// most 16 words of at most 64 bytes. Empty where it doesn't say.
 	Offers []string

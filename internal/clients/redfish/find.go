@@ -41,7 +41,7 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 
 	s, err := choose(systems, want)
 	for _, other := range systems {
-		if err == nil && other.CanReset && strings.EqualFold(other.Serial, s.Serial) {
+		if err == nil && other.CanReset && sameName(other, s) {
 			s.Sharing++
 		}
 	}
@@ -49,32 +49,14 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 	return s, err
 }
 
-// Traces are what else tells a machine from another one.
-type Traces struct{ Chassis, BMC bool }
+// sameName says whether two Systems of a BMC can't be told apart by what they
+// call themselves: by their serials, or where neither has one by their UUIDs.
+func sameName(a, b System) bool {
+	if a.Serial != "" || b.Serial != "" {
+		return strings.EqualFold(a.Serial, b.Serial)
+	}
 
-// Trace adds traces to a System: its chassis' serial and its BMC's UUID, for a
-// request each. What they don't tell stays empty.
-func (c *Client) Trace(ctx context.Context, s System, want Traces) (System, error) {
-	for _, uri := range s.chassis {
-		if !want.Chassis || s.ChassisSerial != "" {
-			break
-		}
-		var b struct{ SerialNumber text }
-		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
-			return s, err
-		}
-		s.ChassisSerial = CleanSerial(string(b.SerialNumber))
-	}
-	if !want.BMC {
-		return s, nil
-	}
-	var b struct{ UUID text }
-	if _, err := c.get(ctx, pathRoot, &b); err != nil && !skippable(err) {
-		return s, err
-	}
-	s.BMCUUID = CleanUUID(string(b.UUID))
-
-	return s, nil
+	return a.UUID == b.UUID
 }
 
 // Find is System with a hint: the URI that the System had last time saves
@@ -162,36 +144,47 @@ func (w Selector) Fits(s System) bool {
 	return w.Serial == "" || strings.EqualFold(strings.TrimSpace(w.Serial), s.Serial)
 }
 
-// choose takes the one System that fits. Of several the one that can be reset
-// is the host: GPU baseboards and the like can't. It refuses to guess.
+// choose takes the one System that fits. Where any of a BMC's can be reset, only
+// those count: GPU baseboards and the like can't. It refuses to guess.
 func choose(systems []System, want Selector) (System, error) {
-	var fitting, resettable []System
-	for _, s := range systems {
-		if !want.Fits(s) {
-			continue
-		}
-		fitting = append(fitting, s)
-		if s.CanReset {
-			resettable = append(resettable, s)
-		}
-	}
-	if len(resettable) > 0 {
-		fitting = resettable
-	}
+	canReset := slices.ContainsFunc(systems, func(s System) bool { return s.CanReset })
+	fitting := slices.DeleteFunc(slices.Clone(systems), func(s System) bool { return !want.Fits(s) || canReset && !s.CanReset })
 	switch len(fitting) {
 	case 1:
 		return fitting[0], nil
 	case 0:
-		err := failf(NoSystem, "no System of the BMC fits, of %d", len(systems))
-		err.Count = len(systems)
-
-		return System{}, err
+		return System{}, undecided(failf(NoSystem, "no System of the BMC fits, of %d", len(systems)), systems)
 	default:
-		err := failf(Ambiguous, "%d Systems of the BMC fit", len(fitting))
-		err.Count = len(fitting)
-
-		return System{}, err
+		return System{}, undecided(failf(Ambiguous, "%d Systems of the BMC fit", len(fitting)), fitting)
 	}
+}
+
+// A Choice is one of several Systems, by what tells it apart.
+type Choice struct {
+	Identity
+
+	Power    Power
+	CanReset bool
+}
+
+// maxChoices bounds how many Systems an Error names.
+const maxChoices = 16
+
+// undecided adds to an error which Systems there are.
+func undecided(err *Error, systems []System) *Error {
+	err.Count = len(systems)
+	for _, s := range systems[:min(len(systems), maxChoices)] {
+		c := Choice{Identity: s.Identity, Power: s.Power, CanReset: s.CanReset}
+		for _, field := range []*string{&c.URI, &c.ID, &c.Serial} {
+			*field = clip(text(*field))
+		}
+		if c.ID == "" {
+			c.ID = path.Base(c.URI)
+		}
+		err.Systems = append(err.Systems, c)
+	}
+
+	return err
 }
 
 type collectionBody struct {

@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -179,29 +178,6 @@ func TestInventoryPartial(t *testing.T) {
 				t.Errorf("\n%s\nInventory(...): got %+v, %v; want partial %v, kind %q", tc.reason, inv, err, tc.want, tc.kind)
 			}
 		})
-	}
-}
-
-// TestTrace: what tells machines apart that don't tell it themselves, and how many share a serial.
-func TestTrace(t *testing.T) {
-	const system = `{"Id":"Node%[1]s","SerialNumber":%[2]q,"Links":{"Chassis":[{"@odata.id":"/redfish/v1/Chassis/Bare"},{"@odata.id":"/redfish/v1/Chassis/1"}]},"Actions":{"#ComputerSystem.Reset":{"target":"/r"}}}`
-	b := aBMC{
-		"GET /redfish/v1/":              {body: `{"UUID":"4C4C4544-0035-3410-8050-C6C04F314733","Systems":{"@odata.id":"/redfish/v1/Systems"}}`},
-		"GET /redfish/v1/Systems":       {body: `{"Members":[{"@odata.id":"/redfish/v1/Systems/Node0"},{"@odata.id":"/redfish/v1/Systems/Node1"},{"@odata.id":"/redfish/v1/Systems/Board"}]}`},
-		"GET /redfish/v1/Systems/Node0": {body: fmt.Sprintf(system, "0", "S1")},
-		"GET /redfish/v1/Systems/Node1": {body: fmt.Sprintf(system, "1", "S1")},
-		"GET /redfish/v1/Systems/Board": {body: `{"Id":"Board","SerialNumber":"S1"}`},
-		"GET /redfish/v1/Chassis/Bare":  {status: http.StatusInternalServerError},
-		"GET /redfish/v1/Chassis/1":     {body: `{"SerialNumber":" C1 "}`},
-	}
-	c := connectTo(t, b)
-	s, err := c.Find(t.Context(), Selector{ID: "Node0"}, "")
-	if err != nil || s.Sharing != 2 {
-		t.Fatalf("Find(...): %d share the serial, %v; want 2: a board that can't be reset is none", s.Sharing, err)
-	}
-	s, err = c.Trace(t.Context(), s, Traces{Chassis: true, BMC: true})
-	if err != nil || s.ChassisSerial != "C1" || s.BMCUUID != "4c4c4544-0035-3410-8050-c6c04f314733" {
-		t.Errorf("Trace(...): %+v, %v", s.Identity, err)
 	}
 }
 

@@ -63,7 +63,7 @@ func bytewise(hex string) string {
 // placeholders are what firmware says instead of a serial number.
 var placeholders = []string{ //nolint:gochecknoglobals // A table.
 	"n/a", "na", "none", "null", "unknown", "default string", "not specified", "not available",
-	"to be filled by o.e.m.", "system serial number", "0123456789", "empty",
+	"to be filled by o.e.m.", "system serial number", "0123456789", "123456789", "1234567890", "empty",
 }
 
 // placeholderUUIDs come with the reference code of firmware vendors.

@@ -51,8 +51,8 @@ type System struct {
 	Boot      Boot
 	// CanReset says whether the System has the Reset action.
 	CanReset bool
-	// Sharing is how many Systems of the BMC that can be reset have this serial,
-	// this one among them; 0 where they weren't all read.
+	// Sharing is how many Systems of the BMC that can be reset have this serial
+	// (where it has none, this UUID), this one among them; 0 where they weren't all read.
 	Sharing int
 
 	path        string // as its collection spells it

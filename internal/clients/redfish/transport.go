@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ const (
 )
 
 // newHTTPClient makes the only way in which this package reaches a network.
-func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence, error) {
+func newHTTPClient(cfg Config, to Address, t *trust) (*http.Client, *fence, error) {
 	tlsConfig, err := t.config()
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +40,7 @@ func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence,
 	// Of resumed sessions trust.verify is asked too (crypto/tls, VerifyConnection).
 	tlsConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	d := dialer{guard: cfg.Guard, resolver: cfg.Resolver, dial: (&net.Dialer{}).DialContext}
-	f := &fence{host: endpoint, next: &http.Transport{
+	f := &fence{to: to, next: &http.Transport{
 		DialContext: d.DialContext, TLSClientConfig: tlsConfig,
 		TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, MaxConnsPerHost: 1,
 		IdleConnTimeout: idleConnection, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: buffers, WriteBufferSize: buffers,
@@ -56,17 +57,18 @@ func newHTTPClient(cfg Config, endpoint string, t *trust) (*http.Client, *fence,
 // such as "@evil.example/x", appended to a base URL, must not name a new host.
 // Like its Client it isn't safe for concurrent use.
 type fence struct {
-	host string
+	to   Address
 	next http.RoundTripper
-	// retryAfter and location are what the last answer said.
-	retryAfter time.Duration
-	location   string
+	// retryAfter, location and contentType are what the last answer said.
+	retryAfter  time.Duration
+	location    string
+	contentType string
 }
 
 // RoundTrip implements http.RoundTripper.
 func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
-	f.retryAfter, f.location = 0, ""
-	if r.URL.Host != f.host || r.URL.Scheme != "https" || r.URL.User != nil {
+	f.retryAfter, f.location, f.contentType = 0, "", ""
+	if r.URL.Host != f.to.Host || (r.URL.Scheme == "http") != f.to.Plain || r.URL.User != nil {
 		return nil, failf(Protocol, "the BMC named a link that leads to another host")
 	}
 	r, over := hurried(r)
@@ -78,6 +80,7 @@ func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &capped{ReadCloser: resp.Body, left: maxAnswer, over: over}
 	f.retryAfter, f.location = retryAfter(resp.Header.Get("Retry-After")), resp.Header.Get("Location")
+	f.contentType = contentType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode >= http.StatusBadRequest {
 		resp.Body = whatCame(resp.Body)
 	}
@@ -153,6 +156,19 @@ func retryAfter(header string) time.Duration {
 	}
 
 	return min(time.Duration(n)*time.Second, most)
+}
+
+var mediaType = regexp.MustCompile(`^[a-z]{1,20}/[a-z0-9.+-]{1,60}$`)
+
+// contentType is a header's media type, where it's well-formed: the header is a
+// stranger's.
+func contentType(header string) string {
+	t, _, _ := strings.Cut(header, ";")
+	if t = strings.ToLower(strings.TrimSpace(t)); mediaType.MatchString(t) {
+		return t
+	}
+
+	return ""
 }
 
 // CloseIdleConnections is found by http.Client's method of that name.

@@ -173,7 +173,7 @@ func TestDriftingRoot(t *testing.T) {
 	for name, root := range map[string]string{
 		"Types": `{"Id":5,"Name":null,"RedfishVersion":1.0,"ProtocolFeaturesSupported":"none","Oem":[],"Links":null,"Systems":"/redfish/v1/Systems","UUID":{}}`,
 		"Lists": `{"Links":{"Sessions":null},"Systems":{"@odata.id":"/redfish/v1/Systems"},"Managers":[],"Product":["x"],"Vendor":7}`,
-		"Empty": `{}`,
+		"Bare":  `{"@odata.id":"/redfish/v1"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := connectTo(t, bmcOf{

@@ -131,7 +131,7 @@ func Settings(n config.NetBox, clusterID string) netbox.Config {
 		out.Timeout = c.Timeout.Duration
 	}
 	if t := c.TLS; t != nil {
-		out.TLS = netbox.TLS{Verify: netbox.Verify(t.Verify), CABundle: t.CABundle, PinnedSHA256: t.PinnedSHA256}
+		out.TLS = netbox.TLS{Verify: netbox.Verify(t.Verify), CABundle: t.CABundle, PinnedSHA256: t.PinnedSHA256, MinVersion: t.MinVersion}
 	}
 	return out
 }

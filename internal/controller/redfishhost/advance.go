@@ -123,11 +123,11 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 // and with all that tells it from another one.
 func (e *external) again(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
 	now, err := bmc.Again(ctx, e.system)
-	if traces := tracesFor(recordOf(host)); err == nil && traces != (redfish.Traces{}) {
-		now, err = bmc.Trace(ctx, now, traces)
+	if err != nil {
+		return now, err //nolint:wrapcheck // The caller asks for its kind.
 	}
 
-	return now, err //nolint:wrapcheck // The caller asks for its kind.
+	return traced(ctx, bmc, host, now)
 }
 
 // recordDone writes down that an act is done, where that is known already. A

@@ -30,6 +30,7 @@ type BMC interface { //nolint:interfacebloat // One interface for each facet.
 	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
 	Inventory(ctx context.Context, s redfish.System) (redfish.Inventory, error)
 	Pin() string
+	Connection() redfish.Connection
 }
 
 // Gatekeeper gives turns at BMCs; Gates adapts gate.Gates to it.
@@ -63,7 +64,7 @@ type ResolveFn func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Red
 
 // Options of the connector. Kube, Resolve and Gates must be set.
 type Options struct {
-	// Kube lists hosts and patches journals.
+	// Kube lists hosts, by Index, and patches journals.
 	Kube client.Client
 	// Resolve finds a host's Redfish settings.
 	Resolve ResolveFn
@@ -94,6 +95,7 @@ type Connector struct {
 	inventories *inventories
 	watch       *stopwatch
 	postponed   *postponed
+	counted     *counted
 	registries  *registries
 	biosLooks   *looks[biosSeen]
 
@@ -117,7 +119,7 @@ func NewConnector(o Options) *Connector {
 	}
 
 	return &Connector{
-		Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed(),
+		Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
 	}
 }
@@ -149,6 +151,9 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.Target, error) {
 	guard, err := c.guard(r.Config.AllowedAddresses)
 	if err != nil {
+		return gate.Target{}, err
+	}
+	if _, err := selectorOf(host.Spec.ForProvider); err != nil {
 		return gate.Target{}, err
 	}
 	t := gate.Target{
@@ -193,11 +198,15 @@ func pinned(t redfish.TLS, host *v1alpha1.RedfishHost) redfish.TLS {
 	return t
 }
 
-// tlsOf joins the provider config's settings with the host's own pins.
+// tlsOf joins the provider config's settings with what the host says of its
+// own certificate.
 func tlsOf(of *v1alpha1.TLS, host *v1alpha1.HostTLS) redfish.TLS {
 	t := redfish.TLS{Verify: redfish.VerifySystem}
 	if of != nil {
-		t = redfish.TLS{Verify: redfish.Verify(of.Verify), CABundle: []byte(of.CABundle), Pins: of.PinnedSHA256}
+		t = redfish.TLS{Verify: redfish.Verify(of.Verify), CABundle: []byte(of.CABundle), Pins: of.PinnedSHA256, MinVersion: of.MinVersion}
+	}
+	if host != nil {
+		t.ServerName = host.ServerName
 	}
 	if host != nil && len(host.PinnedSHA256) > 0 {
 		t.Pins = host.PinnedSHA256

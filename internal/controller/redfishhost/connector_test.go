@@ -36,6 +36,8 @@ func TestTLSOf(t *testing.T) {
 		"Config":    {reason: "As the config says.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyCABundle, CABundle: "x"}, want: redfish.TLS{Verify: redfish.VerifyCABundle, CABundle: []byte("x")}},
 		"HostPin":   {reason: "A host's pin wins over a laxer config.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyNone}, host: &v1alpha1.HostTLS{PinnedSHA256: []string{"aa"}}, want: redfish.TLS{Verify: redfish.VerifyPinned, CABundle: []byte{}, Pins: []string{"aa"}}},
 		"FirstUse":  {reason: "A stored pin is what trust on first use goes by.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyTrustOnFirstUse}, host: &v1alpha1.HostTLS{PinnedSHA256: []string{"aa"}}, want: redfish.TLS{Verify: redfish.VerifyTrustOnFirstUse, CABundle: []byte{}, Pins: []string{"aa"}}},
+		"OldTLS":    {reason: "As the config says.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyNone, MinVersion: "TLS10"}, want: redfish.TLS{Verify: redfish.VerifyNone, CABundle: []byte{}, MinVersion: "TLS10"}},
+		"Name":      {reason: "The host knows its certificate's name, and that changes nothing else.", config: &v1alpha1.TLS{Verify: v1alpha1.TLSVerifyCABundle, CABundle: "x"}, host: &v1alpha1.HostTLS{ServerName: "bmc.example"}, want: redfish.TLS{Verify: redfish.VerifyCABundle, CABundle: []byte("x"), ServerName: "bmc.example"}},
 		"EmptyPins": {reason: "No pins are no pins.", host: &v1alpha1.HostTLS{}, want: redfish.TLS{Verify: redfish.VerifySystem}},
 	}
 	for name, tc := range cases {
@@ -54,7 +56,8 @@ func TestTargetOfAConfig(t *testing.T) {
 		AllowedAddresses: []string{"10.0.0.0/8"}, RequestTimeout: &metav1.Duration{Duration: time.Minute},
 		Quirks: []v1alpha1.RedfishQuirk{{Name: "ours", Match: v1alpha1.QuirkMatch{Manufacturer: "dell*", Model: "*R750*"}, Facts: facts, Source: "seen"}},
 	}}
-	got, err := NewConnector(Options{}).target(&v1alpha1.RedfishHost{}, r)
+	h := host("h", 1, "10.0.0.1", nil)
+	got, err := NewConnector(Options{}).target(&h, r)
 	if err != nil || got.RequestTimeout != time.Minute {
 		t.Fatalf("target(...): timeout %s, %v", got.RequestTimeout, err)
 	}
@@ -74,11 +77,14 @@ type fakeBMC struct {
 	chassis, uuid string
 	// ambiguous says that several Systems can be meant.
 	ambiguous bool
-	reset     func(redfish.Act) error
-	boot      func(target string) error
+	// hints that Find got.
+	hints []string
+	reset func(redfish.Act) error
+	boot  func(target string) error
 }
 
 func (f *fakeBMC) Find(_ context.Context, _ redfish.Selector, hint string) (redfish.System, error) {
+	f.hints = append(f.hints, hint)
 	if f.ambiguous && hint != f.system.URI {
 		return redfish.System{}, &redfish.Error{Kind: redfish.Ambiguous, Count: 2}
 	}
@@ -113,6 +119,8 @@ func (f *fakeBMC) ClearBoot(context.Context, redfish.System) error { return f.bo
 
 func (f *fakeBMC) Pin() string { return "" }
 
+func (f *fakeBMC) Connection() redfish.Connection { return redfish.Connection{} }
+
 // openGate lets everybody in.
 type openGate struct{ bmc BMC }
 
@@ -141,16 +149,28 @@ func kubeWith(t *testing.T, h *v1alpha1.RedfishHost, f interceptor.Funcs) client
 		t.Fatal(err)
 	}
 
-	return fake.NewClientBuilder().WithScheme(s).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(f).Build()
+	return fake.NewClientBuilder().WithScheme(s).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(f).
+		WithIndex(h, fieldMachine, machinesOf).Build()
+}
+
+// connectorOf is a provider that has just started, beside a BMC.
+func connectorOf(kube client.Client, bmc BMC) *Connector {
+	return NewConnector(Options{
+		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
+		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, nil },
+	})
 }
 
 // connected reads a host as it is stored, and connects to its BMC.
 func connected(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) managed.TypedExternalClient[*v1alpha1.RedfishHost] {
 	t.Helper()
-	c := NewConnector(Options{
-		Kube: kube, Gates: openGate{bmc}, Now: func() time.Time { return t0 },
-		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) { return config.Redfish{}, nil },
-	})
+
+	return connectedBy(t, connectorOf(kube, bmc), h, kube)
+}
+
+// connectedBy does it by one provider.
+func connectedBy(t *testing.T, c *Connector, h *v1alpha1.RedfishHost, kube client.Client) managed.TypedExternalClient[*v1alpha1.RedfishHost] {
+	t.Helper()
 	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(h), h); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -29,7 +28,12 @@ func (e *external) enrol(ctx context.Context, host *v1alpha1.RedfishHost, pin st
 	if allows(host, xpv2.ManagementActionLateInitialize) {
 		meta.AddAnnotations(host, annotations)
 		if trusted {
-			host.Spec.ForProvider.TLS = &v1alpha1.HostTLS{PinnedSHA256: []string{pin}}
+			tls := v1alpha1.HostTLS{}
+			if was := host.Spec.ForProvider.TLS; was != nil {
+				tls = *was
+			}
+			tls.PinnedSHA256 = []string{pin}
+			host.Spec.ForProvider.TLS = &tls
 		}
 
 		return trusted || len(annotations) > 0, nil
@@ -77,76 +81,4 @@ func allows(host *v1alpha1.RedfishHost, action xpv2.ManagementAction) bool {
 	return slices.ContainsFunc(host.GetManagementPolicies(), func(a xpv2.ManagementAction) bool {
 		return a == xpv2.ManagementActionAll || a == action
 	})
-}
-
-// recordOf reads a host's record, and says whether there is one.
-func recordOf(host *v1alpha1.RedfishHost) (v1alpha1.IdentityRecord, bool) {
-	var r v1alpha1.IdentityRecord
-	err := json.Unmarshal([]byte(host.GetAnnotations()[v1alpha1.AnnotationIdentity]), &r)
-
-	return r, err == nil && r.URI != ""
-}
-
-// nameless says whether a machine had neither serial nor UUID.
-func nameless(r v1alpha1.IdentityRecord) bool { return r.Serial == "" && r.UUID == "" }
-
-// tracesFor is what is read of a machine besides its own words: all there is
-// before it is recorded; then, where it has no name, what decides.
-func tracesFor(r v1alpha1.IdentityRecord, recorded bool) redfish.Traces {
-	switch {
-	case !recorded:
-		return redfish.Traces{Chassis: true, BMC: true}
-	case !nameless(r):
-		return redfish.Traces{}
-	case r.ChassisSerial != "":
-		return redfish.Traces{Chassis: true}
-	default:
-		return redfish.Traces{BMC: r.BMCUUID != ""}
-	}
-}
-
-// completed is a record with what it doesn't say yet. What it says stays.
-func completed(r v1alpha1.IdentityRecord, s redfish.System) v1alpha1.IdentityRecord {
-	r.URI = or(r.URI, s.URI)
-	r.Serial, r.UUID = or(r.Serial, s.Serial), or(r.UUID, s.UUID)
-	r.ChassisSerial, r.BMCUUID = or(r.ChassisSerial, s.ChassisSerial), or(r.BMCUUID, s.BMCUUID)
-	if r.Systems == 0 {
-		r.Systems = s.Sharing
-	}
-
-	return r
-}
-
-// contradiction says by which name a record knows its machine, and by which one
-// it is another: both "" where they are the same as far as anybody knows.
-func contradiction(r v1alpha1.IdentityRecord, i redfish.Identity) (was, is string) {
-	differ := func(a, b string, same func(a, b string) bool) bool { return a != "" && b != "" && !same(a, b) }
-	switch {
-	case differ(r.Serial, i.Serial, strings.EqualFold):
-		return r.Serial, i.Serial
-	case differ(r.UUID, i.UUID, redfish.SameUUID):
-		return r.UUID, i.UUID
-	case r.Systems > 1 && !strings.EqualFold(r.URI, i.URI):
-		return r.URI, i.URI
-	case nameless(r) && differ(r.ChassisSerial, i.ChassisSerial, strings.EqualFold):
-		return r.ChassisSerial, i.ChassisSerial
-	case nameless(r) && r.ChassisSerial == "" && differ(r.BMCUUID, i.BMCUUID, redfish.SameUUID):
-		return r.BMCUUID, i.BMCUUID
-	default:
-		return "", ""
-	}
-}
-
-// mute says whether what decides about a machine isn't told just now.
-func mute(r v1alpha1.IdentityRecord, i redfish.Identity) bool {
-	switch {
-	case r.Serial != "":
-		return i.Serial == ""
-	case r.UUID != "":
-		return i.UUID == ""
-	case r.ChassisSerial != "":
-		return i.ChassisSerial == ""
-	default:
-		return r.BMCUUID != "" && i.BMCUUID == ""
-	}
 }

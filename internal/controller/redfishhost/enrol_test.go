@@ -2,6 +2,8 @@ package redfishhost
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 const (
 	uuidA = "00112233-4455-6677-8899-aabbccddeeff"
 	uuidB = "11112222-3333-4444-5555-666677778888"
+	uuidC = "99999999-3333-4444-5555-666677778888"
 )
 
 func TestRecognise(t *testing.T) {
@@ -35,6 +38,17 @@ func TestRecognise(t *testing.T) {
 		"BadRecord":    {reason: "A record that can't be read says nothing.", external: "ABC", record: "{", is: redfish.Identity{URI: "/s", Serial: "ABC"}},
 		"Serial":       {reason: "Another serial, though somebody gave the host its name.", external: "XYZ", record: `{"uri":"/s","serial":"ABC"}`, is: redfish.Identity{URI: "/s", Serial: "XYZ"}, want: errIdentityChanged, was: "ABC"},
 		"UUID":         {reason: "A serial that many machines have.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB}, want: errIdentityChanged, was: uuidA},
+		"Pooled":       {reason: "A UUID out of a pool was given anew: the serial and the BMC are the same.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","bmcUUID":"` + uuidC + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB, BMCUUID: uuidC}},
+		"PooledIn":     {reason: "The same by its chassis.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB, ChassisSerial: "C1"}},
+		"PooledAway":   {reason: "The serial is the same, but the chassis isn't.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB, ChassisSerial: "C2"}, want: errIdentityChanged, was: uuidA},
+		"OtherNode":    {reason: "All nodes of a chassis have its serial, and BMCs of their own.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","chassisSerial":"ABC","bmcUUID":"` + uuidC + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: uuidB, ChassisSerial: "ABC", BMCUUID: uuidB}, want: errIdentityChanged, was: uuidA},
+		"NoSerial":     {reason: "What an older version took for a serial number isn't one: the UUID tells.", external: "123456789", record: `{"uri":"/s","serial":"123456789","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", UUID: uuidA}},
+		"OtherJunk":    {reason: "The same of another machine.", external: "123456789", record: `{"uri":"/s","serial":"123456789","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", UUID: uuidB}, want: errIdentityChanged, was: uuidA},
+		"SerialLate":   {reason: "The BMC was restarted and knows the serial once the machine is on: its UUID says that it's the same.", external: uuidA, record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", UUID: uuidA}},
+		"SerialWaits":  {reason: "The same where the serial is its name.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","bmcUUID":"` + uuidC + `"}`, is: redfish.Identity{URI: "/s", UUID: uuidA, BMCUUID: uuidC}},
+		"UUIDLent":     {reason: "Another BMC has its UUID: nobody knows whose that is, so it's waited for.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `","bmcUUID":"` + uuidC + `"}`, is: redfish.Identity{URI: "/s", UUID: uuidA, BMCUUID: uuidB}, want: errSilent, was: "ABC"},
+		"ByChassis":    {reason: "A chassis may have several machines.", external: "ABC", record: `{"uri":"/s","serial":"ABC","chassisSerial":"C1"}`, is: redfish.Identity{URI: "/s", ChassisSerial: "C1"}, want: errSilent, was: "ABC"},
+		"LateBeside":   {reason: "Nor is its neighbour's word.", external: "ABC", record: `{"uri":"` + node0 + `","serial":"ABC","uuid":"` + uuidA + `","systems":2}`, is: redfish.Identity{URI: node1, UUID: uuidA}, want: errIdentityChanged, was: node0},
 		"UUIDTurned":   {reason: "Firmware learned to read SMBIOS.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC", UUID: "33221100-5544-7766-8899-aabbccddeeff"}},
 		"NameTurned":   {reason: "Also where the UUID is all the name that it has.", external: uuidA, record: `{"uri":"/s","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", UUID: "33221100-5544-7766-8899-aabbccddeeff"}},
 		"UUIDGone":     {reason: "The serial says enough.", external: "ABC", record: `{"uri":"/s","serial":"ABC","uuid":"` + uuidA + `"}`, is: redfish.Identity{URI: "/s", Serial: "ABC"}},
@@ -54,7 +68,9 @@ func TestRecognise(t *testing.T) {
 			h := &v1alpha1.RedfishHost{}
 			meta.SetExternalName(h, tc.external)
 			meta.AddAnnotations(h, map[string]string{v1alpha1.AnnotationIdentity: tc.record})
-			if got := recognise(h, tc.is); got != tc.want { //nolint:errorlint // Returned as they are.
+			r, _ := recordOf(h)
+			tc.is = vouched(r, tc.is)
+			if got := recognise(h, tc.is); !errors.Is(got, tc.want) {
 				t.Errorf("\n%s\nrecognise(...): got %v, want %v", tc.reason, got, tc.want)
 			}
 			if was, _ := changedFrom(h, tc.is); was != tc.was {
@@ -77,10 +93,44 @@ func TestCompleted(t *testing.T) {
 	}
 }
 
-// looked observes a host, stores its status, and returns it as it is stored then.
+func TestTracesFor(t *testing.T) {
+	all := redfish.Traces{Chassis: true, BMC: true}
+	cases := map[string]struct {
+		reason string
+		record v1alpha1.IdentityRecord
+		new    bool
+		is     redfish.Identity
+		want   redfish.Traces
+	}{
+		"New":       {reason: "All that there is.", new: true, is: redfish.Identity{Serial: "ABC"}, want: all},
+		"Named":     {reason: "Its own words are enough.", record: v1alpha1.IdentityRecord{Serial: "ABC", ChassisSerial: "C1"}, is: redfish.Identity{Serial: "abc"}},
+		"Nameless":  {reason: "The chassis that is known.", record: v1alpha1.IdentityRecord{ChassisSerial: "C1", BMCUUID: uuidA}, want: redfish.Traces{Chassis: true, Serial: "C1"}},
+		"NoChassis": {reason: "The BMC, where there's none.", record: v1alpha1.IdentityRecord{BMCUUID: uuidA}, want: redfish.Traces{BMC: true}},
+		"Untold":    {reason: "Neither was told when it was recorded.", want: all},
+		"Unsaid":    {reason: "Its own word is missing.", record: v1alpha1.IdentityRecord{Serial: "ABC", BMCUUID: uuidC}, want: redfish.Traces{BMC: true}},
+		"Reissued":  {reason: "Its words disagree.", record: v1alpha1.IdentityRecord{Serial: "ABC", UUID: uuidA, ChassisSerial: "C1", BMCUUID: uuidC}, is: redfish.Identity{Serial: "ABC", UUID: uuidB}, want: redfish.Traces{Chassis: true, BMC: true, Serial: "C1"}},
+		"NoTraces":  {reason: "Nothing else is known.", record: v1alpha1.IdentityRecord{Serial: "ABC"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tracesFor(tc.record, !tc.new, tc.is); got != tc.want {
+				t.Errorf("\n%s\ntracesFor(...): got %+v, want %+v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// looked observes a host by a provider that has just started, stores its status, and returns it as it is stored then.
 func looked(t *testing.T, h *v1alpha1.RedfishHost, kube client.Client, bmc BMC) *v1alpha1.RedfishHost {
 	t.Helper()
-	e := connected(t, h, kube, bmc)
+
+	return lookedBy(t, connectorOf(kube, bmc), h, kube)
+}
+
+// lookedBy does it by one that has looked before.
+func lookedBy(t *testing.T, c *Connector, h *v1alpha1.RedfishHost, kube client.Client) *v1alpha1.RedfishHost {
+	t.Helper()
+	e := connectedBy(t, c, h, kube)
 	o, err := e.Observe(t.Context(), h)
 	if err != nil {
 		t.Fatalf("Observe(...): %v", err)
@@ -155,9 +205,56 @@ func TestRecordOfAnOlderHost(t *testing.T) {
 	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
 	h.Status.AtProvider.Identity.SystemURI = off().URI
 	bmc := &fakeBMC{system: off(), ambiguous: true} // Its BMC shows its DPU, too, since the last firmware update.
-	got := looked(t, h, kubeWith(t, h, interceptor.Funcs{}), bmc).GetAnnotations()
+	kube := kubeWith(t, h, interceptor.Funcs{})
+	c := connectorOf(kube, bmc)
+	got := lookedBy(t, c, h, kube).GetAnnotations()
 	if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","serial":"ABC"}` || parseJournal(got[v1alpha1.AnnotationJournal]).BootOnce != 7 {
 		t.Errorf("annotations: %v", got)
+	}
+	// How many Systems have its serial is asked for once more, and once its BMC tells it's recorded.
+	bmc.hints = nil
+	for range 3 {
+		lookedBy(t, c, h, kube)
+	}
+	if want := []string{"", off().URI, off().URI, off().URI}; !slices.Equal(bmc.hints, want) {
+		t.Errorf("looked for all Systems, by hints %q; want once in a process: %q", bmc.hints, want)
+	}
+	bmc.ambiguous, bmc.system.Sharing = false, 2
+	got = lookedBy(t, connectorOf(kube, bmc), h, kube).GetAnnotations()
+	if got[v1alpha1.AnnotationIdentity] != `{"uri":"/redfish/v1/Systems/1","serial":"ABC","systems":2}` {
+		t.Errorf("annotations after a restart: %v", got)
+	}
+}
+
+// TestShownAsRecorded: a serial that the BMC doesn't tell just now, and that is vouched for, stays in status: what's planned for a machine depends on it.
+func TestShownAsRecorded(t *testing.T) {
+	h := enrolled(&journal{})
+	h.Spec.ForProvider.Power = v1alpha1.Unmanaged
+	meta.AddAnnotations(h, map[string]string{v1alpha1.AnnotationIdentity: `{"uri":"/redfish/v1/Systems/1","serial":"ABC","uuid":"` + uuidA + `","bmcUUID":"` + uuidC + `","systems":1}`})
+	s := off()
+	s.Serial, s.UUID = "", uuidA
+	got := looked(t, h, kubeWith(t, h, interceptor.Funcs{}), &fakeBMC{system: s, uuid: uuidC})
+	if got.Status.AtProvider.Identity.Serial != "ABC" || got.Status.GetCondition(v1alpha1.ConditionReachable).Status != "True" {
+		t.Errorf("serial %q, %v", got.Status.AtProvider.Identity.Serial, got.Status.Conditions)
+	}
+	got = looked(t, h, kubeWith(t, h, interceptor.Funcs{}), &fakeBMC{system: s})
+	if c := got.Status.GetCondition(v1alpha1.ConditionReachable); c.Status != "False" || !strings.Contains(c.Message, "answers, but doesn't tell the machine's serial number") {
+		t.Errorf("without its BMC's word: %v", c)
+	}
+}
+
+// TestFirstUseKeepsTheRest: the pin of a certificate that is trusted on first use is written beside what the host says of it.
+func TestFirstUseKeepsTheRest(t *testing.T) {
+	h := enrolled(&journal{})
+	h.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
+	h.Spec.ForProvider.TLS = &v1alpha1.HostTLS{ServerName: "bmc.example"}
+	e := &external{}
+	e.target.TLS.Verify = redfish.VerifyTrustOnFirstUse
+	if late, err := e.enrol(t.Context(), h, "ab"); err != nil || !late {
+		t.Fatalf("enrol(...): %v, %v", late, err)
+	}
+	if diff := cmp.Diff(&v1alpha1.HostTLS{ServerName: "bmc.example", PinnedSHA256: []string{"ab"}}, h.Spec.ForProvider.TLS); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

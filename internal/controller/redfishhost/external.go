@@ -27,8 +27,9 @@ type external struct {
 	inventoryAge time.Duration
 
 	// What Observe found, for the Update or Delete of the same reconcile.
-	system  redfish.System
-	trouble error
+	system     redfish.System
+	connection redfish.Connection
+	trouble    error
 	// bios is what Observe saw of the BIOS settings that are wanted.
 	bios *biosSeen
 	// secureBoot is nil where it isn't wanted, or isn't told.
@@ -92,7 +93,7 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	if e.unusable != nil {
 		return redfish.Inventory{}, "", e.unusable
 	}
-	others, err := e.others(ctx)
+	others, err := e.others(ctx, bmcIndexed(host))
 	if err != nil {
 		return redfish.Inventory{}, "", err
 	}
@@ -109,7 +110,7 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 		if e.system, err = e.find(ctx, bmc, host); err != nil {
 			return err
 		}
-		pin = bmc.Pin()
+		pin, e.connection = bmc.Pin(), bmc.Connection()
 		if recognise(host, e.system.Identity) != nil {
 			return nil //nolint:nilerr // It's told below, unless another host has that machine.
 		}
@@ -125,7 +126,11 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 	if err != nil {
 		return inv, pin, e.rememberRefusal(ctx, host, err)
 	}
-	if o := duplicateByIdentity(host, e.system.Identity, others); o != nil {
+	twins, err := e.others(ctx, namesIndexed(e.system.Identity))
+	if err != nil {
+		return inv, pin, err
+	}
+	if o := duplicateByIdentity(host, e.system.Identity, append(others, twins...)); o != nil {
 		return inv, pin, e.duplicate(host, o)
 	}
 
@@ -156,23 +161,42 @@ func isTrouble(err error) bool {
 }
 
 // find reads the System, by the URI of last time where it is known. For the
-// record all of them are read: it tells whether others have the same serial.
+// record all of them are read: it tells whether others have the same name.
 func (e *external) find(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
 	r, recorded := recordOf(host)
-	want, known := selector(host.Spec.ForProvider.System), host.Status.AtProvider.Identity.SystemURI
-	hint := ""
-	if recorded {
-		hint = or(known, r.URI)
+	want, err := selectorOf(host.Spec.ForProvider)
+	if err != nil {
+		return redfish.System{}, err
+	}
+	known, hint := or(host.Status.AtProvider.Identity.SystemURI, r.URI), ""
+	uncounted := recorded && r.Systems == 0 && !e.connector.counted.has(host.GetUID())
+	if recorded && !uncounted {
+		hint = known
 	}
 	s, err := bmc.Find(ctx, want, hint)
-	if !recorded && known != "" && byOthers(err) {
+	if hint == "" && known != "" && byOthers(err) {
 		// A host of an older version, whose BMC shows more Systems since, or one
 		// that can't be read: what is wrong with another machine isn't ours.
 		s, err = bmc.Find(ctx, want, known)
 	}
-	if traces := tracesFor(r, recorded); err == nil && traces != (redfish.Traces{}) {
+	if uncounted && err == nil {
+		e.connector.counted.put(host.GetUID())
+	}
+	if err != nil {
+		return s, err //nolint:wrapcheck // The caller asks for its kind.
+	}
+
+	return traced(ctx, bmc, host, s)
+}
+
+// traced adds to what a machine says of itself what else tells it from another.
+func traced(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, s redfish.System) (redfish.System, error) {
+	r, recorded := recordOf(host)
+	var err error
+	if traces := tracesFor(r, recorded, s.Identity); traces != (redfish.Traces{}) {
 		s, err = bmc.Trace(ctx, s, traces)
 	}
+	s.Identity = vouched(r, s.Identity)
 
 	return s, err //nolint:wrapcheck // The caller asks for its kind.
 }
@@ -202,14 +226,19 @@ func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.Redfis
 	return inv, nil
 }
 
-// others lists every host, from the cache and without copying.
-func (e *external) others(ctx context.Context) ([]v1alpha1.RedfishHost, error) {
-	list := &v1alpha1.RedfishHostList{}
-	if err := e.connector.Kube.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, errors.Wrap(err, "cannot list hosts")
+// others lists the hosts that may be the same machine by values of the index,
+// from the cache and without copying. Some may be in it twice.
+func (e *external) others(ctx context.Context, values []string) ([]v1alpha1.RedfishHost, error) {
+	var out []v1alpha1.RedfishHost
+	for _, v := range values {
+		list := &v1alpha1.RedfishHostList{}
+		if err := e.connector.Kube.List(ctx, list, client.MatchingFields{fieldMachine: v}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, errors.Wrap(err, "cannot list hosts")
+		}
+		out = append(out, list.Items...)
 	}
 
-	return list.Items, nil
+	return out, nil
 }
 
 // duplicate names the other host only to readers of its namespace.
@@ -237,6 +266,7 @@ func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.biosLooks.forget(host.GetUID())
 	e.connector.secureBootLooks.forget(host.GetUID())
 	e.connector.mediaLooks.forget(host.GetUID())
+	e.connector.counted.forget(host.GetUID())
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }

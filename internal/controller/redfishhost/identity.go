@@ -21,13 +21,15 @@ func knownAs(i redfish.Identity) []string {
 func recognise(host *v1alpha1.RedfishHost, i redfish.Identity) error {
 	r, _ := recordOf(host)
 	was, _ := contradiction(r, i)
-	switch {
+	switch missing := mute(r, i); {
 	case was != "":
 		return errIdentityChanged
-	case renamedFrom(host, i) == "" && !mute(r, i):
+	case missing != "":
+		return silentError{missing}
+	case renamedFrom(host, i) == "":
 		return nil
-	case mute(r, i) || silent(host, i):
-		return errSilent
+	case silent(host, i):
+		return silentError{"serial number"}
 	default:
 		return errIdentityChanged
 	}
@@ -60,7 +62,8 @@ func renamedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 	for _, name := range was {
 		// A serial number doesn't have the shape of a UUID.
 		same := func(s string) bool { return strings.EqualFold(s, name) || s == i.UUID && redfish.SameUUID(s, name) }
-		if name != "" && !slices.ContainsFunc(knownAs(i), same) {
+		// What older versions took for a serial number isn't one.
+		if redfish.CleanSerial(name) != "" && !slices.ContainsFunc(knownAs(i), same) {
 			return name
 		}
 	}
@@ -70,7 +73,18 @@ func renamedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 
 // errSilent is a machine that doesn't say who it is at the moment, as BMCs do
 // while they start. That is no other machine: nothing is written until it says.
-var errSilent = redfish.Unreachablef("the BMC doesn't tell the machine's serial number at the moment")
+var errSilent = redfish.Unreachablef("the BMC doesn't tell which machine it is at the moment")
+
+// silentError is errSilent with what is missing, such as serial number.
+type silentError struct{ missing string }
+
+// Error implements error.
+func (s silentError) Error() string {
+	return "the BMC doesn't tell the machine's " + s.missing + " at the moment"
+}
+
+// Unwrap returns errSilent.
+func (silentError) Unwrap() error { return errSilent }
 
 // silent says whether the serial that a host is known by is missing just now,
 // and nothing else speaks for another machine.
@@ -78,16 +92,26 @@ func silent(host *v1alpha1.RedfishHost, i redfish.Identity) bool {
 	was := host.Status.AtProvider.Identity
 	sameRest := (i.UUID == "" || was.UUID == "" || redfish.SameUUID(i.UUID, was.UUID)) && strings.EqualFold(i.URI, was.SystemURI)
 
-	return i.Serial == "" && was.Serial != "" && sameRest
+	return i.Serial == "" && redfish.CleanSerial(was.Serial) != "" && sameRest
 }
 
-// selector translates spec.forProvider.system.
-func selector(s *v1alpha1.SystemSelector) redfish.Selector {
-	if s == nil {
-		return redfish.Selector{}
+// selectorOf says which System of its BMC a host means: by spec.forProvider.system,
+// and by the address where that is a System's own.
+func selectorOf(p v1alpha1.RedfishHostParameters) (redfish.Selector, error) {
+	var s redfish.Selector
+	if p.System != nil {
+		s = redfish.Selector{ID: p.System.ID, UUID: p.System.UUID, Serial: p.System.Serial}
 	}
+	a, err := redfish.ParseAddress(p.Address)
+	switch {
+	case err != nil:
+		return s, err //nolint:wrapcheck // The caller asks for its kind.
+	case a.System != "" && s.ID != "" && !strings.EqualFold(a.System, s.ID):
+		return s, redfish.Invalidf("cannot use BMC address %q: it names System %q, and spec.forProvider.system.id says %q; leave one of them out", p.Address, a.System, s.ID)
+	}
+	s.ID = or(s.ID, a.System)
 
-	return redfish.Selector{ID: s.ID, UUID: s.UUID, Serial: s.Serial}
+	return s, nil
 }
 
 // duplicateBySpec returns the older host that names the same BMC and may mean
@@ -123,17 +147,27 @@ func duplicateByIdentity(host *v1alpha1.RedfishHost, i redfish.Identity, others 
 }
 
 func sameBMC(a, b *v1alpha1.RedfishHost) bool {
-	x, errX := redfish.Endpoint(a.Spec.ForProvider.Address)
-	y, errY := redfish.Endpoint(b.Spec.ForProvider.Address)
+	x, y := bmcOf(a), bmcOf(b)
 
-	return errX == nil && errY == nil && x == y
+	return x != "" && x == y
+}
+
+// bmcOf is the key of a host's BMC; "" where its address can't be used.
+func bmcOf(host *v1alpha1.RedfishHost) string {
+	key, err := redfish.Endpoint(host.Spec.ForProvider.Address)
+	if err != nil {
+		return ""
+	}
+
+	return key
 }
 
 // maySelectSame says whether two selectors of one BMC can mean one System:
 // where either leaves it open, or both say the same.
 func maySelectSame(a, b *v1alpha1.RedfishHost) bool {
-	x, y := selector(a.Spec.ForProvider.System), selector(b.Spec.ForProvider.System)
-	if x == (redfish.Selector{}) || y == (redfish.Selector{}) {
+	x, errX := selectorOf(a.Spec.ForProvider)
+	y, errY := selectorOf(b.Spec.ForProvider)
+	if errX != nil || errY != nil || x == (redfish.Selector{}) || y == (redfish.Selector{}) {
 		return true
 	}
 

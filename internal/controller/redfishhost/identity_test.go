@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ func TestRenamedFrom(t *testing.T) {
 		"Granted":     {reason: "The external name was edited, but what was granted tells.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{"serial":"OLD"}`}, is: same, want: "OLD"},
 		"Installed":   {reason: "The same for what was installed.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationInstalled: `{"serial":"OLD"}`}, is: same, want: "OLD"},
 		"SameGranted": {reason: "Granted to this machine.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{"serial":"ABC"}`}, is: same},
+		"NoSerial":    {reason: "What an older version took for a serial number isn't one.", external: "123456789", annotations: map[string]string{v1alpha1.AnnotationGranted: `{"serial":"123456789"}`}, is: same},
 		"BadRecord":   {reason: "A record that can't be read says nothing.", external: "ABC", annotations: map[string]string{v1alpha1.AnnotationGranted: `{`}, is: same},
 	}
 	for name, tc := range cases {
@@ -131,7 +133,10 @@ func TestDuplicateBySpec(t *testing.T) {
 		"Squatter":     {reason: "One of another namespace that the BMC never let in keeps nobody from it.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnauthorized, ""))}},
 		"Unreachable":  {reason: "One that wasn't answered yet may still be let in.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnreachable, ""))}, want: "a"},
 		"WasLetIn":     {reason: "One that was let in once keeps its machine when its password is changed.", self: host("b", 2, "10.0.0.1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", elsewhere(v1alpha1.ReasonUnauthorized, "ABC"))}, want: "a"},
-		"BadAddress":   {reason: "Addresses that can't be used are no BMC.", self: host("b", 2, "http://x", nil), others: []v1alpha1.RedfishHost{host("a", 1, "http://x", nil)}},
+		"BadAddress":   {reason: "Addresses that can't be used are no BMC.", self: host("b", 2, "ftp://x", nil), others: []v1alpha1.RedfishHost{host("a", 1, "ftp://x", nil)}},
+		"ByAddress":    {reason: "Two Systems of one BMC, by their URLs.", self: host("b", 2, "https://10.0.0.1/redfish/v1/Systems/1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "https://10.0.0.1/redfish/v1/Systems/2", nil)}},
+		"SameAddress":  {reason: "One by its URL, and by its id.", self: host("b", 2, "https://10.0.0.1/redfish/v1/Systems/1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "10.0.0.1", selecting(v1alpha1.SystemSelector{ID: "1"}))}, want: "a"},
+		"Proxy":        {reason: "Two BMCs behind one proxy.", self: host("b", 2, "https://10.0.0.1/bmc-1", nil), others: []v1alpha1.RedfishHost{host("a", 1, "https://10.0.0.1/bmc-2", nil)}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -171,5 +176,43 @@ func TestDuplicateByIdentity(t *testing.T) {
 				t.Errorf("\n%s\nduplicateByIdentity(...): got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+func TestSelectorOf(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		address string
+		system  *v1alpha1.SystemSelector
+		want    redfish.Selector
+		invalid bool
+	}{
+		"Open":    {reason: "Whichever there is.", address: "10.0.0.1"},
+		"Spec":    {reason: "As it says.", address: "10.0.0.1", system: &v1alpha1.SystemSelector{Serial: "ABC"}, want: redfish.Selector{Serial: "ABC"}},
+		"Address": {reason: "A System's own address.", address: "https://10.0.0.1/redfish/v1/Systems/Node0", want: redfish.Selector{ID: "Node0"}},
+		"Both":    {reason: "Both say the same.", address: "https://10.0.0.1/redfish/v1/Systems/Node0", system: &v1alpha1.SystemSelector{ID: "node0"}, want: redfish.Selector{ID: "node0"}},
+		"AndMore": {reason: "Both must be right.", address: "https://10.0.0.1/redfish/v1/Systems/Node0", system: &v1alpha1.SystemSelector{Serial: "ABC"}, want: redfish.Selector{ID: "Node0", Serial: "ABC"}},
+		"Differ":  {reason: "Nothing is guessed.", address: "https://10.0.0.1/redfish/v1/Systems/Node0", system: &v1alpha1.SystemSelector{ID: "Node1"}, want: redfish.Selector{ID: "Node1"}, invalid: true},
+		"Bad":     {reason: "No address at all.", address: "ftp://x", invalid: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := selectorOf(v1alpha1.RedfishHostParameters{Address: tc.address, System: tc.system})
+			if got != tc.want || (redfish.KindOf(err) == redfish.Invalid) != tc.invalid {
+				t.Errorf("\n%s\nselectorOf(...): %+v, %v; want %+v, invalid %v", tc.reason, got, err, tc.want, tc.invalid)
+			}
+		})
+	}
+}
+
+// TestMachinesOf: two hosts that may be one machine have a value of the index in common.
+func TestMachinesOf(t *testing.T) {
+	h := host("a", 1, "https://BMC.example/redfish/v1/Systems/1", being(v1alpha1.HostIdentity{Serial: "ABC", UUID: "u", SystemURI: "/s"}))
+	if got, want := machinesOf(&h), []string{"serial ABC", "uuid u", "bmc bmc.example:443"}; !slices.Equal(got, want) {
+		t.Errorf("machinesOf(...): got %q, want %q", got, want)
+	}
+	h = host("a", 1, "ftp://x", nil)
+	if got := machinesOf(&h); len(got) != 0 {
+		t.Errorf("machinesOf(...) of a host that nothing is known of: got %q", got)
 	}
 }

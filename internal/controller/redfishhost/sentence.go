@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -36,11 +37,17 @@ type inputs struct {
 	other string
 }
 
+// knowAnew is how a machine gets known by what it says now.
+const knowAnew = "make sure that it's the right machine, and take the annotations " + v1alpha1.AnnotationIdentity + " and crossplane.io/external-name off this host"
+
 // sentence says what is wrong. It is the only place where the words are.
 func sentence(err error, in inputs) trouble {
+	var silent silentError
 	switch {
+	case errors.As(err, &silent):
+		return trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the BMC at %q answers, but doesn't tell the machine's %s, by which this host knows it: it's waited for, and nothing is written; where it stays so after an update of its firmware, %s", in.address, silent.missing, knowAnew)}
 	case errors.Is(err, errIdentityChanged):
-		return trouble{v1alpha1.ReasonIdentityChanged, fmt.Sprintf("the BMC at %q shows machine %q, but this host is %q: nothing is written to it; correct the address, or delete this host and register the machine anew", in.address, in.is, in.was)}
+		return trouble{v1alpha1.ReasonIdentityChanged, fmt.Sprintf("the BMC at %q shows machine %q, but this host is %q: nothing is written to it; correct the address, or, where it's the same machine with another board, %s", in.address, in.is, in.was, knowAnew)}
 	case errors.Is(err, errDuplicate):
 		return trouble{v1alpha1.ReasonDuplicate, fmt.Sprintf("the machine behind BMC %q is managed by %s already: nothing is written to it from here; delete one of the two", in.address, named(in.other))}
 	}
@@ -61,21 +68,23 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	case redfish.Unauthorized:
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
 	case redfish.Forbidden:
-		return trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the BMC at %q doesn't let the user of %s do this%s: give it the Operator role, or change its initial password", in.address, secretNamed(in.secret), detail(e))}
+		return trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the BMC at %q doesn't let the user of %s do this%s: give it the Operator role", in.address, secretNamed(in.secret), detail(e))}
 	case redfish.PasswordChangeRequired:
 		return trouble{v1alpha1.ReasonPasswordChangeRequired, fmt.Sprintf("the BMC at %q lets the user of %s do nothing but change the password: change it on the BMC, and then in the Secret", in.address, secretNamed(in.secret))}
 	case redfish.SessionsFull:
 		return trouble{v1alpha1.ReasonSessionsFull, fmt.Sprintf("the BMC at %q has no session left for us: end those of other programs on the BMC, or set auth of the provider config to Auto, which does without one", in.address)}
+	case redfish.OldTLS:
+		return trouble{v1alpha1.ReasonNotSupported, fmt.Sprintf("the BMC at %q speaks no TLS that is allowed (%v): give it newer firmware, or allow what it speaks by tls.minVersion of the provider config, TLS10 or TLS11: who listens may be able to read the password then", in.address, cause(e))}
 	case redfish.UntrustedCertificate:
 		return trouble{v1alpha1.ReasonUntrustedCertificate, fmt.Sprintf("the certificate of the BMC at %q isn't trusted (%v): give the provider config its CA, or pin the fingerprint in tls.pinnedSHA256 after checking it", in.address, cause(e))}
 	case redfish.NotAllowed:
 		return trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("BMC address %q may not be used (%v): no credential was sent; correct the address or allowedAddresses", in.address, e)}
 	case redfish.NoSystem:
-		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("the BMC at %q has %s, none of which is the one that is selected: correct spec.forProvider.system", in.address, systems(e.Count))}
+		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("the BMC at %q has %s, none of which is the one that is selected%s: correct spec.forProvider.system", in.address, systems(e.Count), choices(e.Systems))}
 	case redfish.Ambiguous:
-		return trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("the BMC at %q has %s that can be meant: choose one by id, uuid or serial in spec.forProvider.system", in.address, systems(e.Count))}
+		return trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("the BMC at %q has %s that can be meant%s: choose one by id, uuid or serial in spec.forProvider.system", in.address, systems(e.Count), choices(e.Systems))}
 	case redfish.NotFound, redfish.Protocol:
-		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q isn't a BMC with Redfish (%v): correct the address, or switch Redfish on in the BMC", in.address, e)}
+		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q isn't a BMC with Redfish (%v%s): correct the address, or switch Redfish on in the BMC", in.address, e, media(e))}
 	case redfish.NoEffect:
 		return trouble{v1alpha1.ReasonNoEffect, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}
 	case redfish.Unsupported:
@@ -112,6 +121,53 @@ func systems(n int) string {
 	}
 
 	return fmt.Sprintf("%d Systems", n)
+}
+
+// choices lists Systems by what tells them apart, or is "".
+func choices(of []redfish.Choice) string {
+	const most = 6
+	var list []string
+	for _, c := range of[:min(len(of), most)] {
+		list = append(list, fmt.Sprintf("%q (%s)", c.ID, strings.Join(apart(c), ", ")))
+	}
+	switch more := len(of) - most; {
+	case len(list) == 0:
+		return ""
+	case more > 0:
+		list = append(list, fmt.Sprintf("and %d more in status.atProvider.systems", more))
+	}
+
+	return ": " + strings.Join(list, ", ")
+}
+
+// apart is what tells a System from its neighbours.
+func apart(c redfish.Choice) []string {
+	var out []string
+	switch {
+	case c.Serial != "":
+		out = append(out, "serial "+c.Serial)
+	case c.UUID != "":
+		out = append(out, "UUID "+c.UUID)
+	case c.Model != "":
+		out = append(out, c.Model)
+	}
+	switch {
+	case !c.CanReset:
+		return append(out, "can't be switched")
+	case c.Power == redfish.PowerUnknown:
+		return append(out, "power unknown")
+	default:
+		return append(out, string(powerState(c.Power)))
+	}
+}
+
+// media is what sort of text came instead of Redfish.
+func media(e *redfish.Error) string {
+	if e.ContentType == "" {
+		return ""
+	}
+
+	return ", " + e.ContentType
 }
 
 func detail(e *redfish.Error) string {

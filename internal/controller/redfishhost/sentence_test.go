@@ -31,8 +31,27 @@ func TestSentence(t *testing.T) {
 		},
 		"Forbidden": {
 			reason: "The BMC's own word is shown.", in: in,
-			err:  &redfish.Error{Kind: redfish.Forbidden, Status: 403, MessageID: "Base.1.8.PasswordChangeRequired"},
-			want: trouble{"Forbidden", `the BMC at "10.0.7.12" doesn't let the user of Secret "r7-u12-bmc" do this (Base.1.8.PasswordChangeRequired): give it the Operator role, or change its initial password`},
+			err:  &redfish.Error{Kind: redfish.Forbidden, Status: 403, MessageID: "Base.1.8.InsufficientPrivilege"},
+			want: trouble{"Forbidden", `the BMC at "10.0.7.12" doesn't let the user of Secret "r7-u12-bmc" do this (Base.1.8.InsufficientPrivilege): give it the Operator role`},
+		},
+		"FirstPassword": {
+			reason: "A new BMC.", in: in,
+			err:  &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 403},
+			want: trouble{"PasswordChangeRequired", `the BMC at "10.0.7.12" lets the user of Secret "r7-u12-bmc" do nothing but change the password: change it on the BMC, and then in the Secret`},
+		},
+		"SessionsFull": {
+			reason: "Where others hold all of them.", in: in,
+			err:  &redfish.Error{Kind: redfish.SessionsFull, Status: 503},
+			want: trouble{"SessionsFull", `the BMC at "10.0.7.12" has no session left for us: end those of other programs on the BMC, or set auth of the provider config to Auto, which does without one`},
+		},
+		"OldTLS": {
+			reason: "What would have to be allowed, and what that costs.", in: in,
+			err:  &redfish.Error{Kind: redfish.OldTLS},
+			want: trouble{"NotSupported", `the BMC at "10.0.7.12" speaks no TLS that is allowed (): give it newer firmware, or allow what it speaks by tls.minVersion of the provider config, TLS10 or TLS11: who listens may be able to read the password then`},
+		},
+		"Silent": {
+			reason: "It answers: nobody looks for a cable.", in: in, err: silentError{"serial number"},
+			want: trouble{"Unreachable", `the BMC at "10.0.7.12" answers, but doesn't tell the machine's serial number, by which this host knows it: it's waited for, and nothing is written; where it stays so after an update of its firmware, make sure that it's the right machine, and take the annotations baremetal.m.crossplane.io/identity and crossplane.io/external-name off this host`},
 		},
 		"Unreachable": {
 			reason: "Where it doesn't answer, and what to look at.", in: in,
@@ -58,6 +77,26 @@ func TestSentence(t *testing.T) {
 			reason: "How to choose.", in: in,
 			err:  &redfish.Error{Kind: redfish.Ambiguous, Count: 4},
 			want: trouble{"Ambiguous", `the BMC at "10.0.7.12" has 4 Systems that can be meant: choose one by id, uuid or serial in spec.forProvider.system`},
+		},
+		"WhichSystem": {
+			reason: "What tells them apart.", in: in,
+			err: &redfish.Error{Kind: redfish.Ambiguous, Count: 2, Systems: []redfish.Choice{
+				{Identity: redfish.Identity{ID: "Node0", Serial: "DP20300012"}, Power: redfish.PowerOn, CanReset: true},
+				{Identity: redfish.Identity{ID: "Node1", UUID: "u"}, CanReset: true},
+			}},
+			want: trouble{"Ambiguous", `the BMC at "10.0.7.12" has 2 Systems that can be meant: "Node0" (serial DP20300012, PoweredOn), "Node1" (UUID u, power unknown): choose one by id, uuid or serial in spec.forProvider.system`},
+		},
+		"NotThatBoard": {
+			reason: "A board isn't a machine.", in: in,
+			err: &redfish.Error{Kind: redfish.NoSystem, Count: 1, Systems: []redfish.Choice{
+				{Identity: redfish.Identity{ID: "HGX_Baseboard_0", Model: "P4764"}, Power: redfish.PowerOn},
+			}},
+			want: trouble{"NotFound", `the BMC at "10.0.7.12" has 1 System, none of which is the one that is selected: "HGX_Baseboard_0" (P4764, can't be switched): correct spec.forProvider.system`},
+		},
+		"WebServer": {
+			reason: "What answers instead, and nothing that it says.", in: in,
+			err:  &redfish.Error{Kind: redfish.Protocol, Status: 200, ContentType: "text/html"},
+			want: trouble{"NotFound", `what answers at "10.0.7.12" isn't a BMC with Redfish (: status 200, text/html): correct the address, or switch Redfish on in the BMC`},
 		},
 		"NotRedfish": {
 			reason: "Something else is there.", in: in,
@@ -89,7 +128,7 @@ func TestSentence(t *testing.T) {
 		},
 		"IdentityChanged": {
 			reason: "Who it was, who it is.", in: inputs{address: "10.0.7.12", was: "ABC", is: "XYZ"}, err: errIdentityChanged,
-			want: trouble{"IdentityChanged", `the BMC at "10.0.7.12" shows machine "XYZ", but this host is "ABC": nothing is written to it; correct the address, or delete this host and register the machine anew`},
+			want: trouble{"IdentityChanged", `the BMC at "10.0.7.12" shows machine "XYZ", but this host is "ABC": nothing is written to it; correct the address, or, where it's the same machine with another board, make sure that it's the right machine, and take the annotations baremetal.m.crossplane.io/identity and crossplane.io/external-name off this host`},
 		},
 		"Config":  {reason: "The config's own sentence.", in: in, err: &config.Error{Reason: "NotAllowed"}, want: trouble{"NotAllowed", ""}},
 		"Foreign": {reason: "Anything else.", in: in, err: errors.New("boom"), want: trouble{"Unreachable", `cannot talk to the BMC at "10.0.7.12": boom`}},
@@ -108,11 +147,19 @@ func TestEveryKindHasASentence(t *testing.T) {
 	for _, k := range []redfish.Kind{
 		redfish.Unauthorized, redfish.Forbidden, redfish.Unreachable, redfish.UntrustedCertificate, redfish.NotAllowed, redfish.NotFound,
 		redfish.Ambiguous, redfish.NoSystem, redfish.NoEffect, redfish.Unsupported, redfish.Refused, redfish.Protocol,
-		redfish.PasswordChangeRequired, redfish.SessionsFull,
+		redfish.PasswordChangeRequired, redfish.SessionsFull, redfish.OldTLS,
 	} {
 		got := sentence(&redfish.Error{Kind: k}, inputs{address: "10.0.7.12"})
 		if got.reason == "" || !strings.Contains(got.message, "10.0.7.12") {
 			t.Errorf("%s: got %v, want a reason, and the BMC's address", k, got)
 		}
+	}
+}
+
+// TestManySystems: a list of all of them would be no sentence.
+func TestManySystems(t *testing.T) {
+	got := sentence(&redfish.Error{Kind: redfish.Ambiguous, Count: 64, Systems: make([]redfish.Choice, 16)}, inputs{address: "10.0.7.12"})
+	if !strings.Contains(got.message, "and 10 more in status.atProvider.systems: choose one") || len(got.message) > 600 {
+		t.Errorf("got %q", got.message)
 	}
 }

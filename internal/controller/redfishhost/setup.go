@@ -21,6 +21,9 @@ const timeout = 5 * time.Minute
 
 // Setup adds the controller of RedfishHosts. At shutdown it logs out of all BMCs.
 func Setup(mgr ctrl.Manager, o wiring.Options) error {
+	if err := Index(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	gates := gate.New(redfish.Connect)
 	o.AtShutdown(func(ctx context.Context) error {
 		gates.Close(ctx)

@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -17,6 +18,7 @@ import (
 func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin string, fresh bool) managed.ExternalObservation {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	host.Status.AtProvider = observation(e.system, keepMACs(host, inv), pin, j, host.Spec.ForProvider)
+	showConnection(&host.Status.AtProvider.BMC, e.connection)
 	host.Status.Phase = phaseOf(host, true, false)
 	host.SetConditions(
 		xpv2.Available(),
@@ -68,6 +70,7 @@ func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
 	ours := err != errDuplicate && err != errIdentityChanged //nolint:errorlint // compared, not unwrapped: both are returned as they are
 	enrolled := ours && meta.GetExternalName(host) != ""
+	showSystems(&host.Status.AtProvider, err)
 	recorded(&host.Status.AtProvider, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]))
 	host.Status.Phase = phaseOf(host, enrolled, !ours || (!enrolled && !redfish.IsUnreachable(err)))
 	host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
@@ -79,6 +82,29 @@ func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
 	}
 	if c, ok := cleaned(host); ok {
 		host.SetConditions(c)
+	}
+}
+
+// showConnection puts on the host how its BMC is talked to.
+func showConnection(b *v1alpha1.BMCFacts, c redfish.Connection) {
+	b.TLSVerify, b.TLSVersion, b.Auth = string(c.Verify), c.TLSVersion, string(c.Auth)
+}
+
+// showSystems puts the Systems on the host that a person has to choose from.
+func showSystems(o *v1alpha1.RedfishHostObservation, err error) {
+	var e *redfish.Error
+	if !errors.As(err, &e) || len(e.Systems) == 0 {
+		return
+	}
+	o.Systems = nil
+	for _, c := range e.Systems {
+		can := "No"
+		if c.CanReset {
+			can = "Yes"
+		}
+		o.Systems = append(o.Systems, v1alpha1.SystemFacts{
+			ID: c.ID, URI: c.URI, Serial: c.Serial, UUID: c.UUID, Model: c.Model, Power: powerState(c.Power), CanReset: can,
+		})
 	}
 }
 

@@ -117,6 +117,13 @@ func (b *BMC) Replace(systemID, serial string) {
 	}
 }
 
+// Change edits a resource, as firmware and other clients do.
+func (b *BMC) Change(uri string, edit func(body map[string]any)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.store.change(uri, edit)
+}
+
 // fault takes the first fault that matches r, and uses it up.
 func (b *BMC) fault(r *http.Request) *Fault {
 	b.mu.Lock()

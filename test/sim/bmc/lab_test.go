@@ -35,10 +35,12 @@ type lab struct {
 	// jump is how wrong the wall clock is.
 	jump time.Duration
 
-	password  string
-	version   string
-	verify    v1alpha1.TLSVerify
-	pins      []string
+	password string
+	version  string
+	verify   v1alpha1.TLSVerify
+	pins     []string
+	// tune changes the provider config; nil leaves it.
+	tune      func(*v1alpha1.RedfishConfig)
 	failpoint func(string)
 	connector *redfishhost.Connector
 	// changes of hosts that the API server was asked for.
@@ -76,7 +78,7 @@ func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
 		t: t, emu: emu, m: m, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		password: bmc.DefaultPassword, version: "1", verify: v1alpha1.TLSVerifyPinned, pins: []string{emu.CertificateSHA256()},
 	}
-	l.kube = fake.NewClientBuilder().WithScheme(s).WithObjects(newHost(hostKey.Name, emu.Addr())).WithStatusSubresource(&v1alpha1.RedfishHost{}).
+	builder := fake.NewClientBuilder().WithScheme(s).WithObjects(newHost(hostKey.Name, emu.Addr())).WithStatusSubresource(&v1alpha1.RedfishHost{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
 				return l.change(c, o, func() error { return c.Update(ctx, o, opts...) })
@@ -87,10 +89,24 @@ func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
 			SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
 				return l.change(c, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
 			},
-		}).Build()
+		})
+	if err := redfishhost.Index(t.Context(), indexer{builder}); err != nil {
+		t.Fatal(err)
+	}
+	l.kube = builder.Build()
 	l.start()
 
 	return l
+}
+
+// indexer lets the fake API server be indexed as a manager's cache is.
+type indexer struct{ *fake.ClientBuilder }
+
+// IndexField implements client.FieldIndexer.
+func (i indexer) IndexField(_ context.Context, o client.Object, field string, fn client.IndexerFunc) error {
+	i.WithIndex(o, field, fn)
+
+	return nil
 }
 
 // change writes, and counts what a real API server would call a change: the
@@ -122,13 +138,18 @@ func (l *lab) start() {
 			}
 		},
 		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) {
-			return config.Redfish{
+			r := config.Redfish{
 				Username: bmc.DefaultUsername, Password: l.password, SecretVersion: l.version,
 				Config: v1alpha1.RedfishConfig{
 					AllowedAddresses: []string{"127.0.0.0/8"}, RequestsPerSecond: &rate,
 					TLS: &v1alpha1.TLS{Verify: l.verify, PinnedSHA256: l.pins},
 				},
-			}, nil
+			}
+			if l.tune != nil {
+				l.tune(&r.Config)
+			}
+
+			return r, nil
 		},
 	})
 }

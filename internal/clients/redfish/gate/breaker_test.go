@@ -126,6 +126,8 @@ func TestFingerprint(t *testing.T) {
 		"User":     func(t *Target) { t.Username = "v" },
 		"Version":  func(t *Target) { t.CredentialVersion = "2" },
 		"Pins":     func(t *Target) { t.TLS.Pins = []string{"aa"} },
+		"Oldest":   func(t *Target) { t.TLS.MinVersion = "TLS10" },
+		"Name":     func(t *Target) { t.TLS.ServerName = "bmc.example" },
 		"Auth":     func(t *Target) { t.Auth = redfish.AuthBasic },
 		"Shifted":  func(t *Target) { t.Username, t.Password = `u" "p`, "" },
 		"Quirks":   func(t *Target) { t.Quirks = []quirk.Row{{Name: "q"}} },
@@ -144,10 +146,10 @@ func TestFingerprint(t *testing.T) {
 
 func TestUnusableAddress(t *testing.T) {
 	g := New(nil)
-	if err := g.Do(t.Context(), Target{Config: redfish.Config{Address: "http://x"}}, nil); redfish.KindOf(err) != redfish.Invalid {
+	if err := g.Do(t.Context(), Target{Config: redfish.Config{Address: "ftp://x"}}, nil); redfish.KindOf(err) != redfish.Invalid {
 		t.Errorf("Do(...): got %v, want an invalid address", err)
 	}
-	if err := g.Forget(t.Context(), "http://x"); err != nil {
+	if err := g.Forget(t.Context(), "ftp://x"); err != nil {
 		t.Errorf("Forget(...) of an address that was never talked to: %v", err)
 	}
 }

@@ -275,7 +275,7 @@ func perSecond(t Target) float64 {
 func fingerprint(t Target) [sha256.Size]byte {
 	c := t.Config
 
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %v %v %v %q %v",
-		c.Username, c.Password, c.Auth, c.TLS.Verify, c.TLS.CABundle, c.TLS.Pins, t.CredentialVersion,
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %q %v %v %v %q %v",
+		c.Username, c.Password, c.Auth, c.TLS.Verify, c.TLS.CABundle, c.TLS.Pins, c.TLS.MinVersion, c.TLS.ServerName, t.CredentialVersion,
 		c.Guard.Allowed, c.Guard.Denied, c.Guard.AllowLoopback, c.Quirks, c.RequestTimeout))
 }

@@ -13,10 +13,11 @@ var known = map[string]struct {
 	want   Facts
 	names  []string
 }{
-	"Dell":       {"As it calls itself.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"}, Facts{OverrideOn: OnSystem, Mode: Never}, []string{"dell-override"}},
+	"Dell":       {"As it calls itself.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"}, Facts{Mode: Never}, []string{"dell-mode"}},
 	"HPE":        {"Without case.", Machine{Manufacturer: "hpe", Model: "ProLiant DL380"}, Facts{Mode: Never}, []string{"hpe-mode"}},
 	"Supermicro": {"All generations.", Machine{Manufacturer: "Supermicro", Model: "SYS-821GE"}, Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}}, []string{"supermicro-bootnext"}},
-	"Lenovo":     {"Padded, as some are.", Machine{Manufacturer: " Lenovo "}, Facts{OverrideOn: OnSystem}, []string{"lenovo-pending"}},
+	"Padded":     {"As some are.", Machine{Manufacturer: " HPE "}, Facts{Mode: Never}, []string{"hpe-mode"}},
+	"Lenovo":     {"Its XCC's pending resource has no target, which is seen; its AMI-based machines take the override there.", Machine{Manufacturer: "Lenovo"}, Facts{}, nil},
 	"Other":      {"Most machines do as the standard says.", Machine{Manufacturer: "Emulated Systems"}, Facts{}, nil},
 	"Silent":     {"One that says nothing of itself is no vendor's.", Machine{}, Facts{}, nil},
 }

@@ -4,8 +4,8 @@ package quirk
 func Table() []Row {
 	return []Row{
 		{
-			Name: "dell-override", Match: Match{Manufacturer: "Dell*"}, Facts: Facts{OverrideOn: OnSystem, Mode: Never},
-			Source: "iDRAC9 7.10 publishes a settings resource without target and enabled; a mode in the same PATCH queues a BIOS job (libredfish, dell.rs)",
+			Name: "dell-mode", Match: Match{Manufacturer: "Dell*"}, Facts: Facts{Mode: Never},
+			Source: "a mode in the same PATCH queues a BIOS job on an iDRAC (libredfish, dell.rs); where the override goes is seen: iDRAC9 7.10 has a settings resource without a target, iDRAC10 one with",
 		},
 		{
 			Name: "hpe-mode", Match: Match{Manufacturer: "HPE*"}, Facts: Facts{Mode: Never},
@@ -14,10 +14,6 @@ func Table() []Row {
 		{
 			Name: "supermicro-bootnext", Match: Match{Manufacturer: "Supermicro*"}, Facts: Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}},
 			Source: "X13 11.01.01 stores Pxe as UefiBootNext; older ones have no mode, which is seen",
-		},
-		{
-			Name: "lenovo-pending", Match: Match{Manufacturer: "Lenovo*"}, Facts: Facts{OverrideOn: OnSystem},
-			Source: "XCC 2.83 (SR670 V2): Systems/1/Pending carries BootOrder only",
 		},
 	}
 }

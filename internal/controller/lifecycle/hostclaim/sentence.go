@@ -17,6 +17,7 @@ import (
 var troubles = map[xpv2.ConditionReason]string{ //nolint:gochecknoglobals // A table of sentences.
 	v1alpha1.ReasonUnauthorized:         "its BMC refused the credentials; its operator must mend the Secret",
 	v1alpha1.ReasonForbidden:            "its BMC forbids what is needed; its operator must give the account more rights",
+	v1alpha1.ReasonSessionsFull:         "its BMC has no session left; its operator must look at it",
 	v1alpha1.ReasonUnreachable:          "its BMC doesn't answer; its operator must look at it",
 	v1alpha1.ReasonUntrustedCertificate: "its BMC shows a certificate that isn't trusted; its operator must look at it",
 	v1alpha1.ReasonIdentityChanged:      "its BMC now shows another machine; its operator must look at it",
@@ -31,6 +32,8 @@ var troubles = map[xpv2.ConditionReason]string{ //nolint:gochecknoglobals // A t
 	v1alpha1.ReasonNoEffect:             "its BMC accepts a change and doesn't make it; its operator must look at it",
 	v1alpha1.ReasonMaintenance:          "it's in maintenance",
 	v1alpha1.ReasonQuarantined:          "it's in quarantine; its operator must look at it",
+
+	v1alpha1.ReasonPasswordChangeRequired: "its BMC wants its first password changed; its operator must do that",
 }
 
 // hostReason is the word for what is wrong with a host.

@@ -1,0 +1,49 @@
+package redfish
+
+import (
+	"context"
+	"strings"
+)
+
+type rootBody struct {
+	URI        text `json:"@odata.id"`
+	Type       text `json:"@odata.type"`
+	Version    text `json:"RedfishVersion"`
+	Systems    ref
+	Managers   ref
+	Registries ref
+	Vendor     text
+	Product    text
+	Links      struct{ Sessions ref }
+}
+
+// start reads the service root and logs in.
+func (c *Client) start(ctx context.Context) error {
+	a, err := c.get(ctx, pathRoot, &c.root)
+	if err != nil {
+		return err
+	}
+	if !c.root.isRoot() && !isBare(a.body) {
+		return c.stranger(pathRoot, a)
+	}
+
+	return c.login(ctx)
+}
+
+// isRoot says whether a service root is one, as far as BMCs fill it in: what is
+// something else gets no password.
+func (b rootBody) isRoot() bool {
+	return b.URI != "" || b.Version != "" || b.Systems != "" || b.Managers != "" || b.Links.Sessions != "" || strings.Contains(string(b.Type), "ServiceRoot")
+}
+
+// isBare says whether an answer is an object that says nothing: nobody else's either.
+func isBare(body []byte) bool {
+	var o map[string]any
+
+	return decode(body, &o) == nil && o != nil && len(o) == 0
+}
+
+// stranger is the error that what answered isn't Redfish.
+func (c *Client) stranger(path string, a answer) error {
+	return &Error{Kind: Protocol, Status: a.status, ContentType: c.fence.contentType, what: "cannot get " + path + ": the answer isn't Redfish"}
+}
