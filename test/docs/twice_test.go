@@ -52,12 +52,19 @@ func (c *checkout) read(t *testing.T, name string) string {
 func (c *checkout) next() error {
 	c.version++
 	mark := fmt.Sprintf("# version %d\n", c.version)
-	for name, from := range map[string]string{"install.yaml": "examples/install/runtime.yaml", "bootd.yaml": "package/bootd/bootd.yaml", "policies.yaml": "LICENSE"} {
-		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(from)))
-		if err == nil {
-			err = c.put("dist/install/"+name, mark+string(b))
+	for name, from := range map[string][]string{
+		"install.yaml": {"examples/install/runtime.yaml", "examples/install/packages.yaml"},
+		"bootd.yaml":   {"package/bootd/bootd.yaml"}, "policies.yaml": {"LICENSE"},
+	} {
+		text := mark
+		for _, f := range from {
+			b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f)))
+			if err != nil {
+				return fmt.Errorf("cannot read a manifest: %w", err)
+			}
+			text += string(b)
 		}
-		if err != nil {
+		if err := c.put("dist/install/"+name, text); err != nil {
 			return fmt.Errorf("cannot write the next manifests: %w", err)
 		}
 	}
@@ -146,6 +153,16 @@ func TestUpgradeIsRepeated(t *testing.T) {
 	c.types(t, upgrade)
 	is("and the next try carries over the same", two("version 4"), now...)
 	is("and keeps the same", two("version 2"), before...)
+
+	// Whoever has namespaced composites alone keeps them.
+	v2 := sit(t)
+	must(t, v2.next())
+	const claims, composites = "configuration-baremetal:", "configuration-baremetal-v2:"
+	v2.write(t, "dist/install/install.yaml", strings.ReplaceAll(v2.read(t, "dist/install/install.yaml"), claims, composites))
+	v2.types(t, upgrade)
+	if next := v2.read(t, "dist/install/install.yaml"); strings.Contains(next, claims) || !strings.Contains(next, composites) {
+		t.Error("an upgrade installs claims where namespaced composites were chosen")
+	}
 
 	// Whoever never had bootd look at a private address keeps what says how.
 	fresh := sit(t)

@@ -13,8 +13,8 @@ func (b builder) examples(dir string) ([]string, error) {
 	ours := func(string) bool { return true }
 	switch dir {
 	case "provider":
-		// One file a kind, and what the kind with the most to it can do, one capability a file.
-		from, ours = []string{"kinds", "netbox"}, func(s string) bool { return !strings.Contains(s, "\napiVersion: platform.") }
+		// One file a kind, and what the kinds with the most to them can do, one capability a file.
+		from, ours = []string{"kinds", "netbox", "redfish"}, func(s string) bool { return !strings.Contains(s, "\napiVersion: platform.") }
 	case "configuration":
 		from, ours = []string{"kinds"}, func(s string) bool { return strings.Contains(s, "\napiVersion: platform.") }
 	case "configuration-v2":

@@ -39,6 +39,7 @@ func TestInstall(t *testing.T) {
 	t.Run("Restricted", func(t *testing.T) { s.restricted(ctx, t) })
 	t.Run("Commented", func(t *testing.T) { s.commented(ctx, t) })
 	t.Run("Manifests", func(t *testing.T) { s.manifests(ctx, t) })
+	t.Run("Lease", func(t *testing.T) { s.lease(ctx, t) })
 	t.Run("Kinds", func(t *testing.T) { s.kinds(ctx, t) })
 	t.Run("BadInput", func(t *testing.T) { s.badInput(ctx, t) })
 }

@@ -26,6 +26,7 @@ func badValues(t *testing.T, bin string) {
 		"Null":         {"Nor here.", "segments: null", []string{"segments"}},
 		"TwoOfAName":   {"One would be the other.", "segments: [{name: r7, nodeSelector: {rack: r7}}, {name: r7, nodeSelector: {rack: r8}}]", []string{"two would be the DaemonSet bootd-r7"}},
 		"TwoOfANode":   {"The second would wait for the first one's ports for ever.", "segments: [{name: a, nodeSelector: {rack: r7}}, {name: b, nodeSelector: {rack: r7}}]", []string{"bootd-a and bootd-b choose the same nodes"}},
+		"OneInOther":   {"Nodes of the second are the first one's, too.", "segments: [{name: a, nodeSelector: {rack: r7}}, {name: b, nodeSelector: {rack: r7, role: boot}}]", []string{"bootd-a and bootd-b choose the same nodes"}},
 		"Name":         {"A DaemonSet can't be called so.", "segments: [{name: Rack_7, nodeSelector: {rack: r7}}]", []string{"/segments/0/name", "pattern"}},
 		"LongName":     {"Nor so.", "segments: [{name: " + strings.Repeat("r", 58) + ", nodeSelector: {rack: r7}}]", []string{"/segments/0/name", "maxLength"}},
 		"Interface":    {"bootd would listen on every interface.", "segments: [{nodeSelector: {rack: r7}, interface: [eth1]}]", []string{"/segments/0", "interface"}},

@@ -27,11 +27,13 @@ app.kubernetes.io/instance: {{ include "bootd.name" . }}
 {{- if hasKey $names $name }}
 {{- fail (printf "segments: two would be the DaemonSet %s: give each a name of its own" $name) }}
 {{- end }}
-{{- $same := get $nodes (toJson .nodeSelector) }}
-{{- if $same }}
-{{- fail (printf "segments: %s and %s choose the same nodes, on which one bootd alone can listen: correct a nodeSelector" $same $name) }}
+{{- $these := default dict .nodeSelector }}
+{{- range $other, $those := $nodes }}
+{{- if or (eq (toJson (merge (deepCopy $these) $those)) (toJson $these)) (eq (toJson (merge (deepCopy $those) $these)) (toJson $those)) }}
+{{- fail (printf "segments: %s and %s choose the same nodes, on which one bootd alone can listen: correct a nodeSelector" $other $name) }}
+{{- end }}
 {{- end }}
 {{- $_ := set $names $name true }}
-{{- $_ := set $nodes (toJson .nodeSelector) $name }}
+{{- $_ := set $nodes $name $these }}
 {{- end }}
 {{- end -}}
