@@ -100,8 +100,8 @@ e2e-install: ## Packages and manifests as a real Crossplane and a real API serve
 	@$(call try,e2e-install,./test/e2e/install)
 
 .PHONY: e2e-vm
-e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root).
-	@$(call try,e2e-vm,./test/vm/...)
+e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root). And "make demo", as a reader types it.
+	@$(call try,e2e-vm,-p 1 ./test/vm/...)
 
 .PHONY: e2e-cluster
 e2e-cluster: ## What users install, in a cluster with a real kubelet and stock Crossplane, to a machine that is Ready and back (root).
