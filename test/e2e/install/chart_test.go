@@ -57,7 +57,7 @@ segments:
   - {name: r7, nodeSelector: {rack: r7}, interfaces: [eth1], args: [--artifact-range=10.77.0.0/24]}
   - {name: r8, nodeSelector: {rack: r8, role: boot}}
 podMonitor: {enabled: true}
-image: {repository: registry.example/bootd, digest: "sha256:1"}
+image: {repository: registry.example/bootd, digest: "sha256:1111111111111111111111111111111111111111111111111111111111111111"}
 `), 0o600))
 		got := byName(template("--values=" + values))
 		want := map[string][]any{
@@ -69,7 +69,7 @@ image: {repository: registry.example/bootd, digest: "sha256:1"}
 			if diff := cmp.Diff(args, c["args"]); diff != "" {
 				t.Errorf("%s, arguments, -want +got:\n%s", name, diff)
 			}
-			if c["image"] != "registry.example/bootd@sha256:1" {
+			if c["image"] != "registry.example/bootd@sha256:1111111111111111111111111111111111111111111111111111111111111111" {
 				t.Errorf("%s runs %v", name, c["image"])
 			}
 		}

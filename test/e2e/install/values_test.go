@@ -27,7 +27,7 @@ func badValues(t *testing.T, bin string) {
 		"TwoOfAName":   {"One would be the other.", "segments: [{name: r7, nodeSelector: {rack: r7}}, {name: r7, nodeSelector: {rack: r8}}]", []string{"two would be the DaemonSet bootd-r7"}},
 		"TwoOfANode":   {"The second would wait for the first one's ports for ever.", "segments: [{name: a, nodeSelector: {rack: r7}}, {name: b, nodeSelector: {rack: r7}}]", []string{"bootd-a and bootd-b choose the same nodes"}},
 		"OneInOther":   {"Nodes of the second are the first one's, too.", "segments: [{name: a, nodeSelector: {rack: r7}}, {name: b, nodeSelector: {rack: r7, role: boot}}]", []string{"bootd-a and bootd-b choose the same nodes"}},
-		"Key":          {"No label is called so.", "segments: [{nodeSelector: {\"bad key!\": x}}]", []string{"/segments/0/nodeSelector", "bad key!"}},
+		"Key":          {"No label is called so.", "segments: [{nodeSelector: {\"bad key!\": x}}]", []string{"invalid propertyName 'bad key!'"}},
 		"Digest":       {"No image has it.", segment + "image: {digest: abc}", []string{"/image/digest", "pattern"}},
 		"Both":         {"The tag would do nothing.", segment + "image: {tag: v9.9.9, digest: \"sha256:" + strings.Repeat("a", 64) + "\"}", []string{"image.tag v9.9.9", "which would win"}},
 		"Name":         {"A DaemonSet can't be called so.", "segments: [{name: Rack_7, nodeSelector: {rack: r7}}]", []string{"/segments/0/name", "pattern"}},
