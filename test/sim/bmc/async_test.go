@@ -18,9 +18,17 @@ import (
 // its own. Its machine is on.
 func newClockLab(t *testing.T, model bmc.Model, row bmc.Behaviour) *lab {
 	t.Helper()
+
+	return clockLab(t, model, func(c *bmc.Config) { c.Behaviour = &row })
+}
+
+// clockLab does so with a BMC that has its model's manners, as far as they
+// aren't changed.
+func clockLab(t *testing.T, model bmc.Model, change func(*bmc.Config)) *lab {
+	t.Helper()
 	var l *lab
 	emu, m := emulator(t, model, func(c *bmc.Config) {
-		c.Behaviour = &row
+		change(c)
 		c.Now = func() time.Time {
 			if l == nil {
 				return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -20,6 +20,9 @@ const (
 	// nor LastResetTime, pads its serial with a space, and has its MACs in the
 	// chassis' NetworkDeviceFunctions and Ports and in UEFI boot paths.
 	ModelActionInfo Model = "ES-2000"
+	// ModelTasks is ModelInline with a BMC that takes its time: it answers power
+	// actions with a Task, carries them out later, and shows that later still.
+	ModelTasks Model = "ES-3000"
 	// ModelNode is a node of several behind one BMC: it can't override its boot,
 	// only order it by names of its own, knows Off beside ForceOff and no
 	// graceful end, and has no UUID. Nodes of a chassis may have one serial.
@@ -31,7 +34,9 @@ const (
 )
 
 // Models are those of our own making.
-func Models() []Model { return []Model{ModelInline, ModelActionInfo, ModelNode, ModelOpen} }
+func Models() []Model {
+	return []Model{ModelInline, ModelActionInfo, ModelTasks, ModelNode, ModelOpen}
+}
 
 // Defaults of Config.
 const (

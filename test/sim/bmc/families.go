@@ -1,6 +1,9 @@
 package bmc
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // macsAt says where machines of a family list their MACs.
 type macsAt int
@@ -42,6 +45,10 @@ type family struct {
 	biosCopy bool
 }
 
+// slow is how long a BMC of ModelTasks takes for a power action, and again until
+// it shows that.
+const slow = 5 * time.Second
+
 // family of a model.
 func (m Model) family() family {
 	all := []BootTarget{"None", BootPxe, BootHdd, BootCd, BootBiosSetup, BootUefiHTTP}
@@ -55,6 +62,11 @@ func (m Model) family() family {
 			targets: all, target: "None", enabled: "Disabled", etag: true, padded: true, macs: macsOfAdapters,
 			bios: "SD", biosCopy: true,
 		}
+	case ModelTasks:
+		f := ModelInline.family()
+		f.Name, f.Async, f.TaskTakes, f.Lag = string(m), AsyncTask, slow, slow
+
+		return f
 	case ModelNode:
 		row.OverrideAt, row.NoIfMatchOnActions = Nowhere, false
 

@@ -2,6 +2,7 @@ package bmc_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,6 +27,7 @@ func TestFamilies(t *testing.T) {
 	}{
 		bmc.ModelInline:     {reason: "The plainest.", want: want{Name: serial, Rest: "None Disabled", MACs: two, Boots: []bmc.BootTarget{"", "Pxe"}, Target: "None", Enabled: "Disabled"}},
 		bmc.ModelActionInfo: {reason: "Everything elsewhere.", want: want{Name: serial, Rest: "None Disabled", MACs: two, Boots: []bmc.BootTarget{"", "Pxe"}, Target: "None", Enabled: "Disabled"}},
+		bmc.ModelTasks:      {reason: "The plainest, later.", want: want{Name: serial, Rest: "None Disabled", MACs: two, Boots: []bmc.BootTarget{"", "Pxe"}, Target: "None", Enabled: "Disabled"}},
 		bmc.ModelNode: {reason: "Nothing graceful, nothing to override.", want: want{
 			Name: serial, Rest: " ", MACs: two, Graceful: redfish.Unsupported, Pxe: redfish.Unsupported, UefiHTTP: redfish.Unsupported, Boots: []bmc.BootTarget{"", ""},
 		}},
@@ -36,7 +38,14 @@ func TestFamilies(t *testing.T) {
 	for _, model := range bmc.Models() {
 		t.Run(string(model), func(t *testing.T) {
 			tc := cases[model]
-			emu, m := emulator(t, model, func(c *bmc.Config) { c.Baseboard = true })
+			now := time.Unix(1_800_000_000, 0)
+			emu, m := emulator(t, model, func(c *bmc.Config) {
+				c.Baseboard, c.Now = true, func() time.Time {
+					now = now.Add(time.Minute) // Whatever takes time is over by the next request.
+
+					return now
+				}
+			})
 			_ = m.On(bmc.BootNormal)
 			c := connect(t, settings(emu))
 			s := system(t, c)
@@ -54,6 +63,9 @@ func TestFamilies(t *testing.T) {
 			got.Pxe = redfish.KindOf(c.SetBootOnce(t.Context(), system(t, c), "Pxe"))
 			if _, err := c.Reset(t.Context(), system(t, c), redfish.ActOn); err != nil {
 				t.Fatal(err)
+			}
+			if p := system(t, c).Power; p != redfish.PowerOn {
+				t.Errorf("power %q in the end", p)
 			}
 			got.Boots = m.Boots()
 			got.Target, got.Enabled = emu.Override("1")

@@ -138,8 +138,7 @@ func TestTreesPowerRequests(t *testing.T) {
 	}
 	for _, model := range bmc.Models() {
 		t.Run(string(model), func(t *testing.T) {
-			l := newLab(t, model)
-			_ = l.m.On(bmc.BootNormal)
+			l := clockLab(t, model, func(*bmc.Config) {})
 			l.settle()
 			count(t, string(model), l, func() { l.now = l.now.Add(15 * time.Second) })
 		})

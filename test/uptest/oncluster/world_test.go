@@ -24,6 +24,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
 )
 
+// slow is the host of examples/redfish whose BMC takes its time.
+const slow = "r7-u36"
+
 // The segments of the examples: the node has the first address of each, on the one segment that it has.
 const (
 	rack7 = "10.77.0.0/24"
@@ -181,6 +184,9 @@ func (w *world) rack() error {
 		model, firmware := bmc.ModelInline, qemu.BIOS
 		if i%2 == 1 {
 			model = bmc.ModelActionInfo
+		}
+		if m.Name == slow {
+			model = bmc.ModelTasks
 		}
 		if uefi := strings.HasSuffix(m.Name, "-uefi"); uefi || i%2 == 1 && !strings.HasSuffix(m.Name, "-bios") {
 			firmware = qemu.UEFI
