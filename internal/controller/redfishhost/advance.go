@@ -265,7 +265,7 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 	}
 	recorded(&host.Status.AtProvider, j)
 	if j.gaveUp() && !before.gaveUp() {
-		e.connector.Recorder.Event(host, event.Warning("GaveUp", errors.New(gaveUpSentence(*j.Act, e.inputs)+e.logged())))
+		e.connector.Recorder.Event(host, event.Warning(event.Reason(gaveUpReason(*j.Act)), errors.New(gaveUpSentence(*j.Act, e.inputs)+e.logged())))
 	}
 
 	return nil

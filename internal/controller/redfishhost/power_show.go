@@ -31,12 +31,7 @@ func showPower(v view, in inputs) []xpv2.Condition {
 	}
 	switch {
 	case v.j.gaveUp() && isPower(v.j.Act.Action) && v.hopeless(*v.j.Act):
-		reason := v1alpha1.ReasonGaveUp
-		if v.j.Act.Refused {
-			reason = v1alpha1.ReasonNotSupported
-		}
-
-		return is(corev1.ConditionFalse, reason, gaveUpSentence(*v.j.Act, in))
+		return is(corev1.ConditionFalse, gaveUpReason(*v.j.Act), gaveUpSentence(*v.j.Act, in))
 	case a.Refusals > 0 && (!reached || isReset(a.Action)):
 		reason, message := refusedSentence(a, in)
 		if reason == "" {
@@ -57,6 +52,15 @@ func showPower(v view, in inputs) []xpv2.Condition {
 	default:
 		return is(corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOff, "the machine isn't off yet")
 	}
+}
+
+// gaveUpReason says in a word why an act was given up.
+func gaveUpReason(a act) xpv2.ConditionReason {
+	if a.Refused {
+		return v1alpha1.ReasonNotSupported
+	}
+
+	return v1alpha1.ReasonGaveUp
 }
 
 // pendingOf is what is on its way, as the journal has it: nothing in it changes
