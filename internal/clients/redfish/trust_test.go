@@ -20,7 +20,7 @@ import (
 )
 
 // certificate makes a self-signed one for names and addresses.
-func certificate(t *testing.T, key any, public any, names []string, ips ...net.IP) (tls.Certificate, []byte) {
+func certificate(t *testing.T, key, public any, names []string, ips ...net.IP) (shown tls.Certificate, ca []byte) {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bmc"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
@@ -97,8 +97,8 @@ func TestOldTLS(t *testing.T) {
 	cert, _ := certificate(t, key, &key.PublicKey, nil, net.IPv4(127, 0, 0, 1))
 	address := func(most uint16) string {
 		return tlsBMC(t, &tls.Config{
-			MinVersion: tls.VersionTLS10, MaxVersion: most, Certificates: []tls.Certificate{cert}, //nolint:gosec // An old BMC's.
-			CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA},
+			MinVersion: tls.VersionTLS10, MaxVersion: most, Certificates: []tls.Certificate{cert},
+			CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}, //nolint:gosec // An old BMC's.
 		})
 	}
 	cases := map[string]struct {
