@@ -62,6 +62,7 @@ func silentReasons() map[string]string {
 		"Rotating":        "nobody says it yet",
 		"WaitingForReset": "nobody says it yet", "WaitingForMaintenance": "nobody says it yet",
 		"WaitingForConfirmation": "nobody says it: the reason is NeedsConfirmation",
+		"Applying":               "over in a moment",
 		"WaitingForBinding":      "over in a moment",
 		"WaitingForAssignment":   "over in a moment: what is in the way of an assignment has a reason of its own",
 		"WaitingForScript":       "a step of a boot that is told in docs/boot.md",
