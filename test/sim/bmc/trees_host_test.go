@@ -130,6 +130,9 @@ func TestTreesReset(t *testing.T) {
 						t.Errorf("%d boots, powered %v, generation %d, last error %v; want 1, true, 1, none; resets %v, written %v",
 							n, l.m.Powered(), h.Status.AtProvider.Boot.ResetGeneration, err, l.resets(), l.emu.FullWrites())
 					}
+					if follows := how == "Slow" || how == "Jobs"; follows && len(l.emu.FullWrites()) != 2 {
+						t.Errorf("a BMC that tells how far it is was told %v, want two orders", l.emu.FullWrites())
+					}
 				})
 			}
 		}
