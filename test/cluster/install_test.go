@@ -29,7 +29,7 @@ func TestInstall(t *testing.T) {
 		run  func(*testing.T, *stage.Stage, string)
 	}{
 		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest},
-		{"Machines", w.machines}, {"Roles", roles},
+		{"Machines", w.machines}, {"Roles", roles}, {"Replicas", w.replicas},
 		// Packages are built, and more nodes come and go, while the audit log fills.
 		{"Older", u.build}, {"Rollout", rollout}, {"Rights", w.rights}, {"Restarts", restarts},
 		{"Back", u.back}, {"Upgrade", u.upgrade}, {"Returned", w.returned},
