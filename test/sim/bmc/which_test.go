@@ -155,12 +155,22 @@ func TestWhatABMCWants(t *testing.T) {
 
 // TestStartsWithoutASerial: a BMC that was restarted while its machine is off doesn't know the serial until that is on. Its UUID says that it's the same.
 func TestStartsWithoutASerial(t *testing.T) {
-	l := newLab(t, bmc.ModelInline)
-	l.settle()
-	l.emu.Change("/redfish/v1/Systems/1", func(body map[string]any) { body["SerialNumber"] = nil })
-	l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOn })
-	h := l.settle()
-	if !l.m.Powered() || h.Status.AtProvider.Identity.Serial != serial {
-		t.Errorf("powered %v, serial %q, %v", l.m.Powered(), h.Status.AtProvider.Identity.Serial, h.Status.Conditions)
+	for name, system := range map[string]*v1alpha1.SystemSelector{"Any": nil, "BySerial": {Serial: serial}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, bmc.ModelInline)
+			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.System = system })
+			l.settle()
+			l.emu.Change("/redfish/v1/Systems/1", func(body map[string]any) { body["SerialNumber"] = nil })
+			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOn })
+			h := l.settle()
+			if !l.m.Powered() || h.Status.AtProvider.Identity.Serial != serial {
+				t.Errorf("powered %v, serial %q, %v", l.m.Powered(), h.Status.AtProvider.Identity.Serial, h.Status.Conditions)
+			}
+			l.emu.Replace("1", "OTHER")
+			h = l.settle()
+			if got := condition(h, xpv2.TypeReady); got != [2]string{"False", "IdentityChanged"} && got != [2]string{"False", "NotFound"} {
+				t.Errorf("another machine: Ready %v", got)
+			}
+		})
 	}
 }
