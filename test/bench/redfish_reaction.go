@@ -52,10 +52,10 @@ func (f fleet) power(ctx context.Context, l *lab.Lab, rack *rackOf, out map[stri
 	return nil
 }
 
-// reaction compares how soon healthy machines are switched on: before some of the others are in trouble, in the poll in which that
-// begins, and in the one after it.
+// reaction compares how soon healthy machines are switched on: before some of the others are in trouble, and from the moment on when that
+// begins. Both are as many machines and as long: two polls, since in the first one all those are asked that are in trouble by then.
 func (f fleet) reaction(ctx context.Context, l *lab.Lab, rack *rackOf, out map[string]float64) error {
-	each := max(f.hosts/10, 10)
+	each := max(f.hosts/5, 20)
 	var healthy []*switchable
 	var ill []func() error
 	for i, m := range rack.machines {
@@ -69,10 +69,10 @@ func (f fleet) reaction(ctx context.Context, l *lab.Lab, rack *rackOf, out map[s
 			healthy = append(healthy, m)
 		}
 	}
-	if len(healthy) < 3*each {
+	if len(healthy) < 2*each {
 		return fmt.Errorf("%d hosts are too few", f.hosts)
 	}
-	calm, err := f.react(ctx, l, healthy[:each])
+	before, err := f.react(ctx, l, healthy[:each])
 	if err != nil {
 		return err
 	}
@@ -81,19 +81,13 @@ func (f fleet) reaction(ctx context.Context, l *lab.Lab, rack *rackOf, out map[s
 			return fmt.Errorf("cannot make a BMC ill: %w", err)
 		}
 	}
-	first, err := f.react(ctx, l, healthy[each:2*each])
-	if err != nil {
-		return fmt.Errorf("while BMCs begin to be ill: %w", err)
-	}
-	later, err := f.react(ctx, l, healthy[2*each:3*each])
+	after, err := f.react(ctx, l, healthy[each:2*each])
 	if err != nil {
 		return fmt.Errorf("while BMCs are ill: %w", err)
 	}
-	p99 := func(d []time.Duration) time.Duration { return percentile(d, 99) }
-	median := func(d []time.Duration) time.Duration { return percentile(d, 50) }
-	fmt.Fprintf(os.Stderr, "bench: reactions, median and p99 of %d each: %s and %s; while %d BMCs begin to hang or refuse: %s and %s; later: %s and %s\n", each,
-		median(calm), p99(calm), len(ill), median(first), p99(first), median(later), p99(later))
-	out[figureReaction] = max(p99(first), p99(later)).Seconds() / p99(calm).Seconds()
+	fmt.Fprintf(os.Stderr, "bench: reactions of %d, median and p99: %s and %s; while %d BMCs hang or refuse: %s and %s\n", each,
+		percentile(before, 50), percentile(before, 99), len(ill), percentile(after, 50), percentile(after, 99))
+	out[figureReaction] = percentile(after, 99).Seconds() / percentile(before, 99).Seconds()
 	return nil
 }
 
@@ -102,14 +96,14 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// react has machines switched on, one after another over a poll, and returns how long each took, sorted.
+// react has machines switched on, one after another over two polls, and returns how long each took, sorted.
 func (f fleet) react(ctx context.Context, l *lab.Lab, machines []*switchable) ([]time.Duration, error) {
 	took := make([]time.Duration, len(machines))
 	g, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	for i, m := range machines {
 		g.Go(func() error {
-			if err := pass(ctx, time.Until(began.Add(f.poll*time.Duration(i)/time.Duration(len(machines))))); err != nil {
+			if err := pass(ctx, time.Until(began.Add(2*f.poll*time.Duration(i)/time.Duration(len(machines))))); err != nil {
 				return err
 			}
 			on, asked := m.next(), time.Now()
