@@ -48,7 +48,7 @@ type RedfishConfig struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('1s') && duration(self) <= duration('2m')",message="requestTimeout must be a duration from 1s to 2m, such as 30s"
 	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
 	// InventoryInterval is how long MAC addresses, firmware versions and the like are believed before they are read again, 10m at least.
-	// 10m where absent.
+	// 1h where absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

@@ -39,6 +39,9 @@ type HostMAC struct {
 	// Permanent says whether the BMC calls it the permanent one.
 	// +optional
 	Permanent bool `json:"permanent,omitempty"`
+	// Enabled is Yes or No, where the BMC says whether the port is.
+	// +optional
+	Enabled string `json:"enabled,omitempty"`
 }
 
 // BMCFacts are what is known of the BMC itself.
@@ -46,6 +49,9 @@ type BMCFacts struct {
 	// Firmware is its version, as the BMC says.
 	// +optional
 	Firmware string `json:"firmware,omitempty"`
+	// Model of the BMC.
+	// +optional
+	Model string `json:"model,omitempty"`
 	// TLSSHA256 is the SHA-256 fingerprint of the certificate that it showed (DER), lower-case hex.
 	// +optional
 	TLSSHA256 string `json:"tlsSHA256,omitempty"` //nolint:tagliatelle // SHA256 is an acronym, as MACs and ID are.
@@ -132,6 +138,13 @@ type RedfishHostObservation struct {
 	// +optional
 	// +listType=atomic
 	MACs []HostMAC `json:"macs,omitempty"`
+	// MACsDiscarded are addresses that the BMC lists and that aren't the machine's.
+	// +optional
+	// +listType=atomic
+	MACsDiscarded []DiscardedMAC `json:"macsDiscarded,omitempty"` //nolint:tagliatelle // MACs is an acronym.
+	// Inventory of the machine.
+	// +optional
+	Inventory *HostInventory `json:"inventory,omitempty"`
 	// BMC itself.
 	// +optional
 	BMC BMCFacts `json:"bmc,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/schemas"
 )
 
 // Where things are when the service root doesn't say (DSP0266, 6.2).
@@ -41,6 +42,8 @@ type Client struct {
 	// offers are the ResetTypes of ActionInfos, by their URI. They end with the
 	// session, as firmware does.
 	offers map[string][]string
+
+	known string // the ETag that the next answer may have, and then be left out
 }
 
 // Connect reads the service root and logs in, once: a refused login is never
@@ -95,6 +98,8 @@ type answer struct {
 	body   []byte
 	etag   string
 	header http.Header
+	// same says that there's no body, since it is the one that was known.
+	same bool
 }
 
 // get reads a resource leniently into v (nil: the body is only returned).
@@ -162,7 +167,16 @@ func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch
 	if err := wait(ctx, c.cfg.Limiter); err != nil {
 		return answer{}, unsent(err)
 	}
-	resp, err := c.send(ctx, method, c.address.path(path), body, c.headers(ifMatch))
+	headers := c.headers(ifMatch)
+	if c.known != "" && method == http.MethodGet {
+		headers["If-None-Match"] = c.known
+	}
+	resp, err := c.send(ctx, method, c.address.path(path), body, headers)
+	if errors.Is(err, schemas.ErrNotModified) && c.known != "" {
+		_ = resp.Body.Close()
+
+		return answer{same: true}, nil
+	}
 	if err != nil {
 		unanswered := unconnected(err)
 		err = classify(what, err)

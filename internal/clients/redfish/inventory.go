@@ -3,230 +3,218 @@ package redfish
 import (
 	"context"
 	"path"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/inventory"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
-// maxInventoryReads bounds the requests of one inventory.
-const maxInventoryReads = 400
-
 // Inventory is what changes rarely and takes many requests to read.
-type Inventory struct {
-	// MACs of the machine, in the order found.
-	MACs []MAC
-	// Firmware version of the first manager.
-	Firmware string
-	// Manufacturer and Model of the System's chassis, for Systems that don't
-	// tell their own.
-	Manufacturer, Model string
-	// Partial says that the BMC refused to show a resource which it listed, so
-	// that what isn't here may be there all the same.
-	Partial bool
-	// Quirks are the names of the rows that are followed with the machine.
-	Quirks []string
-}
+type Inventory = inventory.Inventory
 
-// nicBody fits EthernetInterface, NetworkDeviceFunction, Port, NetworkPort and
-// BootOption: what one hasn't stays empty.
-type nicBody struct {
-	ID        text `json:"Id"`
-	MAC       text `json:"MACAddress"`
-	Permanent text `json:"PermanentMACAddress"`
-	Ethernet  struct {
-		MAC       text  `json:"MACAddress"`
-		Permanent text  `json:"PermanentMACAddress"`
-		Ports     texts `json:"AssociatedMACAddresses"`
-	}
-	NetworkPort texts `json:"AssociatedNetworkAddresses"`
-	DevicePath  text  `json:"UefiDevicePath"`
-	Links       struct{ HostInterface ref }
-}
+const pathChassis = "/redfish/v1/Chassis"
 
-// Inventory reads MACs and firmware version. Resources that are missing are
-// left out: dangling links are normal.
+// partReadings is no part of an inventory: nothing is missing without them.
+const partReadings = ""
+
+// maxDevices is how many PCIe devices are read.
+const maxDevices = 48
+
+// Inventory reads all of it in one go. Resources that are missing are left out:
+// dangling links are normal.
 func (c *Client) Inventory(ctx context.Context, s System) (Inventory, error) {
-	w := &walk{c: c, left: maxInventoryReads}
-	w.nics(ctx, s.interfaces, SourceEthernetInterface)
-	for _, adapter := range w.adapters(ctx, s) {
-		w.adapter(ctx, adapter)
-	}
-	w.nics(ctx, s.bootOptions, SourceBootOption)
-	own, firmware := w.manager(ctx)
-	if w.err != nil {
-		return Inventory{}, w.err
-	}
-
-	_, rows, err := c.quirks(ctx, s)
-
-	return Inventory{
-		MACs: merge(w.found, own), Firmware: firmware, Manufacturer: w.manufacturer, Model: w.model, Partial: w.partial, Quirks: rows,
-	}, err
-}
-
-// walk reads many resources of one BMC and keeps the first real error.
-type walk struct {
-	c     *Client
-	left  int
-	found []MAC
-	err   error
-
-	manufacturer, model string
-	partial             bool
-}
-
-// read gets one resource and says whether it is there.
-func (w *walk) read(ctx context.Context, uri string, v any) bool {
-	if uri == "" || w.err != nil || w.left <= 0 {
-		return false
-	}
-	w.left--
-	_, err := w.c.get(ctx, uri, v)
-	w.note(err)
-
-	return err == nil
-}
-
-// note passes over a resource that can't be shown, and keeps a real error.
-func (w *walk) note(err error) {
-	switch {
-	case err == nil, IsNotFound(err):
-	case skippable(err):
-		w.partial = true
-	default:
-		w.err = err
-	}
-}
-
-// members lists a collection; one that can't be read has none.
-func (w *walk) members(ctx context.Context, uri string) []string {
-	if uri == "" || w.err != nil || w.left <= 0 {
-		return nil
-	}
-	w.left--
-	out, err := w.c.members(ctx, uri)
-	w.note(err)
-
-	return out
-}
-
-// skippable says whether a resource may be passed over: missing ones are, and
-// those that only this BMC can't show (BlueField answers 500 for some).
-func skippable(err error) bool {
-	k := KindOf(err)
-
-	return k == NotFound || k == Refused || k == Forbidden || k == Protocol
-}
-
-func (w *walk) nics(ctx context.Context, collection, source string) {
-	for _, uri := range w.members(ctx, collection) {
-		var b nicBody
-		if w.read(ctx, uri, &b) {
-			w.found = append(w.found, b.macs(path.Base(uri), source)...)
+	w := NewWalk(s, nil)
+	for {
+		done, err := c.Walk(ctx, w, maxInventoryReads)
+		if err != nil {
+			return Inventory{}, err
+		}
+		if done {
+			return w.Inventory(), nil
 		}
 	}
 }
 
-// macs are the addresses that one resource names. The BMC's interface towards
-// the host (HostInterface) isn't a NIC of the machine.
-func (b nicBody) macs(port, source string) []MAC {
-	if b.Links.HostInterface != "" {
-		return nil
-	}
-	if b.ID != "" {
-		port = clip(b.ID)
-	}
-	var out []MAC
-	add := func(s string, permanent bool) {
-		if mac, ok := ParseMAC(s); ok {
-			out = append(out, MAC{Address: mac, Port: port, Source: source, Permanent: permanent})
-		}
-	}
-	if mac, ok := macOfDevicePath(string(b.DevicePath)); ok {
-		add(mac, false)
-	}
-	for _, permanent := range []text{b.Permanent, b.Ethernet.Permanent} {
-		add(string(permanent), true)
-	}
-	for _, current := range append([]string{string(b.MAC), string(b.Ethernet.MAC)}, append(b.Ethernet.Ports, b.NetworkPort...)...) {
-		add(current, false)
-	}
-
-	return out
-}
-
-// adapters lists NetworkAdapters of the System's chassis, or, where those have
-// none, those that its NetworkInterfaces point at.
-func (w *walk) adapters(ctx context.Context, s System) []string {
-	var out []string
-	for _, uri := range s.chassis {
-		var b struct {
-			NetworkAdapters     ref
-			Manufacturer, Model text
-		}
-		if w.read(ctx, uri, &b) {
-			if w.model == "" {
-				w.manufacturer, w.model = clip(b.Manufacturer), clip(b.Model)
-			}
-			out = append(out, w.members(ctx, string(b.NetworkAdapters))...)
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, uri := range w.members(ctx, s.adapters) {
-		var b struct {
-			Links struct{ NetworkAdapter ref }
-		}
-		if w.read(ctx, uri, &b) && b.Links.NetworkAdapter != "" {
-			out = append(out, string(b.Links.NetworkAdapter))
-		}
-	}
-
-	return out
-}
-
-func (w *walk) adapter(ctx context.Context, uri string) {
-	var b struct {
-		NetworkDeviceFunctions ref
-		Ports                  ref
-		NetworkPorts           ref
-	}
-	if !w.read(ctx, uri, &b) {
+// begin lists what is read: what a machine's MACs are in comes first.
+func (w *Walk) begin(c *Client) {
+	if w.begun {
 		return
 	}
-	w.nics(ctx, string(b.NetworkDeviceFunctions), SourceDeviceFunction)
+	w.begun, w.expands = true, c.root.Features.Query.NoLinks.True
+	s := w.system
+	nics := takeAs(func(w *Walk, uri string, b inventory.NICBody) { w.raw.Interface(uri, b) })
+	boots := takeAs(func(w *Walk, uri string, b inventory.NICBody) { w.raw.BootOption(uri, b) })
+	managers := string(c.root.Managers)
+	if managers == "" {
+		managers = pathManagers
+	}
+	tasks := []task{readAs(s.path, inventory.PartSystem, theSystem), eachOf(s.interfaces, inventory.PartMACs, nics)}
+	for _, uri := range s.chassis {
+		tasks = append(tasks, readAs(uri, inventory.PartMACs, aChassis))
+	}
+	if len(s.chassis) == 0 && s.path != "" {
+		tasks = append(tasks, readAs(pathChassis, inventory.PartMACs, chassisOfTheSame))
+	}
+	// Where the chassis has no adapters, the System's interfaces lead to them.
+	byInterface := eachOf(s.adapters, inventory.PartMACs, takeAs(anInterface))
+	byInterface.when = func(w *Walk) bool { return !w.raw.HasAdapters() }
+	w.now(append(tasks, byInterface, eachOf(s.bootOptions, inventory.PartMACs, boots),
+		eachOf(managers, inventory.PartMACs, takeAs(aManager)))...)
+	if s.path != "" {
+		w.then(readAs(c.systemsPath(), inventory.PartProcessors, otherSystems))
+	}
+	w.last = func(w *Walk) { w.devices(w.raw.System.PCIeDevices) }
+}
+
+// theSystem is the System itself, which leads to most of the rest.
+func theSystem(w *Walk, _ string, s inventory.System) {
+	w.raw.System = s
+	w.now(
+		eachOf(string(s.OEM.Hpe.Links.Adapters), inventory.PartMACs, takeAs(func(w *Walk, uri string, b inventory.AdapterBody) {
+			w.raw.BaseAdapter(uri, b)
+		})),
+		readAs(string(s.OEM.Lenovo.BootSettings), inventory.PartMACs, networkBootOrder),
+	)
+	storage := takeAs(aStorage)
+	simple := eachOf(string(s.SimpleStorage), inventory.PartDrives, storage)
+	simple.when = func(w *Walk) bool { return len(w.raw.Drives) == 0 }
+	base := readRaw(string(s.OEM.Nvidia), inventory.PartMACs, func(w *Walk, body []byte) { w.raw.BaseMAC(body) })
+	// In its NIC mode a BlueField may take this one's time-out to answer.
+	base.when = func(w *Walk) bool { return !w.raw.HasBurntIn() }
+	w.then(base,
+		w.manyOf(string(s.Processors), inventory.PartProcessors, takeAs(func(w *Walk, _ string, b inventory.ProcessorBody) {
+			w.raw.Processors = append(w.raw.Processors, b)
+		})),
+		w.manyOf(string(s.Memory), inventory.PartMemory, takeAs(func(w *Walk, _ string, b inventory.MemoryBody) {
+			w.raw.Memory = append(w.raw.Memory, b)
+		})),
+		eachOf(string(s.Storage), inventory.PartDrives, storage), simple,
+		readAs(string(s.SecureBoot), inventory.PartSecureBoot, func(w *Walk, _ string, b inventory.SecureBootBody) { w.raw.SecureBoot = b }),
+	)
+}
+
+// devices reads PCIe devices that the System lists, where its chassis have none
+// (iDRACs list some that aren't there). A single link may be one to their
+// collection.
+func (w *Walk) devices(uris []string) {
+	type deviceOrList struct {
+		inventory.DeviceBody
+
+		Members *refs
+	}
+	for _, uri := range uris[:min(maxDevices, len(uris))] {
+		t := readAs(uri, inventory.PartPCIe, func(w *Walk, uri string, b deviceOrList) {
+			if b.Members == nil {
+				aDevice(w, uri, b.DeviceBody)
+
+				return
+			}
+			var devices []task
+			for _, member := range (*b.Members)[:min(maxDevices, len(*b.Members))] {
+				devices = append(devices, readAs(member, inventory.PartPCIe, aDevice))
+			}
+			w.now(devices...)
+		})
+		t.when = func(w *Walk) bool { return !w.ofChassis }
+		w.then(t)
+	}
+}
+
+func aDevice(w *Walk, _ string, b inventory.DeviceBody) { w.raw.Devices = append(w.raw.Devices, b) }
+
+func aChassis(w *Walk, _ string, b inventory.Chassis) {
+	w.raw.Chassis = append(w.raw.Chassis, b)
+	w.now(eachOf(string(b.NetworkAdapters), inventory.PartMACs, takeAs(anAdapter)))
+	devices := w.manyOf(string(b.PCIeDevices), inventory.PartPCIe, takeAs(func(w *Walk, uri string, b inventory.DeviceBody) {
+		w.ofChassis = true
+		aDevice(w, uri, b)
+	}))
+	// One answer has all supplies; the newer subsystem has an answer for each.
+	subsystem := readAs(string(b.PowerSubsystem), inventory.PartPowerSupplies, func(w *Walk, _ string, s struct{ PowerSupplies ref }) {
+		w.now(eachOf(string(s.PowerSupplies), inventory.PartPowerSupplies, takeAs(func(w *Walk, _ string, b inventory.SupplyBody) {
+			w.raw.Supplies = append(w.raw.Supplies, b)
+		})))
+	})
+	subsystem.when = func(w *Walk) bool { return len(w.raw.Supplies) == 0 }
+	environment := readAs(string(b.EnvironmentMetrics), partReadings, func(w *Walk, _ string, b inventory.EnvironmentBody) { w.raw.Environment(b) })
+	environment.when = func(*Walk) bool { return b.Power == "" }
+	w.then(devices, readAs(string(b.Power), inventory.PartPowerSupplies, func(w *Walk, _ string, b inventory.PowerBody) { w.raw.Power(b) }), subsystem,
+		readAs(string(b.Thermal), partReadings, func(w *Walk, _ string, b inventory.ThermalBody) { w.raw.Thermal(b) }), environment)
+}
+
+// chassisOfTheSame are the chassis named as the System is, of a BMC that
+// doesn't say which one is its own (Cray).
+func chassisOfTheSame(w *Walk, _ string, b collectionBody) {
+	for _, uri := range b.Members {
+		if strings.EqualFold(path.Base(strings.TrimRight(uri, "/")), path.Base(w.system.URI)) {
+			w.now(readAs(uri, inventory.PartMACs, aChassis))
+		}
+	}
+}
+
+func anInterface(w *Walk, _ string, b struct{ Links struct{ NetworkAdapter ref } }) {
+	w.now(readAs(string(b.Links.NetworkAdapter), inventory.PartMACs, anAdapter))
+}
+
+func anAdapter(w *Walk, uri string, b inventory.AdapterBody) {
+	a := w.raw.Adapter(uri, b)
 	ports := b.Ports
 	if ports == "" {
 		ports = b.NetworkPorts
 	}
-	w.nics(ctx, string(ports), SourcePort)
+	w.now(
+		eachOf(string(b.Functions), inventory.PartMACs, takeAs(func(_ *Walk, uri string, b inventory.NICBody) { a.Function(uri, b) })),
+		eachOf(string(ports), inventory.PartMACs, takeAs(func(_ *Walk, uri string, b inventory.NICBody) { a.Port(uri, b) })),
+	)
 }
 
-// manager reads the BMC's own addresses and firmware version.
-func (w *walk) manager(ctx context.Context) (own []string, firmware string) {
-	managers := string(w.c.root.Managers)
-	if managers == "" {
-		managers = pathManagers
-	}
-	for _, uri := range w.members(ctx, managers) {
-		var b struct {
-			FirmwareVersion    text
-			EthernetInterfaces ref
-		}
-		if !w.read(ctx, uri, &b) {
+func aManager(w *Walk, _ string, b inventory.Manager) {
+	w.raw.Managers = append(w.raw.Managers, b)
+	w.now(eachOf(string(b.EthernetInterfaces), inventory.PartMACs, takeAs(func(w *Walk, _ string, b inventory.NICBody) { w.raw.Own(b) })))
+}
+
+// networkBootOrder is one of Lenovo's boot orders. Its entries name addresses
+// that no resource lists; what they don't name, BIOS attributes may.
+func networkBootOrder(w *Walk, _ string, b collectionBody) {
+	for _, uri := range b.Members {
+		if !strings.HasSuffix(strings.ToLower(strings.TrimRight(uri, "/")), "networkbootorder") {
 			continue
 		}
-		if firmware == "" {
-			firmware = clip(b.FirmwareVersion)
-		}
-		for _, nic := range w.members(ctx, string(b.EthernetInterfaces)) {
-			var n nicBody
-			if !w.read(ctx, nic, &n) {
-				continue
+		w.now(readRaw(uri, inventory.PartMACs, func(w *Walk, body []byte) {
+			if !w.raw.BootOrder(body) {
+				w.now(readRaw(string(w.raw.System.BIOS), inventory.PartMACs, func(w *Walk, body []byte) { w.raw.BIOSNames(body) }))
 			}
-			for _, mac := range n.macs("", "") {
-				own = append(own, mac.Address)
-			}
-		}
+		}))
 	}
+}
 
-	return own, firmware
+func aStorage(w *Walk, _ string, b inventory.StorageBody) {
+	w.raw.Storage = append(w.raw.Storage, b)
+	var drives []task
+	for i, uri := range b.Drives {
+		if i == maxMembers {
+			break
+		}
+		drives = append(drives, readAs(uri, inventory.PartDrives, func(w *Walk, _ string, d inventory.DriveBody) { w.raw.Drives = append(w.raw.Drives, d) }))
+	}
+	w.now(drives...)
+}
+
+// otherSystems looks for the machine's GPU board: a System that can't be reset.
+// Where others can be, nobody knows whose board it is.
+func otherSystems(w *Walk, _ string, b collectionBody) {
+	shared := false
+	for i, uri := range b.Members {
+		if lenient.SamePath(uri, w.system.path) || i >= maxMembers {
+			continue
+		}
+		w.now(readAs(uri, inventory.PartProcessors, func(w *Walk, _ string, s inventory.System) {
+			shared = shared || s.Actions.Reset != nil
+			board := eachOf(string(s.Processors), inventory.PartProcessors, takeAs(func(w *Walk, _ string, b inventory.ProcessorBody) {
+				w.raw.Board(b)
+			}))
+			board.when = func(*Walk) bool { return !shared }
+			w.then(board)
+		}))
+	}
 }

@@ -15,6 +15,7 @@ type rootBody struct {
 	Vendor     text
 	Product    text
 	Links      struct{ Sessions ref }
+	Features   expansion `json:"ProtocolFeaturesSupported"`
 }
 
 // start reads the service root and logs in.

@@ -8,6 +8,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -28,7 +29,7 @@ type BMC interface { //nolint:interfacebloat // One interface for each facet.
 
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
 	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
-	Inventory(ctx context.Context, s redfish.System) (redfish.Inventory, error)
+	Walk(ctx context.Context, w *redfish.Walk, n int) (done bool, err error)
 	Pin() string
 	Connection() redfish.Connection
 }
@@ -84,8 +85,10 @@ type Options struct {
 	// Elapsed is the clock that deadlines go by. It must never jump; nil is the
 	// process's own.
 	Elapsed func() time.Duration
-	// InventoryAge is how long MACs and firmware versions are believed; 0 is 10 minutes.
+	// InventoryAge is how long an inventory is believed; 0 is an hour.
 	InventoryAge time.Duration
+	// Wake has a host looked at, whose inventory was read; nil leaves that to the next poll.
+	Wake func(types.NamespacedName)
 }
 
 // Connector makes the external client of a host.
@@ -115,14 +118,21 @@ func NewConnector(o Options) *Connector {
 		o.Now = time.Now
 	}
 	if o.InventoryAge == 0 {
-		o.InventoryAge = 10 * time.Minute
+		o.InventoryAge = time.Hour
 	}
 
 	return &Connector{
-		Options: o, inventories: newInventories(), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
+		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
 	}
 }
+
+// Stop ends what is being read beside reconciles.
+func (c *Connector) Stop() { c.inventories.stop() }
+
+// Settle waits until nothing is being read beside reconciles, and returns how
+// many inventories were so far. Tests look at hosts again when there's a new one.
+func (c *Connector) Settle() int { return c.inventories.settle() }
 
 // Connect resolves settings and credentials. It talks to no BMC: that happens
 // in the client's methods, one turn each. What a person must mend about them is

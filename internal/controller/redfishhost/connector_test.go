@@ -103,9 +103,7 @@ func (f *fakeBMC) Trace(_ context.Context, s redfish.System, want redfish.Traces
 	return s, nil
 }
 
-func (f *fakeBMC) Inventory(context.Context, redfish.System) (redfish.Inventory, error) {
-	return redfish.Inventory{}, nil
-}
+func (f *fakeBMC) Walk(context.Context, *redfish.Walk, int) (bool, error) { return true, nil }
 
 func (f *fakeBMC) Reset(_ context.Context, _ redfish.System, a redfish.Act) (redfish.Receipt, error) {
 	return redfish.Receipt{}, f.reset(a)

@@ -53,7 +53,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 		return managed.ExternalObservation{}, nil
 	}
-	inv, pin, err := e.look(ctx, host)
+	pin, err := e.look(ctx, host)
 	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
 		// Nothing is known that is new: it stays as it was, and is looked at again soon.
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
@@ -84,25 +84,28 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		}
 	}
 
-	return e.show(host, inv, pin, fresh), nil
+	o := e.show(host, pin, fresh)
+	if !meta.WasDeleted(host) {
+		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate)
+	}
+
+	return o, nil
 }
 
 // look reads the machine, unless another host has it.
-func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfish.Inventory, string, error) {
+func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (pin string, err error) {
 	if e.unusable != nil {
-		return redfish.Inventory{}, "", e.unusable
+		return "", e.unusable
 	}
 	others, err := e.others(ctx, bmcIndexed(host))
 	if err != nil {
-		return redfish.Inventory{}, "", err
+		return "", err
 	}
 	if o := duplicateBySpec(host, others); o != nil {
-		return redfish.Inventory{}, "", e.duplicate(host, o)
+		return "", e.duplicate(host, o)
 	}
-	var inv redfish.Inventory
-	var pin string
 	if err := refused(host, e.target); err != nil {
-		return inv, pin, err
+		return "", err
 	}
 	err = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		var err error
@@ -116,24 +119,21 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (redfis
 		if err := e.follow(ctx, bmc, host); err != nil {
 			return err
 		}
-		if inv, err = e.inventory(ctx, bmc, host); err != nil {
-			return err
-		}
 
 		return e.lookBeside(ctx, bmc, host)
 	})
 	if err != nil {
-		return inv, pin, e.rememberRefusal(ctx, host, err)
+		return pin, e.rememberRefusal(ctx, host, err)
 	}
 	twins, err := e.others(ctx, namesIndexed(e.system.Identity))
 	if err != nil {
-		return inv, pin, err
+		return pin, err
 	}
 	if o := duplicateByIdentity(host, e.system.Identity, append(others, twins...)); o != nil {
-		return inv, pin, e.duplicate(host, o)
+		return pin, e.duplicate(host, o)
 	}
 
-	return inv, pin, recognise(host, e.system.Identity)
+	return pin, recognise(host, e.system.Identity)
 }
 
 // lookBeside reads what is wanted beside the System itself. Of a host that is
@@ -157,20 +157,6 @@ func (e *external) lookBeside(ctx context.Context, bmc BMC, host *v1alpha1.Redfi
 // of Kubernetes.
 func isTrouble(err error) bool {
 	return redfish.KindOf(err) != "" || config.ReasonOf(err) != "" || errors.Is(err, errDuplicate) || errors.Is(err, errIdentityChanged)
-}
-
-func (e *external) inventory(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.Inventory, error) {
-	c, now := e.connector, e.connector.Now()
-	if inv, ok := c.inventories.get(host.GetUID(), e.system.Name(), now, e.inventoryAge); ok {
-		return inv, nil
-	}
-	inv, err := bmc.Inventory(ctx, e.system)
-	if err != nil {
-		return inv, err
-	}
-	c.inventories.put(host.GetUID(), e.system.Name(), now, inv)
-
-	return inv, nil
 }
 
 // others lists the hosts that may be the same machine by values of the index,

@@ -4,9 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -15,9 +18,26 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
-// timeout of one reconcile: some BMCs take a second or two for each of the
-// hundred resources of an inventory.
-const timeout = 5 * time.Minute
+const (
+	// timeout of one reconcile: some BMCs take a second or two for each request.
+	timeout = 5 * time.Minute
+	// wakes is how many hosts may wait to be looked at.
+	wakes = 1024
+)
+
+// waker wakes hosts through a channel. Where nobody takes them any more, the
+// process is ending; where it can't keep up, they wait for their next poll.
+func waker(to chan<- event.GenericEvent) func(types.NamespacedName) {
+	return func(name types.NamespacedName) {
+		host := &v1alpha1.RedfishHost{}
+		host.SetNamespace(name.Namespace)
+		host.SetName(name.Name)
+		select {
+		case to <- event.GenericEvent{Object: host}:
+		default:
+		}
+	}
+}
 
 // Setup adds the controller of RedfishHosts. At shutdown it logs out of all BMCs.
 func Setup(mgr ctrl.Manager, o wiring.Options) error {
@@ -25,14 +45,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		return err
 	}
 	gates := gate.New(redfish.Connect)
-	o.AtShutdown(func(ctx context.Context) error {
-		gates.Close(ctx)
-
-		return nil
-	})
 	gvk := v1alpha1.RedfishHostGroupVersionKind
-
-	connector := NewConnector(Options{
+	wake := make(chan event.GenericEvent, wakes)
+	c := NewConnector(Options{
 		Kube: mgr.GetClient(),
 		Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
 			return o.Config.Redfish(ctx, host, host.Spec.ForProvider.CredentialsSecretRef)
@@ -43,14 +58,25 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
 		Failpoint:     o.Fail,
 		Now:           o.Clock,
+		Wake:          waker(wake),
+	})
+	if _, err := wiring.Registered(metrics.Registry, c.inventories); err != nil {
+		return errors.Wrap(err, "cannot register the metrics of machines")
+	}
+	o.AtShutdown(func(ctx context.Context) error {
+		c.Stop()
+		gates.Close(ctx)
+
+		return nil
 	})
 
 	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.RedfishHost]{
 		GVK:                gvk,
-		Connector:          connector,
+		Connector:          c,
+		Wake:               wake,
 		UsesProviderConfig: true,
 		Secrets:            secretsOf,
-		Pending:            connector.Pending,
+		Pending:            c.Pending,
 		Timeout:            timeout,
 	})
 }

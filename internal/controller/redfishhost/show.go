@@ -15,15 +15,15 @@ import (
 
 // show puts what Observe found on the host. fresh says that the reconciler has
 // something to write about it first: nothing is begun until that is written.
-func (e *external) show(host *v1alpha1.RedfishHost, inv redfish.Inventory, pin string, fresh bool) managed.ExternalObservation {
+func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) managed.ExternalObservation {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	host.Status.AtProvider = observation(e.system, keepMACs(host, inv), pin, j, host.Spec.ForProvider)
+	host.Status.AtProvider = e.observed(host, pin, j)
 	showConnection(&host.Status.AtProvider.BMC, e.connection)
 	host.Status.Phase = phaseOf(host, true, false)
 	host.SetConditions(
 		xpv2.Available(),
 		condition(v1alpha1.ConditionReachable, corev1.ConditionTrue, v1alpha1.ReasonAvailable, ""),
-		healthy(e.system.Health),
+		healthy(e.system.Health, host.Status.AtProvider.Inventory),
 	)
 	if c, ok := cleaned(host); ok {
 		host.SetConditions(c)

@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func macs(found []redfish.MAC, spec []string) []v1alpha1.HostMAC {
 		}
 	}
 	for _, m := range found {
-		add(v1alpha1.HostMAC{Address: m.Address, Port: m.Port, Source: m.Source, Permanent: m.Permanent})
+		add(v1alpha1.HostMAC{Address: m.Address, Port: m.Port, Source: m.Source, Permanent: m.Permanent, Enabled: m.Enabled})
 	}
 	for _, s := range spec {
 		if mac, ok := redfish.ParseMAC(s); ok {
@@ -113,23 +114,30 @@ func macs(found []redfish.MAC, spec []string) []v1alpha1.HostMAC {
 // keepMACs adds to what the BMC lists what it listed before, where it lists
 // nothing of that kind any more or refuses to show a part. BMCs do so while they
 // start, and a bound machine would lose its boots and its address with its MACs.
-// A host that nobody has shows what there is.
+// A host that nobody has shows what there is. Where a part is refused, what is
+// listed all the same stays as it was known: its place may be the one refused.
 func keepMACs(host *v1alpha1.RedfishHost, inv redfish.Inventory) redfish.Inventory {
-	if host.Spec.ClaimRef == nil {
-		return inv
-	}
 	listed := func(field func(redfish.MAC) string, value string) bool {
 		return slices.ContainsFunc(inv.MACs, func(m redfish.MAC) bool { return field(m) == value })
 	}
-	kept := slices.Clone(inv.MACs)
+	bound := host.Spec.ClaimRef != nil
+	var known, missing []redfish.MAC
 	for _, m := range host.Status.AtProvider.MACs {
+		if m.Source == sourceSpec {
+			continue
+		}
+		before := redfish.MAC{Address: m.Address, Port: m.Port, Source: m.Source, Permanent: m.Permanent, Enabled: m.Enabled}
 		address := listed(func(m redfish.MAC) string { return m.Address }, m.Address)
 		source := listed(func(m redfish.MAC) string { return m.Source }, m.Source)
-		if m.Source != sourceSpec && !address && (inv.Partial || !source) {
-			kept = append(kept, redfish.MAC{Address: m.Address, Port: m.Port, Source: m.Source, Permanent: m.Permanent})
+		switch {
+		case inv.Partial && (address || bound):
+			known = append(known, before)
+		case bound && !address && !source:
+			missing = append(missing, before)
 		}
 	}
-	inv.MACs = kept
+	// Of one address the first entry counts.
+	inv.MACs = slices.Concat(known, inv.MACs, missing)
 
 	return inv
 }
@@ -188,16 +196,38 @@ func clip(message string) string {
 	return strings.ToValidUTF8(message[:limit], "") + "…"
 }
 
-// healthy is the BMC's verdict as a condition.
-func healthy(health string) xpv2.Condition {
+// healthy is the BMC's verdict as a condition. It names those that are to blame
+// as far as the last inventory tells.
+func healthy(health string, inv *v1alpha1.HostInventory) xpv2.Condition {
 	switch health {
 	case "OK":
 		return condition(v1alpha1.ConditionHealthy, corev1.ConditionTrue, "OK", "")
 	case "":
 		return condition(v1alpha1.ConditionHealthy, corev1.ConditionUnknown, "Unknown", "the BMC doesn't tell the machine's health")
 	default:
-		return condition(v1alpha1.ConditionHealthy, corev1.ConditionFalse, xpv2.ConditionReason(health), "the BMC reports the machine's health as "+health+": look into its event log")
+		return condition(v1alpha1.ConditionHealthy, corev1.ConditionFalse, xpv2.ConditionReason(health), "the BMC reports the machine's health as "+health+blamed(inv)+": look into its event log")
 	}
+}
+
+// blamed names the first components that aren't well.
+func blamed(inv *v1alpha1.HostInventory) string {
+	const most = 3
+	if inv == nil || len(inv.Problems) == 0 {
+		return ""
+	}
+	var names []string
+	for _, p := range inv.Problems[:min(most, len(inv.Problems))] {
+		name := p.Component + " is " + p.Health
+		if p.Message != "" {
+			name += " (" + p.Message + ")"
+		}
+		names = append(names, name)
+	}
+	if more := len(inv.Problems) - len(names); more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
+	}
+
+	return "; " + strings.Join(names, ", ")
 }
 
 // cleaned says, of a host that was claimed once, that nobody cleaned it. A host

@@ -132,6 +132,8 @@ func TestKeepMACs(t *testing.T) {
 		"Swapped":   {reason: "A NIC that was replaced is gone.", known: known(nics, a), inv: redfish.Inventory{MACs: found(nics, b)}, want: []string{b}},
 		"OneSource": {reason: "Boot options come with the first boot only.", known: append(known(nics, a), known(boots, b)...), inv: redfish.Inventory{MACs: found(nics, a)}, want: []string{a, b}},
 		"Partial":   {reason: "A resource that was refused may be the NIC.", known: known(nics, a, b), inv: redfish.Inventory{Partial: true, MACs: found(nics, a)}, want: []string{a, b}},
+		"Listed":    {reason: "What another place lists is one of what there was.", known: known(nics, b, a), inv: redfish.Inventory{Partial: true, MACs: found(boots, a, "52:54:00:00:00:0c")}, want: []string{b, a, "52:54:00:00:00:0c"}},
+		"FreePart":  {reason: "A machine that nobody has shows what there is, as it was known.", free: true, known: known(nics, b, a), inv: redfish.Inventory{Partial: true, MACs: found(boots, a)}, want: []string{a}},
 		"Spec":      {reason: "What the spec added is the spec's to take away.", known: known(sourceSpec, a)},
 	}
 	for name, tc := range cases {
@@ -142,7 +144,7 @@ func TestKeepMACs(t *testing.T) {
 			}
 			h.Status.AtProvider.MACs = tc.known
 			var got []string
-			for _, m := range keepMACs(h, tc.inv).MACs {
+			for _, m := range macs(keepMACs(h, tc.inv).MACs, nil) {
 				got = append(got, m.Address)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -192,7 +194,7 @@ func TestCleaned(t *testing.T) {
 
 func TestHealthy(t *testing.T) {
 	for health, want := range map[string]string{"OK": "True", "Warning": "False", "Critical": "False", "": "Unknown"} {
-		if got := healthy(health); string(got.Status) != want || got.Reason == "" {
+		if got := healthy(health, nil); string(got.Status) != want || got.Reason == "" {
 			t.Errorf("healthy(%q): got %v, want %s", health, got, want)
 		}
 	}

@@ -191,6 +191,7 @@ func (l *lab) reconcile() (managed.ExternalObservation, error) {
 		if err := l.kube.Update(l.t.Context(), h); err != nil {
 			l.t.Fatal(err)
 		}
+		l.connector.Settle()
 
 		return o, nil
 	case meta.WasDeleted(h) && o.ResourceExists:
@@ -201,6 +202,7 @@ func (l *lab) reconcile() (managed.ExternalObservation, error) {
 	if statusErr := l.kube.Status().Update(l.t.Context(), h); statusErr != nil {
 		l.t.Fatal(statusErr)
 	}
+	l.connector.Settle()
 
 	return o, err
 }
@@ -209,9 +211,13 @@ func (l *lab) reconcile() (managed.ExternalObservation, error) {
 func (l *lab) settle() *v1alpha1.RedfishHost {
 	l.t.Helper()
 	for range 20 {
+		read := l.connector.Settle()
 		o, err := l.reconcile()
 		if err != nil {
 			l.t.Fatalf("reconcile: %v", err)
+		}
+		if l.connector.Settle() != read {
+			continue // An inventory that is read has its host looked at again.
 		}
 		if !o.ResourceExists || (o.ResourceUpToDate && !o.ResourceLateInitialized) {
 			return l.get()

@@ -1,9 +1,12 @@
-package redfish
+package inventory
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 func TestParseMAC(t *testing.T) {
@@ -57,9 +60,9 @@ func TestMACOfDevicePath(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, ok := macOfDevicePath(tc.path)
+			got, ok := MACOfDevicePath(tc.path)
 			if got != tc.want || ok != (tc.want != "") {
-				t.Errorf("\n%s\nmacOfDevicePath(%q): got %q, %v; want %q", tc.reason, tc.path, got, ok, tc.want)
+				t.Errorf("\n%s\nMACOfDevicePath(%q): got %q, %v; want %q", tc.reason, tc.path, got, ok, tc.want)
 			}
 		})
 	}
@@ -73,27 +76,36 @@ func TestMerge(t *testing.T) {
 		found  []MAC
 		own    []string
 		want   []string
+		junk   []string
 	}{
 		"None":      {reason: "Nothing found."},
 		"Order":     {reason: "In the order found.", found: []MAC{mac(b, SourcePort), mac(a, SourcePort)}, want: []string{b, a}},
 		"Twice":     {reason: "Each once.", found: []MAC{mac(a, SourceEthernetInterface), mac(a, SourceDeviceFunction)}, want: []string{a}},
-		"Junk":      {reason: "Locally administered beside burnt-in ones.", found: []MAC{mac(a, SourceEthernetInterface), mac("02:00:00:00:00:01", SourceDeviceFunction)}, want: []string{a}},
+		"Junk":      {reason: "Locally administered beside burnt-in ones.", found: []MAC{mac(a, SourceEthernetInterface), mac("02:00:00:00:00:01", SourceDeviceFunction)}, want: []string{a}, junk: []string{ReasonLocal}},
 		"Virtual":   {reason: "Locally administered alone.", found: []MAC{mac(virtual, SourceEthernetInterface)}, want: []string{virtual}},
-		"BMCsOwn":   {reason: "The BMC's own.", found: []MAC{mac(a, SourceEthernetInterface), mac(bmc, SourceEthernetInterface)}, own: []string{bmc}, want: []string{a}},
+		"BMCsOwn":   {reason: "The BMC's own.", found: []MAC{mac(a, SourceEthernetInterface), mac(bmc, SourceEthernetInterface)}, own: []string{bmc}, want: []string{a}, junk: []string{ReasonBMC}},
 		"SharedNIC": {reason: "One that firmware boots from is the machine's, too.", found: []MAC{mac(bmc, SourceEthernetInterface), mac(bmc, SourceBootOption)}, own: []string{bmc}, want: []string{bmc}},
 		"VMBesideBMC": {
 			reason: "A BMC's burnt-in address doesn't make a virtual machine's junk.",
-			found:  []MAC{mac(virtual, SourceEthernetInterface), mac(bmc, SourceEthernetInterface)}, own: []string{bmc}, want: []string{virtual},
+			found:  []MAC{mac(virtual, SourceEthernetInterface), mac(bmc, SourceEthernetInterface)}, own: []string{bmc}, want: []string{virtual}, junk: []string{ReasonBMC},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, m := range merge(tc.found, tc.own) {
+			macs, junk := mergeMACs(findings(tc.found), tc.own)
+			for _, m := range macs {
 				got = append(got, m.Address)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("\n%s\nmerge(...): -want, +got:\n%s", tc.reason, diff)
+				t.Errorf("\n%s\nmergeMACs(...): -want, +got:\n%s", tc.reason, diff)
+			}
+			var reasons []string
+			for _, d := range junk {
+				reasons = append(reasons, d.Reason)
+			}
+			if diff := cmp.Diff(tc.junk, reasons); diff != "" {
+				t.Errorf("\n%s\nwhy the others aren't taken: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -101,25 +113,61 @@ func TestMerge(t *testing.T) {
 
 func TestMergeKeepsPermanent(t *testing.T) {
 	const a = "70:b5:e8:00:00:0a"
-	got := merge([]MAC{{Address: a, Source: SourceEthernetInterface, Port: "1"}, {Address: a, Source: SourceDeviceFunction, Permanent: true}}, nil)
+	got, _ := mergeMACs(findings([]MAC{{Address: a, Source: SourceEthernetInterface, Port: "1"}, {Address: a, Source: SourceDeviceFunction, Permanent: true}}), nil)
 	if diff := cmp.Diff([]MAC{{Address: a, Source: SourceEthernetInterface, Port: "1", Permanent: true}}, got); diff != "" {
-		t.Errorf("merge(...): -want, +got:\n%s", diff)
+		t.Errorf("mergeMACs(...): -want, +got:\n%s", diff)
 	}
 }
 
-func FuzzMACs(f *testing.F) {
-	f.Add([]byte(`{"Id":"1","MACAddress":"70:B5:E8:F0:52:DC","PermanentMACAddress":null}`))
-	f.Add([]byte(`{"Ethernet":{"MACAddress":5,"AssociatedMACAddresses":"70B5E8F052DC"},"AssociatedNetworkAddresses":[null,1]}`))
-	f.Add([]byte(`{"UefiDevicePath":"PciRoot(0x0)/MAC(525400000001,0x1)","Links":"x"}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		var b nicBody
-		if decode(body, &b) != nil {
-			return
-		}
-		for _, m := range merge(b.macs("port", SourcePort), nil) {
-			if again, ok := ParseMAC(m.Address); !ok || again != m.Address {
-				t.Errorf("%q isn't normal", m.Address)
+func findings(macs []MAC) []finding {
+	var out []finding
+	for _, m := range macs {
+		out = append(out, finding{MAC: m, raw: m.Address})
+	}
+
+	return out
+}
+
+// TestDiscarded: what one resource lists and isn't a NIC's is told with why.
+func TestDiscarded(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		body   string
+		want   []Discarded
+	}{
+		"Good":      {reason: "Nothing to say.", body: `{"MACAddress":"70:B5:E8:F0:52:DC","PermanentMACAddress":null}`},
+		"Words":     {reason: "Cray says so.", body: `{"MACAddress":"Not Available","PermanentMACAddress":""}`, want: []Discarded{{"Not Available", SourceEthernetInterface, ReasonPlaceholder}}},
+		"Zero":      {reason: "A NIC that isn't there.", body: `{"MACAddress":"00:00:00:00:00:00"}`, want: []Discarded{{"00:00:00:00:00:00", SourceEthernetInterface, ReasonPlaceholder}}},
+		"Multicast": {reason: "No NIC's.", body: `{"MACAddress":"01:00:5e:00:00:01"}`, want: []Discarded{{"01:00:5e:00:00:01", SourceEthernetInterface, ReasonMulticast}}},
+		"GUID":      {reason: "InfiniBand's.", body: `{"MACAddress":"b83f:d203:00a4:1bd2"}`, want: []Discarded{{"b83f:d203:00a4:1bd2", SourceEthernetInterface, ReasonNotEthernet}}},
+		"Shared":    {reason: "Every BlueField's.", body: `{"MACAddress":"00:1A:CA:FF:FF:01"}`, want: []Discarded{{"00:1A:CA:FF:FF:01", SourceEthernetInterface, ReasonShared}}},
+		"BMC":       {reason: "The BMC's way to its host.", body: `{"MACAddress":"70:B5:E8:F0:52:DC","Links":{"HostInterface":{"@odata.id":"/x"}}}`, want: []Discarded{{"70:b5:e8:f0:52:dc", SourceEthernetInterface, ReasonHostInterface}}},
+		"Path":      {reason: "The same in a boot path.", body: `{"UefiDevicePath":"PciRoot(0x18)/USB(0x4,0x0)/MAC(0A8FC3A58A71,0x1)"}`, want: []Discarded{{"0a:8f:c3:a5:8a:71", SourceEthernetInterface, ReasonHostInterface}}},
+		"Hostile":   {reason: "On one line, and short.", body: `{"MACAddress":"a\nb\u0000` + strings.Repeat("x", 99) + `"}`, want: []Discarded{{"a b " + strings.Repeat("x", 28), SourceEthernetInterface, ReasonPlaceholder}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var b NICBody
+			if err := lenient.Decode([]byte(tc.body), &b); err != nil {
+				t.Fatal(err)
 			}
-		}
-	})
+			r := &Raw{}
+			r.Interface("/nics/1", b)
+			if diff := cmp.Diff(tc.want, Merge(r).Discarded); diff != "" {
+				t.Errorf("\n%s\nMerge(...).Discarded: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestDuplicate: of two ports of one place with one address (AMI), the second is told.
+func TestDuplicate(t *testing.T) {
+	r := &Raw{}
+	for _, id := range []text{"1", "2"} {
+		r.Interface("/nics", NICBody{ID: id, MAC: "B4:2E:99:BA:DE:15"})
+	}
+	inv := Merge(r)
+	if len(inv.MACs) != 1 || inv.MACs[0].Port != "1" || len(inv.Discarded) != 1 || inv.Discarded[0].Reason != ReasonDuplicate {
+		t.Errorf("got %+v, %+v", inv.MACs, inv.Discarded)
+	}
 }

@@ -1,0 +1,327 @@
+package redfish
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/inventory"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
+)
+
+// Bounds on what one inventory may take.
+const (
+	maxInventoryReads = 400
+	maxInventoryBytes = 32 << 20
+	// maxStalls is how many reads in a row may be without an answer. It's less than
+	// what it takes for a BMC to be left alone: a resource that hangs doesn't make
+	// it one that doesn't answer.
+	maxStalls = 2
+)
+
+// A Walk reads the inventory of one System, resource by resource. It isn't tied
+// to a Client, so that others have their turns in between. Not safe for
+// concurrent use.
+type Walk struct {
+	system System
+	memory *Memory
+	raw    inventory.Raw
+	// tasks are what is still to be read, the next one first; later comes after
+	// what the machine's MACs are in.
+	tasks, later []task
+	// deep says that the latter are being read.
+	deep     bool
+	seen     map[string]bool
+	requests int
+	// same is how many resources were as they had been.
+	same        int
+	bytes       int
+	stalls      int
+	quirks      []string
+	begun, done bool
+	// ofChassis says that the chassis have PCIe devices.
+	ofChassis bool
+	// retries are tried once more in the end, which final says has come.
+	retries []task
+	final   bool
+	// last lists what is read once all the rest is.
+	last func(w *Walk)
+	// expands says that the BMC puts members into collections.
+	expands bool
+}
+
+// task is a resource to be read.
+type task struct {
+	uri string
+	// part that is missing something where the resource isn't shown.
+	part string
+	// again says that it wasn't answered once.
+	again bool
+	// when says whether it's still of use; nil is yes.
+	when func(w *Walk) bool
+	// instead is done where the BMC doesn't answer it; nil: the part is missing.
+	instead func(w *Walk)
+	handler
+}
+
+// handler is what becomes of a resource.
+type handler struct {
+	// decode is what is kept of its body; nil where that isn't what it should be.
+	decode func(body []byte) any
+	// fits says whether what was kept of a resource is of this handler's kind.
+	fits func(v any) bool
+	// take what was kept. It may add tasks.
+	take func(w *Walk, uri string, v any)
+}
+
+// NewWalk begins an inventory of a System. m is what its BMC said last time; nil
+// is nothing, and remembers nothing.
+func NewWalk(s System, m *Memory) *Walk {
+	m.turn(time.Now())
+
+	return &Walk{system: s, memory: m, seen: map[string]bool{}}
+}
+
+// Walk goes on with w for n requests at most, and says whether that was all. A
+// resource that isn't answered is tried again in the end, and then passed over,
+// unless several in a row are: then there's no use in going on, as Stuck says.
+func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error) {
+	w.begin(c)
+	answered := false
+	for ; n > 0; n-- {
+		t, ok := w.next()
+		if !ok {
+			err := c.finish(ctx, w)
+
+			return err == nil, err
+		}
+		w.requests++
+		last := w.memory.last(t)
+		a, err := c.getUnless(ctx, t.uri, last.etag)
+		switch {
+		case err == nil:
+			w.stalls, answered = 0, true
+			w.got(t, a, last)
+		case skippable(err):
+			w.stalls, answered = 0, true
+			w.missed(t, err)
+		default:
+			w.stalled(t, err)
+			if answered && IsUnreachable(err) {
+				return false, nil // It's this resource: the BMC answered a moment ago.
+			}
+
+			return false, err
+		}
+	}
+
+	return false, nil
+}
+
+// got takes what was read, or what was read last time and is still the same.
+func (w *Walk) got(t task, a answer, last remembered) {
+	v := last.v
+	if a.same {
+		w.same++
+	} else {
+		w.bytes += len(a.body)
+		v, last.etag = t.decode(a.body), a.header.Get("ETag")
+	}
+	if v == nil {
+		w.raw.Refuse(t.part)
+
+		return
+	}
+	w.memory.keep(t, remembered{etag: last.etag, v: v})
+	t.take(w, t.uri, v)
+}
+
+// stalled has a resource that wasn't answered tried again once all the others
+// are read, or passed over, and then with it those that are left.
+func (w *Walk) stalled(t task, err error) {
+	w.stalls++
+	if !t.again && IsUnreachable(err) {
+		t.again = true
+		w.retries = append(w.retries, t)
+
+		return
+	}
+	w.missed(t, err)
+	if w.final && w.stalls >= maxStalls {
+		for _, t := range w.tasks {
+			w.missed(t, err)
+		}
+		w.tasks = nil
+	}
+}
+
+// missed notes a resource that isn't shown. Dangling links are normal.
+func (w *Walk) missed(t task, err error) {
+	switch {
+	case t.instead != nil:
+		t.instead(w)
+	case !IsNotFound(err):
+		w.raw.Refuse(t.part)
+	}
+}
+
+// finish asks for what goes with the inventory.
+func (c *Client) finish(ctx context.Context, w *Walk) error {
+	if w.done {
+		return nil
+	}
+	_, rows, err := c.quirks(ctx, w.system)
+	if err != nil {
+		w.stalls++
+
+		return err
+	}
+	w.quirks, w.done = rows, true
+
+	return nil
+}
+
+// Stuck says, of a Walk that ended with an error, whether going on is no use.
+func (w *Walk) Stuck(err error) bool { return !IsUnreachable(err) || w.Stalled() }
+
+// Stalled says whether too many reads in a row were without an answer.
+func (w *Walk) Stalled() bool { return w.stalls >= maxStalls && !w.final }
+
+// Addresses says whether all places were read that a machine's MACs are in.
+func (w *Walk) Addresses() bool { return w.begun && (w.deep || len(w.tasks) == 0) }
+
+// Inventory is what was read.
+func (w *Walk) Inventory() Inventory {
+	inv := inventory.Merge(&w.raw)
+	inv.Quirks, inv.Requests, inv.Unchanged = w.quirks, w.requests, w.same
+
+	return inv
+}
+
+// next takes the next task, within the bounds.
+func (w *Walk) next() (task, bool) {
+	for {
+		if len(w.tasks) == 0 {
+			w.tasks, w.later, w.deep = w.later, nil, true
+		}
+		if len(w.tasks) == 0 && w.last != nil {
+			last := w.last
+			w.last = nil
+			last(w)
+			w.tasks, w.later = w.later, nil
+		}
+		if len(w.tasks) == 0 && len(w.retries) > 0 {
+			w.tasks, w.retries, w.final = w.retries, nil, true
+		}
+		if len(w.tasks) == 0 {
+			return task{}, false
+		}
+		if when := w.tasks[0].when; when == nil || when(w) {
+			break
+		}
+		w.tasks = w.tasks[1:]
+	}
+	t := w.tasks[0]
+	if w.requests >= maxInventoryReads || w.bytes >= maxInventoryBytes {
+		for _, t := range slices.Concat(w.tasks, w.later, w.retries) {
+			w.raw.Refuse(t.part)
+		}
+		w.tasks, w.later, w.retries, w.last = nil, nil, nil, nil
+
+		return task{}, false
+	}
+	w.tasks = w.tasks[1:]
+
+	return t, true
+}
+
+// known says whether a resource was asked for on behalf of a part before.
+func (w *Walk) known(t task) bool {
+	key := t.part + " " + strings.ToLower(strings.TrimRight(t.uri, "/"))
+	if t.uri == "" || w.seen[key] {
+		return true
+	}
+	w.seen[key] = true
+
+	return false
+}
+
+// now reads resources before all others, in their order.
+func (w *Walk) now(tasks ...task) {
+	tasks = slices.DeleteFunc(tasks, w.known)
+	w.tasks = append(tasks, w.tasks...)
+}
+
+// then reads resources after all others.
+func (w *Walk) then(tasks ...task) {
+	w.later = append(w.later, slices.DeleteFunc(tasks, w.known)...)
+}
+
+// eachOf reads a collection's members, page by page, and lets h have them.
+func eachOf(uri, part string, h handler) task { return pageOf(uri, part, h, 1, 0) }
+
+func pageOf(uri, part string, h handler, number, listed int) task {
+	return readAs(uri, part, func(w *Walk, _ string, b collectionBody) {
+		var tasks []task
+		for _, m := range b.Members {
+			if listed++; listed <= maxMembers {
+				tasks = append(tasks, task{uri: m, part: part, handler: h})
+			}
+		}
+		next := b.NextLink
+		if next == "" {
+			next = b.Next
+		}
+		if number < maxPages && next != "" && listed < maxMembers {
+			tasks = append(tasks, pageOf(string(next), part, h, number+1, listed))
+		}
+		w.now(tasks...)
+	})
+}
+
+// readAs is a task that decodes its resource.
+func readAs[T any](uri, part string, take func(w *Walk, uri string, b T)) task {
+	return task{uri: uri, part: part, handler: takeAs(take)}
+}
+
+// takeAs decodes a resource leniently for take.
+func takeAs[T any](take func(w *Walk, uri string, b T)) handler {
+	return handler{
+		decode: func(body []byte) any {
+			var b T
+			if lenient.Decode(body, &b) != nil {
+				return nil
+			}
+
+			return b
+		},
+		fits: func(v any) bool {
+			_, ok := v.(T)
+
+			return ok
+		},
+		take: func(w *Walk, uri string, v any) {
+			if b, ok := v.(T); ok {
+				take(w, uri, b)
+			}
+		},
+	}
+}
+
+// readRaw is a task that takes its resource as it was sent.
+func readRaw(uri, part string, take func(w *Walk, body []byte)) task {
+	h := takeAs(func(w *Walk, _ string, body []byte) { take(w, body) })
+	h.decode = func(body []byte) any { return body }
+	h.fits = func(any) bool { return false } // It's too big to be remembered.
+
+	return task{uri: uri, part: part, handler: h}
+}
+
+// skippable says whether a resource may be passed over: missing ones are, and
+// those that only this BMC can't show (BlueField answers 500 for some).
+func skippable(err error) bool {
+	k := KindOf(err)
+
+	return k == NotFound || k == Refused || k == Forbidden || k == Protocol
+}
