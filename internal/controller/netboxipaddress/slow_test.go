@@ -11,9 +11,11 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource/fake"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	recording "k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -132,6 +134,43 @@ func TestSlowAnswer(t *testing.T) {
 				t.Errorf("%s\nit's waited until %s, want until %s at least", tc.reason, until, began.Add(tc.waits))
 			}
 		})
+	}
+}
+
+// TestStoodStill: a process that stands still after it has written that it asks, for as long as another one waits for what comes of that and then
+// lets the resource go, asks for nothing any more: nobody would free it.
+func TestStoodStill(t *testing.T) {
+	mg := newAddress(managedBy(xpv2.ManagementActionAll))
+	plain := kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(mg).WithStatusSubresource(mg).Build()
+	f := newFake()
+	second := process(plain, f)
+	stood := false
+	first := process(interceptor.NewClient(plain, interceptor.Funcs{
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			err := c.Update(ctx, o, opts...)
+			if err != nil || stood || meta.GetExternalCreatePending(o).IsZero() {
+				return err
+			}
+			stood = true
+			if err := plain.Delete(t.Context(), mg); err != nil {
+				t.Error(err)
+			}
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+				if kerrors.IsNotFound(plain.Get(t.Context(), client.ObjectKeyFromObject(mg), &v1alpha1.NetBoxIPAddress{})) {
+					return nil
+				}
+				second.look(t)
+			}
+			t.Error("it's never let go")
+			return nil
+		},
+	}), f)
+	for _, p := range []*reconciling{first, second} {
+		p.Outstanding, p.Asking = time.Second, time.Second
+	}
+	_, _ = first.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mg)})
+	if w := f.writes(); !stood || len(w) != 0 {
+		t.Errorf("stood still: %v, and then wrote %v: %+v", stood, w, f.records)
 	}
 }
 

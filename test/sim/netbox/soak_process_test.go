@@ -32,10 +32,12 @@ const (
 	killedAt = "killed at "
 	// bothChance is that of a look by both of two providers at the same moment, which is bothAtOnce in the table, and leftChance that the one's
 	// isn't waited for, and life goes on meanwhile.
-	bothChance, leftChance = 0.5, 0.3
+	bothChance, leftChance = 0.5, 0.5
 	bothAtOnce             = "two providers at one resource in one moment"
-	// stallChance is that of one of two being held up between two steps for a while, and stillChance for longer than anybody waits for it.
-	stallChance, stillChance = 0.05, 0.006
+	// stallChance is that of one of two being held up between two steps for a while, and stillChance right before it asks for an address, for
+	// stillFor: longer than anybody waits for that.
+	stallChance, stillChance = 0.05, 0.06
+	stillFor                 = soakAsking + soakOutstanding + 1500*time.Millisecond
 	stoodStill               = "a provider that stands still, and another one goes on"
 )
 
@@ -91,9 +93,9 @@ func (p *process) killed(at string) bool {
 func (p *process) failpoint(name string) {
 	switch {
 	case !p.two():
-	case p.chaos.chance(stillChance):
+	case name == "netboxipaddress.create.before" && p.chaos.chance(stillChance):
 		p.chaos.happens(stoodStill)
-		time.Sleep(soakAsking + soakOutstanding + soakTimeout)
+		time.Sleep(stillFor)
 	case p.chaos.chance(stallChance):
 		time.Sleep(time.Duration(p.chaos.pick(int(soakTimeout))))
 	}
