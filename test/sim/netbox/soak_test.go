@@ -29,8 +29,8 @@ const (
 	soakKeeps    = 12
 	soakTogether = 48
 	soakWorkers  = 16
-	// soakPatience is after how long it's given up: some six times what it takes.
-	soakPatience = 4 * time.Minute
+	// soakPatience is after how long it's given up: some eight times what it takes.
+	soakPatience = 6 * time.Minute
 	// soakTick is how far the clock goes on by itself in soakTicks: what NetBox asks for in seconds of pause is over in a twentieth of that.
 	soakTick, soakTicks = 100 * time.Millisecond, 5 * time.Millisecond
 )
