@@ -117,7 +117,7 @@ type MemoryModuleFacts struct {
 	Type string `json:"type,omitempty"`
 	// SpeedMHz that it runs at.
 	// +optional
-	SpeedMHz int64 `json:"speedMHz,omitempty"` //nolint:tagliatelle // MHz is a unit.
+	SpeedMHz int64 `json:"speedMHz,omitempty"`
 	// Manufacturer of the module.
 	// +optional
 	Manufacturer string `json:"manufacturer,omitempty"`

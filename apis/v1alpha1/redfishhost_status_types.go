@@ -141,7 +141,7 @@ type RedfishHostObservation struct {
 	// MACsDiscarded are addresses that the BMC lists and that aren't the machine's.
 	// +optional
 	// +listType=atomic
-	MACsDiscarded []DiscardedMAC `json:"macsDiscarded,omitempty"` //nolint:tagliatelle // MACs is an acronym.
+	MACsDiscarded []DiscardedMAC `json:"macsDiscarded,omitempty"`
 	// Inventory of the machine.
 	// +optional
 	Inventory *HostInventory `json:"inventory,omitempty"`

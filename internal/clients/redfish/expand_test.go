@@ -30,13 +30,17 @@ func (e expander) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	var list struct{ Members []map[string]any }
+	var list struct {
+		Members []map[string]any `json:"Members"`
+	}
 	_ = json.Unmarshal([]byte(e.aBMC["GET "+r.URL.Path].body), &list)
 	for _, m := range list.Members {
 		_ = json.Unmarshal([]byte(e.aBMC[fmt.Sprint("GET ", m["@odata.id"])].body), &m)
 		delete(m, e.drops)
 	}
-	_ = json.NewEncoder(w).Encode(list)
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
 }
 
 // TestExpand: members that come with their collection are those that are read one by one, whatever a BMC makes of it.

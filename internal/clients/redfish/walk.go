@@ -53,6 +53,8 @@ type Walk struct {
 
 // task is a resource to be read.
 type task struct {
+	handler
+
 	uri string
 	// part that is missing something where the resource isn't shown.
 	part string
@@ -62,7 +64,6 @@ type task struct {
 	when func(w *Walk) bool
 	// instead is done where the BMC doesn't answer it; nil: the part is missing.
 	instead func(w *Walk)
-	handler
 }
 
 // handler is what becomes of a resource.
@@ -265,7 +266,8 @@ func pageOf(uri, part string, h handler, number, listed int) task {
 	return readAs(uri, part, func(w *Walk, _ string, b collectionBody) {
 		var tasks []task
 		for _, m := range b.Members {
-			if listed++; listed <= maxMembers {
+			listed++
+			if listed <= maxMembers {
 				tasks = append(tasks, task{uri: m, part: part, handler: h})
 			}
 		}

@@ -6,11 +6,11 @@ import (
 )
 
 var (
-	hostLabels  = []string{"namespace", "name"}
-	powerDesc   = prometheus.NewDesc("provider_baremetal_host_power_watts", "What a machine took when its inventory was read.", hostLabels, nil)
-	heatDesc    = prometheus.NewDesc("provider_baremetal_host_temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", append(hostLabels, "sensor"), nil) //nolint:gocritic // It's a new list.
-	readAtDesc  = prometheus.NewDesc("provider_baremetal_host_inventory_timestamp_seconds", "When a machine's inventory was read.", hostLabels, nil)
-	readForDesc = prometheus.NewDesc("provider_baremetal_host_inventory_requests", "Requests that the last inventory of a machine took.", hostLabels, nil)
+	hostLabels  = []string{"namespace", "name"}                                                                                                                                                                       //nolint:gochecknoglobals // It doesn't change.
+	powerDesc   = prometheus.NewDesc("provider_baremetal_host_power_watts", "What a machine took when its inventory was read.", hostLabels, nil)                                                                      //nolint:gochecknoglobals // It doesn't change.
+	heatDesc    = prometheus.NewDesc("provider_baremetal_host_temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", []string{"namespace", "name", "sensor"}, nil) //nolint:gochecknoglobals // It doesn't change.
+	readAtDesc  = prometheus.NewDesc("provider_baremetal_host_inventory_timestamp_seconds", "When a machine's inventory was read.", hostLabels, nil)                                                                  //nolint:gochecknoglobals // It doesn't change.
+	readForDesc = prometheus.NewDesc("provider_baremetal_host_inventory_requests", "Requests that the last inventory of a machine took.", hostLabels, nil)                                                            //nolint:gochecknoglobals // It doesn't change.
 )
 
 // Describe implements prometheus.Collector.

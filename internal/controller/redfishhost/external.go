@@ -86,7 +86,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 	o := e.show(host, pin, fresh)
 	if !meta.WasDeleted(host) {
-		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate)
+		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
 	}
 
 	return o, nil

@@ -15,21 +15,28 @@ type part struct {
 }
 
 func partOf[T any](name string, list *[]T) part {
-	b, _ := json.Marshal(*list)
-	if len(*list) == 0 {
-		b = nil
+	bytes := 0
+	if len(*list) > 0 {
+		bytes = size(*list)
 	}
 
-	return part{name, len(b), func() { *list = (*list)[:len(*list)/2] }}
+	return part{name, bytes, func() { *list = (*list)[:len(*list)/2] }}
+}
+
+// size is how many bytes of JSON something has.
+func size(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0 // It is ours, and of strings and numbers.
+	}
+
+	return len(b)
 }
 
 // fit cuts the longest lists of an inventory by halves until it has no more
 // than so many bytes of JSON, and says which ones it cut.
 func fit(h *v1alpha1.HostInventory, most int) {
-	for {
-		if b, _ := json.Marshal(h); len(b) <= most {
-			break
-		}
+	for size(h) > most {
 		parts := []part{
 			partOf("processors", &h.Processors), partOf("drives", &h.Drives), partOf("nics", &h.NICs), partOf("accelerators", &h.Accelerators),
 			partOf("pcie", &h.PCIe), partOf("powerSupplies", &h.PowerSupplies), partOf("problems", &h.Problems),

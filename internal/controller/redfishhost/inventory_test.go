@@ -43,7 +43,8 @@ func (r *readers) Do(ctx context.Context, t gate.Target, f func(context.Context,
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.in[t.Address]--; r.in[t.Address] == 0 {
+		r.in[t.Address]--
+		if r.in[t.Address] == 0 {
 			delete(r.in, t.Address)
 		}
 	}()
@@ -247,7 +248,8 @@ func TestReadingFails(t *testing.T) {
 			}
 			s.now = s.now.Add(calm)
 			s.look("a", "10.0.0.1")
-			if s.settle(); s.gates.turns != 2*tc.turns {
+			s.settle()
+			if s.gates.turns != 2*tc.turns {
 				t.Errorf("\n%s\n%d turns a minute later, want %d", tc.reason, s.gates.turns, 2*tc.turns)
 			}
 		})

@@ -1,7 +1,6 @@
 package redfishhost
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -60,8 +59,7 @@ func withInventory(o v1alpha1.RedfishHostObservation, host *v1alpha1.RedfishHost
 			o.Identity.Manufacturer, o.Identity.Model = or(o.Identity.Manufacturer, was.Identity.Manufacturer), or(o.Identity.Model, was.Identity.Model)
 		}
 	}
-	macs, _ := json.Marshal([]any{o.MACs, o.MACsDiscarded})
-	fit(h, maxInventory-len(macs))
+	fit(h, maxInventory-size(o.MACs)-size(o.MACsDiscarded))
 	o.Inventory = dated(h, was.Inventory, now)
 
 	return o

@@ -258,16 +258,12 @@ func bodyOf(tree *bmc.Tree, path string) map[string]any {
 }
 
 func membersOf(tree *bmc.Tree, path string) []string {
-	var b struct {
-		Members []struct {
-			ID string `json:"@odata.id"`
-		}
-	}
-	raw, _ := json.Marshal(bodyOf(tree, path))
-	_ = json.Unmarshal(raw, &b)
+	members, _ := bodyOf(tree, path)["Members"].([]any)
 	var out []string
-	for _, m := range b.Members {
-		out = append(out, m.ID)
+	for _, m := range members {
+		if link, ok := m.(map[string]any); ok {
+			out = append(out, fmt.Sprint(link["@odata.id"]))
+		}
 	}
 
 	return out

@@ -66,10 +66,11 @@ func FuzzMerge(f *testing.F) {
 		if info, e := os.Stat(path); err != nil || d.IsDir() || e != nil || info.Size() > 16<<10 || !strings.HasSuffix(path, ".json") {
 			return nil //nolint:nilerr // Without captures there are the seeds above.
 		}
-		if files++; files%every != 0 {
+		files++
+		if files%every != 0 {
 			return nil
 		}
-		if body, err := os.ReadFile(path); err == nil {
+		if body, err := os.ReadFile(path); err == nil { //nolint:gosec // The captures are ours.
 			f.Add(body)
 		}
 
@@ -82,7 +83,7 @@ func FuzzMerge(f *testing.F) {
 				t.Errorf("%q isn't normal", m.Address)
 			}
 		}
-		b, err := json.Marshal(inv)
+		b, err := json.Marshal(inv) //nolint:musttag // It's only looked at.
 		if err != nil || bytes.ContainsAny(b, "\x00\n") {
 			t.Errorf("what is shown isn't on one line each (%v): %q", err, b)
 		}
