@@ -121,11 +121,12 @@ type QuirkMatch struct {
 // +kubebuilder:validation:MinProperties=1
 type QuirkFacts struct {
 	// OverrideOn: System writes a boot override to the System, although there is a settings resource that shows one; Settings writes it
-	// to the settings resource where that shows one.
+	// to the settings resource where that shows one; SD writes it to SD below the System, which AMI's BMCs don't always link.
 	// +optional
-	// +kubebuilder:validation:Enum=System;Settings
+	// +kubebuilder:validation:Enum=System;Settings;SD
 	OverrideOn string `json:"overrideOn,omitempty"`
-	// Mode: Never leaves BootSourceOverrideMode out of what is written; IfPresent sends the one that the BMC shows.
+	// Mode: Never leaves BootSourceOverrideMode out of what is written; IfPresent sends the one that the BMC shows each time. Where it's
+	// absent, one is sent where another is wanted, or the BMC refuses an override without.
 	// +optional
 	// +kubebuilder:validation:Enum=IfPresent;Never
 	Mode string `json:"mode,omitempty"`
@@ -138,6 +139,18 @@ type QuirkFacts struct {
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
 	StoredAs map[string]string `json:"storedAs,omitempty"`
+	// Continuous: Refused says that an override can't be lasting, though the BMC doesn't say so.
+	// +optional
+	// +kubebuilder:validation:Enum=Supported;Refused
+	Continuous string `json:"continuous,omitempty"`
+	// Rungs are the ways in which a boot source may be set: the override (by System or Settings), BootNext, and BootOrder for as long as
+	// the machine takes to boot. All of them where it's absent.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:Enum=System;Settings;BootNext;BootOrder
+	Rungs []string `json:"rungs,omitempty"`
 }
 
 // RedfishEvents says how BMCs tell of changes.

@@ -60,8 +60,8 @@ type BootSource struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.uri) || self.target == 'UefiHttp'",message="uri goes with target: UefiHttp only",fieldPath=".uri"
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode == 'UEFI' || !(self.target in ['UefiHttp', 'UefiTarget'])",message="UefiHttp and UefiTarget are UEFI's: leave mode out, or set UEFI",fieldPath=".mode"
 type BootOnce struct {
-	// Target: Pxe, UefiHttp, Hdd, Cd, BiosSetup, UefiTarget (by devicePath) or BootOption (by bootOption). Pxe is the
-	// only one yet.
+	// Target: Pxe, UefiHttp, Hdd, Cd, BiosSetup, UefiTarget (by devicePath) or BootOption (by bootOption). One that the machine doesn't
+	// have is told by condition BootApplied, with those that it has.
 	Target BootTarget `json:"target"`
 	// Mode is UEFI or Legacy; the machine's own where it's absent.
 	// +optional
@@ -89,15 +89,17 @@ type BootOnce struct {
 }
 
 // HostBoot is what is wanted of a machine's boot source.
+// +kubebuilder:validation:XValidation:rule="!has(self.persistent) || self.persistent.target != 'BootOption'",message="a boot option is persistent by being first in order: leave persistent out, and name it there",fieldPath=".persistent.target"
 type HostBoot struct {
 	// Once boots the target once.
 	// +optional
 	Once *BootOnce `json:"once,omitempty"`
-	// Persistent is booted each time, for as long as it stands here. Not supported yet.
+	// Persistent is booted each time, for as long as it stands here: an override that the BMC keeps (Continuous).
 	// +optional
 	Persistent *BootSource `json:"persistent,omitempty"`
 	// Order is what comes first in the persistent boot order, best first: references of boot options (Boot0003), aliases (Pxe, UefiHttp,
-	// Hdd, Cd, Usb) or MAC addresses. What isn't named comes behind, in the order that it has. Not supported yet.
+	// Hdd, Cd, Usb) or MAC addresses, which stand for all boot options that they fit. What isn't named comes behind, in the order that it
+	// has; nothing is ever dropped.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -105,4 +107,52 @@ type HostBoot struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a == b))",message="order names each boot option once"
 	Order []string `json:"order,omitempty"`
+}
+
+// A BootVia says by what a boot source was set.
+type BootVia struct {
+	// Rung: Settings or System (the override, by the resource that takes it), BootNext (a boot option by UefiBootNext), or BootOrder (a
+	// boot option at the front of the persistent order until the machine has booted).
+	Rung string `json:"rung"`
+	// Resource of the BMC that was written, or showed it already.
+	// +optional
+	Resource string `json:"resource,omitempty"`
+	// Why a better one wasn't it.
+	// +optional
+	Why string `json:"why,omitempty"`
+}
+
+// BootObservation is the boot source that the BMC shows.
+type BootObservation struct {
+	// Target of the override; None where there's none.
+	// +optional
+	Target string `json:"target,omitempty"`
+	// Enabled is Once, Continuous or Disabled.
+	// +optional
+	Enabled string `json:"enabled,omitempty"`
+	// Mode is UEFI or Legacy.
+	// +optional
+	Mode string `json:"mode,omitempty"`
+	// OnceGeneration is the newest boot.once.generation that was carried out.
+	// +optional
+	OnceGeneration int64 `json:"onceGeneration,omitempty"`
+	// ResetGeneration is the newest resetGeneration that was carried out.
+	// +optional
+	ResetGeneration int64 `json:"resetGeneration,omitempty"`
+	// HTTPBootURI is what a UefiHttp boot loads, where that isn't what DHCP says.
+	// +optional
+	HTTPBootURI string `json:"httpBootURI,omitempty"`
+	// UefiTarget is the UEFI device path that UefiTarget boots.
+	// +optional
+	UefiTarget string `json:"uefiTarget,omitempty"`
+	// Next is the boot option that UefiBootNext boots.
+	// +optional
+	Next string `json:"next,omitempty"`
+	// Order is the persistent boot order, best first, 64 of it at most. Where the BMC has one that waits for a boot, it's that.
+	// +optional
+	// +listType=atomic
+	Order []string `json:"order,omitempty"`
+	// Via says by what the boot source was set that we set last; absent once it's taken back.
+	// +optional
+	Via *BootVia `json:"via,omitempty"`
 }

@@ -71,25 +71,6 @@ type BMCFacts struct {
 	Quirks []string `json:"quirks,omitempty"`
 }
 
-// BootObservation is the boot override that the BMC shows.
-type BootObservation struct {
-	// Target of the override; None where there's none.
-	// +optional
-	Target string `json:"target,omitempty"`
-	// Enabled is Once, Continuous or Disabled.
-	// +optional
-	Enabled string `json:"enabled,omitempty"`
-	// Mode is UEFI or Legacy.
-	// +optional
-	Mode string `json:"mode,omitempty"`
-	// OnceGeneration is the newest boot.once.generation that was carried out.
-	// +optional
-	OnceGeneration int64 `json:"onceGeneration,omitempty"`
-	// ResetGeneration is the newest resetGeneration that was carried out.
-	// +optional
-	ResetGeneration int64 `json:"resetGeneration,omitempty"`
-}
-
 // A PendingAct is what was begun on a machine and isn't seen to have come about. Nothing in it changes but by what is done.
 type PendingAct struct {
 	// Action that it is, such as PowerOn, ResetOff or SetBootOnce.
@@ -125,7 +106,7 @@ type RedfishHostObservation struct {
 	// +optional
 	// +kubebuilder:validation:Enum=PoweredOn;PoweredOff;PoweringOn;PoweringOff
 	Power PowerState `json:"power,omitempty"`
-	// Boot override as the BMC shows it.
+	// Boot source as the BMC shows it.
 	// +optional
 	Boot BootObservation `json:"boot,omitempty"`
 	// BIOS settings that are declared, as the machine has them.

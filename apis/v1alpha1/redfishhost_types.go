@@ -76,10 +76,6 @@ type HostMaintenance struct {
 }
 
 // RedfishHostParameters are what is wanted of a host. What isn't built yet is refused here, one line a field.
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || self.boot.once.target == 'Pxe'",messageExpression="'target: ' + self.boot.once.target + ' is not supported yet; use Pxe'",fieldPath=".boot.once.target"
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.once) || !has(self.boot.once.mode)",message="mode is not supported yet; the machine's own is kept",fieldPath=".boot.once.mode"
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.persistent)",message="persistent is not supported yet; set the boot source on the machine",fieldPath=".boot.persistent"
-// +kubebuilder:validation:XValidation:rule="!has(self.boot) || !has(self.boot.order) || size(self.boot.order) == 0",message="order is not supported yet; set the boot order on the machine",fieldPath=".boot.order"
 // +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || self.virtualMedia.all(m, !has(m.credentialsSecretRef))",message="credentialsSecretRef of virtualMedia is not supported yet; use an image that needs no password",fieldPath=".virtualMedia"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation)",message="credentialsRotation is not supported yet; change the password on the BMC and in the Secret",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"

@@ -65,9 +65,10 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 	if why := h.GetAnnotations()[v1alpha1.AnnotationQuarantined]; why != "" {
 		return &platform.HostProblem{Host: name, Reason: string(v1alpha1.ReasonQuarantined), Message: name + ": " + why}
 	}
-	for _, ct := range []xpv2.ConditionType{v1alpha1.ConditionReachable, v1alpha1.ConditionPowerApplied, xpv2.TypeSynced, v1alpha1.ConditionHealthy} {
+	acts := []xpv2.ConditionType{v1alpha1.ConditionPowerApplied, v1alpha1.ConditionBootApplied}
+	for _, ct := range slices.Concat([]xpv2.ConditionType{v1alpha1.ConditionReachable}, acts, []xpv2.ConditionType{xpv2.TypeSynced, v1alpha1.ConditionHealthy}) {
 		c := h.GetCondition(ct)
-		if c.Status != corev1.ConditionFalse || ct == v1alpha1.ConditionPowerApplied && onItsWay(c.Reason) {
+		if c.Status != corev1.ConditionFalse || slices.Contains(acts, ct) && onItsWay(c.Reason) {
 			continue
 		}
 		return &platform.HostProblem{Host: name, Reason: string(c.Reason), Since: changed(c), Message: name + ": " + cause(c.Message)}
@@ -79,7 +80,7 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 	return nil
 }
 
-// onItsWay says whether a reason of PowerApplied is no problem.
+// onItsWay says whether a reason of PowerApplied or BootApplied is no problem.
 func onItsWay(r xpv2.ConditionReason) bool {
-	return r != v1alpha1.ReasonGaveUp && r != v1alpha1.ReasonNotSupported && r != v1alpha1.ReasonRefused
+	return r != v1alpha1.ReasonGaveUp && r != v1alpha1.ReasonNotSupported && r != v1alpha1.ReasonRefused && r != v1alpha1.ReasonConflict
 }

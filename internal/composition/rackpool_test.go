@@ -213,8 +213,9 @@ func TestPoolStatus(t *testing.T) {
 		"down":   aHost(with(down), func(h *v1alpha1.RedfishHost) { h.Status.Phase = v1alpha1.HostError }),
 		"sick":   aHost(bound, with(sick)),
 		"unable": aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "no off", 8))),
-		"slow":   aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8))),
+		"slow":   aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8)), with(is(v1alpha1.ConditionBootApplied, corev1.ConditionFalse, v1alpha1.ReasonNoEffect, "tried again", 8))),
 		"stuck":  aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonGaveUp, "no effect", 8))),
+		"untold": aHost(bound, with(is(v1alpha1.ConditionBootApplied, corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "no such target", 8))),
 		"given-up": aHost(func(h *v1alpha1.RedfishHost) {
 			h.SetAnnotations(map[string]string{v1alpha1.AnnotationQuarantined: "BMC burnt"})
 		}),
@@ -222,17 +223,18 @@ func TestPoolStatus(t *testing.T) {
 		"taken-out":  aHost(bound),
 		"going-away": aHost(closed),
 		"closing":    aHost(),
-	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "unable", "given-up", "wrong", "new")
+	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "unable", "untold", "given-up", "wrong", "new")
 	p.spec.RemovalPolicy = platform.RemovalDelete
 	five, six, seven, eight := at(5), at(6), at(7), at(8)
 	want := platform.RackPoolStatus{
-		Hosts: 14, Available: 1, Claimed: 6, Unavailable: 7, ProblemCount: 6,
+		Hosts: 15, Available: 1, Claimed: 7, Unavailable: 7, ProblemCount: 7,
 		Problems: []platform.HostProblem{
 			{Host: "down", Reason: "Unreachable", Since: &five, Message: "down: no answer"},
 			{Host: "given-up", Reason: "Quarantined", Message: "given-up: BMC burnt"},
 			{Host: "sick", Reason: "Critical", Since: &six, Message: "sick: fan 3 failed"},
 			{Host: "stuck", Reason: "GaveUp", Since: &eight, Message: "stuck: no effect"},
 			{Host: "unable", Reason: "NotSupported", Since: &eight, Message: "unable: no off"},
+			{Host: "untold", Reason: "NotSupported", Since: &eight, Message: "untold: no such target"},
 			{Host: "wrong", Reason: "Ambiguous", Since: &seven, Message: "wrong: two Systems"},
 		},
 	}

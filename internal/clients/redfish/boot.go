@@ -5,81 +5,129 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 // Values of the override's properties that this package writes.
 const (
-	TargetNone      = "None"
-	EnabledOnce     = "Once"
-	EnabledDisabled = "Disabled"
-	modeUEFI        = "UEFI"
-	targetUefiHTTP  = "UefiHttp"
+	TargetNone = "None"
+	// TargetBootOption stands for one of the machine's boot options. It is no
+	// word of the schema.
+	TargetBootOption  = "BootOption"
+	EnabledOnce       = "Once"
+	EnabledContinuous = "Continuous"
+	EnabledDisabled   = "Disabled"
+
+	modeUEFI       = "UEFI"
+	targetPxe      = "Pxe"
+	targetUefiHTTP = "UefiHttp"
+	targetHdd      = "Hdd"
+	targetCd       = "Cd"
+	targetUsb      = "Usb"
+	targetUefi     = "UefiTarget"
+	targetNext     = "UefiBootNext"
 )
 
-// Properties of ComputerSystem.Boot (schema ComputerSystem 1.5 and later; Mode 1.1).
+// Properties of ComputerSystem.Boot (schema ComputerSystem 1.5 and later; Mode
+// 1.1, HttpBootUri 1.9).
 const (
 	propTarget  = "BootSourceOverrideTarget"
 	propEnabled = "BootSourceOverrideEnabled"
 	propMode    = "BootSourceOverrideMode"
+	propURI     = "HttpBootUri"
+	propPath    = "UefiTargetBootSourceOverride"
+	propNext    = "BootNext"
+	propOrder   = "BootOrder"
 )
 
 // readBacks is how often a write is looked for before it counts as lost.
 const readBacks = 3
 
-// SetBootOnce makes the next boot of s go to target (Pxe, UefiHttp, Hdd, Cd,
-// BiosSetup) and reads it back. A target that is already set is left alone.
+// A BootSource is what is to be booted.
+type BootSource struct {
+	// Target in the schema's words (Pxe, UefiHttp, Hdd, Cd, BiosSetup, UefiTarget), or TargetBootOption.
+	Target string
+	// Mode is UEFI or Legacy; "" is the machine's own.
+	Mode string
+	// URI that UefiHttp loads; "" is what DHCP says.
+	URI string
+	// DevicePath that UefiTarget boots.
+	DevicePath string
+	// Option that TargetBootOption boots: a reference, id, alias or display name
+	// of a boot option, or a MAC address that only one has.
+	Option string
+	// Lasting is for every boot; otherwise it's for the next one alone.
+	Lasting bool
+}
+
+// SetBootOnce makes the next boot of s go to target, by what doesn't outlive it.
 func (c *Client) SetBootOnce(ctx context.Context, s System, target string) error {
-	if len(s.Boot.Targets) > 0 && !slices.Contains(s.Boot.Targets, target) {
-		return unsupported(propTarget + " " + target)
-	}
+	_, err := c.SetBoot(ctx, s, BootSource{Target: target})
 
-	return c.override(ctx, s, target, EnabledOnce)
+	return err
 }
 
-// ClearBoot takes an override away: Target None alone leaves it enabled on
-// some BMCs, Enabled Disabled alone leaves the target on others.
-func (c *Client) ClearBoot(ctx context.Context, s System) error {
-	return c.override(ctx, s, TargetNone, EnabledDisabled)
-}
-
-func (c *Client) override(ctx context.Context, s System, target, enabled string) error {
+// ClearBoot takes an override away from the resource that it was written to; ""
+// is the one that takes overrides. Target None alone leaves it enabled on some
+// BMCs, Enabled Disabled alone leaves the target on others.
+func (c *Client) ClearBoot(ctx context.Context, s System, resource string) error {
 	facts, _, err := c.quirks(ctx, s)
 	if err != nil {
 		return err
 	}
-	place, err := c.overridePlace(ctx, s, facts)
+	p, err := c.clearPlace(ctx, s, resource, facts)
 	if err != nil {
 		return err
 	}
-	if reached(place.boot, target, enabled, facts) {
+	if p.boot.Idle() {
 		return nil
 	}
-	if place.boot.Enabled == "" && !place.takesOverride() {
-		if enabled == EnabledDisabled {
-			return nil
-		}
-
-		return unsupported("Boot." + propTarget)
+	w := setting{target: TargetNone, enabled: EnabledDisabled}
+	if err := c.write(ctx, p, w, facts); err != nil {
+		return err
 	}
-	if err := c.write(ctx, place, target, enabled, facts); err != nil {
+	now, ok, err := c.until(ctx, []string{p.path}, Boot.Idle)
+	if err != nil || ok {
 		return err
 	}
 
-	return c.readBack(ctx, place.path, target, enabled, facts)
+	return noEffect(w.missing(now, facts))
 }
 
-// write sends an override. A BMC that shows a mode and refuses it in a PATCH
-// (some want it elsewhere, some set it by a BIOS job only) is asked without.
-func (c *Client) write(ctx context.Context, p place, target, enabled string, facts quirk.Facts) error {
-	err := c.patch(ctx, p, payload(p.boot, target, enabled, facts), facts)
-	if statusOf(err) != http.StatusBadRequest || p.boot.Mode == "" || facts.Mode == quirk.Never || enabled == EnabledDisabled {
+// clearPlace is the resource that an override is taken away from.
+func (c *Client) clearPlace(ctx context.Context, s System, resource string, facts quirk.Facts) (place, error) {
+	ours := slices.ContainsFunc(places(s, facts), func(path string) bool { return lenient.SamePath(path, resource) })
+	if !ours {
+		return c.overridePlace(ctx, s, facts)
+	}
+
+	return c.placeAt(ctx, resource)
+}
+
+// setting is what the override's properties are to be; "" isn't written.
+type setting struct {
+	target, enabled string
+	// mode that must be, whatever the machine's own is.
+	mode            string
+	uri, path, next string
+}
+
+// write sends an override. A BMC that refuses it with the mode that is there, or
+// without (some want it elsewhere, some make a BIOS job of it, some want it each
+// time), is asked the other way.
+func (c *Client) write(ctx context.Context, p place, w setting, facts quirk.Facts) error {
+	err := c.patch(ctx, p, payload(p.boot, w, facts), facts)
+	if statusOf(err) != http.StatusBadRequest || p.boot.Mode == "" || facts.Mode == quirk.Never || w.otherMode(p.boot) {
 		return err
 	}
-	facts.Mode = quirk.Never
-	if again := c.patch(ctx, p, payload(p.boot, target, enabled, facts), facts); statusOf(again) != http.StatusBadRequest {
+	otherwise := facts
+	otherwise.Mode = quirk.IfPresent
+	if facts.Mode == quirk.IfPresent {
+		otherwise.Mode = quirk.Never
+	}
+	if again := c.patch(ctx, p, payload(p.boot, w, otherwise), facts); statusOf(again) != http.StatusBadRequest {
 		return again
 	}
 
@@ -87,149 +135,74 @@ func (c *Client) write(ctx context.Context, p place, target, enabled string, fac
 }
 
 // payload is the PATCH for an override. It is pure.
-func payload(now Boot, target, enabled string, facts quirk.Facts) map[string]any {
-	boot := map[string]string{propTarget: target, propEnabled: enabled}
-	if now.Mode != "" && facts.Mode != quirk.Never && enabled != EnabledDisabled {
-		boot[propMode] = now.Mode
-		if target == targetUefiHTTP {
-			boot[propMode] = modeUEFI
+func payload(now Boot, w setting, facts quirk.Facts) map[string]any {
+	boot := map[string]string{propTarget: w.target, propEnabled: w.enabled}
+	for name, value := range map[string]string{propURI: w.uri, propPath: w.path, propNext: w.next} {
+		if value != "" {
+			boot[name] = value
 		}
+	}
+	switch {
+	case w.otherMode(now):
+		boot[propMode] = w.mode
+	case now.Mode != "" && facts.Mode == quirk.IfPresent:
+		boot[propMode] = now.Mode
 	}
 
 	return map[string]any{"Boot": boot}
 }
 
+// otherMode says whether the machine must be in another mode than it is in.
+func (w setting) otherMode(now Boot) bool {
+	return w.mode != "" && now.Mode != "" && !strings.EqualFold(w.mode, now.Mode)
+}
+
 // reached says whether an override is as wanted. Once may be used up between
 // write and read by a boot, but not while it is this package that boots.
-func reached(now Boot, target, enabled string, facts quirk.Facts) bool {
-	if enabled == EnabledDisabled {
-		return now.Idle()
-	}
+func (w setting) reached(now Boot, facts quirk.Facts) bool { return w.missing(now, facts) == "" }
 
-	return now.Enabled == enabled && (now.Target == target || (facts.StoredAs[target] != "" && now.Target == facts.StoredAs[target]))
+// missing is the first property that isn't as wanted, "" where all are.
+func (w setting) missing(now Boot, facts quirk.Facts) string {
+	switch {
+	case w.enabled == EnabledDisabled && now.Idle():
+		return ""
+	case now.Target != w.target && (facts.StoredAs[w.target] == "" || now.Target != facts.StoredAs[w.target]):
+		return propTarget
+	case now.Enabled != w.enabled:
+		return propEnabled
+	case w.uri != "" && now.URI != w.uri:
+		return propURI
+	case w.path != "" && now.DevicePath != w.path:
+		return propPath
+	case w.next != "" && now.Next != w.next:
+		return propNext
+	default:
+		return ""
+	}
 }
 
-// place is the resource that takes the override, as it is now.
-type place struct {
-	path string
-	etag string
-	boot Boot
-}
-
-// takesOverride says whether the resource has an override target.
-func (p place) takesOverride() bool { return p.boot.Target != "" || len(p.boot.Targets) > 0 }
-
-// overridePlace is the settings resource where it has a target, else the
-// System: some BMCs publish a settings resource that doesn't take overrides.
-// With overrideOn: System it is the other way round.
-func (c *Client) overridePlace(ctx context.Context, s System, facts quirk.Facts) (place, error) {
-	if s.settings == "" {
-		return c.placeAt(ctx, s.path)
-	}
-	first, second := s.settings, s.path
-	if facts.OverrideOn == quirk.OnSystem {
-		first, second = second, first
-	}
-	p, err := c.placeAt(ctx, first)
-	if err == nil && p.takesOverride() || err != nil && !skippable(err) {
-		return p, err
-	}
-	other, otherErr := c.placeAt(ctx, second)
-	if otherErr != nil && err == nil && skippable(otherErr) {
-		return p, nil
-	}
-
-	return other, otherErr
-}
-
-func (c *Client) placeAt(ctx context.Context, path string) (place, error) {
-	var b struct{ Boot bootBody }
-	a, err := c.get(ctx, path, &b)
-	if err != nil {
-		return place{}, err
-	}
-
-	return place{path: path, etag: a.etag, boot: b.Boot.boot()}, nil
-}
-
-// patch climbs down the If-Match ladder: the ETag as given, a fresh one, as a
-// strong one, none. Only 412 and 428 lead to the next rung.
-func (c *Client) patch(ctx context.Context, p place, body any, facts quirk.Facts) error {
-	if facts.IfMatch == quirk.Never {
-		_, err := c.do(ctx, http.MethodPatch, p.path, body, "")
-
-		return err
-	}
-	_, err := c.do(ctx, http.MethodPatch, p.path, body, p.etag)
-	if !precondition(err) {
-		return err
-	}
-	fresh, readErr := c.placeAt(ctx, p.path)
-	if readErr != nil {
-		return readErr
-	}
-	for _, etag := range rungs(p.etag, fresh.etag) {
-		if _, err = c.do(ctx, http.MethodPatch, p.path, body, etag); !precondition(err) {
-			return err
-		}
-	}
-
-	return err
-}
-
-// rungs are the If-Match values to try after the first was refused, in order;
-// "" is without the header, "*" is for BMCs that insist on one (428) and have none.
-func rungs(first, fresh string) []string {
-	var out []string
-	for _, etag := range []string{fresh, strings.TrimPrefix(fresh, "W/"), "*", ""} {
-		if !slices.Contains(out, etag) && etag != first {
-			out = append(out, etag)
-		}
-	}
-
-	return out
-}
-
-func precondition(err error) bool {
-	s := statusOf(err)
-
-	return s == http.StatusPreconditionFailed || s == http.StatusPreconditionRequired
-}
-
-// readBack looks whether a write took effect, a few times.
-func (c *Client) readBack(ctx context.Context, path, target, enabled string, facts quirk.Facts) error {
-	var now place
-	for try := range readBacks {
-		if try > 0 {
-			if err := sleep(ctx, c.cfg.ReadBackInterval); err != nil {
-				return err
-			}
-		}
-		var err error
-		if now, err = c.placeAt(ctx, path); err != nil {
-			return err
-		}
-		if reached(now.boot, target, enabled, facts) {
-			return nil
-		}
-	}
-	field := "Boot." + propTarget
-	if now.boot.Target == target {
-		field = "Boot." + propEnabled
-	}
+// noEffect is the error of a BMC that said yes to a change of a boot setting.
+func noEffect(property string) error {
+	field := "Boot." + property
 	err := failf(NoEffect, "the BMC accepted a change of %s and didn't make it", field)
 	err.Field = field
 
 	return err
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return &Error{Kind: Unreachable, what: "gave up reading back from the BMC", cause: ctx.Err()}
+// maxOffers bounds what is told of what a BMC offers.
+const maxOffers = 16
+
+// unoffered is the error of a BMC that doesn't offer a value, with those that it does.
+func unoffered(field string, offers []string) *Error {
+	err := failf(Unsupported, "the BMC doesn't offer %s", field)
+	err.Field = field
+	for _, o := range offers {
+		word := offered(o)
+		if word != "" && word != TargetNone && !slices.Contains(err.Offers, word) && len(err.Offers) < maxOffers {
+			err.Offers = append(err.Offers, word)
+		}
 	}
+
+	return err
 }

@@ -62,6 +62,9 @@ type Error struct {
 	// ContentType is the media type of the answer, such as text/html; "" when
 	// there was none.
 	ContentType string
+	// Fallback is how a boot for once can be had by the persistent boot order,
+	// where nothing that doesn't outlive it works; nil where it can't.
+	Fallback *OrderPlan
 	// Count of Systems, for Ambiguous and NoSystem.
 	Count int
 	// Systems of those, for people: the first few.

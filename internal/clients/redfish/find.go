@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
-	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 // Bounds on what a BMC may make us read.
@@ -93,35 +92,6 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 	}
 
 	return c.withPending(ctx, s)
-}
-
-// withPending shows the override of the settings resource where that is the
-// one that is written: what the System itself shows then comes with a boot.
-func (c *Client) withPending(ctx context.Context, s System) (System, error) {
-	facts, _, err := c.quirks(ctx, s)
-	if err != nil {
-		return s, err
-	}
-	onSystem := facts.OverrideOn == quirk.OnSystem && place{boot: s.Boot}.takesOverride()
-	if s.settings == "" || onSystem {
-		return s, nil
-	}
-	p, err := c.placeAt(ctx, s.settings)
-	if err != nil && !skippable(err) {
-		return System{}, err
-	}
-	if err == nil && p.takesOverride() {
-		// Some settings resources list no targets (GH200), some others than the
-		// System does, which rests at one of its own (BlueField).
-		for _, t := range s.Boot.Targets {
-			if !slices.Contains(p.boot.Targets, t) {
-				p.boot.Targets = append(p.boot.Targets, t)
-			}
-		}
-		s.Boot = p.boot
-	}
-
-	return s, nil
 }
 
 func (c *Client) systemsPath() string {

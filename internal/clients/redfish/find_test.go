@@ -113,7 +113,7 @@ func TestOverridePlace(t *testing.T) {
 	}
 }
 
-// TestModeRefused: a BMC that shows a mode and refuses it in a PATCH is asked again without it, once, and only for that reason.
+// TestModeRefused: a BMC that shows a mode and refuses a PATCH without it is asked again with it, once, and only for that reason.
 func TestModeRefused(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
@@ -121,10 +121,10 @@ func TestModeRefused(t *testing.T) {
 		want    Kind
 		modes   []bool // of the PATCHes
 	}{
-		"Taken":    {reason: "As it should be.", answers: []int{204}, modes: []bool{true}},
-		"Refused":  {reason: "It isn't writable there.", answers: []int{400, 204}, modes: []bool{true, false}},
-		"Both":     {reason: "The mode isn't the trouble.", answers: []int{400, 400}, want: Refused, modes: []bool{true, false}},
-		"Conflict": {reason: "Another refusal is one.", answers: []int{409}, want: Refused, modes: []bool{true}},
+		"Taken":    {reason: "As it should be.", answers: []int{204}, modes: []bool{false}},
+		"Refused":  {reason: "It is wanted each time.", answers: []int{400, 204}, modes: []bool{false, true}},
+		"Both":     {reason: "The mode isn't the trouble.", answers: []int{400, 400}, want: Refused, modes: []bool{false, true}},
+		"Conflict": {reason: "Another refusal is one.", answers: []int{409}, want: Refused, modes: []bool{false}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,8 @@ type Receipt struct {
 	// Task, Monitor and Job are where the BMC tells how far it is, "" where it
 	// didn't say: a Task resource, a Task's monitor, a job of its own making.
 	Task, Monitor, Job string
+	// Via is by what a boot source was set; nil for other writes.
+	Via *BootVia
 }
 
 // maxURI bounds what of a BMC's links is kept in a journal.

@@ -20,24 +20,6 @@ const (
 	PowerUnknown     Power = ""
 )
 
-// Boot is a System's boot override.
-type Boot struct {
-	// Target is "" when nothing is overridden or the BMC has no override.
-	Target string
-	// Enabled is Once, Continuous, Disabled or "" when the BMC has no override.
-	Enabled string
-	// Mode is UEFI, Legacy or "" when the BMC has no mode.
-	Mode string
-	// Targets that the BMC says it accepts.
-	Targets []string
-}
-
-// Idle says whether the next boot is the normal one. BMCs rest at Disabled
-// with any target, or at any state with target None.
-func (b Boot) Idle() bool {
-	return b.Target == "" || b.Target == TargetNone || b.Enabled == EnabledDisabled || b.Enabled == ""
-}
-
 // System is one observation of a ComputerSystem.
 type System struct {
 	Identity
@@ -109,26 +91,6 @@ type resetBody struct {
 	Target     text  `json:"target"`
 	Types      texts `json:"ResetType@Redfish.AllowableValues"`
 	ActionInfo ref   `json:"@Redfish.ActionInfo"`
-}
-
-type bootBody struct {
-	Target      *text `json:"BootSourceOverrideTarget"`
-	Enabled     *text `json:"BootSourceOverrideEnabled"`
-	Mode        *text `json:"BootSourceOverrideMode"`
-	Targets     texts `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
-	BootOptions ref
-}
-
-func (b bootBody) boot() Boot {
-	return Boot{Target: value(b.Target), Enabled: value(b.Enabled), Mode: value(b.Mode), Targets: b.Targets}
-}
-
-func value(t *text) string {
-	if t == nil {
-		return ""
-	}
-
-	return string(*t)
 }
 
 // decodeSystem turns a ComputerSystem as sent into an observation. It is pure.

@@ -50,7 +50,7 @@ func TestDecodeSystem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got, cmpopts.IgnoreUnexported(System{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmpopts.IgnoreUnexported(System{}, Boot{})); diff != "" {
 				t.Errorf("\n%s\ndecodeSystem(...): -want, +got:\n%s", tc.reason, diff)
 			}
 		})

@@ -52,22 +52,30 @@ func TestChooseReset(t *testing.T) {
 
 func TestPayload(t *testing.T) {
 	type boot = map[string]string
+	const target, enabled, mode = "BootSourceOverrideTarget", "BootSourceOverrideEnabled", "BootSourceOverrideMode"
+	pxe := setting{target: "Pxe", enabled: EnabledOnce}
+	http := setting{target: "UefiHttp", enabled: EnabledOnce, mode: "UEFI"}
 	cases := map[string]struct {
-		reason          string
-		now             Boot
-		target, enabled string
-		facts           quirk.Facts
-		want            boot
+		reason string
+		now    Boot
+		w      setting
+		facts  quirk.Facts
+		want   boot
 	}{
-		"Plain":    {reason: "A BMC without mode.", target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
-		"Mode":     {reason: "The mode that is there, so that it doesn't change.", now: Boot{Mode: "Legacy"}, target: "Pxe", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "Legacy"}},
-		"HTTP":     {reason: "UEFI HTTP is UEFI.", now: Boot{Mode: "Legacy"}, target: "UefiHttp", enabled: EnabledOnce, want: boot{"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "UEFI"}},
-		"Quirk":    {reason: "Dell would queue a BIOS job.", now: Boot{Mode: "UEFI"}, target: "Pxe", enabled: EnabledOnce, facts: quirk.Facts{Mode: quirk.Never}, want: boot{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}},
-		"Clearing": {reason: "Target and Enabled, both, and nothing else.", now: Boot{Mode: "UEFI"}, target: TargetNone, enabled: EnabledDisabled, want: boot{"BootSourceOverrideTarget": "None", "BootSourceOverrideEnabled": "Disabled"}},
+		"Plain":    {reason: "A BMC without mode.", w: pxe, want: boot{target: "Pxe", enabled: "Once"}},
+		"SameMode": {reason: "A mode that is there isn't sent: some BMCs refuse it, some make a BIOS job of it.", now: Boot{Mode: "UEFI"}, w: pxe, want: boot{target: "Pxe", enabled: "Once"}},
+		"Quirk":    {reason: "Supermicro falls back to its default without.", now: Boot{Mode: "Legacy"}, w: pxe, facts: quirk.Facts{Mode: quirk.IfPresent}, want: boot{target: "Pxe", enabled: "Once", mode: "Legacy"}},
+		"NoMode":   {reason: "One that isn't there isn't sent.", w: http, facts: quirk.Facts{Mode: quirk.IfPresent}, want: boot{target: "UefiHttp", enabled: "Once"}},
+		"HTTP":     {reason: "UEFI HTTP is UEFI.", now: Boot{Mode: "Legacy"}, w: http, want: boot{target: "UefiHttp", enabled: "Once", mode: "UEFI"}},
+		"HTTPSame": {reason: "Which it is.", now: Boot{Mode: "UEFI"}, w: http, want: boot{target: "UefiHttp", enabled: "Once"}},
+		"URI":      {reason: "With its URI.", w: setting{target: "UefiHttp", enabled: EnabledOnce, uri: "http://x/a"}, want: boot{target: "UefiHttp", enabled: "Once", "HttpBootUri": "http://x/a"}},
+		"Path":     {reason: "With its device path.", w: setting{target: "UefiTarget", enabled: EnabledOnce, path: "HD(1)"}, want: boot{target: "UefiTarget", enabled: "Once", "UefiTargetBootSourceOverride": "HD(1)"}},
+		"Next":     {reason: "With its boot option.", w: setting{target: "UefiBootNext", enabled: EnabledOnce, next: "Boot0001"}, want: boot{target: "UefiBootNext", enabled: "Once", "BootNext": "Boot0001"}},
+		"Clearing": {reason: "Target and Enabled, both, and nothing else.", now: Boot{Mode: "UEFI"}, w: setting{target: TargetNone, enabled: EnabledDisabled}, want: boot{target: "None", enabled: "Disabled"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := payload(tc.now, tc.target, tc.enabled, tc.facts)
+			got := payload(tc.now, tc.w, tc.facts)
 			if diff := cmp.Diff(map[string]any{"Boot": tc.want}, got); diff != "" {
 				t.Errorf("\n%s\npayload(...): -want, +got:\n%s", tc.reason, diff)
 			}
@@ -75,35 +83,41 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-func TestReached(t *testing.T) {
+func TestMissing(t *testing.T) {
 	x13 := quirk.Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}}
+	pxe, clearing := setting{target: "Pxe", enabled: EnabledOnce}, setting{target: TargetNone, enabled: EnabledDisabled}
+	http := setting{target: "UefiHttp", enabled: EnabledOnce, uri: "http://x/a"}
 	cases := map[string]struct {
-		reason          string
-		now             Boot
-		target, enabled string
-		facts           quirk.Facts
-		want            bool
+		reason string
+		now    Boot
+		w      setting
+		facts  quirk.Facts
+		want   string
 	}{
-		"Set":         {reason: "As written.", now: Boot{Target: "Pxe", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, want: true},
-		"OtherTarget": {reason: "Another one.", now: Boot{Target: "Hdd", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
-		"Disabled":    {reason: "X13 rests at Disabled/Pxe.", now: Boot{Target: "Pxe", Enabled: "Disabled"}, target: "Pxe", enabled: EnabledOnce},
-		"Continuous":  {reason: "Not once.", now: Boot{Target: "Pxe", Enabled: "Continuous"}, target: "Pxe", enabled: EnabledOnce},
-		"StoredAs":    {reason: "X13 stores another name.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce, facts: x13, want: true},
-		"NotStoredAs": {reason: "Without the quirk that is another target.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, target: "Pxe", enabled: EnabledOnce},
-		"Cleared":     {reason: "Both.", now: Boot{Target: "None", Enabled: "Disabled"}, target: TargetNone, enabled: EnabledDisabled, want: true},
-		"ClearedOnce": {reason: "iDRAC8 rests at None/Once.", now: Boot{Target: "None", Enabled: "Once"}, target: TargetNone, enabled: EnabledDisabled, want: true},
-		"NotCleared":  {reason: "Still there.", now: Boot{Target: "Pxe", Enabled: "Once"}, target: TargetNone, enabled: EnabledDisabled},
+		"Set":         {reason: "As written.", now: Boot{Target: "Pxe", Enabled: "Once"}, w: pxe},
+		"OtherTarget": {reason: "Another one.", now: Boot{Target: "Hdd", Enabled: "Once"}, w: pxe, want: propTarget},
+		"Disabled":    {reason: "X13 rests at Disabled/Pxe.", now: Boot{Target: "Pxe", Enabled: "Disabled"}, w: pxe, want: propEnabled},
+		"Continuous":  {reason: "Not once.", now: Boot{Target: "Pxe", Enabled: "Continuous"}, w: pxe, want: propEnabled},
+		"StoredAs":    {reason: "X13 stores another name.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, w: pxe, facts: x13},
+		"NotStoredAs": {reason: "Without the quirk that is another target.", now: Boot{Target: "UefiBootNext", Enabled: "Once"}, w: pxe, want: propTarget},
+		"Cleared":     {reason: "Both.", now: Boot{Target: "None", Enabled: "Disabled"}, w: clearing},
+		"ClearedOnce": {reason: "iDRAC8 rests at None/Once.", now: Boot{Target: "None", Enabled: "Once"}, w: clearing},
+		"NotCleared":  {reason: "Still there.", now: Boot{Target: "Pxe", Enabled: "Once"}, w: clearing, want: propTarget},
+		"URI":         {reason: "With its URI.", now: Boot{Target: "UefiHttp", Enabled: "Once", URI: "http://x/a"}, w: http},
+		"NoURI":       {reason: "Without it, it loads something else.", now: Boot{Target: "UefiHttp", Enabled: "Once"}, w: http, want: propURI},
+		"NoPath":      {reason: "The same of a path.", now: Boot{Target: "UefiTarget", Enabled: "Once"}, w: setting{target: "UefiTarget", enabled: EnabledOnce, path: "HD(1)"}, want: propPath},
+		"OtherNext":   {reason: "And of a boot option.", now: Boot{Target: "UefiBootNext", Enabled: "Once", Next: "Boot0002"}, w: setting{target: "UefiBootNext", enabled: EnabledOnce, next: "Boot0001"}, want: propNext},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := reached(tc.now, tc.target, tc.enabled, tc.facts); got != tc.want {
-				t.Errorf("\n%s\nreached(...): got %v, want %v", tc.reason, got, tc.want)
+			if got := tc.w.missing(tc.now, tc.facts); got != tc.want {
+				t.Errorf("\n%s\nmissing(...): got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}
 }
 
-func TestRungs(t *testing.T) {
+func TestPreconditions(t *testing.T) {
 	cases := map[string]struct {
 		reason       string
 		first, fresh string
@@ -116,8 +130,8 @@ func TestRungs(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, rungs(tc.first, tc.fresh)); diff != "" {
-				t.Errorf("\n%s\nrungs(%q, %q): -want, +got:\n%s", tc.reason, tc.first, tc.fresh, diff)
+			if diff := cmp.Diff(tc.want, preconditions(tc.first, tc.fresh)); diff != "" {
+				t.Errorf("\n%s\npreconditions(%q, %q): -want, +got:\n%s", tc.reason, tc.first, tc.fresh, diff)
 			}
 		})
 	}

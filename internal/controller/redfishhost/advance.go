@@ -3,6 +3,8 @@ package redfishhost
 import (
 	"context"
 	"net/http"
+	"reflect"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -59,7 +61,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 		if f.readBack == nil {
 			return e.recordDone(ctx, host, w, *st.journal, after, news)
 		}
-		j, seen = f.readBack(*st.journal, seen)
+		j, seen = f.readBack(e.view(host, w, st.journal, seen), *st.journal, receipt)
 		if following(e.view(host, w, j, seen)).do == actNone {
 			err := e.writeJournal(ctx, host, j)
 			e.showActs(host, w, seen)
@@ -74,6 +76,9 @@ func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) 
 	return view{
 		want: w, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(), asked: host.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt],
 		lap: func(a act) lap { return e.connector.watch.look(host.GetUID(), a) },
+		rests: func(a action, at time.Time) time.Duration {
+			return e.connector.watch.look(restOf(host.GetUID(), a), act{Action: a, Time: at}).age
+		},
 	}
 }
 
@@ -171,18 +176,22 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, w wan
 	case redfish.Unreachable, redfish.Unauthorized, redfish.UntrustedCertificate, redfish.NotAllowed:
 		host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	}
-	a := afterFailure(e.view(host, w, &j, e.seen(e.system)), *j.Act, err)
-	if a != *j.Act {
-		if journalErr := e.writeJournal(ctx, host, j.with(a)); journalErr != nil {
+	v := e.view(host, w, &j, e.seen(e.system))
+	next := j.with(afterFailure(v, *j.Act, err))
+	if f, ok := facetOf(j.Act.Action); ok && f.noted != nil {
+		f.noted(v, next, err)
+	}
+	if !reflect.DeepEqual(*next, j) {
+		if journalErr := e.writeJournal(ctx, host, next); journalErr != nil {
 			return journalErr
 		}
 	}
 	e.showActs(host, w, e.seen(e.system))
-	switch {
+	switch a := *next.Act; {
 	case a.Refused:
 		return nil
 	case a.State == begun && a.Refusals > 0:
-		return e.stillRefused(waiting(a, ""), j.with(a))
+		return e.stillRefused(waiting(a, ""), next)
 	default:
 		return errors.New(t.message)
 	}

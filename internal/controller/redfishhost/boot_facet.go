@@ -2,53 +2,116 @@ package redfishhost
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-// bootBMC is what boot overrides need of a BMC. Its calls read back what they wrote.
+// bootBMC is what boot sources need of a BMC. Its calls read back what they wrote.
 type bootBMC interface {
-	SetBootOnce(ctx context.Context, s redfish.System, target string) error
-	ClearBoot(ctx context.Context, s redfish.System) error
+	SetBoot(ctx context.Context, s redfish.System, want redfish.BootSource) (redfish.BootVia, error)
+	ClearBoot(ctx context.Context, s redfish.System, resource string) error
+	SetBootOrder(ctx context.Context, s redfish.System, want []string) (redfish.BootVia, error)
+	PutFirst(ctx context.Context, s redfish.System, plan redfish.OrderPlan) (redfish.BootVia, error)
+	PutBack(ctx context.Context, s redfish.System, plan redfish.OrderPlan) error
 }
 
 // Rows of the table of facets.
 var (
 	onceFacet = facet{ //nolint:gochecknoglobals // A table.
 		actions: []action{actSetBootOnce},
-		wants:   wantOnce, begin: beginOnce, resume: resumeOnce,
-		perform: func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
-			return redfish.Receipt{}, bmc.SetBootOnce(ctx, s, a.Target) //nolint:wrapcheck // The caller asks for its kind.
-		},
-		readBack: overridden,
-		event:    func(a act) event.Event { return event.Normal("BootOverrideSet", "the next boot goes to "+a.Target) },
+		wants:   wantBoot, begin: beginOnce, resume: resumeOnce, perform: performOnce, failed: bootFailed, noted: bootNoted, readBack: overridden,
+		conditions: []xpv2.ConditionType{v1alpha1.ConditionBootApplied}, show: showBoot,
+		event: func(a act) event.Event { return event.Normal("BootOverrideSet", "the next boot goes to "+a.Target) },
 	}
 	restoreFacet = facet{ //nolint:gochecknoglobals // A table.
-		actions: []action{actClearBoot},
-		begin:   beginClear, resume: resumeClear,
-		perform: func(ctx context.Context, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
-			return redfish.Receipt{}, bmc.ClearBoot(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
+		actions: []action{actClearBoot, actPutBack},
+		begin:   beginRestore, resume: resumeRestore, perform: performRestore, failed: bootFailed, noted: bootNoted, readBack: restored,
+		event: func(a act) event.Event {
+			if a.Action == actPutBack {
+				return event.Normal("BootOrderPutBack", "the boot order is as it was before the boot for once")
+			}
+
+			return event.Normal("BootOverrideCleared", "the boot override was cleared")
 		},
-		readBack: cleared,
-		event:    func(act) event.Event { return event.Normal("BootOverrideCleared", "the boot override was cleared") },
 	}
 )
 
-func wantOnce(p v1alpha1.RedfishHostParameters, w *want) {
+func wantBoot(p v1alpha1.RedfishHostParameters, w *want) {
 	if p.Boot != nil {
-		w.once = p.Boot.Once
+		w.once, w.persistent, w.order = p.Boot.Once, p.Boot.Persistent, p.Boot.Order
 	}
 }
 
+// sourceOf is what is booted once.
+func sourceOf(o v1alpha1.BootOnce) v1alpha1.BootSource {
+	return v1alpha1.BootSource{Target: o.Target, Mode: o.Mode, URI: o.URI, DevicePath: o.DevicePath, BootOption: o.BootOption}
+}
+
+// bootAct is an act that sets a source.
+func bootAct(v view, a action, s v1alpha1.BootSource, generation int64) act {
+	return act{
+		Action: a, Generation: generation, Wish: wishOf(s, generation), Shown: shownBoot(v.seen.boot),
+		Target: string(s.Target), Mode: string(s.Mode), URI: s.URI, Path: s.DevicePath, Option: s.BootOption,
+	}
+}
+
+// wishOf is the digest of a source that is asked for.
+func wishOf(s v1alpha1.BootSource, generation int64) string {
+	return digest(string(s.Target), string(s.Mode), s.URI, s.DevicePath, s.BootOption, strconv.FormatInt(generation, 10))
+}
+
+// shownBoot is the digest of the override that a BMC shows.
+func shownBoot(b redfish.Boot) string {
+	return digest(b.Target, b.Enabled, b.URI, b.DevicePath, b.Next)
+}
+
+// byOrder says whether a boot for once goes by the persistent boot order.
+func (a act) byOrder() bool { return a.Rung == string(redfish.RungOrder) }
+
+// lines are the words of an act's option.
+func (a act) lines() []string { return strings.Split(a.Option, "\n") }
+
+// plan is what an act by the boot order does: what comes to the front, and the
+// order as it was.
+func (a act) plan() redfish.OrderPlan {
+	l := a.lines()
+
+	return redfish.OrderPlan{First: l[0], Was: l[1:]}
+}
+
+// wantsOnce says whether a boot for once is asked for that wasn't set yet.
+func wantsOnce(v view, j journal) bool {
+	return v.want.once != nil && v.want.once.Generation > j.BootOnce
+}
+
+// beginOnce sets a boot for once. While the machine can't be told, it isn't
+// started either: it would boot something else.
 func beginOnce(v view, j journal) step {
-	if v.want.once == nil || v.want.once.Generation <= j.BootOnce {
+	if !wantsOnce(v, j) {
 		return step{}
 	}
+	a := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
+	t := j.Boot.Once.of(a.Wish)
+	switch {
+	case t.hopeless(v):
+		return step{wait: true, why: "the machine can't be told to boot that"}
+	case t.Over:
+		j.Boot.Once = nil // What stood in the way may be mended.
+	case t.resting(v, actSetBootOnce):
+		return step{wait: true, why: "the BMC didn't take the boot source"}
+	case j.Boot.Moved != nil && len(v.want.order) == 0:
+		return beginPutBack(v, j)
+	case len(t.Plan) > 0 && len(v.want.order) == 0:
+		a.Rung, a.Option = string(redfish.RungOrder), strings.Join(t.Plan, "\n")
+	}
 
-	return start(v, j, act{Action: actSetBootOnce, Generation: v.want.once.Generation, Target: string(v.want.once.Target)})
+	return start(v, j, a)
 }
 
 // bootedSince says that the machine booted after an act began.
@@ -56,15 +119,31 @@ func bootedSince(a act, s seen) bool {
 	return (a.Power == redfish.PowerOff && s.on()) || !s.lastReset.Equal(a.LastReset)
 }
 
+// inFront says whether a boot order begins with some references.
+func inFront(order, first []string) bool {
+	if len(order) < len(first) {
+		return false
+	}
+	for i := range first {
+		if order[i] != first[i] {
+			return false
+		}
+	}
+
+	return len(first) > 0
+}
+
 func resumeOnce(v view, j journal) step {
-	a := *j.Act
+	a, b := *j.Act, v.seen.boot
 	carriedOut := func(why string) step {
-		j.BootOnce, j.Override = a.Generation, a.Target
+		j.setOnce(a)
 
 		return finish(j, why)
 	}
 	switch {
-	case v.seen.boot.Enabled == redfish.EnabledOnce && !v.seen.boot.Idle():
+	case a.byOrder() && inFront(b.Order, a.lines()[:1]):
+		return carriedOut("the boot order begins with it")
+	case !a.byOrder() && b.Enabled == redfish.EnabledOnce && !b.Idle() && (b.Target == a.Target || shownBoot(b) != a.Shown):
 		return carriedOut("the override is set")
 	case bootedSince(a, v.seen):
 		return carriedOut("the machine booted since: the override, if set, was used up")
@@ -72,53 +151,111 @@ func resumeOnce(v view, j journal) step {
 		return beginOff(v, j)
 	case v.want.once == nil:
 		return carriedOut("the override isn't wanted any more")
-	default:
-		a.Generation, a.Target = v.want.once.Generation, string(v.want.once.Target)
+	}
+	now := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
+	if now.Wish != a.Wish && a.Wish != "" {
+		return start(v, j, now)
+	}
+	if a.byOrder() {
+		now.Rung, now.Option = a.Rung, a.Option
+	}
 
-		return start(v, j, a)
+	return retry(v, j, now)
+}
+
+// retry makes a boot act once more, after its patience. After the last time it
+// isn't tried any more: nobody knows what the BMC does with it.
+func retry(v view, j journal, now act) step {
+	a := *j.Act
+	now.Attempts = a.Attempts
+	switch {
+	case a.Attempts > 1 && v.lap(a).age < a.patience():
+		return step{wait: true, why: "the BMC doesn't show what it was told to boot"}
+	case a.last():
+		slot := j.Boot.trials(a.Action)
+		t := (*slot).of(now.Wish)
+		t.Reason, t.Tried = v1alpha1.ReasonGaveUp, a.Attempts
+		t = t.end(v)
+		*slot = &t
+		a.State, a.Option = failed, ""
+
+		return step{journal: j.with(a), why: "given up: the BMC answers to " + string(a.Action) + " with errors"}
+	default:
+		return start(v, j, now)
 	}
 }
 
-// overridden is how things are after an override was set.
-func overridden(j journal, s seen) (*journal, seen) {
-	j.BootOnce, j.Override = j.Act.Generation, j.Act.Target
-	s.boot.Target, s.boot.Enabled = j.Act.Target, redfish.EnabledOnce
+// setOnce writes down that a boot for once was set.
+func (j *journal) setOnce(a act) {
+	j.BootOnce, j.Boot.Once, j.Boot.Clear = a.Generation, nil, nil
+	switch {
+	case a.byOrder():
+		p := a.plan()
+		j.Boot.Moved = &moved{Was: p.Was, First: p.First, Power: a.Power, LastReset: a.LastReset}
+	default:
+		j.Override = a.Target
+	}
+	if l := j.Boot.Lasting; l != nil {
+		again := *l
+		again.Turns = turns{} // It was covered by us.
+		j.Boot.Lasting = &again
+	}
+}
+
+func performOnce(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	if a.byOrder() {
+		via, err := bmc.PutFirst(ctx, s, a.plan())
+
+		return redfish.Receipt{Via: &via}, err //nolint:wrapcheck // The caller asks for its kind.
+	}
+
+	return setBoot(ctx, bmc, s, a, false)
+}
+
+func setBoot(ctx context.Context, bmc BMC, s redfish.System, a act, lasting bool) (redfish.Receipt, error) {
+	via, err := bmc.SetBoot(ctx, s, redfish.BootSource{
+		Target: a.Target, Mode: a.Mode, URI: a.URI, DevicePath: a.Path, Option: a.Option, Lasting: lasting,
+	})
+
+	return redfish.Receipt{Via: &via}, err //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// overridden is how things are after a boot for once was set.
+func overridden(v view, j journal, r redfish.Receipt) (*journal, seen) {
+	a, s := *j.Act, v.seen
+	why := j.Boot.Once
+	j.setOnce(a)
+	j.Boot.Via = viaOf(r, why)
+	if a.byOrder() {
+		s.boot.Order = append([]string{a.lines()[0]}, without(s.boot.Order, a.lines()[0])...)
+	} else {
+		s.boot.Target, s.boot.Enabled = a.Target, redfish.EnabledOnce
+	}
 
 	return finish(j, "").journal, s
 }
 
-// beginClear takes away an override of ours that the machine hasn't used up. A
-// foreign one, or none, isn't ours to clear.
-func beginClear(v view, j journal) step {
-	switch {
-	case v.want.once != nil || j.Override == "":
-		return step{}
-	case v.seen.boot.Enabled == redfish.EnabledOnce && !v.seen.boot.Idle():
-		return start(v, j, act{Action: actClearBoot})
-	default:
-		j.Override = ""
-
-		return step{journal: &j, why: "the override was used up"}
+func without(order []string, ref string) []string {
+	var out []string
+	for _, r := range order {
+		if r != ref {
+			out = append(out, r)
+		}
 	}
+
+	return out
 }
 
-func resumeClear(v view, j journal) step {
-	switch {
-	case v.seen.boot.Idle():
-		j.Override = ""
-
-		return finish(j, "the override is cleared")
-	case mustGoOff(v):
-		return beginOff(v, j)
-	default:
-		return start(v, j, *j.Act)
+// viaOf is by what a source was set. What stood in the way of better rungs was
+// said by a call before.
+func viaOf(r redfish.Receipt, before *trial) *v1alpha1.BootVia {
+	if r.Via == nil {
+		return nil
 	}
-}
+	via := &v1alpha1.BootVia{Rung: string(r.Via.Rung), Resource: r.Via.Resource, Why: bounded(r.Via.Why, 512)}
+	if via.Why == "" && before != nil && len(before.Plan) > 0 {
+		via.Why = bounded(saidOf(*before), 512)
+	}
 
-// cleared is how things are after an override was taken away.
-func cleared(j journal, s seen) (*journal, seen) {
-	j.Override = ""
-	s.boot.Target, s.boot.Enabled = redfish.TargetNone, redfish.EnabledDisabled
-
-	return finish(j, "").journal, s
+	return via
 }

@@ -51,7 +51,9 @@ func TestTLSOf(t *testing.T) {
 
 // TestTargetOfAConfig: what a provider config says of BMCs gets to their client, its quirks after the built-in ones.
 func TestTargetOfAConfig(t *testing.T) {
-	facts := v1alpha1.QuirkFacts{OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}}
+	facts := v1alpha1.QuirkFacts{
+		OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}, Continuous: "Refused", Rungs: []string{"System"},
+	}
 	r := config.Redfish{Config: v1alpha1.RedfishConfig{
 		AllowedAddresses: []string{"10.0.0.0/8"}, RequestTimeout: &metav1.Duration{Duration: time.Minute},
 		Quirks: []v1alpha1.RedfishQuirk{{Name: "ours", Match: v1alpha1.QuirkMatch{Manufacturer: "dell*", Model: "*R750*"}, Facts: facts, Source: "seen"}},
@@ -62,7 +64,9 @@ func TestTargetOfAConfig(t *testing.T) {
 		t.Fatalf("target(...): timeout %s, %v", got.RequestTimeout, err)
 	}
 	is, names := quirk.For(got.Quirks, quirk.Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"})
-	want := quirk.Facts{OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}}
+	want := quirk.Facts{
+		OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}, Continuous: "Refused", Rungs: []string{"System"},
+	}
 	if diff := cmp.Diff(want, is); diff != "" || names[len(names)-1] != "ours" {
 		t.Errorf("rows %v; facts: -want, +got:\n%s", names, diff)
 	}
@@ -109,11 +113,23 @@ func (f *fakeBMC) Reset(_ context.Context, _ redfish.System, a redfish.Act) (red
 	return redfish.Receipt{}, f.reset(a)
 }
 
-func (f *fakeBMC) SetBootOnce(_ context.Context, _ redfish.System, target string) error {
-	return f.boot(target)
+func (f *fakeBMC) SetBoot(_ context.Context, _ redfish.System, want redfish.BootSource) (redfish.BootVia, error) {
+	return redfish.BootVia{Rung: redfish.RungSystem}, f.boot(want.Target)
 }
 
-func (f *fakeBMC) ClearBoot(context.Context, redfish.System) error { return f.boot("") }
+func (f *fakeBMC) ClearBoot(context.Context, redfish.System, string) error { return f.boot("") }
+
+func (f *fakeBMC) SetBootOrder(_ context.Context, _ redfish.System, want []string) (redfish.BootVia, error) {
+	return redfish.BootVia{First: want}, f.boot("order")
+}
+
+func (f *fakeBMC) PutFirst(_ context.Context, _ redfish.System, plan redfish.OrderPlan) (redfish.BootVia, error) {
+	return redfish.BootVia{Rung: redfish.RungOrder}, f.boot("first " + plan.First)
+}
+
+func (f *fakeBMC) PutBack(context.Context, redfish.System, redfish.OrderPlan) error {
+	return f.boot("back")
+}
 
 func (f *fakeBMC) Pin() string { return "" }
 

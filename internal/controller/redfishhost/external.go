@@ -188,7 +188,7 @@ func (e *external) duplicate(host, other *v1alpha1.RedfishHost) error {
 func leavesTraces(host *v1alpha1.RedfishHost) bool {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 
-	return j != nil && (j.Override != "" || len(j.Media) > 0 || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
+	return j != nil && (j.Override != "" || len(j.Media) > 0 || j.Boot.traces(j.Act) || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
 }
 
 // leave closes the session: the host is gone.
@@ -200,6 +200,9 @@ func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.secureBootLooks.forget(host.GetUID())
 	e.connector.mediaLooks.forget(host.GetUID())
 	e.connector.counted.forget(host.GetUID())
+	for _, a := range []action{actSetBootOnce, actSetBoot, actSetOrder, actClearBoot, actPutBack} {
+		e.connector.watch.forget(restOf(host.GetUID(), a))
+	}
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }

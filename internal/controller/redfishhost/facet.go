@@ -27,6 +27,18 @@ type view struct {
 	asked string
 	// lap tells how long an act has been on its way.
 	lap func(act) lap
+	// rests tells how long ago a thing of an action was seen, beside the act; nil
+	// is by lap.
+	rests func(a action, at time.Time) time.Duration
+}
+
+// rested is how long ago something was that is waited for.
+func (v view) rested(a action, at time.Time) time.Duration {
+	if v.rests == nil {
+		return v.lap(act{Action: a, Time: at}).age
+	}
+
+	return v.rests(a, at)
 }
 
 // A facet is one thing that is wanted of a machine, with the acts that bring it
@@ -47,9 +59,11 @@ type facet struct {
 	// failed is what becomes of an act whose call failed; nil begins anew what the
 	// BMC says it didn't do.
 	failed func(v view, a act, err error) act
+	// noted writes down what else a failed call says; nil is nothing.
+	noted func(v view, j *journal, err error)
 	// readBack is how things are after a call whose effect the client has seen
 	// itself; nil where the next look tells.
-	readBack func(j journal, s seen) (*journal, seen)
+	readBack func(v view, j journal, r redfish.Receipt) (*journal, seen)
 	// conditions that show may set. Those that it doesn't are taken away.
 	conditions []xpv2.ConditionType
 	// show says how far what is wanted has come.
@@ -59,10 +73,12 @@ type facet struct {
 }
 
 // facets in the order in which they begin: off before everything else, then
-// images, BIOS settings, the override (it must be there before the machine
-// starts), a reset, and on; at last what no machine waits for.
+// images, BIOS settings, boot sources (they must be there before the machine
+// starts; one for once covers a lasting one), a reset, and on; at last what no
+// machine waits for.
 var facets = []facet{ //nolint:gochecknoglobals // A table.
-	offFacet, mediaFacet, biosFacet, secureBootFacet, onceFacet, restoreFacet, resetFacet, onFacet, settingsFacet, managerFacet,
+	offFacet, mediaFacet, biosFacet, secureBootFacet, orderFacet, lastingFacet, onceFacet, restoreFacet, resetFacet, onFacet,
+	settingsFacet, managerFacet,
 }
 
 // facetOf is the facet of an action; false for one of another version.

@@ -48,8 +48,17 @@ type act struct {
 	State      string    `json:"state"`
 	// Digest of the BIOS settings that are staged.
 	Digest string `json:"digest,omitempty"`
-	// Target of SetBootOnce.
+	// Target of SetBootOnce and SetBoot, and what goes with it. Option holds words
+	// that are several, one a line.
 	Target string `json:"target,omitempty"`
+	Mode   string `json:"mode,omitempty"`
+	URI    string `json:"uri,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Option string `json:"option,omitempty"`
+	// Wish is the digest of what a boot act is for, and Shown of the boot source
+	// that was seen before it.
+	Wish  string `json:"wish,omitempty"`
+	Shown string `json:"shown,omitempty"`
 	// Power and LastReset as they were seen before: what differs later happened
 	// in between. They are the BMC's own words, so no clocks are compared.
 	Power     redfish.Power `json:"power,omitempty"`
@@ -136,6 +145,8 @@ type journal struct {
 	Settings settingsRecord `json:"settings,omitzero"`
 	// BMCReset is the newest bmcResetGeneration that was carried out.
 	BMCReset int64 `json:"bmcReset,omitempty"`
+	// Boot is what else is known of boot sources.
+	Boot boots `json:"boot,omitzero"`
 	// PoweredOn is when we last powered the machine on.
 	PoweredOn time.Time `json:"poweredOn,omitzero"`
 	// Act is the newest act.
@@ -204,6 +215,9 @@ type want struct {
 	settings wantSettings
 	media    map[string]wantMedium // by type
 	bmcReset int64
+	// persistent is nil, and order empty, where nothing is asked for.
+	persistent *v1alpha1.BootSource
+	order      []string
 }
 
 // defaultGrace is powerOff.grace where the spec says nothing.
@@ -215,7 +229,7 @@ func released(w want, j *journal) want {
 	if w.power != v1alpha1.Unmanaged && w.power != "" {
 		w.power = v1alpha1.PoweredOff
 	}
-	w.once, w.bios, w.settings, w.media = nil, nil, wantSettings{}, nil
+	w.once, w.persistent, w.order, w.bios, w.settings, w.media = nil, nil, nil, nil, wantSettings{}, nil
 	if j != nil {
 		w.reset, w.bmcReset = j.Reset, j.BMCReset
 	}

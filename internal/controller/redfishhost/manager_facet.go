@@ -47,10 +47,10 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 	performFor: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, _ act) error {
 		return bmc.ResetBMC(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
 	},
-	readBack: func(j journal, s seen) (*journal, seen) {
+	readBack: func(v view, j journal, _ redfish.Receipt) (*journal, seen) {
 		j.BMCReset = j.Act.Generation
 
-		return finish(j, "").journal, s
+		return finish(j, "").journal, v.seen
 	},
 	event: func(act) event.Event { return event.Normal("BMCRestarted", "the BMC was restarted") },
 }

@@ -15,7 +15,10 @@ func rowsOf(quirks []v1alpha1.RedfishQuirk) []quirk.Row {
 				Vendor: q.Match.Vendor, Product: q.Match.Product, Manufacturer: q.Match.Manufacturer,
 				Model: q.Match.Model, Firmware: q.Match.Firmware, BIOS: q.Match.BIOS,
 			},
-			Facts: quirk.Facts{OverrideOn: q.Facts.OverrideOn, Mode: q.Facts.Mode, IfMatch: q.Facts.IfMatch, StoredAs: q.Facts.StoredAs},
+			Facts: quirk.Facts{
+				OverrideOn: q.Facts.OverrideOn, Mode: q.Facts.Mode, IfMatch: q.Facts.IfMatch, StoredAs: q.Facts.StoredAs,
+				Continuous: q.Facts.Continuous, Rungs: q.Facts.Rungs,
+			},
 		})
 	}
 

@@ -91,7 +91,8 @@ func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System,
 }
 
 // wasSet is how things are after a setting was written and read back.
-func wasSet(j journal, s seen) (*journal, seen) {
+func wasSet(v view, j journal, _ redfish.Receipt) (*journal, seen) {
+	s := v.seen
 	switch a := *j.Act; a.Action {
 	case actSetIndicator:
 		s.small.Indicator = a.Target

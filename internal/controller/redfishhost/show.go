@@ -117,5 +117,5 @@ func PollSoon(host *v1alpha1.RedfishHost) bool {
 
 	moving := j.pending() && !waiting(*j.Act, "").refused
 
-	return moving || (between && !j.gaveUp())
+	return moving || j.trying() || (between && !j.gaveUp())
 }

@@ -32,7 +32,7 @@ func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal
 			Manufacturer: or(s.Manufacturer, inv.Manufacturer), Model: or(s.Model, inv.Model), SKU: s.SKU,
 		},
 		Power:  shownPower(s.Power, j),
-		Boot:   v1alpha1.BootObservation{Target: s.Boot.Target, Enabled: s.Boot.Enabled, Mode: s.Boot.Mode},
+		Boot:   bootObservation(s.Boot),
 		Health: s.Health, Indicator: s.Indicator, AssetTag: s.AssetTag,
 		MACs: macs(inv.MACs, spec.MACs),
 		BMC:  v1alpha1.BMCFacts{Firmware: inv.Firmware, TLSSHA256: pin, Quirks: firstOf(inv.Quirks, maxQuirks)},
@@ -48,6 +48,7 @@ func recorded(o *v1alpha1.RedfishHostObservation, j *journal) {
 		return
 	}
 	o.Boot.OnceGeneration, o.Boot.ResetGeneration, o.BMCResetGeneration = j.BootOnce, j.Reset, j.BMCReset
+	o.Boot.Via = j.Boot.Via
 	if !j.PoweredOn.IsZero() {
 		at := metav1.NewTime(j.PoweredOn.Truncate(time.Second))
 		o.PoweredOnAt = &at

@@ -101,7 +101,7 @@ func TestOverrideRules(t *testing.T) {
 		"Elsewhere":   {reason: "Nothing else can be changed.", path: "/redfish/v1/Chassis/1", body: pxe, status: 405, target: "None"},
 		"MustETag":    {reason: "The other model insists on one.", model: bmc.ModelActionInfo, path: settings, body: pxe, status: 428, target: "None"},
 		"Settings":    {reason: "And takes it on its settings resource.", model: bmc.ModelActionInfo, path: settings, etag: `W/"1"`, body: pxe, status: 204, target: "Pxe"},
-		"NotOnSystem": {reason: "Only there.", model: bmc.ModelActionInfo, path: system, etag: `W/"1"`, body: pxe, status: 405, target: "None"},
+		"NotOnSystem": {reason: "Only there.", model: bmc.ModelActionInfo, path: system, etag: `W/"1"`, body: pxe, status: 400, target: "None"},
 		"NoMode":      {reason: "It has no mode.", model: bmc.ModelActionInfo, path: settings, etag: "*", body: mode, status: 400, target: "None"},
 		"Mode":        {reason: "The first has.", path: system, body: mode, status: 204, target: "None"},
 	}

@@ -143,7 +143,7 @@ func TestClearBoot(t *testing.T) {
 			if err := c.SetBootOnce(t.Context(), system(t, c), "Pxe"); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.ClearBoot(t.Context(), system(t, c)); err != nil {
+			if err := c.ClearBoot(t.Context(), system(t, c), ""); err != nil {
 				t.Fatal(err)
 			}
 			target, enabled := emu.Override("1")

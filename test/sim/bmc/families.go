@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -59,7 +60,7 @@ func (m Model) family() family {
 
 		return family{
 			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetForce}, settings: "SD",
-			targets: all, target: "None", enabled: "Disabled", etag: true, padded: true, macs: macsOfAdapters,
+			targets: all, target: "None", enabled: "Disabled", etag: true, order: true, padded: true, macs: macsOfAdapters,
 			bios: "SD", biosCopy: true,
 		}
 	case ModelTasks:
@@ -95,6 +96,9 @@ func (f family) override() object {
 	out := object{propTarget: f.target, propEnabled: f.enabled}
 	if f.mode {
 		out[propMode] = "UEFI"
+	}
+	if slices.Contains(f.targets, BootUefiHTTP) {
+		out[propURI] = nil
 	}
 	if !f.unlisted {
 		listed := make([]string, 0, len(f.targets))

@@ -11,14 +11,16 @@ func (b *BMC) NextBoot(systemID string) BootTarget {
 		return BootNormal
 	}
 	b.adoptMode(s)
+	b.adoptOrder(s)
 	b.applyBIOS(s)
 	b.applySecureBoot(s)
 	uri := b.overrideAt(s)
 	boot := at(b.store.body(uri), "Boot")
 	target, enabled := textAt(boot, propTarget), textAt(boot, propEnabled)
 	if enabled == "Disabled" || target == "None" || target == "" {
-		return BootNormal
+		return b.bootOfOrder(s)
 	}
+	next := textAt(boot, propNext)
 	if as := s.behaviour.StoredAs[s.meant]; as == target {
 		target = s.meant
 	}
@@ -30,6 +32,10 @@ func (b *BMC) NextBoot(systemID string) BootTarget {
 		}
 	case uri != s.uri:
 		b.setOverride(s.uri, textAt(boot, propTarget), enabled)
+	}
+
+	if target == targetNext && next != "" {
+		return b.bootOf(s, next)
 	}
 
 	return BootTarget(target)

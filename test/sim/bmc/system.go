@@ -20,6 +20,9 @@ const (
 	propMode    = "BootSourceOverrideMode"
 	propUEFI    = "UefiTargetBootSourceOverride"
 	propOrder   = "BootOrder"
+	propURI     = "HttpBootUri"
+	propNext    = "BootNext"
+	targetNext  = "UefiBootNext"
 	allowable   = "@Redfish.AllowableValues"
 )
 

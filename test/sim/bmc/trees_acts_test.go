@@ -38,7 +38,7 @@ func bootOnce(t *testing.T, target bmc.BootTarget) deed {
 		came: func(r *rig, id string) bool {
 			got, enabled := r.Override(id)
 
-			return got == string(target) && enabled == "Once"
+			return (got == string(target) || target == bmc.BootCd && got == "CD/DVD" || got == "UefiBootNext") && enabled == "Once"
 		},
 	}
 }
@@ -55,7 +55,7 @@ func deeds(t *testing.T) []deed {
 	}
 
 	return append(out, deed{
-		name: "Clear", do: func(c *redfish.Client, s redfish.System) error { return c.ClearBoot(t.Context(), s) },
+		name: "Clear", do: func(c *redfish.Client, s redfish.System) error { return c.ClearBoot(t.Context(), s, "") },
 		came: func(r *rig, id string) bool {
 			target, enabled := r.Override(id)
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
 
@@ -146,13 +147,13 @@ func TestTreesBoot(t *testing.T) {
 	for name, dir := range captured(t) {
 		for _, id := range systemsOf(t, dir) {
 			for how, otherwise := range manners() {
-				t.Run(name+"/"+id+how, func(t *testing.T) { bootTree(t, newTreeLab(t, dir, id, otherwise)) })
+				t.Run(name+"/"+id+how, func(t *testing.T) { bootTree(t, newTreeLab(t, dir, id, otherwise), id) })
 			}
 		}
 	}
 }
 
-func bootTree(t *testing.T, l treeLab) {
+func bootTree(t *testing.T, l treeLab, id string) {
 	t.Helper()
 	h, err := l.until(3, func(h *v1alpha1.RedfishHost) bool { return h.Status.Phase == v1alpha1.HostAvailable })
 	if err != nil || h.Status.Phase != v1alpha1.HostAvailable {
@@ -169,12 +170,15 @@ func bootTree(t *testing.T, l treeLab) {
 	l.edit(func(h *v1alpha1.RedfishHost) {
 		h.Spec.ForProvider.Power, h.Spec.ForProvider.Boot = v1alpha1.PoweredOn, once(1)
 	})
-	_, err = l.until(10, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOn })
-	boots := l.m.Boots()[booted:]
+	h, err = l.until(10, func(h *v1alpha1.RedfishHost) bool { return h.Status.AtProvider.Power == v1alpha1.PoweredOn })
+	boots, via, applied := l.m.Boots()[booted:], h.Status.AtProvider.Boot.Via, h.Status.GetCondition(v1alpha1.ConditionBootApplied)
+	order := append(l.emu.BootOrder(id), "")
 	switch {
 	case slices.Equal(boots, []bmc.BootTarget{bmc.BootPxe}):
-	case len(boots) == 0 && err != nil:
-		t.Logf("not booted: %v", err)
+	case len(boots) == 1 && via != nil && via.Rung == string(redfish.RungOrder) && l.emu.BootOf(id, order[0]) == bmc.BootPxe:
+		t.Logf("booted by its order, %v: %s", order, via.Why)
+	case len(boots) == 0 && (err != nil || applied.Status == "False"):
+		t.Logf("not booted: %v, %s: %s", err, applied.Reason, applied.Message)
 	default:
 		t.Errorf("boots: got %v, last error %v; want one from the network, or none and a word why; written %v", boots, err, l.emu.FullWrites())
 	}

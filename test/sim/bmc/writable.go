@@ -45,11 +45,7 @@ func (b *BMC) writable(path string) *writeTarget {
 		if treeKey(b.overrideAt(s)) == treeKey(path) {
 			b.overrideRules(t)
 		}
-		orderAt := s.uri
-		if at(b.store.body(settings), "Boot", propOrder) != nil {
-			orderAt = settings
-		}
-		if treeKey(orderAt) == treeKey(path) && t.has([]string{"Boot", propOrder}) {
+		if treeKey(b.orderAt(s)) == treeKey(path) && t.has([]string{"Boot", propOrder}) {
 			t.rules["Boot/"+propOrder] = eachOf(append(textsAt(t.body, "Boot", propOrder), textsAt(b.store.body(s.uri), "Boot", propOrder)...))
 		}
 		if onSystem {
@@ -86,7 +82,7 @@ func (b *BMC) overrideRules(t *writeTarget) {
 		propTarget:  oneOf(listed(propTarget, "None", "Pxe", "Floppy", "Cd", "Usb", "Hdd", "BiosSetup")),
 		propEnabled: oneOf(listed(propEnabled, "Disabled", "Once", "Continuous")),
 		propMode:    oneOf(listed(propMode, "UEFI", "Legacy")),
-		propUEFI:    anyText, "HttpBootUri": anyText,
+		propUEFI:    anyText, propURI: anyText, propNext: oneOf(b.references(t.system)),
 	}
 	if offered := listed(propUEFI); len(offered) > 0 {
 		rules[propUEFI] = oneOf(append(offered, "None"))
@@ -125,6 +121,9 @@ func (t *writeTarget) together(changes []change) []problem {
 		return []problem{{message: "PropertyMissing", property: "Boot/" + propMode}}
 	case rule == ModeAlone && overrides && mode:
 		return []problem{{message: "PropertyValueConflict", property: "Boot/" + propMode}}
+	}
+	if next, now := set[propNext]; target == targetNext && t.has([]string{"Boot", propNext}) && (!now || next == "") {
+		return []problem{{message: "PropertyMissing", property: "Boot/" + propNext}}
 	}
 	path := textAt(t.body, "Boot", propUEFI)
 	if _, now := set[propUEFI]; now {

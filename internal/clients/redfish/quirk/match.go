@@ -66,6 +66,10 @@ func (f Facts) with(more Facts) Facts {
 	set(&f.OverrideOn, more.OverrideOn)
 	set(&f.Mode, more.Mode)
 	set(&f.IfMatch, more.IfMatch)
+	set(&f.Continuous, more.Continuous)
+	if len(more.Rungs) > 0 {
+		f.Rungs = more.Rungs
+	}
 	if len(more.StoredAs) > 0 {
 		merged := maps.Clone(f.StoredAs)
 		if merged == nil {

@@ -15,7 +15,9 @@ var known = map[string]struct {
 }{
 	"Dell":       {"As it calls itself.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"}, Facts{Mode: Never}, []string{"dell-mode"}},
 	"HPE":        {"Without case.", Machine{Manufacturer: "hpe", Model: "ProLiant DL380"}, Facts{Mode: Never}, []string{"hpe-mode"}},
-	"Supermicro": {"All generations.", Machine{Manufacturer: "Supermicro", Model: "SYS-821GE"}, Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}}, []string{"supermicro-bootnext"}},
+	"Supermicro": {"All generations.", Machine{Manufacturer: "Supermicro", Model: "SYS-821GE"}, Facts{Mode: IfPresent, StoredAs: map[string]string{"Pxe": "UefiBootNext"}}, []string{"supermicro-bootnext", "supermicro-mode"}},
+	"Nokia":      {"By its service root.", Machine{Vendor: "Nokia Solutions and Networks"}, Facts{OverrideOn: OnSD}, []string{"nokia-sd"}},
+	"NokiaToo":   {"Or its System.", Machine{Manufacturer: "Nokia"}, Facts{OverrideOn: OnSD}, []string{"nokia-sd-system"}},
 	"Padded":     {"As some are.", Machine{Manufacturer: " HPE "}, Facts{Mode: Never}, []string{"hpe-mode"}},
 	"Lenovo":     {"Its XCC's pending resource has no target, which is seen; its AMI-based machines take the override there.", Machine{Manufacturer: "Lenovo"}, Facts{}, nil},
 	"Other":      {"Most machines do as the standard says.", Machine{Manufacturer: "Emulated Systems"}, Facts{}, nil},
@@ -47,13 +49,13 @@ func TestTable(t *testing.T) {
 
 func TestFor(t *testing.T) {
 	rows := []Row{
-		{Name: "maker", Match: Match{Manufacturer: "acme*"}, Facts: Facts{Mode: Never, StoredAs: map[string]string{"Cd": "UsbCd", "Pxe": "Net"}}},
+		{Name: "maker", Match: Match{Manufacturer: "acme*"}, Facts: Facts{Mode: Never, Rungs: []string{"System"}, StoredAs: map[string]string{"Cd": "UsbCd", "Pxe": "Net"}}},
 		{Name: "model", Match: Match{Manufacturer: "acme*", Model: "*X1*"}, Facts: Facts{OverrideOn: OnSystem, StoredAs: map[string]string{"Pxe": "Lan"}}},
-		{Name: "firmware", Match: Match{Firmware: "1.*"}, Facts: Facts{IfMatch: Never}},
+		{Name: "firmware", Match: Match{Firmware: "1.*"}, Facts: Facts{IfMatch: Never, Continuous: Refused}},
 		{Name: "nothing", Facts: Facts{IfMatch: Never}},
 	}
 	facts, names := For(rows, Machine{Manufacturer: "ACME Corp.", Model: "Server x1 Rev 2", Firmware: "1.04"})
-	want := Facts{OverrideOn: OnSystem, Mode: Never, IfMatch: Never, StoredAs: map[string]string{"Cd": "UsbCd", "Pxe": "Lan"}}
+	want := Facts{OverrideOn: OnSystem, Mode: Never, IfMatch: Never, Continuous: Refused, Rungs: []string{"System"}, StoredAs: map[string]string{"Cd": "UsbCd", "Pxe": "Lan"}}
 	if diff := cmp.Diff(want, facts); diff != "" {
 		t.Errorf("all rows that match count, the last one most: -want, +got:\n%s", diff)
 	}

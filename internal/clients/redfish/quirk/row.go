@@ -33,21 +33,35 @@ const (
 	// OnSettings writes it to the settings resource where that shows one: the
 	// standard, in a word that wins over a row before.
 	OnSettings = "Settings"
-	// IfPresent and ETag are the standard as well.
+	// OnSD writes it to SD below the System, AMI's place for what comes with the
+	// next boot, which some of its BMCs don't link.
+	OnSD = "SD"
+	// IfPresent sends what the BMC shows along.
 	IfPresent = "IfPresent"
-	ETag      = "ETag"
+	// ETag is the standard as well.
+	ETag = "ETag"
+	// Refused is offered, and not taken; Supported is the standard.
+	Refused   = "Refused"
+	Supported = "Supported"
 	// Never leaves a thing out.
 	Never = "Never"
 )
 
 // Facts are what is done differently. The zero value is the standard.
 type Facts struct {
-	// OverrideOn is where a boot override is written: OnSystem, or "" and
+	// OverrideOn is where a boot override is written: OnSystem, OnSD, or "" and
 	// OnSettings: the settings resource where it shows an override, else the System.
 	OverrideOn string
-	// Mode is whether BootSourceOverrideMode goes along: "" and IfPresent where
-	// the BMC shows one, so that nothing changes, or Never.
+	// Mode is whether BootSourceOverrideMode goes along: "" where another one is
+	// wanted, or the BMC refuses an override without; IfPresent wherever the BMC
+	// shows one; or Never.
 	Mode string
+	// Continuous is Refused where an override can't be lasting, though the BMC
+	// doesn't say so; "" and Supported go by what it says.
+	Continuous string
+	// Rungs are the ways in which a boot source may be set, in the client's words;
+	// none is all.
+	Rungs []string
 	// IfMatch is whether a PATCH is conditional: "" and ETag (the ETag, then what
 	// the BMC wants instead), or Never.
 	IfMatch string

@@ -69,10 +69,19 @@ func troubleOf(h *v1alpha1.RedfishHost) string {
 		return ": its BMC accepts orders about its power and doesn't carry them out; its operator must look at it"
 	case h.GetCondition(v1alpha1.ConditionPowerApplied).Reason == v1alpha1.ReasonNotSupported:
 		return ": its BMC can't switch its power as is wanted; its operator must look at it"
+	case cantBoot(h):
+		return ": its BMC can't be told what to boot; its operator must look at it"
 	case synced.Status == corev1.ConditionFalse:
 		return ": its BMC doesn't do what it's asked to; its operator must look at it"
 	}
 	return ""
+}
+
+// cantBoot says whether a machine isn't powered on, since it can't be told what to boot.
+func cantBoot(h *v1alpha1.RedfishHost) bool {
+	c := h.GetCondition(v1alpha1.ConditionBootApplied)
+	ends := []xpv2.ConditionReason{v1alpha1.ReasonNotSupported, v1alpha1.ReasonGaveUp, v1alpha1.ReasonConflict}
+	return h.Spec.ForProvider.Power == v1alpha1.PoweredOn && c.Status == corev1.ConditionFalse && slices.Contains(ends, c.Reason)
 }
 
 // updated says whether a host's power may be changed at all.

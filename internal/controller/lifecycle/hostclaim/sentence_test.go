@@ -63,6 +63,18 @@ func TestHealthyHost(t *testing.T) {
 	}
 }
 
+// TestUntoldHost: a machine that can't be told what to boot isn't started; that keeps no release.
+func TestUntoldHost(t *testing.T) {
+	for wanted, says := range map[v1alpha1.PowerState]string{v1alpha1.PoweredOn: ": its BMC can't be told what to boot; its operator must look at it", v1alpha1.PoweredOff: ""} {
+		h := host()
+		h.Spec.ForProvider.Power = wanted
+		h.SetConditions(xpv2.Condition{Type: v1alpha1.ConditionBootApplied, Status: "False", Reason: v1alpha1.ReasonNotSupported})
+		if got := troubleOf(h); got != says {
+			t.Errorf("%s: got %q, want %q", wanted, got, says)
+		}
+	}
+}
+
 // TestIdleHost holds that a person reads why nothing is done to a machine that answers.
 func TestIdleHost(t *testing.T) {
 	cases := map[string]struct {

@@ -1,0 +1,77 @@
+package redfish
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// plan is how a boot for once can be had by the boot order, nil where it can't.
+func (l *ladder) plan(ctx context.Context) (*OrderPlan, error) {
+	ownMode := l.want.Mode == "" || strings.EqualFold(l.want.Mode, l.places[0].boot.Mode)
+	if l.want.Lasting || l.want.URI != "" || !ownMode || !l.allowed(RungOrder) {
+		return nil, nil
+	}
+	o, err := l.c.order(ctx, l.s)
+	if err != nil {
+		return nil, err
+	}
+	option, err := l.option(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(o.now, option.reference) || len(o.now) > maxKeptOrder || len(strings.Join(o.now, "")) > maxKeptLetters {
+		return nil, nil
+	}
+
+	return &OrderPlan{Was: o.now, First: option.reference}, nil
+}
+
+// refusal is the error of a ladder without a rung: what was tried and didn't
+// work, else what the machine offers.
+func (l *ladder) refusal(ctx context.Context) error {
+	plan, err := l.plan(ctx)
+	if err != nil && !climbs(err) {
+		return err
+	}
+	if l.want.Target == TargetBootOption && len(l.fell) == 0 {
+		if _, err := l.option(ctx); err != nil {
+			return err
+		}
+		l.fell = append(l.fell, unoffered("a boot by boot option", l.targets()))
+	}
+	worst := l.fell[0]
+	for _, e := range l.fell {
+		if KindOf(worst) == Unsupported && KindOf(e) != Unsupported {
+			worst = e
+		}
+	}
+	e, ok := worst.(*Error) //nolint:errorlint // fall takes no others.
+	if !ok {
+		return worst
+	}
+	out := *e
+	out.Fallback = plan
+	if len(out.Offers) > 0 || out.Kind != Unsupported {
+		return &out
+	}
+	if _, err := l.all(ctx); err != nil {
+		return err
+	}
+	out.Offers = l.bootable()
+
+	return &out
+}
+
+// bootable are the kinds of boot options that a machine without a list of targets
+// has, best first.
+func (l *ladder) bootable() []string {
+	var out []string
+	for _, o := range l.options {
+		if k := o.kind(); k != "" {
+			out = union(out, []string{k})
+		}
+	}
+
+	return out
+}

@@ -1,0 +1,148 @@
+package redfishhost
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// orderRest is how long after a boot was seen the boot order is left as it was
+// set for it: firmware reads it minutes after the power comes.
+const orderRest = 10 * time.Minute
+
+// beginRestore takes away what is ours and isn't wanted any more: an override
+// that the machine hasn't used up, a lasting one, a boot order that was changed
+// for one boot. Foreign ones, or none, aren't ours to clear.
+func beginRestore(v view, j journal) step {
+	b := v.seen.boot
+	once := v.want.once == nil && j.Override != ""
+	lasts := v.want.persistent == nil && j.Boot.Lasting != nil
+	there := once && b.Enabled == redfish.EnabledOnce && !b.Idle() || lasts && b.Enabled == redfish.EnabledContinuous && !b.Idle() && j.Boot.Lasting.is(b)
+	t := j.Boot.Clear.of(clearWish)
+	switch {
+	case !once && !lasts:
+		return beginPutBack(v, j)
+	case there && t.resting(v, actClearBoot) && !t.Over:
+		return step{wait: true, why: "the BMC didn't clear the override"}
+	case there && !t.Over:
+		a := act{Action: actClearBoot, Wish: clearWish}
+		if j.Boot.Via != nil {
+			a.Option = j.Boot.Via.Resource
+		}
+
+		return start(v, j, a)
+	default:
+		j.forget(once, lasts)
+		if !there {
+			j.Boot.Clear = nil
+		}
+
+		return step{journal: &j, why: "the override was used up, or can't be cleared"}
+	}
+}
+
+// clearWish is the wish of clearing an override.
+const clearWish = "clear"
+
+// forget drops what isn't on the machine any more.
+func (j *journal) forget(once, lasts bool) {
+	if once {
+		j.Override = ""
+	}
+	if lasts {
+		j.Boot.Lasting = nil
+	}
+	if j.Override == "" && j.Boot.Lasting == nil && j.Boot.Moved == nil && j.Boot.Order == nil {
+		j.Boot.Via = nil
+	}
+}
+
+// beginPutBack puts the boot order back that a boot for once changed: some time
+// after that boot, or at once where it isn't wanted any more.
+func beginPutBack(v view, j journal) step {
+	if j.Boot.Moved == nil {
+		return step{}
+	}
+	m := *j.Boot.Moved
+	t := j.Boot.Clear.of(m.First)
+	now := v.want.once == nil || wantsOnce(v, j)
+	switch {
+	case len(v.want.order) > 0, t.Over:
+		// A declared order is another one; and what can't be put back stays.
+		j.Boot.Moved = nil
+
+		return step{journal: &j, why: "the boot order isn't put back"}
+	case t.resting(v, actPutBack):
+		return step{wait: now, why: "the BMC didn't put the boot order back"}
+	case now:
+	case !m.Booted.IsZero():
+		if v.rested(actPutBack, m.Booted) < orderRest {
+			return step{}
+		}
+	case bootedSince(act{Power: m.Power, LastReset: m.LastReset}, v.seen):
+		m.Booted = v.now.UTC().Truncate(time.Second)
+		j.Boot.Moved = &m
+
+		return step{journal: &j, why: "the boot has come that the boot order was changed for"}
+	case v.seen.off() && m.Power != redfish.PowerOff:
+		m.Power = redfish.PowerOff // The next time that it's on is a boot.
+		j.Boot.Moved = &m
+
+		return step{journal: &j, why: "the machine is off"}
+	default:
+		return step{}
+	}
+
+	return start(v, j, act{Action: actPutBack, Wish: m.First, Option: strings.Join(append([]string{m.First}, m.Was...), "\n")})
+}
+
+func resumeRestore(v view, j journal) step {
+	a := *j.Act
+	switch {
+	case a.Action == actClearBoot && v.seen.boot.Idle():
+		j.cleared()
+
+		return finish(j, "the override is cleared")
+	case a.Action == actPutBack && j.Boot.Moved == nil:
+		return finish(j, "there's no boot order to put back")
+	case mustGoOff(v):
+		return beginOff(v, j)
+	case a.Wish == "":
+		a.Wish = clearWish // Of a journal of another version.
+	}
+
+	return retry(v, j, a)
+}
+
+func performRestore(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	if a.Action == actPutBack {
+		return redfish.Receipt{}, bmc.PutBack(ctx, s, a.plan()) //nolint:wrapcheck // The caller asks for its kind.
+	}
+
+	return redfish.Receipt{}, bmc.ClearBoot(ctx, s, a.Option) //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// cleared writes down that no override of ours is left.
+func (j *journal) cleared() {
+	j.Override, j.Boot.Lasting, j.Boot.Clear = "", nil, nil
+	j.forget(false, false)
+}
+
+// restored is how things are after something was taken back.
+func restored(v view, j journal, _ redfish.Receipt) (*journal, seen) {
+	s := v.seen
+	if j.Act.Action == actPutBack {
+		j.Boot.Moved, j.Boot.Clear = nil, nil
+		j.forget(false, false)
+		a := *j.Act
+		a.Option = ""
+		j.Act = &a
+	} else {
+		j.cleared()
+		s.boot.Target, s.boot.Enabled = redfish.TargetNone, redfish.EnabledDisabled
+	}
+
+	return finish(j, "").journal, s
+}
