@@ -5,13 +5,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Descriptions of what is told of a machine.
 var (
-	hostLabels  = []string{"namespace", "name"}                                                                                                                                                                       //nolint:gochecknoglobals // It doesn't change.
-	powerDesc   = prometheus.NewDesc("provider_baremetal_host_power_watts", "What a machine took when its inventory was read.", hostLabels, nil)                                                                      //nolint:gochecknoglobals // It doesn't change.
-	heatDesc    = prometheus.NewDesc("provider_baremetal_host_temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", []string{"namespace", "name", "sensor"}, nil) //nolint:gochecknoglobals // It doesn't change.
-	readAtDesc  = prometheus.NewDesc("provider_baremetal_host_inventory_timestamp_seconds", "When a machine's inventory was read.", hostLabels, nil)                                                                  //nolint:gochecknoglobals // It doesn't change.
-	readForDesc = prometheus.NewDesc("provider_baremetal_host_inventory_requests", "Requests that the last inventory of a machine took.", hostLabels, nil)                                                            //nolint:gochecknoglobals // It doesn't change.
+	powerDesc   = desc("power_watts", "What a machine took when its inventory was read.")                                                   //nolint:gochecknoglobals // It doesn't change.
+	heatDesc    = desc("temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", "sensor") //nolint:gochecknoglobals // It doesn't change.
+	readAtDesc  = desc("inventory_timestamp_seconds", "When a machine's inventory was read.")                                               //nolint:gochecknoglobals // It doesn't change.
+	readForDesc = desc("inventory_requests", "Requests that the last inventory of a machine took.")                                         //nolint:gochecknoglobals // It doesn't change.
 )
+
+func desc(name, help string, more ...string) *prometheus.Desc {
+	return prometheus.NewDesc("provider_baremetal_host_"+name, help, append([]string{"namespace", "name"}, more...), nil)
+}
 
 // Describe implements prometheus.Collector.
 func (i *inventories) Describe(to chan<- *prometheus.Desc) {
