@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if o.plain {
 		return plain(ctx, o, cfg, out)
 	}
-	s, err := bmc.NewServerAt(o.address, cfg)
+	s, err := bmc.NewServerAt(o.address, cfg) //nolint:contextcheck // It ends with Close.
 	if err != nil {
 		return err
 	}
