@@ -89,31 +89,34 @@ func (c *Client) BIOS(ctx context.Context, s System) (BIOS, error) {
 
 // StageBIOS stages changes, all in one PATCH: half of a declared map is worse
 // than none. The machine takes them with its next reset.
-func (c *Client) StageBIOS(ctx context.Context, s System, b BIOS, changes map[string]bios.Value) error {
+func (c *Client) StageBIOS(ctx context.Context, s System, b BIOS, changes map[string]bios.Value) (Receipt, error) {
 	if !b.Writable {
-		return unsupported("Bios/Settings")
+		return Receipt{}, unsupported("Bios/Settings")
 	}
 	facts, _, err := c.quirks(ctx, s)
 	if err != nil {
-		return err
+		return Receipt{}, err
 	}
 	body := map[string]any{"Attributes": changes}
 	timed := slices.Contains(b.applyTimes, applyOnReset)
 	if timed {
 		body[propApplyTime] = map[string]string{"ApplyTime": applyOnReset}
 	}
-	err = c.patch(ctx, b.settings, body, facts)
-	if !timed || statusOf(err) != http.StatusBadRequest || !says(err, "PropertyUnknown") {
-		return err
+	a, err := c.patched(ctx, b.settings, body, facts)
+	if timed && statusOf(err) == http.StatusBadRequest && says(err, "PropertyUnknown") {
+		// Lenovo's BMCs list apply times and refuse to be told one: what is staged
+		// comes with the next reset anyway.
+		delete(body, propApplyTime)
+		again, againErr := c.patched(ctx, b.settings, body, facts)
+		if statusOf(againErr) != http.StatusBadRequest {
+			a, err = again, againErr
+		}
 	}
-	// Lenovo's BMCs list apply times and refuse to be told one: what is staged
-	// comes with the next reset anyway.
-	delete(body, propApplyTime)
-	if again := c.patch(ctx, b.settings, body, facts); statusOf(again) != http.StatusBadRequest {
-		return again
+	if err != nil {
+		return Receipt{}, err
 	}
 
-	return err
+	return receiptOf(a), nil
 }
 
 // BIOSRegistry reads the attribute registry that b names, or the only one for a

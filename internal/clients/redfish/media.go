@@ -130,28 +130,43 @@ func (c *Client) drives(ctx context.Context, s System) ([]string, error) {
 
 // InsertMedia puts an image into a drive. The BMC fetches it itself, which may
 // take its time: whether it's in is seen by Media.
-func (c *Client) InsertMedia(ctx context.Context, s System, m Medium, image string, protect bool) error {
-	if m.insert == "" {
-		facts, _, err := c.quirks(ctx, s)
-		if err != nil {
-			return err
-		}
-
-		return c.patch(ctx, place{path: m.URI, etag: m.etag}, map[string]any{"Image": image, "Inserted": true, "WriteProtected": protect}, facts)
-	}
+func (c *Client) InsertMedia(ctx context.Context, s System, m Medium, image string, protect bool) (Receipt, error) {
 	body := map[string]any{"Image": image, "Inserted": true, "WriteProtected": protect}
-	_, err := c.do(ctx, http.MethodPost, m.insert, body, "")
+	if m.insert == "" {
+		return c.patchMedium(ctx, s, m, body)
+	}
+	a, err := c.do(ctx, http.MethodPost, m.insert, body, "")
 	for _, more := range insertLadder(image) {
 		// A BMC that refuses a parameter, or misses one, hasn't inserted anything.
 		if statusOf(err) != http.StatusBadRequest || says(err, "ResourceInUse") {
-			return err
+			break
 		}
-		if _, again := c.do(ctx, http.MethodPost, m.insert, more, ""); statusOf(again) != http.StatusBadRequest {
-			return again
+		again, againErr := c.do(ctx, http.MethodPost, m.insert, more, "")
+		if statusOf(againErr) != http.StatusBadRequest {
+			a, err = again, againErr
+
+			break
 		}
 	}
+	if err != nil {
+		return Receipt{}, err
+	}
 
-	return err
+	return receiptOf(a), nil
+}
+
+// patchMedium writes to a drive that has no actions (Lenovo's).
+func (c *Client) patchMedium(ctx context.Context, s System, m Medium, body map[string]any) (Receipt, error) {
+	facts, _, err := c.quirks(ctx, s)
+	if err != nil {
+		return Receipt{}, err
+	}
+	a, err := c.patched(ctx, place{path: m.URI, etag: m.etag}, body, facts)
+	if err != nil {
+		return Receipt{}, err
+	}
+
+	return receiptOf(a), nil
 }
 
 // insertLadder are the bodies of an InsertMedia that is refused as the standard
@@ -170,19 +185,17 @@ func insertLadder(image string) []map[string]any {
 }
 
 // EjectMedia takes the image out of a drive. One that is empty is left alone.
-func (c *Client) EjectMedia(ctx context.Context, s System, m Medium) error {
+func (c *Client) EjectMedia(ctx context.Context, s System, m Medium) (Receipt, error) {
 	if !m.Inserted {
-		return nil
+		return Receipt{}, nil
 	}
-	if m.eject != "" {
-		_, err := c.do(ctx, http.MethodPost, m.eject, map[string]any{}, "")
-
-		return err
+	if m.eject == "" {
+		return c.patchMedium(ctx, s, m, map[string]any{"Image": nil, "Inserted": false})
 	}
-	facts, _, err := c.quirks(ctx, s)
+	a, err := c.do(ctx, http.MethodPost, m.eject, map[string]any{}, "")
 	if err != nil {
-		return err
+		return Receipt{}, err
 	}
 
-	return c.patch(ctx, place{path: m.URI, etag: m.etag}, map[string]any{"Image": nil, "Inserted": false}, facts)
+	return receiptOf(a), nil
 }

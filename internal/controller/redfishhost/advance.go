@@ -102,12 +102,7 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 		if !ok {
 			return notCalledError{errors.Errorf("cannot do %q to a BMC: no such act", a.Action)}
 		}
-		if f.performFor != nil {
-			err = f.performFor(ctx, e, bmc, now, a)
-		} else {
-			receipt, err = f.perform(ctx, bmc, now, a)
-		}
-		if err != nil {
+		if receipt, err = f.perform(ctx, e, bmc, now, a); err != nil {
 			return err
 		}
 		if f.readBack == nil {

@@ -17,7 +17,7 @@ import (
 type biosBMC interface {
 	BIOS(ctx context.Context, s redfish.System) (redfish.BIOS, error)
 	BIOSRegistry(ctx context.Context, b redfish.BIOS) (bios.Registry, error)
-	StageBIOS(ctx context.Context, s redfish.System, b redfish.BIOS, changes map[string]bios.Value) error
+	StageBIOS(ctx context.Context, s redfish.System, b redfish.BIOS, changes map[string]bios.Value) (redfish.Receipt, error)
 }
 
 // Acts of BIOS settings. Verifying is none: it only has a stopwatch.
@@ -78,7 +78,7 @@ type biosSeen struct {
 
 var biosFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actStageBIOS},
-	wants:   wantsBIOS, begin: beginBIOS, resume: resumeBIOS, performFor: performBIOS,
+	wants:   wantsBIOS, begin: beginBIOS, resume: resumeBIOS, perform: performBIOS,
 	conditions: []xpv2.ConditionType{v1alpha1.ConditionBIOSApplied}, show: showBIOS,
 	event: func(act) event.Event {
 		return event.Normal("BIOSStaged", "BIOS settings were staged for the next reset")
@@ -238,7 +238,7 @@ func resumeBIOS(v view, j journal) step {
 		j.BIOS = r
 
 		return finish(j, "the BIOS settings are staged")
-	case v.lap(a).age < a.patience():
+	case v.running(a), v.lap(a).age < a.patience():
 		return step{wait: true, why: why}
 	default:
 		return finish(j, "the BMC accepted BIOS settings and doesn't show them")
@@ -246,19 +246,19 @@ func resumeBIOS(v view, j journal) step {
 }
 
 // performBIOS plans once more from what the machine shows now, and stages that.
-func performBIOS(ctx context.Context, e *external, bmc BMC, s redfish.System, _ act) error {
+func performBIOS(ctx context.Context, e *external, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
 	w := e.want.bios
 	if w == nil {
-		return notCalledError{redfish.Invalidf("no BIOS settings are wanted any more")}
+		return redfish.Receipt{}, notCalledError{redfish.Invalidf("no BIOS settings are wanted any more")}
 	}
 	b, seen, err := e.readBIOS(ctx, bmc, s, *w)
 	switch {
 	case err != nil:
-		return notCalledError{err}
+		return redfish.Receipt{}, notCalledError{err}
 	case seen.unread != nil || len(seen.problems) > 0 || len(seen.foreign) > 0 || !seen.writable:
-		return notCalledError{redfish.Invalidf("the BIOS settings of the machine changed in the meantime: they are looked at again")}
+		return redfish.Receipt{}, notCalledError{redfish.Invalidf("the BIOS settings of the machine changed in the meantime: they are looked at again")}
 	case len(seen.changes) == 0 || len(seen.missing) == 0:
-		return nil
+		return redfish.Receipt{}, nil
 	}
 
 	return bmc.StageBIOS(ctx, s, b, seen.changes) //nolint:wrapcheck // The caller asks for its kind.

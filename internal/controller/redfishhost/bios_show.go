@@ -19,6 +19,10 @@ const (
 	maxDifferences = 32
 	maxTold        = 3
 	maxValue       = 64
+	maxProblem     = 256
+	// maxBIOS is how many bytes of JSON the settings may have in status, beside an
+	// inventory.
+	maxBIOS = 6 << 10
 )
 
 // showBIOS says how far the declared BIOS settings have come.
@@ -101,7 +105,8 @@ func listed(names []string) string {
 func told(problems []bios.Problem) string {
 	out := make([]string, 0, maxTold)
 	for _, p := range problems[:min(maxTold, len(problems))] {
-		out = append(out, p.String())
+		words := p.String()
+		out = append(out, strings.ToValidUTF8(words[:min(maxProblem, len(words))], ""))
 	}
 	text := strings.Join(out, "; ")
 	if more := len(problems) - maxTold; more > 0 {
@@ -137,8 +142,23 @@ func biosObservation(w *wantBIOS, s *biosSeen, j *journal) *v1alpha1.BIOSObserva
 			Name: p.Name, Current: clipped(p.Current.Text), Wanted: clipped(p.Wanted.Text), Reason: string(p.Reason), Nearest: p.Nearest,
 		})
 	}
+	fitBIOS(out)
 
 	return out
+}
+
+// fitBIOS cuts the longest of what is shown by halves until it fits.
+func fitBIOS(o *v1alpha1.BIOSObservation) {
+	for size(o) > maxBIOS {
+		parts := []part{partOf("pending", &o.Pending), partOf("failed", &o.Failed), {"attributes", size(o.Attributes), func() {
+			kept := map[string]string{}
+			for _, name := range firstOf(slices.Sorted(maps.Keys(o.Attributes)), len(o.Attributes)/2) {
+				kept[name] = o.Attributes[name]
+			}
+			o.Attributes = kept
+		}}}
+		slices.MaxFunc(parts, func(a, b part) int { return a.bytes - b.bytes }).halve()
+	}
 }
 
 func clipped(s string) string {

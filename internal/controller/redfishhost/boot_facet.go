@@ -202,7 +202,7 @@ func (j *journal) setOnce(a act) {
 	}
 }
 
-func performOnce(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+func performOnce(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	if a.byOrder() {
 		via, err := bmc.PutFirst(ctx, s, a.plan())
 

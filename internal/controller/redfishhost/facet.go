@@ -52,10 +52,9 @@ type facet struct {
 	begin func(v view, j journal) step
 	// resume decides how to go on with an act of its own that is begun.
 	resume func(v view, j journal) step
-	// perform makes the one call of an act, on its rung; performFor does so where
-	// it takes more than the act to know what to send.
-	perform    func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error)
-	performFor func(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) error
+	// perform makes the one call of an act, on its rung. What the act is too small
+	// for (a map of settings, an image) is in the external's want.
+	perform func(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error)
 	// failed is what becomes of an act whose call failed; nil begins anew what the
 	// BMC says it didn't do.
 	failed func(v view, a act, err error) act

@@ -12,7 +12,7 @@ import (
 var lastingFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actSetBoot},
 	begin:   beginLasting, resume: resumeLasting, failed: bootFailed, noted: bootNoted, readBack: lasted,
-	perform: func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	perform: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 		return setBoot(ctx, bmc, s, a, true)
 	},
 	event: func(a act) event.Event { return event.Normal("BootOverrideSet", "every boot goes to "+a.Target) },

@@ -44,8 +44,8 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 
 		return finish(j, "the BMC was restarted")
 	},
-	performFor: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, _ act) error {
-		return bmc.ResetBMC(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
+	perform: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
+		return redfish.Receipt{}, bmc.ResetBMC(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
 	},
 	readBack: func(v view, j journal, _ redfish.Receipt) (*journal, seen) {
 		j.BMCReset = j.Act.Generation

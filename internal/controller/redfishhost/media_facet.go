@@ -17,8 +17,8 @@ import (
 // mediaBMC is what virtual media need of a BMC.
 type mediaBMC interface {
 	Media(ctx context.Context, s redfish.System) ([]redfish.Medium, error)
-	InsertMedia(ctx context.Context, s redfish.System, m redfish.Medium, image string, protect bool) error
-	EjectMedia(ctx context.Context, s redfish.System, m redfish.Medium) error
+	InsertMedia(ctx context.Context, s redfish.System, m redfish.Medium, image string, protect bool) (redfish.Receipt, error)
+	EjectMedia(ctx context.Context, s redfish.System, m redfish.Medium) (redfish.Receipt, error)
 }
 
 const (
@@ -50,7 +50,7 @@ type wantMedium struct {
 
 var mediaFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actInsertMedia, actEjectMedia},
-	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, performFor: performMedia,
+	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, perform: performMedia,
 	conditions: []xpv2.ConditionType{v1alpha1.ConditionMediaInserted}, show: showMedia,
 	event: func(a act) event.Event {
 		if a.Action == actEjectMedia {
@@ -216,7 +216,7 @@ func resumeMedia(v view, j journal) step {
 			return finish(next, "the image is in")
 		}
 	}
-	if v.lap(a).age < a.patience() {
+	if v.running(a) || v.lap(a).age < a.patience() {
 		return step{wait: true, why: why}
 	}
 
@@ -225,17 +225,17 @@ func resumeMedia(v view, j journal) step {
 
 // performMedia looks at the drives once more, and inserts into an empty one, or
 // ejects from ours.
-func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) error {
+func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	slots, err := bmc.Media(ctx, s)
 	if err != nil {
-		return notCalledError{err}
+		return redfish.Receipt{}, notCalledError{err}
 	}
 	now := mediaIn{slots: slots, known: true}
 	r := e.inserted[a.Target]
 	if a.Action == actEjectMedia {
 		slot, ok := now.at(r.Slot)
 		if !ok || !r.in(slot) {
-			return nil
+			return redfish.Receipt{}, nil
 		}
 
 		return bmc.EjectMedia(ctx, s, slot) //nolint:wrapcheck // The caller asks for its kind.
@@ -244,9 +244,9 @@ func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a
 	slot, ok, _ := now.slotFor(a.Target, w, r)
 	switch {
 	case !ok || slot.Inserted && !slot.Holds(w.image):
-		return notCalledError{redfish.Invalidf("the BMC's drives changed in the meantime: they are looked at again")}
+		return redfish.Receipt{}, notCalledError{redfish.Invalidf("the BMC's drives changed in the meantime: they are looked at again")}
 	case slot.Inserted:
-		return nil
+		return redfish.Receipt{}, nil
 	}
 
 	return bmc.InsertMedia(ctx, s, slot, w.image, w.protect) //nolint:wrapcheck // The caller asks for its kind.

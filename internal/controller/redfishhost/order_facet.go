@@ -18,7 +18,7 @@ const stagedRest = 15 * time.Minute
 var orderFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actSetOrder},
 	begin:   beginOrder, resume: resumeOrder, failed: bootFailed, noted: bootNoted, readBack: inOrder,
-	perform: func(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	perform: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 		via, err := bmc.SetBootOrder(ctx, s, a.lines())
 
 		return redfish.Receipt{Via: &via}, err //nolint:wrapcheck // The caller asks for its kind.

@@ -22,7 +22,7 @@ var powerActs = map[action]redfish.Act{ //nolint:gochecknoglobals // A table.
 // isPower says whether an action is one on the machine's power.
 func isPower(a action) bool { return powerActs[a] != "" }
 
-func performPower(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+func performPower(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	afterOff := a.Action == actResetOn || a.Action == actLeaveOn
 	again := afterOff || a.Action == actPowerOn || a.Action == actGracefulOff
 	if afterOff && s.Power != redfish.PowerOff || again && a.attempt() > 0 {

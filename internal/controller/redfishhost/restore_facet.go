@@ -116,7 +116,7 @@ func resumeRestore(v view, j journal) step {
 	return retry(v, j, a)
 }
 
-func performRestore(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+func performRestore(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	if a.Action == actPutBack {
 		return redfish.Receipt{}, bmc.PutBack(ctx, s, a.plan()) //nolint:wrapcheck // The caller asks for its kind.
 	}

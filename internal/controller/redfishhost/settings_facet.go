@@ -58,10 +58,10 @@ var (
 
 func settingsFacetOf(actions ...action) facet {
 	f := facet{
-		actions:    actions,
-		begin:      func(v view, j journal) step { return beginSettings(v, j, actions) },
-		resume:     func(v view, j journal) step { return resumeSettings(v, j, actions) },
-		performFor: performSetting, readBack: wasSet,
+		actions: actions,
+		begin:   func(v view, j journal) step { return beginSettings(v, j, actions) },
+		resume:  func(v view, j journal) step { return resumeSettings(v, j, actions) },
+		perform: performSetting, readBack: wasSet,
 		event: func(a act) event.Event {
 			return event.Normal("SettingApplied", string(a.Action)+" "+strconv.Quote(a.Target)+" was carried out")
 		},
@@ -76,7 +76,7 @@ func settingsFacetOf(actions ...action) facet {
 	return f
 }
 
-func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) error {
+func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	var err error
 	switch a.Action {
 	case actSetIndicator:
@@ -87,7 +87,7 @@ func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System,
 		err = bmc.SetSecureBoot(ctx, s, a.Target == secureBootOn)
 	}
 
-	return err //nolint:wrapcheck // The caller asks for its kind.
+	return redfish.Receipt{}, err //nolint:wrapcheck // The caller asks for its kind.
 }
 
 // wasSet is how things are after a setting was written and read back.
