@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,11 +52,13 @@ func (u *update) uninstall(t *testing.T, s *stage.Stage, _ string) {
 		t.Error("a provider runs beside kinds that are going")
 	}
 	for _, name := range []string{idleName, u.older.Name} {
-		claim, err := s.Get(t.Context(), lab.Node(tenant, name))
-		must(t, err)
-		if claim.GetDeletionTimestamp() == nil {
-			t.Errorf("claim %s isn't marked as deleted, and its configuration is", name)
-		}
+		must(t, s.Until(t.Context(), "claim "+name+" to be marked as deleted, as its configuration is", patience, func(ctx context.Context) error {
+			claim, err := s.Get(ctx, lab.Node(tenant, name))
+			if err == nil && claim.GetDeletionTimestamp() == nil {
+				err = errors.New("it isn't")
+			}
+			return err
+		}))
 	}
 	if diff := cmp.Diff(before, u.outside(), addressesByValue()); diff != "" {
 		t.Errorf("what nobody may touch, -before, +after:\n%s", diff)
