@@ -78,7 +78,7 @@ type biosSeen struct {
 
 var biosFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actStageBIOS},
-	wants:   wantsBIOS, begin: beginBIOS, resume: resumeBIOS, perform: performBIOS,
+	wants:   wantsBIOS, begin: beginBIOS, resume: resumeBIOS, perform: performBIOS, failed: unsent,
 	conditions: []xpv2.ConditionType{v1alpha1.ConditionBIOSApplied}, show: showBIOS,
 	event: func(act) event.Event {
 		return event.Normal("BIOSStaged", "BIOS settings were staged for the next reset")
@@ -148,16 +148,23 @@ func beginBIOS(v view, j journal) step {
 		j.BIOS = r
 
 		return step{journal: &j, why: "the BIOS settings are staged"}
-	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.Resets == 0 && j.Override == "":
+	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.Resets == 0 && !v.overridden():
 		// The count is written with the act: one reset for a map, whatever happens.
-		// A boot override of ours is for another boot than this one.
+		// A boot override is for another boot than this one.
 		r.Resets++
 		j.BIOS = r
 
-		return start(v, j, act{Action: actResetOff, Generation: j.Reset})
+		// A reset that is asked for as well is this one: a second would meet the
+		// firmware while it applies the settings.
+		return start(v, j, act{Action: actResetOff, Generation: max(j.Reset, v.want.reset)})
 	default:
 		return step{}
 	}
+}
+
+// overridden says whether the next boot is meant for something else.
+func (v view) overridden() bool {
+	return v.seen.boot.Enabled == redfish.EnabledOnce && !v.seen.boot.Idle()
 }
 
 func forgetBIOS(j journal) step {

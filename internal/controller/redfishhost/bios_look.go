@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -46,6 +47,9 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 		out.changes, out.problems = bios.Plan(r, w.declared, b.Attributes)
 	}
 	out.writable = b.Writable
+	if len(out.problems) == 0 {
+		maps.Copy(out.changes, bios.TakenBack(r, w.declared, b.Attributes, b.Staged))
+	}
 	out.missing, out.foreign = bios.Staged(r, out.changes, w.declared, b.Attributes, b.Staged)
 	for name := range w.declared {
 		if v, ok := b.Attributes[name]; ok {

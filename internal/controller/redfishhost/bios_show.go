@@ -22,7 +22,7 @@ const (
 	maxProblem     = 256
 	// maxBIOS is how many bytes of JSON the settings may have in status, beside an
 	// inventory.
-	maxBIOS = 6 << 10
+	maxBIOS = 5 << 10
 )
 
 // showBIOS says how far the declared BIOS settings have come.

@@ -46,7 +46,9 @@ type act struct {
 	Generation int64     `json:"generation,omitempty"`
 	Time       time.Time `json:"time"`
 	State      string    `json:"state"`
-	// Digest of the BIOS settings that are staged.
+	// Slot is the drive that an image is put into.
+	Slot string `json:"slot,omitempty"`
+	// Digest of the BIOS settings that are staged, or of an image's URL.
 	Digest string `json:"digest,omitempty"`
 	// Target of SetBootOnce and SetBoot, and what goes with it. Option holds words
 	// that are several, one a line.

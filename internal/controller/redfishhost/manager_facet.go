@@ -44,6 +44,7 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 
 		return finish(j, "the BMC was restarted")
 	},
+	failed: unsent,
 	perform: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
 		return redfish.Receipt{}, bmc.ResetBMC(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
 	},

@@ -41,6 +41,12 @@ func (r insertedRecord) in(s redfish.Medium) bool {
 	return s.Inserted && (s.Image == "" || imageDigest(redfish.PlainImage(s.Image)) == r.Shown)
 }
 
+// holds says whether it's the wanted image, by what the BMC shows or by what we
+// put in: some show another URL than they were given.
+func (r insertedRecord) holds(s redfish.Medium, image string) bool {
+	return s.Holds(image) || r.Slot == s.ID && r.in(s) && r.Digest == imageDigest(image)
+}
+
 // wantMedium is one image that is wanted.
 type wantMedium struct {
 	image   string
@@ -50,7 +56,7 @@ type wantMedium struct {
 
 var mediaFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actInsertMedia, actEjectMedia},
-	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, perform: performMedia,
+	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, perform: performMedia, failed: unsent,
 	conditions: []xpv2.ConditionType{v1alpha1.ConditionMediaInserted}, show: showMedia,
 	event: func(a act) event.Event {
 		if a.Action == actEjectMedia {
@@ -148,6 +154,10 @@ func beginMedia(v view, j journal) step {
 			next := j.withMedia(kind, nil)
 
 			return step{journal: &next, why: "an image that isn't wanted any more is out"}
+		case !wanted && j.Settings.given(act{Action: actEjectMedia, Target: kind}.mark(), v.asked):
+			next := j.withMedia(kind, nil) // It was tried; nothing waits for it any more.
+
+			return step{journal: &next, why: "an image that can't be taken out is left"}
 		case !wanted || changed:
 			return attempt(v, j, act{Action: actEjectMedia, Target: kind})
 		}
@@ -155,13 +165,10 @@ func beginMedia(v view, j journal) step {
 	for _, kind := range slices.Sorted(maps.Keys(v.want.media)) {
 		w := v.want.media[kind]
 		slot, ok, _ := v.seen.media.slotFor(kind, w, j.Media[kind])
-		if !ok || slot.Holds(w.image) {
+		if !ok || slot.Inserted { // It's in, or somebody else's is.
 			continue
 		}
-		if slot.Inserted {
-			continue // Ours, by the journal, and another image by now: somebody else's.
-		}
-		if st := attempt(v, j, act{Action: actInsertMedia, Target: kind, Digest: imageDigest(w.image)}); !st.idle() {
+		if st := attempt(v, j, act{Action: actInsertMedia, Target: kind, Slot: slot.ID, Digest: imageDigest(w.image)}); !st.idle() {
 			return st
 		}
 	}
@@ -169,16 +176,18 @@ func beginMedia(v view, j journal) step {
 	return step{}
 }
 
+// mark names what is given up: one image in one type of drive.
+func (a act) mark() act { return act{Action: a.Action + "/" + action(a.Target), Target: a.Digest} }
+
 // attempt begins an act that may be tried three times without effect; after
 // that it stands in nobody's way.
 func attempt(v view, j journal, a act) step {
-	key := a.Target + a.Digest
-	if j.Settings.given(act{Action: a.Action, Target: key}, v.asked) {
+	if j.Settings.given(a.mark(), v.asked) {
 		return step{}
 	}
 	if last := j.Act; last != nil && last.Action == a.Action && last.Target == a.Target && last.Digest == a.Digest && last.State == failed {
 		if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
-			j.Settings = j.Settings.with(act{Action: a.Action, Target: key}, v.asked)
+			j.Settings = j.Settings.with(a.mark(), v.asked)
 
 			return step{journal: &j, why: "given up: " + string(a.Action)}
 		}
@@ -194,6 +203,13 @@ func resumeMedia(v view, j journal) step {
 	r := j.Media[a.Target]
 	failedNow := a
 	failedNow.State = failed
+	if slot, there := v.seen.media.at(a.Slot); a.Action == actInsertMedia && there && slot.Inserted {
+		// The drive was empty: whatever the BMC shows of the image, it's ours.
+		j = j.withMedia(a.Target, &insertedRecord{Slot: slot.ID, Digest: a.Digest, Shown: imageDigest(redfish.PlainImage(slot.Image))})
+		if !mustGoOff(v) {
+			return finish(j, "the image is in")
+		}
+	}
 	switch {
 	case mustGoOff(v):
 		return beginOff(v, j)
@@ -209,12 +225,6 @@ func resumeMedia(v view, j journal) step {
 		}
 	case !wanted || imageDigest(w.image) != a.Digest:
 		return finish(j, "another image is wanted by now")
-	default:
-		if slot, ok, _ := v.seen.media.slotFor(a.Target, w, r); ok && slot.Holds(w.image) {
-			next := j.withMedia(a.Target, &insertedRecord{Slot: slot.ID, Digest: a.Digest, Shown: imageDigest(redfish.PlainImage(w.image))})
-
-			return finish(next, "the image is in")
-		}
 	}
 	if v.running(a) || v.lap(a).age < a.patience() {
 		return step{wait: true, why: why}
@@ -241,7 +251,7 @@ func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a
 		return bmc.EjectMedia(ctx, s, slot) //nolint:wrapcheck // The caller asks for its kind.
 	}
 	w := e.want.media[a.Target]
-	slot, ok, _ := now.slotFor(a.Target, w, r)
+	slot, ok := now.at(a.Slot)
 	switch {
 	case !ok || slot.Inserted && !slot.Holds(w.image):
 		return redfish.Receipt{}, notCalledError{redfish.Invalidf("the BMC's drives changed in the meantime: they are looked at again")}

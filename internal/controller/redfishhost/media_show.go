@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 
@@ -42,7 +43,7 @@ func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.Redfis
 	if err != nil && !redfish.IsUnsupported(err) && !skipped(err) {
 		return err //nolint:wrapcheck // The caller asks for its kind.
 	}
-	e.media = mediaIn{slots: slots, known: err == nil || redfish.IsUnsupported(err)}
+	e.media = mediaIn{slots: slots, known: err == nil || redfish.IsUnsupported(err) || meta.WasDeleted(host)}
 	e.connector.mediaLooks.put(host.GetUID(), wanted, &e.media, e.system, now)
 
 	return nil
@@ -66,12 +67,12 @@ func showMedia(v view, in inputs) []xpv2.Condition {
 		switch {
 		case !v.seen.media.known:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the drives of the BMC at %q haven't been read yet", in.address)
-		case ok && slot.Holds(w.image):
+		case ok && j.Media[kind].holds(slot, w.image):
 		case ok && slot.Inserted, occupied:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonConflict, "the %s drives of the BMC at %q hold images that others inserted: eject one on the BMC's own page", kind, in.address)
 		case !ok:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "the BMC at %q has no drive for %s%s: it has %s", in.address, kind, called(w.slot), v.seen.media.listed())
-		case j.Settings.given(act{Action: actInsertMedia, Target: kind + imageDigest(w.image)}, v.asked):
+		case j.Settings.given(act{Action: actInsertMedia, Target: kind, Digest: imageDigest(w.image)}.mark(), v.asked):
 			return is(corev1.ConditionFalse, v1alpha1.ReasonNoEffect,
 				"the BMC at %q didn't take the %s image: it was tried %d times; look whether the BMC reaches the image's server, then change the image, or annotation crossplane.io/reconcile-requested-at of this host", in.address, kind, len(patience))
 		default:

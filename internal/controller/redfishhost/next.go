@@ -118,7 +118,8 @@ func begin(v view, j journal) step {
 		was = finish(j, "what was given up is over: the machine or the spec changed since")
 		j = *was.journal
 	case !j.Act.Refused:
-		return step{}
+		// But the BMC may be restarted: that's what one does then.
+		return managerFacet.begin(v, j)
 	default:
 		held = j.Act.Action
 	}

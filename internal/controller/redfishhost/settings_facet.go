@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,7 @@ func settingsFacetOf(actions ...action) facet {
 		actions: actions,
 		begin:   func(v view, j journal) step { return beginSettings(v, j, actions) },
 		resume:  func(v view, j journal) step { return resumeSettings(v, j, actions) },
-		perform: performSetting, readBack: wasSet,
+		perform: performSetting, failed: unsent, readBack: wasSet,
 		event: func(a act) event.Event {
 			return event.Normal("SettingApplied", string(a.Action)+" "+strconv.Quote(a.Target)+" was carried out")
 		},
@@ -74,6 +75,19 @@ func settingsFacetOf(actions ...action) facet {
 	}
 
 	return f
+}
+
+// unsent is what becomes of a failed act that is tried a few times: what was
+// never sent, or never looked at, was no attempt.
+func unsent(_ view, a act, err error) act {
+	if notCalled(err) || statusOf(err) == http.StatusServiceUnavailable {
+		a.Attempts--
+		a.State = failed
+	} else if answered(err) {
+		a.State = failed
+	}
+
+	return a
 }
 
 func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
@@ -150,7 +164,10 @@ func beginSettings(v view, j journal, of []action) step {
 	if !ok || j.Settings.given(a, v.asked) {
 		return step{}
 	}
-	if last := j.Act; last != nil && last.Action == a.Action && last.Target == a.Target && last.State == failed {
+	if last := j.Act; last != nil && last.Action == a.Action && last.Target == a.Target && (last.State == failed || a.Action == actSetSecureBoot) {
+		if last.State == done && last.Attempts > 0 && !bootedSince(*last, v.seen) {
+			return step{} // Written, and not shown before a boot (iDRAC makes a job of it).
+		}
 		if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
 			j.Settings = j.Settings.with(a, v.asked)
 

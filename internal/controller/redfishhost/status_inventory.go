@@ -15,7 +15,7 @@ import (
 )
 
 // maxInventory bounds an inventory with the MACs beside it, in bytes of JSON.
-const maxInventory = 24 << 10
+const maxInventory = 20 << 10
 
 // observed is what the BMC shows now, with what was read of it beside.
 func (e *external) observed(host *v1alpha1.RedfishHost, pin string, j *journal) v1alpha1.RedfishHostObservation {

@@ -187,7 +187,7 @@ func TestFit(t *testing.T) {
 		h.Drives = append(h.Drives, v1alpha1.DriveFacts{ID: fmt.Sprint(i), Model: strings.Repeat("d", 50)})
 	}
 	whole := h.DeepCopy()
-	fit(h, 24<<10)
+	fit(h, maxInventory)
 	if diff := cmp.Diff(whole, h); diff != "" {
 		t.Errorf("one that fits is changed:\n%s", diff)
 	}

@@ -267,3 +267,14 @@ func TestParse(t *testing.T) {
 		})
 	}
 }
+
+// TestTakenBack: what an earlier wish staged, and isn't wanted any more, has to
+// be staged over.
+func TestTakenBack(t *testing.T) {
+	r, current := parsed(t), read(t, inForce)
+	declared := read(t, `{"BootMode": "Legacy BIOS", "Cores": 32, "Delay": 5}`)
+	got := TakenBack(r, declared, current, read(t, `{"BootMode": "Uefi", "Cores": 16, "Delay": 5, "CStates": "Disabled"}`))
+	if diff := cmp.Diff(read(t, `{"BootMode": "LegacyBios"}`), got); diff != "" {
+		t.Errorf("TakenBack(...): -want, +got:\n%s", diff)
+	}
+}

@@ -163,6 +163,20 @@ func (r Registry) same(name string, a, b Value) bool {
 	return takesX == "" && takesY == "" && x == y
 }
 
+// TakenBack are the declared attributes that are as declared and have something
+// else staged, by an earlier wish: what is declared has to be staged over it.
+func TakenBack(r Registry, declared, current, settings map[string]Value) map[string]Value {
+	out := map[string]Value{}
+	for name := range declared {
+		is, v := current[name], settings[name]
+		if is.Kind != Null && v.Kind != Null && !r.same(name, v, is) && r.same(name, declared[name], is) {
+			out[name] = is
+		}
+	}
+
+	return out
+}
+
 // Staged compares the settings resource with changes. Missing are the changes
 // that it doesn't hold; foreign are the attributes that others have staged:
 // not declared, and other than what is in force. Resources that show all
