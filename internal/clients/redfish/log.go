@@ -113,7 +113,8 @@ func excerpt(entries []logEntry, hide []string) []string {
 		names := func(secret string) bool {
 			return secret != "" && strings.Contains(strings.ToLower(text), strings.ToLower(secret))
 		}
-		if text == "" || slices.ContainsFunc(hide, names) {
+		// A URL may hold a token, and nobody needs it to see what broke.
+		if text == "" || strings.Contains(text, "://") || slices.ContainsFunc(hide, names) {
 			continue
 		}
 		if e.Severity != "" && !strings.EqualFold(string(e.Severity), "OK") {

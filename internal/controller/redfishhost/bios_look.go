@@ -52,7 +52,8 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 	}
 	out.missing, out.foreign = bios.Staged(r, out.changes, w.declared, b.Attributes, b.Staged)
 	for name := range w.declared {
-		if v, ok := b.Attributes[name]; ok {
+		secret := slices.ContainsFunc(out.problems, func(p bios.Problem) bool { return p.Name == name && p.Reason == bios.Secret })
+		if v, ok := b.Attributes[name]; ok && !secret {
 			out.current[name] = v
 		}
 	}

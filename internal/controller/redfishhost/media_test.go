@@ -9,9 +9,10 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-func drives(cd, usb redfish.Medium) seen {
+// drives are one with something in it, and an empty one.
+func drives(cd redfish.Medium) seen {
 	cd.ID, cd.Types = "CD1", []string{"CD"}
-	usb.ID, usb.Types = "USB1", []string{"USBStick"}
+	usb := redfish.Medium{ID: "USB1", Types: []string{"USBStick"}}
 
 	return seen{power: redfish.PowerOn, media: mediaIn{slots: []redfish.Medium{cd, usb}, known: true}}
 }
@@ -26,11 +27,11 @@ func TestMediaOfAnotherName(t *testing.T) {
 	for name, shown := range map[string]string{"Hidden": "", "Rewritten": "nfs://bmc/cache/1"} {
 		t.Run(name, func(t *testing.T) {
 			w := want{media: map[string]wantMedium{"CD": {image: "https://images.example.org/a.iso?t=1"}}}
-			st := beginMedia(looking(w, drives(redfish.Medium{}, redfish.Medium{})), journal{})
+			st := beginMedia(looking(w, drives(redfish.Medium{})), journal{})
 			if st.do != actInsertMedia || st.journal.Act.Slot != "CD1" {
 				t.Fatalf("beginMedia(...): got %+v, want an image in CD1", st)
 			}
-			in := drives(redfish.Medium{Inserted: true, Image: shown}, redfish.Medium{})
+			in := drives(redfish.Medium{Inserted: true, Image: shown})
 			st = resumeMedia(looking(w, in), *st.journal)
 			if st.journal == nil || st.journal.pending() || st.journal.Media["CD"].Slot != "CD1" {
 				t.Fatalf("resumeMedia(...): got %+v, want the image recorded", st)
@@ -55,7 +56,7 @@ func TestMediaOfAnotherName(t *testing.T) {
 // given up each for itself, and stand in nobody's way.
 func TestMediaGivenUp(t *testing.T) {
 	w := want{media: map[string]wantMedium{"CD": {image: "https://a"}, "USBStick": {image: "https://b"}}}
-	v, j := looking(w, drives(redfish.Medium{}, redfish.Medium{})), journal{}
+	v, j := looking(w, drives(redfish.Medium{})), journal{}
 	calls := map[string]int{}
 	for range 40 {
 		st := beginMedia(v, j)
@@ -73,7 +74,7 @@ func TestMediaGivenUp(t *testing.T) {
 	if st := beginMedia(v, j); !st.idle() || calls["CD"] != 3 || calls["USBStick"] != 3 {
 		t.Errorf("tried %v times, and then %+v; want three times each, and then nothing", calls, st)
 	}
-	in := drives(redfish.Medium{Inserted: true}, redfish.Medium{})
+	in := drives(redfish.Medium{Inserted: true})
 	j = *(&journal{Media: map[string]insertedRecord{"CD": {Slot: "CD1"}}}).with(act{Action: actEjectMedia, Target: "CD", State: failed, Attempts: 3})
 	for range 4 {
 		if st := beginMedia(looking(want{}, in), j); st.journal != nil {

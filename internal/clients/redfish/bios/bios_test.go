@@ -142,6 +142,10 @@ func TestPlan(t *testing.T) {
 			changes:  `{"Http1": "Enabled", "Delay": 101}`,
 			problems: []string{`"Http1Ip" can't be changed from "" to "10.0.0.1" while "Delay" is 101`},
 		},
+		"Secret": {
+			reason: "Without a registry a password is told by its name.", declared: `{"UefiPassword": "hunter2"}`, none: true, changes: `{}`,
+			problems: []string{`"UefiPassword" is a password: those aren't set from a spec`},
+		},
 		"NoRegistry": {
 			reason:   "By the names and types that are in force.",
 			declared: `{"BootMode": "Uefi", "Delay": "6", "Smmu": "false", "Extra": "many", "Nowhere": 1}`,

@@ -118,7 +118,7 @@ func (r Registry) check(name string, wanted Value, current map[string]Value) (Va
 	p := Problem{Name: name, Wanted: wanted, Current: is}
 	var v Value
 	switch {
-	case described && e.kind == typePassword:
+	case described && e.kind == typePassword, !described && is.Kind != Number && is.Kind != Flag && namesPassword(name):
 		p.Reason, p.Wanted, p.Current = Secret, Value{}, Value{}
 
 		return v, p
@@ -142,6 +142,14 @@ func (r Registry) check(name string, wanted Value, current map[string]Value) (Va
 	}
 
 	return v, p
+}
+
+// namesPassword says whether an attribute that nobody describes is a password by
+// its name: UefiPassword, Setup_Password_0123.
+func namesPassword(name string) bool {
+	name = strings.TrimRight(strings.ToLower(name), "0123456789abcdef_")
+
+	return strings.HasSuffix(name, "passwor") || strings.HasSuffix(name, "password")
 }
 
 // same compares two values of an attribute by what they mean: an enumeration's
