@@ -199,6 +199,10 @@ type NetBoxIPAddressObservation struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
 	Drift []FieldDrift `json:"drift,omitempty"`
+	// AppliedGeneration is the last metadata.generation of which NetBox was seen to have each field that spec names, but those in drift. What
+	// differs later, and isn't changed in spec, was changed in NetBox.
+	// +optional
+	AppliedGeneration int64 `json:"appliedGeneration,omitempty"`
 	// LastUpdated is NetBox's time of the record's last change, as NetBox writes it.
 	// +optional
 	LastUpdated string `json:"lastUpdated,omitempty"`

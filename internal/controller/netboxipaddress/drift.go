@@ -53,12 +53,13 @@ func (t todo) words() string {
 	return words(p)
 }
 
-// applied says that NetBox had what this spec says: what differs now was changed there. Synced says so, of this generation. Nothing is
-// known where the resource was restored without its status; one that was just made or adopted has none yet.
+// applied says that NetBox had what this spec says: what differs now was changed there. Status says so, of this generation, or Synced; that one
+// is False after each look that failed. Nothing is known where the resource was restored without its status; one that was just made or adopted
+// has none yet.
 func (e *external) applied(mg *v1alpha1.NetBoxIPAddress) (known, yes bool) {
-	c := mg.GetCondition(xpv2.TypeSynced)
+	c, generation := mg.GetCondition(xpv2.TypeSynced), mg.GetGeneration()
 	known = c.Status != corev1.ConditionUnknown || e.connector.Now().Sub(meta.GetExternalCreateSucceeded(mg)) < justMade
-	return known, c.Status == corev1.ConditionTrue && c.ObservedGeneration == mg.GetGeneration()
+	return known, c.Status == corev1.ConditionTrue && c.ObservedGeneration == generation || generation != 0 && e.was.AppliedGeneration == generation
 }
 
 // consider decides what must be written, of all that differs: where drift is only to be reported, not what somebody changed in NetBox.
@@ -89,6 +90,9 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	if e.stays != nil {
 		t.patch.Address, t.patch.VRF = nil, nil
 		t.drifted = slices.DeleteFunc(t.drifted, isMove)
+	}
+	if t.patch.Empty() {
+		mg.Status.AtProvider.AppliedGeneration = mg.GetGeneration()
 	}
 	t.back = e.strayed() && (t.patch.Address != nil || t.patch.VRF != nil)
 	switch {
@@ -125,24 +129,28 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 	return out
 }
 
-// wasWanted says that a field was last seen as spec wants it, so what it is now is somebody's doing. Synced tells less: it's False after each
-// look that failed. Comments aren't in status.
+// wasWanted says that a field was last seen as spec wants it, so what it is now is somebody's doing, also where spec was changed elsewhere in the
+// same moment. Only what status shows can be told so: not comments, nor a custom field without a value, or with a long one.
 func (e *external) wasWanted(p v1alpha1.NetBoxIPAddressParameters, d v1alpha1.FieldDrift) bool {
-	was := e.was
-	switch shown, ok := map[string]string{
-		"status": was.Status, "role": was.Role, "dnsName": canonical(was.DNSName), "description": was.Description, "tenant": was.Tenant,
-	}[d.Field]; {
+	was, tenant := e.was, ""
+	if p.Tenant != nil {
+		tenant = p.Tenant.Slug
+	}
+	text, ok := map[string]struct{ want, shown string }{
+		"status": {p.Status, was.Status}, "role": {deref(p.Role), was.Role}, "dnsName": {canonical(deref(p.DNSName)), canonical(was.DNSName)},
+		"description": {deref(p.Description), was.Description}, "tenant": {tenant, was.Tenant},
+	}[d.Field]
+	switch {
 	case was.ID == 0:
 		return false
-	case d.Field == "dnsName":
-		return shown == canonical(d.Wanted)
 	case ok:
-		return brief(shown) == d.Wanted
+		return strings.TrimSpace(text.want) == strings.TrimSpace(text.shown)
 	case d.Field == "tags":
 		return missingTags(p.Tags, was.Tags) == nil
 	}
-	raw, ok := was.CustomFields[strings.TrimPrefix(d.Field, wordCustomFields+".")]
-	return ok && brief(string(raw.Raw)) == d.Wanted
+	name := strings.TrimPrefix(d.Field, wordCustomFields+".")
+	value, ok := valuesOf(was.CustomFields)[name]
+	return ok && same(valuesOf(p.CustomFields)[name], value)
 }
 
 // differences lists what a patch would change. Our marker isn't anybody's to change, and a tenant that a policy sets isn't the

@@ -213,7 +213,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.record = &ip
 	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
 		o := observation(ip, nil, e.inputs.field, e.inputs.note)
-		o.Marker = e.us.marker()
+		o.Marker, o.AppliedGeneration = e.us.marker(), mg.GetGeneration()
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})
 		e.connector.made.put(mg.GetUID(), o)
 	}

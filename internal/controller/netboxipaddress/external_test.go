@@ -137,6 +137,7 @@ func TestObserveShows(t *testing.T) {
 	}
 	want := v1alpha1.NetBoxIPAddressObservation{
 		ID: 5, Address: "10.77.0.11/24", Marker: ours, Family: v1alpha1.IPv4, Status: "active", Prefix: &v1alpha1.PrefixObservation{ID: 1, CIDR: "10.77.0.0/24"},
+		AppliedGeneration: 1,
 	}
 	if diff := cmp.Diff(want, mg.Status.AtProvider); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

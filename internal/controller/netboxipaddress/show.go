@@ -22,7 +22,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		return e.waiting(mg, err)
 	}
 	e.showRecord(ctx, mg)
-	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift = nil, nil
+	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift, mg.Status.AtProvider.AppliedGeneration = nil, nil, 0
 	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
 		e.staysFor(mg)
@@ -45,7 +45,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	} else {
 		e.showOrigin(ctx, mg, &now, before)
 	}
-	now.Assigned, now.Drift = before.Assigned, before.Drift
+	now.Assigned, now.Drift, now.AppliedGeneration = before.Assigned, before.Drift, before.AppliedGeneration
 	mg.Status.AtProvider = now
 }
 
