@@ -25,7 +25,7 @@ type Case struct {
 // Boots says whether a machine is installed in it.
 func (c Case) Boots() bool { return c.Patience == long }
 
-// How long a case may take: one in which nothing boots, and one in which machines do, whose emulated processors share two real ones.
+// How long a case may take: one in which nothing boots, and one in which machines do or are powered off again, whose emulated processors share two real ones.
 const (
 	brief = 3 * time.Minute
 	long  = 20 * time.Minute
@@ -106,7 +106,7 @@ func caseOf(f Files, name string) Case {
 				c.Beside = append(c.Beside, b)
 			}
 		}
-		if f[n].installs() {
+		if f[n].installs() || f[n].powers() {
 			c.Patience = long
 		}
 	}

@@ -101,6 +101,17 @@ func machineOf(h map[string]any, number byte) (Machine, error) {
 // installs says whether a claim among the objects asks for an install.
 func (o Objects) installs() bool { return len(o.hostsToInstall()) > 0 }
 
+// powers says whether a claim among the objects has a machine switched on. To give it back takes the grace of a shutdown, which begins anew
+// with each provider: where others have theirs started anew all the time, it's never over.
+func (o Objects) powers() bool {
+	for _, u := range o {
+		if u.GetKind() == "HostClaim" && text(u.Object, "spec", "power") == "PoweredOn" {
+			return true
+		}
+	}
+	return false
+}
+
 // Installed are the names of the machines that claims among the objects have installed, in order.
 func (o Objects) Installed() []string { return slices.Sorted(maps.Keys(o.hostsToInstall())) }
 
