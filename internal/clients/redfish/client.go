@@ -37,6 +37,7 @@ type Client struct {
 	session string            // its URI; "" where the BMC didn't tell
 	lost    bool              // it ended, and no login was good since
 	initial bool              // its password must be changed, the BMC said
+	system  string            // the URI of one that is read with the password; "" where none was yet
 
 	firmware map[string]datedFirmware // of managers, where a quirk depends on it
 	// offers are the ResetTypes of ActionInfos, by their URI. They end with the
@@ -129,19 +130,31 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 		// given up for a service root that is guarded.
 		e.Kind = Protocol
 	}
-	if !IsUnauthorized(err) || !c.token {
+	if !IsUnauthorized(err) {
 		return a, err
+	}
+	session, header := c.session, c.header
+	in, unknown := c.letIn(ctx, path)
+	switch {
+	case unknown != nil:
+		return answer{}, unsent(unknown)
+	case !in && !c.token:
+		return a, err
+	case !in:
+		if err := c.relogin(ctx); err != nil {
+			return answer{}, unsent(err)
+		}
 	}
 	// The BMC refused the request before it acted on it, so sending it again
 	// repeats nothing.
-	if err := c.relogin(ctx); err != nil {
-		return answer{}, unsent(err)
-	}
 	a, err = c.try(ctx, method, path, body, ifMatch)
 	if e := new(Error); errors.As(err, &e) && e.Kind == Unauthorized {
 		// The login was good a moment ago: it is this resource that is refused,
 		// and the credentials mustn't be given up for it.
 		e.Kind = Forbidden
+		if !in {
+			c.leave(ctx, session, header) // So it may not have ended.
+		}
 	}
 
 	return a, err
@@ -149,6 +162,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 
 // relogin gives up a session that has ended. It's lost until a login is good.
 func (c *Client) relogin(ctx context.Context) error {
+	defer changesNothing(ctx)()
 	c.token, c.session, c.header, c.lost = false, "", nil, true
 	c.firmware, c.offers = nil, nil // Sessions end when a BMC gets another firmware.
 	if err := c.login(ctx); err != nil {

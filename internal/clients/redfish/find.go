@@ -85,6 +85,7 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 	if err != nil {
 		return System{}, err
 	}
+	c.system = uri
 
 	s, err := decodeSystem(uri, a.body, a.etag)
 	if err != nil {

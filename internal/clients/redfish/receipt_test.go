@@ -142,7 +142,7 @@ func TestReset(t *testing.T) {
 		"Conflict":    {reason: "A conflict with something else.", act: ActForceOff, status: 409, kind: Refused},
 		"Internal":    {reason: "It may have been done.", act: ActForceOff, status: 500, kind: Refused},
 		"NotOffered":  {reason: "What it can do is told.", act: ActGracefulOff, kind: Unsupported, offers: []string{"On", "ForceOff", "Nmi", "xy"}},
-		"NotLetIn":    {reason: "Nothing was sent.", act: ActForceOff, status: 401, kind: Unauthorized},
+		"NotLetIn":    {reason: "The password still reads the System: it is the act that is refused.", act: ActForceOff, status: 401, kind: Forbidden},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func TestLogin(t *testing.T) {
 		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},
 		"SessionOnly":     {reason: "Session means session.", bmc: loginBMC{status: 404}, auth: AuthSession, want: NotFound, tries: 1},
 		"Basic":           {reason: "Basic means basic.", bmc: loginBMC{status: 201, token: "t"}, auth: AuthBasic},
-		"OneResource":     {reason: "A good login that one resource refuses isn't a wrong password.", bmc: loginBMC{status: 201, token: "t", location: "/x", refuse: "/s"}, want: Forbidden, tries: 2, out: 1},
+		"OneResource":     {reason: "A good login that one resource refuses isn't a wrong password, and leaves no session behind.", bmc: loginBMC{status: 201, token: "t", location: "/x", refuse: "/s"}, want: Forbidden, tries: 2, out: 2},
 		"BasicIsRefused":  {reason: "With basic authentication nobody knows better.", bmc: loginBMC{refuse: "/s"}, auth: AuthBasic, want: Unauthorized},
 		"HostileLocation": {reason: "A session link that leads elsewhere isn't followed at logout.", bmc: loginBMC{status: 201, token: "t", location: "@evil.example/x"}, tries: 1},
 	}

@@ -89,6 +89,7 @@ func NewWalk(s System, m *Memory) *Walk {
 // unless several in a row are: then there's no use in going on, as Stuck says.
 func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error) {
 	w.begin(c)
+	c.system = w.system.path
 	answered := false
 	for ; n > 0; n-- {
 		t, ok := w.next()
