@@ -62,8 +62,9 @@ type task struct {
 	again bool
 	// when says whether it's still of use; nil is yes.
 	when func(w *Walk) bool
-	// instead is done where the BMC doesn't answer it; nil: the part is missing.
-	instead func(w *Walk)
+	// instead is done where the BMC doesn't answer it, for that reason; nil: the
+	// part is missing.
+	instead func(w *Walk, err error)
 }
 
 // handler is what becomes of a resource.
@@ -152,7 +153,7 @@ func (w *Walk) stalled(t task, err error) {
 	w.missed(t, err)
 	if w.final && w.stalls >= maxStalls {
 		for _, t := range w.tasks {
-			w.missed(t, err)
+			w.raw.Refuse(t.part)
 		}
 		w.tasks = nil
 	}
@@ -162,7 +163,7 @@ func (w *Walk) stalled(t task, err error) {
 func (w *Walk) missed(t task, err error) {
 	switch {
 	case t.instead != nil:
-		t.instead(w)
+		t.instead(w, err)
 	case !IsNotFound(err):
 		w.raw.Refuse(t.part)
 	}
@@ -238,15 +239,22 @@ func (w *Walk) next() (task, bool) {
 	return t, true
 }
 
-// known says whether a resource was asked for on behalf of a part before.
+// asked says whether a resource was asked for on behalf of a part before.
+func (w *Walk) asked(t task) bool { return t.uri == "" || w.seen[t.key()] }
+
+// known is asked, and from now on it was.
 func (w *Walk) known(t task) bool {
-	key := t.part + " " + strings.ToLower(strings.TrimRight(t.uri, "/"))
-	if t.uri == "" || w.seen[key] {
+	if w.asked(t) {
 		return true
 	}
-	w.seen[key] = true
+	w.seen[t.key()] = true
 
 	return false
+}
+
+// key of a resource and a part.
+func (t task) key() string {
+	return t.part + " " + strings.ToLower(strings.TrimRight(t.uri, "/"))
 }
 
 // now reads resources before all others, in their order.
