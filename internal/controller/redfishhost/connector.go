@@ -7,6 +7,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,6 +90,8 @@ type Options struct {
 	InventoryAge time.Duration
 	// Wake has a host looked at, whose inventory was read; nil leaves that to the next poll.
 	Wake func(types.NamespacedName)
+	// Log is told what no host can show; nil is told nothing.
+	Log logging.Logger
 }
 
 // Connector makes the external client of a host.
@@ -121,10 +124,15 @@ func NewConnector(o Options) *Connector {
 		o.InventoryAge = time.Hour
 	}
 
-	return &Connector{
+	c := &Connector{
 		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
 	}
+	if o.Log != nil {
+		c.inventories.log = o.Log
+	}
+
+	return c
 }
 
 // Stop ends what is being read beside reconciles.

@@ -2,11 +2,14 @@ package redfishhost
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -40,6 +43,7 @@ type inventories struct {
 	now   func() time.Time
 	// wake has a host looked at, whose inventory was read.
 	wake func(types.NamespacedName)
+	log  logging.Logger
 	ctx  context.Context //nolint:containedctx // It ends with the process.
 	stop context.CancelFunc
 
@@ -93,7 +97,7 @@ func newInventories(gates Gatekeeper, now func() time.Time, wake func(types.Name
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	i := &inventories{
-		gates: gates, now: now, wake: wake, ctx: ctx, stop: stop,
+		gates: gates, now: now, wake: wake, log: logging.NewNopLogger(), ctx: ctx, stop: stop,
 		of: map[types.UID]*inventoryOf{}, running: map[string]*job{},
 	}
 	i.idle = sync.NewCond(&i.mu)
@@ -199,7 +203,7 @@ func (i *inventories) dispatch() {
 
 func (i *inventories) run(j *job) {
 	ctx, cancel := context.WithTimeout(i.ctx, readTimeout)
-	inv, err := i.read(ctx, j)
+	inv, err := i.survive(ctx, j)
 	cancel()
 	if i.finish(j, inv, err) {
 		i.wake(j.name)
@@ -211,6 +215,23 @@ func (i *inventories) run(j *job) {
 	i.dispatch()
 	i.idle.Broadcast()
 }
+
+// survive is read, where a panic is an error of this job alone: nothing else
+// recovers one here, and one BMC's nonsense would be the end of all others'.
+func (i *inventories) survive(ctx context.Context, j *job) (inv redfish.Inventory, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			i.log.Info("The provider panicked over the inventory of a machine", "host", j.name.String(), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			inv, err = redfish.Inventory{}, errPanic
+		}
+	}()
+
+	return i.read(ctx, j)
+}
+
+// errPanic ends the job of a host whose BMC sends what the provider can't cope
+// with.
+var errPanic = errors.New("the provider panicked over the inventory")
 
 // read takes turns at the BMC until all is read.
 func (i *inventories) read(ctx context.Context, j *job) (redfish.Inventory, error) {

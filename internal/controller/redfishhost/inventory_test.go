@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -232,6 +235,7 @@ func TestReadingFails(t *testing.T) {
 	}{
 		"LeftAlone": {reason: "The breaker is open: nobody was asked, and nobody is again.", err: away, turns: 1},
 		"Refused":   {reason: "A wrong password.", walk: func() (bool, error) { return false, &redfish.Error{Kind: redfish.Unauthorized} }, turns: 1},
+		"Panics":    {reason: "The provider can't cope with what it's sent: no other host is the worse for it.", walk: func() (bool, error) { panic("index out of range") }, turns: 1},
 		"Unknown":   {reason: "The process ends.", err: errors.New("boom"), turns: 1},
 	}
 	for name, tc := range cases {
@@ -254,6 +258,58 @@ func TestReadingFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReadersPanic: readers that panic take nobody's place, give no address away, and are told of; the other hosts are read.
+func TestReadersPanic(t *testing.T) {
+	s := newShelf()
+	told := &stacks{}
+	s.log = told
+	s.gates.walk = func() (bool, error) { panic("index out of range") }
+	close(s.gates.open)
+	for i := range 2 * readersAtOnce {
+		s.look(fmt.Sprintf("bad%d", i), fmt.Sprintf("10.0.0.%d", i+1), claimed)
+	}
+	s.settle()
+	s.gates.walk = nil
+	s.look("good", "10.0.1.1")
+	s.look("behind", "10.0.0.1")
+	if n := s.settle(); n != 2*readersAtOnce+2 || !s.known("good", systemOf("good")).read || !s.known("behind", systemOf("behind")).read {
+		t.Errorf("%d jobs; want those after the panics read", n)
+	}
+	if s.known("bad0", systemOf("bad0")).read || s.woken["bad0"] != 0 {
+		t.Error("something is known of a machine whose reader panicked")
+	}
+	if n, stack := told.of("infra/bad0"); n != 1 || !strings.Contains(stack, "inventories).read") {
+		t.Errorf("told %d times, with stack %q; want once, and where it was", n, stack)
+	}
+}
+
+// stacks is a log of panics.
+type stacks struct {
+	logging.Logger
+
+	mu   sync.Mutex
+	said [][]any
+}
+
+func (l *stacks) Info(_ string, pairs ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said = append(l.said, pairs)
+}
+
+// of is how often a host was told of, and the stack of the last time.
+func (l *stacks) of(host string) (n int, stack string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, pairs := range l.said {
+		if slices.Contains(pairs, any(host)) {
+			n, stack = n+1, fmt.Sprint(pairs[len(pairs)-1])
+		}
+	}
+
+	return n, stack
 }
 
 // TestUnseenIsForgotten: of hosts that nobody looks at any more, such as orphaned ones, nothing is kept.

@@ -59,6 +59,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Failpoint:     o.Fail,
 		Now:           o.Clock,
 		Wake:          waker(wake),
+		Log:           o.Logger.WithValues("controller", managed.ControllerName(gvk.GroupKind().String())),
 	})
 	if _, err := wiring.Registered(metrics.Registry, c.inventories); err != nil {
 		return errors.Wrap(err, "cannot register the metrics of machines")
