@@ -191,13 +191,21 @@ func (w *Walk) Stuck(err error) bool { return !IsUnreachable(err) || w.Stalled()
 // Stalled says whether too many reads in a row were without an answer.
 func (w *Walk) Stalled() bool { return w.stalls >= maxStalls && !w.final }
 
-// Addresses says whether all places were read that a machine's MACs are in.
-func (w *Walk) Addresses() bool { return w.begun && (w.deep || len(w.tasks) == 0) }
+// Addresses says whether all places were read that a machine's MACs are in, and
+// none of them is to be asked once more.
+func (w *Walk) Addresses() bool {
+	return w.begun && (w.deep || len(w.tasks) == 0) && !slices.ContainsFunc(w.retries, task.hasMACs) && !(w.final && slices.ContainsFunc(w.tasks, task.hasMACs))
+}
+
+// hasMACs says whether a machine's MACs are read there, or found by it.
+func (t task) hasMACs() bool { return t.part == inventory.PartMACs || t.part == inventory.PartSystem }
 
 // Inventory is what was read.
 func (w *Walk) Inventory() Inventory {
 	inv := inventory.Merge(&w.raw)
 	inv.Quirks, inv.Requests, inv.Unchanged = w.quirks, w.requests, w.same
+	// A place of MACs that wasn't answered yet is missing in the list.
+	inv.Partial = inv.Partial || slices.ContainsFunc(slices.Concat(w.tasks, w.later, w.retries), task.hasMACs)
 
 	return inv
 }
