@@ -27,7 +27,7 @@ func (c Case) Boots() bool { return c.Patience == long }
 
 // How long a case may take: one in which nothing boots, and one in which machines do or are powered off again, whose emulated processors share two real ones.
 const (
-	brief = 3 * time.Minute
+	brief = 6 * time.Minute
 	long  = 20 * time.Minute
 )
 

@@ -194,7 +194,12 @@ func (w *Walk) Stalled() bool { return w.stalls >= maxStalls && !w.final }
 // Addresses says whether all places were read that a machine's MACs are in, and
 // none of them is to be asked once more.
 func (w *Walk) Addresses() bool {
-	return w.begun && (w.deep || len(w.tasks) == 0) && !slices.ContainsFunc(w.retries, task.hasMACs) && !(w.final && slices.ContainsFunc(w.tasks, task.hasMACs))
+	open := w.retries
+	if w.final {
+		open = slices.Concat(w.tasks, w.retries)
+	}
+
+	return w.begun && (w.deep || len(w.tasks) == 0) && !slices.ContainsFunc(open, task.hasMACs)
 }
 
 // hasMACs says whether a machine's MACs are read there, or found by it.
