@@ -160,12 +160,21 @@ func (c *Client) do(ctx context.Context, method, path string, body any, ifMatch 
 	return a, err
 }
 
-// relogin gives up a session that has ended. It's lost until a login is good.
+// relogin gives up a session that has ended. It's lost until a login is good. One
+// that was refused isn't tried again in the same turn.
 func (c *Client) relogin(ctx context.Context) error {
+	if err := refusedInTurn(ctx); err != nil {
+		return err
+	}
 	defer changesNothing(ctx)()
 	c.token, c.session, c.header, c.lost = false, "", nil, true
 	c.firmware, c.offers = nil, nil // Sessions end when a BMC gets another firmware.
 	if err := c.login(ctx); err != nil {
+		if e := new(Error); errors.As(err, &e) {
+			e.login = true
+		}
+		refuseTurn(ctx, err)
+
 		return err
 	}
 	c.lost = false

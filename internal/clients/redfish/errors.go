@@ -77,6 +77,8 @@ type Error struct {
 
 	what  string
 	cause error
+	// login says that it was a log-in which failed, so that it's no resource's fault.
+	login bool
 	// messages are all well-formed MessageIds of the answer.
 	messages []string
 }

@@ -25,6 +25,8 @@ type Patience struct {
 	Wrote bool
 
 	reads int
+	// refused is the log-in that was refused.
+	refused error
 }
 
 type patienceKey struct{}
@@ -75,4 +77,21 @@ func changesNothing(ctx context.Context) (over func()) {
 	wrote := p.Wrote
 
 	return func() { p.Wrote = wrote }
+}
+
+// refuseTurn has no other log-in tried with a context's Patience. One that wasn't
+// answered may be: a BMC that starts opens sessions last.
+func refuseTurn(ctx context.Context, err error) {
+	if p, ok := ctx.Value(patienceKey{}).(*Patience); ok && !IsUnreachable(err) {
+		p.refused = err
+	}
+}
+
+// refusedInTurn is the log-in that was refused to a context's Patience, or nil.
+func refusedInTurn(ctx context.Context) error {
+	if p, ok := ctx.Value(patienceKey{}).(*Patience); ok {
+		return p.refused
+	}
+
+	return nil
 }

@@ -39,7 +39,7 @@ func (c *Client) openSession(ctx context.Context) error {
 	}
 	a, err := c.try(ctx, http.MethodPost, path, map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
 	if err != nil {
-		return err
+		return refusedLogin(err)
 	}
 	token := a.header.Get("X-Auth-Token")
 	if token == "" {
@@ -62,6 +62,27 @@ func (c *Client) openSession(ctx context.Context) error {
 
 	return nil
 }
+
+// refusedLogin is err, or, where the BMC refused the password in other words than
+// a 401, that it did: who tries it again at each look has the account locked. Too
+// many requests and a BMC that is busy, or has no session left, are no refusals,
+// nor are the answers of one that has no sessions.
+func refusedLogin(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Kind != Refused && e.Kind != Forbidden || e.Status < http.StatusBadRequest || e.Status >= http.StatusInternalServerError {
+		return err
+	}
+	if withoutSessions(err) || saysAny(e, full) || saysAny(e, busy) || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly}, e.Status) {
+		return err
+	}
+	refused := *e
+	refused.Kind = Unauthorized
+
+	return &refused
+}
+
+// busy are the ends of the standard's MessageIds of a BMC that is busy with itself.
+var busy = []string{".ServiceTemporarilyUnavailable", ".ServiceInUnknownState", ".ServiceShuttingDown", ".ResourceInUse", ".ResourceInStandby"} //nolint:gochecknoglobals // A table.
 
 func (c *Client) useBasic() {
 	pair := base64.StdEncoding.EncodeToString([]byte(c.cfg.Username + ":" + c.cfg.Password))
@@ -94,8 +115,13 @@ func sessionsFull(err error) bool {
 		return false
 	}
 
+	return saysAny(e, full)
+}
+
+// saysAny says whether one of an error's MessageIds has one of those ends.
+func saysAny(e *Error, ends []string) bool {
 	return slices.ContainsFunc(e.messages, func(id string) bool {
-		return slices.ContainsFunc(full, func(end string) bool { return strings.HasSuffix(id, end) })
+		return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(id, end) })
 	})
 }
 

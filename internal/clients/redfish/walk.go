@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -345,6 +346,9 @@ func readRaw(uri, part string, take func(w *Walk, body []byte)) task {
 // skippable says whether a resource may be passed over: missing ones are, and
 // those that only this BMC can't show (BlueField answers 500 for some).
 func skippable(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.login {
+		return false // All the others would find the same.
+	}
 	k := KindOf(err)
 
 	return k == NotFound || k == Refused || k == Forbidden || k == Protocol

@@ -124,6 +124,8 @@ type Behaviour struct {
 	Sessions int
 	// SessionsFull is the status of a login that is one too many; 0 is 503.
 	SessionsFull int
+	// LoginRefusal is the status of a login with a wrong password; 0 is 401.
+	LoginRefusal int
 	// SessionTimeout ends a session that isn't used; 0 is never.
 	SessionTimeout time.Duration
 	// Registry is what MessageIds begin with; "" is Base.1.18.

@@ -143,6 +143,11 @@ func (b *BMC) login(w http.ResponseWriter, r *http.Request) {
 	}
 	user, password := textAt(body, "UserName"), textAt(body, "Password")
 	if !b.credentialsMatch(user, password) {
+		if status := b.behaviour.LoginRefusal; status != 0 {
+			b.fail(w, status, problem{message: "GeneralError"})
+
+			return
+		}
 		b.unauthorized(w)
 
 		return
