@@ -58,7 +58,7 @@ func (c common) build(ctx context.Context, registry string) (*built, error) {
 // named says whether a registry is named as it must be.
 func named(registry string) error {
 	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
-		return fmt.Errorf("registry %q must be HOST/PATH or HOST:PORT/PATH, in small letters", registry)
+		return fmt.Errorf("registry %q is no place to push to: give your own as HOST/PATH or HOST:PORT/PATH, in small letters", registry)
 	}
 	for _, n := range packageNames() {
 		_, path, _ := strings.Cut(registry+"/"+n, "/")

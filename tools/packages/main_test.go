@@ -239,8 +239,8 @@ func TestRefused(t *testing.T) {
 		reason, registry, version, want string
 		strict                          bool
 	}{
-		"NoHost":   {reason: "it'd go to a registry that nobody named", registry: "crossplane-contrib", version: "v0.1.0", want: "must be HOST/PATH"},
-		"Scheme":   {reason: "a registry isn't a URL", registry: "https://registry.example/path", version: "v0.1.0", want: "must be HOST/PATH"},
+		"NoHost":   {reason: "it'd go to a registry that nobody named", registry: "crossplane-contrib", version: "v0.1.0", want: "as HOST/PATH"},
+		"Scheme":   {reason: "a registry isn't a URL", registry: "https://registry.example/path", version: "v0.1.0", want: "as HOST/PATH"},
 		"Long":     {reason: "two packages would have one name", registry: "registry.example/" + strings.Repeat("a", 37), version: "v0.1.0", want: "1 characters too long"},
 		"Version":  {reason: "Crossplane wouldn't find it", registry: nowhere, version: "0.1", want: `version "0.1" isn't one like v0.1.0`},
 		"NoDebian": {reason: "no machine boots from such an image", registry: nowhere, version: "v0.1.0", want: "there's no apt-get or no dpkg-deb here", strict: true},

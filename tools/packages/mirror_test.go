@@ -81,7 +81,7 @@ func TestMirrorRefused(t *testing.T) {
 	cases := map[string]struct{ reason, from, registry, want string }{
 		"NoRelease": {"a folder with something else", empty, nowhere, "isn't the folder of a release"},
 		"Damaged":   {"half of a download", damaged, nowhere, "cannot read archive"},
-		"Registry":  {"a registry isn't a URL", empty, "https://registry.example/path", "must be HOST/PATH"},
+		"Registry":  {"a registry isn't a URL", empty, "https://registry.example/path", "as HOST/PATH"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
