@@ -42,9 +42,6 @@ func (u *update) tolerated(user string, d stage.Denial) string {
 			return "Crossplane takes a replaced provider's rights away before it ends it; the next one does what this one couldn't"
 		}
 	}
-	if (d.Verb == "list" || d.Verb == "watch") && d.Allowed {
-		return "Crossplane binds a provider's rights to its kinds while it starts: it asked again, and was allowed to"
-	}
 	return atItsEdges()[d.Verb+" "+d.Resource]
 }
 

@@ -28,7 +28,7 @@ func TestInstall(t *testing.T) {
 		name string
 		run  func(*testing.T, *stage.Stage, string)
 	}{
-		{"Configuration", configuration}, {"Manifests", manifests}, {"Bootd", bootd}, {"Rest", atRest},
+		{"Configuration", configuration}, {"Manifests", u.manifests}, {"Bootd", bootd}, {"Rest", atRest},
 		{"Machines", w.machines}, {"Roles", roles}, {"Replicas", w.replicas},
 		// Packages are built, and more nodes come and go, while the audit log fills.
 		{"Older", u.build}, {"Rollout", rollout}, {"Rights", w.rights}, {"Restarts", restarts},
@@ -51,12 +51,14 @@ func configuration(t *testing.T, s *stage.Stage, _ string) {
 	figure(t, "install_to_healthy", took.Seconds(), "s")
 }
 
-// manifests applies those of the README over it, where pods must pass Pod Security's level "restricted".
-func manifests(t *testing.T, s *stage.Stage, _ string) {
+// manifests applies those of the README over it, where pods must pass Pod Security's level "restricted". That replaces the provider.
+func (u *update) manifests(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
+	replaced := u.replace(t, s)
 	must(t, s.Restrict(t.Context(), local.CrossplaneNamespace, "restricted"))
 	must(t, s.Apply(t.Context(), s.Packages.Manifest("install.yaml"), s.Packages.Manifest("policies.yaml"), s.Packages.Manifest("network.yaml")))
 	must(t, s.AwaitHealthy(t.Context(), s.Packages, stage.ConfigurationPackage))
+	replaced()
 	for _, name := range []string{stage.ProviderPackage, stage.FunctionPackage} {
 		if _, err := s.Pod(t.Context(), local.CrossplaneNamespace, "app.kubernetes.io/name", name); err != nil {
 			t.Errorf("%s doesn't run as its DeploymentRuntimeConfig says: %v", name, err)

@@ -29,37 +29,28 @@ func (s *Stage) Deeds(user string) ([]Deed, error) {
 	return out, err
 }
 
-// A Denial is a deed that was forbidden, when it was asked for, and whether the same user was allowed the same later.
+// A Denial is a deed that was forbidden, and when it was asked for.
 type Denial struct {
 	Deed
 
-	At      time.Time
-	Allowed bool
+	At time.Time
 }
 
 // Denials that the audit log has of users that are meant, by user. One to whom nothing was denied has an empty list.
 func (s *Stage) Denials(meant func(user string) bool) (map[string][]Denial, error) {
 	out := map[string][]Denial{}
-	err := s.audited(func(e auditEvent) { note(out, e, meant) })
+	err := s.audited(func(e auditEvent) {
+		user := e.User.Username
+		if !meant(user) {
+			return
+		}
+		all := out[user]
+		if d := e.deed(); d.Forbidden {
+			all = append(all, Denial{d, e.At})
+		}
+		out[user] = all
+	})
 	return out, err
-}
-
-// note adds what an event says of denials.
-func note(all map[string][]Denial, e auditEvent, meant func(user string) bool) {
-	user, d := e.User.Username, e.deed()
-	if !meant(user) {
-		return
-	}
-	if d.Forbidden {
-		all[user] = append(all[user], Denial{Deed: d, At: e.At})
-		return
-	}
-	denials := all[user]
-	d.Forbidden = true
-	for i := range denials {
-		denials[i].Allowed = denials[i].Allowed || denials[i].Deed == d
-	}
-	all[user] = denials
 }
 
 // audited hands over what the audit log has about objects.

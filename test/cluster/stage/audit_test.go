@@ -37,22 +37,3 @@ func TestReadAudit(t *testing.T) {
 		t.Error("want an error for a log that isn't one")
 	}
 }
-
-func TestNoteDenials(t *testing.T) {
-	deed := func(user, resource string, code int) auditEvent {
-		e := auditEvent{Verb: "list", ObjectRef: &auditObject{Resource: resource}}
-		e.User.Username, e.ResponseStatus.Code = user, code
-		return e
-	}
-	got := map[string][]Denial{}
-	for _, e := range []auditEvent{
-		deed("u", "a", forbidden), deed("u", "b", forbidden), deed("v", "a", 200), deed("u", "a", 200), deed("other", "a", forbidden),
-	} {
-		note(got, e, func(user string) bool { return user != "other" })
-	}
-	denied := func(resource string) Deed { return Deed{Verb: "list", Resource: resource, Forbidden: true} }
-	want := map[string][]Denial{"u": {{Deed: denied("a"), Allowed: true}, {Deed: denied("b")}}, "v": nil}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what was denied, and what of it was allowed later: -want, +got:\n%s", diff)
-	}
-}
