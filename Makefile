@@ -120,6 +120,11 @@ bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 	@$(call built,bench)
 	@exec $(CACHE)/bench $(if $(ONLY),-only '$(ONLY)')
 
+.PHONY: bench-peers
+bench-peers: ## bootd beside the boot servers that people have, as root, by a harness in HARNESS=DIR. SUITES=dhcp,tftp,http runs some.
+	@mkdir -p $(CACHE)/peers && $(GO) build -o $(CACHE)/peers/ ./cmd/bootd ./test/bench/peers ./test/bench/peers/nethttp
+	@exec $(CACHE)/peers/peers -harness '$(or $(HARNESS),../shared/bench)' -scratch $(CACHE)/../bench-peers -programs $(CACHE)/peers $(if $(SUITES),-suites '$(SUITES)')
+
 .PHONY: build
 build: ## The three programs, static, into bin/.
 	@mkdir -p bin
