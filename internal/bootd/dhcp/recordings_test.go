@@ -2,26 +2,18 @@ package dhcp
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/hex"
-	"flag"
-	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 type recording struct {
 	name string
@@ -67,60 +59,9 @@ func owner(tb testing.TB, req *dhcpv4.DHCPv4) *boot.State {
 	}))
 }
 
-// described is an answer as golden files hold it.
-func described(a Answer) string {
-	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "  %s option93=%d: %s", a.Facts.Client, a.Facts.Arch, a.Reason)
-	if a.Packet == nil {
-		return b.String() + "\n"
-	}
-	p := a.Packet
-	_, _ = fmt.Fprintf(&b, " to %s, stage %q, %d bytes\n", a.To, a.Stage, len(p.ToBytes()))
-	_, _ = fmt.Fprintf(&b, "  yiaddr=%s siaddr=%s flags=%#04x file=%q\n", p.YourIPAddr, p.ServerIPAddr, p.Flags, p.BootFileName)
-	for _, code := range slices.Sorted(maps.Keys(p.Options)) {
-		v := p.Options[code]
-		if printable(v) {
-			_, _ = fmt.Fprintf(&b, "  %3d %q\n", code, v)
-			continue
-		}
-		_, _ = fmt.Fprintf(&b, "  %3d %x\n", code, v)
-	}
-	return b.String()
-}
-
-func printable(b []byte) bool {
-	return len(b) > 4 && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// TestRecordings answers what firmware under QEMU really sent.
-func TestRecordings(t *testing.T) {
-	var got strings.Builder
-	for _, r := range recordings(t) {
-		req, err := Decode(r.data)
-		if err != nil {
-			t.Fatalf("%s: %v", r.name, err)
-		}
-		a := Respond(testView(owner(t, req)), req, broadcastIn())
-		_, _ = fmt.Fprintf(&got, "%s\n%s\n", r.name, described(a))
-	}
-	path := filepath.Join("testdata", "answers.golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("answers (-want +got; -update writes them):\n%s", diff)
-	}
-}
-
 // TestRealFirmware reads packets of real machines, which aren't ours to give away.
 func TestRealFirmware(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "..", "shared", "testdata", "dhcp-real", "text")
+	dir := filepath.Join(shared, "dhcp-real", "text")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("packets of real firmware: ../shared/testdata/dhcp-real isn't there")
 	}
@@ -150,14 +91,7 @@ func TestRealFirmware(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(dir, name+".hex"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := hexFile(t, filepath.Join(dir, name+".hex"))
 			req, err := Decode(data)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,165 @@
+package dhcp
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+// reply is the whole way of a packet: bytes in, bytes out. out is nil for silence.
+func reply(v View, data []byte, in Ingress) (out []byte, a Answer) {
+	req, err := Decode(data)
+	if err != nil {
+		return nil, Answer{Reason: SilentMalformed}
+	}
+	a = Respond(v, req, in)
+	if a.Packet == nil {
+		return nil, a
+	}
+	return a.Packet.ToBytes(), a
+}
+
+// broken lists what is wrong with an answer, whatever was asked: it holds for packets that nobody has recorded yet.
+func broken(req raw, out []byte, a Answer) []string {
+	var bad []string
+	wrong := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	if out == nil {
+		if a.Reason == "" || a.Reason == Offered || a.Reason == Acknowledged || a.Reason == Informed || a.Reason == Refused {
+			wrong("silence, and the reason is %q", a.Reason)
+		}
+		return bad
+	}
+	got := raw(out)
+	if a.Plan == nil || a.Reason == "" || !a.To.IsValid() || a.To.Port() == 0 {
+		wrong("an answer to %s without a plan, a reason or somewhere to go", a.To)
+	}
+	if req[0] != 1 || got[0] != 2 {
+		wrong("op %d answered by op %d", req[0], got[0])
+	}
+	bad = append(bad, header(req, got, a.Reason)...)
+	list, end, ok := got.options()
+	if !ok || len(bytes.Trim(got[end+1:], "\x00")) > 0 {
+		wrong("the options don't end as they should: %x", out[rawOptions:])
+	}
+	size := 0
+	for _, o := range list {
+		size += o.to - o.from
+	}
+	if size != end-rawOptions {
+		wrong("padding stands among the options; a Raspberry Pi 4 then ignores the packet")
+	}
+	if len(out) < 300 || len(out) > req.most() {
+		wrong("%d bytes, where 300 to %d are allowed", len(out), req.most())
+	}
+	if theirs, sent := req.get(82); sent {
+		if ours, _ := got.get(82); !bytes.Equal(theirs, ours) || len(list) == 0 || list[len(list)-1].code != 82 {
+			wrong("option 82 is %x, not %x at the end", ours, theirs)
+		}
+	}
+	return append(bad, content(req, got, a)...)
+}
+
+// header compares what a relay and a client know their packet by.
+func header(req, got raw, why Reason) []string {
+	var bad []string
+	for _, f := range []struct {
+		name     string
+		from, to int
+	}{
+		{"htype, hlen and hops", 1, 4}, {"xid", 4, 8}, {"flags", rawFlags, rawCiaddr}, {"giaddr", rawGiaddr, rawChaddr},
+		{"chaddr", rawChaddr, rawChaddr + int(min(req[2], 16))},
+	} {
+		if f.name == "flags" && why == Refused && !bytes.Equal(req[rawGiaddr:rawChaddr], make([]byte, 4)) {
+			continue // A relay broadcasts a NAK.
+		}
+		if !bytes.Equal(req[f.from:f.to], got[f.from:f.to]) {
+			bad = append(bad, fmt.Sprintf("%s was %x and is %x", f.name, req[f.from:f.to], got[f.from:f.to]))
+		}
+	}
+	return bad
+}
+
+// content checks what the answer says.
+func content(req, got raw, a Answer) []string {
+	var bad []string
+	p, err := dhcpv4.FromBytes(got)
+	if err != nil {
+		return []string{"a client can't read it: " + err.Error()}
+	}
+	if id := p.ServerIdentifier(); id == nil || p.MessageType() == dhcpv4.MessageTypeNone {
+		bad = append(bad, "no server identifier or no message type")
+	}
+	if given := addressOf(p.YourIPAddr); given.IsValid() {
+		if given != a.Plan.Network.Address.Addr() {
+			bad = append(bad, fmt.Sprintf("gave %s, planned is %s", given, a.Plan.Network.Address))
+		}
+		if p.SubnetMask() == nil || a.Plan.Network.Gateway.IsValid() && len(p.Router()) == 0 {
+			bad = append(bad, "an address without mask or router")
+		}
+	}
+	class, _ := req.get(60)
+	_, arch := req.get(93)
+	_, own := req.get(175)
+	user, _ := req.get(77)
+	firmware := arch || own || bytes.Contains(user, []byte("iPXE")) ||
+		bytes.HasPrefix(class, []byte("PXEClient")) || bytes.HasPrefix(class, []byte("HTTPClient"))
+	if _, vendor := got.get(43); vendor && !firmware {
+		bad = append(bad, fmt.Sprintf("option 43 to class %q: it would reconfigure a BMC", class))
+	}
+	if !firmware && a.Facts.Client == ClientOS && (p.BootFileName != "" || len(p.BootFileNameOption()) > 0) {
+		bad = append(bad, "what isn't firmware is told to boot")
+	}
+	return bad
+}
+
+// mutations are a packet's neighbours: cut anywhere, an option dropped, doubled, emptied, the class in other letters.
+func mutations(data []byte) map[string][]byte {
+	p, out := raw(data), map[string][]byte{}
+	for n := range data {
+		if n >= rawOptions || n%16 == 0 {
+			out[fmt.Sprintf("cut at %d", n)] = data[:n]
+		}
+	}
+	list, end, _ := p.options()
+	for _, o := range list {
+		v := data[o.from+2 : o.to]
+		out[fmt.Sprintf("without %d", o.code)] = p.without(o.code)
+		doubled := append(append([]byte(nil), data[:end]...), data[o.from:o.to]...)
+		out[fmt.Sprintf("%d twice", o.code)] = append(doubled, data[end:]...)
+		out[fmt.Sprintf("%d empty", o.code)] = p.with(o.code)
+		out[fmt.Sprintf("%d in capitals", o.code)] = p.with(o.code, bytes.ToUpper(v)...)
+		out[fmt.Sprintf("%d with a NUL", o.code)] = p.with(o.code, append(bytes.Clone(v[:min(len(v), 254)]), 0)...)
+	}
+	return out
+}
+
+// TestMutations asks what nobody has recorded.
+func TestMutations(t *testing.T) {
+	all := situations()
+	n := 0
+	for _, r := range everything(t) {
+		for _, name := range []string{"owner", "selected", "stranger", "relayed-82"} {
+			s := all[name]
+			scene := s.of(r.data)
+			for what, data := range mutations(scene.data) {
+				n++
+				out, a := reply(scene.view, data, scene.in)
+				if len(data) < rawOptions {
+					if out != nil {
+						t.Fatalf("%s, %s, %s: half a header is answered", r.name, name, what)
+					}
+					continue
+				}
+				for _, bad := range broken(data, out, a) {
+					t.Errorf("%s, %s, %s: %s", r.name, name, what, bad)
+				}
+				if s.stranger && out != nil {
+					t.Errorf("%s, %s: a stranger is answered", r.name, what)
+				}
+			}
+		}
+	}
+	t.Logf("%d packets", n)
+}
