@@ -53,7 +53,11 @@ func rules() map[string]rule {
 		"BootDaemonSources": {
 			why: "a source translates kinds into the domain",
 			of:  []string{"internal/bootd/kubesource", "internal/bootd/dirsource"},
-			may: []string{"internal/bootd", "internal/boot", "apis"},
+			may: []string{"internal/bootd", "internal/boot", "internal/bootspec", "apis"},
+		},
+		"Translation": {
+			why: "the one translation of kinds into the domain knows both, and neither provider nor bootd",
+			of:  []string{"internal/bootspec"}, may: []string{"apis", "internal/boot"},
 		},
 		"Composition": {
 			why: "the function is pure: it has no client",

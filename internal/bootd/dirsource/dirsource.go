@@ -29,8 +29,8 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/kubesource"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 const (
@@ -55,7 +55,7 @@ type Source struct {
 // New makes a source of a folder. The key of its tokens is kept in stateDir, so that a restart doesn't
 // turn away machines in the middle of a boot.
 func New(dir, stateDir string, node map[string]string, log *slog.Logger, onState func(*boot.State)) (*Source, error) {
-	key, err := keyIn(filepath.Join(stateDir, "token.key"))
+	key, err := Key(stateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,9 @@ func New(dir, stateDir string, node map[string]string, log *slog.Logger, onState
 	return &Source{dir: dir, node: node, log: log, key: key, onNew: onState}, nil
 }
 
-func keyIn(path string) ([]byte, error) {
+// Key of a bootd's tokens, kept in its state folder.
+func Key(stateDir string) ([]byte, error) {
+	path := filepath.Join(stateDir, "token.key")
 	b, err := os.ReadFile(path)
 	if err == nil && len(b) == keySize {
 		return b, nil
@@ -200,7 +202,7 @@ func object(doc []byte, node map[string]string) ([]boot.Segment, []boot.Plan, er
 		if err := yaml.Unmarshal(doc, n); err != nil {
 			return nil, nil, fmt.Errorf("cannot decode a BootNetwork: %w", err)
 		}
-		g, served, err := kubesource.SegmentOf(n, node)
+		g, served, err := bootspec.SegmentOf(n, node)
 		if err != nil || !served {
 			return nil, nil, err
 		}
@@ -210,7 +212,7 @@ func object(doc []byte, node map[string]string) ([]boot.Segment, []boot.Plan, er
 		if err := yaml.Unmarshal(doc, e); err != nil {
 			return nil, nil, fmt.Errorf("cannot decode a BootEntry: %w", err)
 		}
-		p, served, err := kubesource.PlanOf(e)
+		p, served, err := bootspec.PlanOf(e)
 		if err != nil || !served {
 			return nil, nil, err
 		}

@@ -353,8 +353,11 @@ func TestStore(t *testing.T) {
 }
 
 func TestRunReadsEverything(t *testing.T) {
-	e := entry(func(p *v1alpha1.Plan) { p.Digest = "?" })
-	e.DeletionTimestamp = nil
+	e := &v1alpha1.BootEntry{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web", UID: "entry"}}
+	e.Status.AtProvider.Plan = &v1alpha1.Plan{
+		Digest: "?", EntryUID: "entry", HostUID: "host", Bound: true, MACs: []string{"52-54-00-00-00-0A"},
+		Network: v1alpha1.PlanNetwork{Namespace: "infra", Name: "rack", Address: "10.77.0.11/24"}, Mode: "Install", Method: "DiskImage",
+	}
 	n := &v1alpha1.BootNetwork{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "rack"}, Spec: v1alpha1.BootNetworkSpec{Subnets: []v1alpha1.Subnet{{CIDR: "10.77.0.0/24"}}}}
 	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "baremetal-boot", Name: SecretTokens}, Data: map[string][]byte{"current": {1}, "previous": {2}}}
 	s := newSource(t, &log{}, &clock{now: t0()}, e, n, keys, bootSession("", "g"))

@@ -21,6 +21,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // SecretTokens holds the keys of tokens, made by the provider: current, and previous while it's rotated.
@@ -100,7 +101,7 @@ func (s *Source) segment(o client.Object) (boot.Segment, bool) {
 	if !ok {
 		return boot.Segment{}, false
 	}
-	g, served, err := SegmentOf(n, s.o.Node)
+	g, served, err := bootspec.SegmentOf(n, s.o.Node)
 	if err != nil {
 		s.o.Logger.Warn("a BootNetwork isn't served", "error", err.Error())
 	}
@@ -112,7 +113,7 @@ func (s *Source) plan(o client.Object) (boot.Plan, bool) {
 	if !ok {
 		return boot.Plan{}, false
 	}
-	p, served, err := PlanOf(e)
+	p, served, err := bootspec.PlanOf(e)
 	if err != nil {
 		s.o.Logger.Warn("a BootEntry isn't served", "error", err.Error())
 	}

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // What says, on copied data, whose it is.
@@ -20,39 +20,20 @@ const (
 	annotationEntry = v1alpha1.Group + "/entry"
 )
 
-// Keys of the copied data, named as NoCloud asks for them.
-const (
-	keyUserData = "user-data"
-	keyMetaData = "meta-data"
-)
-
-// machineData is what a machine is given beside its image: the tenant's user data, and for cloud-init
-// the metadata of its NoCloud data source.
+// machineData is what a machine is given beside its image.
 func machineData(in inputs) map[string][]byte {
-	p := in.entry.Spec.ForProvider
-	out := map[string][]byte{}
-	if r := p.UserDataSecretRef; r != nil && in.userData != nil {
-		out[keyUserData] = in.userData.Data[r.Key]
+	return bootspec.Data(in.entry, in.profile, userData(in))
+}
+
+// userData is what the entry's Secret holds; nil where it isn't there.
+func userData(in inputs) map[string][]byte {
+	if in.userData == nil {
+		return nil
 	}
-	if in.profile == nil || in.profile.Spec.UserDataFormat != v1alpha1.UserDataCloudInit {
-		return out
+	if in.userData.Data == nil {
+		return map[string][]byte{}
 	}
-	meta := map[string]any{"instance-id": string(in.entry.UID)}
-	if p.Hostname != "" {
-		meta["local-hostname"] = p.Hostname
-	}
-	if len(p.SSHAuthorizedKeys) > 0 {
-		meta["public-keys"] = p.SSHAuthorizedKeys
-	}
-	b, err := yaml.Marshal(meta)
-	if err != nil {
-		panic(err) // Strings always marshal.
-	}
-	out[keyMetaData] = b
-	if _, ok := out[keyUserData]; !ok {
-		out[keyUserData] = []byte("#cloud-config\n{}\n")
-	}
-	return out
+	return in.userData.Data
 }
 
 // copiedWell says whether the copy in bootd's namespace is what the machine should get.
@@ -77,7 +58,7 @@ func copiedWell(in inputs) bool {
 func copyOf(in inputs, bootNamespace string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: bootNamespace, Name: copyName(in.entry),
+			Namespace: bootNamespace, Name: bootspec.DataName(in.entry),
 			Labels:      map[string]string{labelEntryUID: string(in.entry.UID)},
 			Annotations: map[string]string{annotationEntry: in.entry.Namespace + "/" + in.entry.Name},
 		},

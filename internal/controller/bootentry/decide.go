@@ -10,6 +10,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // step is one write of an entry's client.
@@ -99,7 +100,7 @@ func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {
 		Closing: closing(in),
 	}
 	if s := in.session; s != nil && s.Spec.EntryUID == string(e.UID) && s.DeletionTimestamp == nil {
-		f.Session = sessionOf(s)
+		f.Session = bootspec.Session(s)
 	}
 	if plan != nil {
 		f.PlanDigest, f.Installs = plan.Digest(), plan.Mode == boot.ModeInstall

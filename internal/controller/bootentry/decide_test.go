@@ -10,6 +10,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 func TestDecide(t *testing.T) {
@@ -66,7 +67,7 @@ func unreachable(in *inputs) {
 }
 
 func TestKeptPlan(t *testing.T) {
-	published := func(in *inputs) { in.entry.Status.AtProvider.Plan = planStatus(plan()) }
+	published := func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) }
 	noProfile := func(in *inputs) { in.profile = nil }
 	cases := map[string]struct {
 		reason    string

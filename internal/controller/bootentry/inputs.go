@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // inputs are the objects that an entry's plan and grant rest on. Absent ones are nil.
@@ -86,7 +87,7 @@ func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inp
 			return err
 		}
 	}
-	if in.copied, err = get[corev1.Secret](ctx, g.kube, g.bootNamespace, copyName(e)); err != nil {
+	if in.copied, err = get[corev1.Secret](ctx, g.kube, g.bootNamespace, bootspec.DataName(e)); err != nil {
 		return err
 	}
 	servers := &v1alpha1.BootServerList{}
@@ -144,6 +145,3 @@ func or(a, b string) string {
 	}
 	return b
 }
-
-// copyName is the name of an entry's data in bootd's namespace.
-func copyName(e *v1alpha1.BootEntry) string { return "entry-" + string(e.UID) }

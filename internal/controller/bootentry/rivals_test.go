@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 const mac1, mac2 = "52:54:00:00:00:01", "52:54:00:00:00:02"
@@ -61,7 +62,7 @@ func TestOwners(t *testing.T) {
 func TestIncumbent(t *testing.T) {
 	served := func(macs ...string) func(*inputs) {
 		return func(in *inputs) {
-			in.entry.Status.AtProvider.Plan = planStatus(plan())
+			in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan())
 			in.entry.Status.AtProvider.Plan.MACs = macs
 		}
 	}
@@ -94,7 +95,7 @@ func TestIncumbent(t *testing.T) {
 }
 
 func TestShares(t *testing.T) {
-	in := world(owner("infra", 0, true), func(in *inputs) { in.entry.Status.AtProvider.Plan = planStatus(plan()) })
+	in := world(owner("infra", 0, true), func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) })
 	if !shares(in.entry, &in.hosts[0]) {
 		t.Error("an entry isn't woken by a host that has its MAC")
 	}
@@ -109,7 +110,7 @@ func TestRivalAddress(t *testing.T) {
 	const address = "10.77.0.11/24"
 	served := func(with string) func(*inputs) {
 		return func(in *inputs) {
-			in.entry.Status.AtProvider.Plan = planStatus(plan())
+			in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan())
 			in.entry.Status.AtProvider.Plan.Network.Address = with
 		}
 	}

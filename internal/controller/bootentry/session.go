@@ -8,6 +8,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // sessionTries of a session's write. bootd tells of each turn of a boot there, and a machine that boots in a loop makes several a second.
@@ -41,7 +42,7 @@ func (e *external) writeSession(ctx context.Context, mg *v1alpha1.BootEntry, dec
 
 // sameRecord says whether a session still is what it was, in all that a grant is decided by.
 func sameRecord(now, was *v1alpha1.BootSession) bool {
-	x, y := sessionOf(now), sessionOf(was)
+	x, y := bootspec.Session(now), bootspec.Session(was)
 	x.Revision, y.Revision = "", ""
 	return reflect.DeepEqual(x, y) && (now.DeletionTimestamp == nil) == (was.DeletionTimestamp == nil)
 }

@@ -12,13 +12,14 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // observation is what the boot plane says of the machine.
 func observation(in inputs, d decision, now time.Time) v1alpha1.BootEntryObservation {
 	o := v1alpha1.BootEntryObservation{Plan: d.kept, InstalledGeneration: installedGeneration(in)}
 	if d.plan != nil {
-		o.Plan = planStatus(*d.plan)
+		o.Plan = bootspec.PlanStatus(*d.plan)
 	}
 	o.Installed = installedObservation(in)
 	s := in.session

@@ -2,9 +2,6 @@ package bootplane
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // profiles keeps the status of BootProfiles.
@@ -48,20 +46,10 @@ func (r *profiles) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.R
 
 // showProfile writes a profile's status.
 func showProfile(p *v1alpha1.BootProfile, users int, servers []v1alpha1.BootServer) {
-	p.Status.Digest = ProfileDigest(p.Spec)
+	p.Status.Digest = bootspec.ProfileDigest(p.Spec)
 	p.Status.Users = int64(users)
 	p.Status.Artifacts = artifactsOf(p.Spec, servers)
 	p.Status.SetConditions(profileReady(p.Spec).WithObservedGeneration(p.Generation))
-}
-
-// ProfileDigest is the digest of a profile's spec: sha256:….
-func ProfileDigest(spec v1alpha1.BootProfileSpec) string {
-	b, err := json.Marshal(spec)
-	if err != nil {
-		panic(err) // API types always marshal.
-	}
-	s := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(s[:])
 }
 
 // artifactsOf lists a profile's files once each, in the order of its spec, with how many bootds have them.

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 func entry(namespace, name, profile, network string) *v1alpha1.BootEntry {
@@ -102,7 +103,7 @@ func TestProfile(t *testing.T) {
 	}
 	want := v1alpha1.BootProfileStatus{
 		ConditionedStatus: xpv2.ConditionedStatus{Conditions: []xpv2.Condition{xpv2.Available().WithObservedGeneration(3)}},
-		Digest:            ProfileDigest(profile().Spec),
+		Digest:            bootspec.ProfileDigest(profile().Spec),
 		Users:             2,
 		Artifacts: []v1alpha1.ArtifactStatus{
 			{URL: "http://a.example/kernel", CachedOn: 2}, {URL: "http://a.example/initrd", CachedOn: 1}, {URL: "http://a.example/image"},
@@ -120,11 +121,11 @@ func TestProfile(t *testing.T) {
 }
 
 func TestProfileDigest(t *testing.T) {
-	d := ProfileDigest(profile().Spec)
-	if len(d) != len("sha256:")+64 || d != ProfileDigest(profile().Spec) {
+	d := bootspec.ProfileDigest(profile().Spec)
+	if len(d) != len("sha256:")+64 || d != bootspec.ProfileDigest(profile().Spec) {
 		t.Errorf("digest %q: want sha256:… and the same for the same spec", d)
 	}
-	if d == ProfileDigest(profile(func(s *v1alpha1.BootProfileSpec) { s.CommandLine = []string{"quiet"} }).Spec) {
+	if d == bootspec.ProfileDigest(profile(func(s *v1alpha1.BootProfileSpec) { s.CommandLine = []string{"quiet"} }).Spec) {
 		t.Error("another spec has another digest")
 	}
 }

@@ -1,16 +1,62 @@
-package kubesource
+package bootspec
 
 import (
 	"fmt"
 	"net/netip"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
+
+// PlanStatus writes a plan as BootEntry's status has it.
+func PlanStatus(p boot.Plan) *v1alpha1.Plan {
+	out := &v1alpha1.Plan{
+		Digest: p.Digest(), HostUID: p.HostUID, EntryUID: p.EntryUID, Bound: p.Bound,
+		UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
+		Mode: v1alpha1.BootMode(p.Mode), Method: v1alpha1.BootMethod(p.Method), CommandLine: p.CommandLine,
+		UserDataFormat: v1alpha1.UserDataFormat(p.UserDataFormat), UserDataSecret: p.UserDataSecret,
+		UserDataDigest: p.UserDataDigest, ProfileDigest: p.ProfileDigest,
+		InstallGeneration: p.InstallGeneration, Otherwise: v1alpha1.Otherwise(p.Otherwise),
+		LocalBoot: v1alpha1.LocalBoot(p.LocalBoot), InstallTimeoutSeconds: int64(p.InstallTimeout / time.Second),
+		Network: v1alpha1.PlanNetwork{
+			Namespace: p.Network.Namespace, Name: p.Network.Name.Name, Address: p.Network.Address.String(),
+			DNS: texts(p.Network.DNS), NTP: texts(p.Network.NTP), Domain: p.Network.Domain,
+			MTU: int32(p.Network.MTU), LeaseSeconds: int64(p.Network.Lease / time.Second), //nolint:gosec // Bounded by the schema.
+		},
+	}
+	if p.Network.Gateway.IsValid() {
+		out.Network.Gateway = p.Network.Gateway.String()
+	}
+	for _, m := range p.MACs {
+		out.MACs = append(out.MACs, string(m))
+	}
+	for _, a := range p.Artifacts {
+		out.Artifacts = append(out.Artifacts, artifactsStatus(a))
+	}
+	return out
+}
+
+func artifactsStatus(a boot.Artifacts) v1alpha1.PlanArtifacts {
+	out := v1alpha1.PlanArtifacts{Arch: v1alpha1.Architecture(a.Arch), Kernel: v1alpha1.Artifact(a.Kernel)}
+	for _, i := range a.Initrds {
+		out.Initrds = append(out.Initrds, v1alpha1.Artifact(i))
+	}
+	if a.Image != nil {
+		out.Image = &v1alpha1.PlanImage{
+			URL: a.Image.URL, Digest: a.Image.Digest, Format: a.Image.Format, Compression: a.Image.Compression,
+		}
+	}
+	return out
+}
+
+func texts(as []netip.Addr) []string {
+	var out []string
+	for _, a := range as {
+		out = append(out, a.String())
+	}
+	return out
+}
 
 // PlanOf gives what an entry's machine is served: its status.atProvider.plan. The bool is false where the
 // entry has none. A plan of another UID is an error: it was restored with the status of an object that
@@ -51,9 +97,9 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 }
 
 func artifactsOf(a v1alpha1.PlanArtifacts) boot.Artifacts {
-	out := boot.Artifacts{Arch: boot.Arch(a.Arch), Kernel: boot.Artifact{URL: a.Kernel.URL, Digest: a.Kernel.Digest}}
+	out := boot.Artifacts{Arch: boot.Arch(a.Arch), Kernel: boot.Artifact(a.Kernel)}
 	for _, i := range a.Initrds {
-		out.Initrds = append(out.Initrds, boot.Artifact{URL: i.URL, Digest: i.Digest})
+		out.Initrds = append(out.Initrds, boot.Artifact(i))
 	}
 	if a.Image != nil {
 		out.Image = &boot.Image{
@@ -95,63 +141,4 @@ func addressesOf(what string, list []string) ([]netip.Addr, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// SegmentOf gives a BootNetwork as a bootd serves it on a node with those labels. The bool is false
-// where this bootd doesn't serve it.
-func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, bool, error) {
-	g := boot.Segment{Name: boot.Name{Namespace: n.Namespace, Name: n.Name}, Mode: boot.SegmentAuthoritative}
-	if d := n.Spec.DHCP; d != nil {
-		if d.Mode != "" {
-			g.Mode = boot.SegmentMode(d.Mode)
-		}
-		for _, r := range d.Relays {
-			p, err := netip.ParsePrefix(r)
-			if err != nil {
-				return g, false, fmt.Errorf("relay %q of BootNetwork %q isn't a CIDR", r, g.Name)
-			}
-			g.Relays = append(g.Relays, p)
-		}
-	}
-	if g.Mode != boot.SegmentAuthoritative && g.Mode != boot.SegmentRelayOnly {
-		return g, false, nil
-	}
-	for _, s := range n.Spec.Subnets {
-		p, err := netip.ParsePrefix(s.CIDR)
-		if err != nil {
-			return g, false, fmt.Errorf("subnet %q of BootNetwork %q isn't a CIDR", s.CIDR, g.Name)
-		}
-		g.Subnets = append(g.Subnets, p)
-	}
-	interfaces, served, err := servedOn(n.Spec.ServeOn, node)
-	if err != nil {
-		return g, false, fmt.Errorf("serveOn of BootNetwork %q: %w", g.Name, err)
-	}
-	g.Interfaces = interfaces
-	return g, served, nil
-}
-
-func servedOn(on []v1alpha1.ServeOn, node map[string]string) (interfaces []string, served bool, err error) {
-	if len(on) == 0 {
-		return nil, true, nil
-	}
-	all := false
-	for _, o := range on {
-		if o.NodeSelector != nil {
-			s, err := metav1.LabelSelectorAsSelector(o.NodeSelector)
-			if err != nil {
-				return nil, false, err
-			}
-			if !s.Matches(labels.Set(node)) {
-				continue
-			}
-		}
-		served = true
-		all = all || len(o.Interfaces) == 0
-		interfaces = append(interfaces, o.Interfaces...)
-	}
-	if all {
-		return nil, served, nil
-	}
-	return interfaces, served, nil
 }

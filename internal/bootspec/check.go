@@ -1,0 +1,114 @@
+package bootspec
+
+import (
+	"fmt"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Parts are the objects that an entry names. Absent ones are nil.
+type Parts struct {
+	Entry   *v1alpha1.BootEntry
+	Network *v1alpha1.BootNetwork
+	Profile *v1alpha1.BootProfile
+	// Secret is the data of the Secret that the entry names for its user data.
+	Secret map[string][]byte
+}
+
+func no(reason xpv2.ConditionReason, format string, args ...any) *boot.Problem {
+	return &boot.Problem{Reason: string(reason), Message: fmt.Sprintf(format, args...)}
+}
+
+// CheckNetwork says what is wrong with the BootNetwork that an entry names; nil: nothing.
+func CheckNetwork(p Parts) *boot.Problem {
+	e := p.Entry
+	ref := e.Spec.ForProvider.Networks[0].NetworkRef
+	name := or(ref.Namespace, e.Namespace) + "/" + ref.Name
+	switch {
+	case p.Network == nil:
+		return no(v1alpha1.ReasonNotFound, "BootNetwork %q isn't there; create it, or name another in networks[0].networkRef", name)
+	case !p.Network.Spec.AllowedNamespaces.Allows(e.Namespace, p.Network.Namespace, v1alpha1.AllowedFromSame):
+		return no(v1alpha1.ReasonNotAllowed, "BootNetwork %q doesn't allow namespace %q; its owner must add it to spec.allowedNamespaces", name, e.Namespace)
+	}
+	return nil
+}
+
+// CheckRawMachine says whether an entry may name its machine by MACs: in the namespace of the segment alone.
+func CheckRawMachine(p Parts) *boot.Problem {
+	if p.Entry.Namespace != p.Network.Namespace {
+		return no(v1alpha1.ReasonNotAllowed, "machine.macs may be set only in the BootNetwork's own namespace %q; use machine.hostClaimRef", p.Network.Namespace)
+	}
+	return nil
+}
+
+// CheckRawAddress says whether an entry may name its address: in the namespace of the segment alone.
+func CheckRawAddress(p Parts) *boot.Problem {
+	if p.Entry.Namespace != p.Network.Namespace {
+		return no(v1alpha1.ReasonNotAllowed, "networks[0].addresses[0].address may be set only in the BootNetwork's own namespace %q; use ref", p.Network.Namespace)
+	}
+	return nil
+}
+
+// CheckProfile says what is wrong with the BootProfile that an entry names; nil: nothing.
+func CheckProfile(p Parts) *boot.Problem {
+	e := p.Entry
+	ref := e.Spec.ForProvider.ProfileRef
+	name := or(ref.Namespace, e.Namespace) + "/" + ref.Name
+	switch {
+	case p.Profile == nil:
+		return no(v1alpha1.ReasonNotFound, "BootProfile %q isn't there; create it, or name another in profileRef", name)
+	case !p.Profile.Spec.AllowedNamespaces.Allows(e.Namespace, p.Profile.Namespace, v1alpha1.AllowedFromSame):
+		return no(v1alpha1.ReasonNotAllowed, "BootProfile %q doesn't allow namespace %q; its owner must add it to spec.allowedNamespaces", name, e.Namespace)
+	case !p.Network.Spec.AllowedProfileNamespaces.Allows(p.Profile.Namespace, p.Network.Namespace, v1alpha1.AllowedFromSame):
+		return no(v1alpha1.ReasonNotAllowed, "BootNetwork %q doesn't boot profiles of namespace %q; its owner must add it to spec.allowedProfileNamespaces",
+			p.Network.Namespace+"/"+p.Network.Name, p.Profile.Namespace)
+	}
+	return nil
+}
+
+// CheckData says what is missing of what a machine is to be given; nil: nothing.
+func CheckData(p Parts) *boot.Problem {
+	if f := p.Profile.Spec.UserDataFormat; len(p.Entry.Spec.ForProvider.SSHAuthorizedKeys) > 0 && f != v1alpha1.UserDataCloudInit {
+		// Said, not left out in silence: whoever gave keys would have a machine that nobody can log in to.
+		return no(v1alpha1.ReasonInvalid, "sshAuthorizedKeys come to a machine by cloud-init, and BootProfile %q has userDataFormat %s; name a profile with CloudInit, or remove the keys",
+			p.Profile.Namespace+"/"+p.Profile.Name, or(string(f), string(v1alpha1.UserDataNone)))
+	}
+	r := p.Entry.Spec.ForProvider.UserDataSecretRef
+	if r == nil {
+		return nil
+	}
+	if p.Secret == nil {
+		return no(v1alpha1.ReasonNotFound, "Secret %q isn't there; create it, or name another in userDataSecretRef", r.Name)
+	}
+	if _, ok := p.Secret[r.Key]; !ok {
+		return no(v1alpha1.ReasonNotFound, "Secret %q has no key %q; add it, or name another in userDataSecretRef.key", r.Name, r.Key)
+	}
+	return nil
+}
+
+// Resolve makes the plan of an entry of raw MACs with an address of its own: all that there is where no host, no claim and no NetBox
+// is. installed is the generation that is known to be on the machine's disk.
+func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Problem) {
+	for _, check := range []func(Parts) *boot.Problem{CheckNetwork, CheckRawMachine, CheckProfile, CheckRawAddress, CheckData} {
+		if prob := check(p); prob != nil {
+			return nil, nil, prob
+		}
+	}
+	addr, prob := Address(p.Entry.Spec.ForProvider.Networks[0].Addresses[0].Address)
+	if prob != nil {
+		return nil, nil, prob
+	}
+	data := Data(p.Entry, p.Profile, p.Secret)
+	plan, prob := boot.Resolve(Entry(p.Entry, addr, data, installed), Profile(p.Profile), SegmentConfig(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
+	return plan, data, prob
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,69 @@
+package bootspec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"sort"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Entry gives a BootEntry with its address as plans need it. data is what its machine is given beside its image (Data), installed
+// the generation that is known to be on its disk.
+func Entry(e *v1alpha1.BootEntry, addr netip.Prefix, data map[string][]byte, installed int64) boot.Entry {
+	p := e.Spec.ForProvider
+	out := boot.Entry{
+		Name: boot.Name{Namespace: e.Namespace, Name: e.Name}, UID: string(e.UID), Since: e.CreationTimestamp.Time,
+		Parameters: p.Parameters, Hostname: p.Hostname, Address: addr,
+		InstallGeneration: p.Install.Generation, InstalledGeneration: installed,
+		Otherwise: boot.Otherwise(p.Otherwise),
+	}
+	if len(data) > 0 {
+		out.UserDataSecret, out.UserDataDigest = DataName(e), boot.DataDigest(data)
+	}
+	return out
+}
+
+// Address reads the address of a machine with its mask.
+func Address(s string) (netip.Prefix, *boot.Problem) {
+	p, err := netip.ParsePrefix(s)
+	if err != nil || !p.Addr().Is4() {
+		return netip.Prefix{}, no(v1alpha1.ReasonInvalid, "address %q isn't an IPv4 address with its mask, such as 10.77.0.11/24", s)
+	}
+	return p, nil
+}
+
+// RawMachine gives a machine that is named by its MACs.
+func RawMachine(m v1alpha1.MachineSelector) boot.Machine {
+	return boot.Machine{HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial}
+}
+
+// RawHostUID stands for the UID of a host where a machine has none: a hash of its MACs. "" without any.
+func RawHostUID(macs []string) string {
+	macs = append([]string(nil), macs...)
+	if len(macs) == 0 {
+		return ""
+	}
+	for i := range macs {
+		macs[i] = strings.ToLower(strings.ReplaceAll(macs[i], "-", ":"))
+	}
+	sort.Strings(macs)
+	s := sha256.Sum256([]byte(strings.Join(macs, ",")))
+	return "macs-" + hex.EncodeToString(s[:16])
+}
+
+// HostMachine gives the machine of a bound host.
+func HostMachine(h *v1alpha1.RedfishHost) boot.Machine {
+	out := boot.Machine{
+		HostUID: string(h.UID), Bound: true, UUID: h.Status.AtProvider.Identity.UUID, Serial: h.Status.AtProvider.Identity.Serial,
+		MACs: append([]string(nil), h.Spec.ForProvider.MACs...), CommandLine: h.Spec.ForProvider.CommandLine,
+		LocalBoot: boot.LocalBoot(h.Spec.ForProvider.LocalBoot),
+	}
+	for _, mac := range h.Status.AtProvider.MACs {
+		out.MACs = append(out.MACs, mac.Address)
+	}
+	return out
+}

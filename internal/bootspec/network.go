@@ -1,0 +1,101 @@
+package bootspec
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// SegmentConfig gives a BootNetwork as plans need it. What no schema would let in is left out.
+func SegmentConfig(n *v1alpha1.BootNetwork) boot.SegmentConfig {
+	out := boot.SegmentConfig{
+		Name: boot.Name{Namespace: n.Namespace, Name: n.Name}, NTP: addrs(n.Spec.NTP), Domain: n.Spec.Domain, MTU: int(n.Spec.MTU),
+	}
+	if d := n.Spec.DHCP; d != nil && d.LeaseDuration != nil {
+		out.Lease = d.LeaseDuration.Truncate(time.Second)
+	}
+	for _, s := range n.Spec.Subnets {
+		cidr, err := netip.ParsePrefix(s.CIDR)
+		if err != nil {
+			continue
+		}
+		gw, _ := netip.ParseAddr(s.Gateway)
+		out.Subnets = append(out.Subnets, boot.Subnet{CIDR: cidr, Gateway: gw, DNS: addrs(s.DNS)})
+	}
+	return out
+}
+
+func addrs(as []string) []netip.Addr {
+	var out []netip.Addr
+	for _, s := range as {
+		if a, err := netip.ParseAddr(s); err == nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// SegmentOf gives a BootNetwork as a bootd serves it on a node with those labels. The bool is false
+// where this bootd doesn't serve it.
+func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, bool, error) {
+	g := boot.Segment{Name: boot.Name{Namespace: n.Namespace, Name: n.Name}, Mode: boot.SegmentAuthoritative}
+	if d := n.Spec.DHCP; d != nil {
+		if d.Mode != "" {
+			g.Mode = boot.SegmentMode(d.Mode)
+		}
+		for _, r := range d.Relays {
+			p, err := netip.ParsePrefix(r)
+			if err != nil {
+				return g, false, fmt.Errorf("relay %q of BootNetwork %q isn't a CIDR", r, g.Name)
+			}
+			g.Relays = append(g.Relays, p)
+		}
+	}
+	if g.Mode != boot.SegmentAuthoritative && g.Mode != boot.SegmentRelayOnly {
+		return g, false, nil
+	}
+	for _, s := range n.Spec.Subnets {
+		p, err := netip.ParsePrefix(s.CIDR)
+		if err != nil {
+			return g, false, fmt.Errorf("subnet %q of BootNetwork %q isn't a CIDR", s.CIDR, g.Name)
+		}
+		g.Subnets = append(g.Subnets, p)
+	}
+	interfaces, served, err := servedOn(n.Spec.ServeOn, node)
+	if err != nil {
+		return g, false, fmt.Errorf("serveOn of BootNetwork %q: %w", g.Name, err)
+	}
+	g.Interfaces = interfaces
+	return g, served, nil
+}
+
+func servedOn(on []v1alpha1.ServeOn, node map[string]string) (interfaces []string, served bool, err error) {
+	if len(on) == 0 {
+		return nil, true, nil
+	}
+	all := false
+	for _, o := range on {
+		if o.NodeSelector != nil {
+			s, err := metav1.LabelSelectorAsSelector(o.NodeSelector)
+			if err != nil {
+				return nil, false, err
+			}
+			if !s.Matches(labels.Set(node)) {
+				continue
+			}
+		}
+		served = true
+		all = all || len(o.Interfaces) == 0
+		interfaces = append(interfaces, o.Interfaces...)
+	}
+	if all {
+		return nil, served, nil
+	}
+	return interfaces, served, nil
+}

@@ -1,0 +1,48 @@
+package bootspec
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Profile gives a BootProfile as plans need it.
+func Profile(p *v1alpha1.BootProfile) boot.Profile {
+	out := boot.Profile{
+		Name: boot.Name{Namespace: p.Namespace, Name: p.Name}, Mode: boot.Mode(p.Spec.Mode), Method: boot.Method(p.Spec.Method),
+		UserDataFormat: string(p.Spec.UserDataFormat), CommandLine: p.Spec.CommandLine, Digest: ProfileDigest(p.Spec),
+	}
+	if t := p.Spec.Timeouts; t != nil && t.Install != nil {
+		out.InstallTimeout = t.Install.Duration
+	}
+	for _, x := range p.Spec.Parameters {
+		out.Parameters = append(out.Parameters, boot.Parameter{Name: x.Name, Default: x.Default, Pattern: x.Pattern})
+	}
+	for _, a := range p.Spec.Artifacts {
+		f := boot.Artifacts{Arch: boot.Arch(a.Arch)}
+		if a.Kernel != nil {
+			f.Kernel = boot.Artifact(*a.Kernel)
+		}
+		for _, i := range a.Initrds {
+			f.Initrds = append(f.Initrds, boot.Artifact(i))
+		}
+		if a.Image != nil {
+			f.Image = &boot.Image{Artifact: boot.Artifact(a.Image.Artifact), Format: a.Image.Format, Compression: a.Image.Compression}
+		}
+		out.Artifacts = append(out.Artifacts, f)
+	}
+	return out
+}
+
+// ProfileDigest of a spec: sha256:…. It says which profile a plan was made with; a plan's own digest doesn't hold it.
+func ProfileDigest(spec v1alpha1.BootProfileSpec) string {
+	b, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // API types always marshal.
+	}
+	s := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(s[:])
+}
