@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
@@ -54,6 +55,7 @@ type daemon struct {
 	c        Config
 	source   Source
 	sessions *session.Manager
+	gate     *gate.Gate
 	cache    *artifacts.Cache
 	snapshot *snapshot.Snapshot
 	files    tftp.Files
@@ -84,6 +86,9 @@ func assemble(c Config) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.gate = gate.New(gate.Options{
+		State: d.state, Keys: d.keys, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
+	})
 	d.metrics = newMetrics(d.source, d.state)
 	m.Store(d.metrics)
 	return d, nil
@@ -112,7 +117,7 @@ func (d *daemon) learned(st *boot.State) {
 	needed, soon := map[string]bool{}, []boot.Artifact{}
 	for _, p := range st.Plans() {
 		for _, f := range p.Artifacts {
-			for _, a := range httpboot.Files(f) {
+			for _, a := range gate.Files(f) {
 				needed[a.Digest] = true
 				if wanted(p, st.Sessions[p.EntryUID]) {
 					soon = append(soon, a)
@@ -181,7 +186,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 
 func (d *daemon) http(port uint16) *httpboot.Server {
 	return httpboot.New(httpboot.Options{
-		State: d.state, Keys: d.keys, Ready: d.source.Ready, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Data: d.source.Data,
+		State: d.state, Ready: d.source.Ready, Gate: d.gate, Sightings: d.sessions, Artifacts: d.cache, Data: d.source.Data,
 		Firmware: func(name string) ([]byte, bool) {
 			f, ok := d.files.Find(name)
 			return f.Data, ok

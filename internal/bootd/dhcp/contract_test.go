@@ -14,6 +14,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
 )
@@ -22,7 +23,8 @@ import (
 func TestAdvertisedIsServed(t *testing.T) {
 	files := tftp.Load(t.TempDir())
 	web := httpboot.New(httpboot.Options{
-		State: func() *boot.State { return nil }, Keys: func() [][]byte { return nil }, Now: func() time.Time { return testNow },
+		State: func() *boot.State { return nil }, Now: func() time.Time { return testNow },
+		Gate:     gate.New(gate.Options{State: func() *boot.State { return nil }}),
 		Firmware: func(name string) ([]byte, bool) { f, ok := files.Find(name); return f.Data, ok },
 		Base:     func(netip.AddrPort) string { return "http://10.99.0.1:8080" },
 		Decided:  func(boot.Decision) {}, Served: func(string, int) {}, Logger: slog.New(slog.DiscardHandler),

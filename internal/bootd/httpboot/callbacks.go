@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
@@ -39,16 +40,16 @@ func (r report) text() string {
 }
 
 // callbackFunc does what one callback says.
-type callbackFunc func(ctx context.Context, c caller, r report) error
+type callbackFunc func(ctx context.Context, c gate.Caller, r report) error
 
 func (s *Server) callbacks() map[string]callbackFunc {
 	return map[string]callbackFunc{
 		"begin":    s.begin,
 		"progress": s.progress,
-		"installed": func(ctx context.Context, c caller, r report) error {
+		"installed": func(ctx context.Context, c gate.Caller, r report) error {
 			return s.ended(ctx, c, r, true)
 		},
-		"failed": func(ctx context.Context, c caller, r report) error {
+		"failed": func(ctx context.Context, c gate.Caller, r report) error {
 			return s.ended(ctx, c, r, false)
 		},
 		"booted": s.booted,
@@ -57,7 +58,7 @@ func (s *Server) callbacks() map[string]callbackFunc {
 
 func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc) {
 	c, ok := s.caller(r, boot.TokenBoot)
-	if !ok || !c.fits() {
+	if !ok || !c.Fits() {
 		s.unknown(w)
 		return
 	}
@@ -89,64 +90,41 @@ func decode(body io.Reader) (report, error) {
 	return r, err
 }
 
-func (s *Server) said(c caller, r report) {
-	s.o.Sessions.Sight(c.plan.Entry, session.Sighting{
-		Kind: session.SawReport, At: s.o.Now(), Message: r.text(), Live: c.plan.Mode == boot.ModeLive,
+func (s *Server) said(c gate.Caller, r report) {
+	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
+		Kind: session.SawReport, At: s.o.Now(), Message: r.text(), Live: c.Plan.Mode == boot.ModeLive,
 	})
 }
 
-// begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.
-func (s *Server) begin(ctx context.Context, c caller, r report) error {
-	if c.plan.Mode != boot.ModeLive && c.ended() {
-		return boot.ErrConsumed
-	}
-	if c.plan.Mode != boot.ModeLive && !c.owns() {
-		if err := s.consume(ctx, c); err != nil {
-			return err
-		}
+// begin consumes the grant, unless the same boot did.
+func (s *Server) begin(ctx context.Context, c gate.Caller, r report) error {
+	if err := s.o.Gate.Begin(ctx, c); err != nil {
+		return err
 	}
 	s.said(c, r)
 	return nil
 }
 
-func (s *Server) consume(ctx context.Context, c caller) error {
-	if err := s.paced(c); err != nil {
+func (s *Server) progress(ctx context.Context, c gate.Caller, r report) error {
+	if err := s.o.Gate.Progress(ctx, c); err != nil {
 		return err
-	}
-	return s.o.Sessions.Consume(ctx, c.plan, c.claims)
-}
-
-func (s *Server) progress(ctx context.Context, c caller, r report) error {
-	if c.plan.Mode != boot.ModeLive && !c.owns() {
-		if err := s.paced(c); err != nil {
-			return err
-		}
-		if err := s.o.Sessions.Check(ctx, c.plan, c.claims); err != nil {
-			return err
-		}
 	}
 	s.said(c, r)
 	return nil
 }
 
-func (s *Server) ended(ctx context.Context, c caller, r report, installed bool) error {
-	if c.plan.Mode == boot.ModeLive {
+func (s *Server) ended(ctx context.Context, c gate.Caller, r report, installed bool) error {
+	if c.Live() {
 		s.said(c, r)
 		return nil
 	}
-	if err := s.paced(c); err != nil {
-		return err
-	}
-	return s.o.Sessions.Report(ctx, c.plan, c.claims, installed, r.text())
+	return s.o.Gate.End(ctx, c, installed, r.text())
 }
 
-func (s *Server) booted(ctx context.Context, c caller, r report) error {
-	if c.plan.Mode == boot.ModeLive {
+func (s *Server) booted(ctx context.Context, c gate.Caller, r report) error {
+	if c.Live() {
 		s.said(c, r)
 		return nil
 	}
-	if err := s.paced(c); err != nil {
-		return err
-	}
-	return s.o.Sessions.Booted(ctx, c.plan, c.claims, r.text())
+	return s.o.Gate.Booted(ctx, c, r.text())
 }

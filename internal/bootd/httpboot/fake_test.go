@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
-// sessions is a Sessions that remembers what was asked, and answers with err.
+// sessions is a gate.Sessions that remembers what was asked, and answers with err.
 type sessions struct {
 	mu      sync.Mutex
 	calls   []string
@@ -87,6 +88,9 @@ func (f *files) Open(digest string) (*os.File, error) {
 }
 
 const (
+	// liveBurst is how often a machine may ask for what the API must be asked about, at once.
+	liveBurst = 32
+
 	grantID      = "00000000000000aa"
 	scriptNonce  = "0000000000000001"
 	kernelDigest = "sha256:aaaa"
@@ -147,23 +151,35 @@ func newRig(t *testing.T, change func(*rig)) *rig {
 	return r
 }
 
+func (r *rig) state() *boot.State {
+	if r.stateNil {
+		return nil
+	}
+	return boot.NewState(nil, []boot.Plan{r.plan}, []boot.Session{r.session})
+}
+
+// gate that asks some sessions.
+func (r *rig) gate(s gate.Sessions) *gate.Gate {
+	return gate.New(gate.Options{
+		State: r.state, Keys: func() [][]byte { return [][]byte{r.key} }, Synced: func(*boot.Plan) bool { return r.synced },
+		Sessions: s, Artifacts: &r.files, Now: func() time.Time { return r.now }, Logger: r.logger(),
+	})
+}
+
+func (r *rig) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
 func (r *rig) options() Options {
 	return Options{
-		State: func() *boot.State {
-			if r.stateNil {
-				return nil
-			}
-			return boot.NewState(nil, []boot.Plan{r.plan}, []boot.Session{r.session})
-		},
-		Keys: func() [][]byte { return [][]byte{r.key} }, Ready: func() bool { return !r.starting }, Synced: func(*boot.Plan) bool { return r.synced },
-		Sessions: &r.sessions, Artifacts: &r.files,
+		State: r.state, Ready: func() bool { return !r.starting }, Gate: r.gate(&r.sessions), Sightings: &r.sessions, Artifacts: &r.files,
 		Data:     func(context.Context, string) (map[string][]byte, error) { return r.data, r.dataErr },
 		Firmware: func(name string) ([]byte, bool) { return []byte("ipxe"), name == "snponly.efi" },
 		Base:     func(a netip.AddrPort) string { return "http://" + a.String() },
 		Decided:  func(d boot.Decision) { r.decided = append(r.decided, d) },
 		Served:   func(string, int) {},
 		Now:      func() time.Time { return r.now },
-		Logger:   slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger:   r.logger(),
 	}
 }
 
@@ -187,7 +203,7 @@ func (r *rig) scriptToken() string {
 }
 
 // nonce of the boot that the rig's script token begins.
-func (r *rig) nonce() string { return nonce(r.key, scriptNonce, grantID, boot.AMD64) }
+func (r *rig) nonce() string { return gate.Nonce(r.key, scriptNonce, grantID, boot.AMD64) }
 
 func (r *rig) bootToken() string {
 	return r.mint(boot.Claims{Kind: boot.TokenBoot, GrantID: grantID, Nonce: r.nonce()})

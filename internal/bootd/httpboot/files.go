@@ -12,6 +12,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
@@ -23,32 +24,25 @@ const filePatience = 20 * time.Second
 // is given to the boot alone that used the grant, and noted before its first byte.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.caller(r, boot.TokenBoot)
-	if !ok || !c.fits() {
+	if !ok || !c.Fits() {
 		s.unknown(w)
 		return
 	}
-	a, kernel, ok := find(c.plan, ipxe.DigestOf(r.PathValue("digest")))
+	a, kernel, ok := find(c.Plan, ipxe.DigestOf(r.PathValue("digest")))
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	if kernel && c.plan.KernelDestroys() && r.Method == http.MethodGet {
-		if err := s.deliver(r.Context(), c); err != nil {
+	if kernel && c.Plan.KernelDestroys() && r.Method == http.MethodGet {
+		if err := s.o.Gate.Deliver(r.Context(), c); err != nil {
 			s.refuse(w, err)
 			return
 		}
 	}
 	if kernel && r.Method == http.MethodGet {
-		s.o.Sessions.Sight(c.plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.plan.Mode == boot.ModeLive})
+		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
 	}
 	s.artifact(w, r, a)
-}
-
-func (s *Server) deliver(ctx context.Context, c caller) error {
-	if err := s.paced(c); err != nil {
-		return err
-	}
-	return s.o.Sessions.Deliver(ctx, c.plan, c.claims)
 }
 
 func find(p *boot.Plan, digest string) (a boot.Artifact, kernel, ok bool) {
@@ -71,12 +65,12 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if c.ended() {
+	if c.Ended() {
 		forbidden(w)
 		return
 	}
-	for _, f := range c.plan.Artifacts {
-		if f.Image != nil && strings.HasSuffix(c.claims.Nonce, archDigit(f.Arch)) {
+	for _, f := range c.Plan.Artifacts {
+		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
 			s.artifact(w, r, f.Image.Artifact)
 			return
 		}
@@ -86,25 +80,23 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 
 // admitted lets a boot at what only it may have, and gives it the plan that was granted. For an install a GET consumes its
 // grant, unless this boot has used it already; a HEAD never does.
-func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (caller, bool) {
+func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, bool) {
 	c, ok := s.caller(r, boot.TokenBoot)
-	if !ok || !c.fits() {
+	if !ok || !c.Fits() {
 		s.unknown(w)
 		return c, false
 	}
-	if c.plan.Mode != boot.ModeLive && !c.owns() && r.Method != http.MethodHead {
-		if err := s.consume(r.Context(), c); err != nil {
-			s.refuse(w, err)
-			return c, false
-		}
-	}
-	p := s.granted.plan(c.claims.Entry, c.plan, c.planDigest())
-	if p == nil {
-		s.o.Logger.Warn("an install gets nothing more: its plan was changed since it began", "entry", c.plan.Entry.String())
+	p, err := s.o.Gate.Admit(r.Context(), c, r.Method != http.MethodHead)
+	switch {
+	case errors.Is(err, gate.ErrChanged):
+		s.o.Logger.Warn("an install gets nothing more: its plan was changed since it began", "entry", c.Plan.Entry.String())
 		s.unknown(w)
 		return c, false
+	case err != nil:
+		s.refuse(w, err)
+		return c, false
 	}
-	c.plan = p
+	c.Plan = p
 	return c, true
 }
 
@@ -117,38 +109,32 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	if r.Method == http.MethodHead && !c.owns() && c.plan.Mode != boot.ModeLive {
+	if r.Method == http.MethodHead && !c.Owns() && c.Plan.Mode != boot.ModeLive {
 		return // Not even its length before the grant is used.
 	}
-	if err := s.paced(c); err != nil {
+	if err := s.o.Gate.Data(r.Context(), c); err != nil {
 		s.refuse(w, err)
 		return
-	}
-	if c.owns() {
-		if err := s.o.Sessions.Check(r.Context(), c.plan, c.claims); err != nil {
-			s.refuse(w, err)
-			return
-		}
 	}
 	s.secret(w, r, c, name)
 }
 
 // secret serves what is in the machine's Secret, unless that was changed since the boot began.
-func (s *Server) secret(w http.ResponseWriter, r *http.Request, c caller, name string) {
-	if present, ok := s.o.State().ByEntry(c.claims.Entry); !ok || present.UserDataDigest != c.plan.UserDataDigest {
+func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, name string) {
+	if present, ok := s.o.State().ByEntry(c.Claims.Entry); !ok || present.UserDataDigest != c.Plan.UserDataDigest {
 		forbidden(w)
 		return
 	}
-	if c.plan.UserDataSecret == "" {
+	if c.Plan.UserDataSecret == "" {
 		s.given(w, r, nil, name)
 		return
 	}
-	data, err := s.o.Data(r.Context(), c.plan.UserDataSecret)
+	data, err := s.o.Data(r.Context(), c.Plan.UserDataSecret)
 	if err != nil {
 		s.refuse(w, err)
 		return
 	}
-	if c.plan.UserDataDigest != "" && boot.DataDigest(data) != c.plan.UserDataDigest {
+	if c.Plan.UserDataDigest != "" && boot.DataDigest(data) != c.Plan.UserDataDigest {
 		s.refuse(w, errEdited)
 		return
 	}

@@ -10,10 +10,11 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 )
 
 func owned(r *rig) {
-	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(), Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now}
+	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(), Nonce: gate.Nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now}
 }
 
 // destroys makes the machine's plan one whose kernel needs no second question.
@@ -151,7 +152,7 @@ func TestFiles(t *testing.T) {
 			if c.GrantID == "" {
 				c.GrantID = grantID
 				if r.plan.Mode == boot.ModeLive {
-					c.GrantID = liveID(&r.plan)
+					c.GrantID = gate.LiveID(&r.plan)
 				}
 			}
 			c.Nonce = r.nonce()

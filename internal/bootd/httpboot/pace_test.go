@@ -6,14 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 )
 
 // TestPace: who holds a machine's token doesn't use up what the API takes of all.
@@ -69,28 +67,9 @@ func TestPaceOfScripts(t *testing.T) {
 	for range liveBurst + 1 {
 		r.script(http.MethodGet)
 	}
-	want := boot.Decision{Answer: boot.AnswerHold, Reason: ReasonPace}
+	want := boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonPace}
 	if got := r.decided[liveBurst]; got != want {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestPaceIsEachMachinesOwn(t *testing.T) {
-	p := paces{of: map[boot.EntryKey]*rate.Limiter{}}
-	now := time.Now()
-	for range liveBurst {
-		if err := p.take(boot.KeyOf("a"), now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if p.take(boot.KeyOf("a"), now) == nil || p.take(boot.KeyOf("b"), now) != nil {
-		t.Error("one machine's pace is none of another's")
-	}
-	for i := range 2 * maxPaced {
-		_ = p.take(boot.KeyOf(strconv.Itoa(i)), now)
-	}
-	if len(p.of) > maxPaced {
-		t.Errorf("%d machines are remembered", len(p.of))
 	}
 }
 

@@ -48,9 +48,10 @@ func (r *rig) real(st *store, dir string) http.Handler {
 	}
 	r.t.Cleanup(func() { _ = l.Close() })
 	o := r.options()
-	o.Sessions = session.New(session.Options{
+	m := session.New(session.Options{
 		Store: st, Log: l, Name: dir, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
 	})
+	o.Gate, o.Sightings = r.gate(m), m
 	return New(o).Handler()
 }
 

@@ -13,11 +13,12 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 func TestScript(t *testing.T) {
-	nonce := nonce([]byte("key"), scriptNonce, grantID, boot.AMD64)
+	nonce := gate.Nonce([]byte("key"), scriptNonce, grantID, boot.AMD64)
 	cases := map[string]struct {
 		reason string
 		change func(*rig)
@@ -39,7 +40,7 @@ func TestScript(t *testing.T) {
 		},
 		"APIDown": {
 			reason: "what can't be recorded isn't served", change: func(r *rig) { r.sessions.err = errors.New("connection refused") },
-			want: boot.Decision{Answer: boot.AnswerHold, Reason: ReasonAPI}, calls: []string{"open " + nonce},
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonAPI}, calls: []string{"open " + nonce},
 		},
 		"Raced": {
 			reason: "another bootd was faster", change: func(r *rig) { r.sessions.err = boot.ErrConsumed },
@@ -69,7 +70,7 @@ func TestScript(t *testing.T) {
 		"Unrenderable": {
 			reason: "a plan that iPXE can't be told opens nothing",
 			change: func(r *rig) { r.plan.CommandLine = []string{"a ${b}"}; r.session.Grant.PlanDigest = r.plan.Digest() },
-			want:   boot.Decision{Answer: boot.AnswerHold, Reason: ReasonScript},
+			want:   boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript},
 		},
 	}
 	for name, tc := range cases {
@@ -135,7 +136,7 @@ func TestConsumedScriptIsRetriedInPlace(t *testing.T) {
 				r.session.Grant.PlanDigest = r.plan.Digest()
 				r.session.Consumed = &boot.Consumption{
 					GrantID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, PlanDigest: r.plan.Digest(),
-					Nonce: nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now,
+					Nonce: gate.Nonce(r.key, scriptNonce, grantID, boot.AMD64), At: r.now,
 				}
 				tc.change(r)
 			})
@@ -196,7 +197,7 @@ func TestTokenOfTheScript(t *testing.T) {
 	got, err := boot.Verify([][]byte{r.key}, found[1], r.now)
 	want := boot.Claims{
 		Kind: boot.TokenBoot, Entry: boot.KeyOf("entry"), GrantID: grantID, Nonce: r.nonce(),
-		Expires: r.session.Grant.Expires.Add(bootTokenLife),
+		Expires: r.session.Grant.Expires.Add(24 * time.Hour),
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(0)); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)

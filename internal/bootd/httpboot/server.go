@@ -12,27 +12,16 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
-	"golang.org/x/time/rate"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
-// Sessions are the records of what really happened; in production a session.Manager.
-type Sessions interface {
-	Logged(entryUID string) []boot.Consumption
-	Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error
-	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	// Deliver records that a kernel which destroys by itself is about to be given.
-	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error
-	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error
+// Sightings are told what machines were seen to do; in production a session.Manager.
+type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
-	// NewBoot says whether the machine's firmware was seen to start again since.
-	NewBoot(n boot.Name, since time.Time) bool
 }
 
 // Artifacts are the files that scripts name; in production an artifacts.Cache.
@@ -46,13 +35,11 @@ type Artifacts interface {
 type Options struct {
 	// State gives what is known now; nil: nothing yet.
 	State func() *boot.State
-	// Keys of tokens, the current one first.
-	Keys func() [][]byte
 	// Ready says whether everything was read once. Before that, what isn't known may be there all the same.
 	Ready func() bool
-	// Synced says whether a plan's session was compared with the logs of all live bootds.
-	Synced    func(*boot.Plan) bool
-	Sessions  Sessions
+	// Gate decides what machines may have.
+	Gate      *gate.Gate
+	Sightings Sightings
 	Artifacts Artifacts
 	// Data reads the Secret that holds what a machine is given.
 	Data func(ctx context.Context, secret string) (map[string][]byte, error)
@@ -68,16 +55,10 @@ type Options struct {
 }
 
 // A Server answers machines.
-type Server struct {
-	o       Options
-	granted granted
-	pace    paces
-}
+type Server struct{ o Options }
 
 // New makes a server.
-func New(o Options) *Server {
-	return &Server{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
-}
+func New(o Options) *Server { return &Server{o: o} }
 
 const (
 	headerTimeout  = 10 * time.Second

@@ -1,4 +1,4 @@
-package httpboot
+package gate
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ const (
 	maxPaced = 4096
 )
 
-// errPace says that a machine asks too often.
-var errPace = errors.New("this machine asks more often than a boot needs")
+// ErrPace says that a machine asks too often.
+var ErrPace = errors.New("this machine asks more often than a boot needs")
 
 // paces bound how often each machine makes bootd ask the API: whoever runs on one has its token, and mustn't use up what the
 // installs of others need.
@@ -29,7 +29,7 @@ type paces struct {
 	of map[boot.EntryKey]*rate.Limiter
 }
 
-// take gives errPace to a machine that has asked too often.
+// take gives ErrPace to a machine that has asked too often.
 func (p *paces) take(k boot.EntryKey, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,10 +42,10 @@ func (p *paces) take(k boot.EntryKey, now time.Time) error {
 		p.of[k] = l
 	}
 	if !l.AllowN(now, 1) {
-		return errPace
+		return ErrPace
 	}
 	return nil
 }
 
 // paced comes before each step that asks the API.
-func (s *Server) paced(c caller) error { return s.pace.take(c.claims.Entry, s.o.Now()) }
+func (g *Gate) paced(c Caller) error { return g.pace.take(c.Claims.Entry, g.o.Now()) }

@@ -1,0 +1,147 @@
+// Package gate is the one door to a machine's disk. Whatever way a machine comes by (iPXE's script, a grub.cfg, the files of a
+// Raspberry Pi), what it's told is decided here, and here alone a grant is opened, used and delivered on: test/imports holds that
+// nobody else calls the session's Open, Consume, OpenAndConsume and Deliver. Whoever renders an install without having asked is a bug.
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Sessions are the records of what really happened; in production a session.Manager.
+type Sessions interface {
+	Logged(entryUID string) []boot.Consumption
+	Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error
+	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	// Deliver records that a kernel which destroys by itself is about to be given.
+	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error
+	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error
+	// NewBoot says whether the machine's firmware was seen to start again since.
+	NewBoot(n boot.Name, since time.Time) bool
+}
+
+// Artifacts are the files that a boot needs; in production an artifacts.Cache.
+type Artifacts interface {
+	// Await returns nil when a file is there, its digest checked.
+	Await(ctx context.Context, a boot.Artifact) error
+}
+
+// Options of a Gate. All are required.
+type Options struct {
+	// State gives what is known now; nil: nothing yet.
+	State func() *boot.State
+	// Keys of tokens, the current one first.
+	Keys func() [][]byte
+	// Synced says whether a plan's session was compared with the logs of all live bootds.
+	Synced    func(*boot.Plan) bool
+	Sessions  Sessions
+	Artifacts Artifacts
+	Now       func() time.Time
+	Logger    *slog.Logger
+}
+
+// A Gate decides what machines may have. All listeners of a bootd share one.
+type Gate struct {
+	o       Options
+	granted granted
+	pace    paces
+}
+
+// New makes a gate.
+func New(o Options) *Gate {
+	return &Gate{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
+}
+
+// A Caller is a machine with a token of its boot.
+type Caller struct {
+	Claims boot.Claims
+	// Plan of the machine. It must not be changed.
+	Plan *boot.Plan
+	// Session as it was last seen; nil where none was.
+	Session *boot.Session
+}
+
+// Caller reads a token. Who has none that's good is told no word why.
+func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
+	st := g.o.State()
+	if st == nil {
+		return Caller{}, false
+	}
+	t, err := boot.Verify(g.o.Keys(), token, g.o.Now())
+	if err != nil || t.Kind != kind {
+		return Caller{}, false
+	}
+	p, ok := st.ByEntry(t.Entry)
+	if !ok {
+		return Caller{}, false
+	}
+	c := Caller{Claims: t, Plan: p}
+	if x, ok := st.Sessions[p.EntryUID]; ok {
+		c.Session = &x
+	}
+	return c, true
+}
+
+// GrantID of the grant that the session held when it was last seen; "" where it held none.
+func (c Caller) GrantID() string {
+	if c.Session == nil || c.Session.Grant == nil {
+		return ""
+	}
+	return c.Session.Grant.ID
+}
+
+// liveDigits of a plan's digest stand in the token of a live boot where the grant's id is otherwise.
+const liveDigits = 16
+
+// LiveID ties the token of a live boot to the plan that it was made for.
+func LiveID(p *boot.Plan) string { return strings.TrimPrefix(p.Digest(), "sha256:")[:liveDigits] }
+
+// Fits says whether a boot token is of the present plan or grant, and may fetch what destroys nothing by
+// itself: kernels and initrds. Whether it may go further is the session's to say.
+func (c Caller) Fits() bool {
+	if c.Session != nil && c.Session.Revocation != "" {
+		return false
+	}
+	if c.Plan.Mode == boot.ModeLive {
+		return c.Claims.GrantID == LiveID(c.Plan)
+	}
+	s := c.Session
+	if s == nil || c.Claims.GrantID == "" {
+		return false
+	}
+	return s.Grant != nil && s.Grant.ID == c.Claims.GrantID || s.Consumed != nil && s.Consumed.GrantID == c.Claims.GrantID
+}
+
+// Owns says whether this boot used the grant, by what the watch has delivered. That a consumption isn't
+// in it yet says nothing: then the session must be asked.
+func (c Caller) Owns() bool { return c.Session != nil && boot.Owns(*c.Session, c.Claims) == nil }
+
+// Ended says whether this boot has reported its install: it needs no image any more, and doesn't begin again.
+func (c Caller) Ended() bool {
+	return c.Owns() && c.Session.Installed != nil && c.Session.Installed.GrantID == c.Claims.GrantID
+}
+
+// Live says whether the machine netboots each time: then no session is asked.
+func (c Caller) Live() bool { return c.Plan.Mode == boot.ModeLive }
+
+// planDigest is that of the plan which was granted to this boot.
+func (c Caller) planDigest() string {
+	switch s := c.Session; {
+	case c.Live():
+		return c.Plan.Digest() // Its token is of the present plan.
+	case s.Consumed != nil && s.Consumed.GrantID == c.Claims.GrantID:
+		return s.Consumed.PlanDigest
+	case s.Grant != nil:
+		return s.Grant.PlanDigest
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package gate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// Reasons of a hold that boot.Decide doesn't know of.
+const (
+	ReasonToken      = "InvalidToken"
+	ReasonAPI        = "APIUnavailable"
+	ReasonSuperseded = "Superseded"
+	ReasonScript     = "ScriptInvalid"
+	ReasonPace       = "AsksTooOften"
+)
+
+// ErrChanged says that the plan which a boot began with isn't known any more: nothing of another one is given to it.
+var ErrChanged = errors.New("the plan of the install was changed since it began")
+
+// Deliver comes before the first byte of a kernel that destroys by itself: it's given to the boot alone that used the grant.
+func (g *Gate) Deliver(ctx context.Context, c Caller) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	return g.o.Sessions.Deliver(ctx, c.Plan, c.Claims)
+}
+
+// Admit lets a boot at what only it may have: its image and its data. It gives the plan that was granted, by which these are chosen.
+// For an install the first to come uses its grant, unless this boot has done so already; without commit, as for a HEAD, it never does.
+// ErrChanged where that plan isn't known.
+func (g *Gate) Admit(ctx context.Context, c Caller, commit bool) (*boot.Plan, error) {
+	if !c.Live() && !c.Owns() && commit {
+		if err := g.consume(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	p := g.granted.plan(c.Claims.Entry, c.Plan, c.planDigest())
+	if p == nil {
+		return nil, ErrChanged
+	}
+	return p, nil
+}
+
+// Data comes before what a machine is given beside its image: whether the boot may still have it is asked anew each time, since the
+// watch may not have heard of a revocation yet.
+func (g *Gate) Data(ctx context.Context, c Caller) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	if c.Owns() {
+		return g.o.Sessions.Check(ctx, c.Plan, c.Claims)
+	}
+	return nil
+}
+
+// Begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.
+func (g *Gate) Begin(ctx context.Context, c Caller) error {
+	if !c.Live() && c.Ended() {
+		return boot.ErrConsumed
+	}
+	if !c.Live() && !c.Owns() {
+		return g.consume(ctx, c)
+	}
+	return nil
+}
+
+func (g *Gate) consume(ctx context.Context, c Caller) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	return g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
+}
+
+// Progress says whether a boot's word counts.
+func (g *Gate) Progress(ctx context.Context, c Caller) error {
+	if c.Live() || c.Owns() {
+		return nil
+	}
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	return g.o.Sessions.Check(ctx, c.Plan, c.Claims)
+}
+
+// End records how an install ended, by its own word.
+func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	return g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
+}
+
+// Booted records that the installed system runs, by its own word.
+func (g *Gate) Booted(ctx context.Context, c Caller, message string) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	return g.o.Sessions.Booted(ctx, c.Plan, c.Claims, message)
+}
+
+// Final says whether an error is a refusal, which no retry changes.
+func Final(err error) bool {
+	for _, x := range []error{
+		boot.ErrRevoked, boot.ErrNoGrant, boot.ErrExpired, boot.ErrSuperseded, boot.ErrConsumed, boot.ErrBootLoop, session.ErrNotFound,
+	} {
+		if errors.Is(err, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// reason is the word for a refusal to open or consume.
+func reason(err error) string {
+	for _, x := range []struct {
+		err    error
+		reason string
+	}{
+		{boot.ErrRevoked, boot.DecidedRevoked},
+		{boot.ErrNoGrant, boot.DecidedStale},
+		{boot.ErrExpired, boot.DecidedExpired},
+		{boot.ErrSuperseded, ReasonSuperseded},
+		{boot.ErrConsumed, boot.DecidedConsumed},
+		{boot.ErrBootLoop, boot.DecidedBootLoop},
+		{session.ErrNotFound, boot.DecidedNoSession},
+		{ErrPace, ReasonPace},
+	} {
+		if errors.Is(err, x.err) {
+			return x.reason
+		}
+	}
+	return ReasonAPI
+}

@@ -1,0 +1,204 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+)
+
+const (
+	// filesPatience is how long a script request waits for files that are on their way; longer than
+	// that, and the machine gets a hold script.
+	filesPatience = 3 * time.Second
+	// bootTokenLife is how long the token of a boot is good beyond its grant: for the install that began
+	// in the grant's last minute, and for the report of the system that it started.
+	bootTokenLife = 24 * time.Hour
+)
+
+// An Answer is what a machine is told.
+type Answer struct {
+	boot.Decision
+
+	// Token of the boot, for Install and Live.
+	Token string
+	// Message says more than the reason does, for people; may be empty.
+	Message string
+}
+
+// Hold is the answer that makes a machine wait, for a reason.
+func Hold(reason string) Answer {
+	return Answer{Decision: boot.Decision{Answer: boot.AnswerHold, Reason: reason}}
+}
+
+// Script decides what a machine is told, and does what must be done before it's told: an answer of Install stands in its session when
+// this returns. render tries whether the answer can be told at all, before anything is opened for it. Without commit, as for a HEAD,
+// all is decided alike, but nothing is opened or used.
+func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bool, render func(Answer) error) Answer {
+	d := boot.Decide(boot.Facts{
+		Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Log: g.o.Sessions.Logged(c.Plan.EntryUID),
+		Synced: g.o.Synced(c.Plan), Arch: fw.Arch,
+	})
+	again, repeats := g.repeat(c, fw.Arch, d)
+	switch {
+	case repeats:
+		return g.install(ctx, c, fw, again, commit, render)
+	case d.Answer == boot.AnswerInstall:
+		return g.install(ctx, c, fw, g.nonce(c, c.Session.Grant.ID, fw.Arch), commit, render)
+	case d.Answer == boot.AnswerLive:
+		return g.live(ctx, c, fw)
+	}
+	return Answer{Decision: d}
+}
+
+// nonce of the boot that a script request begins. It follows from the request alone, so that a repeat
+// of the request is the same boot, whichever replica answers it and however often that was restarted in
+// between. Each DHCP exchange makes another script token, and with it another boot.
+func (g *Gate) nonce(c Caller, id string, arch boot.Arch) string {
+	keys := g.o.Keys()
+	if len(keys) == 0 {
+		return ""
+	}
+	return Nonce(keys[0], c.Claims.Nonce, id, arch)
+}
+
+// Nonce of the boot that a script token of nonce script begins, by a grant's id. It ends with a digit for the architecture, so that a
+// boot's token says which image is its own.
+func Nonce(key []byte, script, id string, arch boot.Arch) string {
+	n := boot.DerivedNonce(key, "boot", script, id)
+	return n[:len(n)-1] + ArchDigit(arch)
+}
+
+// ArchDigit is the last digit of the nonce of a boot of that architecture.
+func ArchDigit(a boot.Arch) string {
+	switch a {
+	case boot.AMD64:
+		return "1"
+	case boot.ARM64:
+		return "2"
+	}
+	return "0"
+}
+
+// repeat finds out whether a request is the retry of one that consumed the grant: of a kernel that
+// destroys, whose machine must get what it paid for, however long bootd was away meanwhile. The nonce is
+// that of the consumption. A machine that starts anew comes with a new token, or with the same one where
+// it was reset within a minute: then OpenAndConsume knows whether its kernel went out.
+func (g *Gate) repeat(c Caller, arch boot.Arch, d boot.Decision) (string, bool) {
+	if d.Reason != boot.DecidedConsumed || !c.Plan.KernelDestroys() || c.Session.Revocation != "" {
+		return "", false
+	}
+	used := g.o.Sessions.Logged(c.Plan.EntryUID)
+	if c.Session.Consumed != nil {
+		used = append(used, *c.Session.Consumed)
+	}
+	for _, x := range used {
+		grant := c.Session.Grant
+		if grant == nil || x.GrantID != grant.ID || x.PlanDigest != c.Plan.Digest() || g.o.Sessions.NewBoot(c.Plan.Entry, x.At) {
+			continue
+		}
+		for _, k := range g.o.Keys() {
+			if Nonce(k, c.Claims.Nonce, x.GrantID, arch) == x.Nonce {
+				return x.Nonce, true
+			}
+		}
+	}
+	return "", false
+}
+
+// install opens the grant, and consumes it where the kernel destroys, before a byte goes out. The files
+// come first: a grant isn't used up for what can't be served.
+func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce string, commit bool, render func(Answer) error) Answer {
+	if err := g.ready(ctx, c.Plan, fw.Arch); err != nil {
+		return unready(err)
+	}
+	grant := c.Session.Grant
+	t := boot.Claims{
+		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: grant.ID, Nonce: nonce, Expires: grant.Expires.Add(bootTokenLife),
+	}
+	token, err := g.mint(t)
+	if err != nil {
+		return Hold(ReasonScript)
+	}
+	a := Answer{Decision: boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, Token: token}
+	if err := render(a); err != nil {
+		return Answer{Decision: Hold(ReasonScript).Decision, Message: err.Error()}
+	}
+	if !commit {
+		return a
+	}
+	if err := g.open(ctx, c, t); err != nil {
+		g.o.Logger.Info("an install script is held back", "entry", c.Plan.Entry.String(), "error", err.Error())
+		return Hold(reason(err))
+	}
+	g.granted.remember(t.Entry, c.Plan)
+	return a
+}
+
+// open records that a script is about to go out, and uses its grant where its kernel needs no second question.
+func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
+	if err := g.paced(c); err != nil {
+		return err
+	}
+	if c.Plan.KernelDestroys() {
+		return g.o.Sessions.OpenAndConsume(ctx, c.Plan, t)
+	}
+	return g.o.Sessions.Open(ctx, c.Plan, t.GrantID, t.Nonce)
+}
+
+func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
+	if err := g.ready(ctx, c.Plan, fw.Arch); err != nil {
+		return unready(err)
+	}
+	id := LiveID(c.Plan)
+	token, err := g.mint(boot.Claims{
+		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: id, Nonce: g.nonce(c, id, fw.Arch), Expires: g.o.Now().Add(bootTokenLife),
+	})
+	if err != nil {
+		return Hold(ReasonScript)
+	}
+	return Answer{Decision: boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}, Token: token}
+}
+
+func (g *Gate) mint(t boot.Claims) (string, error) {
+	keys := g.o.Keys()
+	if len(keys) == 0 {
+		return "", errors.New("there are no token keys")
+	}
+	return boot.Mint(keys[0], t)
+}
+
+// ready waits a moment until all files of a boot are here with the right digests.
+func (g *Gate) ready(ctx context.Context, p *boot.Plan, arch boot.Arch) error {
+	ctx, cancel := context.WithTimeout(ctx, filesPatience)
+	defer cancel()
+	files, _ := p.For(arch)
+	for _, a := range Files(files) {
+		if err := g.o.Artifacts.Await(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Files are all files of one architecture.
+func Files(f boot.Artifacts) []boot.Artifact {
+	all := append([]boot.Artifact{f.Kernel}, f.Initrds...)
+	if f.Image != nil {
+		all = append(all, f.Image.Artifact)
+	}
+	return all
+}
+
+func unready(err error) Answer {
+	a := Hold(artifacts.ReasonFetch)
+	if why, ok := errors.AsType[*artifacts.Error](err); ok {
+		a.Reason = why.Reason
+	}
+	if a.Reason != artifacts.ReasonFetching {
+		a.Message = err.Error()
+	}
+	return a
+}
