@@ -118,6 +118,32 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
+// TestPrefixIsAFence: no link leads from one BMC behind a proxy to its neighbour, to which a password would go with it.
+func TestPrefixIsAFence(t *testing.T) {
+	for name, way := range map[string]string{
+		"Dots": "/../bmc-8", "Escaped": "/%2e%2e/bmc-8", "Half": "/.%2E/bmc-8", "Slash": "/x/..%2f..%2fbmc-8", "Backslash": "/..%5Cbmc-8", "Parameter": "/..;x/bmc-8",
+		"Within": "/bmc-7/../bmc-8", "Here": "/./../bmc-8",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &asked{next: aBMC{
+				"GET /bmc-7/redfish/v1/": {body: `{"Systems":{"@odata.id":"` + way + `/redfish/v1/Systems"},"Links":{"Sessions":{"@odata.id":"` + way + `/redfish/v1/SessionService/Sessions"}}}`},
+			}}
+			srv := httptest.NewTLSServer(a)
+			t.Cleanup(srv.Close)
+			c, err := Connect(t.Context(), Config{Address: srv.URL + "/bmc-7", Username: "u", Password: "p", TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.System(t.Context(), Selector{}); KindOf(err) != Protocol {
+				t.Errorf("System(...): %v, want an error about the link", err)
+			}
+			if len(a.seen) != 1 {
+				t.Errorf("asked for %q, want the service root alone", a.seen)
+			}
+		})
+	}
+}
+
 // TestPlain: http is spoken where the config says that anybody may listen, and is shown.
 func TestPlain(t *testing.T) {
 	a := &asked{next: aBMC{"GET /redfish/v1/": {body: emptyRoot}}}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,8 +55,9 @@ func newHTTPClient(cfg Config, to Address, t *trust) (*http.Client, *fence, erro
 	}, f, nil
 }
 
-// fence lets requests go to one host only, and caps what comes back: a link
-// such as "@evil.example/x", appended to a base URL, must not name a new host.
+// fence lets requests go to one BMC only, and caps what comes back: a link such as
+// "@evil.example/x", appended to a base URL, must not name a new host, nor one
+// such as "/../bmc-8/x" a neighbour behind the same proxy.
 // Like its Client it isn't safe for concurrent use.
 type fence struct {
 	to   Address
@@ -68,8 +71,8 @@ type fence struct {
 // RoundTrip implements http.RoundTripper.
 func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	f.retryAfter, f.location, f.contentType = 0, "", ""
-	if r.URL.Host != f.to.Host || (r.URL.Scheme == "http") != f.to.Plain || r.URL.User != nil {
-		return nil, failf(Protocol, "the BMC named a link that leads to another host")
+	if !f.holds(r.URL) {
+		return nil, failf(Protocol, "the BMC named a link that leads elsewhere")
 	}
 	r, over := hurried(r)
 	resp, err := f.follow(r)
@@ -88,6 +91,25 @@ func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// holds says whether a URL is within the BMC: on its host, and where several are
+// behind one proxy, below its prefix, which no dots lead out of.
+func (f *fence) holds(to *url.URL) bool {
+	if to.Host != f.to.Host || (to.Scheme == "http") != f.to.Plain || to.User != nil {
+		return false
+	}
+	if f.to.Prefix == "" {
+		return true
+	}
+	separates := func(r rune) bool { return r == '/' || r == '\\' }
+	dots := func(segment string) bool {
+		name, _, _ := strings.Cut(segment, ";") // Some servers take what's behind it for parameters.
+
+		return name == "." || name == ".."
+	}
+
+	return strings.HasPrefix(to.Path, f.to.Prefix+"/") && !slices.ContainsFunc(strings.FieldsFunc(to.Path, separates), dots)
+}
+
 // follow sends r, and again where the BMC wants its path spelled in another way.
 func (f *fence) follow(r *http.Request) (*http.Response, error) {
 	resp, err := f.next.RoundTrip(r)
@@ -99,6 +121,9 @@ func (f *fence) follow(r *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	_ = whatCame(resp.Body)
+	if !f.holds(again.URL) {
+		return nil, failf(Protocol, "the BMC sent us elsewhere")
+	}
 
 	return f.next.RoundTrip(again)
 }
