@@ -3,6 +3,7 @@ package redfish
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -113,6 +114,10 @@ func KindOf(err error) Kind {
 
 // IsUnauthorized says whether the BMC refused the credentials.
 func IsUnauthorized(err error) bool { return KindOf(err) == Unauthorized }
+
+// IsPlainRefusal says whether the BMC refused the credentials by a 401. Others
+// refuse them by a 400 or 403, and a few say so that they have no session left.
+func IsPlainRefusal(err error) bool { return statusOf(err) == http.StatusUnauthorized }
 
 // IsUnreachable says whether the BMC gave no answer, or none in time.
 func IsUnreachable(err error) bool { return KindOf(err) == Unreachable }

@@ -44,10 +44,11 @@ func refused(host *v1alpha1.RedfishHost, t gate.Target) error {
 }
 
 // rememberRefusal writes a refusal down, once. It returns err, or why it
-// couldn't be written.
+// couldn't be written. One in other words than a 401 may be something else: the
+// gatekeeper alone remembers it, for a while.
 func (e *external) rememberRefusal(ctx context.Context, host *v1alpha1.RedfishHost, err error) error {
 	r := refusal(e.target)
-	if !redfish.IsUnauthorized(err) || r == "" || host.GetAnnotations()[annotationRefused] == r {
+	if !redfish.IsUnauthorized(err) || !redfish.IsPlainRefusal(err) || r == "" || host.GetAnnotations()[annotationRefused] == r {
 		return err
 	}
 	if writeErr := e.annotate(ctx, host, map[string]string{annotationRefused: r}); kerrors.IsConflict(writeErr) {

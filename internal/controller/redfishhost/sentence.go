@@ -66,6 +66,10 @@ func sentence(err error, in inputs) trouble {
 func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	switch e.Kind {
 	case redfish.Unauthorized:
+		if !redfish.IsPlainRefusal(e) {
+			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q let the user of %s not log in (%v), by an answer that may mean a wrong user name or password, or no session that is free: correct the Secret, which is tried at once, or end sessions of others; otherwise it's tried again after ten minutes, since BMCs lock accounts", in.address, secretNamed(in.secret), e)}
+		}
+
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
 	case redfish.Forbidden:
 		return trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the BMC at %q doesn't let the user of %s do this%s: give it the Operator role", in.address, secretNamed(in.secret), detail(e))}

@@ -160,10 +160,12 @@ func TestRefuses(t *testing.T) {
 		reason string
 		err    error
 		asked  int
+		later  int // asked after a while; 0: as often as before
 	}{
 		"Unauthorized": {reason: "Accounts get locked.", err: &redfish.Error{Kind: redfish.Unauthorized, Status: 401}, asked: 1},
 		"Change":       {reason: "So they do by a 401 that says why.", err: &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 401}, asked: 1},
 		"ChangeLater":  {reason: "A 403 doesn't count.", err: &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 403}, asked: 3},
+		"OtherWords":   {reason: "It may be a session that is missing, but not for the next look.", err: &redfish.Error{Kind: redfish.Unauthorized, Status: 403}, asked: 1, later: 2},
 		"Full":         {reason: "There may be a session by now.", err: &redfish.Error{Kind: redfish.SessionsFull, Status: 503}, asked: 3},
 	}
 	for name, tc := range cases {
@@ -174,13 +176,27 @@ func TestRefuses(t *testing.T) {
 
 				return nil, tc.err
 			})
-			for range 3 {
+			now := time.Unix(0, 0)
+			g.now = func() time.Time { return now }
+			do := func() {
 				if err := g.Do(t.Context(), Target{Config: redfish.Config{Address: "10.0.0.1"}, CredentialVersion: "1"}, nil); !errors.Is(err, tc.err) {
 					t.Errorf("Do(...): got %v, want %v", err, tc.err)
 				}
 			}
+			for range 3 {
+				do()
+			}
 			if asked != tc.asked {
 				t.Errorf("%s\nasked %d times, want %d", tc.reason, asked, tc.asked)
+			}
+			if tc.asked > 1 {
+				return
+			}
+			now = now.Add(doubt)
+			do()
+			do()
+			if want := max(tc.asked, tc.later); asked != want {
+				t.Errorf("%s\nasked %d times after a while, want %d", tc.reason, asked, want)
 			}
 		})
 	}

@@ -84,8 +84,8 @@ type gate struct {
 	// Guarded by turns.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
-	pin     string // trusted on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
-	refused map[string]error
+	pin     string // trusted by a host that trusts on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
+	refused map[string]refusal
 	breaker breaker
 	slowest time.Duration // that a read took lately
 	sweep   *time.Timer   // gives the session back
@@ -106,7 +106,10 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 		return err
 	}
 	defer gk.turns.leave()
-	if err := gk.refused[t.CredentialVersion]; err != nil {
+	if gk.client != nil {
+		gk.sweepAfter(g.idle) // Whoever was to give the session back just now has met us.
+	}
+	if err := gk.refusal(t.CredentialVersion, g.now()); err != nil {
 		return err
 	}
 	if err := gk.breaker.open(g.now()); err != nil {
@@ -151,7 +154,7 @@ func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patienc
 	g.breaker.result(err, of.now(), of.random())
 	g.suspect.Store(g.breaker.suspect)
 	if refuses(err) {
-		g.refuse(ctx, t.CredentialVersion, err)
+		g.refuse(ctx, t.CredentialVersion, err, of.now())
 	}
 
 	return err
@@ -204,7 +207,7 @@ func (g *Gates) gate(t Target) (*gate, error) {
 	gk := g.gates[key]
 	if gk == nil {
 		gk = &gate{
-			refused: map[string]error{}, limiter: rate.NewLimiter(defaultRate, burst),
+			refused: map[string]refusal{}, limiter: rate.NewLimiter(defaultRate, burst),
 		}
 		g.gates[key] = gk
 	}
