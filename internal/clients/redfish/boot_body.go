@@ -75,8 +75,12 @@ func value(t *text) string {
 		return ""
 	}
 
-	return string(*t)
+	return bounded(string(*t), maxWord)
 }
+
+// maxOrderEntry bounds what of a boot order is shown and kept. One with a longer
+// entry is none, as one that isn't a plain list.
+const maxOrderEntry = 256
 
 // property is a text that may be there without a value: null, "" and, on iLOs,
 // "None" are none.
@@ -117,7 +121,7 @@ func (q *sequence) UnmarshalJSON(b []byte) error {
 	}
 	out := make([]string, 0, len(list))
 	for _, s := range list {
-		if s == nil || *s == "" || slices.Contains(out, *s) {
+		if s == nil || *s == "" || len(*s) > maxOrderEntry || slices.Contains(out, *s) {
 			return nil
 		}
 		out = append(out, *s)

@@ -43,6 +43,13 @@ func (m *Memory) turn(now time.Time) {
 	m.now = map[string]remembered{}
 }
 
+// settle gives up what was known before: all that is still true was read again.
+func (m *Memory) settle() {
+	if m != nil {
+		m.before = nil
+	}
+}
+
 // last is what a task's resource was last time, if that is known.
 func (m *Memory) last(t task) remembered {
 	if m == nil {

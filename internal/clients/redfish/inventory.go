@@ -48,7 +48,9 @@ func (w *Walk) begin(c *Client) {
 	if managers == "" {
 		managers = pathManagers
 	}
-	tasks := []task{readAs(s.path, inventory.PartSystem, theSystem), eachOf(s.interfaces, inventory.PartMACs, nics)}
+	system := readAs(s.path, inventory.PartSystem, theSystem)
+	system.fits = func(any) bool { return false } // Who answers isn't believed to be who did last time.
+	tasks := []task{system, eachOf(s.interfaces, inventory.PartMACs, nics)}
 	for _, uri := range s.chassis {
 		tasks = append(tasks, readAs(uri, inventory.PartMACs, aChassis))
 	}
@@ -66,8 +68,22 @@ func (w *Walk) begin(c *Client) {
 	w.last = func(w *Walk) { w.devices(w.raw.System.PCIeDevices) }
 }
 
+// strange says whether a System that is read is another one than was looked at.
+// Where both have serials those decide: UUIDs may be lent anew.
+func strange(was Identity, is inventory.System) bool {
+	if serial := serialOf(is.SerialNumber); was.Serial != "" && serial != "" {
+		return !strings.EqualFold(was.Serial, serial)
+	}
+	uuid := CleanUUID(string(is.UUID))
+
+	return was.UUID != "" && uuid != "" && !SameUUID(was.UUID, uuid)
+}
+
 // theSystem is the System itself, which leads to most of the rest.
 func theSystem(w *Walk, _ string, s inventory.System) {
+	if w.stranger = strange(w.system.Identity, s); w.stranger {
+		return
+	}
 	w.raw.System = s
 	w.now(
 		eachOf(string(s.OEM.Hpe.Links.Adapters), inventory.PartMACs, takeAs(func(w *Walk, uri string, b inventory.AdapterBody) {

@@ -14,17 +14,20 @@ import (
 type Patience struct {
 	// Read is how long one read may take; 0: RequestTimeout alone counts.
 	Read time.Duration
-	// Reads is how many reads, the first ones, Read is for; 0: all.
-	Reads int
+	// Yield ends the read that is under way, once somebody has waited long enough
+	// for the BMC; nil: nobody's waiting does.
+	Yield context.Context //nolint:containedctx // It's a signal, and not what is called with.
+	// Wanted says whether somebody waits for the BMC; nil: nobody ever does.
+	Wanted func() bool
 
 	// Slowest is how long the slowest read took that was answered.
 	Slowest time.Duration
-	// Cut says that the last read was broken off by Read.
-	Cut bool
+	// Cut says that the last read was broken off by Read, and Yielded that it was
+	// by Yield.
+	Cut, Yielded bool
 	// Wrote says that something else than a read was sent.
 	Wrote bool
 
-	reads int
 	// refused is the log-in that was refused.
 	refused error
 }
@@ -36,12 +39,16 @@ func WithPatience(ctx context.Context, p *Patience) context.Context {
 	return context.WithValue(ctx, patienceKey{}, p)
 }
 
-// errHurry ends a read that took longer than Patience.Read.
-var errHurry = errors.New("no answer in the time for one read")
+var (
+	// errHurry ends a read that took longer than Patience.Read.
+	errHurry = errors.New("no answer in the time for one read")
+	// errYield ends a read that somebody waits for.
+	errYield = errors.New("broken off, since somebody waits for the BMC")
+)
 
 // hurried is r with the patience of its context, and what must be called once
 // its answer was read, or failed.
-func hurried(r *http.Request) (bounded *http.Request, over func()) {
+func hurried(r *http.Request) (bounded *http.Request, done func()) {
 	p, ok := r.Context().Value(patienceKey{}).(*Patience)
 	if !ok {
 		return r, func() {}
@@ -51,20 +58,49 @@ func hurried(r *http.Request) (bounded *http.Request, over func()) {
 
 		return r, func() {}
 	}
-	p.Cut = false
-	p.reads++
-	began, ctx, cancel := time.Now(), r.Context(), func() {}
-	if p.Read > 0 && (p.Reads == 0 || p.reads <= p.Reads) {
-		ctx, cancel = context.WithTimeoutCause(ctx, p.Read, errHurry)
+	p.Cut, p.Yielded = false, false
+	began, ctx, over := time.Now(), r.Context(), func() {}
+	if p.Read > 0 {
+		ctx, over = context.WithTimeoutCause(ctx, p.Read, errHurry)
+	}
+	if p.Yield != nil {
+		ctx, over = yielding(ctx, p.Yield, over)
 	}
 
 	return r.WithContext(ctx), func() {
-		p.Cut = errors.Is(context.Cause(ctx), errHurry)
-		if !p.Cut {
+		p.Cut, p.Yielded = errors.Is(context.Cause(ctx), errHurry), errors.Is(context.Cause(ctx), errYield)
+		if !p.Cut && !p.Yielded {
 			p.Slowest = max(p.Slowest, time.Since(began))
 		}
-		cancel()
+		over()
 	}
+}
+
+// yielding is a context that ends with another one's signal, too, and what must
+// be called in place of before once it isn't needed any more.
+func yielding(ctx, signal context.Context, before func()) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(signal, func() { cancel(errYield) })
+
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		before()
+	}
+}
+
+// wanted says whether somebody waits for the BMC.
+func wanted(ctx context.Context) bool {
+	p, ok := ctx.Value(patienceKey{}).(*Patience)
+
+	return ok && p.Wanted != nil && p.Wanted()
+}
+
+// yielded says whether the last read was broken off for somebody who waits.
+func yielded(ctx context.Context) bool {
+	p, ok := ctx.Value(patienceKey{}).(*Patience)
+
+	return ok && p.Yielded
 }
 
 // changesNothing keeps what is sent until its result is called from counting as

@@ -1,6 +1,7 @@
 package redfish
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,17 +18,20 @@ func TestPatience(t *testing.T) {
 		method   string
 		body     bool // is what is slow
 		before   int  // quick reads
+		others   bool // begin to wait in the middle
 		want     Kind
 		cut      bool
 		wrote    bool
+		yielded  bool
 	}{
 		"Cut":      {reason: "A read that takes too long.", patience: Patience{Read: slow / 4}, want: Unreachable, cut: true},
 		"CutBody":  {reason: "So does its body.", patience: Patience{Read: slow / 4}, body: true, want: Unreachable, cut: true},
 		"InTime":   {reason: "It may take as long.", patience: Patience{Read: 10 * slow}},
 		"Patient":  {reason: "All the time of RequestTimeout.", patience: Patience{}},
-		"First":    {reason: "The first read alone is bounded.", patience: Patience{Read: slow / 4, Reads: 1}, before: 1},
-		"AllReads": {reason: "Every read is.", patience: Patience{Read: slow / 4}, before: 1, want: Unreachable, cut: true},
+		"AllReads": {reason: "Every read is bounded.", patience: Patience{Read: slow / 4}, before: 1, want: Unreachable, cut: true},
 		"Write":    {reason: "Nobody knows what becomes of a write that is broken off.", patience: Patience{Read: slow / 4}, method: http.MethodPatch, wrote: true},
+		"Yields":   {reason: "Somebody waits.", others: true, want: Unreachable, yielded: true},
+		"Stays":    {reason: "Nobody breaks off a write.", others: true, method: http.MethodPatch, wrote: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,6 +47,11 @@ func TestPatience(t *testing.T) {
 			}))
 			p := tc.patience
 			ctx := WithPatience(t.Context(), &p)
+			if tc.others {
+				var now context.CancelFunc
+				p.Yield, now = context.WithCancel(t.Context())
+				time.AfterFunc(slow/4, now)
+			}
 			for range tc.before {
 				if _, err := c.get(ctx, pathRoot, nil); err != nil {
 					t.Fatal(err)
@@ -53,10 +62,10 @@ func TestPatience(t *testing.T) {
 				method = tc.method
 			}
 			_, err := c.do(ctx, method, path, nil, "")
-			if KindOf(err) != tc.want || p.Cut != tc.cut || p.Wrote != tc.wrote {
-				t.Errorf("%s\ngot %v, cut %t, wrote %t; want kind %q, %t, %t", tc.reason, err, p.Cut, p.Wrote, tc.want, tc.cut, tc.wrote)
+			if KindOf(err) != tc.want || p.Cut != tc.cut || p.Wrote != tc.wrote || p.Yielded != tc.yielded {
+				t.Errorf("%s\ngot %v, cut %t, wrote %t, yielded %t; want kind %q, %t, %t, %t", tc.reason, err, p.Cut, p.Wrote, p.Yielded, tc.want, tc.cut, tc.wrote, tc.yielded)
 			}
-			if read := method == http.MethodGet && !tc.cut; (p.Slowest >= slow) != read {
+			if read := method == http.MethodGet && !tc.cut && !tc.yielded; (p.Slowest >= slow) != read {
 				t.Errorf("%s\nthe slowest read took %v", tc.reason, p.Slowest)
 			}
 		})

@@ -21,7 +21,7 @@ type Receipt struct {
 	Via *BootVia
 }
 
-// maxURI bounds what of a BMC's links is kept in a journal.
+// maxURI bounds what of a BMC's links is kept in a journal or a status.
 const maxURI = 256
 
 // Follow is where to ask how a write is coming along, "" where there is no such

@@ -171,6 +171,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if c.session == "" {
 		return nil
 	}
+	defer changesNothing(ctx)()
 	session := c.session
 	c.session = ""
 	_, err := c.try(ctx, http.MethodDelete, session, nil, "")

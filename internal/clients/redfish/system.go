@@ -101,8 +101,8 @@ func decodeSystem(path string, body []byte, etag string) (System, error) {
 	}
 	s := System{
 		Identity: Identity{
-			URI: strings.TrimRight(path, "/"), ID: string(b.ID),
-			Serial: CleanSerial(string(b.SerialNumber)), UUID: CleanUUID(string(b.UUID)),
+			URI: bounded(strings.TrimRight(path, "/"), maxURI), ID: clip(b.ID),
+			Serial: serialOf(b.SerialNumber), UUID: CleanUUID(string(b.UUID)),
 			Manufacturer: clip(b.Manufacturer), Model: clip(b.Model), SKU: clip(b.SKU),
 		},
 		Power: power(b.PowerState), Health: health(b.Status.Health, b.Status.HealthRollup),
@@ -120,12 +120,20 @@ func decodeSystem(path string, body []byte, etag string) (System, error) {
 	return s, nil
 }
 
+// maxWord bounds what is shown to people, and by which machines are known.
+const maxWord = 128
+
 // clip trims what is shown to people and bounds it.
-func clip(t text) string {
-	const limit = 128
-	s := strings.TrimSpace(string(t))
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "")
+func clip(t text) string { return bounded(strings.TrimSpace(string(t)), maxWord) }
+
+// serialOf is a serial number as a BMC tells it, cleaned and bounded: annotations
+// and status hold it.
+func serialOf(t text) string { return bounded(CleanSerial(string(t)), maxWord) }
+
+// bounded is s with so many bytes at most.
+func bounded(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
 	}
 
 	return s

@@ -52,7 +52,7 @@ func (c *Client) chassisSerial(ctx context.Context, chassis []string, want strin
 
 			continue
 		}
-		serial := CleanSerial(string(b.SerialNumber))
+		serial := serialOf(b.SerialNumber)
 		switch {
 		case serial == "":
 			unread = unread || want != ""

@@ -36,11 +36,15 @@ type Walk struct {
 	seen     map[string]bool
 	requests int
 	// same is how many resources were as they had been.
-	same        int
-	bytes       int
-	stalls      int
+	same   int
+	bytes  int
+	stalls int
+	// unnamed is how often what the machine does differently couldn't be told.
+	unnamed     int
 	quirks      []string
 	begun, done bool
+	// stranger says that another machine answers than the one that was looked at.
+	stranger bool
 	// ofChassis says that the chassis have PCIe devices.
 	ofChassis bool
 	// retries are tried once more in the end, which final says has come.
@@ -59,8 +63,10 @@ type task struct {
 	uri string
 	// part that is missing something where the resource isn't shown.
 	part string
-	// again says that it wasn't answered once.
-	again bool
+	// again says that it wasn't answered once, and yields how often it was broken
+	// off for others.
+	again  bool
+	yields int
 	// when says whether it's still of use; nil is yes.
 	when func(w *Walk) bool
 	// instead is done where the BMC doesn't answer it, for that reason; nil: the
@@ -86,14 +92,18 @@ func NewWalk(s System, m *Memory) *Walk {
 	return &Walk{system: s, memory: m, seen: map[string]bool{}}
 }
 
-// Walk goes on with w for n requests at most, and says whether that was all. A
-// resource that isn't answered is tried again in the end, and then passed over,
-// unless several in a row are: then there's no use in going on, as Stuck says.
+// Walk goes on with w for n requests at most, or until somebody waits for the BMC,
+// and says whether that was all. A resource that isn't answered is tried again in
+// the end, and then passed over, unless several in a row are: then there's no use
+// in going on, as Stuck says.
 func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error) {
 	w.begin(c)
 	c.system = w.system.path
 	answered := false
 	for ; n > 0; n-- {
+		if wanted(ctx) {
+			return false, nil
+		}
 		t, ok := w.next()
 		if !ok {
 			err := c.finish(ctx, w)
@@ -106,10 +116,16 @@ func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error
 		switch {
 		case err == nil:
 			w.stalls, answered = 0, true
-			w.got(t, a, last)
+			if w.got(t, a, last); w.stranger {
+				return false, failf(Protocol, "another machine answers than the one that was looked at")
+			}
 		case skippable(err):
 			w.stalls, answered = 0, true
 			w.missed(t, err)
+		case yielded(ctx):
+			w.yielded(t, err)
+
+			return false, err
 		default:
 			w.stalled(t, err)
 			if answered && IsUnreachable(err) {
@@ -140,57 +156,6 @@ func (w *Walk) got(t task, a answer, last remembered) {
 	w.memory.keep(t, remembered{etag: last.etag, v: v})
 	t.take(w, t.uri, v)
 }
-
-// stalled has a resource that wasn't answered tried again once all the others
-// are read, or passed over, and then with it those that are left.
-func (w *Walk) stalled(t task, err error) {
-	w.stalls++
-	if !t.again && IsUnreachable(err) {
-		t.again = true
-		w.retries = append(w.retries, t)
-
-		return
-	}
-	w.missed(t, err)
-	if w.final && w.stalls >= maxStalls {
-		for _, t := range w.tasks {
-			w.raw.Refuse(t.part)
-		}
-		w.tasks = nil
-	}
-}
-
-// missed notes a resource that isn't shown. Dangling links are normal.
-func (w *Walk) missed(t task, err error) {
-	switch {
-	case t.instead != nil:
-		t.instead(w, err)
-	case !IsNotFound(err):
-		w.raw.Refuse(t.part)
-	}
-}
-
-// finish asks for what goes with the inventory.
-func (c *Client) finish(ctx context.Context, w *Walk) error {
-	if w.done {
-		return nil
-	}
-	_, rows, err := c.quirks(ctx, w.system)
-	if err != nil {
-		w.stalls++
-
-		return err
-	}
-	w.quirks, w.done = rows, true
-
-	return nil
-}
-
-// Stuck says, of a Walk that ended with an error, whether going on is no use.
-func (w *Walk) Stuck(err error) bool { return !IsUnreachable(err) || w.Stalled() }
-
-// Stalled says whether too many reads in a row were without an answer.
-func (w *Walk) Stalled() bool { return w.stalls >= maxStalls && !w.final }
 
 // Addresses says whether all places were read that a machine's MACs are in, and
 // none of them is to be asked once more.

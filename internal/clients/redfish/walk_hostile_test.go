@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,5 +76,80 @@ func TestHostileInventory(t *testing.T) {
 				t.Errorf("\n%s\n%d requests in %v", tc.reason, inv.Requests, took)
 			}
 		})
+	}
+}
+
+// TestStrangerInAWalk: an inventory is never another machine's, though its BMC has the address, and the ETags, of the one that was looked at.
+func TestStrangerInAWalk(t *testing.T) {
+	const a, b = "00000000-0000-0000-0000-0000000000aa", "00000000-0000-0000-0000-0000000000bb"
+	named := func(serial, uuid string) string { return `,"SerialNumber":"` + serial + `","UUID":"` + uuid + `"` }
+	cases := map[string]struct {
+		reason   string
+		was, is  string
+		stranger bool
+	}{
+		"Same":   {reason: "Nothing has changed.", was: named("S", a), is: named("S", a)},
+		"Serial": {reason: "Another serial.", was: named("S", a), is: named("T", a), stranger: true},
+		"UUID":   {reason: "Another UUID, and no serial.", was: named("", a), is: named("", b), stranger: true},
+		"Lent":   {reason: "A UUID that was lent anew.", was: named("S", a), is: named("S", b)},
+		"Mute":   {reason: "One that tells nothing just now.", was: named("S", a), is: named("", "")},
+		"New":    {reason: "A serial that is told only now.", was: named("", a), is: named("S", a)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			bmc := &tagged{aBMC: machine(tc.was)}
+			c, m := connectTo(t, bmc), &Memory{}
+			s := theOnly(t, c)
+			if done, err := c.Walk(t.Context(), NewWalk(s, m), 99); !done || err != nil {
+				t.Fatalf("Walk(...): %v, %v", done, err)
+			}
+			bmc.mu.Lock()
+			bmc.aBMC = machine(tc.is)
+			bmc.mu.Unlock()
+			w := NewWalk(s, m)
+			done, err := c.Walk(t.Context(), w, 99)
+			if stranger := !done && KindOf(err) == Protocol && w.Stuck(err); stranger != tc.stranger {
+				t.Errorf("%s\nWalk(...): %v, %v; want a stranger: %t", tc.reason, done, err, tc.stranger)
+			}
+			if n := w.Inventory().Requests; tc.stranger && n != 1 {
+				t.Errorf("%s\n%d requests, want the System's alone", tc.reason, n)
+			}
+		})
+	}
+}
+
+// TestWalkYields: an inventory goes on when somebody who waited for the BMC is done, and a resource that takes long keeps nobody for ever.
+func TestWalkYields(t *testing.T) {
+	hang := make(chan struct{})
+	defer close(hang)
+	c := connectTo(t, poisoned{machine(""), "/cpus/1", func(http.ResponseWriter) { <-hang }})
+	w, waits := NewWalk(theOnly(t, c), nil), false
+	turn := func(impatient bool) (bool, error) {
+		yield, now := context.WithCancel(t.Context())
+		defer now()
+		if impatient {
+			time.AfterFunc(50*time.Millisecond, now)
+		}
+
+		return c.Walk(WithPatience(t.Context(), &Patience{Yield: yield, Wanted: func() bool { return waits || yield.Err() != nil }}), w, 99)
+	}
+	waits = true
+	if done, err := turn(false); done || err != nil || w.Inventory().Requests != 0 {
+		t.Fatalf("Walk(...) while somebody waits: %v, %v after %d requests", done, err, w.Inventory().Requests)
+	}
+	waits = false
+	broken := 0
+	for done := false; !done; {
+		var err error
+		if done, err = turn(true); err == nil {
+			continue
+		}
+		if w.Stuck(err) || broken > maxYields {
+			t.Fatalf("Walk(...): %v; want what was broken off, and to go on", err)
+		}
+		broken++
+	}
+	if inv := w.Inventory(); broken != maxYields+1 || !slices.Equal(inv.Refused, []string{inventory.PartProcessors}) || inv.Memory.Bytes == 0 || len(inv.MACs) != 1 || inv.Partial {
+		t.Errorf("broken off %d times: %+v; want %d, and all but a processor", broken, inv, maxYields+1)
 	}
 }

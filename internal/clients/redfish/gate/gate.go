@@ -96,7 +96,8 @@ type gate struct {
 // credential before, Do returns that refusal without a call; so it does with the
 // last error of a BMC that is left alone for a while. It returns a BusyError
 // where f wasn't called or was ended before it wrote anything, and is to be
-// called again soon: no call waits long for a BMC that doesn't answer.
+// called again soon: no call waits long for a BMC that doesn't answer, nor for one
+// whose inventory is being read.
 func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfish.Client) error) error {
 	gk, err := g.gate(t)
 	if err != nil {
@@ -115,10 +116,10 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 	if err := gk.breaker.open(g.now()); err != nil {
 		return err
 	}
-	p := &redfish.Patience{Read: max(g.hurry, slower*gk.slowest)}
 	if t.Lane == Inventory {
-		p.Reads = 1 // Some of its many resources take long with BMCs that are well.
+		return gk.besides(ctx, g, t, f)
 	}
+	p := &redfish.Patience{Read: max(g.hurry, slower*gk.slowest)}
 	if gk.breaker.suspect {
 		whole, leave, ok := g.bulkhead.try()
 		if !ok {
@@ -141,9 +142,7 @@ func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patienc
 		p.Wrote = false // A login changes nothing.
 		err = f(inTime, client)
 	}
-	if t.Lane != Inventory {
-		g.slowest = max(p.Slowest, g.slowest-g.slowest/slower)
-	}
+	g.slowest = max(p.Slowest, g.slowest-g.slowest/slower)
 	g.sweepAfter(of.idle)
 	if redfish.IsUnreachable(err) && p.Cut && !p.Wrote && !g.breaker.suspect {
 		g.breaker.hurried(err, of.now())
@@ -151,13 +150,18 @@ func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patienc
 
 		return errBusySlow
 	}
+	g.result(ctx, of, t, err)
+
+	return err
+}
+
+// result takes note of how a call went that was let go on to its end.
+func (g *gate) result(ctx context.Context, of *Gates, t Target, err error) {
 	g.breaker.result(err, of.now(), of.random())
 	g.suspect.Store(g.breaker.suspect)
 	if refuses(err) {
 		g.refuse(ctx, t.CredentialVersion, err, of.now())
 	}
-
-	return err
 }
 
 // Forget logs out of the BMC at address: a host of it is gone. What the BMC
@@ -245,9 +249,11 @@ func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.
 	if err != nil {
 		return nil, err
 	}
+	if t.TLS.Verify == redfish.VerifyTrustOnFirstUse {
+		g.pin = client.Pin() // Of other hosts of this address, too, that have none yet.
+	}
 	if firstUse {
 		// The caller will come back with this pin: that is the same session.
-		g.pin = client.Pin()
 		t.TLS.Pins = []string{g.pin}
 	}
 	g.client, g.opened = client, fingerprint(t)

@@ -28,7 +28,11 @@ var lanes = [...]Lane{Act, Look, Inventory} //nolint:gochecknoglobals // A table
 // BusyError says that a BMC wasn't called, or that it was only read and didn't
 // answer at once: nothing was done to it, and nothing is known of it that is
 // new. The call is to be made again in a moment.
-type BusyError struct{ why string }
+type BusyError struct {
+	why string
+	// After is how long the BMC asked to be left alone, 0 where it didn't.
+	After time.Duration
+}
 
 // Error implements error.
 func (e *BusyError) Error() string { return "the BMC is to be asked again in a moment: " + e.why }
@@ -40,11 +44,23 @@ func IsBusy(err error) bool {
 	return errors.As(err, &busy)
 }
 
+// LeaveAlone is how long the BMC of a call that was Busy asked to be left alone, 0
+// where it didn't.
+func LeaveAlone(err error) time.Duration {
+	var busy *BusyError
+	if !errors.As(err, &busy) {
+		return 0
+	}
+
+	return busy.After
+}
+
 // Why a call is Busy. The words don't change while nothing does.
 var (
-	errBusyQueue = &BusyError{"other calls to it take long"}
-	errBusyProbe = &BusyError{"somebody is finding out already whether it answers again"}
-	errBusySlow  = &BusyError{"it didn't answer at once"}
+	errBusyQueue = &BusyError{why: "other calls to it take long"}
+	errBusyProbe = &BusyError{why: "somebody is finding out already whether it answers again"}
+	errBusySlow  = &BusyError{why: "it didn't answer at once"}
+	errBusyYield = &BusyError{why: "somebody else waited for it"}
 )
 
 // turns is the queue of one BMC. Who has the turn may talk to it.
@@ -52,6 +68,33 @@ type turns struct {
 	mu      sync.Mutex
 	taken   bool
 	waiting [len(lanes)][]chan struct{}
+	// yield has who has the turn hurry up; nil where that isn't to be hurried.
+	yield func()
+}
+
+// yields has f called where somebody has waited long enough. The caller has the turn.
+func (t *turns) yields(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.yield = f
+}
+
+// wanted says whether somebody waits for the turn who is in more of a hurry than
+// an inventory.
+func (t *turns) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return len(t.waiting[Act])+len(t.waiting[Look]) > 0
+}
+
+// hurry calls who has the turn, and isn't to be waited for.
+func (t *turns) hurry() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.yield != nil {
+		t.yield()
+	}
 }
 
 // try takes the turn if nobody has it.
@@ -65,6 +108,10 @@ func (t *turns) try() bool {
 
 	return true
 }
+
+// yieldOf is how much of its patience a call waits for a read of an inventory,
+// until that is broken off.
+func yieldOf(patience time.Duration) time.Duration { return patience * 2 / 5 } //nolint:mnd // Two fifths.
 
 // enter waits for the turn, for as long as patience; 0 is as long as ctx.
 func (t *turns) enter(ctx context.Context, lane Lane, patience time.Duration) error {
@@ -80,6 +127,9 @@ func (t *turns) enter(ctx context.Context, lane Lane, patience time.Duration) er
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		late = timer.C
+	}
+	if patience > 0 && lane != Inventory {
+		defer time.AfterFunc(yieldOf(patience), t.hurry).Stop()
 	}
 	var err error
 	select {
@@ -130,6 +180,7 @@ func (t *turns) withdraw(lane Lane, turn chan struct{}) bool {
 func (t *turns) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.yield = nil
 	for _, l := range lanes {
 		if len(t.waiting[l]) == 0 {
 			continue

@@ -71,6 +71,53 @@ func TestTurnsPatience(t *testing.T) {
 	})
 }
 
+// TestTurnsYield: an inventory is told when somebody else waits for the BMC, and has waited long; others are never hurried.
+func TestTurnsYield(t *testing.T) {
+	const patience = 5 * time.Second
+	cases := map[string]struct {
+		reason        string
+		yields        bool
+		lane          Lane
+		wanted        bool
+		after, waited time.Duration
+	}{
+		"Act":       {reason: "Somebody waits for an act.", yields: true, lane: Act, wanted: true, after: yieldOf(patience), waited: yieldOf(patience)},
+		"Look":      {reason: "A look is short.", yields: true, lane: Look, wanted: true, after: yieldOf(patience), waited: yieldOf(patience)},
+		"Inventory": {reason: "Another inventory has time.", yields: true, lane: Inventory, waited: patience},
+		"Act by act": {
+			reason: "What is written isn't broken off.", lane: Act, wanted: true, waited: patience,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q, began := &turns{}, time.Now()
+				_ = q.try()
+				var hurried time.Duration
+				if tc.yields {
+					q.yields(func() {
+						hurried = time.Since(began)
+						go q.leave()
+					})
+				}
+				if q.wanted() {
+					t.Error("nobody waits yet")
+				}
+				var all sync.WaitGroup
+				all.Go(func() { _ = q.enter(t.Context(), tc.lane, patience) })
+				synctest.Wait()
+				if q.wanted() != tc.wanted {
+					t.Errorf("%s\nwanted: %t", tc.reason, !tc.wanted)
+				}
+				all.Wait()
+				if hurried != tc.after || time.Since(began) != tc.waited {
+					t.Errorf("%s\nhurried after %v, waited %v; want %v, %v", tc.reason, hurried, time.Since(began), tc.after, tc.waited)
+				}
+			})
+		})
+	}
+}
+
 // doors are BMCs that answer, and BMCs that don't.
 type doors struct {
 	mu      sync.Mutex

@@ -36,6 +36,7 @@ type Named struct {
 type System struct {
 	Named
 
+	UUID        text
 	BIOSVersion text `json:"BiosVersion"`
 	Boot        struct {
 		Mode text `json:"BootSourceOverrideMode"`
