@@ -40,6 +40,16 @@ func SameUUID(a, b string) bool {
 	return strings.EqualFold(a, b) || strings.EqualFold(turned(a), b)
 }
 
+// UUIDKey is one word for what SameUUID takes for the same.
+func UUIDKey(uuid string) string {
+	uuid = strings.ToLower(uuid)
+	if !uuidShape.MatchString(uuid) {
+		return uuid
+	}
+
+	return min(uuid, turned(uuid))
+}
+
 func turned(uuid string) string {
 	fields := strings.Split(uuid, "-")
 	const turnedFields = 3

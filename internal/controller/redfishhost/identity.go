@@ -134,15 +134,18 @@ func squats(host, o *v1alpha1.RedfishHost) bool {
 
 // duplicateByIdentity returns the older host that is the same machine. Several
 // Systems of one BMC may share their chassis' serial: behind one BMC the
-// System's URI decides.
+// System's URI decides. So may nodes that have a BMC each, and there the UUID does.
 func duplicateByIdentity(host *v1alpha1.RedfishHost, i redfish.Identity, others []v1alpha1.RedfishHost) *v1alpha1.RedfishHost {
 	return older(host, others, func(o *v1alpha1.RedfishHost) bool {
 		was := o.Status.AtProvider.Identity
 		if sameBMC(host, o) {
 			return was.SystemURI != "" && strings.EqualFold(was.SystemURI, i.URI)
 		}
+		if differ(i.UUID, was.UUID, redfish.SameUUID) {
+			return false
+		}
 
-		return (i.Serial != "" && i.Serial == was.Serial) || (i.UUID != "" && i.UUID == was.UUID)
+		return i.Serial != "" && strings.EqualFold(i.Serial, was.Serial) || i.UUID != "" && was.UUID != ""
 	})
 }
 

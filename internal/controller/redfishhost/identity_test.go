@@ -155,6 +155,9 @@ func nameOf(h *v1alpha1.RedfishHost) string {
 	return h.GetName()
 }
 
+// turnedA is uuidA with its first three fields turned round.
+const turnedA = "33221100-5544-7766-8899-aabbccddeeff"
+
 func TestDuplicateByIdentity(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -164,6 +167,11 @@ func TestDuplicateByIdentity(t *testing.T) {
 	}{
 		"Serial":      {reason: "One machine under two addresses.", is: redfish.Identity{Serial: "ABC"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "ABC"})), want: "a"},
 		"UUID":        {reason: "The same by UUID.", is: redfish.Identity{UUID: "u"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{UUID: "u"})), want: "a"},
+		"Spelling":    {reason: "A serial that is spelt otherwise elsewhere.", is: redfish.Identity{Serial: "ABC"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "abc"})), want: "a"},
+		"Turned":      {reason: "A UUID in the other byte order.", is: redfish.Identity{UUID: uuidA}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{UUID: turnedA})), want: "a"},
+		"Node":        {reason: "Two nodes with a BMC each, that both have their chassis' serial.", is: redfish.Identity{Serial: "ABC", UUID: uuidA}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "ABC", UUID: uuidB}))},
+		"OneUUID":     {reason: "The other's UUID isn't known: it may be this one.", is: redfish.Identity{Serial: "ABC", UUID: uuidA}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "ABC"})), want: "a"},
+		"Board":       {reason: "One machine with another serial by its other BMC.", is: redfish.Identity{Serial: "ABC", UUID: uuidA}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "X", UUID: uuidA})), want: "a"},
 		"Blank":       {reason: "Two machines without a name aren't one.", is: redfish.Identity{URI: "/redfish/v1/Systems/1"}, other: host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{SystemURI: "/redfish/v1/Systems/1"}))},
 		"ChassisMate": {reason: "Two nodes of one BMC share their chassis' serial.", is: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/Node1"}, other: host("a", 1, "10.0.0.1", being(v1alpha1.HostIdentity{Serial: "ABC", SystemURI: "/redfish/v1/Systems/Node0"}))},
 		"SameURI":     {reason: "Two selectors that mean one System.", is: redfish.Identity{Serial: "ABC", URI: "/redfish/v1/Systems/1"}, other: host("a", 1, "10.0.0.1", being(v1alpha1.HostIdentity{SystemURI: "/redfish/v1/Systems/1"})), want: "a"},
@@ -208,8 +216,12 @@ func TestSelectorOf(t *testing.T) {
 // TestMachinesOf: two hosts that may be one machine have a value of the index in common.
 func TestMachinesOf(t *testing.T) {
 	h := host("a", 1, "https://BMC.example/redfish/v1/Systems/1", being(v1alpha1.HostIdentity{Serial: "ABC", UUID: "u", SystemURI: "/s"}))
-	if got, want := machinesOf(&h), []string{"serial ABC", "uuid u", "bmc bmc.example:443"}; !slices.Equal(got, want) {
+	if got, want := machinesOf(&h), []string{"serial abc", "uuid u", "bmc bmc.example:443"}; !slices.Equal(got, want) {
 		t.Errorf("machinesOf(...): got %q, want %q", got, want)
+	}
+	one, other := namesIndexed(redfish.Identity{Serial: "Abc", UUID: uuidA}), namesIndexed(redfish.Identity{Serial: "aBC", UUID: turnedA})
+	if !slices.Equal(one, other) {
+		t.Errorf("one machine in two spellings: %q and %q", one, other)
 	}
 	h = host("a", 1, "ftp://x", nil)
 	if got := machinesOf(&h); len(got) != 0 {

@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,14 +46,14 @@ func bmcIndexed(host *v1alpha1.RedfishHost) []string {
 	return nil
 }
 
-// namesIndexed are the values of a machine's own names.
+// namesIndexed are the values of a machine's own names, in one spelling.
 func namesIndexed(i redfish.Identity) []string {
 	var out []string
 	if i.Serial != "" {
-		out = append(out, "serial "+i.Serial)
+		out = append(out, "serial "+strings.ToLower(i.Serial))
 	}
 	if i.UUID != "" {
-		out = append(out, "uuid "+i.UUID)
+		out = append(out, "uuid "+redfish.UUIDKey(i.UUID))
 	}
 
 	return out
