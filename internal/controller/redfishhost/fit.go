@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -56,4 +57,23 @@ func fit(h *v1alpha1.HostInventory, most int) {
 		}
 	}
 	slices.Sort(h.Truncated)
+}
+
+// maxStatus bounds a whole status, in bytes of JSON, with room for what the managed
+// reconciler adds.
+const maxStatus = 31 << 10
+
+// fitStatus cuts a host's inventory further where what is shown beside it, such as
+// many declared settings, leaves it less room. was is the one that was shown before.
+func fitStatus(host *v1alpha1.RedfishHost, was *v1alpha1.HostInventory, now time.Time) {
+	// By so much at once, so that a longer message doesn't cut it anew at each look.
+	const step = 2 << 10
+	h, whole := host.Status.AtProvider.Inventory, size(host.Status)
+	if h == nil || whole <= maxStatus {
+		return
+	}
+	room := (maxStatus - (whole - size(h))) / step * step
+	h = h.DeepCopy() // It may be shared with the status of before.
+	fit(h, max(room, 0))
+	host.Status.AtProvider.Inventory = dated(h, was, now)
 }

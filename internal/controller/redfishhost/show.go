@@ -16,7 +16,7 @@ import (
 // show puts what Observe found on the host. fresh says that the reconciler has
 // something to write about it first: nothing is begun until that is written.
 func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) managed.ExternalObservation {
-	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	j, was := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), host.Status.AtProvider.Inventory
 	host.Status.AtProvider = e.observed(host, pin, j)
 	showConnection(&host.Status.AtProvider.BMC, e.connection)
 	host.Status.Phase = phaseOf(host, true, false)
@@ -33,6 +33,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) mana
 	host.Status.AtProvider.VirtualMedia = mediaObservation(e.media, j)
 	host.Status.AtProvider.SecureBoot = secureBootOf(e.secureBoot)
 	e.showActs(host, w, e.seen(e.system))
+	fitStatus(host, was, e.connector.Now())
 	if fresh {
 		// The spec is written first, which drops this status and wakes us
 		// again: the next look goes on.

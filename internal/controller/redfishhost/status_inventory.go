@@ -94,6 +94,9 @@ func keepUnread(o *v1alpha1.RedfishHostObservation, was v1alpha1.RedfishHostObse
 // keepRefused keeps what was known of parts that the BMC refused to show.
 func keepRefused(h, was *v1alpha1.HostInventory, refused []string) {
 	for _, part := range refused {
+		if slices.Contains(was.Truncated, part) && !slices.Contains(h.Truncated, part) {
+			h.Truncated = append(h.Truncated, part) // What is kept of it was cut.
+		}
 		switch part {
 		case inventory.PartSystem:
 			h.BIOSVersion, h.BootMode, h.TPM = or(h.BIOSVersion, was.BIOSVersion), or(h.BootMode, was.BootMode), or(h.TPM, was.TPM)

@@ -180,6 +180,36 @@ func TestWorstStatusIsBounded(t *testing.T) {
 	}
 }
 
+// TestWholeStatusFits: whatever is shown beside it, an inventory leaves it room, and isn't another one at each look for it.
+func TestWholeStatusFits(t *testing.T) {
+	inv := &v1alpha1.HostInventory{BIOSVersion: "1"}
+	for i := range 128 {
+		inv.Drives = append(inv.Drives, v1alpha1.DriveFacts{ID: fmt.Sprint(i), Model: strings.Repeat("d", 100)})
+	}
+	look := func(was *v1alpha1.HostInventory, beside int, now time.Time) *v1alpha1.RedfishHost {
+		h := &v1alpha1.RedfishHost{}
+		h.Status.AtProvider.Inventory = dated(inv.DeepCopy(), was, now)
+		h.Status.AtProvider.Boot.Order = []string{strings.Repeat("o", beside)}
+		fitStatus(h, was, now)
+
+		return h
+	}
+	for beside, cut := range map[int]bool{0: false, 12 << 10: false, 20 << 10: true, 26 << 10: true, 30 << 10: true, 31 << 10: true} {
+		first := look(nil, beside, t0)
+		again := look(first.Status.AtProvider.Inventory, beside+10, t0.Add(time.Hour))
+		got := first.Status.AtProvider.Inventory
+		if n := size(first.Status); n > 32<<10 || (len(got.Truncated) > 0) != cut || got.BIOSVersion != "1" {
+			t.Errorf("%d bytes beside it: %d in all, truncated %v; want at most 32 KiB, cut %t", beside, n, got.Truncated, cut)
+		}
+		if diff := cmp.Diff(got, again.Status.AtProvider.Inventory); diff != "" {
+			t.Errorf("%d bytes beside it: another one at the next look: -was, +is:\n%s", beside, diff)
+		}
+	}
+	if len(inv.Drives) != 128 || inv.RefreshedAt != nil {
+		t.Error("what is shared with others was cut")
+	}
+}
+
 // TestFit: the longest list is cut by halves, and named.
 func TestFit(t *testing.T) {
 	h := &v1alpha1.HostInventory{BIOSVersion: "1", PCIe: []v1alpha1.DeviceFacts{{Model: "p", Count: 1}}}
