@@ -76,6 +76,7 @@ func (f *fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r, over := hurried(r)
 	resp, err := f.follow(r)
+	count(r.Context(), resp, err)
 	if err != nil {
 		over()
 

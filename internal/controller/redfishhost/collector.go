@@ -7,10 +7,12 @@ import (
 
 // Descriptions of what is told of a machine.
 var (
-	powerDesc   = desc("power_watts", "What a machine took when its inventory was read.")                                                   //nolint:gochecknoglobals // It doesn't change.
-	heatDesc    = desc("temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", "sensor") //nolint:gochecknoglobals // It doesn't change.
-	readAtDesc  = desc("inventory_timestamp_seconds", "When a machine's inventory was read.")                                               //nolint:gochecknoglobals // It doesn't change.
-	readForDesc = desc("inventory_requests", "Requests that the last inventory of a machine took.")                                         //nolint:gochecknoglobals // It doesn't change.
+	powerDesc    = desc("power_watts", "What a machine took when its inventory was read.")                                                   //nolint:gochecknoglobals // It doesn't change.
+	heatDesc     = desc("temperature_celsius", "Temperatures of a machine when its inventory was read, of eight sensors at most.", "sensor") //nolint:gochecknoglobals // It doesn't change.
+	readAtDesc   = desc("inventory_timestamp_seconds", "When a machine's inventory was read.")                                               //nolint:gochecknoglobals // It doesn't change.
+	readForDesc  = desc("inventory_requests", "Requests that the last inventory of a machine took.")                                         //nolint:gochecknoglobals // It doesn't change.
+	upDesc       = desc("bmc_up", "Whether the last look at a host found its BMC and was let in.")                                           //nolint:gochecknoglobals // It doesn't change.
+	requestsDesc = desc("bmc_requests_total", "Requests to a host's BMC, by how they ended.", "result")                                      //nolint:gochecknoglobals // It doesn't change.
 )
 
 func desc(name, help string, more ...string) *prometheus.Desc {

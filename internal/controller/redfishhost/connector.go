@@ -99,6 +99,7 @@ type Connector struct {
 	Options
 
 	inventories *inventories
+	tallies     *tallies
 	watch       *stopwatch
 	postponed   *postponed
 	counted     *counted
@@ -128,6 +129,7 @@ func NewConnector(o Options) *Connector {
 		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
 	}
+	c.tallies = c.inventories.tallies
 	if o.Log != nil {
 		c.inventories.log = o.Log
 	}

@@ -53,6 +53,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 		return managed.ExternalObservation{}, nil
 	}
+	ctx = e.connector.counting(ctx, host)
 	pin, err := e.look(ctx, host)
 	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
 		// Nothing is known that is new: it stays as it was, and is looked at again soon.
@@ -61,6 +62,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	if err != nil && !isTrouble(err) {
 		return managed.ExternalObservation{}, err
 	}
+	e.connector.tallies.look(host, err == nil)
 	if err != nil && meta.WasDeleted(host) && host.Spec.ClaimRef == nil {
 		// What we would clear is a hint to a machine that nobody has any more:
 		// it isn't worth keeping the object for a dead BMC. The gate that
@@ -71,6 +73,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 	if err != nil {
 		e.trouble = err
+		e.halt(host, err)
 		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
 		showTrouble(host, err, sentence(err, e.inputs))
 
@@ -191,18 +194,27 @@ func leavesTraces(host *v1alpha1.RedfishHost) bool {
 	return j != nil && (j.Override != "" || len(j.Media) > 0 || j.Boot.traces(j.Act) || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
 }
 
+// halt ends the reading of a host's inventory where a look ended in trouble. A BMC
+// that doesn't answer is asked for no inventory anyway; and what was read since
+// the last good look may be another machine's.
+func (e *external) halt(host *v1alpha1.RedfishHost, err error) {
+	switch {
+	case redfish.IsUnreachable(err):
+	case errors.Is(err, errIdentityChanged):
+		e.connector.inventories.forget(host.GetUID())
+	default:
+		e.connector.inventories.halt(host.GetUID())
+	}
+}
+
+// counting returns a context whose requests to a BMC count as a host's.
+func (c *Connector) counting(ctx context.Context, host *v1alpha1.RedfishHost) context.Context {
+	return c.tallies.counting(ctx, nameOfHost(host), host.GetUID())
+}
+
 // leave closes the session: the host is gone.
 func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
-	e.connector.inventories.forget(host.GetUID())
-	e.connector.watch.forget(host.GetUID())
-	e.connector.postponed.note(host.GetUID(), false)
-	e.connector.biosLooks.forget(host.GetUID())
-	e.connector.secureBootLooks.forget(host.GetUID())
-	e.connector.mediaLooks.forget(host.GetUID())
-	e.connector.counted.forget(host.GetUID())
-	for _, a := range []action{actSetBootOnce, actSetBoot, actSetOrder, actClearBoot, actPutBack} {
-		e.connector.watch.forget(restOf(host.GetUID(), a))
-	}
+	e.connector.Gone(host)
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }
@@ -217,7 +229,7 @@ func (e *external) Create(context.Context, *v1alpha1.RedfishHost) (managed.Exter
 func (e *external) Update(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalUpdate, error) {
 	e.target.Lane = gate.Act
 
-	return managed.ExternalUpdate{}, e.advance(ctx, host, wanted(host.Spec.ForProvider))
+	return managed.ExternalUpdate{}, e.advance(e.connector.counting(ctx, host), host, wanted(host.Spec.ForProvider))
 }
 
 // Delete takes one step towards off while the host is bound, and takes away
@@ -229,7 +241,7 @@ func (e *external) Delete(ctx context.Context, host *v1alpha1.RedfishHost) (mana
 	}
 	e.target.Lane = gate.Act
 
-	return managed.ExternalDelete{}, e.advance(ctx, host, w)
+	return managed.ExternalDelete{}, e.advance(e.connector.counting(ctx, host), host, w)
 }
 
 // Disconnect does nothing: the session belongs to the gatekeeper.

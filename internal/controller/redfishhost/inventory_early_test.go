@@ -17,9 +17,9 @@ func (w walked) Inventory() redfish.Inventory { return w.inv }
 
 // TestAddressesComeEarly: whom a claim waits for shows its addresses before the rest is read.
 func TestAddressesComeEarly(t *testing.T) {
-	s := newShelf()
-	s.of["a"] = &inventoryOf{machine: "a", seen: t0}
-	j := &job{host: "a", name: types.NamespacedName{Name: "a"}, system: systemOf("a"), urgent: true}
+	s, m := newShelf(), &redfish.Memory{}
+	s.of["a"] = &inventoryOf{machine: "a", memory: m, seen: t0}
+	j := &job{host: "a", memory: m, name: types.NamespacedName{Name: "a"}, system: systemOf("a"), urgent: true}
 	found := redfish.Inventory{MACs: []redfish.MAC{{Address: "52:54:00:00:00:01"}}}
 	if s.early(j, walked{}) || !s.early(j, walked{found}) || s.early(j, walked{found}) {
 		t.Error("want it once, where there are addresses")

@@ -64,6 +64,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if _, err := wiring.Registered(metrics.Registry, c.inventories); err != nil {
 		return errors.Wrap(err, "cannot register the metrics of machines")
 	}
+	if _, err := wiring.Registered(metrics.Registry, c.tallies); err != nil {
+		return errors.Wrap(err, "cannot register the metrics of BMCs")
+	}
 	o.AtShutdown(func(ctx context.Context) error {
 		c.Stop()
 		gates.Close(ctx)
@@ -78,6 +81,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		UsesProviderConfig: true,
 		Secrets:            secretsOf,
 		Pending:            c.Pending,
+		Gone:               c.Gone,
 		Timeout:            timeout,
 	})
 }

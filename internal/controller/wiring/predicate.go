@@ -18,3 +18,13 @@ func desiredStateChanged() predicate.Predicate {
 		return !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers())
 	}})
 }
+
+// goneTo passes everything, and tells of resources that are gone. gone may be nil.
+func goneTo[T resource.ModernManaged](gone func(T)) predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		if mg, ok := e.Object.(T); ok && gone != nil {
+			gone(mg)
+		}
+		return true
+	}}
+}

@@ -44,3 +44,19 @@ func TestDesiredStateChanged(t *testing.T) {
 		t.Error("a new resource must be looked at")
 	}
 }
+
+// TestGone: whoever wants to hear of resources that are gone does, and nobody is kept from it.
+func TestGone(t *testing.T) {
+	var gone []string
+	p := goneTo(func(h *v1alpha1.RedfishHost) { gone = append(gone, string(h.GetUID())) })
+	h := testHost("1")
+	if !p.Delete(event.DeleteEvent{Object: h}) || !p.Create(event.CreateEvent{Object: h}) || !p.Update(event.UpdateEvent{ObjectOld: h, ObjectNew: h}) {
+		t.Error("want every event passed")
+	}
+	if len(gone) != 1 || gone[0] != string(h.GetUID()) {
+		t.Errorf("told of %q, want once", gone)
+	}
+	if !goneTo[*v1alpha1.RedfishHost](nil).Delete(event.DeleteEvent{Object: h}) {
+		t.Error("nobody needs to hear of it")
+	}
+}

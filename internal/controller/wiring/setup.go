@@ -62,6 +62,9 @@ type Kind[T resource.ModernManaged] struct {
 	DeterministicExternalName bool
 	// Pending says that a resource which is Ready still waits for something, and is to be looked at soon. May be nil.
 	Pending func(mg T) bool
+	// Gone is told of a resource that the API server hasn't any more, however it went: nobody looks at one again that was orphaned, or lost
+	// its finalizer. May be nil.
+	Gone func(mg T)
 	// Made puts on a resource, whose Create has just returned, what it made and how that is; false where it isn't known, or not yet as it
 	// should be: then the look that follows says so. May be nil.
 	Made func(mg T) bool
@@ -111,7 +114,7 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(options).
-		For(object, builder.WithPredicates(desiredStateChanged()))
+		For(object, builder.WithPredicates(goneTo(k.Gone), desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
 	}
