@@ -168,6 +168,10 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 	return e, nil
 }
 
+// maxRequestTimeout is what one request may take at most: a reconcile has five
+// minutes for all of its.
+const maxRequestTimeout = 2 * time.Minute
+
 func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.Target, error) {
 	guard, err := c.guard(r.Config.AllowedAddresses)
 	if err != nil {
@@ -185,7 +189,7 @@ func (c *Connector) target(host *v1alpha1.RedfishHost, r config.Redfish) (gate.T
 		CredentialVersion: r.SecretVersion,
 	}
 	if r.Config.RequestTimeout != nil {
-		t.RequestTimeout = r.Config.RequestTimeout.Duration
+		t.RequestTimeout = min(r.Config.RequestTimeout.Duration, maxRequestTimeout) // Older versions took more.
 	}
 	if r.Config.RequestsPerSecond != nil {
 		t.RequestsPerSecond = float64(*r.Config.RequestsPerSecond)

@@ -67,7 +67,7 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	switch e.Kind {
 	case redfish.Unauthorized:
 		if !redfish.IsPlainRefusal(e) {
-			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q let the user of %s not log in (%v), by an answer that may mean a wrong user name or password, or no session that is free: correct the Secret, which is tried at once, or end sessions of others; otherwise it's tried again after ten minutes, since BMCs lock accounts", in.address, secretNamed(in.secret), e)}
+			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q doesn't let the user of %s log in (%v): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again after ten minutes, since BMCs lock accounts", in.address, secretNamed(in.secret), e)}
 		}
 
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
