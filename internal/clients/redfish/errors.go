@@ -140,6 +140,10 @@ func IsNoEffect(err error) bool { return KindOf(err) == NoEffect }
 // IsUnsupported says whether the BMC doesn't offer what was asked for.
 func IsUnsupported(err error) bool { return KindOf(err) == Unsupported }
 
+// IsOfOneResource says whether err is about what was asked for alone, so that the
+// rest can be read without it.
+func IsOfOneResource(err error) bool { return skippable(err) }
+
 func failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, what: fmt.Sprintf(format, args...)}
 }

@@ -27,7 +27,7 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 		out.unread = &trouble{v1alpha1.ReasonNotSupported, "has no BIOS settings: set them in the machine's own setup, and take bios out of the spec"}
 
 		return b, out, nil
-	case err != nil && skipped(err):
+	case err != nil && redfish.IsOfOneResource(err):
 		out.unread = &trouble{v1alpha1.ReasonRefused, "doesn't show its BIOS settings at the moment (" + err.Error() + "): they are looked at again"}
 
 		return b, out, nil
@@ -59,17 +59,6 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 	}
 
 	return b, out, nil
-}
-
-// skipped says whether an error is about one resource, so that the rest of a
-// look goes on.
-func skipped(err error) bool {
-	switch redfish.KindOf(err) {
-	case redfish.NotFound, redfish.Refused, redfish.Forbidden, redfish.Protocol:
-		return true
-	default:
-		return false
-	}
 }
 
 // registries keeps the newest attribute registries: one may be a megabyte, and
@@ -206,7 +195,7 @@ func (e *external) lookSecureBoot(ctx context.Context, bmc BMC, host *v1alpha1.R
 		}
 	}
 	b, err := bmc.SecureBoot(ctx, e.system)
-	if err != nil && !redfish.IsUnsupported(err) && !skipped(err) {
+	if err != nil && !redfish.IsUnsupported(err) && !redfish.IsOfOneResource(err) {
 		return err //nolint:wrapcheck // The caller asks for its kind.
 	}
 	if err == nil {

@@ -40,7 +40,7 @@ func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.Redfis
 		}
 	}
 	slots, err := bmc.Media(ctx, e.system)
-	if err != nil && !redfish.IsUnsupported(err) && !skipped(err) {
+	if err != nil && !redfish.IsUnsupported(err) && !redfish.IsOfOneResource(err) {
 		return err //nolint:wrapcheck // The caller asks for its kind.
 	}
 	e.media = mediaIn{slots: slots, known: err == nil || redfish.IsUnsupported(err) || meta.WasDeleted(host)}
