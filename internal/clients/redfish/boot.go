@@ -93,7 +93,7 @@ func (c *Client) ClearBoot(ctx context.Context, s System, resource string) error
 		return err
 	}
 
-	return noEffect(w.missing(now, facts))
+	return noBootEffect(w.missing(now, facts))
 }
 
 // clearPlace is the resource that an override is taken away from.
@@ -181,9 +181,11 @@ func (w setting) missing(now Boot, facts quirk.Facts) string {
 	}
 }
 
-// noEffect is the error of a BMC that said yes to a change of a boot setting.
-func noEffect(property string) error {
-	field := "Boot." + property
+// noBootEffect is noEffect of a boot setting.
+func noBootEffect(property string) error { return noEffect("Boot." + property) }
+
+// noEffect is the error of a BMC that said yes to a change and didn't make it.
+func noEffect(field string) error {
 	err := failf(NoEffect, "the BMC accepted a change of %s and didn't make it", field)
 	err.Field = field
 

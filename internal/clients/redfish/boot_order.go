@@ -153,7 +153,7 @@ func (o order) write(ctx context.Context, want []string) (resource string, stage
 			return p.path, false, nil
 		}
 
-		return "", false, noEffect(propOrder)
+		return "", false, noBootEffect(propOrder)
 	}
 
 	return "", false, err

@@ -183,27 +183,40 @@ func precondition(err error) bool {
 // of them as it was last.
 func (c *Client) until(ctx context.Context, paths []string, is func(Boot) bool) (Boot, bool, error) {
 	var first Boot
-	for try := range readBacks {
-		if try > 0 {
-			if err := sleep(ctx, c.cfg.ReadBackInterval); err != nil {
-				return first, false, err
-			}
-		}
+	ok, err := c.readBack(ctx, func() (bool, error) {
 		for i, path := range paths {
 			now, err := c.placeAt(ctx, path)
 			if err != nil && (i == 0 || !skippable(err)) {
-				return first, false, err
+				return false, err
 			}
 			if i == 0 {
 				first = now.boot
 			}
 			if err == nil && is(now.boot) {
-				return first, true, nil
+				return true, nil
 			}
+		}
+
+		return false, nil
+	})
+
+	return first, ok, err
+}
+
+// readBack looks a few times whether a write took effect, and says whether it did.
+func (c *Client) readBack(ctx context.Context, look func() (bool, error)) (bool, error) {
+	for try := range readBacks {
+		if try > 0 {
+			if err := sleep(ctx, c.cfg.ReadBackInterval); err != nil {
+				return false, err
+			}
+		}
+		if ok, err := look(); ok || err != nil {
+			return ok, err
 		}
 	}
 
-	return first, false, nil
+	return false, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -233,7 +233,7 @@ func (l *ladder) set(ctx context.Context, p place, r Rung, w setting) (BootVia, 
 		return BootVia{}, err
 	}
 	if !ok {
-		return BootVia{}, l.fall(r, noEffect(w.missing(now, l.facts)))
+		return BootVia{}, l.fall(r, noBootEffect(w.missing(now, l.facts)))
 	}
 
 	return via, nil

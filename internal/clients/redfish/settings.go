@@ -110,32 +110,16 @@ func (c *Client) setSmall(ctx context.Context, s System, body map[string]any, fi
 		return err
 	}
 
-	return c.untilReached(ctx, field, func() (bool, error) {
+	ok, err := c.readBack(ctx, func() (bool, error) {
 		now, err := c.SystemAt(ctx, s.path)
 
 		return err == nil && reached(now), err
 	})
-}
-
-// untilReached looks a few times whether a change of field took effect.
-func (c *Client) untilReached(ctx context.Context, field string, look func() (bool, error)) error {
-	for try := range readBacks {
-		if try > 0 {
-			if err := sleep(ctx, c.cfg.ReadBackInterval); err != nil {
-				return err
-			}
-		}
-		switch ok, err := look(); {
-		case err != nil:
-			return err
-		case ok:
-			return nil
-		}
+	if err != nil || ok {
+		return err
 	}
-	err := failf(NoEffect, "the BMC accepted a change of %s and didn't make it", field)
-	err.Field = field
 
-	return err
+	return noEffect(field)
 }
 
 // SecureBoot is whether UEFI Secure Boot is on (Redfish schema SecureBoot v1.x).
