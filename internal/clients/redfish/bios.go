@@ -207,14 +207,6 @@ func missing(err error) error {
 	return err
 }
 
-func (c *Client) registriesPath() string {
-	if c.root.Registries != "" {
-		return string(c.root.Registries)
-	}
-
-	return pathRegistries
-}
-
 // says whether a BMC gave a message of that name as a reason, of whatever
 // registry and version.
 func says(err error, name string) bool {

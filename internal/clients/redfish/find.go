@@ -95,14 +95,6 @@ func (c *Client) SystemAt(ctx context.Context, uri string) (System, error) {
 	return c.withPending(ctx, s)
 }
 
-func (c *Client) systemsPath() string {
-	if c.root.Systems != "" {
-		return string(c.root.Systems)
-	}
-
-	return pathSystems
-}
-
 // Fits says whether a System is one that the selector means.
 func (w Selector) Fits(s System) bool {
 	if w.ID != "" && !strings.EqualFold(w.ID, s.ID) && !strings.EqualFold(w.ID, path.Base(s.URI)) {

@@ -44,10 +44,6 @@ func (w *Walk) begin(c *Client) {
 	s := w.system
 	nics := takeAs(func(w *Walk, uri string, b inventory.NICBody) { w.raw.Interface(uri, b) })
 	boots := takeAs(func(w *Walk, uri string, b inventory.NICBody) { w.raw.BootOption(uri, b) })
-	managers := string(c.root.Managers)
-	if managers == "" {
-		managers = pathManagers
-	}
 	system := readAs(s.path, inventory.PartSystem, theSystem)
 	system.fits = func(any) bool { return false } // Who answers isn't believed to be who did last time.
 	tasks := []task{system, eachOf(s.interfaces, inventory.PartMACs, nics)}
@@ -61,7 +57,7 @@ func (w *Walk) begin(c *Client) {
 	byInterface := eachOf(s.adapters, inventory.PartMACs, takeAs(anInterface))
 	byInterface.when = func(w *Walk) bool { return !w.raw.HasAdapters() }
 	w.now(append(tasks, byInterface, eachOf(s.bootOptions, inventory.PartMACs, boots),
-		eachOf(managers, inventory.PartMACs, takeAs(aManager)))...)
+		eachOf(c.managersPath(), inventory.PartMACs, takeAs(aManager)))...)
 	if s.path != "" {
 		w.then(readAs(c.systemsPath(), inventory.PartProcessors, otherSystems))
 	}

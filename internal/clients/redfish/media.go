@@ -96,16 +96,12 @@ func (c *Client) Media(ctx context.Context, s System) ([]Medium, error) {
 
 // drives are the links to the virtual drives of a System.
 func (c *Client) drives(ctx context.Context, s System) ([]string, error) {
-	managers := s.managers
-	if len(managers) == 0 {
-		all, err := c.members(ctx, c.managersPath())
-		if err != nil && !skippable(err) {
-			return nil, err
-		}
-		managers = all
+	managers, err := c.managersOf(ctx, s)
+	if err != nil && !skippable(err) {
+		return nil, err
 	}
 	collections := make([]string, 0, len(managers)+1)
-	for _, uri := range managers[:min(len(managers), maxMembers)] {
+	for _, uri := range managers {
 		var b struct{ VirtualMedia ref }
 		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
 			return nil, err

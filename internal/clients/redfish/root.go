@@ -44,6 +44,31 @@ func isBare(body []byte) bool {
 	return decode(body, &o) == nil && o != nil && len(o) == 0
 }
 
+// pathOr is where a link leads, or the usual place where a service root hasn't it.
+func pathOr(link ref, usual string) string {
+	if link == "" {
+		return usual
+	}
+
+	return string(link)
+}
+
+func (c *Client) systemsPath() string { return pathOr(c.root.Systems, pathSystems) }
+
+func (c *Client) managersPath() string { return pathOr(c.root.Managers, pathManagers) }
+
+func (c *Client) registriesPath() string { return pathOr(c.root.Registries, pathRegistries) }
+
+// managersOf are the links to a System's managers: its own, or where it names
+// none, all of its BMC's.
+func (c *Client) managersOf(ctx context.Context, s System) ([]string, error) {
+	if len(s.managers) > 0 {
+		return s.managers[:min(len(s.managers), maxMembers)], nil
+	}
+
+	return c.members(ctx, c.managersPath())
+}
+
 // stranger is the error that what answered isn't Redfish.
 func (c *Client) stranger(path string, a answer) error {
 	return &Error{Kind: Protocol, Status: a.status, ContentType: c.fence.contentType, what: "cannot get " + path + ": the answer isn't Redfish"}

@@ -33,11 +33,7 @@ func (c *Client) login(ctx context.Context) error {
 // openSession logs in. Its URI is in the answer's Location (DSP0266, 13.3.4),
 // or, with BMCs that forget that, in its body.
 func (c *Client) openSession(ctx context.Context) error {
-	path := string(c.root.Links.Sessions)
-	if path == "" {
-		path = pathSessions
-	}
-	a, err := c.try(ctx, http.MethodPost, path, map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
+	a, err := c.try(ctx, http.MethodPost, pathOr(c.root.Links.Sessions, pathSessions), map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
 	if err != nil {
 		return refusedLogin(err)
 	}

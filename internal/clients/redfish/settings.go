@@ -173,15 +173,11 @@ func (c *Client) SetSecureBoot(ctx context.Context, s System, on bool) error {
 
 // ResetBMC restarts the manager of s: gracefully, where it offers that.
 func (c *Client) ResetBMC(ctx context.Context, s System) error {
-	uris := s.managers
-	if len(uris) == 0 {
-		all, err := c.members(ctx, c.managersPath())
-		if err != nil {
-			return err
-		}
-		uris = all
+	managers, err := c.managersOf(ctx, s)
+	if err != nil {
+		return err
 	}
-	for _, uri := range uris[:min(len(uris), maxMembers)] {
+	for _, uri := range managers {
 		var b struct {
 			Actions struct {
 				Reset *resetBody `json:"#Manager.Reset"`
@@ -213,12 +209,4 @@ func restartOf(offered []string) string {
 	}
 
 	return string(schemas.GracefulRestartResetType)
-}
-
-func (c *Client) managersPath() string {
-	if c.root.Managers != "" {
-		return string(c.root.Managers)
-	}
-
-	return pathManagers
 }
