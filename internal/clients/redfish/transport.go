@@ -42,7 +42,7 @@ func newHTTPClient(cfg Config, to Address, t *trust) (*http.Client, *fence, erro
 	// Of resumed sessions trust.verify is asked too (crypto/tls, VerifyConnection).
 	tlsConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	d := dialer{guard: cfg.Guard, resolver: cfg.Resolver, dial: (&net.Dialer{}).DialContext}
-	f := &fence{to: to, next: &http.Transport{
+	f := &fence{to: to, limiter: cfg.Limiter, next: &http.Transport{
 		DialContext: d.DialContext, TLSClientConfig: tlsConfig,
 		TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, MaxConnsPerHost: 1,
 		IdleConnTimeout: idleConnection, MaxResponseHeaderBytes: 64 << 10, ReadBufferSize: buffers, WriteBufferSize: buffers,
@@ -62,6 +62,8 @@ func newHTTPClient(cfg Config, to Address, t *trust) (*http.Client, *fence, erro
 type fence struct {
 	to   Address
 	next http.RoundTripper
+	// limiter is asked for each request that follows another one; nil never waits.
+	limiter Waiter
 	// retryAfter, location and contentType are what the last answer said.
 	retryAfter  time.Duration
 	location    string
@@ -124,6 +126,9 @@ func (f *fence) follow(r *http.Request) (*http.Response, error) {
 	_ = whatCame(resp.Body)
 	if !f.holds(again.URL) {
 		return nil, failf(Protocol, "the BMC sent us elsewhere")
+	}
+	if err := wait(r.Context(), f.limiter); err != nil {
+		return nil, err
 	}
 
 	return f.next.RoundTrip(again)

@@ -111,7 +111,7 @@ func (t *turns) try() bool {
 
 // yieldOf is how much of its patience a call waits for a read of an inventory,
 // until that is broken off.
-func yieldOf(patience time.Duration) time.Duration { return patience * 2 / 5 } //nolint:mnd // Two fifths.
+func yieldOf(patience time.Duration) time.Duration { return patience * 2 / 5 }
 
 // enter waits for the turn, for as long as patience; 0 is as long as ctx.
 func (t *turns) enter(ctx context.Context, lane Lane, patience time.Duration) error {
