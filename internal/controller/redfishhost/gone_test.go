@@ -1,0 +1,56 @@
+package redfishhost
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
+)
+
+// TestGone: of a host that there isn't any more nothing is remembered, and of another one all.
+func TestGone(t *testing.T) {
+	gates := newReaders()
+	close(gates.open)
+	c := NewConnector(Options{Gates: gates, Now: func() time.Time { return t0 }})
+	t.Cleanup(c.Stop)
+	remembered := func() []int {
+		return []int{
+			len(c.inventories.of), len(c.tallies.of), len(c.watch.laps), len(c.postponed.hosts), len(c.biosLooks.taken), len(c.secureBootLooks.taken),
+			len(c.mediaLooks.taken), len(c.counted.of),
+		}
+	}
+	var hosts []*v1alpha1.RedfishHost
+	for _, name := range []string{"a", "b"} {
+		h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: name, UID: types.UID(name)}}
+		s := systemOf(name)
+		c.inventories.refresh(h, s, gate.Target{Config: redfish.Config{Address: "10.0.0.1"}}, time.Hour, false)
+		c.tallies.look(h, true)
+		c.watch.start(h.GetUID(), act{Action: actPowerOn, Time: t0})
+		c.watch.start(restOf(h.GetUID(), actSetBoot), act{Action: actSetBoot, Time: t0})
+		c.postponed.note(h.GetUID(), true)
+		c.biosLooks.put(h.GetUID(), "", nil, s, 0)
+		c.secureBootLooks.put(h.GetUID(), "", nil, s, 0)
+		c.mediaLooks.put(h.GetUID(), "", nil, s, 0)
+		c.counted.put(h.GetUID())
+		hosts = append(hosts, h)
+	}
+	c.Settle()
+	for left, h := range []*v1alpha1.RedfishHost{hosts[1], hosts[0]} {
+		c.Gone(h)
+		c.Gone(h)
+		for i, n := range remembered() {
+			want := 1 - left
+			if i == 2 {
+				want *= 2 // Its act, and what rests.
+			}
+			if n != want {
+				t.Errorf("%d of %d hosts are gone: map %d has %d entries, want %d", left+1, len(hosts), i, n, want)
+			}
+		}
+	}
+}
