@@ -25,6 +25,7 @@ const (
 	figureFair    = "netbox_fair_p99"
 	figureBusy    = "netbox_fair_busy_p99"
 	figureRelease = "netbox_release_1000"
+	figureHanging = "netbox_hanging_neighbour_p99"
 
 	manyAddresses = 1000
 	// bare POSTs that show what the emulator can do, so many at once.
@@ -43,39 +44,12 @@ const (
 	addressTimeout = 10 * time.Minute
 )
 
-// slowNetBox starts a NetBox of its own, that takes its time, and the provider config of it.
-func slowNetBox(ctx context.Context, l *lab.Lab, o netbox.Options, cidrs ...string) (*netbox.Server, error) {
-	s := netbox.New(o)
-	s.AddToken(netbox.Token{Name: "provider", Secret: lab.NetBoxToken})
-	for _, c := range cidrs {
-		s.AddCIDR(c)
-	}
-	if err := s.Start(""); err != nil {
-		return nil, fmt.Errorf("cannot start a NetBox: %w", err)
-	}
-	return s, l.Apply(ctx, fmt.Sprintf(`
-apiVersion: v1
-kind: Secret
-metadata: {namespace: crossplane-system, name: bench}
-stringData: {token: %q}
----
-apiVersion: baremetal.m.crossplane.io/v1alpha1
-kind: ClusterProviderConfig
-metadata: {name: bench}
-spec:
-  allowedNamespaces: {from: All}
-  netbox:
-    url: %q
-    credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: bench, key: token}}
-`, lab.NetBoxToken, s.URL()))
-}
-
 // addresses writes the manifests of n addresses of a prefix, of the operator's namespace.
 func addresses(name string, n int, cidr, more string) string {
-	return addressesOf(lab.InfraNamespace, name, n, cidr, more)
+	return addressesOf(benchConfig, lab.InfraNamespace, name, n, cidr, more)
 }
 
-func addressesOf(namespace, name string, n int, cidr, more string) string {
+func addressesOf(config, namespace, name string, n int, cidr, more string) string {
 	var b bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&b, `
@@ -84,16 +58,16 @@ apiVersion: baremetal.m.crossplane.io/v1alpha1
 kind: NetBoxIPAddress
 metadata: {namespace: %s, name: %s-%05d, labels: {bench: %s}}
 spec:
-  providerConfigRef: {kind: ClusterProviderConfig, name: bench}
+  providerConfigRef: {kind: ClusterProviderConfig, name: %s}
   forProvider: {from: [{prefix: {cidr: %s}}]%s}
-`, namespace, name, i, name, cidr, more)
+`, namespace, name, i, name, config, cidr, more)
 	}
 	return b.String()
 }
 
 // allocations measures how fast addresses come and go, and who waits for whom.
 func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
-	s, err := slowNetBox(ctx, l, netbox.Options{Latency: latency, Hold: hold}, manyFrom, fairFrom, bareFrom)
+	s, err := slowNetBox(ctx, l, benchConfig, netbox.Options{Latency: latency, Hold: hold}, manyFrom, fairFrom, bareFrom)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +115,13 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 	if err := accounted(ctx, l, s, "first", "fair", "busy"); err != nil {
 		return nil, fmt.Errorf("after the thousand were released: %w", err)
 	}
+	beside, err := besideHanging(ctx, l)
+	if err != nil {
+		return nil, fmt.Errorf("beside a NetBox that hangs: %w", err)
+	}
 	return map[string]float64{
-		figureAlloc: took.Seconds(), figureRatio: manyAddresses / took.Seconds() / ceiling,
+		figureHanging: beside.Seconds(),
+		figureAlloc:   took.Seconds(), figureRatio: manyAddresses / took.Seconds() / ceiling,
 		figureFair: fair.elsewhere.Seconds(), figureBusy: fair.busy.Seconds(), figureRelease: released.Seconds(),
 	}, nil
 }
@@ -215,7 +194,7 @@ func fairly(ctx context.Context, l *lab.Lab) (meanwhile, error) {
 	if err != nil {
 		return out, err
 	}
-	out.busy, err = come("busy", busyOnes, addressesOf(otherNamespace, "busybad", busyOnes, manyFrom, bad)+addressesOf(otherNamespace, "busy", busyOnes, manyFrom, ""))
+	out.busy, err = come("busy", busyOnes, addressesOf(benchConfig, otherNamespace, "busybad", busyOnes, manyFrom, bad)+addressesOf(benchConfig, otherNamespace, "busy", busyOnes, manyFrom, ""))
 	return out, err
 }
 

@@ -43,7 +43,7 @@ type calm struct {
 // measure is what they cost.
 func (c calm) measure(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 	const from = "10.96.0.0/16"
-	s, err := slowNetBox(ctx, l, netbox.Options{}, from)
+	s, err := slowNetBox(ctx, l, benchConfig, netbox.Options{}, from)
 	if err != nil {
 		return nil, err
 	}

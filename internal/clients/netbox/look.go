@@ -21,7 +21,7 @@ const (
 		"assigned_object_type,assigned_object_id,assigned_object,last_updated"
 	// lookPatience is how long a look may take in all. Each of its requests has Config.Timeout.
 	lookPatience = 10 * time.Minute
-	// lookWait is how long somebody waits for a look who could do with what is known.
+	// lookWait is how long somebody waits for a look who could read his one record by itself.
 	lookWait = 5 * time.Second
 )
 
@@ -42,8 +42,8 @@ func Unfit(err error) bool {
 // Seen returns an address as it was at some moment of the last maxAge, or where looks take longer, since the last one began: as this connection
 // has read or written it, or by one look at all addresses whose markers begin with Config.MarkersBegin, which is a request for a thousand of
 // them instead of one for each. The look is nobody's own: it goes on where who asked for it doesn't wait any more, until it's done or the
-// connection is closed. With a maxAge of 0 it's one that begins now. ok is false where only Get can tell: it isn't among them, or NetBox can't be
-// asked so. What was seen so is enough to leave a record alone, and never to write to it.
+// connection is closed. With a maxAge of 0 it's one that begins now. ok is false where only Get can tell: it isn't among them, the look takes long,
+// or NetBox can't be asked so. What was seen so is enough to leave a record alone, and never to write to it.
 func (c *Client) Seen(ctx context.Context, number int64, maxAge time.Duration) (ip IPAddress, ok bool, err error) {
 	f, err := c.await(ctx, number, maxAge)
 	return f.ip, f.ok, err
@@ -66,7 +66,8 @@ func (c *Client) Forget(numbers ...int64) {
 	}
 }
 
-// await returns what is known as soon as that's good enough.
+// await returns what is known as soon as that's good enough. Who asks for one record doesn't wait long for a look at all: a first one may take
+// minutes, and meanwhile NetBox tells of the one at once. Of those who wait there are few, so what they ask for is no flood.
 func (c *Client) await(ctx context.Context, number int64, maxAge time.Duration) (found, error) {
 	if c.begins == "" {
 		return found{}, nil
@@ -84,6 +85,9 @@ func (c *Client) await(ctx context.Context, number int64, maxAge time.Duration) 
 		select {
 		case <-under.done:
 		case <-t.C:
+			if number != 0 && maxAge > 0 {
+				return found{}, nil
+			}
 		case <-ctx.Done():
 			t.Stop()
 			return found{}, c.lookCall().failed(KindUnreachable, "no answer came in time", ctx.Err())

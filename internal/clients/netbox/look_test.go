@@ -57,6 +57,40 @@ func TestSeenLonger(t *testing.T) {
 	}
 }
 
+// TestSeenImpatiently: who could read one record by itself doesn't wait for a look that takes long, and who can't does.
+func TestSeenImpatiently(t *testing.T) {
+	t.Parallel() // It waits.
+	s := &shelf{markers: marked(2, "c1/")}
+	c, _ := onShelf(t, s)
+	looking, resume := make(chan struct{}), make(chan struct{})
+	s.looking, s.resume = looking, resume
+	all := make(chan error, 1)
+	go func() {
+		_, err := c.Refresh(t.Context(), time.Minute)
+		all <- err
+	}()
+	<-looking
+	s.mu.Lock()
+	s.looking = nil
+	s.mu.Unlock()
+	began := time.Now()
+	if _, ok, err := c.Seen(t.Context(), 1, time.Minute); ok || err != nil || time.Since(began) > 20*time.Second {
+		t.Errorf("Seen(1) = %v, %v after %s: want that its record be read by itself", ok, err, time.Since(began))
+	}
+	select {
+	case err := <-all:
+		t.Errorf("who asks for all waits for all: %v", err)
+	default:
+	}
+	close(resume)
+	if err := <-all; err != nil {
+		t.Error(err)
+	}
+	if _, ok, err := c.Seen(t.Context(), 1, time.Minute); !ok || err != nil || s.requests() != 1 {
+		t.Errorf("that look goes on, and there's no other one: %v, %v, %d requests", ok, err, s.requests())
+	}
+}
+
 // TestSeenWhileLookingAgain: nobody waits for a look for whom the one before will do, be it that only a read of the record can tell.
 func TestSeenWhileLookingAgain(t *testing.T) {
 	const age = time.Minute

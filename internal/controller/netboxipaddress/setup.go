@@ -63,19 +63,26 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if err := keepStocks(mgr, o, c, wake); err != nil {
 		return err
 	}
-	return wiring.Setup(mgr, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
+	k := Kind(c)
+	k.Wake = wake
+	return wiring.Setup(mgr, o, k)
+}
+
+// Kind is that of NetBoxIPAddresses, but for what wakes them.
+func Kind(c *Connector) wiring.Kind[*v1alpha1.NetBoxIPAddress] {
+	return wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK:                       v1alpha1.NetBoxIPAddressGroupVersionKind,
-		Wake:                      wake,
 		Connector:                 c,
 		Made:                      c.Made,
 		Merge:                     StillTrue,
+		Asks:                      asks,
 		Flow:                      flow,
 		AtOnce:                    atOnce,
 		UsesProviderConfig:        true,
 		DeterministicExternalName: true,
 		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
 		CreationGrace: time.Nanosecond,
-	})
+	}
 }
 
 // connect makes the connector.
@@ -112,11 +119,23 @@ func maxAge(poll time.Duration) time.Duration { return min(poll/looks, longestAg
 const sweeperName = "netbox-quarantine"
 
 // atOnce is enough to keep a NetBox busy, whose connection has 16 calls under way: more would only wait longer for one another, and who
-// comes while a thousand are made would wait for them.
+// comes while a thousand are made would wait for them. There are twice as many workers: no NetBox has all of them.
 const atOnce = 28
 
-// flow is what an address waits in line with: others that its namespace asks for from the same place, apart from those that have theirs
-// and are only looked at.
+// asks is whose NetBox an address is of: its provider config's. One that hangs doesn't have others wait.
+func asks(mg *v1alpha1.NetBoxIPAddress) string {
+	ref := mg.GetProviderConfigReference()
+	switch {
+	case ref == nil:
+		return ""
+	case ref.Kind == v1alpha1.ClusterProviderConfigKind:
+		return ref.Kind + "/" + ref.Name
+	}
+	return ref.Kind + "/" + mg.GetNamespace() + "/" + ref.Name
+}
+
+// flow is what an address waits in line with, of those of its NetBox: others that its namespace asks for from the same place, apart from those
+// that have theirs and are only looked at.
 func flow(mg *v1alpha1.NetBoxIPAddress) string {
 	if !unnamed(mg) && !meta.WasDeleted(mg) {
 		return mg.GetNamespace() + " has"

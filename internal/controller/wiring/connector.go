@@ -39,7 +39,9 @@ type external[T resource.ModernManaged] struct {
 // Observe the external thing.
 func (e *external[T]) Observe(ctx context.Context, mg T) (managed.ExternalObservation, error) {
 	e.pace.expect(mg.GetUID(), writeNone)
+	answered := e.pace.crowd.asks(requestOf(mg))
 	o, err := e.TypedExternalClient.Observe(ctx, mg)
+	answered(err)
 	e.pace.observed(e.kind, found(o, err))
 	if err == nil {
 		e.pace.expect(mg.GetUID(), upcomingOf(mg, o))
@@ -55,7 +57,9 @@ func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreatio
 	e.pace.expect(mg.GetUID(), writeNone) // It was written that this call is about to be made.
 	e.pace.begin(mg)
 	e.fail(e.name + ".create.before")
+	answered := e.pace.crowd.asks(requestOf(mg))
 	c, err := e.TypedExternalClient.Create(ctx, mg)
+	answered(err)
 	if err == nil {
 		e.fail(e.name + ".create.after")
 		e.pace.create(mg)
@@ -66,7 +70,9 @@ func (e *external[T]) Create(ctx context.Context, mg T) (managed.ExternalCreatio
 // Update the external thing by one step.
 func (e *external[T]) Update(ctx context.Context, mg T) (managed.ExternalUpdate, error) {
 	e.fail(e.name + ".update.before")
+	answered := e.pace.crowd.asks(requestOf(mg))
 	u, err := e.TypedExternalClient.Update(ctx, mg)
+	answered(err)
 	if err == nil {
 		e.fail(e.name + ".update.after")
 		e.pace.step(mg.GetUID())
@@ -80,7 +86,9 @@ func (e *external[T]) Delete(ctx context.Context, mg T) (managed.ExternalDelete,
 		return managed.ExternalDelete{}, err
 	}
 	e.fail(e.name + ".delete.before")
+	answered := e.pace.crowd.asks(requestOf(mg))
 	d, err := e.TypedExternalClient.Delete(ctx, mg)
+	answered(err)
 	if err == nil {
 		e.fail(e.name + ".delete.after")
 		e.pace.remove(mg)

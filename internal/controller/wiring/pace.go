@@ -49,6 +49,8 @@ type pace struct {
 	retries workqueue.TypedRateLimiter[reconcile.Request]
 	// observed counts what looks find, by kind.
 	observed func(kind, found string)
+	// crowd bounds how many reconciles ask the same; nil doesn't.
+	crowd *crowd[reconcile.Request]
 
 	mu    sync.Mutex
 	looks map[types.UID]look
@@ -98,7 +100,12 @@ func (p *pace) remove(mg resource.Managed) {
 
 // retry makes the next retry of a resource the first.
 func (p *pace) retry(mg resource.Managed) {
-	p.retries.Forget(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}})
+	p.retries.Forget(requestOf(mg))
+}
+
+// requestOf a resource is what its reconciles are known by.
+func requestOf(mg resource.Managed) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}}
 }
 
 // step notes that a resource's external thing was just changed.

@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -71,10 +72,14 @@ type Kind[T resource.ModernManaged] struct {
 	// Merge says what of the annotations that a Create set, noted, is still true where somebody else has written the resource since, with
 	// these annotations: it may change noted, or take some out. Nil: all is.
 	Merge func(noted, theirs map[string]string)
-	// Flow names what a resource waits in line with: flows take turns, so that a thousand of one delay one of another by no more than
-	// what is under way. Nil: all wait in one line.
+	// Asks names whom a resource's calls ask, such as its provider config's server; "" is nobody. Who doesn't answer never has all workers,
+	// and those of others don't wait for him. Nil: all ask the same.
+	Asks func(mg T) string
+	// Flow names what a resource waits in line with, of those that ask the same: flows take turns, so that a thousand of one delay one of
+	// another by no more than what is under way. Nil: these wait in one line.
 	Flow func(mg T) string
-	// AtOnce is how many reconciles of the kind run at once, at most; 0: as many as of any kind.
+	// AtOnce is how many reconciles of the kind run at once, at most, or where Asks isn't nil, of those that ask the same; 0: as many as of
+	// any kind.
 	AtOnce int
 	// Timeout of one reconcile; default 1 min.
 	Timeout time.Duration
@@ -104,12 +109,9 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := addMetrics(mgr, o, newList); err != nil {
 		return err
 	}
-	options := o.ForController()
-	if k.AtOnce > 0 {
-		options.MaxConcurrentReconciles = min(options.MaxConcurrentReconciles, k.AtOnce)
-	}
-	if k.Flow != nil {
-		options.NewQueue = inTurns(mgr.GetClient(), object, k.Flow)
+	options, r, err := workers(mgr, o, k, object)
+	if err != nil {
+		return err
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
@@ -124,17 +126,46 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := watchConfig(mgr, o, k, object, newList, b); err != nil {
 		return err
 	}
-	observations, err := newObservations(metrics.Registry)
-	if err != nil {
-		return err
-	}
-	p := newPace(options.RateLimiter)
-	p.observed = func(kind, found string) { observations.WithLabelValues(kind, found).Inc() }
-	r := newReconciler(mgr, o, k, p)
 	if err := b.Complete(ratelimiter.NewReconciler(name, r, o.GlobalRateLimiter)); err != nil {
 		return fmt.Errorf("cannot build controller %q: %w", name, err)
 	}
 	return nil
+}
+
+// workers are the reconciler of a kind, and what those go by who call it.
+func workers[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], object client.Object) (controller.Options, *managed.Reconciler, error) {
+	observations, err := newObservations(metrics.Registry)
+	if err != nil {
+		return controller.Options{}, nil, err
+	}
+	options := o.ForController()
+	if k.AtOnce > 0 {
+		options.MaxConcurrentReconciles = min(options.MaxConcurrentReconciles, k.AtOnce)
+	}
+	p := newPace(options.RateLimiter)
+	p.observed = func(kind, found string) { observations.WithLabelValues(kind, found).Inc() }
+	if k.Asks != nil {
+		options.MaxConcurrentReconciles = 2 * max(options.MaxConcurrentReconciles, 1) // Of which those that ask the same have half.
+		p.crowd = newCrowd[reconcile.Request](options.MaxConcurrentReconciles)
+	}
+	if k.Asks != nil || k.Flow != nil {
+		options.NewQueue = inTurns(mgr.GetClient(), object, k, p.crowd)
+	}
+	return options, newReconciler(mgr, o, k, p), nil
+}
+
+// NewController is the controller of a kind as Setup adds it, but that nothing wakes its resources: whoever starts it does so, by a source.
+func NewController[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) (controller.Controller, error) {
+	object, _, err := objects[T](mgr.GetScheme(), k.GVK)
+	if err != nil {
+		return nil, err
+	}
+	options, r, err := workers(mgr, o, k, object)
+	if err != nil {
+		return nil, err
+	}
+	options.Reconciler, options.SkipNameValidation = r, new(true)
+	return controller.NewTypedUnmanaged(managed.ControllerName(k.GVK.GroupKind().String()), options) //nolint:wrapcheck // It says what it lacks.
 }
 
 // NewReconciler is the managed reconciler of a kind. Setup puts it behind a queue whose back-off retries is.

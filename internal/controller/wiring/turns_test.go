@@ -26,7 +26,7 @@ func TestTurns(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			q := newTurns(func(s string) string { return strings.Split(s, "/")[0] })
+			q := newTurns(func(s string) place { return place{line: strings.Split(s, "/")[0]} }, nil)
 			for _, s := range tc.push {
 				q.Push(s)
 			}
@@ -49,7 +49,7 @@ func TestTurns(t *testing.T) {
 
 // TestTurnsComeBack holds that a flow which was empty waits for its turn like others.
 func TestTurnsComeBack(t *testing.T) {
-	q := newTurns(func(s string) string { return s[:1] })
+	q := newTurns(func(s string) place { return place{line: s[:1]} }, nil)
 	q.Push("a1")
 	q.Push("b1")
 	if got := q.Pop(); got != "a1" {
@@ -61,5 +61,20 @@ func TestTurnsComeBack(t *testing.T) {
 	}
 	if got := q.Pop(); got != "a2" {
 		t.Errorf("Pop() = %s: want a2", got)
+	}
+}
+
+// TestTurnsOfAsked holds that those who are asked take turns before their lines do.
+func TestTurnsOfAsked(t *testing.T) {
+	q := newTurns(func(s string) place { return place{asks: s[:1], line: s[1:2]} }, nil)
+	for _, s := range []string{"ax1", "ax2", "ay1", "az1", "bx1", "bx2"} {
+		q.Push(s)
+	}
+	var got []string
+	for q.Len() > 0 {
+		got = append(got, q.Pop())
+	}
+	if diff := cmp.Diff([]string{"ax1", "bx1", "ay1", "bx2", "az1", "ax2"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
