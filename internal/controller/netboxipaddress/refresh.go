@@ -44,7 +44,7 @@ type refresher struct {
 
 // Start runs until ctx ends. Looks that others have begun end then, too.
 func (r *refresher) Start(ctx context.Context) error {
-	wait.UntilWithContext(ctx, r.refresh, r.every)
+	wait.UntilWithContext(ctx, r.refresh, r.tick())
 	r.looks.wait()
 	for _, p := range r.pools {
 		p.Close()
@@ -52,7 +52,13 @@ func (r *refresher) Start(ctx context.Context) error {
 	return nil
 }
 
-// refresh begins to look at each NetBox. One that's still being looked at is left out: the next round is soon enough.
+// tick is between rounds. Most looks are made by whoever is the first to need one, at any time: what they showed is told a tenth of the while
+// later, and asking for that costs no request.
+func (r *refresher) tick() time.Duration {
+	return max(r.every/10, min(r.every, time.Second))
+}
+
+// refresh begins to look at each NetBox, where that's due, and tells what looks showed. One that's still being looked at is left out: the next round is soon enough.
 func (r *refresher) refresh(ctx context.Context) {
 	for _, p := range r.pools {
 		for key, c := range p.Used(r.poll + r.every) {

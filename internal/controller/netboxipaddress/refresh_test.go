@@ -32,7 +32,8 @@ func TestRefreshWakes(t *testing.T) {
 	t.Cleanup(srv.Close)
 	now := time.Now()
 	pool := netbox.NewPool(netbox.WithClock(func() time.Time { return now }))
-	if _, err := pool.Client("cfg", netbox.Config{URL: srv.URL, Token: "t", MarkerField: "claim", MarkersBegin: "c1/"}); err != nil {
+	c, err := pool.Client("cfg", netbox.Config{URL: srv.URL, Token: "t", MarkerField: "claim", MarkersBegin: "c1/"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	wake := make(chan event.GenericEvent, 8)
@@ -54,7 +55,14 @@ func TestRefreshWakes(t *testing.T) {
 	if diff := cmp.Diff([]string{"team-a/web-1"}, look(time.Minute)); diff != "" {
 		t.Errorf("an edit wakes one: -want, +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string(nil), look(time.Hour)); diff != "" || edits != 2 {
+	now = now.Add(time.Minute)
+	if _, _, err := c.Seen(t.Context(), 2, r.every); err != nil || edits != 3 {
+		t.Fatalf("a resource makes the look: %v, %d looks", err, edits)
+	}
+	if diff := cmp.Diff([]string{"team-a/web-1"}, look(r.tick())); diff != "" || edits != 3 || r.tick() > r.every/10 {
+		t.Errorf("an edit that another look shows wakes one soon, without a look more: %d looks, -want, +got:\n%s", edits, diff)
+	}
+	if diff := cmp.Diff([]string(nil), look(time.Hour)); diff != "" || edits != 3 {
 		t.Errorf("a connection that nobody uses any more isn't asked, and its token is forgotten: %d looks, -want, +got:\n%s", edits, diff)
 	}
 }
@@ -146,6 +154,14 @@ func TestRefreshWarns(t *testing.T) {
 	const want = "ProviderConfig team-a/mine uid: each address is read by itself at each look"
 	if len(told) == 0 || !strings.HasPrefix(told[0], want) {
 		t.Errorf("%q, want %q…", told, want)
+	}
+}
+
+func TestTick(t *testing.T) {
+	for every, want := range map[time.Duration]time.Duration{2 * time.Minute: 12 * time.Second, 12 * time.Second: 1200 * time.Millisecond, 2 * time.Second: time.Second, 50 * time.Millisecond: 50 * time.Millisecond} {
+		if got := (&refresher{every: every}).tick(); got != want {
+			t.Errorf("tick() = %s of %s: want %s", got, every, want)
+		}
 	}
 }
 
