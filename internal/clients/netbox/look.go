@@ -2,7 +2,9 @@ package netbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -11,9 +13,10 @@ import (
 )
 
 const (
-	// lookPage is the most that NetBox puts on a page, and lookPages ends a list that never ends.
-	lookPage  = 1000
-	lookPages = 1000
+	// lookPage is the most that NetBox puts on a page, and leastPage the least that is asked for where such a one takes too long or fails.
+	// lookPages ends a list that never ends.
+	lookPage, leastPage = 1000, 100
+	lookPages           = 1000
 	// lookBody caps a page of so many records. What is on a larger one is read one by one.
 	lookBody = 32 << 20
 	// lookFields are what decodeIPAddress reads: leaving the rest out makes a page ten times as fast (950).
@@ -102,7 +105,32 @@ func (c *Client) carryOut(ctx context.Context, l *looking) {
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)() //nolint:contextcheck // It ends with the connection, whoever asked.
 	p, err := c.look(ctx, l)
+	if err != nil && ctx.Err() == nil && tooMuch(err) {
+		l.tooMuch = true
+		if c.view.desperate(l) {
+			if _, serr := c.once(ctx, statusCall()); serr == nil {
+				err = c.lookCall().failed(KindUnexpected, fmt.Sprintf("it answers, but not when it's asked for %d of them at a time", leastPage), err)
+			}
+		}
+	}
 	c.view.finish(l, p, err)
+}
+
+// tooMuch says of an error that a page may have been too much: it took too long, or something failed over it.
+func tooMuch(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	var ne net.Error
+	var op *net.OpError
+	switch {
+	case e.Kind == KindServerError:
+		return e.Status != http.StatusTooManyRequests
+	case e.Kind != KindUnreachable, errors.As(err, &op) && op.Op == "dial":
+		return false
+	}
+	return errors.As(err, &ne) && ne.Timeout()
 }
 
 func (c *Client) lookCall() call {
@@ -128,7 +156,9 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 	}
 	defer leave()
 	p = c.room.pile(k)
-	_, err = listPages(ctx, c, k, c.room.bound(), func(b []byte) (struct{}, error) {
+	most := c.room.bound()
+	most.size, most.pages = l.size, most.pages*most.size/l.size
+	_, err = listPages(ctx, c, k, most, func(b []byte) (struct{}, error) {
 		if len(b) > mostRecord {
 			return struct{}{}, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -143,6 +144,67 @@ func TestSeenWhileLookingAgain(t *testing.T) {
 	}
 	if ip, ok, err := c.Seen(t.Context(), 2, 0); !ok || err != nil || ip.LastUpdated != "1" || s.requests() != 4 {
 		t.Errorf("so does one for a record: %v, %v, %v, %d requests", ip, ok, err, s.requests())
+	}
+}
+
+// TestSeenSmallerPages: a NetBox that can't give a thousand at a time is asked for fewer, and now and then for more again. One that can't give a
+// hundred, but answers, is read record by record.
+func TestSeenSmallerPages(t *testing.T) {
+	const age, soon, records = time.Minute, 2 * time.Second, 1200
+	s := &shelf{markers: marked(records, "c1/")}
+	c, pass := onShelf(t, s)
+	// sizes of the pages that a look asked for, where it's asked for number after a while.
+	sizes := func(number int64, after time.Duration) (asked string, ok bool, err error) {
+		pass(after)
+		before := s.requests()
+		_, ok, err = c.Seen(t.Context(), number, age)
+		last := ""
+		for _, a := range s.asked[before:] {
+			u, _ := url.Parse(a)
+			if now := u.Query().Get("limit"); now != last {
+				asked, last = strings.TrimSpace(asked+" "+now), now
+			}
+		}
+		return asked, ok, err
+	}
+	steps := []struct {
+		why   string
+		most  int
+		after time.Duration
+		want  string
+		ok    bool
+		fails bool
+	}{
+		{"as many as it can give at first", 0, 0, "1000", true, false},
+		{"it fails over so many,", 200, age, "1000", false, true},
+		{"and is asked for fewer soon,", 200, soon, "500", false, true},
+		{"and fewer", 200, soon, "250", false, true},
+		{"until it can give them.", 200, soon, "125", true, false},
+		{"More are tried", 200, age, "250", false, true},
+		{"once,", 200, soon, "125", true, false},
+		{"and not again for a while.", 200, age, "125", true, false},
+		{"Then", 1000, time.Hour, "125", true, false},
+		{"they are,", 1000, age, "250", true, false},
+		{"and more", 1000, age, "500", true, false},
+		{"up to the most.", 1000, age, "1000", true, false},
+		{"Where it can't give any", 50, age, "1000", false, true},
+		{"", 50, soon, "500", false, true},
+		{"", 50, soon, "250", false, true},
+		{"", 50, soon, "125", false, true},
+		{"it's asked for a hundred", 50, soon, "100", false, true},
+		{"twice more", 50, soon, "100", false, true},
+		{"and whether it answers at all,", 50, soon, "100 ", false, false},
+		{"and then not for a while,", 50, 10*time.Minute - time.Second, "", false, false},
+		{"and is again.", 1000, time.Second, "100", true, false},
+	}
+	for i, step := range steps {
+		s.mu.Lock()
+		s.most = step.most
+		s.mu.Unlock()
+		asked, ok, err := sizes(1+int64(i), step.after)
+		if asked != strings.TrimSpace(step.want) || ok != step.ok || (err != nil) != step.fails {
+			t.Errorf("%d %s: pages of %q, %v, %v: want %q, %v, an error: %v", i, step.why, asked, ok, err, step.want, step.ok, step.fails)
+		}
 	}
 }
 

@@ -16,6 +16,10 @@ const (
 	lookRest  = 30 * time.Second
 	// longestRest is how long NetBox is left alone at most after a look that took long.
 	longestRest = 2 * time.Minute
+	// largeFor is how long a page is believed to be too large that was, and desperateAfter how many looks fail with the least one before it's
+	// asked whether NetBox answers anything else.
+	largeFor       = time.Hour
+	desperateAfter = 3
 )
 
 // A view is what a connection last saw of the addresses whose markers begin as ours do.
@@ -40,6 +44,11 @@ type view struct {
 	// unfit says until when looks aren't tried, and unfitWhy: NetBox doesn't answer them as it should, or there's no room.
 	unfit    time.Time
 	unfitWhy error
+	// size of the pages that the next look asks for, and seenBy of those that the last whole one did, if no other has failed since; 0 else. Pages
+	// of large are too large, until then. vain are the looks in a row that failed over the least page.
+	size, seenBy, large int
+	largeUntil          time.Time
+	vain                int
 	// failed is why the last look failed, believed until then.
 	failed      error
 	failedUntil time.Time
@@ -58,6 +67,9 @@ type sighting struct {
 type looking struct {
 	number int
 	began  time.Time
+	// size of the pages that it asks for; tooMuch says that it failed, and that such a page may have been too large.
+	size    int
+	tooMuch bool
 	// done is closed at its end.
 	done chan struct{}
 }
@@ -82,7 +94,7 @@ type found struct {
 var errClosed = errors.New("this connection isn't used any more: its settings have changed, or the provider ends")
 
 func newView(now func() time.Time, room *Room) *view {
-	return &view{now: now, room: room, seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
+	return &view{now: now, room: room, size: lookPage, seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -162,7 +174,7 @@ func (v *view) answer(w wish) (f found, under *looking, begins bool) {
 		return found{}, v.under, false
 	}
 	v.begun++
-	v.under = &looking{number: v.begun, began: v.now(), done: make(chan struct{})}
+	v.under = &looking{number: v.begun, began: v.now(), size: v.size, done: make(chan struct{})}
 	v.news = map[int64]sighting{}
 	return found{}, v.under, true
 }
@@ -231,17 +243,21 @@ func (v *view) finish(l *looking, p *pile, err error) {
 	}
 	v.whole, v.looked, v.took = l.number, l.began, v.now().Sub(l.began)
 	v.failedUntil, v.unfit = time.Time{}, time.Time{}
+	v.larger(l.size)
 }
 
 // fail notes that a look failed. Where looks can't be made, what was seen by itself is kept anew.
 func (v *view) fail(l *looking, err error) {
 	now := v.now()
+	smaller := l.tooMuch && v.smaller(l.size)
 	switch {
 	case errors.Is(err, errNoTurn):
 		v.unfit, v.unfitWhy = now.Add(turnPatience), err
 	case Unfit(err):
 		v.unfit, v.unfitWhy, v.looked = now.Add(fieldTTL), err, time.Time{}
 		v.drop()
+	case smaller:
+		v.failed, v.failedUntil = err, now.Add(lookRetry)
 	default:
 		v.failed, v.failedUntil = err, now.Add(min(max(now.Sub(l.began), lookRetry), lookRest))
 	}

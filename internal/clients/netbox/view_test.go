@@ -28,6 +28,8 @@ type shelf struct {
 	asked  []string
 	// looking is told that a list was read, and resume awaited before it's answered, where not nil.
 	looking, resume chan struct{}
+	// most records that it gives at a time before what stands in front of it loses patience; 0 is any number.
+	most int
 	// slow happens before a list is answered; nil does nothing.
 	slow func()
 }
@@ -50,6 +52,11 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	limit, _ := strconv.Atoi(q.Get("limit"))
 	offset, _ := strconv.Atoi(q.Get("offset"))
+	if s.most > 0 && limit > s.most {
+		w.WriteHeader(http.StatusGatewayTimeout)
+		s.mu.Unlock()
+		return
+	}
 	var page []string
 	next := "null"
 	for id := offset + 1; id <= len(s.markers); id++ {
