@@ -59,7 +59,7 @@ func (c *Client) create(ctx context.Context, k call, r Request, address string, 
 	if r.Marker == "" {
 		return IPAddress{}, k.failed(KindInvalid, "it would carry no marker", nil)
 	}
-	k.body, k.marks = r.body(c.field, address, vrf), true
+	k.body, k.marks, k.notAfter = r.body(c.field, address, vrf), true, r.NotAfter
 	k.verdict = func(body []byte) Kind {
 		ip, err := decodeIPAddress(body)
 		if err != nil {

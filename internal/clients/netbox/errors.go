@@ -136,6 +136,12 @@ func IsReleaseField(err error) bool { return KindOf(err) == KindReleaseField }
 // IsUnknownOutcome says that a write may have happened.
 func IsUnknownOutcome(err error) bool { return KindOf(err) == KindUnknownOutcome }
 
+// errTooLate is the cause of what wasn't sent since it was too late.
+var errTooLate = errors.New("too late")
+
+// IsTooLate says that nothing was sent since Request.NotAfter had passed.
+func IsTooLate(err error) bool { return errors.Is(err, errTooLate) }
+
 // IsUnreachable says that NetBox gave no usable answer and nothing was changed.
 func IsUnreachable(err error) bool {
 	k := KindOf(err)

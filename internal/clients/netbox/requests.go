@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"time"
 )
 
 // A Request is what a new address is to be, beside where it comes from.
@@ -23,6 +24,9 @@ type Request struct {
 	CustomFields map[string]any
 	// Assigned is the interface that it's for; nil leaves it unassigned.
 	Assigned *Place
+	// NotAfter is when it's too late to send it, by the clock on the wall, which goes on while this machine stands still: IsTooLate. The zero time
+	// is never.
+	NotAfter time.Time
 }
 
 // A Patch is what an existing address is to become. Nil and absent values stay as they are.

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // A call is one request, and the words its failure is told in.
@@ -28,6 +29,8 @@ type call struct {
 	marks bool
 	// verdict says what is wrong with an answer of the wanted status, or "": for those who count.
 	verdict func(body []byte) Kind
+	// notAfter is when it's too late to send it; the zero time: never.
+	notAfter time.Time
 	// answered is told of what came back, whatever it is.
 	answered func(reply)
 }
@@ -86,6 +89,9 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 		return answer{}, err
 	}
 	defer release()
+	if !k.notAfter.IsZero() && time.Now().Round(0).After(k.notAfter) { // After all that it had to wait for here.
+		return answer{}, k.failed(KindUnreachable, "it waited for so long for its turn that it's too late; nothing was sent", errTooLate)
+	}
 	ctx, ended := c.watch(ctx, k)
 	a, err := c.send(ctx, k)
 	ended(a, err)

@@ -155,7 +155,7 @@ func (e *external) foresee(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (*
 // request says what a new record is to be: on its interface from the beginning. That this is allowed was seen of each source.
 func (e *external) request(p v1alpha1.NetBoxIPAddressParameters, policy v1alpha1.NetBoxPolicy) netbox.Request {
 	r := requestOf(p, policy, e.us.marker())
-	r.Assigned = e.place
+	r.Assigned, r.NotAfter = e.place, e.latest
 	return r
 }
 

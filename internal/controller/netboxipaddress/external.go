@@ -61,8 +61,9 @@ type external struct {
 	carried bool
 	// believed says that the record was found to stay moved a moment ago.
 	believed bool
-	// lost says that the POST of this Create had no answer.
-	lost bool
+	// lost says that the POST of this Create had no answer, and latest is until when it may be sent.
+	lost   bool
+	latest time.Time
 	// back is why a record that was just made is to be taken back.
 	back *takenError
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
@@ -94,12 +96,16 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	if err := e.connector.late(mg); err != nil {
 		return netbox.IPAddress{}, err
 	}
+	e.latest = e.connector.latest(mg)
 	if e.field == netbox.FieldMissing {
 		if err := e.netbox.CreateMarkerField(ctx); err != nil {
 			return netbox.IPAddress{}, err
 		}
 	}
 	ip, err := e.post(ctx, mg)
+	if netbox.IsTooLate(err) { // It was held up between here and there.
+		return netbox.IPAddress{}, lateError{meta.GetExternalCreatePending(mg)}
+	}
 	e.lost = netbox.IsUnknownOutcome(err)
 	if err == nil || !mustLook(err) {
 		return ip, err

@@ -57,10 +57,19 @@ func (e lateError) words(in inputs) (reason xpv2.ConditionReason, message string
 // late says, by an error, that it's too late to ask for what a Create was to ask for. Whoever lets the resource go waits for Asking and Outstanding
 // after that was written down, and NetBox may work at it for Asking.
 func (c *Connector) late(mg *v1alpha1.NetBoxIPAddress) error {
-	if began := meta.GetExternalCreatePending(mg); !began.IsZero() && time.Since(began) > c.Outstanding {
-		return lateError{began}
+	if by := c.latest(mg); !by.IsZero() && time.Now().Round(0).After(by) {
+		return lateError{meta.GetExternalCreatePending(mg)}
 	}
 	return nil
+}
+
+// latest is until when, by the clock on the wall, a Create may ask for what it was to ask for; the zero time where it isn't known when it began.
+func (c *Connector) latest(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	began := meta.GetExternalCreatePending(mg)
+	if began.IsZero() {
+		return time.Time{}
+	}
+	return began.Round(0).Add(c.Outstanding)
 }
 
 // mayCome says until when a record may come of what was asked for and never answered, and whether that is yet to be.

@@ -174,6 +174,29 @@ func TestStoodStill(t *testing.T) {
 	}
 }
 
+// A notingNetBox notes until when what it's asked for may be sent.
+type notingNetBox struct {
+	*fakeNetBox
+
+	notAfter *time.Time
+}
+
+func (n notingNetBox) Allocate(ctx context.Context, p netbox.Parent, r netbox.Request) (netbox.IPAddress, error) {
+	*n.notAfter = r.NotAfter
+	return n.fakeNetBox.Allocate(ctx, p, r)
+}
+
+// TestNotAfter: what stands still on the way to NetBox isn't sent any more, either: a POST says until when it may be.
+func TestNotAfter(t *testing.T) {
+	mg := newAddress(managedBy(xpv2.ManagementActionAll))
+	var by time.Time
+	p := process(kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(mg).WithStatusSubresource(mg).Build(), notingNetBox{newFake(), &by})
+	p.look(t)
+	if left := time.Until(by); left > p.Outstanding || left < p.Outstanding-10*time.Second {
+		t.Errorf("it may be sent until %s, which is in %s; want %s", by, left, p.Outstanding)
+	}
+}
+
 // TestStillTrue holds what is written of an answer, where somebody else has written the resource since.
 func TestStillTrue(t *testing.T) {
 	const asked, answered, unanswered = v1alpha1.AnnotationAsked, v1alpha1.AnnotationAnswered, v1alpha1.AnnotationUnanswered
