@@ -76,7 +76,7 @@ func plain(err error) error {
 	)
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return errors.New("no answer in time")
+		return errNoAnswer
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return errors.New("no such host")
 	case errors.As(err, &op):

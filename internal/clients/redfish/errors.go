@@ -119,6 +119,12 @@ func IsUnauthorized(err error) bool { return KindOf(err) == Unauthorized }
 // refuse them by a 400 or 403, and a few say so that they have no session left.
 func IsPlainRefusal(err error) bool { return statusOf(err) == http.StatusUnauthorized }
 
+// errNoAnswer is the cause of an Error for an answer that took too long.
+var errNoAnswer = errors.New("no answer in time")
+
+// IsTimeout says whether the BMC gave no answer in time.
+func IsTimeout(err error) bool { return IsUnreachable(err) && errors.Is(err, errNoAnswer) }
+
 // IsUnreachable says whether the BMC gave no answer, or none in time.
 func IsUnreachable(err error) bool { return KindOf(err) == Unreachable }
 

@@ -48,7 +48,7 @@ func (c *Client) LogExcerpt(ctx context.Context, s System, hide ...string) []str
 	}
 	found := entries.Members
 	if len(found) > 0 && found[0].Message == "" {
-		found = c.lastEntries(ctx, found)
+		found = c.newestEntries(ctx, found)
 	}
 
 	return excerpt(found, hide)
@@ -85,10 +85,27 @@ func (c *Client) hardwareLog(ctx context.Context, s System) string {
 	return best
 }
 
-// lastEntries reads the last entries of a collection that only links them.
-func (c *Client) lastEntries(ctx context.Context, links []logEntry) []logEntry {
+// newestEntries reads the newest entries of a collection that only links them: the
+// last ones, or, as of iDRACs, the first.
+func (c *Client) newestEntries(ctx context.Context, links []logEntry) []logEntry {
+	if len(links) <= excerptLines {
+		return c.entries(ctx, links)
+	}
+	n := len(links)
+	ends := c.entries(ctx, []logEntry{links[0], links[n-1]})
+	switch {
+	case len(ends) < 2:
+		return ends
+	case lenient.Time(ends[0].Created).After(lenient.Time(ends[1].Created)):
+		return append(c.entries(ctx, links[1:2]), ends[0])
+	default:
+		return append(c.entries(ctx, links[n-2:n-1]), ends[1])
+	}
+}
+
+func (c *Client) entries(ctx context.Context, links []logEntry) []logEntry {
 	var out []logEntry
-	for _, l := range links[max(0, len(links)-excerptLines):] {
+	for _, l := range links {
 		var e logEntry
 		if l.URI == "" {
 			continue

@@ -1,6 +1,8 @@
 package redfish
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,4 +40,33 @@ func TestExcerpt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewestEntries: a collection that only links its entries has the newest at
+// either end.
+func TestNewestEntries(t *testing.T) {
+	bmc, links := aBMC{"GET /redfish/v1/": {body: "{}"}}, []logEntry{}
+	for i := range 9 {
+		uri := fmt.Sprintf("/redfish/v1/Log/%d", i)
+		entry := bmc["GET "+uri]
+		entry.body = fmt.Sprintf(`{"Created":"2026-01-0%dT00:00:00Z","Message":"m%d"}`, i+1, i)
+		bmc["GET "+uri] = entry
+		links = append(links, logEntry{URI: text(uri)})
+	}
+	c := connectTo(t, bmc)
+	for name, order := range map[string][]logEntry{"Last": links, "First": reversed(links)} {
+		t.Run(name, func(t *testing.T) {
+			want := []string{"2026-01-08T00:00:00Z m7", "2026-01-09T00:00:00Z m8"}
+			if diff := cmp.Diff(want, excerpt(c.newestEntries(t.Context(), order), nil)); diff != "" {
+				t.Errorf("newestEntries(...): -want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func reversed(links []logEntry) []logEntry {
+	out := slices.Clone(links)
+	slices.Reverse(out)
+
+	return out
 }

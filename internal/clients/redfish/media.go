@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 // maxSlots bounds how many of a BMC's drives are read.
@@ -34,7 +36,9 @@ func (m Medium) Takes(kind string) bool {
 
 // Holds says whether the drive has an image in it which may be that one.
 func (m Medium) Holds(image string) bool {
-	return m.Inserted && (m.Image == "" || PlainImage(m.Image) == PlainImage(image))
+	plain := PlainImage(image)
+
+	return m.Inserted && (m.Image == "" || plain != "" && PlainImage(m.Image) == plain)
 }
 
 // PlainImage is an image's URL as BMCs show it, without what only the image's
@@ -52,9 +56,9 @@ func PlainImage(image string) string {
 type mediumBody struct {
 	ID        text  `json:"Id"`
 	Types     texts `json:"MediaTypes"`
-	Inserted  *bool
+	Inserted  lenient.Flag
 	Image     text
-	Protected bool `json:"WriteProtected"`
+	Protected lenient.Flag `json:"WriteProtected"`
 	Actions   struct {
 		Insert *resetBody `json:"#VirtualMedia.InsertMedia"`
 		Eject  *resetBody `json:"#VirtualMedia.EjectMedia"`
@@ -75,10 +79,12 @@ func (c *Client) Media(ctx context.Context, s System) ([]Medium, error) {
 		if err != nil && !skippable(err) {
 			return nil, err
 		}
-		if err != nil || b.Inserted == nil {
+		// Some tell null of a drive that is empty.
+		drive := b.Inserted.Known || len(b.Types) > 0 || b.Actions.Insert != nil
+		if err != nil || !drive {
 			continue
 		}
-		m := Medium{ID: clip(b.ID), URI: uri, Types: b.Types, Inserted: *b.Inserted, Image: string(b.Image), Protected: b.Protected, etag: a.etag}
+		m := Medium{ID: clip(b.ID), URI: uri, Types: b.Types, Inserted: b.Inserted.True || !b.Inserted.Known && b.Image != "", Image: string(b.Image), Protected: b.Protected.True, etag: a.etag}
 		if b.Actions.Insert != nil {
 			m.insert = string(b.Actions.Insert.Target)
 		}

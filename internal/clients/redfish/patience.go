@@ -103,6 +103,14 @@ func yielded(ctx context.Context) bool {
 	return ok && p.Yielded
 }
 
+// Hurried says whether the last read with ctx was broken off by its Patience: that
+// says nothing about the BMC.
+func Hurried(ctx context.Context) bool {
+	p, ok := ctx.Value(patienceKey{}).(*Patience)
+
+	return ok && (p.Cut || p.Yielded)
+}
+
 // changesNothing keeps what is sent until its result is called from counting as
 // a write: log-ins and log-outs change nothing of the machine.
 func changesNothing(ctx context.Context) (over func()) {

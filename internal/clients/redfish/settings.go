@@ -92,13 +92,16 @@ func (c *Client) SetIndicator(ctx context.Context, s System, indicator string) e
 	return c.setSmall(ctx, s, body, propIndicator, func(now System) bool { return now.Shows(indicator) })
 }
 
+// Tag is an asset tag as SmallSettings show it.
+func Tag(tag string) string { return clip(text(tag)) }
+
 // SetAssetTag writes the machine's asset tag, and reads it back.
 func (c *Client) SetAssetTag(ctx context.Context, s System, tag string) error {
 	if !s.CanTag {
 		return unsupported(propAssetTag)
 	}
 
-	return c.setSmall(ctx, s, map[string]any{propAssetTag: tag}, propAssetTag, func(now System) bool { return now.AssetTag == strings.TrimSpace(tag) })
+	return c.setSmall(ctx, s, map[string]any{propAssetTag: tag}, propAssetTag, func(now System) bool { return now.AssetTag == Tag(tag) })
 }
 
 func (c *Client) setSmall(ctx context.Context, s System, body map[string]any, field string, reached func(System) bool) error {

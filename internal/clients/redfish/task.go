@@ -28,6 +28,8 @@ const (
 // Progress is what a BMC tells of a write that it promised.
 type Progress struct {
 	State TaskState
+	// Scheduled says that it waits for its time, such as the machine's next reset.
+	Scheduled bool
 	// MessageID says why it failed, "" where the BMC doesn't.
 	MessageID string
 }
@@ -41,6 +43,10 @@ var ended = map[string]TaskState{ //nolint:gochecknoglobals // A table.
 	"completed": TaskDone, "rebootcompleted": TaskDone,
 	"exception": TaskFailed, "killed": TaskFailed, "cancelled": TaskFailed, "failed": TaskFailed, "completedwitherrors": TaskFailed, "rebootfailed": TaskFailed,
 }
+
+// scheduled are the words for what was accepted and waits: those of the standard's
+// tasks, and of Dell's jobs for the next reboot.
+var scheduled = []string{"pending", "scheduled", "rebootpending", "readyforexecution", "waiting"} //nolint:gochecknoglobals // A table.
 
 // Task asks how a write is coming along that the BMC promised, in one request.
 // Its error says that nothing could be learnt now.
@@ -82,7 +88,7 @@ func progressOf(a answer, monitor bool) Progress {
 	case over:
 		return Progress{State: state}
 	case word != "", a.status == http.StatusAccepted:
-		return Progress{State: TaskRunning}
+		return Progress{State: TaskRunning, Scheduled: slices.Contains(scheduled, word)}
 	case monitor:
 		return Progress{State: TaskDone}
 	default:

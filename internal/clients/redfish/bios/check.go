@@ -177,7 +177,7 @@ func TakenBack(r Registry, declared, current, settings map[string]Value) map[str
 	out := map[string]Value{}
 	for name := range declared {
 		is, v := current[name], settings[name]
-		if is.Kind != Null && v.Kind != Null && !r.same(name, v, is) && r.same(name, declared[name], is) {
+		if !r.entries[name].readOnly && is.Kind != Null && v.Kind != Null && !r.same(name, v, is) && r.same(name, declared[name], is) {
 			out[name] = is
 		}
 	}
