@@ -41,6 +41,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 			if err := e.writeJournal(ctx, host, st.journal); err != nil {
 				return err
 			}
+			e.inserted = st.journal.Media
 		}
 		if st.do == actNone {
 			e.showActs(host, w, seen)
@@ -216,6 +217,12 @@ func afterFailure(v view, a act, err error) act {
 	return a
 }
 
+// busy says whether a BMC has no time for anything, which is no word about what it
+// was told.
+func busy(err error) bool {
+	return statusOf(err) == http.StatusServiceUnavailable || statusOf(err) == http.StatusTooManyRequests
+}
+
 func statusOf(err error) int {
 	var e *redfish.Error
 	if errors.As(err, &e) {
@@ -260,7 +267,11 @@ func answered(err error) bool {
 // that is given up by it.
 func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost, j *journal) error {
 	before := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	if err := e.annotate(ctx, host, map[string]string{v1alpha1.AnnotationJournal: j.String()}); err != nil {
+	text, err := j.encoded()
+	if err != nil {
+		return err // Nothing is done that isn't written down.
+	}
+	if err := e.annotate(ctx, host, map[string]string{v1alpha1.AnnotationJournal: text}); err != nil {
 		if kerrors.IsConflict(err) {
 			return err // The reconciler recognises conflicts and looks again.
 		}
@@ -268,6 +279,9 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 		return errors.Wrap(err, "cannot write the host's journal")
 	}
 	recorded(&host.Status.AtProvider, j)
+	for _, what := range givenUp(before, j) {
+		e.connector.Recorder.Event(host, event.Warning(event.Reason(v1alpha1.ReasonGaveUp), errors.Errorf("the BMC at %q doesn't carry out %s, and isn't told any more: the host's conditions say why", e.inputs.address, what)))
+	}
 	if j.gaveUp() && !before.gaveUp() {
 		e.connector.Recorder.Event(host, event.Warning(event.Reason(gaveUpReason(*j.Act)), errors.New(gaveUpSentence(*j.Act, e.inputs)+e.logged())))
 	}

@@ -36,24 +36,6 @@ const (
 	biosVerified = "Verified"
 )
 
-// biosRecord is the journal's line about the declared map that it names.
-type biosRecord struct {
-	// Digest of the declared map.
-	Digest string `json:"digest,omitempty"`
-	// State is Staged, Verified, gaveUp, or "": not staged yet.
-	State string `json:"state,omitempty"`
-	// Why it was given up: a reason of the condition.
-	Why string `json:"why,omitempty"`
-	// Resets that were made for it, one at most.
-	Resets int64 `json:"resets,omitempty"`
-	// Time, Power and LastReset as they were when it was staged.
-	Time      time.Time     `json:"time,omitzero"`
-	Power     redfish.Power `json:"power,omitempty"`
-	LastReset time.Time     `json:"lastReset,omitzero"`
-	// Asked is the look that was asked for last when it was given up.
-	Asked string `json:"asked,omitempty"`
-}
-
 // wantBIOS is a declared map.
 type wantBIOS struct {
 	declared map[string]bios.Value
@@ -71,9 +53,14 @@ type biosSeen struct {
 	problems []bios.Problem
 	// missing of the changes aren't staged; foreign attributes are, by others.
 	missing, foreign []string
-	writable         bool
-	// unread says why it can't be judged at the moment.
-	unread *trouble
+	// back are those of the changes that are in force, and over which something
+	// else is staged.
+	back     map[string]bios.Value
+	writable bool
+	// unread says why it can't be judged at the moment; passing that it's looked at
+	// again soon.
+	unread  *trouble
+	passing bool
 }
 
 var biosFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
@@ -99,23 +86,8 @@ func wantsBIOS(p v1alpha1.RedfishHostParameters, w *want) {
 	w.bios = b
 }
 
-// biosOf is the journal's line about the map that is wanted.
-func (j *journal) biosOf(w *wantBIOS) biosRecord {
-	if j.BIOS.Digest == w.digest {
-		return j.BIOS
-	}
-
-	return biosRecord{Digest: w.digest}
-}
-
-// bootedSince says whether the machine booted after its map was staged: by what
-// it shows, or by our own hand.
-func (r biosRecord) bootedSince(s seen, j journal) bool {
-	return bootedSince(act{Power: r.Power, LastReset: r.LastReset}, s) || s.on() && j.PoweredOn.After(r.Time)
-}
-
-// given says whether the map was given up, and nobody has asked for another try.
-func (r biosRecord) given(v view) bool { return r.State == gaveUp && r.Asked == v.asked }
+// moves says whether something is other than declared, and not only staged so.
+func (s *biosSeen) moves() bool { return len(s.changes) > len(s.back) }
 
 // beginBIOS stages a declared map, all of it or nothing, and only while nothing
 // stands against it. What was staged and isn't in force some time after a boot
@@ -141,17 +113,17 @@ func beginBIOS(v view, j journal) step {
 		j.BIOS = r
 
 		return step{journal: &j, why: "the machine is off, with BIOS settings staged"}
-	case len(s.missing) > 0:
+	case len(s.missing) > 0 && (r.State != biosStaged || r.Job == ""):
 		return stage(v, j, r)
 	case r.State != biosStaged:
 		r.State, r.Time, r.Power, r.LastReset = biosStaged, v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
 		j.BIOS = r
 
 		return step{journal: &j, why: "the BIOS settings are staged"}
-	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.Resets == 0 && !v.overridden():
+	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.mayReset() && s.moves() && !v.awaitsBoot(j) && !r.Turns.contested(v.now):
 		// The count is written with the act: one reset for a map, whatever happens.
-		// A boot override is for another boot than this one.
 		r.Resets++
+		r.Turns = r.Turns.next(v.now)
 		j.BIOS = r
 
 		// A reset that is asked for as well is this one: a second would meet the
@@ -167,11 +139,18 @@ func (v view) overridden() bool {
 	return v.seen.boot.Enabled == redfish.EnabledOnce && !v.seen.boot.Idle()
 }
 
+// awaitsBoot says whether a boot for once is asked for, or set by whomever: that is
+// for another boot than one for settings.
+func (v view) awaitsBoot(j journal) bool {
+	return v.overridden() || wantsOnce(v, j) || j.Boot.Moved != nil && j.Boot.Moved.Booted.IsZero()
+}
+
 func forgetBIOS(j journal) step {
-	if j.BIOS == (biosRecord{}) {
+	none := biosRecord{Turns: j.BIOS.Turns}
+	if j.BIOS == none {
 		return step{}
 	}
-	j.BIOS = biosRecord{}
+	j.BIOS = none
 
 	return step{journal: &j, why: "no BIOS settings are wanted any more"}
 }
@@ -180,17 +159,30 @@ func verified(_ view, j journal, r biosRecord) step {
 	if r.State == biosVerified {
 		return step{}
 	}
-	j.BIOS = biosRecord{Digest: r.Digest, State: biosVerified, Resets: r.Resets}
+	j.BIOS = biosRecord{Digest: r.Digest, State: biosVerified, Resets: r.Resets, Turns: r.Turns, Adopted: r.Adopted}
+	if j.Act != nil && j.Act.Action == actStageBIOS {
+		a := *j.Act
+		a.Attempts = 0 // They were for this; what drifts later has its own.
+		j.Act = &a
+	}
 
 	return step{journal: &j, why: "the BIOS settings are in force"}
 }
 
+// applying says whether the machine was just reset for its settings: a second reset
+// would meet the firmware while it writes them.
+func (v view) applying(j journal) bool {
+	r := j.BIOS
+
+	return r.State == biosStaged && r.Resets > 0 && r.bootedSince(v.seen, j) && v.rested(actVerifyBIOS, r.Time) < patience[len(patience)-1]
+}
+
 func verifying(v view, j journal, r biosRecord) step {
-	if !v.seen.on() || v.lap(act{Action: actVerifyBIOS, Time: r.Time}).age < verifyTime {
+	if !v.seen.on() || v.rested(actVerifyBIOS, r.Time) < verifyTime {
 		return step{}
 	}
 
-	return giveUpBIOS(v, j, r, v1alpha1.ReasonNoEffect)
+	return giveUpBIOS(v, j, r, v1alpha1.ReasonGaveUp)
 }
 
 func giveUpBIOS(v view, j journal, r biosRecord, why xpv2.ConditionReason) step {
@@ -203,10 +195,11 @@ func giveUpBIOS(v view, j journal, r biosRecord, why xpv2.ConditionReason) step 
 // stage is the step that stages the map, where the policy allows it now.
 func stage(v view, j journal, r biosRecord) step {
 	w, a := v.want.bios, act{Action: actStageBIOS, Digest: v.want.bios.digest}
+	moves := v.seen.bios.moves() // What is only taken back can't be too early.
 	switch {
 	case !v.seen.on() && !v.seen.off(),
-		w.apply == v1alpha1.BIOSApplyNextPowerOn && !v.seen.off(),
-		w.apply == v1alpha1.BIOSApplyMaintenance && !w.maintenance:
+		moves && w.apply == v1alpha1.BIOSApplyNextPowerOn && !v.seen.off(),
+		moves && w.apply == v1alpha1.BIOSApplyMaintenance && !w.maintenance:
 		return step{}
 	}
 	if j.Act != nil && j.Act.Action == actStageBIOS && j.Act.Digest == w.digest && r.State != gaveUp {
@@ -219,7 +212,7 @@ func stage(v view, j journal, r biosRecord) step {
 			return giveUpBIOS(v, j, r, why)
 		}
 	}
-	r.State, r.Why = "", ""
+	r.State, r.Why, r.Job = "", "", ""
 	j.BIOS = r
 
 	return start(v, j, a)
@@ -239,9 +232,14 @@ func resumeBIOS(v view, j journal) step {
 		}
 
 		return finish(j, "nobody knows whether the BIOS settings were staged")
-	case len(s.changes) == 0, len(s.missing) == 0, bootedSince(a, v.seen):
+	case len(s.changes) == 0, len(s.missing) == 0, v.lap(a).task.Scheduled, bootedSince(a, v.seen) && v.lap(a).ours:
+		// Of a boot only who made the call may conclude that it was for it. A BMC that
+		// shows nothing of what waits has its job for it.
 		r := j.biosOf(w)
 		r.State, r.Time, r.Power, r.LastReset = biosStaged, a.Time, a.Power, a.LastReset
+		if len(s.missing) > 0 && v.lap(a).task.Scheduled {
+			r.Job = a.Task
+		}
 		j.BIOS = r
 
 		return finish(j, "the BIOS settings are staged")
@@ -259,9 +257,15 @@ func performBIOS(ctx context.Context, e *external, bmc BMC, s redfish.System, _ 
 		return redfish.Receipt{}, notCalledError{redfish.Invalidf("no BIOS settings are wanted any more")}
 	}
 	b, seen, err := e.readBIOS(ctx, bmc, s, *w)
-	switch {
-	case err != nil:
+	if err != nil {
 		return redfish.Receipt{}, notCalledError{err}
+	}
+	// What is begun next isn't begun on an older look.
+	e.bios = seen
+	if !seen.passing {
+		e.connector.biosLooks.put(e.glance(w.digest, false), seen)
+	}
+	switch {
 	case seen.unread != nil || len(seen.problems) > 0 || len(seen.foreign) > 0 || !seen.writable:
 		return redfish.Receipt{}, notCalledError{redfish.Invalidf("the BIOS settings of the machine changed in the meantime: they are looked at again")}
 	case len(seen.changes) == 0 || len(seen.missing) == 0:

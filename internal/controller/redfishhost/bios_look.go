@@ -7,30 +7,23 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/bios"
 )
 
-// biosAge is how long a look at a BIOS is believed where nothing is on its way.
-const biosAge = 10 * time.Minute
-
 // readBIOS compares a declared map with a machine. The registry is read only
 // where names and values as they are don't tell it all.
 func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wantBIOS) (redfish.BIOS, *biosSeen, error) {
-	out := &biosSeen{digest: w.digest, current: map[string]bios.Value{}}
+	out := &biosSeen{digest: w.digest}
 	b, err := bmc.BIOS(ctx, s)
 	switch {
 	case redfish.IsUnsupported(err):
 		out.unread = &trouble{v1alpha1.ReasonNotSupported, "has no BIOS settings: set them in the machine's own setup, and take bios out of the spec"}
 
 		return b, out, nil
-	case err != nil && redfish.IsOfOneResource(err):
-		out.unread = &trouble{v1alpha1.ReasonRefused, "doesn't show its BIOS settings at the moment (" + err.Error() + "): they are looked at again"}
-
-		return b, out, nil
+	case err != nil && skipped(ctx, err):
+		return b, out.without("its BIOS settings", err), nil
 	case err != nil:
 		return b, nil, err //nolint:wrapcheck // The caller asks for its kind.
 	case len(b.Attributes) == 0:
@@ -38,27 +31,49 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 
 		return b, out, nil
 	}
-	var r bios.Registry
-	out.changes, out.problems = bios.Plan(r, w.declared, b.Attributes)
-	if len(out.changes)+len(out.problems) > 0 {
-		if r, err = e.connector.registries.get(ctx, bmc, e.inputs.address, b, e.connector.watch.elapsed()); err != nil {
-			return b, nil, err
-		}
-		out.changes, out.problems = bios.Plan(r, w.declared, b.Attributes)
+	if out.plan(bios.Registry{}, w, b) {
+		return b, out, nil
 	}
-	out.writable = b.Writable
-	if len(out.problems) == 0 {
-		maps.Copy(out.changes, bios.TakenBack(r, w.declared, b.Attributes, b.Staged))
+	r, err := e.connector.registries.get(ctx, bmc, e.inputs.address, b, e.connector.watch.elapsed())
+	switch {
+	case err != nil && skipped(ctx, err):
+		return b, out.without("its attribute registry", err), nil
+	case err != nil:
+		return b, nil, err
 	}
-	out.missing, out.foreign = bios.Staged(r, out.changes, w.declared, b.Attributes, b.Staged)
+	out.plan(r, w, b)
+
+	return b, out, nil
+}
+
+// plan compares a declared map with what was read, and says whether nothing is to
+// be done.
+func (s *biosSeen) plan(r bios.Registry, w wantBIOS, b redfish.BIOS) (asItIs bool) {
+	s.changes, s.problems = bios.Plan(r, w.declared, b.Attributes)
+	s.back = bios.TakenBack(r, w.declared, b.Attributes, b.Staged)
+	asItIs = len(s.changes)+len(s.problems)+len(s.back) == 0
+	s.writable = b.Writable
+	if len(s.problems) == 0 {
+		maps.Copy(s.changes, s.back)
+	}
+	s.missing, s.foreign = bios.Staged(r, s.changes, w.declared, b.Attributes, b.Staged)
+	s.current = map[string]bios.Value{}
 	for name := range w.declared {
-		secret := slices.ContainsFunc(out.problems, func(p bios.Problem) bool { return p.Name == name && p.Reason == bios.Secret })
+		secret := slices.ContainsFunc(s.problems, func(p bios.Problem) bool { return p.Name == name && p.Reason == bios.Secret })
 		if v, ok := b.Attributes[name]; ok && !secret {
-			out.current[name] = v
+			s.current[name] = v
 		}
 	}
 
-	return b, out, nil
+	return asItIs
+}
+
+// without is a look at which something couldn't be read.
+func (s *biosSeen) without(what string, err error) *biosSeen {
+	s.passing = busy(err)
+	s.unread = &trouble{v1alpha1.ReasonRefused, "doesn't show " + what + " at the moment (" + err.Error() + "): they are looked at again"}
+
+	return s
 }
 
 // registries keeps the newest attribute registries: one may be a megabyte, and
@@ -98,7 +113,7 @@ func (k *registries) known(address, id string, now time.Duration) (bios.Registry
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range slices.Backward(k.kept) {
-		if one.address == address && one.id == id && now-one.at < biosAge {
+		if one.address == address && one.id == id && now-one.at < lookAge {
 			return one.registry, true
 		}
 	}
@@ -106,106 +121,41 @@ func (k *registries) known(address, id string, now time.Duration) (bios.Registry
 	return bios.Registry{}, false
 }
 
-// looks remember what was seen of each host beside its System, so that a host
-// on which nothing is on its way isn't asked for it at each look. They are safe
-// for concurrent use.
-type looks[T any] struct {
-	mu    sync.Mutex
-	taken map[types.UID]taken[T]
-}
-
-// taken is one look: what it was for, and how the machine was.
-type taken[T any] struct {
-	seen      *T
-	wanted    string
-	at        time.Duration
-	power     redfish.Power
-	lastReset time.Time
-}
-
-func newLooks[T any]() *looks[T] { return &looks[T]{taken: map[types.UID]taken[T]{}} }
-
-// get returns what was seen for the same wish, a while ago, of a machine that
-// hasn't been reset since; false where it must be looked at.
-func (l *looks[T]) get(host types.UID, wanted string, s redfish.System, now time.Duration) (*T, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, ok := l.taken[host]
-	if !ok || k.wanted != wanted || now-k.at >= biosAge || k.power != s.Power || !k.lastReset.Equal(s.LastReset) {
-		return nil, false
-	}
-
-	return k.seen, true
-}
-
-func (l *looks[T]) put(host types.UID, wanted string, seen *T, s redfish.System, now time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.taken[host] = taken[T]{seen: seen, wanted: wanted, at: now, power: s.Power, lastReset: s.LastReset}
-}
-
-func (l *looks[T]) forget(host types.UID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.taken, host)
-}
-
 // lookBIOS fills in what the BIOS shows of what is wanted of it: as it was seen
 // a while ago where nothing moves.
-func (e *external) lookBIOS(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) error {
-	e.bios = nil
-	if w.bios == nil {
-		e.connector.biosLooks.forget(host.GetUID())
-
-		return nil
+func (e *external) lookBIOS(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) (err error) {
+	wanted, moving := "", false
+	if w.bios != nil {
+		wanted, moving = w.bios.digest, underWay(parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), w.bios, seenOf(e.system))
 	}
-	j, now := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), e.connector.watch.elapsed()
-	if !underWay(j, w.bios, seenOf(e.system)) {
-		if seen, ok := e.connector.biosLooks.get(host.GetUID(), w.bios.digest, e.system, now); ok {
-			e.bios = seen
+	e.bios, err = e.connector.biosLooks.of(e.glance(wanted, moving), func() (*biosSeen, bool, error) {
+		_, seen, err := e.readBIOS(ctx, bmc, e.system, *w.bios)
 
-			return nil
-		}
-	}
-	_, seen, err := e.readBIOS(ctx, bmc, e.system, *w.bios)
-	if err != nil {
-		return err
-	}
-	e.bios = seen
-	e.connector.biosLooks.put(host.GetUID(), w.bios.digest, seen, e.system, now)
+		return seen, err == nil && !seen.passing, err
+	})
 
-	return nil
+	return err
 }
 
-// lookSecureBoot fills in whether Secure Boot is on, where that is wanted.
-func (e *external) lookSecureBoot(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) error {
-	e.secureBoot = nil
-	wanted := w.settings.secureBoot
-	if wanted == "" {
-		e.connector.secureBootLooks.forget(host.GetUID())
-
-		return nil
-	}
-	j, now := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), e.connector.watch.elapsed()
-	if !j.pending() {
-		if seen, ok := e.connector.secureBootLooks.get(host.GetUID(), wanted, e.system, now); ok {
-			e.secureBoot = seen
-
-			return nil
+// lookSecureBoot fills in whether Secure Boot is on, where that is wanted. It's
+// looked at each time while it isn't as wanted.
+func (e *external) lookSecureBoot(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) (err error) {
+	wanted, j := w.settings.secureBoot, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	e.secureBoot, err = e.connector.secureBootLooks.of(e.glance(wanted, j.pending()), func() (*secureBootSeen, bool, error) {
+		b, err := bmc.SecureBoot(ctx, e.system)
+		switch {
+		case redfish.IsUnsupported(err):
+			return nil, true, nil
+		case err != nil && skipped(ctx, err):
+			return &secureBootSeen{unread: true}, !busy(err), nil
+		case err != nil:
+			return nil, false, err //nolint:wrapcheck // The caller asks for its kind.
 		}
-	}
-	b, err := bmc.SecureBoot(ctx, e.system)
-	if err != nil && !redfish.IsUnsupported(err) && !redfish.IsOfOneResource(err) {
-		return err //nolint:wrapcheck // The caller asks for its kind.
-	}
-	if err == nil {
-		e.secureBoot = &b
-	}
-	if err == nil && b.Enabled == (wanted == secureBootOn) || err != nil {
-		e.connector.secureBootLooks.put(host.GetUID(), wanted, e.secureBoot, e.system, now)
-	}
 
-	return nil
+		return &secureBootSeen{SecureBoot: b}, b.Enabled == (wanted == secureBootOn), nil
+	})
+
+	return err
 }
 
 // underWay says whether the BIOS may change by what we did.
@@ -215,5 +165,8 @@ func underWay(j *journal, w *wantBIOS, s seen) bool {
 	}
 	r := j.biosOf(w)
 
-	return j.pending() && j.Act.Action == actStageBIOS || r.State == biosStaged && r.bootedSince(s, *j)
+	// A reset for settings is begun on what is staged now, not a while ago.
+	resets := w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && r.mayReset()
+
+	return j.pending() && j.Act.Action == actStageBIOS || r.State == biosStaged && (resets || r.bootedSince(s, *j))
 }

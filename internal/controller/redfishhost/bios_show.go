@@ -61,20 +61,30 @@ func biosTrouble(v view, w wantBIOS, s biosSeen, r biosRecord, in inputs) *troub
 		return say(v1alpha1.ReasonNotSupported, "the BMC at %q shows its BIOS settings and takes none: set %s in the machine's own setup", in.address, listed(names))
 	case r.given(v) && r.Why == string(v1alpha1.ReasonRefused):
 		return say(v1alpha1.ReasonRefused, "the BMC at %q refused the BIOS settings %d times: look for a pending BIOS job or a lockdown on the BMC; nothing more is sent until bios.attributes changes, or annotation crossplane.io/reconcile-requested-at of this host", in.address, len(patience))
+	case r.given(v) && r.Why == string(v1alpha1.ReasonNoEffect):
+		return say(v1alpha1.ReasonNoEffect, "the BMC at %q accepted the BIOS settings %d times and doesn't show them as staged: look for a pending BIOS job or a lockdown on the BMC; nothing more is sent until bios.attributes changes, or annotation crossplane.io/reconcile-requested-at of this host", in.address, len(patience))
 	case r.given(v):
 		return say(v1alpha1.ReasonGaveUp, "the machine of BMC %q booted and didn't take %s: the machine isn't reset for it again; look at its setup, correct bios.attributes, or set annotation crossplane.io/reconcile-requested-at of this host to have it staged once more", in.address, listed(names))
 	case len(s.foreign) > 0:
-		return say(v1alpha1.ReasonConflict, "on the BMC at %q other BIOS settings are staged (%s): two changes must not meet in one boot; have them applied or taken back first", in.address, listed(s.foreign))
+		return say(v1alpha1.ReasonConflict, "on the BMC at %q other BIOS settings are staged (%s): two changes must not meet in one boot; they're others', or of an earlier bios.attributes: have them applied by a reboot, take them back on the BMC, or declare them as well", in.address, listed(s.foreign))
 	case booted:
 		return say(v1alpha1.ReasonWaitingForReset, "the machine booted, and doesn't show %s yet", listed(names))
 	case w.apply == v1alpha1.BIOSApplyMaintenance && !w.maintenance:
 		return say(v1alpha1.ReasonWaitingForMaintenance, "%s: set spec.forProvider.maintenance to have the machine reset for them", countOf(names))
+	case len(s.missing) > 0 && !s.moves():
+		return say(v1alpha1.ReasonApplying, "other values of %s are staged, by an earlier bios.attributes or somebody else: what is in force is staged over them", listed(names))
+	case len(s.missing) > 0 && r.State == biosStaged && r.Job != "":
+		return say(v1alpha1.ReasonWaitingForReset, "%s: the BMC's job %s has them, and applies them with the machine's next reset", countOf(names), bounded(r.Job, maxProblem))
 	case len(s.missing) > 0 && w.apply == v1alpha1.BIOSApplyNextPowerOn:
 		return say(v1alpha1.ReasonWaitingForPowerOff, "%s: they are staged once the machine is off, and apply when it's powered on", countOf(names))
 	case len(s.missing) > 0:
 		return say(v1alpha1.ReasonWaitingForReset, "%s: they are being staged", countOf(names))
 	case v.seen.off():
 		return say(v1alpha1.ReasonWaitingForPowerOn, "%s: they are staged, and apply when the machine is powered on", countOf(names))
+	case w.apply == v1alpha1.BIOSApplyMaintenance && r.mayReset() && v.awaitsBoot(*v.j):
+		return say(v1alpha1.ReasonWaitingForReset, "%s: they are staged; a boot for once is set, which comes first, and brings them as well", countOf(names))
+	case w.apply == v1alpha1.BIOSApplyMaintenance && r.mayReset() && r.Turns.contested(v.now):
+		return say(v1alpha1.ReasonWaitingForReset, "%s: they are staged; the machine was reset %d times for bios.attributes within the hour: it's reset for them an hour after the last time", countOf(names), maxTurns)
 	}
 
 	return say(v1alpha1.ReasonWaitingForReset, "%s: they are staged, and apply with the machine's next reset", countOf(names))
@@ -105,8 +115,7 @@ func listed(names []string) string {
 func told(problems []bios.Problem) string {
 	out := make([]string, 0, maxTold)
 	for _, p := range problems[:min(maxTold, len(problems))] {
-		words := p.String()
-		out = append(out, strings.ToValidUTF8(words[:min(maxProblem, len(words))], ""))
+		out = append(out, bounded(p.String(), maxProblem))
 	}
 	text := strings.Join(out, "; ")
 	if more := len(problems) - maxTold; more > 0 {
@@ -130,16 +139,16 @@ func biosObservation(w *wantBIOS, s *biosSeen, j *journal) *v1alpha1.BIOSObserva
 		if out.Attributes == nil {
 			out.Attributes = map[string]string{}
 		}
-		out.Attributes[name] = clipped(s.current[name].Text)
+		out.Attributes[name] = bounded(s.current[name].Text, maxValue)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.changes)) {
 		if len(out.Pending) < maxDifferences {
-			out.Pending = append(out.Pending, v1alpha1.BIOSDifference{Name: name, Current: clipped(s.current[name].Text), Wanted: clipped(s.changes[name].Text)})
+			out.Pending = append(out.Pending, v1alpha1.BIOSDifference{Name: name, Current: bounded(s.current[name].Text, maxValue), Wanted: bounded(s.changes[name].Text, maxValue)})
 		}
 	}
 	for _, p := range s.problems[:min(maxDifferences, len(s.problems))] {
 		out.Failed = append(out.Failed, v1alpha1.BIOSDifference{
-			Name: p.Name, Current: clipped(p.Current.Text), Wanted: clipped(p.Wanted.Text), Reason: string(p.Reason), Nearest: p.Nearest,
+			Name: p.Name, Current: bounded(p.Current.Text, maxValue), Wanted: bounded(p.Wanted.Text, maxValue), Reason: string(p.Reason), Nearest: p.Nearest,
 		})
 	}
 	fitBIOS(out)
@@ -159,12 +168,4 @@ func fitBIOS(o *v1alpha1.BIOSObservation) {
 		}}}
 		slices.MaxFunc(parts, func(a, b part) int { return a.bytes - b.bytes }).halve()
 	}
-}
-
-func clipped(s string) string {
-	if len(s) <= maxValue {
-		return s
-	}
-
-	return strings.ToValidUTF8(s[:maxValue], "")
 }

@@ -99,6 +99,8 @@ func beginOnce(v view, j journal) step {
 	a := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
 	t := j.Boot.Once.of(a.Wish)
 	switch {
+	case t.hopeless(v) && j.Boot.Moved != nil:
+		return beginPutBack(v, j)
 	case t.hopeless(v):
 		return step{wait: true, why: "the machine can't be told to boot that"}
 	case t.Over:
@@ -114,9 +116,12 @@ func beginOnce(v view, j journal) step {
 	return start(v, j, a)
 }
 
-// bootedSince says that the machine booted after an act began.
+// bootedSince says that the machine booted after an act began. A BMC that starts
+// may not tell its last reset, and that is no boot.
 func bootedSince(a act, s seen) bool {
-	return (a.Power == redfish.PowerOff && s.on()) || !s.lastReset.Equal(a.LastReset)
+	told := !a.LastReset.IsZero() && !s.lastReset.IsZero()
+
+	return (a.Power == redfish.PowerOff && s.on()) || told && s.resetSince(a)
 }
 
 // inFront says whether a boot order begins with some references.
@@ -148,6 +153,8 @@ func resumeOnce(v view, j journal) step {
 	case bootedSince(a, v.seen):
 		return carriedOut("the machine booted since: the override, if set, was used up")
 	case mustGoOff(v):
+		j.move(a)
+
 		return beginOff(v, j)
 	case v.want.once == nil:
 		return carriedOut("the override isn't wanted any more")
@@ -177,6 +184,7 @@ func retry(v view, j journal, now act) step {
 		t.Reason, t.Tried = v1alpha1.ReasonGaveUp, a.Attempts
 		t = t.end(v)
 		*slot = &t
+		j.move(a)
 		a.State, a.Option = failed, ""
 
 		return step{journal: j.with(a), why: "given up: the BMC answers to " + string(a.Action) + " with errors"}
@@ -188,11 +196,8 @@ func retry(v view, j journal, now act) step {
 // setOnce writes down that a boot for once was set.
 func (j *journal) setOnce(a act) {
 	j.BootOnce, j.Boot.Once, j.Boot.Clear = a.Generation, nil, nil
-	switch {
-	case a.byOrder():
-		p := a.plan()
-		j.Boot.Moved = &moved{Was: p.Was, First: p.First, Power: a.Power, LastReset: a.LastReset}
-	default:
+	j.move(a)
+	if !a.byOrder() {
 		j.Override = a.Target
 	}
 	if l := j.Boot.Lasting; l != nil {
@@ -200,6 +205,16 @@ func (j *journal) setOnce(a act) {
 		again.Turns = turns{} // It was covered by us.
 		j.Boot.Lasting = &again
 	}
+}
+
+// move writes down the order that a boot for once goes by, and that it may have
+// changed: it's put back in any case, which does nothing where it didn't.
+func (j *journal) move(a act) {
+	if a.Action != actSetBootOnce || !a.byOrder() {
+		return
+	}
+	p := a.plan()
+	j.Boot.Moved = &moved{Was: p.Was, First: p.First, Power: a.Power, LastReset: a.LastReset}
 }
 
 func performOnce(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -207,7 +206,7 @@ func (b *boots) traces(a *act) bool {
 // bootFailed is what becomes of a boot act whose call failed.
 func bootFailed(_ view, a act, err error) act {
 	switch {
-	case statusOf(err) == http.StatusServiceUnavailable && !notCalled(err):
+	case busy(err) && !notCalled(err):
 		a.Attempts-- // The BMC is busy with itself: it wasn't tried.
 	case answered(err):
 		a.State = failed
@@ -220,7 +219,7 @@ func bootFailed(_ view, a act, err error) act {
 // tried any more in that way; at once where the machine doesn't offer it.
 func bootNoted(v view, j *journal, err error) {
 	var e *redfish.Error
-	if notCalled(err) || statusOf(err) == http.StatusServiceUnavailable || !answered(err) || !errors.As(err, &e) || saidReason(e.Kind) == "" {
+	if notCalled(err) || busy(err) || !answered(err) || !errors.As(err, &e) || saidReason(e.Kind) == "" {
 		return
 	}
 	a := j.Act

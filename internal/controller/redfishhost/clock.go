@@ -1,6 +1,8 @@
 package redfishhost
 
 import (
+	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -100,9 +102,10 @@ func (s *stopwatch) told(host types.UID, a act, p redfish.Progress) {
 	}
 }
 
-// forget drops the lap of a host that is gone.
+// forget drops the lap of a host that is gone, and what else was told of it.
 func (s *stopwatch) forget(host types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.laps, host)
+	maps.DeleteFunc(s.laps, func(of types.UID, _ *running) bool { return strings.HasPrefix(string(of), string(host)+"/") })
 }

@@ -106,7 +106,7 @@ type Connector struct {
 	registries  *registries
 	biosLooks   *looks[biosSeen]
 
-	secureBootLooks *looks[redfish.SecureBoot]
+	secureBootLooks *looks[secureBootSeen]
 	mediaLooks      *looks[mediaIn]
 }
 
@@ -127,7 +127,7 @@ func NewConnector(o Options) *Connector {
 
 	c := &Connector{
 		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
-		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[redfish.SecureBoot](), mediaLooks: newLooks[mediaIn](),
+		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[secureBootSeen](), mediaLooks: newLooks[mediaIn](),
 	}
 	c.tallies = c.inventories.tallies
 	if o.Log != nil {
@@ -148,7 +148,7 @@ func (c *Connector) Settle() int { return c.inventories.settle() }
 // in the client's methods, one turn each. What a person must mend about them is
 // shown on the host by Observe, like every other trouble.
 func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (managed.TypedExternalClient[*v1alpha1.RedfishHost], error) {
-	e := &external{connector: c, inputs: inputs{address: host.Spec.ForProvider.Address}}
+	e := &external{connector: c, host: host.GetUID(), inputs: inputs{address: host.Spec.ForProvider.Address}}
 	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
 		e.inputs.secret = ref.Name
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -18,6 +19,7 @@ import (
 // external is the client of one host for one reconcile.
 type external struct {
 	connector *Connector
+	host      types.UID
 	target    gate.Target
 	inputs    inputs
 	// unusable says why the target can't be used, or is nil.
@@ -32,7 +34,7 @@ type external struct {
 	// bios is what Observe saw of the BIOS settings that are wanted.
 	bios *biosSeen
 	// secureBoot is nil where it isn't wanted, or isn't told.
-	secureBoot *redfish.SecureBoot
+	secureBoot *secureBootSeen
 	// media are the BMC's drives, and inserted what we put into them.
 	media    mediaIn
 	inserted map[string]insertedRecord
@@ -88,6 +90,11 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 
 	o := e.show(host, pin, fresh)
+	if meta.WasDeleted(host) && e.over(host) {
+		e.leave(ctx, host)
+
+		return managed.ExternalObservation{}, nil
+	}
 	if !meta.WasDeleted(host) {
 		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
 	}
@@ -235,13 +242,27 @@ func (e *external) Update(ctx context.Context, host *v1alpha1.RedfishHost) (mana
 // Delete takes one step towards off while the host is bound, and takes away
 // our override once it isn't.
 func (e *external) Delete(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalDelete, error) {
+	e.target.Lane = gate.Act
+
+	return managed.ExternalDelete{}, e.advance(e.connector.counting(ctx, host), host, leaving(host))
+}
+
+// leaving is what is wanted of a host that is deleted.
+func leaving(host *v1alpha1.RedfishHost) want {
 	w := released(wanted(host.Spec.ForProvider), parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]))
 	if host.Spec.ClaimRef == nil {
 		w.power = v1alpha1.Unmanaged
 	}
-	e.target.Lane = gate.Act
 
-	return managed.ExternalDelete{}, e.advance(e.connector.counting(ctx, host), host, w)
+	return w
+}
+
+// over says whether nothing more is done for a host that is deleted, whatever is
+// left of ours on its machine: what was tried in vain keeps no host.
+func (e *external) over(host *v1alpha1.RedfishHost) bool {
+	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+
+	return host.Spec.ClaimRef == nil && !j.pending() && following(e.view(host, leaving(host), j, e.seen(e.system))).idle()
 }
 
 // Disconnect does nothing: the session belongs to the gatekeeper.

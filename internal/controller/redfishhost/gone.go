@@ -15,7 +15,4 @@ func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	c.secureBootLooks.forget(uid)
 	c.mediaLooks.forget(uid)
 	c.counted.forget(uid)
-	for _, a := range []action{actSetBootOnce, actSetBoot, actSetOrder, actClearBoot, actPutBack} {
-		c.watch.forget(restOf(uid, a))
-	}
 }

@@ -33,9 +33,9 @@ func TestGone(t *testing.T) {
 		c.watch.start(h.GetUID(), act{Action: actPowerOn, Time: t0})
 		c.watch.start(restOf(h.GetUID(), actSetBoot), act{Action: actSetBoot, Time: t0})
 		c.postponed.note(h.GetUID(), true)
-		c.biosLooks.put(h.GetUID(), "", nil, s, 0)
-		c.secureBootLooks.put(h.GetUID(), "", nil, s, 0)
-		c.mediaLooks.put(h.GetUID(), "", nil, s, 0)
+		c.biosLooks.put(glance{host: h.GetUID()}, nil)
+		c.secureBootLooks.put(glance{host: h.GetUID()}, nil)
+		c.mediaLooks.put(glance{host: h.GetUID()}, nil)
 		c.counted.put(h.GetUID())
 		hosts = append(hosts, h)
 	}

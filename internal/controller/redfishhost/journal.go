@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
+
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
@@ -170,14 +172,22 @@ func parseJournal(annotation string) *journal {
 	return &j
 }
 
-func (j *journal) String() string {
+// encoded is the journal as it's written.
+func (j *journal) encoded() (string, error) {
 	b, err := json.Marshal(j)
 	if err != nil {
-		// Every field marshals: only a year beyond 9999 doesn't.
-		return "{}"
+		return "", errors.Wrap(err, "cannot encode the journal")
 	}
 
-	return string(b)
+	return string(b), nil
+}
+
+// String is the journal as it's written; one that can't be is none, by which what
+// is asked for counts as done.
+func (j *journal) String() string {
+	text, _ := j.encoded()
+
+	return text
 }
 
 // pending says whether an act was begun and its goal not seen yet.
@@ -201,6 +211,9 @@ func adopted(w want) *journal {
 	if w.once != nil {
 		j.BootOnce = w.once.Generation
 	}
+	if w.bios != nil {
+		j.BIOS = biosRecord{Digest: w.bios.digest, Adopted: true}
+	}
 
 	return j
 }
@@ -220,6 +233,9 @@ type want struct {
 	// persistent is nil, and order empty, where nothing is asked for.
 	persistent *v1alpha1.BootSource
 	order      []string
+	// leaving says that the host is deleted: what was begun comes to its end, as
+	// far as anything of it was carried out.
+	leaving bool
 }
 
 // defaultGrace is powerOff.grace where the spec says nothing.
@@ -232,6 +248,7 @@ func released(w want, j *journal) want {
 		w.power = v1alpha1.PoweredOff
 	}
 	w.once, w.persistent, w.order, w.bios, w.settings, w.media = nil, nil, nil, nil, wantSettings{}, nil
+	w.leaving = true
 	if j != nil {
 		w.reset, w.bmcReset = j.Reset, j.BMCReset
 	}

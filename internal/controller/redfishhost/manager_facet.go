@@ -26,17 +26,8 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 		if v.want.bmcReset <= j.BMCReset {
 			return step{}
 		}
-		a := act{Action: actResetBMC, Generation: v.want.bmcReset}
-		if last := j.Act; last != nil && last.Action == actResetBMC && last.Generation == a.Generation && last.State == failed {
-			// The BMC refused: it wasn't restarted.
-			if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
-				j.BMCReset = a.Generation
 
-				return step{journal: &j, why: "the BMC refuses to be restarted"}
-			}
-		}
-
-		return start(v, j, a)
+		return attempt(v, j, act{Action: actResetBMC, Generation: v.want.bmcReset})
 	},
 	resume: func(_ view, j journal) step {
 		// The call was made, or the process was killed just before: never twice.
@@ -44,7 +35,7 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 
 		return finish(j, "the BMC was restarted")
 	},
-	failed: unsent,
+	failed: restartFailed,
 	perform: func(ctx context.Context, _ *external, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
 		return redfish.Receipt{}, bmc.ResetBMC(ctx, s) //nolint:wrapcheck // The caller asks for its kind.
 	},
@@ -54,4 +45,15 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 		return finish(j, "").journal, v.seen
 	},
 	event: func(act) event.Event { return event.Normal("BMCRestarted", "the BMC was restarted") },
+}
+
+// restartFailed is what becomes of a restart whose call failed: one that wasn't
+// sent, or was refused, is tried again. A BMC that goes down may answer with a 503,
+// or not at all: that was it.
+func restartFailed(v view, a act, err error) act {
+	if notCalled(err) || answered(err) {
+		return unsent(v, a, err)
+	}
+
+	return a
 }

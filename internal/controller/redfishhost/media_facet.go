@@ -2,10 +2,9 @@ package redfishhost
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -26,27 +25,6 @@ const (
 	actEjectMedia  action = "EjectMedia"
 )
 
-// insertedRecord is the journal's line about an image that we inserted.
-type insertedRecord struct {
-	// Slot is the id of the drive.
-	Slot string `json:"slot"`
-	// Digest of the image's URL, which may hold more than people should read, and
-	// Shown that of the URL as BMCs show it.
-	Digest string `json:"digest"`
-	Shown  string `json:"shown"`
-}
-
-// in says whether the image is still in the drive, and not another one.
-func (r insertedRecord) in(s redfish.Medium) bool {
-	return s.Inserted && (s.Image == "" || imageDigest(redfish.PlainImage(s.Image)) == r.Shown)
-}
-
-// holds says whether it's the wanted image, by what the BMC shows or by what we
-// put in: some show another URL than they were given.
-func (r insertedRecord) holds(s redfish.Medium, image string) bool {
-	return s.Holds(image) || r.Slot == s.ID && r.in(s) && r.Digest == imageDigest(image)
-}
-
 // wantMedium is one image that is wanted.
 type wantMedium struct {
 	image   string
@@ -56,7 +34,7 @@ type wantMedium struct {
 
 var mediaFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actInsertMedia, actEjectMedia},
-	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, perform: performMedia, failed: unsent,
+	wants:   wantsMedia, begin: beginMedia, resume: resumeMedia, perform: performMedia, failed: unsent, noted: mediaNoted,
 	conditions: []xpv2.ConditionType{v1alpha1.ConditionMediaInserted}, show: showMedia,
 	event: func(a act) event.Event {
 		if a.Action == actEjectMedia {
@@ -76,16 +54,12 @@ func wantsMedia(p v1alpha1.RedfishHostParameters, w *want) {
 	}
 }
 
-func imageDigest(image string) string {
-	sum := sha256.Sum256([]byte(image))
-
-	return hex.EncodeToString(sum[:])
-}
-
-// mediaIn are the drives that were seen; known is false where they weren't read.
+// mediaIn are the drives that were seen; known is false where they weren't read,
+// busy where the BMC has no time for it now.
 type mediaIn struct {
 	slots []redfish.Medium
 	known bool
+	busy  bool
 }
 
 // slotFor chooses the drive for an image: the one that is named, the one that
@@ -121,54 +95,23 @@ func (m mediaIn) at(id string) (redfish.Medium, bool) {
 	return redfish.Medium{}, false
 }
 
-// withMedia returns a journal with another line about a type; nil takes it out.
-func (j *journal) withMedia(kind string, r *insertedRecord) journal {
-	media := map[string]insertedRecord{}
-	maps.Copy(media, j.Media)
-	delete(media, kind)
-	if r != nil {
-		media[kind] = *r
-	}
-	next := *j
-	next.Media = media
-
-	return next
-}
-
 // beginMedia ejects what we inserted and isn't wanted any more, then inserts
 // what is wanted. What others inserted is never ejected.
 func beginMedia(v view, j journal) step {
-	if !v.seen.media.known {
+	switch {
+	case v.seen.media.busy && len(v.want.media) > 0:
+		// The machine isn't started without its image for that.
+		return step{wait: true, why: "the BMC has no time to show its drives"}
+	case !v.seen.media.known:
 		return step{}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(j.Media)) {
-		r := j.Media[kind]
-		w, wanted := v.want.media[kind]
-		slot, there := v.seen.media.at(r.Slot)
-		changed := wanted && imageDigest(w.image) != r.Digest
-		switch {
-		case !there || !r.in(slot):
-			if wanted && !changed {
-				continue // It's lost by the BMC's restart, and inserted again below, or another one is in.
-			}
-			next := j.withMedia(kind, nil)
-
-			return step{journal: &next, why: "an image that isn't wanted any more is out"}
-		case !wanted && j.Settings.given(act{Action: actEjectMedia, Target: kind}.mark(), v.asked):
-			next := j.withMedia(kind, nil) // It was tried; nothing waits for it any more.
-
-			return step{journal: &next, why: "an image that can't be taken out is left"}
-		case !wanted || changed:
-			return attempt(v, j, act{Action: actEjectMedia, Target: kind})
+		if st := beginEject(v, j, kind); !st.idle() {
+			return st
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(v.want.media)) {
-		w := v.want.media[kind]
-		slot, ok, _ := v.seen.media.slotFor(kind, w, j.Media[kind])
-		if !ok || slot.Inserted { // It's in, or somebody else's is.
-			continue
-		}
-		if st := attempt(v, j, act{Action: actInsertMedia, Target: kind, Slot: slot.ID, Digest: imageDigest(w.image)}); !st.idle() {
+		if st := beginInsert(v, j, kind); !st.idle() {
 			return st
 		}
 	}
@@ -176,24 +119,71 @@ func beginMedia(v view, j journal) step {
 	return step{}
 }
 
-// mark names what is given up: one image in one type of drive.
-func (a act) mark() act { return act{Action: a.Action + "/" + action(a.Target), Target: a.Digest} }
+// beginEject looks after what we inserted into drives of a type.
+func beginEject(v view, j journal, kind string) step {
+	r := j.Media[kind]
+	w, wanted := v.want.media[kind]
+	slot, there := v.seen.media.at(r.Slot)
+	comes, changed := v.comes(kind, r), wanted && r.differs(w)
+	out := func(why string) step {
+		next := j.withMedia(kind, nil)
 
-// attempt begins an act that may be tried three times without effect; after
-// that it stands in nobody's way.
-func attempt(v view, j journal, a act) step {
-	if j.Settings.given(a.mark(), v.asked) {
+		return step{journal: &next, why: why}
+	}
+	switch {
+	case there && !r.Begun.IsZero() && r.in(slot) && (comes || slot.Image != ""):
+		r.Begun = time.Time{}
+		next := j.withMedia(kind, &r)
+
+		return step{journal: &next, why: "an image has come that nothing waited for any more"}
+	case comes:
+		return step{}
+	case !r.Begun.IsZero():
+		return out("an image hasn't come")
+	case !there || !r.in(slot):
+		if wanted && !changed {
+			return step{} // It's lost by the BMC's restart, and inserted again below, or another one is in.
+		}
+
+		return out("an image that isn't wanted any more is out")
+	case !wanted && j.Settings.given(act{Action: actEjectMedia, Target: kind}, v.asked):
+		return out("an image that can't be taken out is left") // Nothing waits for it any more.
+	case !wanted || changed:
+		return attempt(v, j, act{Action: actEjectMedia, Target: kind})
+	default:
 		return step{}
 	}
-	if last := j.Act; last != nil && last.Action == a.Action && last.Target == a.Target && last.Digest == a.Digest && last.State == failed {
-		if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
-			j.Settings = j.Settings.with(a.mark(), v.asked)
+}
 
-			return step{journal: &j, why: "given up: " + string(a.Action)}
-		}
+// beginInsert inserts what is wanted of a type. The record is written with the act:
+// however that ends, the image is ours when it comes.
+func beginInsert(v view, j journal, kind string) step {
+	w, r := v.want.media[kind], j.Media[kind]
+	slot, ok, _ := v.seen.media.slotFor(kind, w, r)
+	if !ok || slot.Inserted { // It's in, or somebody else's is.
+		return step{}
+	}
+	a := act{Action: actInsertMedia, Target: kind, Slot: slot.ID, Digest: digest(w.image)}
+	if again := j.Act != nil && j.Act.State == failed && j.Act.mark() == a.mark(); v.comes(kind, r) && !again {
+		return step{} // The one that is on its way comes first.
+	}
+	st := attempt(v, j, a)
+	if st.do == actInsertMedia {
+		next := st.journal.withMedia(kind, &insertedRecord{
+			Slot: slot.ID, Digest: a.Digest, Shown: digest(redfish.PlainImage(w.image)), Open: !w.protect, Begun: st.journal.Act.Time,
+		})
+		st.journal = &next
 	}
 
-	return start(v, j, a)
+	return st
+}
+
+// mediaNoted takes the record back of an image that the BMC said it didn't insert.
+func mediaNoted(_ view, j *journal, err error) {
+	sure := notCalled(err) || answered(err) // A 503 may come after the effect.
+	if a := *j.Act; a.Action == actInsertMedia && sure && a.Attempts <= 1 {
+		*j = j.withMedia(a.Target, nil)
+	}
 }
 
 func resumeMedia(v view, j journal) step {
@@ -205,7 +195,7 @@ func resumeMedia(v view, j journal) step {
 	failedNow.State = failed
 	if slot, there := v.seen.media.at(a.Slot); a.Action == actInsertMedia && there && slot.Inserted {
 		// The drive was empty: whatever the BMC shows of the image, it's ours.
-		j = j.withMedia(a.Target, &insertedRecord{Slot: slot.ID, Digest: a.Digest, Shown: imageDigest(redfish.PlainImage(slot.Image))})
+		j = j.withMedia(a.Target, &insertedRecord{Slot: slot.ID, Digest: a.Digest, Shown: digest(redfish.PlainImage(slot.Image)), Open: r.Open})
 		if !mustGoOff(v) {
 			return finish(j, "the image is in")
 		}
@@ -223,7 +213,7 @@ func resumeMedia(v view, j journal) step {
 
 			return finish(next, "the image is out")
 		}
-	case !wanted || imageDigest(w.image) != a.Digest:
+	case !wanted || digest(w.image) != a.Digest:
 		return finish(j, "another image is wanted by now")
 	}
 	if v.running(a) || v.lap(a).age < a.patience() {
@@ -241,6 +231,9 @@ func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a
 		return redfish.Receipt{}, notCalledError{err}
 	}
 	now := mediaIn{slots: slots, known: true}
+	// What is begun next isn't begun on an older look.
+	e.media = now
+	e.connector.mediaLooks.put(e.glance(e.mediaWanted(e.want), false), &now)
 	r := e.inserted[a.Target]
 	if a.Action == actEjectMedia {
 		slot, ok := now.at(r.Slot)

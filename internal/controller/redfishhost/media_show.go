@@ -15,38 +15,53 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-// maxMedia bounds how many drives status shows.
-const maxMedia = 8
+// Bounds of what status shows of drives: how many, and how many types of each, of
+// how many bytes.
+const (
+	maxMedia      = 8
+	maxShownTypes = 4
+	maxShownType  = 16
+)
 
 // lookMedia fills in the BMC's drives, where images are wanted or are still in
 // one of them.
 func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) error {
 	e.media, e.inserted = mediaIn{}, nil
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	moving := j.pending()
 	if j != nil {
 		e.inserted = j.Media
 	}
-	if len(w.media) == 0 && len(e.inserted) == 0 {
-		e.connector.mediaLooks.forget(host.GetUID())
-
-		return nil
+	for _, r := range e.inserted {
+		moving = moving || !r.Begun.IsZero()
 	}
-	wanted, now := fmt.Sprint(w.media, e.inserted), e.connector.watch.elapsed()
-	if !j.pending() {
-		if seen, ok := e.connector.mediaLooks.get(host.GetUID(), wanted, e.system, now); ok {
-			e.media = *seen
-
-			return nil
+	seen, err := e.connector.mediaLooks.of(e.glance(e.mediaWanted(w), moving), func() (*mediaIn, bool, error) {
+		slots, err := bmc.Media(ctx, e.system)
+		switch {
+		case err == nil, redfish.IsUnsupported(err):
+			return &mediaIn{slots: slots, known: true}, true, nil
+		case !skipped(ctx, err):
+			return nil, false, err //nolint:wrapcheck // The caller asks for its kind.
+		case meta.WasDeleted(host): // Nothing is waited for.
+			return &mediaIn{known: true}, true, nil
 		}
-	}
-	slots, err := bmc.Media(ctx, e.system)
-	if err != nil && !redfish.IsUnsupported(err) && !redfish.IsOfOneResource(err) {
-		return err //nolint:wrapcheck // The caller asks for its kind.
-	}
-	e.media = mediaIn{slots: slots, known: err == nil || redfish.IsUnsupported(err) || meta.WasDeleted(host)}
-	e.connector.mediaLooks.put(host.GetUID(), wanted, &e.media, e.system, now)
 
-	return nil
+		return &mediaIn{busy: busy(err)}, !busy(err), nil
+	})
+	if seen != nil {
+		e.media = *seen
+	}
+
+	return err
+}
+
+// mediaWanted is what drives are looked at for; "" is nothing.
+func (e *external) mediaWanted(w want) string {
+	if len(w.media) == 0 && len(e.inserted) == 0 {
+		return ""
+	}
+
+	return fmt.Sprint(w.media, e.inserted)
 }
 
 // showMedia says whether the wanted images are in the machine's drives.
@@ -62,17 +77,20 @@ func showMedia(v view, in inputs) []xpv2.Condition {
 		j = *v.j
 	}
 	for _, kind := range slices.Sorted(maps.Keys(v.want.media)) {
-		w := v.want.media[kind]
-		slot, ok, occupied := v.seen.media.slotFor(kind, w, j.Media[kind])
+		w, r := v.want.media[kind], j.Media[kind]
+		slot, ok, occupied := v.seen.media.slotFor(kind, w, r)
+		ours, _ := v.seen.media.at(r.Slot)
 		switch {
 		case !v.seen.media.known:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the drives of the BMC at %q haven't been read yet", in.address)
-		case ok && j.Media[kind].holds(slot, w.image):
+		case r.Slot != "" && r.in(ours) && r.differs(w):
+			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the %s image is being changed", kind)
+		case ok && r.holds(slot, w.image):
 		case ok && slot.Inserted, occupied:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonConflict, "the %s drives of the BMC at %q hold images that others inserted: eject one on the BMC's own page", kind, in.address)
 		case !ok:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "the BMC at %q has no drive for %s%s: it has %s", in.address, kind, called(w.slot), v.seen.media.listed())
-		case j.Settings.given(act{Action: actInsertMedia, Target: kind, Digest: imageDigest(w.image)}.mark(), v.asked):
+		case j.Settings.given(act{Action: actInsertMedia, Target: kind, Digest: digest(w.image)}, v.asked):
 			return is(corev1.ConditionFalse, v1alpha1.ReasonNoEffect,
 				"the BMC at %q didn't take the %s image: it was tried %d times; look whether the BMC reaches the image's server, then change the image, or annotation crossplane.io/reconcile-requested-at of this host", in.address, kind, len(patience))
 		default:
@@ -99,7 +117,7 @@ func (m mediaIn) listed() string {
 	}
 	var out []string
 	for _, s := range m.slots[:min(maxMedia, len(m.slots))] {
-		out = append(out, fmt.Sprintf("%q (%s)", s.ID, strings.Join(s.Types, ", ")))
+		out = append(out, fmt.Sprintf("%q (%s)", s.ID, strings.Join(shortened(s.Types, maxShownTypes, maxShownType), ", ")))
 	}
 
 	return strings.Join(out, ", ")
@@ -109,13 +127,13 @@ func (m mediaIn) listed() string {
 func mediaObservation(m mediaIn, j *journal) []v1alpha1.MediumObservation {
 	var out []v1alpha1.MediumObservation
 	for _, s := range m.slots[:min(maxMedia, len(m.slots))] {
-		o := v1alpha1.MediumObservation{Slot: s.ID, Types: s.Types, Image: clipped(redfish.PlainImage(s.Image)), Inserted: yesNo(s.Inserted), Ours: "No"}
+		o := v1alpha1.MediumObservation{Slot: s.ID, Types: shortened(s.Types, maxShownTypes, maxShownType), Image: bounded(redfish.PlainImage(s.Image), maxValue), Inserted: yesNo(s.Inserted), Ours: "No"}
 		if s.Inserted {
 			o.WriteProtected = yesNo(s.Protected)
 		}
 		if j != nil {
 			for _, r := range j.Media {
-				if r.Slot == s.ID {
+				if r.Slot == s.ID && r.in(s) {
 					o.Ours = "Yes"
 				}
 			}

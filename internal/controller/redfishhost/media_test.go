@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
@@ -83,5 +84,100 @@ func TestMediaGivenUp(t *testing.T) {
 	}
 	if len(j.Media) != 0 {
 		t.Errorf("an image that can't be taken out is waited for: %+v", j.Media)
+	}
+}
+
+// youngLooks are a view whose images may still come.
+func youngLooks(w want, s seen) view {
+	v := looking(w, s)
+	v.rests = func(action, time.Time) time.Duration { return time.Minute }
+
+	return v
+}
+
+// TestImageThatComesLate holds that an image whose insertion was interrupted is ours
+// all the same: it's taken out, and no other one is put in its place before.
+func TestImageThatComesLate(t *testing.T) {
+	const image = "https://images.example.org/a.iso"
+	w := want{media: map[string]wantMedium{"CD": {image: image}}}
+	empty, in := drives(redfish.Medium{}), drives(redfish.Medium{Inserted: true, Image: image})
+	first := beginMedia(looking(w, empty), journal{}).journal
+	off := w
+	off.power = v1alpha1.PoweredOff
+	other := want{media: map[string]wantMedium{"CD": {image: "https://images.example.org/b.iso"}}}
+	for name, then := range map[string]want{"Off": off, "Changed": other, "Deleted": {leaving: true}} {
+		t.Run(name, func(t *testing.T) {
+			v := youngLooks(then, empty)
+			v.lap = func(act) lap { return lap{ours: true} }
+			st := resumeMedia(v, *first)
+			if st.journal == nil || st.journal.Media["CD"].Slot != "CD1" {
+				t.Fatalf("resumeMedia(...): got %+v, want the image kept in mind", st)
+			}
+			j := *st.journal
+			j.Act = nil
+			if st := beginMedia(v, j); !st.idle() {
+				t.Errorf("beginMedia(...): got %+v while it may still come", st)
+			}
+			gone := youngLooks(want{leaving: true}, in)
+			st = beginMedia(gone, j)
+			if st.journal == nil || !st.journal.Media["CD"].Begun.IsZero() {
+				t.Fatalf("beginMedia(...): got %+v, want the image recorded", st)
+			}
+			if st := beginMedia(gone, *st.journal); st.do != actEjectMedia {
+				t.Errorf("beginMedia(...): got %+v, want it out", st)
+			}
+			if st := beginMedia(looking(want{}, empty), j); st.journal == nil || len(st.journal.Media) != 0 {
+				t.Errorf("beginMedia(...): got %+v of an image that didn't come", st)
+			}
+			theirs := drives(redfish.Medium{Inserted: true, Image: "https://images.example.org/theirs.iso"})
+			if st := beginMedia(looking(want{}, theirs), j); st.do != actNone {
+				t.Errorf("beginMedia(...): got %+v of somebody else's", st)
+			}
+		})
+	}
+}
+
+// TestImageThatIsRefused holds that nothing is kept in mind of an image that the BMC
+// said it didn't insert.
+func TestImageThatIsRefused(t *testing.T) {
+	w := want{media: map[string]wantMedium{"CD": {image: "https://a"}}}
+	v := looking(w, drives(redfish.Medium{}))
+	for status, kept := range map[int]int{403: 0, 503: 1} {
+		kind := redfish.Forbidden
+		if status == 503 {
+			kind = redfish.Unreachable
+		}
+		j, err := *beginMedia(v, journal{}).journal, error(&redfish.Error{Kind: kind, Status: status})
+		next := j.with(afterFailure(v, *j.Act, err))
+		mediaNoted(v, next, err)
+		if len(next.Media) != kept {
+			t.Errorf("status %d: %+v", status, next.Media)
+		}
+	}
+}
+
+// TestImageInAnotherWay holds that an image goes out of a drive that isn't named any
+// more, and is inserted anew where the machine may write to it or not.
+func TestImageInAnotherWay(t *testing.T) {
+	const image = "https://a/b"
+	in := drives(redfish.Medium{Inserted: true, Image: image})
+	j := journal{Media: map[string]insertedRecord{"CD": {Slot: "CD1", Digest: digest(image), Shown: digest(image)}}}
+	for name, m := range map[string]wantMedium{"Slot": {image: image, slot: "CD2", protect: true}, "Open": {image: image}} {
+		v := looking(want{media: map[string]wantMedium{"CD": m}}, in)
+		if st := beginMedia(v, j); st.do != actEjectMedia {
+			t.Errorf("%s: got %+v", name, st)
+		}
+		v.j = &j
+		if c := showMedia(v, inputs{}); c[0].Reason != v1alpha1.ReasonApplying {
+			t.Errorf("%s: showMedia(...): %+v", name, c)
+		}
+	}
+	v := looking(want{media: map[string]wantMedium{"CD": {image: image, protect: true}}}, in)
+	if st := beginMedia(v, j); !st.idle() {
+		t.Errorf("as it is: got %+v", st)
+	}
+	v.seen.media = mediaIn{busy: true}
+	if st := beginMedia(v, j); !st.wait {
+		t.Errorf("drives that can't be read now: got %+v", st)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
@@ -41,12 +42,23 @@ type seen struct {
 	bios *biosSeen
 	// small settings, and Secure Boot where it's wanted and told.
 	small      redfish.SmallSettings
-	secureBoot *redfish.SecureBoot
+	secureBoot *secureBootSeen
 	media      mediaIn
 }
 
 func seenOf(s redfish.System) seen {
-	return seen{power: s.Power, boot: s.Boot, lastReset: s.LastReset, small: s.SmallSettings}
+	return seen{power: s.Power, boot: s.Boot, lastReset: credible(s.LastReset), small: s.SmallSettings}
+}
+
+// credible is a time that can be written down; the zero time for one that a BMC
+// made up.
+func credible(at time.Time) time.Time {
+	const earliest, last = 2000, 9999
+	if at = at.UTC(); at.Year() < earliest || at.Year() > last {
+		return time.Time{}
+	}
+
+	return at
 }
 
 // seen is what the BMC shows, of its System and of what was looked at beside it.
@@ -114,9 +126,14 @@ func begin(v view, j journal) step {
 	held, was := actNone, step{}
 	switch {
 	case !j.gaveUp():
+	case v.askedOn(*j.Act):
+		return start(v, j, act{Action: actResetOn, Generation: j.Act.Generation})
 	case !v.hopeless(*j.Act):
 		was = finish(j, "what was given up is over: the machine or the spec changed since")
 		j = *was.journal
+		if st := managerFacet.begin(v, j); st.do != actNone {
+			return st // It was raised for that.
+		}
 	case !j.Act.Refused:
 		// But the BMC may be restarted: that's what one does then.
 		return managerFacet.begin(v, j)
@@ -130,6 +147,12 @@ func begin(v view, j journal) step {
 		st := f.begin(v, j)
 		if st.idle() {
 			continue
+		}
+		if st.journal == nil && st.do == actNone {
+			// It only waits, for what may never come: the BMC's restart is the last resort.
+			if restart := managerFacet.begin(v, j); restart.do != actNone {
+				return restart
+			}
 		}
 		if st.journal == nil {
 			st.journal = was.journal
@@ -209,6 +232,13 @@ func (v view) hopeless(a act) bool {
 	same := a.LastReset.Sub(v.seen.lastReset).Abs() <= time.Minute
 
 	return a.Spec == v.spec && a.Asked == v.asked && a.Power == v.seen.power && same
+}
+
+// askedOn says whether somebody asks, by annotation alone, for the On of a reset
+// that was given up. Nothing else begins it anew where power isn't ours, and no
+// other change does: the machine may be under repair.
+func (v view) askedOn(a act) bool {
+	return a.Action == actResetOn && a.Asked != v.asked && v.seen.off() && v.want.power != v1alpha1.PoweredOff
 }
 
 // resetSince says whether the machine was reset after an act began.

@@ -50,8 +50,10 @@ func withOverride(s seen) seen {
 	return s
 }
 
-func wasReset(s seen) seen {
-	s.lastReset = t0.Add(time.Second)
+func wasReset(s seen) seen { return resetAt(s, t0.Add(time.Second)) }
+
+func resetAt(s seen, at time.Time) seen {
+	s.lastReset = at
 
 	return s
 }
@@ -131,6 +133,8 @@ func TestNextBegins(t *testing.T) {
 		"OnceWhenOff":   {reason: "Then the override, while off.", want: wish(v1alpha1.PoweredOff, 1, 0), j: &journal{}, seen: sight(off), now: t0, out: outcome{do: actSetBootOnce, write: true, state: begun}},
 		"Clear":         {reason: "An override of ours that isn't wanted any more is cleared.", want: wish(v1alpha1.Unmanaged, 0, 0), j: &journal{BootOnce: 1, Override: "Pxe"}, seen: withOverride(sight(off)), now: t0, out: outcome{do: actClearBoot, write: true, state: begun, bootOnce: 1, override: "Pxe"}},
 		"ClearUsed":     {reason: "One that was used up is only forgotten.", want: wish(v1alpha1.Unmanaged, 0, 0), j: &journal{BootOnce: 1, Override: "Pxe"}, seen: sight(on), now: t0, out: outcome{write: true, bootOnce: 1}},
+		"UsedUp":        {reason: "One that was used up isn't ours any more, though it's still asked for: what is shown next is somebody's.", want: wish(v1alpha1.Unmanaged, 1, 0), j: &journal{BootOnce: 1, Override: "Pxe"}, seen: sight(on), now: t0, out: outcome{write: true, bootOnce: 1}},
+		"NotUsedUp":     {reason: "One that is there is.", want: wish(v1alpha1.Unmanaged, 1, 0), j: &journal{BootOnce: 1, Override: "Pxe"}, seen: withOverride(sight(on)), now: t0},
 		"ForeignOnce":   {reason: "A person's override isn't ours to clear.", want: wish(v1alpha1.Unmanaged, 0, 0), j: &journal{}, seen: withOverride(sight(on)), now: t0},
 		"Reset":         {reason: "A reset begins with off.", want: wish(v1alpha1.Unmanaged, 0, 1), j: &journal{}, seen: sight(on), now: t0, out: outcome{do: actResetOff, write: true, state: begun}},
 		"ResetWhileOff": {reason: "A machine that is off needs no reset.", want: wish(v1alpha1.Unmanaged, 0, 1), j: &journal{}, seen: sight(off), now: t0, out: outcome{write: true, reset: 1}},
@@ -146,8 +150,10 @@ func TestNextResumesOverride(t *testing.T) {
 		"There":      {reason: "The override is there: the call was made.", want: wish(v1alpha1.Unmanaged, 2, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
 		"ThenOn":     {reason: "And what it is for is begun in the same write.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{do: actPowerOn, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
 		"NotThere":   {reason: "It isn't, and nothing used it up: the call wasn't made.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: sight(off), now: t0, out: outcome{do: actSetBootOnce, write: true, state: begun}},
-		"BootedBy":   {reason: "The machine is on now and was off: the override may have been used up, never again.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: sight(on), now: t0, out: outcome{write: true, state: done, bootOnce: 2, override: "Pxe"}},
-		"ResetSince": {reason: "The machine was reset since: the same.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: wasReset(sight(off)), now: t0, out: outcome{do: actPowerOn, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
+		"BootedBy":   {reason: "The machine is on now and was off: the override may have been used up, never again.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: sight(on), now: t0, out: outcome{write: true, state: done, bootOnce: 2}},
+		"ResetSince": {reason: "The machine was reset since: the same.", want: wish(v1alpha1.PoweredOn, 2, 0), j: set(), seen: wasReset(sight(off)), now: t0, out: outcome{write: true, state: done, bootOnce: 2}},
+		"Jitter":     {reason: "A LastResetTime that is reckoned from the uptime is no boot.", want: wish(v1alpha1.Unmanaged, 2, 0), j: set(), seen: resetAt(sight(off), t0.Add(-time.Hour+2*time.Second)), now: t0, out: outcome{do: actSetBootOnce, write: true, state: begun}},
+		"NotTold":    {reason: "Nor is one that a BMC doesn't tell while it starts.", want: wish(v1alpha1.Unmanaged, 2, 0), j: set(), seen: resetAt(sight(off), time.Time{}), now: t0, out: outcome{do: actSetBootOnce, write: true, state: begun}},
 		"Unwanted":   {reason: "Nobody wants it any more: it counts as made, so that it is cleared.", want: wish(v1alpha1.PoweredOff, 0, 0), j: set(), seen: withOverride(sight(off)), now: t0, out: outcome{do: actClearBoot, write: true, state: begun, bootOnce: 2, override: "Pxe"}},
 		"UnwantedUp": {reason: "Or forgotten, where it isn't there.", want: wish(v1alpha1.PoweredOff, 0, 0), j: set(), seen: sight(off), now: t0, out: outcome{write: true, state: done, bootOnce: 2}},
 		"OffFirst":   {reason: "Off can't wait for an override.", want: wish(v1alpha1.PoweredOff, 2, 0), j: &journal{Act: begunAct(actSetBootOnce, 2, on)}, seen: sight(on), now: t0, out: outcome{do: actGracefulOff, write: true, state: begun}},
@@ -196,6 +202,9 @@ func TestNextResumesReset(t *testing.T) {
 		"OnLags":     {reason: "PowerState lags.", want: wish("", 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 		"OnLost":     {reason: "Still off: on again, even where power is Unmanaged.", want: wish(v1alpha1.Unmanaged, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t2, out: outcome{do: actResetOn, write: true, state: begun}},
 		"OnUnwanted": {reason: "Off is wanted by now, and it stayed off.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t2, out: outcome{write: true, state: done, reset: 4}},
+		"LeaveOff":   {reason: "Off is wanted by now: that can't wait for the end of a reset that was given up.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actLeaveOn, on), seen: sight(on), now: t1, out: outcome{do: actGracefulOff, write: true, state: begun}},
+		"LeftOff":    {reason: "And it isn't switched on for it.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actLeaveOn, on), seen: sight(off), now: t1, out: outcome{write: true, state: done, reset: 4}},
+		"Busy":       {reason: "A 503 may come after the effect: a machine that is off by now is switched on again.", want: wish(v1alpha1.Unmanaged, 0, 4), j: j(actResetOff, on), seen: sight(off), now: t1, out: outcome{do: actResetOn, write: true, state: begun}},
 		"OnMayCome":  {reason: "Off is wanted by now, but the on may be on its way.", want: wish(v1alpha1.PoweredOff, 0, 4), j: j(actResetOn, off), seen: sight(off), now: t1, out: outcome{wait: true}},
 	})
 }

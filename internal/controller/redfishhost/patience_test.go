@@ -227,6 +227,7 @@ func TestAfterFailure(t *testing.T) {
 		"NoResetOff":   {reason: "A restart may do.", action: actResetOff, attempts: 1, err: &redfish.Error{Kind: redfish.Unsupported}, want: act{State: begun, Attempts: 1, Refused: true}},
 		"RestartBusy":  {reason: "It's never sent twice.", action: actRestart, attempts: 1, err: busy, want: act{State: begun, Attempts: 1}},
 		"LeaveOnBusy":  {reason: "It wasn't tried.", action: actLeaveOn, err: busy, want: act{State: begun, Attempts: 1}},
+		"ResetBusy":    {reason: "A 503 may come after the effect.", action: actResetOff, attempts: 1, err: busy, want: act{State: begun, Attempts: 0}},
 		"LeaveOnLate":  {reason: "Nor was this.", action: actLeaveOn, err: notCalledError{lost}, want: act{State: begun, Attempts: 1}},
 	}
 	for name, tc := range cases {

@@ -3,7 +3,6 @@ package redfishhost
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -36,20 +35,20 @@ func performPower(ctx context.Context, _ *external, bmc BMC, s redfish.System, a
 
 // powerFailed is what becomes of a power act whose call failed.
 func powerFailed(v view, a act, err error) act {
-	busy := statusOf(err) == http.StatusServiceUnavailable || statusOf(err) == http.StatusTooManyRequests
 	first := a.Attempts <= 1 // Nothing of it can have been carried out before.
 	switch {
 	case redfish.IsUnsupported(err):
 		return notOffered(v, a, err)
-	case a.Action == actGracefulOff && (notCalled(err) || busy), first && notCalled(err) && !isReset(a.Action):
+	case a.Action == actGracefulOff && (notCalled(err) || busy(err)), first && notCalled(err) && !isReset(a.Action):
 		// It's begun anew, with its whole grace, or what goes before by now. Force
 		// wouldn't get through to such a BMC either.
 		a.State = failed
-	case notCalled(err), busy && a.Action != actRestart:
+	case notCalled(err), busy(err) && a.Action != actRestart:
 		// It wasn't tried. A reset stays begun all the same: who asked for it may
 		// have counted it.
 		a.Attempts--
-		a.Unasked = a.Action == actResetOff || a.Action == actRestart
+		// A 503 may come after the effect: that isn't known not to have been told.
+		a.Unasked = notCalled(err) && (a.Action == actResetOff || a.Action == actRestart)
 	case answered(err), a.blind():
 		// Who doesn't hear whether a machine is on says so again.
 		return refusedPower(v, a, err)

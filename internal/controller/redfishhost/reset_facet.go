@@ -24,6 +24,8 @@ func beginReset(v view, j journal) step {
 		j.Reset = v.want.reset
 
 		return step{journal: &j, why: "a machine that is off needs no reset"}
+	case v.applying(j):
+		return step{wait: true, why: "the firmware applies BIOS settings"}
 	case v.seen.on():
 		return start(v, j, act{Action: actResetOff, Generation: v.want.reset})
 	default:
@@ -42,6 +44,10 @@ func resumeReset(v view, j journal) step {
 	}
 	a := *j.Act
 	switch {
+	case mustGoOff(v):
+		return beginOff(v, j)
+	case v.want.power == v1alpha1.PoweredOff && v.seen.off():
+		return finish(j, "the machine is off, as wanted by now")
 	case a.turnedDown() && v.lap(a).ours && v.early(a):
 		return waiting(a, "the machine is left on")
 	case a.Attempts < 1, !v.lap(a).ours:
@@ -76,6 +82,8 @@ func resumeResetOff(v view, j journal) step {
 		return start(v, j, act{Action: actResetOn, Generation: a.Generation})
 	case v.seen.on() && never && v.want.power == v1alpha1.PoweredOff:
 		return beginOff(v, j)
+	case v.seen.on() && v.want.leaving && (never || a.Attempts < 1 && !v.early(a)):
+		return finish(j, "the machine wasn't reset, and its host is deleted")
 	case v.seen.on() && a.Refused:
 		return start(v, j, act{Action: actRestart, Generation: a.Generation})
 	case !v.seen.on() && v.lap(a).age >= transit:
@@ -105,10 +113,15 @@ func resumeRestart(v view, j journal) step {
 	switch {
 	case !a.turnedDown(), v.seen.off():
 		j.Reset = a.Generation
+		if v.seen.on() {
+			j.PoweredOn = a.Time // Some BMCs tell no other boot.
+		}
 
 		return finish(j, "the machine was restarted, or may have been")
 	case v.seen.on() && v.want.power == v1alpha1.PoweredOff:
 		return beginOff(v, j)
+	case v.want.leaving:
+		return finish(j, "the machine wasn't restarted, and its host is deleted")
 	case !v.seen.on(), v.early(a):
 		return waiting(a, "the machine is being restarted")
 	default:

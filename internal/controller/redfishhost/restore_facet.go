@@ -17,11 +17,21 @@ const orderRest = 10 * time.Minute
 // for one boot. Foreign ones, or none, aren't ours to clear.
 func beginRestore(v view, j journal) step {
 	b := v.seen.boot
+	if v.want.once != nil && j.Override != "" && !v.overridden() {
+		// What is shown later is somebody else's.
+		j.Override = ""
+
+		return step{journal: &j, why: "the override was used up"}
+	}
 	once := v.want.once == nil && j.Override != ""
 	lasts := v.want.persistent == nil && j.Boot.Lasting != nil
 	there := once && b.Enabled == redfish.EnabledOnce && !b.Idle() || lasts && b.Enabled == redfish.EnabledContinuous && !b.Idle() && j.Boot.Lasting.is(b)
 	t := j.Boot.Clear.of(clearWish)
 	switch {
+	case !once && !lasts && j.Boot.Moved == nil && j.unsourced() && v.want.once == nil:
+		j.forget(false, false)
+
+		return step{journal: &j, why: "the boot source isn't ours any more"}
 	case !once && !lasts:
 		return beginPutBack(v, j)
 	case there && t.resting(v, actClearBoot) && !t.Over:
@@ -54,9 +64,14 @@ func (j *journal) forget(once, lasts bool) {
 	if lasts {
 		j.Boot.Lasting = nil
 	}
-	if j.Override == "" && j.Boot.Lasting == nil && j.Boot.Moved == nil && j.Boot.Order == nil {
+	if j.unsourced() {
 		j.Boot.Via = nil
 	}
+}
+
+// unsourced says that there's a word about a boot source, and none of ours is left.
+func (j *journal) unsourced() bool {
+	return j.Boot.Via != nil && j.Override == "" && j.Boot.Lasting == nil && j.Boot.Moved == nil && j.Boot.Order == nil
 }
 
 // beginPutBack puts the boot order back that a boot for once changed: some time

@@ -12,14 +12,17 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 )
 
-// maxShownOrder bounds the boot order that is shown.
-const maxShownOrder = 64
+// Bounds of the boot order that is shown: how many references, and the bytes of one.
+const (
+	maxShownOrder = 64
+	maxShownRef   = 48
+)
 
 // bootObservation translates the boot source that a BMC shows.
 func bootObservation(b redfish.Boot) v1alpha1.BootObservation {
 	return v1alpha1.BootObservation{
 		Target: b.Target, Enabled: b.Enabled, Mode: b.Mode, HTTPBootURI: withoutSecrets(b.URI), UefiTarget: bounded(b.DevicePath, 512),
-		Next: bounded(b.Next, 256), Order: firstOf(b.Order, maxShownOrder),
+		Next: bounded(b.Next, 256), Order: shortened(b.Order, maxShownOrder, maxShownRef),
 	}
 }
 

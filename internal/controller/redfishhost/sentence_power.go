@@ -24,7 +24,10 @@ func gaveUpSentence(a act, in inputs) string {
 		return notOfferedSentence(a, in)
 	}
 	anew := "nothing more is sent until the power state, its LastResetTime or this host's spec changes, or annotation crossplane.io/reconcile-requested-at of this host"
-	if isReset(a.Action) && a.Action != actResetOn {
+	switch {
+	case a.Action == actResetOn:
+		anew = "it's told once more by annotation crossplane.io/reconcile-requested-at of this host, or by power: PoweredOn"
+	case isReset(a.Action):
 		anew = "raise resetGeneration for another one"
 	}
 	said := ""

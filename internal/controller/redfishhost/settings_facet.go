@@ -2,15 +2,11 @@ package redfishhost
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"net/http"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -41,13 +37,25 @@ type wantSettings struct {
 	secureBoot string
 }
 
-// settingsRecord remembers what a BMC didn't take, so that a light isn't
-// switched for ever and stands in nobody's way.
-type settingsRecord struct {
-	// Refused values, by their act.
-	Refused map[action]string `json:"refused,omitempty"`
-	// Asked is the look that was asked for last by then.
-	Asked string `json:"asked,omitempty"`
+// secureBootSeen is what a System shows of its Secure Boot.
+type secureBootSeen struct {
+	redfish.SecureBoot
+
+	// unread says that it couldn't be read, and nothing is known.
+	unread bool
+}
+
+// secureBootWaits is a Secure Boot that was written. Some BMCs show it at once,
+// others after the boot that it comes with.
+type secureBootWaits struct {
+	Target string `json:"target"`
+	// Tries are how often it was written.
+	Tries int `json:"tries"`
+	// Power and LastReset as they were seen then; Booted is when a boot was seen
+	// since.
+	Power     redfish.Power `json:"power,omitempty"`
+	LastReset time.Time     `json:"lastReset,omitzero"`
+	Booted    time.Time     `json:"booted,omitzero"`
 }
 
 // Rows of the table of facets. Secure Boot is set before the machine starts, a
@@ -77,19 +85,6 @@ func settingsFacetOf(actions ...action) facet {
 	return f
 }
 
-// unsent is what becomes of a failed act that is tried a few times: what was
-// never sent, or never looked at, was no attempt.
-func unsent(_ view, a act, err error) act {
-	if notCalled(err) || statusOf(err) == http.StatusServiceUnavailable {
-		a.Attempts--
-		a.State = failed
-	} else if answered(err) {
-		a.State = failed
-	}
-
-	return a
-}
-
 func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	var err error
 	switch a.Action {
@@ -104,21 +99,23 @@ func performSetting(ctx context.Context, _ *external, bmc BMC, s redfish.System,
 	return redfish.Receipt{}, err //nolint:wrapcheck // The caller asks for its kind.
 }
 
-// wasSet is how things are after a setting was written and read back.
+// wasSet is how things are after a setting was written and read back. Secure Boot
+// may be shown later.
 func wasSet(v view, j journal, _ redfish.Receipt) (*journal, seen) {
 	s := v.seen
 	switch a := *j.Act; a.Action {
 	case actSetIndicator:
 		s.small.Indicator = a.Target
+		j.Settings = j.Settings.turned(a, v.now)
 	case actSetAssetTag:
-		s.small.AssetTag = strings.TrimSpace(a.Target)
+		s.small.AssetTag = redfish.Tag(a.Target)
+		j.Settings = j.Settings.turned(a, v.now)
 	default:
-		now := redfish.SecureBoot{}
-		if s.secureBoot != nil {
-			now = *s.secureBoot
+		w := &secureBootWaits{Target: a.Target, Tries: 1, Power: a.Power, LastReset: a.LastReset}
+		if was := j.Settings.Waits; was != nil && was.Target == a.Target {
+			w.Tries += was.Tries
 		}
-		now.Enabled = a.Target == secureBootOn
-		s.secureBoot = &now
+		j.Settings.Waits = w
 	}
 
 	return finish(j, "").journal, s
@@ -131,9 +128,9 @@ func (w wantSettings) differing(s seen, of []action) (act, bool) {
 		switch {
 		case a == actSetIndicator && w.indicator != "" && s.small.CanIndicate() && !s.small.Shows(w.indicator):
 			return act{Action: a, Target: w.indicator}, true
-		case a == actSetAssetTag && w.assetTag != nil && s.small.CanTag && s.small.AssetTag != strings.TrimSpace(*w.assetTag):
+		case a == actSetAssetTag && w.assetTag != nil && s.small.CanTag && s.small.AssetTag != redfish.Tag(*w.assetTag):
 			return act{Action: a, Target: *w.assetTag}, true
-		case a == actSetSecureBoot && w.secureBoot != "" && s.secureBoot != nil && s.secureBoot.Enabled != (w.secureBoot == secureBootOn):
+		case a == actSetSecureBoot && w.secureBoot != "" && s.secureBoot != nil && !s.secureBoot.unread && s.secureBoot.Enabled != (w.secureBoot == secureBootOn):
 			return act{Action: a, Target: w.secureBoot}, true
 		}
 	}
@@ -141,41 +138,58 @@ func (w wantSettings) differing(s seen, of []action) (act, bool) {
 	return act{}, false
 }
 
-// given says whether an act was given up.
-func (r settingsRecord) given(a act, asked string) bool {
-	value, ok := r.Refused[a.Action]
-
-	return ok && value == a.Target && r.Asked == asked
-}
-
-// with returns a record in which an act is given up, too.
-func (r settingsRecord) with(a act, asked string) settingsRecord {
-	refused := map[action]string{}
-	if r.Asked == asked {
-		maps.Copy(refused, r.Refused)
-	}
-	refused[a.Action] = a.Target
-
-	return settingsRecord{Refused: refused, Asked: asked}
-}
-
 func beginSettings(v view, j journal, of []action) step {
 	a, ok := v.want.settings.differing(v.seen, of)
-	if !ok || j.Settings.given(a, v.asked) {
+	switch {
+	case !ok && of[0] == actSetSecureBoot:
+		return forgetWaits(v, j)
+	case !ok, j.Settings.given(a, v.asked), j.Settings.contested(a, v.now):
+		return step{}
+	case a.Action == actSetSecureBoot:
+		if st, waits := awaited(v, j, a); waits {
+			return st
+		}
+	}
+
+	return attempt(v, j, a)
+}
+
+// awaited says what is done about a Secure Boot that was written and isn't shown:
+// nothing before a boot, since iDRACs make a job of it, and for a while after it.
+// What doesn't come with three boots is given up.
+func awaited(v view, j journal, a act) (st step, waits bool) {
+	if j.Settings.Waits == nil || j.Settings.Waits.Target != a.Target {
+		return step{}, false
+	}
+	w := *j.Settings.Waits
+	switch {
+	case w.Booted.IsZero() && v.seen.off() && w.Power != redfish.PowerOff:
+		w.Power = redfish.PowerOff // The next time that it's on is a boot.
+	case w.Booted.IsZero() && bootedSince(act{Power: w.Power, LastReset: w.LastReset}, v.seen):
+		w.Booted = v.now.UTC().Truncate(time.Second)
+	case w.Booted.IsZero(), v.rested(actSetSecureBoot, w.Booted) < stagedRest:
+		return step{}, true
+	case w.Tries >= len(patience):
+		j.Settings.Waits = nil
+
+		return giveIn(v, j, a), true
+	default:
+		return step{}, false
+	}
+	j.Settings.Waits = &w
+
+	return step{journal: &j, why: "Secure Boot waits for a boot"}, true
+}
+
+// forgetWaits drops what is shown by now, or isn't wanted any more.
+func forgetWaits(v view, j journal) step {
+	b := v.seen.secureBoot
+	if j.Settings.Waits == nil || v.want.settings.secureBoot != "" && (b == nil || b.unread) {
 		return step{}
 	}
-	if last := j.Act; last != nil && last.Action == a.Action && last.Target == a.Target && (last.State == failed || a.Action == actSetSecureBoot) {
-		if last.State == done && last.Attempts > 0 && !bootedSince(*last, v.seen) {
-			return step{} // Written, and not shown before a boot (iDRAC makes a job of it).
-		}
-		if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
-			j.Settings = j.Settings.with(a, v.asked)
+	j.Settings.Waits = nil
 
-			return step{journal: &j, why: "given up: " + string(a.Action)}
-		}
-	}
-
-	return start(v, j, a)
+	return step{journal: &j, why: "Secure Boot is as wanted, or isn't wanted any more"}
 }
 
 // resumeSettings has what may not have been called begun anew: it does no harm.
@@ -195,58 +209,3 @@ func resumeSettings(v view, j journal, of []action) step {
 
 // titles of settings, for people.
 var titles = map[action]string{actSetIndicator: "indicator", actSetAssetTag: "assetTag", actSetSecureBoot: "secureBoot"} //nolint:gochecknoglobals // A table.
-
-// showSettings says how far the small settings have come.
-func showSettings(v view, in inputs) []xpv2.Condition {
-	w, s := v.want.settings, v.seen
-	if w == (wantSettings{}) {
-		return nil
-	}
-	is := func(status corev1.ConditionStatus, reason xpv2.ConditionReason, format string, args ...any) []xpv2.Condition {
-		return []xpv2.Condition{condition(v1alpha1.ConditionSettingsApplied, status, reason, fmt.Sprintf(format, args...))}
-	}
-	if lacks := w.lacking(s); len(lacks) > 0 {
-		return is(corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "the BMC at %q doesn't offer %s: take it out of the spec", in.address, strings.Join(lacks, " and "))
-	}
-	if a, ok := w.differing(s, []action{actSetSecureBoot, actSetIndicator, actSetAssetTag}); ok {
-		if v.j != nil && v.j.Settings.given(a, v.asked) {
-			return is(corev1.ConditionFalse, v1alpha1.ReasonNoEffect,
-				"the BMC at %q doesn't take %s %q: it was tried %d times; another value, or annotation crossplane.io/reconcile-requested-at of this host, has it tried again", in.address, titles[a.Action], a.Target, len(patience))
-		}
-
-		return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "%s is being set", titles[a.Action])
-	}
-	if b := s.secureBoot; w.secureBoot != "" && b != nil && b.Known && b.Current != (w.secureBoot == secureBootOn) {
-		return is(corev1.ConditionFalse, v1alpha1.ReasonWaitingForReset, "Secure Boot is to be %s, from the machine's next reset on", w.secureBoot)
-	}
-
-	return is(corev1.ConditionTrue, v1alpha1.ReasonApplied, "")
-}
-
-// lacking are the wanted settings that the BMC doesn't have.
-func (w wantSettings) lacking(s seen) []string {
-	var out []string
-	if w.indicator != "" && !s.small.CanIndicate() {
-		out = append(out, "an indicator")
-	}
-	if w.assetTag != nil && !s.small.CanTag {
-		out = append(out, "an asset tag")
-	}
-	if w.secureBoot != "" && s.secureBoot == nil {
-		out = append(out, "Secure Boot")
-	}
-
-	return out
-}
-
-// secureBootOf is what status shows of it.
-func secureBootOf(b *redfish.SecureBoot) string {
-	switch {
-	case b == nil || !b.Known:
-		return ""
-	case b.Current:
-		return secureBootOn
-	default:
-		return "Disabled"
-	}
-}

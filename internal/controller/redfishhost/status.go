@@ -23,6 +23,16 @@ const maxQuirks = 8
 
 func firstOf(names []string, n int) []string { return names[:min(n, len(names))] }
 
+// shortened are the first of some words, each up to a limit of bytes.
+func shortened(words []string, n, limit int) []string {
+	var out []string
+	for _, w := range firstOf(words, n) {
+		out = append(out, bounded(w, limit))
+	}
+
+	return out
+}
+
 // observation translates what the BMC shows. Nothing in it changes from one
 // look to the next unless the machine does.
 func observation(s redfish.System, inv redfish.Inventory, pin string, j *journal, spec v1alpha1.RedfishHostParameters) v1alpha1.RedfishHostObservation {
