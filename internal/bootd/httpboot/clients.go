@@ -1,39 +1,57 @@
 package httpboot
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"sync"
 )
 
 // clients bounds the connections of each client, so that one machine which opens them and says nothing doesn't keep a rack
-// from booting. One too many is closed at once.
+// from booting, and of all together. One too many of a client is closed at once; one too many of all waits until another ends.
 type clients struct {
 	net.Listener
 
-	most int
+	most   int
+	places chan struct{}
+	closed chan struct{}
+	once   sync.Once
 
 	mu   sync.Mutex
 	open map[netip.Addr]int
 }
 
-func boundClients(l net.Listener, most int) *clients {
-	return &clients{Listener: l, most: most, open: map[netip.Addr]int{}}
+func boundClients(l net.Listener, most, total int) *clients {
+	return &clients{
+		Listener: l, most: most, places: make(chan struct{}, total), closed: make(chan struct{}), open: map[netip.Addr]int{},
+	}
 }
 
 // Accept gives the next connection of a client that hasn't too many.
 func (l *clients) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
+			<-l.places
 			return nil, err //nolint:wrapcheck // The listener's own words.
 		}
 		a := remote(c)
 		if l.take(a) {
-			return &counted{Conn: c, release: sync.OnceFunc(func() { l.release(a) })}, nil
+			return &counted{Conn: c, release: sync.OnceFunc(func() { l.release(a); <-l.places })}, nil
 		}
 		_ = c.Close()
 	}
+}
+
+// Close closes the listener, and ends an Accept that waits for a place.
+func (l *clients) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close() //nolint:wrapcheck // The listener's own words.
 }
 
 func remote(c net.Conn) netip.Addr {
@@ -74,4 +92,12 @@ type counted struct {
 func (c *counted) Close() error {
 	defer c.release()
 	return c.Conn.Close() //nolint:wrapcheck // The connection's own words.
+}
+
+// ReadFrom lets the kernel send a file by itself (sendfile), which net/http asks for by this method alone.
+func (c *counted) ReadFrom(r io.Reader) (int64, error) {
+	if to, ok := c.Conn.(io.ReaderFrom); ok {
+		return to.ReadFrom(r) //nolint:wrapcheck // The connection's own words.
+	}
+	return io.Copy(c.Conn, r) //nolint:wrapcheck // The connection's own words.
 }

@@ -17,7 +17,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 3
-	l := boundClients(inner, most)
+	l := boundClients(inner, most, maxConnections)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {

@@ -1,10 +1,8 @@
 package httpboot
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -176,27 +174,4 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifac
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("ETag", `"`+a.Digest+`"`)
 	serve(w, r, f)
-}
-
-func serveBytes(w http.ResponseWriter, r *http.Request, b []byte) { serve(w, r, bytes.NewReader(b)) }
-
-// serve answers GET, HEAD and Range.
-func serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
-	http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w)}, r, "", time.Time{}, content)
-}
-
-// writePatience is how long one piece of an answer may take to be taken.
-const writePatience = time.Minute
-
-// steady bounds each write instead of all of them: an image may take an hour, a machine that takes
-// nothing for a minute is gone.
-type steady struct {
-	http.ResponseWriter
-
-	c *http.ResponseController
-}
-
-func (s *steady) Write(b []byte) (int, error) {
-	_ = s.c.SetWriteDeadline(time.Now().Add(writePatience)) // A test's recorder has none.
-	return s.ResponseWriter.Write(b)
 }

@@ -11,8 +11,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
@@ -91,7 +89,7 @@ func (s *Server) Handler() http.Handler {
 // answer, since an image takes as long as it takes; the handlers bound bodies and each write instead.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler: bounded(h, bodyPatience), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: cleaned(bounded(h, bodyPatience)), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	stopped := make(chan struct{})
@@ -103,7 +101,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 			_ = srv.Close() // Machines go on by Range at another bootd.
 		}
 	})
-	err := srv.Serve(boundClients(netutil.LimitListener(l, maxConnections), perClient))
+	err := srv.Serve(boundClients(l, perClient, maxConnections))
 	if stop() {
 		return err
 	}

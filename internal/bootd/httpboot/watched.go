@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -47,6 +48,18 @@ func (r *recorder) WriteHeader(status int) {
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
+}
+
+// ReadFrom passes a file on whole: by pieces of memory the kernel couldn't send it by itself.
+func (r *recorder) ReadFrom(src io.Reader) (int64, error) {
+	to, ok := r.ResponseWriter.(io.ReaderFrom)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{r.ResponseWriter}, src)
+	}
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return to.ReadFrom(src)
 }
 
 // Unwrap is for http.ResponseController.
