@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -32,6 +30,8 @@ type View struct {
 	// HTTPPort of scripts and files.
 	HTTPPort uint16
 	Files    Files
+	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
+	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
 }
 
 // Files are the names of the first stages, as TFTP and HTTP serve them; "" where there is none.
@@ -84,6 +84,8 @@ const (
 	SilentNoKeys         Reason = "NoTokenKeys"
 	SilentMalformed      Reason = "Malformed"
 	SilentType           Reason = "MessageType"
+	SilentDeclined       Reason = "AddressDeclined"
+	SilentUnasked        Reason = "DeclinedUnasked"
 
 	// Dropped is a request that was never read: too many came at once.
 	Dropped Reason = "Dropped"
@@ -92,7 +94,7 @@ const (
 // An Answer is what a request gets.
 type Answer struct {
 	// Packet is nil for silence.
-	Packet *dhcpv4.DHCPv4
+	Packet []byte
 	// To is where it's sent, From our address that it's sent from (invalid: whichever), Broadcast whether on the interface
 	// that the request came in on.
 	To        netip.AddrPort

@@ -1,6 +1,8 @@
 package dhcp
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -8,12 +10,19 @@ import (
 	"time"
 
 	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
 )
 
 const (
 	sendTimeout = time.Second
 	// interfacesFor is how long the addresses of an interface are believed.
 	interfacesFor = 5 * time.Second
+	// received is what the kernel may hold for us: some thousand packets, which a rack sends at once when it's powered on.
+	received = 4 << 20
+	// maxPacket is the longest request that's read whole; links carry no longer ones.
+	maxPacket = 2048
+	// atOnce is how many packets one call moves.
+	atOnce = 64
 )
 
 // udpConn is a Conn over one UDP socket for all interfaces: the kernel says on which one a packet came in.
@@ -21,6 +30,9 @@ type udpConn struct {
 	conn       *net.UDPConn
 	packets    *ipv4.PacketConn
 	interfaces map[int]knownInterface // used by Receive alone
+	in, out    []ipv4.Message
+	to         [atOnce]net.UDPAddr
+	deadline   time.Time // of writes, as it was last set
 }
 
 type knownInterface struct {
@@ -37,47 +49,110 @@ func NewConn(c *net.UDPConn) (Conn, error) {
 	if err := p.SetControlMessage(ipv4.FlagInterface|ipv4.FlagDst, true); err != nil {
 		return nil, fmt.Errorf("cannot learn on which interface DHCP requests to %s come in: %w", c.LocalAddr(), err)
 	}
-	return &udpConn{conn: c, packets: p, interfaces: map[int]knownInterface{}}, nil
+	_ = c.SetReadBuffer(received) // As much as the system allows.
+	u := &udpConn{
+		conn: c, packets: p, interfaces: map[int]knownInterface{},
+		in: make([]ipv4.Message, atOnce), out: make([]ipv4.Message, atOnce),
+	}
+	for i := range u.in {
+		u.in[i] = ipv4.Message{Buffers: make([][]byte, 1), OOB: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo))}
+		u.out[i] = ipv4.Message{Buffers: make([][]byte, 1), Addr: &u.to[i]}
+	}
+	return u, nil
 }
 
 // Close makes Receive return net.ErrClosed.
 func (u *udpConn) Close() error { return u.conn.Close() }
 
-// Receive waits for a packet. It must not be called by two at once.
-func (u *udpConn) Receive(b []byte) (int, Ingress, error) {
-	n, cm, from, err := u.packets.ReadFrom(b)
-	if err != nil {
-		return 0, Ingress{}, err
+// Receive reads as many packets as there are, and waits for the first one where it's told to. It must not be called by two at
+// once.
+func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
+	in, flags := u.in[:min(len(ps), len(u.in))], unix.MSG_DONTWAIT
+	if wait {
+		flags = 0
 	}
-	in := Ingress{}
-	if a, ok := from.(*net.UDPAddr); ok {
-		in.From = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
+	for i := range in {
+		in[i].Buffers[0], in[i].OOB = ps[i].Data[:cap(ps[i].Data)], in[i].OOB[:cap(in[i].OOB)]
 	}
-	if cm == nil {
-		return n, in, nil
+	n, err := u.packets.ReadBatch(in, flags)
+	switch {
+	case !wait && errors.Is(err, unix.EAGAIN):
+		return 0, nil
+	case err != nil:
+		return 0, err
 	}
-	i := u.interfaceOf(cm.IfIndex)
-	in.Index, in.Interface, in.Addresses = cm.IfIndex, i.name, i.addresses
-	in.To = i.unicast(cm.Dst)
-	return n, in, nil
+	for i := range in[:n] {
+		ps[i].Data = ps[i].Data[:in[i].N]
+		ps[i].In = u.ingress(&in[i])
+	}
+	return n, nil
 }
 
-// Send puts a packet onto the wire: a broadcast on the interface of the request, anything else by the kernel's routes.
-func (u *udpConn) Send(b []byte, a Answer, in Ingress) error {
-	cm := &ipv4.ControlMessage{}
-	if a.Broadcast {
-		cm.IfIndex = in.Index
+func (u *udpConn) ingress(m *ipv4.Message) Ingress {
+	in := Ingress{}
+	if a, ok := m.Addr.(*net.UDPAddr); ok {
+		in.From = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), uint16(a.Port))
 	}
-	if a.From.IsValid() {
-		cm.Src = a.From.AsSlice()
+	index, to, ok := pktinfo(m.OOB[:m.NN])
+	if !ok {
+		return in
 	}
-	if err := u.conn.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
-		return fmt.Errorf("cannot send to %s: %w", a.To, err)
+	i := u.interfaceOf(index)
+	in.Index, in.Interface, in.Addresses = index, i.name, i.addresses
+	in.To = i.unicast(to)
+	return in
+}
+
+// pktinfo reads where a packet came in, and which address it was sent to (ip(7), IP_PKTINFO).
+func pktinfo(oob []byte) (index int, to netip.Addr, ok bool) {
+	for len(oob) > 0 {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
+		if err != nil {
+			return 0, netip.Addr{}, false
+		}
+		if h.Level == unix.IPPROTO_IP && h.Type == unix.IP_PKTINFO && len(data) >= unix.SizeofInet4Pktinfo {
+			const address = 8
+			return int(binary.NativeEndian.Uint32(data)), netip.AddrFrom4([4]byte(data[address:])), true
+		}
+		oob = rest
 	}
-	if _, err := u.packets.WriteTo(b, cm, net.UDPAddrFromAddrPort(a.To)); err != nil {
-		return fmt.Errorf("cannot send %d bytes to %s: %w", len(b), a.To, err)
+	return 0, netip.Addr{}, false
+}
+
+// Send puts packets onto the wire: a broadcast on the interface of its request, anything else by the kernel's routes. Each
+// gets its own error: that one can't be sent keeps no other from it.
+func (u *udpConn) Send(out []Outgoing) {
+	for len(out) > 0 {
+		n := min(len(out), len(u.out))
+		u.send(out[:n])
+		out = out[n:]
 	}
-	return nil
+}
+
+func (u *udpConn) send(out []Outgoing) {
+	for i := range out {
+		m, o := &u.out[i], &out[i]
+		m.Buffers[0] = o.Data
+		to := o.To.Addr().As4()
+		u.to[i].IP, u.to[i].Port = append(u.to[i].IP[:0], to[:]...), int(o.To.Port())
+		info := unix.Inet4Pktinfo{Ifindex: int32(o.Index)} //nolint:gosec // The kernel counts interfaces from 1.
+		if o.From.Is4() {
+			info.Spec_dst = o.From.As4()
+		}
+		m.OOB = unix.PktInfo4(&info)
+	}
+	if now := time.Now(); u.deadline.Sub(now) < sendTimeout {
+		u.deadline = now.Add(2 * sendTimeout) // Set once a second, not once a packet.
+		_ = u.conn.SetWriteDeadline(u.deadline)
+	}
+	for done := 0; done < len(out); {
+		n, err := u.packets.WriteBatch(u.out[done:len(out)], 0)
+		done += max(n, 0)
+		if err != nil && done < len(out) { // It's the next one's: those behind it are somebody else's.
+			out[done].Err = fmt.Errorf("cannot send %d bytes to %s: %w", len(out[done].Data), out[done].To, err)
+			done++
+		}
+	}
 }
 
 func (u *udpConn) interfaceOf(index int) knownInterface {
@@ -107,17 +182,14 @@ func readInterface(index int) knownInterface {
 			continue
 		}
 		k.addresses = append(k.addresses, p.Addr())
-		directed, _ := netip.AddrFromSlice(broadcastOf(p).To4())
-		k.directed = append(k.directed, directed)
+		k.directed = append(k.directed, broadcastOf(p))
 	}
 	return k
 }
 
 // unicast gives the address that a packet was sent to; invalid for broadcasts, which nothing can be sent from.
-func (k knownInterface) unicast(ip net.IP) netip.Addr {
-	to, _ := netip.AddrFromSlice(ip)
-	to = to.Unmap()
-	if !to.Is4() || to == netip.AddrFrom4([4]byte{255, 255, 255, 255}) || to.IsMulticast() || to.IsUnspecified() {
+func (k knownInterface) unicast(to netip.Addr) netip.Addr {
+	if to == everyone() || to.IsMulticast() || to.IsUnspecified() {
 		return netip.Addr{}
 	}
 	if !slices.Contains(k.addresses, to) && slices.Contains(k.directed, to) {
@@ -125,3 +197,6 @@ func (k knownInterface) unicast(ip net.IP) netip.Addr {
 	}
 	return to
 }
+
+// everyone on a link.
+func everyone() netip.Addr { return netip.AddrFrom4([4]byte{255, 255, 255, 255}) }

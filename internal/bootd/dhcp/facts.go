@@ -1,16 +1,14 @@
 package dhcp
 
 import (
+	"bytes"
 	"encoding/binary"
-	"net"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 // A Client says which program of a machine speaks.
@@ -47,7 +45,7 @@ type Relay struct {
 
 // Facts are what a request says, in our words.
 type Facts struct {
-	Type dhcpv4.MessageType
+	Type wire.Type
 	// MAC is empty where the hardware address isn't a unicast one of six octets.
 	MAC    boot.MAC
 	Client Client
@@ -64,36 +62,50 @@ type Facts struct {
 	Address   netip.Addr
 }
 
-// Classify reads a request. It never fails: what can't be read is absent.
-func Classify(p *dhcpv4.DHCPv4) Facts {
+// Classify reads a request. It never fails: what can't be read is absent. The facts are good as long as the message.
+func Classify(m *wire.Message) Facts {
 	f := Facts{
-		Type:      p.MessageType(),
-		MachineID: machineID(p.Options.Get(dhcpv4.OptionClientMachineIdentifier)),
-		Relay:     relayOf(p),
-		Server:    option4(p.Options, dhcpv4.OptionServerIdentifier),
-		Requested: option4(p.Options, dhcpv4.OptionRequestedIPAddress),
-		Address:   addressOf(p.ClientIPAddr),
+		Type:      m.Type(),
+		MAC:       macOf(m.Hardware()),
+		MachineID: machineID(m.Get(wire.OptionMachineID)),
+		Relay:     relayOf(m),
+		Server:    m.Address(wire.OptionServer),
+		Requested: m.Address(wire.OptionRequestedAddress),
+		Address:   m.Client(),
 	}
-	if mac, err := boot.ParseMAC(p.ClientHWAddr.String()); err == nil {
-		f.MAC = mac
-	}
-	f.Arch, f.Firmware = firmwareOf(p)
-	f.Client = clientOf(p, f.Firmware)
+	f.Arch, f.Firmware = firmwareOf(m)
+	f.Client = clientOf(m, f.Firmware)
 	return f
+}
+
+// macOf gives a hardware address in the plans' words; "" where it's none that a NIC has: not of six octets, a group's, all
+// zeros.
+func macOf(hw []byte) boot.MAC {
+	const octets, digits = 6, "0123456789abcdef"
+	if len(hw) != octets || hw[0]&1 != 0 || [octets]byte(hw) == ([octets]byte{}) {
+		return ""
+	}
+	var text [3*octets - 1]byte
+	for i, o := range hw {
+		if i > 0 {
+			text[3*i-1] = ':'
+		}
+		text[3*i], text[3*i+1] = digits[o>>4], digits[o&15]
+	}
+	return boot.MAC(text[:])
 }
 
 // clientOf tells firmware from operating systems. Whatever shows any sign of firmware isn't a system: a machine's first
 // request as a system counts as a sign that it booted from its disk.
-func clientOf(p *dhcpv4.DHCPv4, fw boot.Firmware) Client {
-	class := p.ClassIdentifier()
+func clientOf(m *wire.Message, fw boot.Firmware) Client {
 	known := fw.Kind == boot.FirmwareBIOS || fw.Kind == boot.FirmwareUEFI
-	ipxe, http := ipxeOf(p)
+	ipxe, http := ipxeOf(m)
 	switch {
 	case ipxe && http:
 		return ClientIPXE
 	case fw.Kind == boot.FirmwareUEFIHTTP:
 		return ClientHTTP
-	case !ipxe && !looksLikeFirmware(p, class):
+	case !ipxe && !looksLikeFirmware(m):
 		return ClientOS
 	case known:
 		return ClientPXE
@@ -101,15 +113,18 @@ func clientOf(p *dhcpv4.DHCPv4, fw boot.Firmware) Client {
 	return ClientOther
 }
 
-func looksLikeFirmware(p *dhcpv4.DHCPv4, class string) bool {
-	for _, prefix := range []string{classPXE, classHTTP, "U-Boot", "NVIDIA/BF/PXE"} {
-		if strings.HasPrefix(class, prefix) {
+func looksLikeFirmware(m *wire.Message) bool {
+	class := m.Get(wire.OptionClass)
+	for _, prefix := range [...]string{classPXE, classHTTP, "U-Boot", "NVIDIA/BF/PXE"} {
+		if begins(class, prefix) {
 			return true
 		}
 	}
-	return p.Options.Has(dhcpv4.OptionClientSystemArchitectureType) ||
-		p.Options.Has(dhcpv4.OptionClientNetworkInterfaceIdentifier) ||
-		p.Options.Has(dhcpv4.OptionClientMachineIdentifier)
+	return m.Has(wire.OptionArchitecture) || m.Has(wire.OptionInterfaceID) || m.Has(wire.OptionMachineID)
+}
+
+func begins(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
 }
 
 const (
@@ -119,69 +134,73 @@ const (
 
 // firmwareOf reads option 93, which may be a list (RFC 4578 §2.1): the first value that we boot counts. Without it the
 // class may tell: PXEClient:Arch:00007:UNDI:003016.
-func firmwareOf(p *dhcpv4.DHCPv4) (uint16, boot.Firmware) {
+func firmwareOf(m *wire.Message) (uint16, boot.Firmware) {
 	var arch uint16
 	var fw boot.Firmware
-	for _, a := range architectures(p) {
-		arch, fw = a, boot.FirmwareOf(a)
-		if fw.Kind != boot.FirmwareUnknown {
+	class := m.Get(wire.OptionClass)
+	list := m.Get(wire.OptionArchitecture)
+	if len(list) < 2 { // Two octets each.
+		if n, ok := architectureOf(class); ok {
+			arch, fw = n, boot.FirmwareOf(n)
+		}
+	}
+	for ; len(list) >= 2; list = list[2:] {
+		arch = binary.BigEndian.Uint16(list)
+		if fw = boot.FirmwareOf(arch); fw.Kind != boot.FirmwareUnknown {
 			break
 		}
 	}
-	if fw.Kind == boot.FirmwareUEFI && strings.HasPrefix(p.ClassIdentifier(), classHTTP) {
+	if fw.Kind == boot.FirmwareUEFI && begins(class, classHTTP) {
 		fw.Kind = boot.FirmwareUEFIHTTP // The class decides what the firmware can load, not the number.
 	}
 	return arch, fw
 }
 
-func architectures(p *dhcpv4.DHCPv4) []uint16 {
-	b := p.Options.Get(dhcpv4.OptionClientSystemArchitectureType)
-	if len(b) >= 2 {
-		out := make([]uint16, 0, len(b)/2) //nolint:mnd // Two octets each.
-		for ; len(b) >= 2; b = b[2:] {
-			out = append(out, binary.BigEndian.Uint16(b))
-		}
-		return out
+// architectureOf reads the number in a class.
+func architectureOf(class []byte) (uint16, bool) {
+	_, rest, ok := bytes.Cut(class, []byte(":Arch:"))
+	if !ok {
+		return 0, false
 	}
-	parts := strings.Split(p.ClassIdentifier(), ":")
-	if len(parts) < 3 || parts[1] != "Arch" {
-		return nil
-	}
+	digits, _, _ := strings.Cut(string(rest), ":")
+	digits = strings.TrimRight(digits, "\x00")
 	// Decimal by the specification; some firmware writes hexadecimal (0001b).
-	for _, base := range []int{10, 16} {
-		if n, err := strconv.ParseUint(parts[2], base, 16); err == nil {
-			return []uint16{uint16(n)}
+	for _, base := range [...]int{10, 16} {
+		if n, err := strconv.ParseUint(digits, base, 16); err == nil {
+			return uint16(n), true
 		}
 	}
-	return nil
+	return 0, false
 }
 
 // ipxeOf says whether an iPXE speaks, and whether it can fetch a script by HTTP. iPXE says so by user class, or (NVIDIA's
 // FlexBoot) only by its own option 175, which lists its features. An old ROM without HTTP is chained like any PXE ROM: what
 // it is given next has HTTP, so that this happens once.
-func ipxeOf(p *dhcpv4.DHCPv4) (ipxe, http bool) {
-	classes := userClasses(p.Options.Get(dhcpv4.OptionUserClassInformation))
-	tags, ok := encapsulated(p.Options.Get(dhcpv4.OptionEtherboot))
-	named := slices.Contains(classes, "iPXE")
-	if !ok || len(tags) == 0 {
+func ipxeOf(m *wire.Message) (ipxe, http bool) {
+	named := hasUserClass(m.Get(wire.OptionUserClass), "iPXE")
+	tags, ok := encapsulated(m.Get(wire.OptionEtherboot))
+	if !ok || tags == (tagSet{}) {
 		return named, named
 	}
-	http = slices.Contains(tags, featureHTTP)
-	return named || http || slices.Contains(tags, tagBusID) || slices.Contains(tags, tagVersion), http
+	http = tags.has(featureHTTP)
+	return named || http || tags.has(tagBusID) || tags.has(tagVersion), http
 }
 
 // Tags of iPXE's encapsulated options (src/include/ipxe/dhcp.h, features.h).
 const (
 	featureHTTP = 0x13
-	tagNoProxy  = 0xb0
 	tagBusID    = 0xb1
 	tagVersion  = 0xeb
 	tagEnd      = 0xff
 )
 
-// encapsulated lists the tags of an option that holds options; false: it doesn't hold any.
-func encapsulated(b []byte) ([]byte, bool) {
-	var tags []byte
+// A tagSet has a bit for each tag.
+type tagSet [4]uint64
+
+func (s *tagSet) has(tag byte) bool { return s[tag>>6]&(1<<(tag&63)) != 0 }
+
+// encapsulated gives the tags of an option that holds options; false: it doesn't hold any.
+func encapsulated(b []byte) (tags tagSet, ok bool) {
 	for len(b) > 0 {
 		switch {
 		case b[0] == 0:
@@ -189,58 +208,75 @@ func encapsulated(b []byte) ([]byte, bool) {
 		case b[0] == tagEnd:
 			return tags, true
 		case len(b) < 2 || len(b) < 2+int(b[1]):
-			return nil, false
+			return tagSet{}, false
 		default:
-			tags = append(tags, b[0])
+			tags[b[0]>>6] |= 1 << (b[0] & 63)
 			b = b[2+int(b[1]):]
 		}
 	}
 	return tags, true
 }
 
-// userClasses reads option 77, which RFC 3004 wants as a list of strings with their lengths, and which iPXE and others
+// hasUserClass looks into option 77, which RFC 3004 wants as a list of strings with their lengths, and which iPXE and others
 // send raw: it's a list only if all lengths fit.
-func userClasses(b []byte) []string {
-	var list []string
-	rest := b
-	for len(rest) > 0 {
+func hasUserClass(b []byte, class string) bool {
+	found := false
+	for rest := b; len(rest) > 0; {
 		n := int(rest[0])
 		if n == 0 || n > len(rest)-1 {
-			return []string{strings.TrimRight(string(b), "\x00")}
+			return string(bytes.TrimRight(b, "\x00")) == class
 		}
-		list = append(list, string(rest[1:1+n]))
+		found = found || string(rest[1:1+n]) == class
 		rest = rest[1+n:]
 	}
-	return list
+	return found
 }
 
-func relayOf(p *dhcpv4.DHCPv4) Relay {
-	r := Relay{Address: addressOf(p.GatewayIPAddr)}
-	info := p.RelayAgentInfo()
-	if !r.Address.IsValid() || info == nil {
+// Sub-options of option 82.
+const (
+	subLink       = 5  // RFC 3527
+	subServerID   = 11 // RFC 5107
+	subSourcePort = 19 // RFC 8357
+)
+
+func relayOf(m *wire.Message) Relay {
+	r := Relay{Address: m.Relay()}
+	if !r.Address.IsValid() {
 		return r // Option 82 of a client itself means nothing (RFC 3046 §2.1).
 	}
-	r.Link = option4(info.Options, dhcpv4.LinkSelectionSubOption)
-	r.ServerID = option4(info.Options, dhcpv4.ServerIdentifierOverrideSubOption)
-	r.SourcePort = info.Has(dhcpv4.RelaySourcePortSubOption)
+	info := m.Get(wire.OptionRelayAgent)
+	if _, ok := subOption(info, 0); !ok {
+		return r
+	}
+	link, _ := subOption(info, subLink)
+	id, _ := subOption(info, subServerID)
+	r.Link, r.ServerID = wire.Address(link), wire.Address(id)
+	port, _ := subOption(info, subSourcePort)
+	r.SourcePort = port != nil
 	return r
 }
 
-// option4 reads an option of exactly one address.
-func option4(o dhcpv4.Options, code dhcpv4.OptionCode) netip.Addr {
-	b := o.Get(code)
-	if len(b) != net.IPv4len {
-		return netip.Addr{}
+// subOption gives the value of one sub-option, the pieces of one that comes twice joined; not nil where it's there. false:
+// the option holds something else than sub-options.
+func subOption(b []byte, code byte) (value []byte, ok bool) {
+	for len(b) > 0 {
+		switch {
+		case b[0] == 0:
+			b = b[1:]
+			continue
+		case b[0] == tagEnd:
+			return value, true
+		case len(b) < 2 || len(b) < 2+int(b[1]):
+			return nil, false
+		}
+		v := b[2 : 2+int(b[1])]
+		if b[0] == code {
+			if value != nil {
+				v = append(append([]byte{}, value...), v...)
+			}
+			value = v
+		}
+		b = b[2+int(b[1]):]
 	}
-	return addressOf(b)
-}
-
-// addressOf gives a header's address; invalid for 0.0.0.0.
-func addressOf(ip net.IP) netip.Addr {
-	a, _ := netip.AddrFromSlice(ip)
-	a = a.Unmap()
-	if !a.Is4() || a.IsUnspecified() {
-		return netip.Addr{}
-	}
-	return a
+	return value, true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 func TestClassifyClient(t *testing.T) {
@@ -48,7 +49,7 @@ func TestClassifyClient(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := Classify(request(t, tc.req)).Client; got != tc.want {
+			if got := Classify(message(t, request(t, tc.req))).Client; got != tc.want {
 				t.Errorf("got %s, want %s: %s", got, tc.want, tc.reason)
 			}
 		})
@@ -57,11 +58,11 @@ func TestClassifyClient(t *testing.T) {
 
 func TestClassifyFields(t *testing.T) {
 	id := bytes.Repeat([]byte{7}, 16)
-	got := Classify(request(t, asPXE(7), ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"),
+	got := Classify(message(t, request(t, asPXE(7), ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"),
 		option(97, append([]byte{0}, id...)...), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 84)),
-		relayed("10.99.0.2", 5, 4, 10, 99, 0, 0, 11, 4, 10, 99, 0, 254, 19, 0)))
+		relayed("10.99.0.2", 5, 4, 10, 99, 0, 0, 11, 4, 10, 99, 0, 254, 19, 0))))
 	want := Facts{
-		Type: dhcpv4.MessageTypeRequest, MAC: testMAC, Client: ClientPXE, Arch: 7,
+		Type: wire.Request, MAC: testMAC, Client: ClientPXE, Arch: 7,
 		Firmware: boot.Firmware{Kind: boot.FirmwareUEFI, Arch: boot.AMD64}, MachineID: id,
 		Relay: Relay{
 			Address: netip.MustParseAddr("10.99.0.2"), Link: netip.MustParseAddr("10.99.0.0"),
@@ -92,7 +93,7 @@ func TestClassifyOddFields(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if f := Classify(request(t, tc.req)); tc.bad(f) {
+			if f := Classify(message(t, request(t, tc.req))); tc.bad(f) {
 				t.Errorf("%s: got %+v", tc.reason, f)
 			}
 		})

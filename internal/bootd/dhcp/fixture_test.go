@@ -9,6 +9,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 const (
@@ -81,6 +82,35 @@ func request(tb testing.TB, mods ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
 		tb.Fatal(err)
 	}
 	return p
+}
+
+// message is a request as it comes in.
+func message(tb testing.TB, p *dhcpv4.DHCPv4) *wire.Message {
+	tb.Helper()
+	m := &wire.Message{}
+	if err := m.Read(p.ToBytes()); err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// answered is what a request gets, and its packet as a client's library reads it; nil for silence.
+func answered(tb testing.TB, v View, p *dhcpv4.DHCPv4, in Ingress) (Answer, *dhcpv4.DHCPv4) {
+	tb.Helper()
+	a := Respond(v, message(tb, p), in)
+	return a, packetOf(tb, a)
+}
+
+func packetOf(tb testing.TB, a Answer) *dhcpv4.DHCPv4 {
+	tb.Helper()
+	if a.Packet == nil {
+		return nil
+	}
+	got, err := dhcpv4.FromBytes(a.Packet)
+	if err != nil {
+		tb.Fatalf("our own answer can't be read: %v", err)
+	}
+	return got
 }
 
 func option(code uint8, value ...byte) dhcpv4.Modifier {

@@ -39,14 +39,24 @@ func described(out []byte, a Answer) string {
 	_, _ = fmt.Fprintf(&b, "\n  ciaddr=%s yiaddr=%s siaddr=%s giaddr=%s flags=%#04x file=%q\n ",
 		p.ClientIPAddr, p.YourIPAddr, p.ServerIPAddr, p.GatewayIPAddr, p.Flags, p.BootFileName)
 	for _, code := range slices.Sorted(maps.Keys(p.Options)) {
-		v := p.Options[code]
-		if printable(v) {
-			_, _ = fmt.Fprintf(&b, " %d=%q", code, v)
-			continue
+		b.WriteString(shown(code, p.Options[code]))
+	}
+	if _, ok := p.Options[52]; ok {
+		b.WriteString("\n  in the server's name:")
+		name := append(raw(bytes.Clone(out[:rawOptions])), out[rawSname:rawFile]...)
+		list, _, _ := name.options()
+		for _, o := range list {
+			b.WriteString(shown(o.code, name[o.from+2:o.to]))
 		}
-		_, _ = fmt.Fprintf(&b, " %d=%x", code, v)
 	}
 	return b.String() + "\n"
+}
+
+func shown(code byte, v []byte) string {
+	if printable(v) {
+		return fmt.Sprintf(" %d=%q", code, v)
+	}
+	return fmt.Sprintf(" %d=%x", code, v)
 }
 
 func printable(b []byte) bool {

@@ -24,7 +24,7 @@ type rawOption struct {
 // options lists those behind the cookie, and whether a whole one stands everywhere up to the end mark.
 func (p raw) options() (list []rawOption, end int, ok bool) {
 	for i := rawOptions; i < len(p); {
-		switch n := 0; {
+		switch {
 		case p[i] == 0:
 			i++
 		case p[i] == 255:
@@ -32,7 +32,7 @@ func (p raw) options() (list []rawOption, end int, ok bool) {
 		case i+1 >= len(p) || i+2+int(p[i+1]) > len(p):
 			return list, i, false
 		default:
-			n = 2 + int(p[i+1])
+			n := 2 + int(p[i+1])
 			list = append(list, rawOption{p[i], i, i + n})
 			i += n
 		}
@@ -69,7 +69,7 @@ func (p raw) without(code byte) raw {
 func (p raw) with(code byte, value ...byte) raw {
 	p = p.without(code)
 	_, end, _ := p.options()
-	out := append(bytes.Clone(p[:end]), code, byte(len(value)))
+	out := append(bytes.Clone(p[:end]), code, byte(len(value)&255))
 	out = append(out, value...)
 	if end == len(p) {
 		return append(out, 255)

@@ -3,16 +3,14 @@ package dhcp
 import (
 	"bufio"
 	"encoding/hex"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 type recording struct {
@@ -45,11 +43,11 @@ func recordings(tb testing.TB) []recording {
 }
 
 // owner is a state in which a packet's machine is ours, with the address that it was given when it was recorded.
-func owner(tb testing.TB, req *dhcpv4.DHCPv4) *boot.State {
+func owner(tb testing.TB, req *wire.Message) *boot.State {
 	tb.Helper()
 	f := Classify(req)
 	if f.MAC == "" {
-		tb.Fatalf("hardware address %s", req.ClientHWAddr)
+		tb.Fatalf("hardware address %x", req.Hardware())
 	}
 	return testState(nil, testPlan(func(p *boot.Plan) {
 		p.MACs = []boot.MAC{f.MAC}
@@ -92,22 +90,22 @@ func TestRealFirmware(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			data := hexFile(t, filepath.Join(dir, name+".hex"))
-			req, err := Decode(data)
-			if err != nil {
+			var req wire.Message
+			if err := req.Read(raw(data).at(rawGiaddr, 0, 0, 0, 0)); err != nil { // As if it stood on our own segment.
 				t.Fatal(err)
 			}
-			req.GatewayIPAddr = net.IPv4zero // As if it stood on our own segment.
-			a := Respond(testView(owner(t, req)), req, broadcastIn())
+			a := Respond(testView(owner(t, &req)), &req, broadcastIn())
+			p := packetOf(t, a)
 			if a.Facts.Client != tc.client {
 				t.Errorf("%s: client %s, want %s", tc.reason, a.Facts.Client, tc.client)
 			}
-			if a.Packet == nil && a.Reason != SilentOtherServer {
+			if p == nil && a.Reason != SilentOtherServer {
 				t.Fatalf("%s: silence, %s", tc.reason, a.Reason)
 			}
-			if a.Packet != nil && (!strings.HasPrefix(a.Packet.BootFileName, tc.file) || tc.file == "" && a.Packet.BootFileName != "") {
-				t.Errorf("%s: file %q, want %q", tc.reason, a.Packet.BootFileName, tc.file)
+			if p != nil && (!strings.HasPrefix(p.BootFileName, tc.file) || tc.file == "" && p.BootFileName != "") {
+				t.Errorf("%s: file %q, want %q", tc.reason, p.BootFileName, tc.file)
 			}
-			if got := Respond(testView(testState(nil, testPlan())), req, broadcastIn()); got.Packet != nil {
+			if got := Respond(testView(testState(nil, testPlan())), &req, broadcastIn()); got.Packet != nil {
 				t.Errorf("%s: answered though it's nobody's", tc.reason)
 			}
 		})

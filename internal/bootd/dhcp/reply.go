@@ -2,14 +2,13 @@ package dhcp
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"math"
-	"net"
 	"net/netip"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
@@ -21,109 +20,106 @@ const (
 	// headers of IP and UDP, which a client's maximum message size (option 57) includes.
 	headers        = 28
 	defaultMaxSize = 576
-	// maxFile is what fits into the header's file field, with its NUL.
-	maxFile = 127
+	// linkSize is what a link takes: UEFI says that it takes 65280, and no answer is sent in fragments.
+	linkSize = 1500
+)
+
+// Ranks of what a reply can do without where its client takes less (option 57): the first goes first. What a boot goes on
+// with is the last of them, and then only where the header says it too.
+const (
+	rankNTP = iota + 1
+	rankMTU
+	rankHostname
+	rankDomain
+	rankDNS
+	rankTFTPServer
+	rankTimers
+	rankBroadcast
+	rankFile
 )
 
 // give makes an OFFER or ACK with everything that the machine needs.
-func (e *exchange) give(t dhcpv4.MessageType, why Reason) Answer {
+func (e *exchange) give(t wire.Type, why Reason) Answer {
 	p := e.packet(t)
-	p.ServerIPAddr = e.server.AsSlice()
-	if e.facts.Type == dhcpv4.MessageTypeRequest || e.facts.Type == dhcpv4.MessageTypeInform {
-		p.ClientIPAddr = e.req.ClientIPAddr // RFC 2131 table 3: kept in an ACK, zero in an OFFER.
+	p.Server(e.server)
+	if e.facts.Type == wire.Request || e.facts.Type == wire.Inform {
+		p.KeepClient(e.req) // RFC 2131 table 3: kept in an ACK, zero in an OFFER.
 	}
 	if why != Informed {
-		p.YourIPAddr = e.plan.Network.Address.Addr().AsSlice()
+		p.Yours(e.plan.Network.Address.Addr())
 		e.lease(p)
 	}
 	e.network(p)
 	if why := e.boot(p); why != "" {
 		return e.silence(why)
 	}
-	fit(p, e.req)
+	p.Overload = e.facts.Client == ClientOS
 	return e.answer(p, why)
 }
 
 // nak refuses an address. The broadcast flag makes a relay broadcast it, since the client's address is wrong (RFC 2131
 // §4.3.2).
-func (e *exchange) nak() *dhcpv4.DHCPv4 {
-	p := e.packet(dhcpv4.MessageTypeNak)
+func (e *exchange) nak() *wire.Reply {
+	p := e.packet(wire.NAK)
 	if e.facts.Relay.Address.IsValid() {
-		p.SetBroadcast()
+		p.Broadcast()
 	}
 	return p
 }
 
-// packet makes a reply with what every reply has: xid, flags, hops and giaddr of the request, who we are, and options 61
-// (RFC 6842) and 82 (RFC 3046 §2.2) byte for byte.
-func (e *exchange) packet(t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
-	p := &dhcpv4.DHCPv4{
-		OpCode: dhcpv4.OpcodeBootReply, HWType: e.req.HWType, HopCount: e.req.HopCount,
-		TransactionID: e.req.TransactionID, Flags: e.req.Flags, ClientHWAddr: e.req.ClientHWAddr,
-		ClientIPAddr: net.IPv4zero, YourIPAddr: net.IPv4zero, ServerIPAddr: net.IPv4zero,
-		GatewayIPAddr: e.req.GatewayIPAddr, Options: dhcpv4.Options{},
-	}
-	p.UpdateOption(dhcpv4.OptMessageType(t))
-	p.UpdateOption(dhcpv4.OptServerIdentifier(e.id.AsSlice()))
-	for _, code := range []dhcpv4.OptionCode{dhcpv4.OptionClientIdentifier, dhcpv4.OptionRelayAgentInformation} {
-		if e.req.Options.Has(code) {
-			p.UpdateOption(dhcpv4.OptGeneric(code, e.req.Options.Get(code)))
-		}
-	}
-	return p
+// packet begins a reply with what every reply has: what it shares with its request, and who we are.
+func (e *exchange) packet(t wire.Type) *wire.Reply {
+	e.reply.Answer(e.req, t)
+	e.reply.Addresses(wire.OptionServer, wire.Needed, e.id)
+	return e.reply
 }
 
-func (e *exchange) lease(p *dhcpv4.DHCPv4) {
+func (e *exchange) lease(p *wire.Reply) {
 	lease := e.plan.Network.Lease
 	if lease <= 0 {
 		lease = defaultLease
 	}
-	p.UpdateOption(dhcpv4.OptIPAddressLeaseTime(lease))
-	p.UpdateOption(dhcpv4.OptRenewTimeValue(lease / 2))         //nolint:mnd // T1 of RFC 2131 §4.4.5.
-	p.UpdateOption(dhcpv4.OptRebindingTimeValue(lease * 7 / 8)) //nolint:mnd // T2, the same.
+	p.Uint32(wire.OptionLease, wire.Needed, seconds(lease))
+	p.Uint32(wire.OptionRenewal, rankTimers, seconds(lease/2))     //nolint:mnd // T1 of RFC 2131 §4.4.5.
+	p.Uint32(wire.OptionRebinding, rankTimers, seconds(lease*7/8)) //nolint:mnd // T2, the same.
 }
+
+// seconds of a lease; the largest number would mean for ever (RFC 2131 §3.3).
+func seconds(d time.Duration) uint32 { return uint32(min(uint64(d/time.Second), math.MaxUint32-1)) } //nolint:gosec // A lease is positive.
 
 // network adds what makes the address useful. Mask and router are given unasked: a Raspberry Pi needs them and doesn't ask.
-func (e *exchange) network(p *dhcpv4.DHCPv4) {
-	n := e.plan.Network
-	p.UpdateOption(dhcpv4.OptSubnetMask(net.CIDRMask(n.Address.Bits(), 32))) //nolint:mnd // Of IPv4.
-	p.UpdateOption(dhcpv4.OptBroadcastAddress(broadcastOf(n.Address)))
-	if n.Gateway.Is4() {
-		p.UpdateOption(dhcpv4.OptRouter(n.Gateway.AsSlice()))
+func (e *exchange) network(p *wire.Reply) {
+	n := &e.plan.Network
+	p.Uint32(wire.OptionMask, wire.Needed, ^hostBits(n.Address))
+	p.Addresses(wire.OptionBroadcast, rankBroadcast, broadcastOf(n.Address))
+	p.Addresses(wire.OptionRouter, wire.Needed, n.Gateway)
+	if e.req.Asked(wire.OptionDNS) {
+		p.Addresses(wire.OptionDNS, rankDNS, n.DNS...)
 	}
-	e.asked(p, dhcpv4.OptionDomainNameServer, addresses(n.DNS))
-	e.asked(p, dhcpv4.OptionNTPServers, addresses(n.NTP))
-	e.asked(p, dhcpv4.OptionHostName, []byte(e.plan.Hostname))
-	e.asked(p, dhcpv4.OptionDomainName, []byte(n.Domain))
-	if n.MTU > 0 && n.MTU <= math.MaxUint16 {
-		e.asked(p, dhcpv4.OptionInterfaceMTU, binary.BigEndian.AppendUint16(nil, uint16(n.MTU)))
+	if e.req.Asked(wire.OptionNTP) {
+		p.Addresses(wire.OptionNTP, rankNTP, n.NTP...)
+	}
+	if e.plan.Hostname != "" && e.req.Asked(wire.OptionHostname) {
+		p.Text(wire.OptionHostname, rankHostname, e.plan.Hostname)
+	}
+	if n.Domain != "" && e.req.Asked(wire.OptionDomain) {
+		p.Text(wire.OptionDomain, rankDomain, n.Domain)
+	}
+	if n.MTU > 0 && n.MTU <= math.MaxUint16 && e.req.Asked(wire.OptionMTU) {
+		p.Uint16(wire.OptionMTU, rankMTU, uint16(n.MTU))
 	}
 }
 
-func (e *exchange) asked(p *dhcpv4.DHCPv4, code dhcpv4.OptionCode, value []byte) {
-	if len(value) > 0 && e.req.IsOptionRequested(code) {
-		p.UpdateOption(dhcpv4.OptGeneric(code, value))
-	}
-}
+func hostBits(p netip.Prefix) uint32 { return math.MaxUint32 >> p.Bits() }
 
-func addresses(as []netip.Addr) []byte {
-	var b []byte
-	for _, a := range as {
-		if a.Is4() {
-			b = append(b, a.AsSlice()...)
-		}
-	}
-	return b
-}
-
-func broadcastOf(p netip.Prefix) net.IP {
+func broadcastOf(p netip.Prefix) netip.Addr {
 	a := p.Addr().As4()
-	n := binary.BigEndian.Uint32(a[:]) | uint32(math.MaxUint32>>p.Bits())
-	return net.IP(binary.BigEndian.AppendUint32(nil, n))
+	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])|hostBits(p))
+	return netip.AddrFrom4(a)
 }
 
 // boot adds what a network boot goes on with; a reason: then silence is better.
-func (e *exchange) boot(p *dhcpv4.DHCPv4) Reason {
+func (e *exchange) boot(p *wire.Reply) Reason {
 	switch e.facts.Client {
 	case ClientPXE:
 		e.bootPXE(p)
@@ -136,48 +132,52 @@ func (e *exchange) boot(p *dhcpv4.DHCPv4) Reason {
 	return ""
 }
 
-// bootPXE names the first stage, in the header and as options: ROMs differ in where they look. Option 43's discovery
-// control 8 tells the ROM to load this file without looking for boot servers, nor for a proxy on port 4011 (PXE 2.1 §2.2.3).
-func (e *exchange) bootPXE(p *dhcpv4.DHCPv4) {
+// loadByItself is discovery control 8 of option 43: the ROM loads the file that it's told, without looking for boot servers,
+// nor for a proxy on port 4011 (PXE 2.1 §2.2.3).
+const loadByItself = "\x06\x01\x08\xff"
+
+// bootPXE names the first stage, in the header and as options: ROMs differ in where they look.
+func (e *exchange) bootPXE(p *wire.Reply) {
 	name := e.view.Files.For(e.facts.Firmware)
 	if name == "" {
 		return
 	}
 	setFile(p, name)
-	p.UpdateOption(dhcpv4.OptTFTPServerName(e.server.String()))
-	p.UpdateOption(dhcpv4.OptClassIdentifier(classPXE))
-	p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionVendorSpecificInformation, []byte{6, 1, 8, tagEnd}))
+	p.Text(wire.OptionTFTPServer, rankTFTPServer, e.server.String())
+	p.Text(wire.OptionClass, wire.Needed, classPXE)
+	p.Text(wire.OptionVendor, wire.Needed, loadByItself)
 	e.echoMachineID(p)
 }
 
 // bootHTTP gives UEFI HTTP Boot its URL. Firmware takes no answer that doesn't echo its class (UEFI 2.10 §24.7.3).
-func (e *exchange) bootHTTP(p *dhcpv4.DHCPv4) {
+func (e *exchange) bootHTTP(p *wire.Reply) {
 	name := e.view.Files.For(e.facts.Firmware)
 	if name == "" {
 		return
 	}
 	setFile(p, ipxe.FirmwareURL(e.base(), name))
-	p.UpdateOption(dhcpv4.OptClassIdentifier(classHTTP))
+	p.Text(wire.OptionClass, wire.Needed, classHTTP)
 	e.echoMachineID(p)
 }
 
 // echoMachineID gives option 97 back, as PXE 2.1 §2.2.2 wants of every server.
-func (e *exchange) echoMachineID(p *dhcpv4.DHCPv4) {
-	const size = 17
-	if id := e.req.Options.Get(dhcpv4.OptionClientMachineIdentifier); len(id) == size {
-		p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionClientMachineIdentifier, id))
+func (e *exchange) echoMachineID(p *wire.Reply) {
+	if id := e.req.Get(wire.OptionMachineID); len(id) == 1+machineIDSize {
+		p.Bytes(wire.OptionMachineID, wire.Needed, id)
 	}
 }
 
-// bootScript gives iPXE the URL of its script, with a token of this exchange. Option 175's no-pxedhcp saves the seconds in
-// which iPXE would wait for a proxyDHCP server.
-func (e *exchange) bootScript(p *dhcpv4.DHCPv4) Reason {
+// noProxy is option 175's no-pxedhcp: it saves the seconds in which iPXE would wait for a proxyDHCP server.
+const noProxy = "\xb0\x01\x01"
+
+// bootScript gives iPXE the URL of its script, with a token of this exchange.
+func (e *exchange) bootScript(p *wire.Reply) Reason {
 	token, ok := e.token()
 	if !ok {
 		return SilentNoKeys
 	}
 	setFile(p, ipxe.ScriptURL(e.base(), token, e.facts.Arch))
-	p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionEtherboot, []byte{tagNoProxy, 1, 1}))
+	p.Text(wire.OptionEtherboot, wire.Needed, noProxy)
 	return ""
 }
 
@@ -197,7 +197,7 @@ func (e *exchange) token() (string, bool) {
 		c.GrantID, c.Expires = s.Grant.ID, expiry(s.Grant, e.view.Now)
 	}
 	minute := e.view.Now.Truncate(bootsApart).UTC().Format(time.RFC3339)
-	c.Nonce = boot.DerivedNonce(key, string(e.facts.MAC), e.req.TransactionID.String(), minute, uid, c.GrantID)
+	c.Nonce = boot.DerivedNonce(key, string(e.facts.MAC), xidText(e.req.XID()), minute, uid, c.GrantID)
 	t, err := boot.Mint(key, c)
 	return t, err == nil
 }
@@ -215,35 +215,28 @@ func (e *exchange) base() string {
 	return "http://" + netip.AddrPortFrom(e.server, e.view.HTTPPort).String()
 }
 
-func setFile(p *dhcpv4.DHCPv4, name string) {
-	p.UpdateOption(dhcpv4.OptBootFileName(name))
-	if len(name) <= maxFile {
-		p.BootFileName = name
+// xidText is an exchange's number as tokens are derived from it: every replica must write it in the same way.
+func xidText(xid [4]byte) string { return "0x" + hex.EncodeToString(xid[:]) }
+
+// setFile names what is loaded next, in the header where it fits, and as an option: clients differ in where they look. Of a
+// client that takes little the option is given up where the header says the same.
+func setFile(p *wire.Reply, name string) {
+	rank := uint8(wire.Needed)
+	if p.File(name) {
+		rank = rankFile
 	}
+	p.Text(wire.OptionBootFile, rank, name)
 }
 
-// fit drops what is least needed until the reply is no longer than the client can take (option 57; 576 where it says
-// nothing or less, RFC 2132 §9.10).
-func fit(p, req *dhcpv4.DHCPv4) {
-	size := defaultMaxSize
-	if n, err := req.MaxMessageSize(); err == nil {
-		size = max(size, int(n))
-	}
-	for _, code := range []dhcpv4.OptionCode{
-		dhcpv4.OptionNTPServers, dhcpv4.OptionInterfaceMTU, dhcpv4.OptionHostName, dhcpv4.OptionDomainName,
-		dhcpv4.OptionDomainNameServer, dhcpv4.OptionTFTPServerName,
-	} {
-		if len(p.ToBytes()) <= size-headers {
-			return
-		}
-		p.DeleteOption(code)
-	}
+// most is how long a reply may be (option 57; 576 where it says nothing or less, RFC 2132 §9.10).
+func most(req *wire.Message) int {
+	return min(max(defaultMaxSize, req.MaxSize()), linkSize) - headers
 }
 
 // answer addresses a packet (RFC 2131 §4.1). Where it says to unicast to a client that can't answer ARP yet, we broadcast:
 // every client takes that, and it needs no raw socket.
-func (e *exchange) answer(p *dhcpv4.DHCPv4, why Reason) Answer {
-	a := Answer{Packet: p, Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To}
+func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
+	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To}
 	relay := e.facts.Relay
 	switch {
 	case relay.Address.IsValid() && relay.SourcePort && e.in.From.Port() != 0:
@@ -253,7 +246,7 @@ func (e *exchange) answer(p *dhcpv4.DHCPv4, why Reason) Answer {
 	case why != Refused && e.segment.Contains(e.facts.Address): // Out of its segment nothing is sent on a stranger's word.
 		a.To = netip.AddrPortFrom(e.facts.Address, portClient)
 	default:
-		a.To = netip.AddrPortFrom(netip.AddrFrom4([4]byte{255, 255, 255, 255}), portClient)
+		a.To = netip.AddrPortFrom(everyone(), portClient)
 		a.From, a.Broadcast = e.local(), true
 	}
 	return a

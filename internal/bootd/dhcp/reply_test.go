@@ -19,13 +19,9 @@ import (
 
 func offer(t *testing.T, v View, mods ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
 	t.Helper()
-	a := Respond(v, request(t, mods...), broadcastIn())
-	if a.Packet == nil {
+	a, got := answered(t, v, request(t, mods...), broadcastIn())
+	if got == nil {
 		t.Fatalf("no offer: %s", a.Reason)
-	}
-	got, err := dhcpv4.FromBytes(a.Packet.ToBytes())
-	if err != nil {
-		t.Fatal(err)
 	}
 	return got
 }
@@ -114,7 +110,7 @@ func TestNetworkOptions(t *testing.T) {
 	if len(bare.DNS()) > 0 || bare.HostName() != "" {
 		t.Error("what nobody asked for isn't given")
 	}
-	inform := Respond(v, request(t, all, ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 83))), broadcastIn()).Packet
+	_, inform := answered(t, v, request(t, all, ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 83))), broadcastIn())
 	if inform.Options.Has(dhcpv4.OptionIPAddressLeaseTime) || !inform.YourIPAddr.IsUnspecified() {
 		t.Error("an INFORM gets neither address nor lease (RFC 2131 §4.3.5)")
 	}
@@ -125,9 +121,9 @@ func TestNetworkOptions(t *testing.T) {
 
 func TestHeaderIsKept(t *testing.T) {
 	raw := []byte{1, 3, 'a', 0, 'b', 2, 0, 9, 1, 0xff, 1, 1, 'z'} // An empty sub-option, and one that comes twice.
-	got := Respond(testView(testState(nil, testPlan())), request(t, relayed("10.99.0.1", raw...), asPXE(0), func(d *dhcpv4.DHCPv4) {
+	a, got := answered(t, testView(testState(nil, testPlan())), request(t, relayed("10.99.0.1", raw...), asPXE(0), func(d *dhcpv4.DHCPv4) {
 		d.HopCount, d.Flags, d.NumSeconds = 3, 0x8000, 9
-	}, option(61, 0xff, 1, 2), option(97, append([]byte{0}, bytes.Repeat([]byte{7}, 16)...)...)), Ingress{To: testServer}).Packet
+	}, option(61, 0xff, 1, 2), option(97, append([]byte{0}, bytes.Repeat([]byte{7}, 16)...)...)), Ingress{To: testServer})
 	if !bytes.Equal(raw, got.Options.Get(dhcpv4.OptionRelayAgentInformation)) {
 		t.Errorf("option 82 is %x, want it byte for byte", got.Options.Get(dhcpv4.OptionRelayAgentInformation))
 	}
@@ -141,7 +137,7 @@ func TestHeaderIsKept(t *testing.T) {
 		!got.GatewayIPAddr.Equal(net.IPv4(10, 99, 0, 1)) || got.OpCode != dhcpv4.OpcodeBootReply {
 		t.Errorf("xid, flags, hops and giaddr must be kept: %s", got.Summary())
 	}
-	b := got.ToBytes()
+	b := a.Packet
 	end := bytes.LastIndex(b, raw) + len(raw)
 	if b[end] != 255 {
 		t.Error("option 82 must be the last (RFC 3046 §2.1)")
@@ -271,9 +267,9 @@ func TestExpiry(t *testing.T) {
 func TestAdvertise(t *testing.T) {
 	v := testView(testState(nil, testPlan()))
 	v.Advertise = netip.MustParseAddr("192.0.2.1")
-	a := Respond(v, request(t, asIPXE(0)), broadcastIn())
-	if !strings.HasPrefix(a.Packet.BootFileName, "http://192.0.2.1:8080/") || a.Packet.ServerIdentifier().String() != "192.0.2.1" {
-		t.Errorf("the advertised address isn't used: %s", a.Packet.Summary())
+	a, got := answered(t, v, request(t, asIPXE(0)), broadcastIn())
+	if !strings.HasPrefix(got.BootFileName, "http://192.0.2.1:8080/") || got.ServerIdentifier().String() != "192.0.2.1" {
+		t.Errorf("the advertised address isn't used: %s", got.Summary())
 	}
 	if a.From.IsValid() {
 		t.Errorf("sent from %s, which may be nobody's here", a.From)

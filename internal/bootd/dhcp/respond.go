@@ -4,29 +4,36 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 // Respond decides what a request gets. It's pure: the same request gets the same answer from every replica that knows the
 // same, retransmitted or not.
-func Respond(v View, req *dhcpv4.DHCPv4, in Ingress) Answer {
+func Respond(v View, req *wire.Message, in Ingress) Answer {
+	return respond(v, req, in, &wire.Reply{}, nil)
+}
+
+// respond is Respond with memory to work in: the answer's packet lies in buf where that is large enough.
+func respond(v View, req *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
 	f := Classify(req)
-	e := exchange{view: v, req: req, facts: f, in: in}
+	e := exchange{view: v, req: req, facts: f, in: in, reply: reply, buf: buf}
 	if why := e.place(); why != "" {
 		return e.silence(why)
 	}
 	switch f.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
-	case dhcpv4.MessageTypeDiscover:
-		return e.give(dhcpv4.MessageTypeOffer, Offered)
-	case dhcpv4.MessageTypeRequest:
+	case wire.Discover:
+		if e.quarantined() {
+			return e.silence(SilentDeclined)
+		}
+		return e.give(wire.Offer, Offered)
+	case wire.Request:
 		return e.request()
-	case dhcpv4.MessageTypeInform:
+	case wire.Inform:
 		return e.inform()
-	case dhcpv4.MessageTypeDecline:
+	case wire.Decline:
 		return e.silence(e.declined())
-	case dhcpv4.MessageTypeRelease:
+	case wire.Release:
 		return e.silence(e.ours(Released))
 	}
 	return e.silence(SilentType)
@@ -35,9 +42,11 @@ func Respond(v View, req *dhcpv4.DHCPv4, in Ingress) Answer {
 // An exchange is one request on its way to an answer.
 type exchange struct {
 	view  View
-	req   *dhcpv4.DHCPv4
+	req   *wire.Message
 	facts Facts
 	in    Ingress
+	reply *wire.Reply
+	buf   []byte
 
 	plan    *boot.Plan
 	segment boot.Segment
@@ -59,15 +68,25 @@ func (e *exchange) ours(r Reason) Reason {
 
 // declined believes only who declines what was offered: another address is no news of the planned one.
 func (e *exchange) declined() Reason {
+	if !e.facts.Relay.Address.IsValid() && e.in.To.IsValid() {
+		return SilentUnicast // A DECLINE is broadcast (RFC 2131 §4.4.4): this one may come from anywhere.
+	}
 	if e.facts.Requested.IsValid() && e.facts.Requested != e.plan.Network.Address.Addr() {
 		return SilentWrongAddress
 	}
 	return e.ours(Declined)
 }
 
+// quarantined says whether the planned address was declined: somebody else has it, and offering it again and again would keep
+// the machine in a loop.
+func (e *exchange) quarantined() bool {
+	n := &e.plan.Network
+	return e.view.Declined != nil && e.view.Declined(n.Name, n.Address.Addr(), e.view.Now)
+}
+
 // place finds the machine's plan and segment, and which of our addresses it speaks to; a reason: it gets no answer.
 func (e *exchange) place() Reason {
-	if e.req.OpCode != dhcpv4.OpcodeBootRequest || e.facts.Type == dhcpv4.MessageTypeNone {
+	if !e.req.IsRequest() || e.facts.Type == wire.None {
 		return SilentNotRequest
 	}
 	if e.view.State == nil {
@@ -183,7 +202,10 @@ func (e *exchange) request() Answer {
 	if wanted != planned {
 		return e.refuse()
 	}
-	a := e.give(dhcpv4.MessageTypeAck, Acknowledged)
+	if f.Requested.IsValid() && e.quarantined() { // A system that uses the address and renews it goes on.
+		return e.silence(SilentDeclined)
+	}
+	a := e.give(wire.ACK, Acknowledged)
 	if a.Packet != nil {
 		a.Stage = e.stage()
 	}
@@ -220,5 +242,5 @@ func (e *exchange) inform() Answer {
 	if !e.facts.Address.IsValid() {
 		return e.silence(SilentMalformed)
 	}
-	return e.give(dhcpv4.MessageTypeAck, Informed)
+	return e.give(wire.ACK, Informed)
 }

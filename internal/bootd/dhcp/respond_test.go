@@ -20,10 +20,11 @@ type told struct {
 	Stage  boot.Stage
 }
 
-func toldBy(a Answer) told {
+func toldBy(tb testing.TB, a Answer) told {
+	tb.Helper()
 	t := told{Reason: a.Reason, Stage: a.Stage}
-	if a.Packet != nil {
-		t.Type, t.To, t.ID = a.Packet.MessageType(), a.To.String(), a.Packet.ServerIdentifier().String()
+	if p := packetOf(tb, a); p != nil {
+		t.Type, t.To, t.ID = p.MessageType(), a.To.String(), p.ServerIdentifier().String()
 	}
 	return t
 }
@@ -180,8 +181,8 @@ func TestRespondByType(t *testing.T) {
 			if tc.in != nil {
 				in = *tc.in
 			}
-			got := Respond(testView(testState(tc.segment, p)), request(t, tc.req), in)
-			if diff := cmp.Diff(tc.want, toldBy(got)); diff != "" {
+			got := Respond(testView(testState(tc.segment, p)), message(t, request(t, tc.req)), in)
+			if diff := cmp.Diff(tc.want, toldBy(t, got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
@@ -213,7 +214,7 @@ func TestRespondSilence(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Respond(tc.view, request(t, tc.req), broadcastIn())
+			got := Respond(tc.view, message(t, request(t, tc.req)), broadcastIn())
 			if got.Packet != nil || got.Reason != tc.want {
 				t.Errorf("%s: got %s and %v", tc.reason, got.Reason, got.Packet)
 			}

@@ -157,11 +157,11 @@ func TestRespondBySegment(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Respond(testView(testState(tc.segment, testPlan())), request(t, tc.req), tc.in)
-			if diff := cmp.Diff(tc.want, toldBy(got)); diff != "" {
+			got, p := answered(t, testView(testState(tc.segment, testPlan())), request(t, tc.req), tc.in)
+			if diff := cmp.Diff(tc.want, toldBy(t, got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
-			if got.Reason == Refused && got.Packet.GatewayIPAddr.To4()[0] != 0 && !got.Packet.IsBroadcast() {
+			if got.Reason == Refused && p.GatewayIPAddr.To4()[0] != 0 && !p.IsBroadcast() {
 				t.Errorf("%s: the broadcast flag isn't set", tc.reason)
 			}
 		})

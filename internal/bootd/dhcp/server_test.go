@@ -105,42 +105,48 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// wire is a Conn of a test: what it's given comes in, what goes out is kept.
-type wire struct {
+// cable is a Conn of a test: what it's given comes in, what goes out is kept.
+type cable struct {
 	in     chan []byte
-	out    chan Answer
+	out    chan Outgoing
 	closed chan struct{}
 	once   sync.Once
 	broken error
 }
 
-func newWire() *wire {
-	return &wire{in: make(chan []byte), out: make(chan Answer, 64), closed: make(chan struct{})}
+func newCable() *cable {
+	return &cable{in: make(chan []byte), out: make(chan Outgoing, 64), closed: make(chan struct{})}
 }
 
-func (w *wire) Receive(b []byte) (int, Ingress, error) {
-	if w.broken != nil {
-		return 0, Ingress{}, w.broken
+func (c *cable) Receive(ps []Packet, wait bool) (int, error) {
+	if c.broken != nil {
+		return 0, c.broken
+	}
+	if !wait {
+		return 0, nil
 	}
 	select {
-	case data := <-w.in:
-		return copy(b, data), broadcastIn(), nil
-	case <-w.closed:
-		return 0, Ingress{}, net.ErrClosed
+	case data := <-c.in:
+		ps[0].Data, ps[0].In = append(ps[0].Data[:0], data...), broadcastIn()
+		return 1, nil
+	case <-c.closed:
+		return 0, net.ErrClosed
 	}
 }
 
-func (w *wire) Send(_ []byte, a Answer, _ Ingress) error {
-	w.out <- a
+func (c *cable) Send(out []Outgoing) {
+	for _, o := range out {
+		o.Data = bytes.Clone(o.Data)
+		c.out <- o
+	}
+}
+
+func (c *cable) Close() error {
+	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
-func (w *wire) Close() error {
-	w.once.Do(func() { close(w.closed) })
-	return nil
-}
-
-func serving(t *testing.T, w *wire, cfg Config) (stop func() error) {
+func serving(t *testing.T, w *cable, cfg Config) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -160,12 +166,11 @@ func testConfig(s *boot.State) Config {
 }
 
 func TestServeGoesOn(t *testing.T) {
-	w := newWire()
+	w := newCable()
 	reasons := make(chan Reason, 8)
 	cfg := testConfig(testState(nil, testPlan()))
 	first := true
 	state := cfg.State
-	cfg.Workers = 1
 	cfg.State = func() *boot.State {
 		if first {
 			first = false
@@ -182,8 +187,11 @@ func TestServeGoesOn(t *testing.T) {
 		t.Errorf("reason %s, want %s", r, SilentMalformed)
 	}
 	w.in <- request(t, asPXE(0)).ToBytes()
-	if a := <-w.out; a.Reason != Offered {
-		t.Errorf("reason %s, want %s: one bad packet must not end the boots of a rack", a.Reason, Offered)
+	if r := <-reasons; r != Offered {
+		t.Errorf("reason %s, want %s: one bad packet must not end the boots of a rack", r, Offered)
+	}
+	if o := <-w.out; o.To.String() != everybody || o.Index != broadcastIn().Index {
+		t.Errorf("sent to %s on interface %d", o.To, o.Index)
 	}
 	if err := stop(); err != nil {
 		t.Errorf("a stop is no error: %v", err)
@@ -191,16 +199,21 @@ func TestServeGoesOn(t *testing.T) {
 }
 
 func TestDeclineIsPassedOn(t *testing.T) {
-	w, declined := newWire(), make(chan string, 1)
+	w, declined := newCable(), make(chan string, 1)
 	var log strings.Builder
 	cfg := testConfig(testState(nil, testPlan()))
 	cfg.Declined = func(p *boot.Plan, _ time.Time) { declined <- p.Entry.String() }
 	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	stop := serving(t, w, cfg)
-	w.in <- request(t, ofType(dhcpv4.MessageTypeDecline), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83")).ToBytes()
+	ours := all(addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"))
+	w.in <- request(t, ofType(dhcpv4.MessageTypeRequest), ours).ToBytes()
+	<-w.out
+	w.in <- request(t, ofType(dhcpv4.MessageTypeDecline), ours).ToBytes()
 	if got := <-declined; got != "tenant/web-1" {
 		t.Errorf("got %q", got)
 	}
+	w.in <- request(t, asPXE(0)).ToBytes()
+	w.in <- request(t, asPXE(0)).ToBytes() // The one before is done.
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +223,7 @@ func TestDeclineIsPassedOn(t *testing.T) {
 }
 
 func TestServeReportsABrokenSocket(t *testing.T) {
-	w := newWire()
+	w := newCable()
 	w.broken = errors.New("boom")
 	err := New(testConfig(nil)).Serve(t.Context(), w)
 	if !errors.Is(err, w.broken) {
@@ -225,7 +238,7 @@ func TestServeReportsABrokenSocket(t *testing.T) {
 
 // TestSightComesBeforeItsAnswer: what the machine does next must not be known before.
 func TestSightComesBeforeItsAnswer(t *testing.T) {
-	w := newWire()
+	w := newCable()
 	cfg := testConfig(testState(nil, testPlan()))
 	sent := -1
 	cfg.Sightings = SightingsFn(func(_ *boot.Plan, stage boot.Stage, at time.Time) {
@@ -235,40 +248,75 @@ func TestSightComesBeforeItsAnswer(t *testing.T) {
 		}
 	})
 	req := request(t, asPXE(0), ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"))
-	New(cfg).handle(w, packet{req.ToBytes(), broadcastIn()})
+	take(New(cfg), w, req.ToBytes())
 	if sent != 0 || len(w.out) != 1 {
 		t.Errorf("%d answers were sent before the sight, want none, and one after it", sent)
 	}
 }
 
-func TestPushDropsTheOldest(t *testing.T) {
-	dropped := 0
-	cfg := testConfig(nil)
-	cfg.Observe = func(_ Client, r Reason) {
-		if r == Dropped {
-			dropped++
+// take has a server answer one packet.
+func take(s *Server, c Conn, data []byte) {
+	w := newWork(s, c)
+	w.one(context.Background(), &Packet{Data: data, In: broadcastIn()})
+	w.flush(context.Background())
+}
+
+// flood is a Conn on which packets wait.
+type flood struct {
+	cable
+
+	waiting [][]byte
+}
+
+func (f *flood) Receive(ps []Packet, _ bool) (int, error) {
+	n := min(len(ps), len(f.waiting))
+	for i, data := range f.waiting[:n] {
+		ps[i].Data, ps[i].In = append(ps[i].Data[:0], data...), broadcastIn()
+	}
+	f.waiting = f.waiting[n:]
+	return n, nil
+}
+
+func TestTheOldestIsDropped(t *testing.T) {
+	for _, sent := range []int{5, atOnce, 3 * atOnce, 20 * atOnce} {
+		dropped := 0
+		cfg := testConfig(testState(nil, testPlan()))
+		cfg.Queue = 2
+		cfg.Observe = func(_ Client, r Reason) {
+			if r == Dropped {
+				dropped++
+			}
 		}
-	}
-	s := New(cfg)
-	queue := make(chan packet, 2)
-	for i := range byte(5) {
-		s.push(queue, packet{data: []byte{i}})
-	}
-	if dropped != 3 {
-		t.Errorf("%d were dropped, want 3", dropped)
-	}
-	if got := (<-queue).data[0]; got != 3 {
-		t.Errorf("the oldest left is %d, want 3: its machine has asked again already", got)
+		c := &flood{cable: *newCable()}
+		for i := range sent {
+			c.waiting = append(c.waiting, request(t, dhcpv4.WithTransactionID(dhcpv4.TransactionID{0, 0, byte(i >> 8), byte(i)})).ToBytes())
+		}
+		w := newWork(New(cfg), c)
+		heard := []byte(nil)
+		for left := -1; left != len(c.waiting); {
+			left = len(c.waiting)
+			n, err := w.receive()
+			if err != nil || n > cfg.Queue {
+				t.Fatalf("%d wait, %v", n, err)
+			}
+			w.answer(t.Context(), n)
+			for len(c.out) > 0 {
+				heard = append(heard, (<-c.out).Data[7])
+			}
+		}
+		if n := len(heard); n+dropped != sent || n < 2 || int(heard[n-1]) != (sent-1)&255 || int(heard[n-2]) != (sent-2)&255 {
+			t.Errorf("of %d packets %d were dropped, and %v answered: want the youngest, whose machines still wait", sent, dropped, heard)
+		}
 	}
 }
 
-func TestDecodeWithoutEnd(t *testing.T) {
+func TestReadWithoutEnd(t *testing.T) {
 	b := request(t, option(12, 'x')).ToBytes()
 	cut := b[:bytes.LastIndexByte(b, 255)]
-	if _, err := Decode(cut); err != nil {
-		t.Errorf("some firmware forgets the end mark: %v", err)
+	if out, a := reply(testView(testState(nil, testPlan())), cut, broadcastIn()); out == nil {
+		t.Errorf("some firmware forgets the end mark: %s", a.Reason)
 	}
-	if _, err := Decode(cut[:100]); err == nil {
+	if _, a := reply(testView(testState(nil, testPlan())), cut[:100], broadcastIn()); a.Reason != SilentMalformed {
 		t.Error("half a header is no packet")
 	}
 }
@@ -277,34 +325,12 @@ func TestLogHoldsNothingOfAStranger(t *testing.T) {
 	var out bytes.Buffer
 	cfg := testConfig(testState(nil, testPlan()))
 	cfg.Log = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w := newWire()
+	w := newCable()
 	req := request(t, text(60, "secret of a phone's memory"), func(d *dhcpv4.DHCPv4) {
 		d.BootFileName, d.ClientHWAddr = "secret", net.HardwareAddr{2, 0, 0, 0, 0, 9}
 	})
-	New(cfg).handle(w, packet{req.ToBytes(), broadcastIn()})
+	take(New(cfg), w, req.ToBytes())
 	if got := out.String(); strings.Contains(got, "secret") || !strings.Contains(got, "UnknownMachine") {
 		t.Errorf("log: %s", got)
-	}
-}
-
-func TestUnicast(t *testing.T) {
-	k := knownInterface{addresses: []netip.Addr{testServer}, directed: []netip.Addr{netip.MustParseAddr("10.99.0.255")}}
-	cases := map[string]struct {
-		reason string
-		to     string
-		want   string
-	}{
-		"Own":       {"a relay or a renewal", "10.99.0.1", "10.99.0.1"},
-		"Other":     {"an address of ours on another interface", "172.16.0.1", "172.16.0.1"},
-		"Limited":   {"a broadcast", "255.255.255.255", "invalid IP"},
-		"Directed":  {"a broadcast to the subnet", "10.99.0.255", "invalid IP"},
-		"Multicast": {"no address of anybody", "224.0.0.1", "invalid IP"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := k.unicast(net.ParseIP(tc.to)).String(); got != tc.want {
-				t.Errorf("got %s, want %s: %s", got, tc.want, tc.reason)
-			}
-		})
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -29,14 +27,14 @@ type sights struct {
 type sight struct {
 	client Client
 	stage  boot.Stage
-	xid    dhcpv4.TransactionID
+	xid    [4]byte
 	at     time.Time
 }
 
 func newSights() *sights { return &sights{last: map[string]sight{}} }
 
 // first says whether an answer is the first sight of its stage in a boot.
-func (s *sights) first(a Answer, xid dhcpv4.TransactionID, now time.Time) bool {
+func (s *sights) first(a Answer, xid [4]byte, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := sight{a.Facts.Client, a.Stage, xid, now}

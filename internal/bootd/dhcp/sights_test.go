@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -65,7 +63,7 @@ func TestSights(t *testing.T) {
 					stage = boot.StageBootedFromDisk
 				}
 				a := Answer{Plan: &boot.Plan{EntryUID: "e"}, Stage: stage, Facts: Facts{Client: x.client}}
-				got := s.first(a, dhcpv4.TransactionID{x.xid}, testNow.Add(time.Duration(x.at)*time.Second))
+				got := s.first(a, [4]byte{x.xid}, testNow.Add(time.Duration(x.at)*time.Second))
 				if got != x.counts {
 					t.Errorf("%s: %s at %d s counts: %v, want %v", tc.reason, x.client, x.at, got, x.counts)
 				}
@@ -78,7 +76,7 @@ func TestSightsAreForgotten(t *testing.T) {
 	s := newSights()
 	for i := range maxSights + 10 {
 		a := Answer{Plan: &boot.Plan{EntryUID: fmt.Sprint(i)}, Stage: boot.StageDHCP, Facts: Facts{Client: ClientPXE}}
-		s.first(a, dhcpv4.TransactionID{}, testNow.Add(time.Duration(i)*time.Second))
+		s.first(a, [4]byte{}, testNow.Add(time.Duration(i)*time.Second))
 	}
 	if len(s.last) > maxSights {
 		t.Errorf("%d machines are remembered, want at most %d", len(s.last), maxSights)
@@ -92,7 +90,7 @@ func TestSightsInAStorm(t *testing.T) {
 	storm := func(at time.Time) {
 		for i := range maxSights + 10 {
 			a := Answer{Plan: &boot.Plan{EntryUID: fmt.Sprint(i)}, Stage: boot.StageDHCP, Facts: Facts{Client: ClientPXE}}
-			s.first(a, dhcpv4.TransactionID{}, at)
+			s.first(a, [4]byte{}, at)
 		}
 	}
 	storm(testNow)

@@ -112,10 +112,10 @@ func naming(t byte) func(raw, netip.Addr) raw {
 }
 
 // upTo makes the packet ask for everything and say how much it takes.
-func upTo(size uint16) func(raw, netip.Addr) raw {
+func upTo(size int) func(raw, netip.Addr) raw {
 	return func(p raw, a netip.Addr) raw {
 		return ofOurs(p, a).with(55, 1, 3, 6, 12, 15, 26, 28, 42, 43, 51, 54, 58, 59, 60, 66, 67, 97, 119, 121, 175).
-			with(57, byte(size>>8), byte(size))
+			with(57, byte(size>>8), byte(size&255))
 	}
 }
 

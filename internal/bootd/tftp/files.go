@@ -1,7 +1,6 @@
 package tftp
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -117,6 +116,3 @@ func (f Files) Find(asked string) (File, bool) {
 	file, ok := f.byName[name]
 	return file, ok
 }
-
-// reader gives the bytes anew for each transfer.
-func (f File) reader() *bytes.Reader { return bytes.NewReader(f.Data) }

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// limits bounds transfers, per client and in total, so that no machine keeps a rack from booting.
+// limits bounds transfers, per client and in total, so that no machine keeps a rack from booting. A client's share counts from
+// when half of all places are taken.
 type limits struct {
 	perClient, total int
 
@@ -18,18 +19,19 @@ func newLimits(perClient, total int) *limits {
 	return &limits{perClient: perClient, total: total, clients: map[netip.Addr]int{}}
 }
 
-// acquire takes a place for a client's transfer, and gives the function that gives it back.
-func (l *limits) acquire(client netip.Addr) (release func(), ok bool) {
+// acquire takes a place for a client's transfer; false: there's none.
+func (l *limits) acquire(client netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.running >= l.total || l.clients[client] >= l.perClient {
-		return nil, false
+	if l.running >= l.total || 2*l.running >= l.total && l.clients[client] >= l.perClient {
+		return false
 	}
 	l.running++
 	l.clients[client]++
-	return func() { l.release(client) }, true
+	return true
 }
 
+// release gives a place back.
 func (l *limits) release(client netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -190,8 +190,8 @@ func TestBlocksFitThePath(t *testing.T) {
 			to := served(t, func(c *Config) { c.State = func() *boot.State { return state } })
 			c := client(t)
 			oack, tid := exchange(t, c, to, rrq("65464"))
-			if got := string(oack); !strings.Contains(got, "blksize\x00"+tc.want+"\x00") || strings.Contains(got, "windowsize") {
-				t.Errorf("%s: OACK %q: want blksize %s, and no option that isn't kept", tc.reason, got, tc.want)
+			if got := string(oack); !strings.Contains(got, "blksize\x00"+tc.want+"\x00") || !strings.Contains(got, "windowsize\x004\x00") {
+				t.Errorf("%s: OACK %q: want blksize %s and a window of 4", tc.reason, got, tc.want)
 			}
 			data, _ := exchange(t, c, tid, "\x00\x04\x00\x00")
 			if got := len(data) + 28; got > tc.path {
@@ -222,7 +222,7 @@ func TestProbe(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
-	to := served(t, func(c *Config) { c.PerClient = 1 })
+	to := served(t, func(c *Config) { c.PerClient, c.Total = 1, 2 })
 	oack, _ := exchange(t, client(t), to, rrq("1468"))
 	if binary.BigEndian.Uint16(oack) != 6 {
 		t.Fatalf("got %q, want an OACK", oack)
@@ -232,7 +232,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-func TestPlanAt(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		state  *boot.State
@@ -245,7 +245,7 @@ func TestPlanAt(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if _, got := planAt(tc.state, addr("10.0.0.1")); got != tc.want {
+			if got := addressesOf(tc.state, 1500).at(addr("10.0.0.1")) != nil; got != tc.want {
 				t.Errorf("got %v, want %v: %s", got, tc.want, tc.reason)
 			}
 		})

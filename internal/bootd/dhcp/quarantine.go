@@ -1,0 +1,94 @@
+package dhcp
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
+)
+
+const (
+	// quarantined is how long a declined address isn't given again. Whoever uses it may be gone by then; if not, the machine
+	// finds out again, and declines again.
+	quarantined = 10 * time.Minute
+	// checking is how long after its REQUEST a machine looks whether somebody else has its address (RFC 2131 §4.4.1). A DECLINE
+	// later than that, which nothing was given before, is a forged one.
+	checking = time.Minute
+	// maxQuarantine bounds what is remembered.
+	maxQuarantine = 8192
+)
+
+// A quarantine remembers which addresses were declined, by network: two networks may use one address. It isn't kept over a
+// restart: a machine that's offered a taken address then declines it once more.
+type quarantine struct {
+	mu    sync.Mutex
+	asked map[boot.MAC]asked
+	until map[place]time.Time
+}
+
+// asked is a REQUEST that was heard: for which address, and when.
+type asked struct {
+	address netip.Addr
+	at      time.Time
+}
+
+type place struct {
+	network boot.Name
+	address netip.Addr
+}
+
+func newQuarantine() *quarantine {
+	return &quarantine{asked: map[boot.MAC]asked{}, until: map[place]time.Time{}}
+}
+
+// heard takes note of a REQUEST for the planned address, whichever server of the segment it names: what one bootd gave, and
+// the machine found taken, the others mustn't give either.
+func (q *quarantine) heard(a Answer, now time.Time) {
+	counts := a.Reason == Acknowledged || a.Reason == SilentOtherServer && a.Facts.Type == wire.Request
+	if !counts || a.Facts.Requested != a.Plan.Network.Address.Addr() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.asked) >= maxQuarantine {
+		for mac, x := range q.asked {
+			if now.Sub(x.at) > checking {
+				delete(q.asked, mac)
+			}
+		}
+		if len(q.asked) >= maxQuarantine {
+			clear(q.asked) // In a storm: it costs at worst that a DECLINE isn't believed, and is sent again.
+		}
+	}
+	q.asked[a.Facts.MAC] = asked{a.Facts.Requested, now}
+}
+
+// declines puts an address into quarantine; false: nobody gave it to this machine just now.
+func (q *quarantine) declines(a Answer, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	x, ok := q.asked[a.Facts.MAC]
+	if !ok || x.address != a.Plan.Network.Address.Addr() || now.Sub(x.at) > checking {
+		return false
+	}
+	delete(q.asked, a.Facts.MAC)
+	for p, until := range q.until {
+		if len(q.until) >= maxQuarantine || now.After(until) {
+			delete(q.until, p)
+		}
+	}
+	q.until[place{a.Plan.Network.Name, x.address}] = now.Add(quarantined)
+	return true
+}
+
+// holds says whether an address is in quarantine.
+func (q *quarantine) holds(network boot.Name, address netip.Addr, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.until) == 0 {
+		return false
+	}
+	return now.Before(q.until[place{network, address}])
+}

@@ -1,0 +1,138 @@
+package tftp
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// requests reads what came to the server's own port.
+func (l *loop) requests() {
+	const atOnce = 64 // Those that have begun get their turn.
+	for range atOnce {
+		n, nn, _, from, err := unix.Recvmsg(l.main, l.in, l.oob, 0)
+		if err != nil {
+			return
+		}
+		a, ok := from.(*unix.SockaddrInet4)
+		if !ok || n < headerSize {
+			continue
+		}
+		l.asked(l.in[:n], netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)), destination(l.oob[:nn]))
+	}
+}
+
+// destination is the address of ours that a packet was sent to; invalid where that's nobody's own.
+func destination(oob []byte) netip.Addr {
+	h, data, _, err := unix.ParseOneSocketControlMessage(oob)
+	if err != nil || h.Level != unix.IPPROTO_IP || h.Type != unix.IP_PKTINFO || len(data) < unix.SizeofInet4Pktinfo {
+		return netip.Addr{}
+	}
+	const local, address = 4, 8
+	// For a broadcast the kernel says which address of ours is on that interface.
+	if a := netip.AddrFrom4([4]byte(data[address:])); !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		if b := netip.AddrFrom4([4]byte(data[local:])); !b.IsUnspecified() {
+			return b
+		}
+	}
+	return netip.Addr{}
+}
+
+// asked takes one packet that came to the server's own port.
+func (l *loop) asked(b []byte, client netip.AddrPort, ours netip.Addr) {
+	if client.Port() == 0 || client.Addr().IsUnspecified() {
+		return
+	}
+	switch op := binary.BigEndian.Uint16(b); op {
+	case opRRQ:
+		req, ok := parse(b)
+		if !ok {
+			l.refuse(client, ours, codeIllegal, "a read request names a file and mode octet")
+			return
+		}
+		l.begin(b, req, client, ours)
+	case opWRQ:
+		l.refuse(client, ours, codeAccess, "nothing is written here")
+	case opACK, opERROR:
+		if r := l.byClient[client]; r != nil && r.shared {
+			l.take(r, b)
+		}
+	}
+}
+
+// refuse answers with an error, once: from the port that was asked, since there's no transfer.
+func (l *loop) refuse(client netip.AddrPort, ours netip.Addr, code uint16, message string) {
+	p := share(l.main, client, ours)
+	_ = p.send(failure(code, message))
+}
+
+// begin begins a transfer, once. A request that comes again, since its answer was lost or the network doubled it, isn't
+// another one: a client would get each block twice.
+func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Addr) {
+	if r := l.byClient[client]; r != nil {
+		if r.asked == string(b) && (!r.proven || l.now.Sub(r.heard) < r.timeout) {
+			if what, ok := r.again(); ok {
+				l.send(r, what)
+			}
+			return
+		}
+		l.end(r, Aborted, errAnew) // Firmware with a fixed port, that was started again.
+	}
+	r, err := l.s.open(req, client)
+	if err != nil {
+		code := uint16(codeUndefined)
+		if errors.Is(err, errNotFound) {
+			code = codeNotFound
+		}
+		l.refuse(client, ours, code, err.Error())
+		return
+	}
+	if l.s.cfg.SinglePort {
+		r.peer = share(l.main, client, ours)
+	} else if r.peer, err = connect(client, ours); err == nil {
+		l.bySocket[r.fd] = r
+		err = l.watch(r.fd)
+	}
+	l.byClient[client] = r
+	r.asked, r.heard = string(b), l.now
+	if err != nil {
+		r.shared = r.fd == 0 // There's no socket to close.
+		l.end(r, Aborted, err)
+		return
+	}
+	l.send(r, r.transfer.begin())
+}
+
+// open finds the file that is asked for and takes a place for its transfer. An error goes to the client as it is.
+func (s *Server) open(req request, client netip.AddrPort) (*running, error) {
+	file, ok := s.cfg.Files.Find(req.name)
+	if !ok {
+		s.done(NotFound, client.Addr(), req.name, nil)
+		return nil, errNotFound
+	}
+	if !s.limits.acquire(client.Addr()) {
+		s.done(Busy, client.Addr(), file.Name, nil)
+		return nil, errBusy
+	}
+	data := file.Data
+	if req.ascii {
+		data = s.asASCII(file)
+	}
+	block := defaultBlock
+	if req.block > 0 {
+		req.block = min(req.block, s.mtu(client.Addr())-headers)
+		block = req.block
+	}
+	timeout := s.cfg.Timeout
+	if req.timeout > 0 {
+		timeout = time.Duration(req.timeout) * time.Second
+	}
+	oack := req.oack(len(data))
+	return &running{
+		transfer: newTransfer(len(data), block, max(req.window, 1), oack != nil),
+		client:   client, name: file.Name, file: data, oack: oack, timeout: timeout,
+	}, nil
+}

@@ -1,0 +1,256 @@
+package tftp
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	events = 128
+	// maxPacket is the longest that's read: requests are shorter (RFC 2347 §2), and ACKs far shorter.
+	maxPacket = 2048
+	// maxWaiting is what the kernel may hold of requests, in bytes: a hall asks at once.
+	maxWaiting = 1 << 20
+	// spin is how long the loop looks for the next ACK before it sleeps, while few transfers run: with one block on its way at a
+	// time, a client waits as long for us to wake as for its block.
+	spin   = 60 * time.Microsecond
+	fewest = 2
+)
+
+// A running transfer is one with its client.
+type running struct {
+	*transfer
+	peer
+
+	client netip.AddrPort
+	// asked is the request as it came.
+	asked string
+	name  string
+	file  []byte
+	oack  []byte
+	// timeout of one answer; due is when it's over, heard when the client last said something.
+	timeout    time.Duration
+	due, heard time.Time
+}
+
+// A loop serves one socket, in one thread: with thousands of blocks a second, handing each to somebody else costs more than
+// sending it.
+type loop struct {
+	s       *Server
+	main    int
+	poll    int
+	wake    int
+	now     time.Time
+	tick    time.Duration
+	checked time.Time
+
+	byClient map[netip.AddrPort]*running
+	bySocket map[int]*running
+	in, out  []byte
+	oob      []byte
+}
+
+// newLoop takes a socket's descriptor anew; the socket itself may be closed.
+func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
+	l := &loop{
+		s: s, main: -1, poll: -1, wake: -1, tick: max(s.cfg.Timeout/4, time.Millisecond), //nolint:mnd // Often enough.
+		byClient: map[netip.AddrPort]*running{}, bySocket: map[int]*running{},
+		in: make([]byte, maxPacket), oob: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo)),
+	}
+	_ = conn.SetReadBuffer(maxWaiting)
+	rc, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	cerr := rc.Control(func(fd uintptr) {
+		if l.main, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			err = unix.SetsockoptInt(l.main, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+		}
+	})
+	if err = errors.Join(cerr, err); err == nil {
+		l.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	}
+	if err == nil {
+		l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	}
+	for _, fd := range []int{l.main, l.wake} {
+		if err == nil {
+			err = l.watch(fd)
+		}
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *loop) watch(fd int) error {
+	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+func (l *loop) close() {
+	for _, r := range l.byClient {
+		l.end(r, Aborted, errStopping)
+	}
+	for _, fd := range []int{l.main, l.poll, l.wake} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// run serves until the context ends.
+func (l *loop) run(ctx context.Context) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer l.close()
+	stop := context.AfterFunc(ctx, func() { _, _ = unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
+	defer stop()
+	list := make([]unix.EpollEvent, events)
+	for {
+		n, err := l.wait(list)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("cannot wait for TFTP packets: %w", err)
+		}
+		l.now = time.Now()
+		for _, e := range list[:n] {
+			l.ready(int(e.Fd))
+		}
+		l.expire()
+	}
+}
+
+// wait waits until a socket has something to read, or time is up somewhere.
+func (l *loop) wait(list []unix.EpollEvent) (int, error) {
+	if n := len(l.byClient); n > 0 && n <= fewest && time.Since(l.now) < spin {
+		for began := time.Now(); time.Since(began) < spin; {
+			if n, err := unix.EpollWait(l.poll, list, 0); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+				return n, err
+			}
+		}
+	}
+	timeout := -1
+	if len(l.byClient) > 0 {
+		timeout = max(int(l.tick.Milliseconds()), 1)
+	}
+	n, err := unix.EpollWait(l.poll, list, timeout)
+	if errors.Is(err, unix.EINTR) {
+		return 0, nil
+	}
+	return max(n, 0), err
+}
+
+// ready reads from a socket. A panic costs what it was about, and nobody else's transfer.
+func (l *loop) ready(fd int) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.s.cfg.Log.Error("a TFTP packet caused a panic", "panic", fmt.Sprint(p))
+		}
+	}()
+	if fd == l.main {
+		l.requests()
+		return
+	}
+	r := l.bySocket[fd]
+	if r == nil {
+		return
+	}
+	n, err := unix.Read(fd, l.in)
+	switch {
+	case err == nil:
+		l.take(r, l.in[:n])
+	case !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR):
+		l.end(r, Aborted, err) // The client's port is closed: it has gone.
+	}
+}
+
+// take takes a packet of a transfer's client.
+func (l *loop) take(r *running, b []byte) {
+	if len(b) < headerSize {
+		return
+	}
+	switch binary.BigEndian.Uint16(b) {
+	case opERROR:
+		l.end(r, Aborted, fmt.Errorf("the client says %d", binary.BigEndian.Uint16(b[2:]))) //nolint:err113 // For the log.
+	case opACK:
+		r.heard = l.now
+		before := r.acked
+		opening := r.opening
+		what, ended := r.ack(binary.BigEndian.Uint16(b[2:]))
+		if ended {
+			l.end(r, Sent, nil)
+			return
+		}
+		if r.acked != before || opening != r.opening {
+			l.send(r, what)
+		}
+	}
+}
+
+// send sends what is due, and waits for an answer to it.
+func (l *loop) send(r *running, what burst) {
+	r.due = l.now.Add(r.timeout)
+	var err error
+	switch {
+	case what.oack:
+		err = r.peer.send(r.oack)
+	case what.from > 0:
+		l.out = l.out[:0]
+		for n := what.from; n <= what.to; n++ {
+			l.out = append(l.out, 0, opDATA, byte(n>>8), byte(n))
+			l.out = append(l.out, r.data(r.file, n)...)
+		}
+		err = r.sendAll(l.out, r.block+headerSize)
+	}
+	if err != nil {
+		l.end(r, Aborted, err)
+	}
+}
+
+// expire sends again what wasn't answered in time, and gives up who is silent.
+func (l *loop) expire() {
+	if l.now.Sub(l.checked) < l.tick {
+		return
+	}
+	l.checked = l.now
+	for _, r := range l.byClient {
+		if l.now.Before(r.due) {
+			continue
+		}
+		what, ended := r.transfer.expire()
+		if ended {
+			l.end(r, Aborted, errSilent)
+			continue
+		}
+		l.send(r, what)
+	}
+}
+
+// end ends a transfer and gives its place back.
+func (l *loop) end(r *running, o Outcome, err error) {
+	if l.byClient[r.client] != r {
+		return
+	}
+	delete(l.byClient, r.client)
+	if !r.shared {
+		delete(l.bySocket, r.fd)
+	}
+	r.peer.close()
+	l.s.limits.release(r.client.Addr())
+	l.s.done(o, r.client.Addr(), r.name, err)
+	if o == Sent {
+		l.s.saw(r.client.Addr())
+	}
+}

@@ -1,0 +1,121 @@
+package tftp
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	headerSize = 4 // of DATA and ACK
+	// maxDatagram is what one UDP packet carries, and maxSegments how many of them the kernel makes of one write.
+	maxDatagram = 65507
+	maxSegments = 64
+)
+
+// A peer is the way to one client: a socket of its own, connected, so that the kernel gives it nobody else's packets and tells
+// it when the client's port is closed; or the server's own socket, where all must come from the port that was asked.
+type peer struct {
+	fd     int
+	shared bool
+	to     *unix.SockaddrInet4
+	from   []byte // a control message that says our address, for the shared socket
+	// segments says that the kernel cuts one large write into packets.
+	segments bool
+}
+
+// connect opens a socket to a client, from the address that it asked.
+func connect(client netip.AddrPort, ours netip.Addr) (peer, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return peer{}, err
+	}
+	p := peer{fd: fd, segments: true}
+	if ours.Is4() {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: ours.As4()})
+	}
+	if err == nil {
+		err = unix.Connect(fd, &unix.SockaddrInet4{Addr: client.Addr().As4(), Port: int(client.Port())})
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return peer{}, err
+	}
+	return p, nil
+}
+
+// share sends from the server's own socket.
+func share(fd int, client netip.AddrPort, ours netip.Addr) peer {
+	p := peer{fd: fd, shared: true, to: &unix.SockaddrInet4{Addr: client.Addr().As4(), Port: int(client.Port())}}
+	if ours.Is4() {
+		p.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: ours.As4()})
+	}
+	return p
+}
+
+func (p *peer) close() {
+	if !p.shared {
+		_ = unix.Close(p.fd)
+	}
+}
+
+// send sends one packet. What a full buffer refuses is lost, like anything on a network.
+func (p *peer) send(b []byte) error {
+	var err error
+	if p.shared {
+		err = unix.Sendmsg(p.fd, b, p.from, p.to, 0)
+	} else {
+		_, err = unix.Write(p.fd, b)
+	}
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EINTR) {
+		return nil
+	}
+	return err
+}
+
+// sendAll sends packets that lie one behind another, all of one size but the last: by one call where the kernel cuts them
+// apart, else one by one.
+func (p *peer) sendAll(b []byte, size int) error {
+	most := min(maxDatagram/size, maxSegments) * size
+	for len(b) > 0 {
+		part := b[:min(len(b), most)]
+		if len(part) <= size || p.shared || !p.segments {
+			part = part[:min(len(part), size)]
+			if err := p.send(part); err != nil {
+				return err
+			}
+			b = b[len(part):]
+			continue
+		}
+		err := unix.Sendmsg(p.fd, part, segmented(size), nil, 0)
+		switch {
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOBUFS):
+			return nil
+		case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EIO) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOPROTOOPT):
+			p.segments = false // An old kernel, or an interface that computes no checksums.
+			continue
+		case err != nil:
+			return err
+		}
+		b = b[len(part):]
+	}
+	return nil
+}
+
+// segmented is the control message UDP_SEGMENT: cut this write into packets of a size (udp(7)).
+func segmented(size int) []byte {
+	const length = 2
+	b := make([]byte, unix.CmsgSpace(length))
+	head := unix.CmsgLen(0)
+	if head > 12 { // The length of a control message is a word of the machine, here of 64 bits.
+		binary.NativeEndian.PutUint64(b, uint64(unix.CmsgLen(length)))
+	} else {
+		binary.NativeEndian.PutUint32(b, uint32(unix.CmsgLen(length)))
+	}
+	binary.NativeEndian.PutUint32(b[head-8:], unix.SOL_UDP)
+	binary.NativeEndian.PutUint32(b[head-4:], unix.UDP_SEGMENT)
+	binary.NativeEndian.PutUint16(b[head:], uint16(size))
+	return b
+}
