@@ -21,7 +21,8 @@ func (l *loop) requests() {
 		if !ok || n < headerSize {
 			continue
 		}
-		l.asked(l.in[:n], netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)), destination(l.oob[:nn]))
+		client := netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)) //nolint:gosec // A port.
+		l.asked(l.in[:n], client, destination(l.oob[:nn]))
 	}
 }
 
@@ -103,7 +104,7 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		l.end(r, Aborted, err)
 		return
 	}
-	l.send(r, r.transfer.begin())
+	l.send(r, r.begin())
 }
 
 // open finds the file that is asked for and takes a place for its transfer. An error goes to the client as it is.

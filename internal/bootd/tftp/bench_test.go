@@ -1,12 +1,16 @@
 package tftp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -81,17 +85,59 @@ func load(b *testing.B, to *net.UDPAddr, clients, window int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "files/s")
 }
 
-// BenchmarkOurs is this package's own data phase.
-func BenchmarkOurs(b *testing.B) {
+// TestMain makes this program a server of its own where a benchmark asks for one: a server shares no scheduler with its clients.
+func TestMain(m *testing.M) {
+	which := os.Getenv(serves)
+	if which == "" {
+		os.Exit(m.Run())
+	}
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		panic(err)
+	}
+	_, _ = fmt.Println(conn.LocalAddr())
+	data := make([]byte, mebibyte)
+	if which == "ours" {
+		_ = New(Config{Files: Files{byName: map[string]File{BIOS: {Name: BIOS, Data: data}}}}).Serve(context.Background(), conn)
+		return
+	}
+	srv := tftp.NewServer(func(_ string, rf io.ReaderFrom) error {
+		_, err := rf.ReadFrom(bytes.NewReader(data))
+		return err
+	}, nil)
+	srv.SetBlockSize(1468)
+	_ = srv.Serve(conn)
+}
+
+const serves = "BENCHMARK_SERVES"
+
+// another starts a server in a process of its own, on one processor.
+func another(b *testing.B, which string) *net.UDPAddr {
+	b.Helper()
+	cmd := exec.CommandContext(b.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), serves+"="+which, "GOMAXPROCS=1")
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	to := conn.LocalAddr().(*net.UDPAddr)
-	ctx, stop := context.WithCancel(b.Context())
-	defer stop()
-	files := Files{byName: map[string]File{BIOS: {Name: BIOS, Data: make([]byte, mebibyte)}}}
-	go func() { _ = New(Config{Files: files}).Serve(ctx, conn) }()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	to, err := net.ResolveUDPAddr("udp4", strings.TrimSpace(line))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return to
+}
+
+// BenchmarkOurs is this package's own data phase, by clients and window.
+func BenchmarkOurs(b *testing.B) {
+	to := another(b, "ours")
 	for _, clients := range []int{1, 16, 64} {
 		for _, window := range []int{1, 16} {
 			b.Run(fmt.Sprintf("%d/%d", clients, window), func(b *testing.B) { load(b, to, clients, window) })
@@ -101,19 +147,7 @@ func BenchmarkOurs(b *testing.B) {
 
 // BenchmarkPin is github.com/pin/tftp, as it served before.
 func BenchmarkPin(b *testing.B) {
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	data := make([]byte, mebibyte)
-	srv := tftp.NewServer(func(_ string, rf io.ReaderFrom) error {
-		_, err := rf.ReadFrom(bytes.NewReader(data))
-		return err
-	}, nil)
-	srv.SetBlockSize(1468)
-	to := conn.LocalAddr().(*net.UDPAddr)
-	go func() { _ = srv.Serve(conn) }()
-	defer srv.Shutdown()
+	to := another(b, "pin")
 	for _, clients := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("%d/1", clients), func(b *testing.B) { load(b, to, clients, 1) })
 	}

@@ -61,7 +61,7 @@ type loop struct {
 // newLoop takes a socket's descriptor anew; the socket itself may be closed.
 func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 	l := &loop{
-		s: s, main: -1, poll: -1, wake: -1, tick: max(s.cfg.Timeout/4, time.Millisecond), //nolint:mnd // Often enough.
+		s: s, main: -1, poll: -1, wake: -1, tick: max(s.cfg.Timeout/4, time.Millisecond),
 		byClient: map[netip.AddrPort]*running{}, bySocket: map[int]*running{},
 		in: make([]byte, maxPacket), oob: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo)),
 	}
@@ -94,7 +94,7 @@ func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 }
 
 func (l *loop) watch(fd int) error {
-	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}) //nolint:gosec // A descriptor is an int of C.
 }
 
 func (l *loop) close() {
@@ -205,11 +205,11 @@ func (l *loop) send(r *running, what burst) {
 	var err error
 	switch {
 	case what.oack:
-		err = r.peer.send(r.oack)
+		err = r.send(r.oack)
 	case what.from > 0:
 		l.out = l.out[:0]
 		for n := what.from; n <= what.to; n++ {
-			l.out = append(l.out, 0, opDATA, byte(n>>8), byte(n))
+			l.out = append(l.out, 0, opDATA, byte(n>>8&255), byte(n&255))
 			l.out = append(l.out, r.data(r.file, n)...)
 		}
 		err = r.sendAll(l.out, r.block+headerSize)
@@ -229,7 +229,7 @@ func (l *loop) expire() {
 		if l.now.Before(r.due) {
 			continue
 		}
-		what, ended := r.transfer.expire()
+		what, ended := r.expire()
 		if ended {
 			l.end(r, Aborted, errSilent)
 			continue
@@ -247,7 +247,7 @@ func (l *loop) end(r *running, o Outcome, err error) {
 	if !r.shared {
 		delete(l.bySocket, r.fd)
 	}
-	r.peer.close()
+	r.close()
 	l.s.limits.release(r.client.Addr())
 	l.s.done(o, r.client.Addr(), r.name, err)
 	if o == Sent {

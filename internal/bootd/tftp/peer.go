@@ -110,12 +110,12 @@ func segmented(size int) []byte {
 	b := make([]byte, unix.CmsgSpace(length))
 	head := unix.CmsgLen(0)
 	if head > 12 { // The length of a control message is a word of the machine, here of 64 bits.
-		binary.NativeEndian.PutUint64(b, uint64(unix.CmsgLen(length)))
+		binary.NativeEndian.PutUint64(b, uint64(unix.CmsgLen(length))) //nolint:gosec // Some twenty.
 	} else {
-		binary.NativeEndian.PutUint32(b, uint32(unix.CmsgLen(length)))
+		binary.NativeEndian.PutUint32(b, uint32(unix.CmsgLen(length))) //nolint:gosec // Some twenty.
 	}
 	binary.NativeEndian.PutUint32(b[head-8:], unix.SOL_UDP)
 	binary.NativeEndian.PutUint32(b[head-4:], unix.UDP_SEGMENT)
-	binary.NativeEndian.PutUint16(b[head:], uint16(size))
+	binary.NativeEndian.PutUint16(b[head:], uint16(size)) //nolint:gosec // At most what UDP carries.
 	return b
 }

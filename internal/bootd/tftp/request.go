@@ -103,11 +103,8 @@ func (r *request) option(key, value string) {
 
 // field takes what stands before the next NUL.
 func field(b []byte) (s string, rest []byte, ok bool) {
-	i := bytes.IndexByte(b, 0)
-	if i < 0 {
-		return "", nil, false
-	}
-	return string(b[:i]), b[i+1:], true
+	before, rest, ok := bytes.Cut(b, []byte{0})
+	return string(before), rest, ok
 }
 
 // oack answers the options that are kept; nil where there are none.
@@ -129,7 +126,7 @@ func (r *request) oack(size int) []byte {
 	if r.window > 0 {
 		add("windowsize", r.window)
 	}
-	if len(b) == 2 { //nolint:mnd // The opcode alone.
+	if len(b) == 2 { // The opcode alone.
 		return nil
 	}
 	return b

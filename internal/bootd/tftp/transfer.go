@@ -56,7 +56,7 @@ func (t *transfer) next() burst {
 // everything sent twice to the end (RFC 1123 §4.2.3.1, the Sorcerer's Apprentice). What is really lost is sent again when time
 // is up. An ACK in the middle of a window says that what follows was lost: the window begins anew there (RFC 7440 §4).
 func (t *transfer) ack(number uint16) (b burst, ended bool) {
-	ahead := int(number - uint16(t.acked)) // Modulo 65,536: a window is far shorter.
+	ahead := int(number - uint16(t.acked&0xffff)) // Modulo 65,536: a window is far shorter.
 	if t.opening {
 		if number != 0 {
 			return burst{}, false
