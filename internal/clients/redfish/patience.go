@@ -78,7 +78,7 @@ func hurried(r *http.Request) (bounded *http.Request, done func()) {
 
 // yielding is a context that ends with another one's signal, too, and what must
 // be called in place of before once it isn't needed any more.
-func yielding(ctx, signal context.Context, before func()) (context.Context, func()) {
+func yielding(ctx, signal context.Context, before func()) (bounded context.Context, over func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(signal, func() { cancel(errYield) })
 

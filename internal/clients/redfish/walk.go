@@ -116,7 +116,8 @@ func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error
 		switch {
 		case err == nil:
 			w.stalls, answered = 0, true
-			if w.got(t, a, last); w.stranger {
+			w.got(t, a, last)
+			if w.stranger {
 				return false, failf(Protocol, "another machine answers than the one that was looked at")
 			}
 		case skippable(err):

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -314,67 +313,6 @@ func (l *stacks) of(host string) (n int, stack string) {
 	}
 
 	return n, stack
-}
-
-// TestReadAsTheHostIsNow: each turn of a walk is with the credential and pins of the newest good look, at its address, and none is in trouble.
-func TestReadAsTheHostIsNow(t *testing.T) {
-	at := func(address, version string) gate.Target {
-		return gate.Target{Config: redfish.Config{Address: address}, CredentialVersion: version}
-	}
-	h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "a", UID: "a"}}
-	cases := map[string]struct {
-		reason string
-		change func(s *shelf)
-		turns  []string // versions of the credential
-		read   bool
-	}{
-		"Nothing": {reason: "All is as it was.", change: func(*shelf) {}, turns: []string{"1", "1"}, read: true},
-		"Rotated": {reason: "The Secret has another password by now.", change: func(s *shelf) { s.refresh(h, systemOf("a"), at("10.0.0.1", "2"), time.Hour, false) }, turns: []string{"1", "2"}, read: true},
-		"Spelt":   {reason: "One address in another spelling.", change: func(s *shelf) { s.refresh(h, systemOf("a"), at("https://10.0.0.1/", "1"), time.Hour, false) }, turns: []string{"1", "1"}, read: true},
-		"Moved":   {reason: "The address was wrong.", change: func(s *shelf) { s.refresh(h, systemOf("a"), at("10.0.0.2", "1"), time.Hour, true) }, turns: []string{"1", "1"}, read: true},
-		"Trouble": {reason: "The BMC refuses the password, or isn't allowed any more.", change: func(s *shelf) { s.halt("a") }, turns: []string{"1"}},
-		"Over":    {reason: "It was well again soon.", change: func(s *shelf) { s.halt("a"); s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false) }, turns: []string{"1", "1"}, read: true},
-		"Another": {reason: "It was another machine in between.", change: func(s *shelf) { s.forget("a"); s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false) }, turns: []string{"1"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			s := newShelf()
-			var walks atomic.Int32
-			s.gates.walk = func() (bool, error) {
-				if walks.Add(1) == 1 {
-					tc.change(s)
-
-					return false, nil
-				}
-
-				return true, nil
-			}
-			close(s.gates.open)
-			s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false)
-			s.settle()
-			if read := s.known("a", systemOf("a")).read; !slices.Equal(s.gates.as, tc.turns) || read != tc.read {
-				t.Errorf("%s\nturns %v, read %t; want %v, %t", tc.reason, s.gates.as, read, tc.turns, tc.read)
-			}
-		})
-	}
-}
-
-// TestUrgentReaders: whoever nobody waits for doesn't keep others from being read.
-func TestUrgentReaders(t *testing.T) {
-	s := newShelf()
-	for i := range 2 * readersAtOnce {
-		s.look(fmt.Sprintf("h%d", i), fmt.Sprintf("10.0.0.%d", i+1))
-	}
-	for i := range 2 * urgentReaders {
-		s.look(fmt.Sprintf("u%d", i), fmt.Sprintf("10.0.1.%d", i+1), claimed)
-	}
-	if n := len(s.line()); n != readersAtOnce+urgentReaders {
-		t.Errorf("%d in line, want %d", n, readersAtOnce+urgentReaders)
-	}
-	close(s.gates.open)
-	if n := s.settle(); n != 2*(readersAtOnce+urgentReaders) {
-		t.Errorf("%d read, want all", n)
-	}
 }
 
 // TestUnseenIsForgotten: of hosts that nobody looks at any more, such as orphaned ones, nothing is kept.
