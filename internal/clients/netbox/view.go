@@ -228,6 +228,13 @@ func (v *view) finish(l *looking, p *pile, err error) {
 	}
 	before := v.seen
 	v.seen, v.weight = p.seen, p.weight
+	if !v.looked.IsZero() { // What appears was marked by hand, came with a backup, or was made by a POST without an answer.
+		for id, is := range v.seen {
+			if _, was := before[id]; !was {
+				v.changed[id] = is.ip
+			}
+		}
+	}
 	for id, was := range before {
 		is, there := v.seen[id]
 		switch {

@@ -292,4 +292,7 @@ func TestRefresh(t *testing.T) {
 	refresh("this connection knew already")
 	s.markers = s.markers[:3]
 	refresh("one is gone", 4)
+	s.markers = marked(4, "c1/")
+	refresh("one is there again", 4)
+	refresh("that's told once")
 }

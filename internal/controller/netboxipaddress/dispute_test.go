@@ -38,10 +38,14 @@ func TestDisputed(t *testing.T) {
 		"Nobody":    {"nobody has it", "", func(*harness, *v1alpha1.NetBoxIPAddress) {}, 0, false},
 		"GivenBack": {"it's given back", "c1/team-a/web-1/u2", mark(ours), 0, true},
 		"Found":     {"so it is where the look at all didn't show it", "", mark(ours), 0, true},
-		"Cleared":   {"its marker is cleared", "c1/team-a/web-1/u2", mark(""), 1, false},
-		"Third":     {"a third one has it", "c1/team-b/x/u9", mark("c1/team-b/y/u8"), 1, false},
-		"Edited":    {"somebody edited it", "c1/team-b/x/u9", func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.netbox.records[0].LastUpdated = "later" }, 1, false},
-		"Webhook":   {"NetBox tells of it", "", func(h *harness, mg *v1alpha1.NetBoxIPAddress) { h.doubt(mg.GetUID()) }, 1, false},
+		"FoundEdited": {"also where it was edited by who gave it back", "", func(h *harness, mg *v1alpha1.NetBoxIPAddress) {
+			mark(ours)(h, mg)
+			h.netbox.records[0].Status = "deprecated"
+		}, 1, true},
+		"Cleared": {"its marker is cleared", "c1/team-a/web-1/u2", mark(""), 1, false},
+		"Third":   {"a third one has it", "c1/team-b/x/u9", mark("c1/team-b/y/u8"), 1, false},
+		"Edited":  {"somebody edited it", "c1/team-b/x/u9", func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.netbox.records[0].LastUpdated = "later" }, 1, false},
+		"Webhook": {"NetBox tells of it", "", func(h *harness, mg *v1alpha1.NetBoxIPAddress) { h.doubt(mg.GetUID()) }, 1, false},
 		"Spec": {"spec says that it may be adopted", "", func(_ *harness, mg *v1alpha1.NetBoxIPAddress) {
 			mg.Spec.ForProvider.Adopt, mg.Generation = v1alpha1.AdoptExternalName, 2
 		}, 1, true},

@@ -43,7 +43,8 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		e.glimpse = &ip
 		return false, nil
 	}
-	e.connector.losses.forget(mg.GetUID()) // It's there.
+	e.connector.losses.forget(mg.GetUID())   // It's there,
+	e.connector.disputes.forget(mg.GetUID()) // and ours.
 	if e.believed = e.stayed(mg, ip); e.believed {
 		e.record, e.age = &ip, e.connector.MaxAge
 		return true, nil
