@@ -231,7 +231,8 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	cfg, err := c.Resolve(ctx, mg)
 	if err == nil {
-		e.settings = fmt.Sprintf("%d/%s/%d/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion)
+		asked := mg.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt] // Who asks for a look wants more than what is believed.
+		e.settings = fmt.Sprintf("%d/%s/%d/%s/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion, asked)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: netboxlink.FieldOf(cfg.Config), note: netboxlink.NoteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
 		e.of, e.warnBelow = cfg.Identity, warnBelow(cfg.Config)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -161,6 +162,9 @@ func TestHinderedNoMore(t *testing.T) {
 		"Spec":    {"its spec was edited", func(_ *harness, mg *v1alpha1.NetBoxIPAddress) { mg.Generation++ }, true},
 		"Secret":  {"the token is another", func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.cfg.SecretVersion = "2" }, true},
 		"Config":  {"the provider config is", func(h *harness, _ *v1alpha1.NetBoxIPAddress) { h.cfg.Generation++ }, true},
+		"Requested": {"somebody asked for a look", func(_ *harness, mg *v1alpha1.NetBoxIPAddress) {
+			meta.AddAnnotations(mg, map[string]string{meta.AnnotationKeyReconcileRequestedAt: "now"})
+		}, true},
 		"Unshown": {"what was found out never got onto the resource", func(_ *harness, mg *v1alpha1.NetBoxIPAddress) {
 			mg.SetConditions(xpv2.ReconcileSuccess())
 			mg.Status.AtProvider.Drift = nil
