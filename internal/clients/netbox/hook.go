@@ -40,6 +40,13 @@ type Hook struct {
 	Markers []string
 }
 
+const (
+	// longestEvent and longestTime are more than any NetBox's words for these have, in bytes: what is longer isn't a delivery of one.
+	longestEvent, longestTime = 32, 64
+	// longestMarker is more than any marker of ours has: a cluster's id, a namespace, a name and a UID.
+	longestMarker = 512
+)
+
 // ErrOtherObject says that a delivery is about something else than an address.
 var ErrOtherObject = errors.New("the delivery isn't about an address")
 
@@ -70,13 +77,16 @@ func DecodeHook(b []byte, field string) (Hook, error) {
 	if w.Data.ID == 0 || w.Event == "" {
 		return Hook{}, errors.New("the delivery says neither which address it is about nor what happened")
 	}
+	if len(w.Event) > longestEvent || len(w.Data.LastUpdated) > longestTime {
+		return Hook{}, errors.New("the delivery says what happened, or when, in more words than NetBox has")
+	}
 	h := Hook{Event: string(w.Event), ID: int64(w.Data.ID), LastUpdated: string(w.Data.LastUpdated)}
 	if p, err := netip.ParsePrefix(string(w.Data.Address)); err == nil {
 		h.Address = p.Addr()
 	}
 	for _, r := range []record{w.Data, w.Snapshots.Before, w.Snapshots.After} {
 		m := IPAddress{CustomFields: r.CustomFields}.Marker(field)
-		if m != "" && !slices.Contains(h.Markers, m) {
+		if m != "" && len(m) <= longestMarker && !slices.Contains(h.Markers, m) {
 			h.Markers = append(h.Markers, m)
 		}
 	}

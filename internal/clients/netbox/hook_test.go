@@ -95,10 +95,16 @@ func TestDecodeHook(t *testing.T) {
 		"Device":     {"something else", `{"event":"updated","object_type":"dcim.device","model":"ipaddress"` + data, netbox.Hook{}, "isn't about an address"},
 		"NoType":     {"nothing at all", `{"event":"updated"` + data, netbox.Hook{}, "isn't about an address"},
 		"NoID":       {"no record", `{"event":"updated","model":"ipaddress"}`, netbox.Hook{}, "which address"},
+		"LongTime":   {"a time that is none", `{"event":"updated","model":"ipaddress","data":{"id":7,"last_updated":"` + strings.Repeat("2", 65) + `"}}`, netbox.Hook{}, "more words"},
+		"LongEvent":  {"an event that is none", `{"event":"` + strings.Repeat("u", 33) + `","model":"ipaddress"` + data, netbox.Hook{}, "more words"},
 		"List":       {"no object", `[]`, netbox.Hook{}, "isn't an object"},
 		"Cleared": {
 			"a marker that was cleared is one that was", `{"event":"updated","model":"ipaddress","data":{"id":7,"custom_fields":{"claim_id":null}},"snapshots":{"prechange":{"custom_fields":{"claim_id":"a/b/c/d"}},"postchange":null}}`,
 			netbox.Hook{Event: "updated", ID: 7, Markers: []string{"a/b/c/d"}}, "",
+		},
+		"LongMarker": {
+			"a marker that is none", `{"event":"updated","model":"ipaddress","data":{"id":7,"custom_fields":{"claim_id":"` + strings.Repeat("x", 513) + `"}}}`,
+			netbox.Hook{Event: "updated", ID: 7}, "",
 		},
 	}
 	for name, tc := range cases {

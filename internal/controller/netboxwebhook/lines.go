@@ -2,6 +2,10 @@ package netboxwebhook
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +25,15 @@ const (
 	many      = 20
 	leastRest = 2 * time.Second
 	mostRest  = 2 * time.Minute
-	// mostWaiting of one NetBox, and mostRemembered deliveries that aren't taken again.
+	// mostWaiting records, and mostRemembered deliveries that aren't taken again: of all provider configs of one namespace together, as of each
+	// ClusterProviderConfig. Whoever may write ProviderConfigs may sign what he likes.
 	mostWaiting, mostRemembered = 10000, 20000
+	// mostWords are the bytes of markers that records which wait keep. Of one without them nobody is woken where it's gone or can't be read:
+	// the next look at all addresses shows that.
+	mostWords = 4 << 20
+	// idleLine is how long a line is kept that has nothing to do, and sweepLines between looks for those.
+	idleLine   = time.Hour
+	sweepLines = time.Minute
 	// pollMany is between looks whether that time has come.
 	pollMany = 100 * time.Millisecond
 	// readPatience is how long a look at one record may take, and lookPatience one at all of them, which ends by itself before. One that is under
@@ -39,6 +50,8 @@ type lines struct {
 
 	mu   sync.Mutex
 	each map[types.UID]*line
+	// swept is when lines that had nothing to do were last let go.
+	swept time.Time
 }
 
 // A line is what waits to be looked at in one NetBox. One goroutine works on it, while anything waits.
@@ -51,14 +64,19 @@ type line struct {
 	working bool
 	// rests is until when not all are looked at together again.
 	rests time.Time
-	// taken are the deliveries that were taken lately.
+	// taken are the deliveries that were taken lately, and told is when one last came.
 	taken map[delivery]bool
+	told  time.Time
+	// words are the bytes of markers that what waits has.
+	words int
 }
 
-// A delivery is what tells one from another: a record, what happened to it, and when.
-type delivery struct {
-	id                 int64
-	event, lastUpdated string
+// A delivery is what tells one from another: the digest of a record, what happened to it, and when.
+type delivery [16]byte
+
+func deliveryOf(h netbox.Hook) delivery {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", h.ID, h.Event, h.LastUpdated))
+	return delivery(sum[:len(delivery{})])
 }
 
 func newLines(o Options) *lines {
@@ -69,26 +87,23 @@ func newLines(o Options) *lines {
 func (l *lines) put(ctx context.Context, n config.NetBox, c Connection, h netbox.Hook) (result string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.each[n.UID]
-	if at == nil {
-		at = &line{ref: n.Ref, limiter: rate.NewLimiter(readsPerSecond, readBurst), waiting: map[int64]netbox.Hook{}, taken: map[delivery]bool{}}
-		l.each[n.UID] = at
-	}
-	at.conn = c
-	d := delivery{h.ID, h.Event, h.LastUpdated}
+	at, d := l.line(n), deliveryOf(h)
+	at.conn, at.told = c, l.now()
 	if at.taken[d] {
 		return resultRepeated
 	}
+	waiting, taken, words := l.held(at)
 	if _, waits := at.waiting[h.ID]; !waits {
-		if len(at.order) >= mostWaiting {
+		if waiting >= mostWaiting {
 			return resultCrowded
 		}
 		at.order = append(at.order, h.ID)
 	}
-	if len(at.taken) >= mostRemembered {
+	if taken >= mostRemembered {
 		clear(at.taken)
 	}
-	at.taken[d], at.waiting[h.ID] = true, merged(at.waiting[h.ID], h)
+	at.taken[d] = true
+	at.merge(h, mostWords-words)
 	if !at.working {
 		at.working = true
 		go l.work(ctx, at)
@@ -96,11 +111,46 @@ func (l *lines) put(ctx context.Context, n config.NetBox, c Connection, h netbox
 	return resultTaken
 }
 
-// merged keeps whose the record was by either.
-func merged(was, is netbox.Hook) netbox.Hook {
-	is.Markers = append(is.Markers, was.Markers...)
-	return is
+// line is a provider config's. Those that have had nothing to do for long are let go: of their provider configs some are gone.
+func (l *lines) line(n config.NetBox) *line {
+	if now := l.now(); now.Sub(l.swept) >= sweepLines {
+		l.swept = now
+		maps.DeleteFunc(l.each, func(_ types.UID, at *line) bool { return !at.working && now.Sub(at.told) >= idleLine })
+	}
+	at := l.each[n.UID]
+	if at == nil {
+		at = &line{ref: n.Ref, limiter: rate.NewLimiter(readsPerSecond, readBurst), waiting: map[int64]netbox.Hook{}, taken: map[delivery]bool{}}
+		l.each[n.UID] = at
+	}
+	return at
 }
+
+// held is what all lines of a line's owner hold together: a namespace's, or its own alone where it's a ClusterProviderConfig's.
+func (l *lines) held(at *line) (waiting, taken, words int) {
+	for _, o := range l.each {
+		if o == at || at.ref.Namespace != "" && o.ref.Namespace == at.ref.Namespace {
+			waiting, taken, words = waiting+len(o.order), taken+len(o.taken), words+o.words
+		}
+	}
+	return waiting, taken, words
+}
+
+// merge keeps of a record that waits whose it was by each delivery, as far as there's place for that.
+func (at *line) merge(h netbox.Hook, place int) {
+	was, told := at.waiting[h.ID], h.Markers
+	h.Markers = was.Markers
+	for _, m := range told {
+		if n := wordsOf(m); !slices.Contains(h.Markers, m) && n <= place {
+			h.Markers = append(h.Markers, m)
+			place -= n
+			at.words += n
+		}
+	}
+	at.waiting[h.ID] = h
+}
+
+// wordsOf is what a marker takes, in bytes: its text, and its place in a list.
+func wordsOf(marker string) int { return len(marker) + 32 }
 
 // work looks at what waits until nothing does.
 func (l *lines) work(ctx context.Context, at *line) {
@@ -132,10 +182,14 @@ func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool
 		n, together = len(at.order), true
 	}
 	for _, id := range at.order[:n] {
-		batch = append(batch, at.waiting[id])
+		h := at.waiting[id]
+		for _, m := range h.Markers {
+			at.words -= wordsOf(m)
+		}
+		batch = append(batch, h)
 		delete(at.waiting, id)
 	}
-	at.order = at.order[n:]
+	at.order = slices.Clone(at.order[n:])
 	at.working = n > 0
 	return at.conn, batch, together
 }

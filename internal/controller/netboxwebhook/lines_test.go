@@ -2,10 +2,77 @@ package netboxwebhook
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
+
+// TestHeld: what deliveries have us remember is bounded for all provider configs of a namespace together, whatever they say. Others have their own
+// place, and of a provider config that is gone nothing stays.
+func TestHeld(t *testing.T) {
+	s := newStage(t)
+	s.block = make(chan struct{}) // Nothing is looked at.
+	l, now := s.lines, time.Unix(0, 0)
+	l.now = func() time.Time { return now }
+	of := func(namespace, uid string) config.NetBox {
+		return config.NetBox{Identity: config.Identity{Ref: config.Ref{Namespace: namespace, Name: uid}, UID: types.UID(uid)}}
+	}
+	put := func(n config.NetBox, id int, updated, marker string) string {
+		return l.put(t.Context(), n, s, netbox.Hook{Event: "updated", ID: int64(id), LastUpdated: updated, Markers: []string{marker, "same"}})
+	}
+	held := func(n config.NetBox) (waiting, taken, words int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.held(l.each[n.UID])
+	}
+	a, b, c := of("team-a", "a"), of("team-a", "b"), of("team-b", "c")
+	put(a, 1, "0", "m") // It's the one that is being read.
+	put(b, 1, "0", "m")
+	s.eventually(t, "both wait for their reads", func() bool { _, _, words := held(a); return words == 0 })
+	for i := range 10000 { // One record, told of again and again, each time with another marker.
+		put(a, 2, fmt.Sprint(i), fmt.Sprintf("%0500d", i))
+	}
+	if _, _, words := held(b); words > mostWords {
+		t.Errorf("%d bytes of markers wait", words)
+	}
+	for i := range mostWaiting + 10 {
+		put([]config.NetBox{a, b}[i%2], 10+i, "1", "m")
+	}
+	waiting, taken, _ := held(a)
+	if waiting != mostWaiting || taken > mostRemembered+1 {
+		t.Errorf("%d wait, and %d are remembered", waiting, taken)
+	}
+	if got := put(b, 1<<20, "1", "m"); got != resultCrowded {
+		t.Errorf("one more of the namespace is %s", got)
+	}
+	if got := put(c, 1<<20, "1", "m"); got != resultTaken {
+		t.Errorf("one of another namespace is %s", got)
+	}
+	close(s.block)
+	s.eventually(t, "all is looked at", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, at := range l.each {
+			if at.working || at.words != 0 {
+				return false
+			}
+		}
+		return true
+	})
+	now = now.Add(idleLine)
+	put(c, 2, "1", strings.Repeat("m", 10))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.each) != 1 {
+		t.Errorf("%d lines are kept", len(l.each))
+	}
+}
 
 // TestRests: looks at all records together leave NetBox alone for as long as the last one took, however many more records are told of. What
 // they take is nobody's fault who waits.

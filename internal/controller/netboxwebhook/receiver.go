@@ -25,6 +25,8 @@ const (
 	maxBody = 1 << 20
 	// maxConns that are open at once; NetBox opens one for each delivery.
 	maxConns = 64
+	// decodedAtOnce are the deliveries that are decoded at once: one of 2 kB takes no time, and one of the largest ten times its size of memory.
+	decodedAtOnce = 2
 	// goodbye is how long deliveries under way may take at the end.
 	goodbye = 2 * time.Second
 )
@@ -84,6 +86,8 @@ type Receiver struct {
 	senders *senders
 	lines   *lines
 	passer  *http.Client
+	// decoding holds one for each delivery that is decoded.
+	decoding chan struct{}
 }
 
 // NeedLeaderElection says that it runs in each provider.
@@ -91,7 +95,9 @@ func (r *Receiver) NeedLeaderElection() bool { return false }
 
 // New returns a receiver.
 func New(o Options) *Receiver {
-	return &Receiver{Options: o, senders: newSenders(time.Now), lines: newLines(o), passer: newPasser()}
+	return &Receiver{
+		Options: o, senders: newSenders(time.Now), lines: newLines(o), passer: newPasser(), decoding: make(chan struct{}, decodedAtOnce),
+	}
 }
 
 // Start listens until ctx ends.
@@ -186,7 +192,7 @@ func (r *Receiver) hint(ctx context.Context, n config.NetBox, body []byte) (stat
 		r.Log.Debug("Cannot use a NetBox that sent a webhook", "error", err)
 		return http.StatusServiceUnavailable, resultFailed
 	}
-	h, err := netbox.DecodeHook(body, c.MarkerField())
+	h, err := r.decode(body, c.MarkerField())
 	switch {
 	case errors.Is(err, netbox.ErrOtherObject):
 		return http.StatusNoContent, resultOther
@@ -200,6 +206,13 @@ func (r *Receiver) hint(ctx context.Context, n config.NetBox, body []byte) (stat
 		return http.StatusNoContent, resultKnown
 	}
 	return http.StatusNoContent, r.lines.put(ctx, n, c, h)
+}
+
+// decode reads a delivery; field is the marker's.
+func (r *Receiver) decode(body []byte, field string) (netbox.Hook, error) {
+	r.decoding <- struct{}{}
+	defer func() { <-r.decoding }()
+	return netbox.DecodeHook(body, field) //nolint:wrapcheck // Nobody is shown it.
 }
 
 func (r *Receiver) answer(w http.ResponseWriter, status int, ref config.Ref, known bool, result string) {

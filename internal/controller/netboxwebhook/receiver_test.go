@@ -179,6 +179,7 @@ func TestDeliveries(t *testing.T) {
 		"Other":      {"of a namespace's config under a cluster's name", "/netbox/webhook/mine", good, sign(good), 403, resultUnsigned},
 		"Broken":     {"while the API server is away", "/netbox/webhook/broken", good, sign(good), 503, resultFailed},
 		"Garbage":    {"signed, and no JSON", path, "x", sign("x"), 400, resultMalformed},
+		"Long":       {"signed, and long enough to fill our memory with", path, body("updated", 7, strings.Repeat("2", maxBody/2), "m"), sign(body("updated", 7, strings.Repeat("2", maxBody/2), "m")), 400, resultMalformed},
 		"Device":     {"about something else", path, `{"event":"updated","model":"device"}`, sign(`{"event":"updated","model":"device"}`), 204, resultOther},
 		"Known":      {"about what is known", path, body("updated", 7, "known", "m"), sign(body("updated", 7, "known", "m")), 204, resultKnown},
 		"Huge":       {"without end", path, strings.Repeat("x", maxBody+1), sign(good), 413, resultUnsigned},
