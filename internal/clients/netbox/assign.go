@@ -223,19 +223,22 @@ func (p *part) place(objectType string, number int64) *Place {
 	if objectType == "" || number == 0 {
 		return nil
 	}
-	out := &Place{Kind: kindOf(objectType), ID: number, Name: string(p.Name)}
+	out := &Place{Kind: kindOf(objectType), ID: number, Name: string(nameOf(p.Name))}
 	holder := p.Device
 	switch out.Kind {
 	case Device:
 	case VirtualMachine:
 		holder = p.VirtualMachine
 	default:
-		out.Name = objectType + " " + string(p.Display)
+		out.Name = objectType + " " + string(nameOf(p.Display))
 		return out
 	}
 	out.Holder, out.HolderName = int64(holder.ID), string(holder.Name)
 	return out
 }
+
+// mostMACs are more than any interface has.
+const mostMACs = 256
 
 // decodeInterface fails where there is no id, or nothing that has it.
 func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
@@ -254,8 +257,8 @@ func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
 		return Interface{}, errors.New("interface has no " + string(kind))
 	}
 	i := Interface{Place: *at}
-	for _, m := range w.MACs {
-		i.MACs = append(i.MACs, string(m.Address))
+	for _, m := range w.MACs[:min(len(w.MACs), mostMACs)] {
+		i.MACs = append(i.MACs, string(nameOf(m.Address)))
 	}
 	return i, nil
 }

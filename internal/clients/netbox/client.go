@@ -48,6 +48,8 @@ type Config struct {
 	MarkerField string
 	// ReleaseField is the name of the text custom field on ipam.ipaddress that says of a record which resource let it go; "" is none.
 	ReleaseField string
+	// Owner shares what a Room has for him with his other connections; "" is a connection by itself.
+	Owner string
 	// MarkersBegin is what all markers of this cluster begin with, such as its id and a slash. Seen looks for these; "" has no looks.
 	MarkersBegin string
 	// ReadOnly has nothing sent that could change NetBox: KindReadOnly.
@@ -113,8 +115,8 @@ type Client struct {
 	// releases is the proof of the release field.
 	releases proof
 	view     *view
-	// room is what the view may take.
-	room *Room
+	// room is what the view, lists and what is remembered may take.
+	room *lodger
 	// life is the connection's, and end ends it: what goes on without anybody who waits for it ends then.
 	life context.Context //nolint:containedctx // It's what a connection's own work goes by; each call has its caller's.
 	end  context.CancelFunc
@@ -161,17 +163,17 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if cfg.RequestsPerSecond > 0 {
 		limiter = rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), max(1, int(cfg.RequestsPerSecond)))
 	}
-	room := o.room
-	if room == nil {
-		room = NewRoom(Limits{Each: ownEach, Page: lookBody})
+	if o.room == nil {
+		o.room = NewRoom(Limits{Each: ownEach, Page: lookBody})
 	}
+	room := o.room.lodge(cfg.Owner)
 	life, end := context.WithCancel(context.Background())
 	return &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
-		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room), room: room, life: life, end: end,
-		parents:    newMemo[parentKey, []Parent](o.now),
-		vrfs:       newMemo[string, []VRF](o.now),
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, life: life, end: end,
+		parents:    newMemo(o.now, room, weightOfParents),
+		vrfs:       newMemo(o.now, room, weightOfVRFs),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
 		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
 		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
@@ -181,6 +183,8 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 // Close drops idle connections and what is known of addresses, and ends a look that is under way. Other calls go on.
 func (c *Client) Close() {
 	c.view.close() // Before its look ends, which then isn't one that failed.
+	c.parents.close()
+	c.vrfs.close()
 	c.end()
 	c.http.CloseIdleConnections()
 }

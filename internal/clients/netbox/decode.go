@@ -1,7 +1,6 @@
 package netbox
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -81,6 +80,17 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// longestName is more bytes than any name has that NetBox takes.
+const longestName = 1024
+
+// nameOf is a text that NetBox bounds; "" for one that is longer than any.
+func nameOf(t text) text {
+	if len(t) > longestName {
+		return ""
+	}
+	return t
+}
+
 // choice takes "active", {"value": "active", "label": …} with any label, or null.
 type choice string
 
@@ -128,7 +138,7 @@ func (r *ref) UnmarshalJSON(b []byte) error {
 		RD   text `json:"rd"`
 	}
 	if json.Unmarshal(b, &o) == nil {
-		*r = ref{ID: o.ID, Name: o.Name, Slug: o.Slug, RD: o.RD}
+		*r = ref{ID: o.ID, Name: nameOf(o.Name), Slug: nameOf(o.Slug), RD: nameOf(o.RD)}
 		return nil
 	}
 	return r.ID.UnmarshalJSON(b)
@@ -147,18 +157,18 @@ type refs []ref
 // mostTags is more than any record has.
 const mostTags = 4096
 
+// errDense says that a record has more tags or custom fields than any has.
+var errDense = fmt.Errorf("it has more than %d tags, or than %d custom fields", mostTags, mostFields)
+
 // UnmarshalJSON fails for a record with more tags than any has: whoever adds one writes all of them.
 func (r *refs) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil //nolint:nilerr // What isn't a list is empty.
-	}
 	var l []ref
-	for d.More() {
-		var one ref
-		if err := d.Decode(&one); err != nil || len(l) == mostTags {
-			return fmt.Errorf("it has more than %d tags, or some that can't be read", mostTags)
+	for raw := range elements(b) {
+		if len(l) == mostTags {
+			return errDense
 		}
+		var one ref
+		_ = one.UnmarshalJSON(raw) // It never fails.
 		l = append(l, one)
 	}
 	*r = l
@@ -173,48 +183,6 @@ func (r *refs) slugs() []string {
 		}
 	}
 	return out
-}
-
-// values takes an object of custom field values and makes anything else empty.
-type values map[string]any
-
-const (
-	// mostFields is more custom fields than any record has, and mostNested how much text of lists and objects is decoded of one record's, in
-	// bytes: packed densely, these take twenty times as much memory as text.
-	mostFields = 4096
-	mostNested = 64 << 10
-)
-
-// UnmarshalJSON fails for a record with more custom fields than any has: without one of them it might look like nobody's. A list or an
-// object that is too large, or of which there are too many, stays its text.
-func (v *values) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil //nolint:nilerr // What isn't an object has no fields.
-	}
-	m, left := values{}, mostNested
-	for d.More() {
-		var raw json.RawMessage
-		name, err := d.Token()
-		if err == nil {
-			err = d.Decode(&raw)
-		}
-		key, ok := name.(string)
-		if err != nil || !ok || len(m) == mostFields {
-			return fmt.Errorf("it has more than %d custom fields, or some that can't be read", mostFields)
-		}
-		if raw[0] == '[' || raw[0] == '{' {
-			if left -= len(raw); left < 0 {
-				m[key] = string(raw)
-				continue
-			}
-		}
-		var value any
-		_ = json.Unmarshal(raw, &value) // It is JSON, as a part of what is.
-		m[key] = value
-	}
-	*v = m
-	return nil
 }
 
 // decodeIPAddress fails only where identity is at stake: no id, or no address.

@@ -249,16 +249,16 @@ func decodeHolder(kind HolderKind, b []byte) (Holder, error) {
 		return Holder{}, errors.New(string(kind) + " has no id")
 	}
 	h := Holder{
-		Kind: kind, ID: int64(w.ID), Name: string(w.Name), Site: string(w.Site.Slug), Serial: strings.TrimSpace(string(w.Serial)),
+		Kind: kind, ID: int64(w.ID), Name: string(nameOf(w.Name)), Site: string(w.Site.Slug), Serial: strings.TrimSpace(string(nameOf(w.Serial))),
 		Seated: map[Seat]Seated{},
 	}
 	for seat, s := range map[Seat]seated{SeatPrimary4: w.Primary4, SeatPrimary6: w.Primary6, SeatOutOfBand: w.OOB} {
 		if s.ID != 0 {
-			address := string(s.Address)
+			address := string(nameOf(s.Address))
 			if address == "" {
-				address = string(s.Display)
+				address = string(nameOf(s.Display))
 			}
-			h.Seated[seat] = Seated{ID: int64(s.ID), Address: address, URL: pageOf(s.URL)}
+			h.Seated[seat] = Seated{ID: int64(s.ID), Address: address, URL: pageOf(nameOf(s.URL))}
 		}
 	}
 	return h, nil

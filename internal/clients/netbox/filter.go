@@ -149,7 +149,7 @@ func (c *Client) findParents(
 	return c.parents.of(parentKey{kind: kind, text: fmt.Sprintf("%#v", f)}, matchTTL, func() ([]Parent, error) {
 		k := call{
 			op: fmt.Sprintf("find a %s with", kind), subject: f.String(), method: http.MethodGet, path: path, want: http.StatusOK, query: f.query(),
-			most: lookBody,
+			most: c.room.limits.Page,
 		}
 		k.query.Set("fields", fields)
 		for name := range f.Fields {
@@ -160,7 +160,7 @@ func (c *Client) findParents(
 		if err := c.narrow(ctx, k, f.VRF); err != nil {
 			return nil, err
 		}
-		all, err := matching(ctx, c, k, f, decode)
+		all, err := matching(ctx, c, kind, k, f, decode)
 		if IsInvalid(err) { // NetBox says 400 to a slug or VRF that it doesn't have.
 			return nil, k.elsewhere("NetBox has no such "+refusedWords(err)+", or the token may not see it", err)
 		}
@@ -174,28 +174,63 @@ func (c *Client) findParents(
 	})
 }
 
+// A sieve keeps what a filter is really about, of what NetBox returns for it.
+type sieve struct {
+	Filter
+
+	in   *reading
+	kept []Parent
+	// missing are the custom fields that no record has had: every record has all that there are, if only as null.
+	missing map[string]string
+	// elsewhere says that there were records of other sites.
+	elsewhere bool
+}
+
+// take looks at one record.
+func (s *sieve) take(p Parent) error {
+	maps.DeleteFunc(s.missing, func(name, _ string) bool { _, ok := p.fields[name]; return ok })
+	s.elsewhere = s.elsewhere || s.Site != "" && p.site != nil && *p.site != s.Site
+	if !s.matches(p) {
+		return nil
+	}
+	s.kept = append(s.kept, p.bare())
+	return s.in.add(p.bare().weight())
+}
+
+// found is what was kept. What lies in a part of a site, or in a region, doesn't say its site: NetBox has seen to it, unless it showed others.
+func (s *sieve) found() []Parent {
+	return slices.DeleteFunc(s.kept, func(p Parent) bool { return s.elsewhere && p.site == nil })
+}
+
 // matching reads what a filter leaves, and keeps what it's really about.
-func matching(ctx context.Context, c *Client, k call, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
-	var out []Parent
-	elsewhere := false
+func matching(ctx context.Context, c *Client, kind ParentKind, k call, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
+	s := &sieve{Filter: f, in: &reading{k: k, l: c.room}, missing: maps.Clone(f.Fields)}
+	defer s.in.end()
 	for read := 0; read < mostMatches; {
 		k.query = paged(k.query, lookPage, read)
-		p, err := list(ctx, c, k, decode)
+		a, err := c.do(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		if name := f.unknown(p.Items); name != "" && read == 0 {
-			return nil, k.elsewhere(fmt.Sprintf("NetBox has no custom field %q for a %s", name, p.Items[0].Kind), nil)
+		p, err := readIn(s.in, k, a, func(b []byte) (struct{}, error) {
+			one, err := decode(b)
+			if err == nil {
+				err = s.take(one)
+			}
+			return struct{}{}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Items) > 0 && len(s.missing) > 0 && read == 0 {
+			return nil, k.elsewhere(fmt.Sprintf("NetBox has no custom field %q for a %s", slices.Min(slices.Collect(maps.Keys(s.missing))), kind), nil)
 		}
 		if p.Count > mostMatches {
 			break
 		}
 		read += len(p.Items)
-		elsewhere = elsewhere || slices.ContainsFunc(p.Items, func(p Parent) bool { return f.Site != "" && p.site != nil && *p.site != f.Site })
-		out = append(out, slices.DeleteFunc(p.Items, func(p Parent) bool { return !f.matches(p) })...)
 		if !p.More || len(p.Items) == 0 {
-			// What lies in a part of a site, or in a region, doesn't say its site: NetBox has seen to it, unless it shows others.
-			return slices.DeleteFunc(out, func(p Parent) bool { return elsewhere && p.site == nil }), nil
+			return s.found(), nil
 		}
 	}
 	how := "narrow it by another field of the filter"
@@ -203,16 +238,6 @@ func matching(ctx context.Context, c *Client, k call, f Filter, decode func([]by
 		how = "name the VRF by its rd or id, as the token may not list VRFs"
 	}
 	return nil, k.failed(KindAmbiguous, fmt.Sprintf("NetBox answers with more than the %d records that are looked through: %s", mostMatches, how), nil)
-}
-
-// unknown names a custom field that NetBox doesn't have and so doesn't filter by: every record has all that there are, if only as null.
-func (f Filter) unknown(page []Parent) string {
-	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
-		if len(page) > 0 && !slices.ContainsFunc(page, func(p Parent) bool { _, ok := p.fields[name]; return ok }) {
-			return name
-		}
-	}
-	return ""
 }
 
 // Several says, as an error, that what a filter found is in several tables, and how to name one of them. It is nil where all is in one.

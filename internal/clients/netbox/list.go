@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/url"
 	"strconv"
@@ -17,7 +18,7 @@ const (
 	// maxPages bounds a list that never ends.
 	maxPages = 25
 	// listMost and listItems bound a list whose pages are large or many, which anybody's server may give: a provider has 512 MiB for all its
-	// connections. What a look at all addresses may take of that is a Room's.
+	// connections. What of that lists may take is a Room's.
 	listMost  = 96 << 20
 	listItems = 200_000
 )
@@ -43,15 +44,48 @@ func readPage[T any](k call, a answer, item func([]byte) (T, error)) (page[T], e
 	return p, nil
 }
 
+// readIn is readPage of a page that counts as long as it's decoded; of what it has each item counts by itself.
+func readIn[T any](in *reading, k call, a answer, item func([]byte) (T, error)) (page[T], error) {
+	if in == nil {
+		return readPage(k, a, item)
+	}
+	if err := in.add(int64(len(a.body))); err != nil {
+		return page[T]{}, err
+	}
+	p, err := readPage(k, a, item)
+	_ = in.add(-int64(len(a.body)))
+	return p, err
+}
+
+// weighed counts each item of a list by about what it takes in memory.
+func weighed[T any](in *reading, item func([]byte) (T, error)) func([]byte) (T, error) {
+	const plain = 300 // What an item takes beside its texts.
+	return func(b []byte) (T, error) {
+		v, err := item(b)
+		if err != nil {
+			return v, err
+		}
+		n := int64(plain + len(b))
+		if w, ok := any(v).(interface{ weight() int64 }); ok {
+			n = w.weight()
+		}
+		return v, in.add(n)
+	}
+}
+
 // listAll reads a list of full records.
 func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T, error)) ([]T, error) {
-	return listPages(ctx, c, k, bound{size: pageSize, pages: maxPages, bytes: listMost}, item)
+	in := &reading{k: k, l: c.room}
+	defer in.end()
+	return listPages(ctx, c, k, bound{size: pageSize, pages: maxPages, bytes: listMost, in: in}, weighed(in, item))
 }
 
 // A bound is how much a list may be: so many records on a page, so many pages, and so many bytes in all as they come.
 type bound struct {
 	size, pages int
 	bytes       int64
+	// in is told of each page as long as it's decoded; nil isn't.
+	in *reading
 }
 
 // listPages follows pages by offset, never by the link that the server gives, which names any host.
@@ -67,7 +101,7 @@ func listPages[T any](ctx context.Context, c *Client, k call, most bound, item f
 		if read += int64(len(a.body)); read > most.bytes {
 			return nil, k.failed(KindUnexpected, fmt.Sprintf("its list is larger than %d MiB", most.bytes>>20), nil)
 		}
-		p, err := readPage(k, a, item)
+		p, err := readIn(most.in, k, a, item)
 		if err != nil {
 			return nil, err
 		}
@@ -135,24 +169,45 @@ type results[T any] struct {
 
 // UnmarshalJSON never fails: err says what was wrong with an item, or that there are more than any page that we ask for has.
 func (r *results[T]) UnmarshalJSON(b []byte) error {
-	r.there, r.items, r.err = false, nil, nil
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil //nolint:nilerr // What isn't a list is none.
-	}
-	r.there = true
-	for r.err == nil && d.More() {
-		var raw json.RawMessage
-		if r.err = d.Decode(&raw); r.err != nil {
+	r.there, r.items, r.err = len(b) > 0 && b[0] == '[', nil, nil
+	for raw := range elements(b) {
+		var v T
+		if v, r.err = r.item(raw); r.err != nil {
 			break
 		}
-		var v T
-		if v, r.err = r.item(raw); r.err == nil {
-			r.items = append(r.items, v)
-		}
-		if len(r.items) > lookPage {
+		if r.items = append(r.items, v); len(r.items) > lookPage {
 			r.err = errors.New("page has more than the most that a NetBox puts on one")
+			break
 		}
 	}
-	return nil //nolint:nilerr // Whoever reads the page is told by err.
+	return nil
+}
+
+// elements are those of an array, which must be JSON without space around it; of anything else there are none. They are parts of b: a Decoder
+// keeps another copy of the largest one, and more than that of place for the next.
+func elements(b []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if len(b) == 0 || b[0] != '[' {
+			return
+		}
+		depth, quoted, from := 0, false, 1
+		for i := 1; i < len(b); i++ {
+			switch c := b[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '[', c == '{':
+				depth++
+			case depth > 0 && (c == ']' || c == '}'):
+				depth--
+			case depth == 0 && (c == ',' || c == ']'):
+				if raw := bytes.TrimSpace(b[from:i]); len(raw) > 0 && !yield(raw) || c == ']' {
+					return
+				}
+				from = i + 1
+			}
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package netbox_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,4 +66,65 @@ func TestListBounds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOtherListBounds: so are lists of anything else, which many may read at once; and what they found isn't remembered where there's no room.
+func TestOtherListBounds(t *testing.T) {
+	host := func(comments int) string {
+		return `{"id":7,"address":"10.0.0.1/24","vrf":null,"comments":"` + strings.Repeat("x", comments) + `"}`
+	}
+	dense := `{"id":7,"address":"10.0.0.1/24","custom_fields":{"g":[` + strings.TrimSuffix(strings.Repeat("[],", 20<<10), ",") + `]}}`
+	prefix := `{"id":7,"prefix":"10.0.0.0/24","vrf":null,"role":{"slug":"` + strings.Repeat("r", 100) + `"}}`
+	cases := map[string]struct {
+		reason, results string
+		more            bool
+		list            func(c *netbox.Client) error
+		asked           int64
+		says            string
+	}{
+		"Small":    {"what's small is read", host(10), false, findHost, 1, ""},
+		"Endless":  {"one more page of 1 MiB", host(1 << 20), true, findHost, 3, "more than 4 MiB of memory"},
+		"Dense":    {"a page of 600 kB that would take 12 MiB", strings.TrimSuffix(strings.Repeat(dense+",", 10), ","), false, findHost, 1, "more than 4 MiB of memory"},
+		"Prefixes": {"what a filter leaves", strings.TrimSuffix(strings.Repeat(prefix+",", 1000), ","), true, findPrefixes, 16, "more than 4 MiB of memory"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			next := "null"
+			if tc.more {
+				next = `"http://x/"`
+			}
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"count":1,"next":%s,"previous":null,"results":[%s]}`, next, tc.results)
+			}))
+			defer srv.Close()
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f"},
+				netbox.WithRoom(netbox.NewRoom(netbox.Limits{Each: 8 << 20, Page: 4 << 20, List: 4 << 20})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			for range 2 { // What the first one took is given back.
+				asked.Store(0)
+				if err := tc.list(c); (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("%s: %v, want %q", tc.reason, err, tc.says)
+				}
+				if n := asked.Load(); n != tc.asked {
+					t.Errorf("%s: asked %d times, want %d", tc.reason, n, tc.asked)
+				}
+			}
+		})
+	}
+}
+
+func findHost(c *netbox.Client) error {
+	_, err := c.FindHost(context.Background(), netip.MustParseAddr("10.0.0.1"), nil)
+	return err //nolint:wrapcheck // A test's.
+}
+
+func findPrefixes(c *netbox.Client) error {
+	_, err := c.FindPrefixes(context.Background(), netbox.Filter{Family: 4})
+	return err //nolint:wrapcheck // As above.
 }

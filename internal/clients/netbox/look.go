@@ -53,7 +53,7 @@ func (c *Client) Seen(ctx context.Context, number int64, maxAge time.Duration) (
 }
 
 // Refresh looks at all addresses of ours together, unless that was done within maxAge, and returns those that somebody else changed or
-// took away since it was last asked: as they are, or as they were. An error that is Unfit isn't one of the moment.
+// took away since it was last asked, by their numbers and by the markers that they have and had. An error that is Unfit isn't one of the moment.
 func (c *Client) Refresh(ctx context.Context, maxAge time.Duration) ([]IPAddress, error) {
 	f, err := c.await(ctx, 0, maxAge)
 	if err == nil {
@@ -164,6 +164,9 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 		}
 		weighed := p.weight
 		ip, err := p.decode(b)
+		if errors.Is(err, errDense) {
+			return struct{}{}, nil
+		}
 		if err != nil {
 			return struct{}{}, err
 		}

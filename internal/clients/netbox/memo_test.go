@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -9,7 +10,8 @@ import (
 // TestMemo: what was found is asked for again after its time, what wasn't is in a moment, and trouble always is.
 func TestMemo(t *testing.T) {
 	now := time.Unix(1000, 0)
-	m := newMemo[string, int](func() time.Time { return now })
+	room := NewRoom(Limits{Each: 10 << 10}).lodge("")
+	m := newMemo(func() time.Time { return now }, room, func(k string, _ int) int64 { return int64(len(k)) })
 	asked := 0
 	ask := func(key string, err error) {
 		_, _ = m.of(key, memoTTL, func() (int, error) {
@@ -48,5 +50,22 @@ func TestMemo(t *testing.T) {
 	ask("z", nil)
 	if len(m.known) != 1 {
 		t.Errorf("%d are kept", len(m.known))
+	}
+	for i := range 2 * mostKnown {
+		ask(strconv.Itoa(i), nil)
+	}
+	if len(m.known) != mostKnown {
+		t.Errorf("%d are kept of many", len(m.known))
+	}
+	m.forget()
+	ask(strings.Repeat("x", 9<<10), nil)
+	ask(strings.Repeat("y", 9<<10), nil)
+	if len(m.known) != 1 {
+		t.Errorf("%d are kept where there's room for one", len(m.known))
+	}
+	m.close()
+	ask("z", nil)
+	if len(m.known) != 0 || len(room.parts) != 0 {
+		t.Errorf("%d are kept of a connection that is closed, and %d have a part of the room", len(m.known), len(room.parts))
 	}
 }

@@ -105,6 +105,42 @@ func (p Parent) Size() (n int64, ok bool) {
 	return n, true
 }
 
+// bare leaves out what only filters ask for.
+func (p Parent) bare() Parent {
+	p.role, p.tenant, p.tags, p.fields = "", "", nil, nil
+	return p
+}
+
+// bare decodes without what only filters ask for.
+func bare(decode func([]byte) (Parent, error)) func([]byte) (Parent, error) {
+	return func(b []byte) (Parent, error) {
+		p, err := decode(b)
+		return p.bare(), err
+	}
+}
+
+// weight is about how much memory it takes, in bytes, where it's bare.
+func (p Parent) weight() int64 {
+	const parent, vrf = 260, 48
+	n := parent + len(p.Status)
+	if p.VRF != nil {
+		n += vrf + len(p.VRF.Name) + len(p.VRF.RD)
+	}
+	if p.site != nil {
+		n += len(*p.site)
+	}
+	return int64(n)
+}
+
+// weightOfParents is about how much memory what was found by a key takes, with its place in a map.
+func weightOfParents(k parentKey, all []Parent) int64 {
+	n := int64(300 + len(k.text) + len(k.vrf.Name) + len(k.vrf.RD))
+	for _, p := range all {
+		n += p.weight()
+	}
+	return n
+}
+
 // compareParents orders by network, whatever the VRF, then by number.
 func compareParents(a, b Parent) int {
 	first := func(p Parent) netip.Addr {

@@ -32,7 +32,7 @@ func (c *Client) FindPrefix(ctx context.Context, cidr string, vrf VRFRef) (Paren
 		}
 		// All tables are read, for the sentence to say where it is, if not here.
 		k.query = url.Values{"prefix": {want.String()}}
-		all, err := listAll(ctx, c, k, decodePrefix)
+		all, err := listAll(ctx, c, k, bare(decodePrefix))
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (c *Client) getParent(ctx context.Context, want Parent, decode func([]byte)
 		if err != nil || p.ID != want.ID {
 			return nil, k.failed(KindUnexpected, fmt.Sprintf("its answer isn't that %s", want.Kind), err)
 		}
-		return []Parent{p}, nil
+		return []Parent{p.bare()}, nil
 	}))
 }
 
@@ -99,7 +99,7 @@ func (c *Client) FindAround(ctx context.Context, a netip.Addr, vrf VRFRef) (Pare
 			op: "find in " + vrf.String() + " a prefix that holds address", subject: a.String(),
 			method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK, query: url.Values{"contains": {a.String()}},
 		}
-		all, err := listAll(ctx, c, k, decodePrefix)
+		all, err := listAll(ctx, c, k, bare(decodePrefix))
 		if err != nil {
 			return nil, err
 		}

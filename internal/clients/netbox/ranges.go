@@ -21,7 +21,7 @@ func (c *Client) PopulatedAround(ctx context.Context, a netip.Addr, vrf *VRF) ([
 		query: url.Values{"mark_populated": {"true"}},
 	}
 	inTable(k.query, vrf)
-	all, err := listAll(ctx, c, k, decodeRange)
+	all, err := listAll(ctx, c, k, bare(decodeRange))
 	return slices.DeleteFunc(all, func(p Parent) bool {
 		return !p.Populated || !p.Contains(a) || vrfNumber(p.VRF) != vrfNumber(vrf)
 	}), err
@@ -40,7 +40,7 @@ func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Paren
 			return nil, invalid(k.op, start, "it must be an address with its mask, such as 10.77.0.100/24")
 		}
 		k.query = url.Values{"start_address": {want.String()}}
-		all, err := listAll(ctx, c, k, decodeRange)
+		all, err := listAll(ctx, c, k, bare(decodeRange))
 		if err != nil {
 			return nil, err
 		}

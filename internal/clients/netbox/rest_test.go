@@ -20,7 +20,7 @@ func TestRest(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(0, 0)
-			v := newView(func() time.Time { return now }, NewRoom(Limits{Each: ownEach}))
+			v := newView(func() time.Time { return now }, NewRoom(Limits{Each: ownEach}).lodge(""), "")
 			look := func(err error) {
 				_, under, begins := v.answer(wish{maxAge: time.Minute})
 				if !begins {

@@ -10,15 +10,18 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limits bound what looks at all addresses take. What is kept is counted by about what it takes in memory, an address of ours some 1.2 kB:
-// a server that packs its answers densely isn't let fill more of it than others.
+// Limits bound what lists of addresses, and of what else a NetBox has many of, take. What is kept is counted by about what it takes in memory,
+// an address of ours some 1.2 kB: a server that packs its answers densely isn't let fill more of it than others.
 type Limits struct {
-	// Each connection keeps so many bytes at most, and All that share a Room so many together; 0 of All doesn't bound it.
+	// Each owner's connections keep so many bytes at most together, and All that share a Room so many; 0 of All doesn't bound it.
 	Each, All int64
-	// Page is the most bytes of one page. Twice that is needed for as long as it's read.
+	// Page is the most bytes of one page.
 	Page int
-	// AtOnce are the most looks that are under way at once; 0 is one of each connection.
+	// AtOnce are the most looks at all addresses that are under way at once, of which one is an owner's; 0 is one of each connection.
 	AtOnce int64
+	// List is the most bytes that other lists take together for as long as an owner's connections read them, and Lists what everybody's do; 0
+	// is 96 MiB, and 0 of Lists doesn't bound it.
+	List, Lists int64
 }
 
 const (
@@ -35,51 +38,147 @@ const (
 // errNoTurn says that other connections' looks take all the time.
 var errNoTurn = errors.New("no turn")
 
-// A Room is the memory that the looks of several connections share. Safe for concurrent use.
+// A Room is the memory that several connections share. Safe for concurrent use.
 type Room struct {
 	limits Limits
 	turns  *semaphore.Weighted
 
-	mu   sync.Mutex
-	kept int64
+	mu sync.Mutex
+	// parts are what each owner has of it, as long as he has anything.
+	parts       map[any]*portion
+	kept, lists int64
+}
+
+// A portion is what one owner has of a Room.
+type portion struct {
+	// kept and lists are in bytes.
+	kept, lists int64
+	// turn lets one look at a time be made, and users are those who have it or wait for it.
+	turn  *semaphore.Weighted
+	users int
 }
 
 // NewRoom returns one in which nothing is kept yet.
 func NewRoom(l Limits) *Room {
-	r := &Room{limits: l}
+	if l.List == 0 {
+		l.List = listMost
+	}
+	r := &Room{limits: l, parts: map[any]*portion{}}
 	if l.AtOnce > 0 {
 		r.turns = semaphore.NewWeighted(l.AtOnce)
 	}
 	return r
 }
 
-// WithRoom has the looks of all connections that are made with it share a room. Without it each has one of its own.
+// WithRoom has all connections that are made with it share a room. Without it each has one of its own.
 func WithRoom(r *Room) Option { return func(o *options) { o.room = r } }
 
+// A lodger is a connection in a Room: its owner's others share his part of it.
+type lodger struct {
+	*Room
+
+	owner any
+}
+
+// lodge returns a connection's place in a room. One without an owner shares its part with no other.
+func (r *Room) lodge(owner string) *lodger {
+	l := &lodger{Room: r, owner: owner}
+	if owner == "" {
+		l.owner = l
+	}
+	return l
+}
+
+// part is what the owner has; the room is locked.
+func (l *lodger) part() *portion {
+	p := l.parts[l.owner]
+	if p == nil {
+		p = &portion{turn: semaphore.NewWeighted(1)}
+		l.parts[l.owner] = p
+	}
+	return p
+}
+
+// leave forgets an owner who has nothing; the room is locked.
+func (l *lodger) leave(p *portion) {
+	if p.kept == 0 && p.lists == 0 && p.users == 0 {
+		delete(l.parts, l.owner)
+	}
+}
+
+// use notes that somebody waits for the owner's turn, or has it, or doesn't any more.
+func (l *lodger) use(by int) *portion {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.part()
+	p.users += by
+	l.leave(p)
+	return p
+}
+
 // enter waits for a look's turn, which leave gives back.
-func (r *Room) enter(ctx context.Context) (leave func(), err error) {
-	if r.turns == nil {
+func (l *lodger) enter(ctx context.Context) (leave func(), err error) {
+	if l.turns == nil {
 		return func() {}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnPatience)
 	defer cancel()
-	if err := r.turns.Acquire(ctx, 1); err != nil {
+	p := l.use(1)
+	if p.turn.Acquire(ctx, 1) != nil {
+		l.use(-1)
 		return nil, errNoTurn
 	}
-	return func() { r.turns.Release(1) }, nil
+	if l.turns.Acquire(ctx, 1) != nil {
+		p.turn.Release(1)
+		l.use(-1)
+		return nil, errNoTurn
+	}
+	return func() {
+		l.turns.Release(1)
+		p.turn.Release(1)
+		l.use(-1)
+	}, nil
 }
 
 // swap has a connection keep is instead of was bytes, unless there's no room for more.
-func (r *Room) swap(was, is int64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := r.kept - was + is
-	if is > was && (is > r.limits.Each || r.limits.All > 0 && kept > r.limits.All) {
+func (l *lodger) swap(was, is int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.part()
+	defer l.leave(p)
+	if is > was && (p.kept-was+is > l.limits.Each || l.limits.All > 0 && l.kept-was+is > l.limits.All) {
 		return false
 	}
-	r.kept = kept
+	p.kept, l.kept = p.kept-was+is, l.kept-was+is
 	return true
 }
+
+// A reading is what a list takes for as long as it's read. It isn't safe for concurrent use.
+type reading struct {
+	k      call
+	l      *lodger
+	weight int64
+}
+
+// add takes so many bytes more, unless there's no room for them: the list is too large then, or there's none just now.
+func (r *reading) add(n int64) error {
+	l := r.l
+	if n > 0 && r.weight+n > l.limits.List {
+		return r.k.failed(KindUnexpected, fmt.Sprintf("its list takes more than %d MiB of memory", l.limits.List>>20), nil)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.part()
+	defer l.leave(p)
+	if n > 0 && (p.lists+n > l.limits.List || l.limits.Lists > 0 && l.lists+n > l.limits.Lists) {
+		return r.k.failed(KindUnreachable, "there's no memory for its list beside others that are read just now", nil)
+	}
+	p.lists, l.lists, r.weight = p.lists+n, l.lists+n, r.weight+n
+	return nil
+}
+
+// end gives all of it back.
+func (r *reading) end() { _ = r.add(-r.weight) }
 
 // A pile is what a list shows of addresses, as far as it's kept.
 type pile struct {
@@ -89,13 +188,13 @@ type pile struct {
 	seen   map[int64]sighting
 }
 
-func (r *Room) pile(k call) *pile {
-	return &pile{k: k, most: r.limits.Each, seen: map[int64]sighting{}}
+func (l *lodger) pile(k call) *pile {
+	return &pile{k: k, most: l.limits.Each, seen: map[int64]sighting{}}
 }
 
 // bound is how much a list may be of which a pile is made.
-func (r *Room) bound() bound {
-	return bound{size: lookPage, pages: lookPages, bytes: asItComes * r.limits.Each}
+func (l *lodger) bound() bound {
+	return bound{size: lookPage, pages: lookPages, bytes: asItComes * l.limits.Each}
 }
 
 // decode reads a record that is to be kept. Its error says that there are too many.
@@ -134,6 +233,8 @@ func weightOf(v any) int {
 	n := 24
 	switch v := v.(type) {
 	case string:
+		n += len(v)
+	case Undecoded:
 		n += len(v)
 	case []any:
 		for _, e := range v {

@@ -2,7 +2,6 @@ package netbox
 
 import (
 	"errors"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -25,7 +24,9 @@ const (
 // A view is what a connection last saw of the addresses whose markers begin as ours do.
 type view struct {
 	now  func() time.Time
-	room *Room
+	room *lodger
+	// field is the marker's.
+	field string
 
 	mu   sync.Mutex
 	seen map[int64]sighting
@@ -39,8 +40,9 @@ type view struct {
 	took   time.Duration
 	// news are what was seen or gone while a look is under way, which it may not have seen; nil while none is.
 	news map[int64]sighting
-	// changed are those that a look showed to be other than before, or didn't show any more, since somebody last asked.
-	changed map[int64]IPAddress
+	// changed are the markers of those that a look showed to be other than before, or didn't show any more, since somebody last asked: what
+	// they are, and were.
+	changed map[int64][]string
 	// unfit says until when looks aren't tried, and unfitWhy: NetBox doesn't answer them as it should, or there's no room.
 	unfit    time.Time
 	unfitWhy error
@@ -93,8 +95,8 @@ type found struct {
 // errClosed says that nobody is to use a connection any more.
 var errClosed = errors.New("this connection isn't used any more: its settings have changed, or the provider ends")
 
-func newView(now func() time.Time, room *Room) *view {
-	return &view{now: now, room: room, size: lookPage, seen: map[int64]sighting{}, changed: map[int64]IPAddress{}}
+func newView(now func() time.Time, room *lodger, field string) *view {
+	return &view{now: now, room: room, field: field, size: lookPage, seen: map[int64]sighting{}, changed: map[int64][]string{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -154,6 +156,7 @@ func (v *view) close() {
 	defer v.mu.Unlock()
 	v.closed = true
 	v.drop()
+	clear(v.changed)
 }
 
 // wish words what is asked for.
@@ -231,7 +234,7 @@ func (v *view) finish(l *looking, p *pile, err error) {
 	if !v.looked.IsZero() { // What appears was marked by hand, came with a backup, or was made by a POST without an answer.
 		for id, is := range v.seen {
 			if _, was := before[id]; !was {
-				v.changed[id] = is.ip
+				v.changes(is.ip)
 			}
 		}
 	}
@@ -239,9 +242,9 @@ func (v *view) finish(l *looking, p *pile, err error) {
 		is, there := v.seen[id]
 		switch {
 		case !there:
-			v.changed[id] = was.ip
+			v.changes(was.ip)
 		case is.ip.LastUpdated != was.ip.LastUpdated:
-			v.changed[id] = is.ip
+			v.changes(was.ip, is.ip)
 		}
 	}
 	for id, s := range news { // Known already, and newer than what the look saw.
@@ -270,11 +273,26 @@ func (v *view) fail(l *looking, err error) {
 	}
 }
 
-// tell returns those that looks showed to have changed since it was last called.
+// changes notes whose a record was, and is.
+func (v *view) changes(states ...IPAddress) {
+	for _, ip := range states {
+		if m := ip.Marker(v.field); !slices.Contains(v.changed[ip.ID], m) {
+			v.changed[ip.ID] = append(v.changed[ip.ID], m)
+		}
+	}
+}
+
+// tell returns those that looks showed to have changed since it was last called: their numbers and their markers, of which nothing is missing
+// where all else of them was dropped.
 func (v *view) tell() []IPAddress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	out := slices.Collect(maps.Values(v.changed))
+	var out []IPAddress
+	for id, markers := range v.changed {
+		for _, m := range markers {
+			out = append(out, IPAddress{ID: id, CustomFields: map[string]any{v.field: m}})
+		}
+	}
 	clear(v.changed)
 	return out
 }

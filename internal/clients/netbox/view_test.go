@@ -26,6 +26,8 @@ type shelf struct {
 	edits  map[int]int
 	status int
 	asked  []string
+	// tags of a record by its number, as JSON without the brackets.
+	tags map[int]string
 	// looking is told that a list was read, and resume awaited before it's answered, where not nil.
 	looking, resume chan struct{}
 	// most records that it gives at a time before what stands in front of it loses patience; 0 is any number.
@@ -80,8 +82,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *shelf) record(id int) string {
-	return fmt.Sprintf(`{"id": %d, "address": "10.0.0.1/16", "description": %q, "custom_fields": {"claim": %q}, "last_updated": "%d"}`,
-		id, s.text, s.markers[id-1], s.edits[id])
+	return fmt.Sprintf(`{"id": %d, "address": "10.0.0.1/16", "description": %q, "custom_fields": {"claim": %q}, "last_updated": "%d", "tags": [%s]}`,
+		id, s.text, s.markers[id-1], s.edits[id], s.tags[id])
 }
 
 func (s *shelf) requests() int {
@@ -93,11 +95,17 @@ func (s *shelf) requests() int {
 // onShelf returns a client of a shelf, and what passes time.
 func onShelf(t *testing.T, s *shelf, more ...netbox.Option) (c *netbox.Client, pass func(time.Duration)) {
 	t.Helper()
+	return ownedShelf(t, "", s, more...)
+}
+
+// ownedShelf is onShelf with a connection of somebody.
+func ownedShelf(t *testing.T, owner string, s *shelf, more ...netbox.Option) (c *netbox.Client, pass func(time.Duration)) {
+	t.Helper()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	now := time.Now()
 	var mu sync.Mutex
-	c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "claim", MarkersBegin: "c1/"}, append(more, netbox.WithClock(func() time.Time {
+	c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "claim", MarkersBegin: "c1/", Owner: owner}, append(more, netbox.WithClock(func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		return now

@@ -94,6 +94,15 @@ func (c *Client) narrow(ctx context.Context, k call, v VRFRef) error {
 	return err
 }
 
+// weightOfVRFs is about how much memory those of a name take, with their place in a map.
+func weightOfVRFs(name string, all []VRF) int64 {
+	n := 200 + len(name)
+	for _, v := range all {
+		n += 48 + len(v.Name) + len(v.RD)
+	}
+	return int64(n)
+}
+
 // vrfNumber is what NetBox numbers a table; 0 is the global one.
 func vrfNumber(v *VRF) int64 {
 	if v == nil {

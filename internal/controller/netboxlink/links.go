@@ -70,10 +70,11 @@ func New(o Options) *Links {
 	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied, netbox.WithRoom(netbox.NewRoom(tenantsLimits())))}
 }
 
-// tenantsLimits are what NetBoxes may take together that namespaces' owners name: any server may be one. Each may have some 20,000 addresses
-// of this cluster, and two of 8 MiB a page are read at once. An operator's own are bounded by themselves.
+// tenantsLimits are what NetBoxes may take together that namespaces' owners name: any server may be one. Those of a namespace may have some
+// 20,000 addresses of this cluster, however many provider configs it has, and three namespaces' are listed at once, with 8 MiB a page. An
+// operator's own are bounded by themselves.
 func tenantsLimits() netbox.Limits {
-	return netbox.Limits{Each: 24 << 20, All: 96 << 20, Page: 8 << 20, AtOnce: 2}
+	return netbox.Limits{Each: 24 << 20, All: 96 << 20, Page: 8 << 20, AtOnce: 3, List: 8 << 20, Lists: 32 << 20}
 }
 
 // Pools are the operators' connections and the tenants'.
@@ -122,7 +123,8 @@ func NoteFieldOf(c v1alpha1.NetBoxConfig) string {
 func Settings(n config.NetBox, clusterID string) netbox.Config {
 	c := n.Config
 	out := netbox.Config{
-		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/", ReadOnly: c.Access == v1alpha1.NetBoxReadOnly, ProxyURL: c.ProxyURL,
+		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/",
+		ReadOnly: c.Access == v1alpha1.NetBoxReadOnly, ProxyURL: c.ProxyURL, Owner: n.Namespace,
 	}
 	if c.RequestsPerSecond != nil {
 		out.RequestsPerSecond = float64(*c.RequestsPerSecond)

@@ -62,7 +62,7 @@ func TestSettings(t *testing.T) {
 		},
 	}, "c1")
 	want := netbox.Config{
-		Name: "ProviderConfig/ns/n", URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/", ProxyURL: "http://p:3128",
+		Name: "ProviderConfig/ns/n", URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/", ProxyURL: "http://p:3128", Owner: "ns",
 		Timeout: 7 * time.Second, RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
