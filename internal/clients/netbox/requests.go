@@ -162,5 +162,9 @@ func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, e
 		ip = now
 	}
 	k.body, k.ifMatch = p.body(), ip.ETag
-	return c.one(ctx, k)
+	is, err := c.one(ctx, k)
+	if IsUnknownOutcome(err) { // What is known of it may not be so any more.
+		c.Forget(ip.ID)
+	}
+	return is, err
 }

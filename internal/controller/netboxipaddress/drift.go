@@ -104,6 +104,9 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	if err != nil && !t.patch.Empty() { // What can be written isn't held up by what can't, which the look after it tells.
 		t.step, err = step{}, nil
 	}
+	if err == nil && t.done() {
+		e.connector.sent.forget(mg.GetUID()) // Status says now how the record is.
+	}
 	return t, err
 }
 
@@ -115,11 +118,11 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
 		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted })
-		if yes || e.wasWanted(mg.Spec.ForProvider, d) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
+		if yes || (e.wasWanted(mg.Spec.ForProvider, d) && !e.sentAs(mg, d.Field)) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
 			out = append(out, d)
 		}
 	}
-	if was := mg.Status.AtProvider.Assigned; !placed && was != nil && t.step.target != nil && assignedTo(was, t.step.target) && was.Use == useOf(mg) {
+	if was := mg.Status.AtProvider.Assigned; !placed && was != nil && t.step.target != nil && assignedTo(was, t.step.target) && was.Use == useOf(mg) && !e.sentAs(mg, wordAssignTo) {
 		d := v1alpha1.FieldDrift{Field: wordAssignTo, Wanted: t.step.target.String(), Found: "nothing"}
 		if at := e.record.Assigned; at != nil {
 			d.Found = at.String()
@@ -127,30 +130,6 @@ func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []
 		out = append(out, d)
 	}
 	return out
-}
-
-// wasWanted says that a field was last seen as spec wants it, so what it is now is somebody's doing, also where spec was changed elsewhere in the
-// same moment. Only what status shows can be told so: not comments, nor a custom field without a value, or with a long one.
-func (e *external) wasWanted(p v1alpha1.NetBoxIPAddressParameters, d v1alpha1.FieldDrift) bool {
-	was, tenant := e.was, ""
-	if p.Tenant != nil {
-		tenant = p.Tenant.Slug
-	}
-	text, ok := map[string]struct{ want, shown string }{
-		"status": {p.Status, was.Status}, "role": {deref(p.Role), was.Role}, "dnsName": {canonical(deref(p.DNSName)), canonical(was.DNSName)},
-		"description": {deref(p.Description), was.Description}, "tenant": {tenant, was.Tenant},
-	}[d.Field]
-	switch {
-	case was.ID == 0:
-		return false
-	case ok:
-		return strings.TrimSpace(text.want) == strings.TrimSpace(text.shown)
-	case d.Field == "tags":
-		return missingTags(p.Tags, was.Tags) == nil
-	}
-	name := strings.TrimPrefix(d.Field, wordCustomFields+".")
-	value, ok := valuesOf(was.CustomFields)[name]
-	return ok && same(valuesOf(p.CustomFields)[name], value)
 }
 
 // differences lists what a patch would change. Our marker isn't anybody's to change, and a tenant that a policy sets isn't the

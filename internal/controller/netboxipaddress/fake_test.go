@@ -235,7 +235,7 @@ func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patc
 			r.CustomFields[name] = v
 		}
 	}
-	return *r, nil
+	return *r, f.lose["Patch"]
 }
 
 func record(id int64, address, marker string) netbox.IPAddress {

@@ -32,6 +32,9 @@ func (f *failures) get(uid types.UID, settings string) (failure, bool) {
 const (
 	// noteFor is how long a note is kept, at least: much longer than any is of use. A resource that goes without a last look leaves its own.
 	noteFor = 24 * time.Hour
+	// countedFor is how long one is kept by whose number it's chosen how often NetBox is asked: longer than what 50,000 of them make of that, and
+	// of those that nobody looks at any more no longer than needs be.
+	countedFor = 3 * time.Hour
 	// noteSweep is between looks for those that are older.
 	noteSweep = time.Hour
 	// tellingFor is how long it's known what was told: longer than the copy of a resource that is read may be behind, and short enough for
@@ -65,7 +68,7 @@ func newNotesFor[V any](keep time.Duration) *notes[V] {
 
 // newCounted are notes that are counted by their provider config.
 func newCounted[V any](of func(V) types.UID) *notes[V] {
-	n := newNotes[V]()
+	n := newNotesFor[V](countedFor)
 	n.of = of
 	return n
 }

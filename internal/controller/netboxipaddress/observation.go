@@ -39,6 +39,9 @@ func shownFields(all map[string]any, ours []string) map[string]apiextv1.JSON {
 	var out map[string]apiextv1.JSON
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		v := all[name]
+		if u, ok := v.(netbox.Undecoded); ok && len(u) <= longestValue {
+			v = u.Decoded()
+		}
 		if list, ok := v.([]any); ok {
 			v = plainAll(list)
 		}

@@ -71,7 +71,7 @@ func TestNotesCount(t *testing.T) {
 	if a, b := n.count("a"), n.count("b"); a != 0 || b != 2 {
 		t.Errorf("%d of a and %d of b", a, b)
 	}
-	n.putAt("4", "a", now.Add(noteFor+time.Second))
+	n.putAt("4", "a", now.Add(countedFor+time.Second))
 	if a, b := n.count("a"), n.count("b"); a != 1 || b != 0 || len(n.counts) != 1 {
 		t.Errorf("once the old ones are forgotten, %d of a and %d of b", a, b)
 	}

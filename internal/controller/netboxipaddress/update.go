@@ -99,6 +99,7 @@ func (e *external) perform(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (t
 		}
 		t.patch.Assigned = t.step.move
 		if t.patch.Empty() && t.step.seat != "" {
+			e.sending(mg, netbox.Patch{Assigned: e.record.Assigned}) // Of a seat no more is told than that it's being assigned.
 			return t, e.sit(ctx, t.step)
 		}
 		if err = e.patch(ctx, mg, t); !netbox.IsConflict(err) {
@@ -129,6 +130,7 @@ func (e *external) lookAgain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 // in a form of its own. Those aren't written again and again.
 func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo) error {
 	before := *e.record
+	e.sending(mg, t.patch)
 	ip, err := e.netbox.Patch(ctx, before, t.patch)
 	if err != nil {
 		return err
