@@ -50,7 +50,8 @@ type Config struct {
 	ReleaseField string
 	// Owner shares what a Room has for him with his other connections; "" is a connection by itself.
 	Owner string
-	// MarkersBegin is what all markers of this cluster begin with, such as its id and a slash. Seen looks for these; "" has no looks.
+	// MarkersBegin is what all markers begin with that this connection has to do with, such as the cluster's id and a slash, or that with a
+	// namespace and a slash. Seen looks for these; "" has no looks.
 	MarkersBegin string
 	// ReadOnly has nothing sent that could change NetBox: KindReadOnly.
 	ReadOnly bool
@@ -73,6 +74,7 @@ type options struct {
 	meter   func(Call)
 	tracer  trace.Tracer
 	room    *Room
+	most    func(ctx context.Context, name string) int
 }
 
 // WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
@@ -117,6 +119,8 @@ type Client struct {
 	view     *view
 	// room is what the view, lists and what is remembered may take.
 	room *lodger
+	// most says how many addresses a look may show; nil doesn't bound it.
+	most func(ctx context.Context, name string) int
 	// life is the connection's, and end ends it: what goes on without anybody who waits for it ends then.
 	life context.Context //nolint:containedctx // It's what a connection's own work goes by; each call has its caller's.
 	end  context.CancelFunc
@@ -171,7 +175,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	return &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
-		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, life: life, end: end,
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, most: o.most, life: life, end: end,
 		parents:    newMemo(o.now, room, weightOfParents),
 		vrfs:       newMemo(o.now, room, weightOfVRFs),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},

@@ -135,7 +135,7 @@ func tooMuch(err error) bool {
 
 func (c *Client) lookCall() call {
 	return call{
-		op: "list the addresses with markers of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
+		op: "list the addresses whose markers begin with", subject: c.begins, method: http.MethodGet,
 		path: addressesPath, want: http.StatusOK, most: c.room.limits.Page,
 		query: url.Values{"cf_" + c.field + "__isw": {c.begins}, "ordering": {"id"}, "fields": {lookFields}},
 	}
@@ -156,8 +156,11 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 	}
 	defer leave()
 	p = c.room.pile(k)
-	most := c.room.bound()
+	most, addresses := c.room.bound(), lookPage*lookPages
 	most.size, most.pages = l.size, most.pages*most.size/l.size
+	if c.most != nil {
+		addresses = c.most(ctx, c.name)
+	}
 	_, err = listPages(ctx, c, k, most, func(b []byte) (struct{}, error) {
 		if len(b) > mostRecord {
 			return struct{}{}, nil
@@ -178,7 +181,9 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 			p.weight = weighed
 			return struct{}{}, nil
 		}
-		p.seen[ip.ID] = sighting{ip: c.view.shared(ip), at: l.began}
+		if p.seen[ip.ID] = (sighting{ip: c.view.shared(ip), at: l.began}); len(p.seen) > addresses {
+			return struct{}{}, p.full(fmt.Sprintf("it has more than %d addresses with these markers, which are many more than there are resources for them", addresses))
+		}
 		return struct{}{}, nil
 	})
 	return p, err

@@ -349,6 +349,22 @@ func TestRoomOfOwners(t *testing.T) {
 	}
 }
 
+// TestMost: a NetBox that has many more addresses than there are resources isn't looked at: anybody's server may make them up.
+func TestMost(t *testing.T) {
+	for most, fits := range map[int]bool{2: false, 3: true} {
+		s := &shelf{markers: marked(3, "c1/")}
+		c, _ := onShelf(t, s, netbox.WithMost(func(_ context.Context, name string) int {
+			if name != "" {
+				t.Errorf("of %q", name)
+			}
+			return most
+		}))
+		if _, err := c.Refresh(t.Context(), time.Minute); fits != (err == nil) || !fits && (!netbox.Unfit(err) || !strings.Contains(err.Error(), "many more than there are resources")) {
+			t.Errorf("three where %d may be: %v", most, err)
+		}
+	}
+}
+
 // TestDenseIsLeftOut: a record that can't be looked at is read by itself, and the others are looked at.
 func TestDenseIsLeftOut(t *testing.T) {
 	s := &shelf{markers: marked(3, "c1/"), tags: map[int]string{2: strings.Repeat(`{"slug":"x"},`, 4096) + `{"slug":"x"}`}}

@@ -76,7 +76,7 @@ func (c *Client) unrelease(ctx context.Context, k call, ip IPAddress, marker str
 // releasedFields are what Released reads of each.
 const releasedFields = lookFields + ",assigned_object_type,assigned_object_id,assigned_object"
 
-// Released returns the records whose release note begins as our markers do, at one look. They are as they were then: Expire looks again.
+// Released returns the records whose release note begins as this cluster's markers do, at one look. They are as they were then: Expire looks again.
 // Where there is no such field, as far as can be seen, there are none; where it isn't fit, which is KindReleaseField, there may be.
 func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	state, err := c.ReleaseField(ctx)
@@ -86,10 +86,12 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	if err != nil {
 		return nil, err
 	}
+	cluster, _, _ := strings.Cut(c.begins, "/") // Of whichever namespace: its own provider config may be gone.
+	begins := cluster + "/"
 	k := call{
-		op: "list the released addresses of cluster", subject: strings.TrimSuffix(c.begins, "/"), method: http.MethodGet,
+		op: "list the released addresses of cluster", subject: cluster, method: http.MethodGet,
 		path: addressesPath, want: http.StatusOK, most: c.room.limits.Page,
-		query: url.Values{"cf_" + c.note + "__isw": {c.begins}, "ordering": {"id"}, "fields": {releasedFields}},
+		query: url.Values{"cf_" + c.note + "__isw": {begins}, "ordering": {"id"}, "fields": {releasedFields}},
 	}
 	leave, err := c.room.enter(ctx)
 	if err != nil {
@@ -102,7 +104,7 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 		if errors.Is(err, errDense) {
 			return IPAddress{}, nil // It's none of ours, which has neither that many tags nor that many fields.
 		}
-		if err == nil && !strings.HasPrefix(strings.ToLower(ip.Marker(c.note)), strings.ToLower(c.begins)) {
+		if err == nil && !strings.HasPrefix(strings.ToLower(ip.Marker(c.note)), strings.ToLower(begins)) {
 			err = errors.New("NetBox doesn't know how to filter by a note's beginning")
 		}
 		return ip, err
@@ -113,7 +115,7 @@ func (c *Client) Released(ctx context.Context) ([]IPAddress, error) {
 	}
 	var ours []IPAddress
 	for _, ip := range all {
-		if strings.HasPrefix(ip.Marker(c.note), c.begins) { // The filter ignores case; ids don't.
+		if strings.HasPrefix(ip.Marker(c.note), begins) { // The filter ignores case; ids don't.
 			ours = append(ours, ip)
 		}
 	}

@@ -73,6 +73,11 @@ func NewRoom(l Limits) *Room {
 // WithRoom has all connections that are made with it share a room. Without it each has one of its own.
 func WithRoom(r *Room) Option { return func(o *options) { o.room = r } }
 
+// WithMost bounds how many addresses a connection's look may show: most is told Config.Name.
+func WithMost(most func(ctx context.Context, name string) int) Option {
+	return func(o *options) { o.most = most }
+}
+
 // A lodger is a connection in a Room: its owner's others share his part of it.
 type lodger struct {
 	*Room

@@ -17,7 +17,7 @@ type dispute struct {
 	failure
 
 	record grounds
-	// near says that the look at all addresses shows the record: its marker begins as ours does.
+	// near says that the look at all addresses shows the record: its marker begins as those do that the provider config has to do with.
 	near bool
 }
 
@@ -34,7 +34,7 @@ func (e *external) dispute(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, er
 		return
 	}
 	of, marked := parseMarker(ip.Marker(e.inputs.field))
-	d.near = marked && of.cluster == e.us.cluster
+	d.near = marked && of.cluster == e.us.cluster && (e.of.Namespace == "" || of.namespace == e.of.Namespace)
 	all.put(uid, d)
 }
 

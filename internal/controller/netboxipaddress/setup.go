@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -33,7 +34,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	}
 	links := netboxlink.New(netboxlink.Options{
 		ClusterID: o.ClusterID, AllowLoopback: o.AllowLoopback, Denied: o.Denied(mgr.GetConfig().Host), Meter: m.Call, Refused: o.Config.Doubt,
-		Tracer: o.Tracer, Now: o.Clock,
+		Tracer: o.Tracer, Now: o.Clock, Addresses: addresses(mgr.GetClient()),
 	})
 	o.Config.ProbeNetBox(links.Inspect)
 	wake := make(chan event.GenericEvent)
@@ -82,6 +83,15 @@ func Kind(c *Connector) wiring.Kind[*v1alpha1.NetBoxIPAddress] {
 		DeterministicExternalName: true,
 		// NetBox is one database: what it doesn't show any more after a DELETE is gone, and nobody has to wait for it.
 		CreationGrace: time.Nanosecond,
+	}
+}
+
+// addresses counts those of a namespace.
+func addresses(kube client.Reader) func(ctx context.Context, namespace string) (int, error) {
+	return func(ctx context.Context, namespace string) (int, error) {
+		all := &v1alpha1.NetBoxIPAddressList{}
+		err := kube.List(ctx, all, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+		return len(all.Items), err //nolint:wrapcheck // Nobody is shown it.
 	}
 }
 

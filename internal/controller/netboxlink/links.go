@@ -2,7 +2,9 @@
 package netboxlink
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -32,6 +34,9 @@ type Options struct {
 	// Refused is told of a provider config whose NetBox has refused its token, or a right that addresses need; nil isn't told. It mustn't wait
 	// for anybody.
 	Refused func(of config.Ref)
+	// Addresses says how many of a namespace there are here, as resources: its ProviderConfigs' looks show no more than twice as many and a
+	// thousand. nil doesn't bound them.
+	Addresses func(ctx context.Context, namespace string) (int, error)
 	// Tracer of calls; nil traces none.
 	Tracer trace.Tracer
 	// Now is the clock; nil is time.Now.
@@ -67,7 +72,23 @@ func New(o Options) *Links {
 				}
 			}), netbox.WithTracer(o.Tracer))...)
 	}
-	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied, netbox.WithRoom(netbox.NewRoom(tenantsLimits())))}
+	room := netbox.WithRoom(netbox.NewRoom(tenantsLimits()))
+	return &Links{cluster: o.ClusterID, operators: pool(nil), tenants: pool(o.Denied, room, netbox.WithMost(func(ctx context.Context, name string) int {
+		return mostOf(ctx, o.Addresses, name)
+	}))}
+}
+
+// spare is how many addresses a namespace's NetBox may have of it in any case, beside twice as many as there are resources.
+const spare = 1000
+
+// mostOf is how many addresses a look of a connection may show. Where that can't be told it may show as many as there's memory for.
+func mostOf(ctx context.Context, addresses func(context.Context, string) (int, error), name string) int {
+	if of, ok := refOf(name); ok && addresses != nil {
+		if n, err := addresses(ctx, of.Namespace); err == nil {
+			return 2*n + spare
+		}
+	}
+	return math.MaxInt
 }
 
 // tenantsLimits are what NetBoxes may take together that namespaces' owners name: any server may be one. Those of a namespace may have some
@@ -121,9 +142,12 @@ func NoteFieldOf(c v1alpha1.NetBoxConfig) string {
 
 // Settings translates a provider config into the client's.
 func Settings(n config.NetBox, clusterID string) netbox.Config {
-	c := n.Config
+	c, begin := n.Config, clusterID+"/"
+	if n.Namespace != "" { // No other namespace's resources use it.
+		begin += n.Namespace + "/"
+	}
 	out := netbox.Config{
-		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: clusterID + "/",
+		Name: Name(n.Ref), URL: c.URL, Token: n.Token, MarkerField: FieldOf(c), ReleaseField: NoteFieldOf(c), MarkersBegin: begin,
 		ReadOnly: c.Access == v1alpha1.NetBoxReadOnly, ProxyURL: c.ProxyURL, Owner: n.Namespace,
 	}
 	if c.RequestsPerSecond != nil {

@@ -1,6 +1,9 @@
 package netboxlink
 
 import (
+	"context"
+	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -53,6 +56,32 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+func TestMostOf(t *testing.T) {
+	of := func(n int, err error) func(context.Context, string) (int, error) {
+		return func(_ context.Context, namespace string) (int, error) {
+			if namespace != "team-a" {
+				t.Errorf("of namespace %q", namespace)
+			}
+			return n, err
+		}
+	}
+	cases := map[string]struct {
+		reason    string
+		addresses func(context.Context, string) (int, error)
+		want      int
+	}{
+		"None":    {"some may be there without a resource", of(0, nil), spare},
+		"Many":    {"and as many again", of(500, nil), 2000},
+		"Unknown": {"while nobody knows there's no bound", of(0, errors.New("boom")), math.MaxInt},
+		"Nobody":  {"nor where nobody counts", nil, math.MaxInt},
+	}
+	for name, tc := range cases {
+		if got := mostOf(t.Context(), tc.addresses, "ProviderConfig/team-a/mine"); got != tc.want {
+			t.Errorf("%s: %s: %d", name, tc.reason, got)
+		}
+	}
+}
+
 func TestSettings(t *testing.T) {
 	got := Settings(config.NetBox{
 		Identity: config.Identity{Ref: config.Ref{Kind: "ProviderConfig", Namespace: "ns", Name: "n"}}, Token: "t",
@@ -62,7 +91,7 @@ func TestSettings(t *testing.T) {
 		},
 	}, "c1")
 	want := netbox.Config{
-		Name: "ProviderConfig/ns/n", URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/", ProxyURL: "http://p:3128", Owner: "ns",
+		Name: "ProviderConfig/ns/n", URL: "https://n/", Token: "t", MarkerField: "crossplane_claim", ReleaseField: "crossplane_released", MarkersBegin: "c1/ns/", ProxyURL: "http://p:3128", Owner: "ns",
 		Timeout: 7 * time.Second, RequestsPerSecond: 7, TLS: netbox.TLS{Verify: "Pinned", PinnedSHA256: []string{"ab"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

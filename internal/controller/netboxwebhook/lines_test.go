@@ -123,7 +123,9 @@ func TestRests(t *testing.T) {
 				defer s.lines.mu.Unlock()
 				return !s.lines.each["uid"].rests.IsZero()
 			})
+			s.block = make(chan struct{}) // So that they wait together, also on a slow machine.
 			tell()
+			close(s.block)
 			pass(tc.rests - time.Millisecond)
 			time.Sleep(5 * pollMany)
 			s.mu.Lock()
