@@ -261,3 +261,31 @@ func TestSecureBootThatWaits(t *testing.T) {
 		t.Errorf("it's shown, and waited for: %+v", v.j.Settings.Waits)
 	}
 }
+
+// TestBMCThatIsAlwaysBusy: what it never has time for doesn't keep the machine off.
+func TestBMCThatIsAlwaysBusy(t *testing.T) {
+	w := wish(v1alpha1.PoweredOn, 0, 0)
+	w.media = map[string]wantMedium{"CD": {image: "https://a"}}
+	s := drives(redfish.Medium{})
+	s.power = redfish.PowerOff
+	v, calls := view{want: w, j: &journal{}, seen: s, now: t0, lap: func(act) lap { return lap{ours: true, age: time.Hour} }}, 0
+	err := &redfish.Error{Kind: redfish.Unreachable, Status: 503}
+	for range 200 {
+		st := following(v)
+		if st.do == actPowerOn {
+			break
+		}
+		if st.journal == nil {
+			continue
+		}
+		v.j = st.journal
+		if st.do == actInsertMedia {
+			calls++
+			v.j = v.j.with(afterFailure(v, *v.j.Act, err))
+			mediaNoted(v, v.j, err)
+		}
+	}
+	if st := following(v); st.do != actPowerOn || calls != 30 {
+		t.Errorf("%d calls, then %+v", calls, short(st))
+	}
+}

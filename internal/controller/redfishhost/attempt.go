@@ -92,7 +92,8 @@ func attempt(v view, j journal, a act) step {
 		return step{}
 	}
 	if last := j.Act; last != nil && last.State == failed && last.mark() == a.mark() {
-		if a.Attempts = last.Attempts; last.last() && last.Attempts > 0 {
+		a.Attempts, a.Refusals = last.Attempts, last.Refusals
+		if last.last() && last.Attempts > 0 {
 			return giveIn(v, j, a)
 		}
 	}
@@ -106,7 +107,7 @@ func giveIn(v view, j journal, a act) step {
 	j.Settings = j.Settings.with(a, v.asked)
 	if j.Act != nil && j.Act.mark() == a.mark() {
 		last := *j.Act
-		last.Attempts = 0
+		last.Attempts, last.Refusals = 0, 0
 		j.Act = &last
 	}
 
@@ -117,8 +118,15 @@ func giveIn(v view, j journal, a act) step {
 // sent, or never looked at, was no attempt; what isn't offered is tried no more.
 func unsent(_ view, a act, err error) act {
 	switch {
-	case notCalled(err), busy(err):
+	case notCalled(err):
 		a.Attempts--
+		a.State = failed
+	case busy(err):
+		// So often is one attempt: what a BMC never has time for stands in nobody's way.
+		const often = 10
+		if a.Refusals++; a.Refusals%often != 0 {
+			a.Attempts--
+		}
 		a.State = failed
 	case redfish.IsUnsupported(err):
 		a.Attempts, a.State = len(patience), failed

@@ -81,6 +81,8 @@ func biosTrouble(v view, w wantBIOS, s biosSeen, r biosRecord, in inputs) *troub
 		return say(v1alpha1.ReasonWaitingForReset, "%s: they are being staged", countOf(names))
 	case v.seen.off():
 		return say(v1alpha1.ReasonWaitingForPowerOn, "%s: they are staged, and apply when the machine is powered on", countOf(names))
+	case w.apply == v1alpha1.BIOSApplyMaintenance && r.Adopted && r.Resets == 0:
+		return say(v1alpha1.ReasonWaitingForReset, "%s: they are staged; they were declared before this host had a journal, so that the machine isn't reset for them: raise resetGeneration to have it reset", countOf(names))
 	case w.apply == v1alpha1.BIOSApplyMaintenance && r.mayReset() && v.awaitsBoot(*v.j):
 		return say(v1alpha1.ReasonWaitingForReset, "%s: they are staged; a boot for once is set, which comes first, and brings them as well", countOf(names))
 	case w.apply == v1alpha1.BIOSApplyMaintenance && r.mayReset() && r.Turns.contested(v.now):

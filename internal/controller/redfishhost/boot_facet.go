@@ -267,7 +267,7 @@ func viaOf(r redfish.Receipt, before *trial) *v1alpha1.BootVia {
 	if r.Via == nil {
 		return nil
 	}
-	via := &v1alpha1.BootVia{Rung: string(r.Via.Rung), Resource: r.Via.Resource, Why: bounded(r.Via.Why, 512)}
+	via := &v1alpha1.BootVia{Rung: string(r.Via.Rung), Resource: bounded(r.Via.Resource, 512), Why: bounded(r.Via.Why, 512)}
 	if via.Why == "" && before != nil && len(before.Plan) > 0 {
 		via.Why = bounded(saidOf(*before), 512)
 	}

@@ -111,7 +111,8 @@ func inOrder(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	}
 	o.Turns = o.Turns.next(v.now)
 	if r.Via != nil {
-		o.First, o.Staged = r.Via.First, r.Via.Staged
+		// A journal isn't as long as a BMC likes; what is in front of the rest tells enough.
+		o.First, o.Staged = firstOf(r.Via.First, maxShownOrder), r.Via.Staged
 	}
 	rest := s.boot.Order
 	for _, ref := range o.First {
