@@ -76,7 +76,8 @@ func (b *BMC) insert(r *http.Request, slot string) (int, problem) {
 		return http.StatusBadRequest, problem{message: msgInUse}
 	}
 	protected, said := body["WriteProtected"].(bool)
-	b.store.change(slot, func(o object) { fill(o, image, protected || !said) })
+	b.arriving = append(b.arriving, arrival{slot: slot, due: b.cfg.Now().Add(b.behaviour.MediaTakes), fill: func(o object) { fill(o, image, protected || !said) }})
+	b.arrive()
 
 	return 0, problem{}
 }

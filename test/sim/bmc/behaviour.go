@@ -115,6 +115,11 @@ type Behaviour struct {
 	// MediaProtocol wants a TransferProtocolType with an image, and EjectBody a
 	// body, be it an empty object, with the action to eject one.
 	MediaProtocol, EjectBody bool
+	// MediaTakes is how long an image is fetched before its drive shows it.
+	MediaTakes time.Duration
+	// SecureBootAtBoot changes SecureBootEnable with the next boot alone, as iDRACs'
+	// jobs do.
+	SecureBootAtBoot bool
 	// Redirect answers a path in another spelling than the resource's own with
 	// 308.
 	Redirect bool

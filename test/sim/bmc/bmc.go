@@ -36,6 +36,7 @@ type BMC struct {
 	log            []Request
 	writes         []Write
 	tasks          []*task
+	arriving       []arrival
 }
 
 // New makes a BMC. It serves as soon as it is put behind a server.

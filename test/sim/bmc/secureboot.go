@@ -1,5 +1,7 @@
 package bmc
 
+const propSecureBoot = "SecureBootEnable"
+
 // secureBootTarget is what a System's SecureBoot resource takes: whether it's to
 // be on from the next boot on.
 func (b *BMC) secureBootTarget(s *system, path string) *writeTarget {
@@ -9,7 +11,7 @@ func (b *BMC) secureBootTarget(s *system, path string) *writeTarget {
 	}
 
 	return &writeTarget{
-		system: s, behaviour: s.behaviour, uri: path, body: b.store.body(uri), rules: map[string]valueRule{"SecureBootEnable": anyFlag},
+		system: s, behaviour: s.behaviour, uri: path, body: b.store.body(uri), rules: map[string]valueRule{propSecureBoot: anyFlag},
 	}
 }
 
@@ -20,8 +22,12 @@ func (b *BMC) applySecureBoot(s *system) {
 	if uri == "" || body == nil {
 		return
 	}
+	if s.secureBoot != nil {
+		b.store.change(uri, func(o object) { o[propSecureBoot] = s.secureBoot })
+		body, s.secureBoot = b.store.body(uri), nil
+	}
 	current := "Disabled"
-	if on, _ := body["SecureBootEnable"].(bool); on {
+	if on, _ := body[propSecureBoot].(bool); on {
 		current = "Enabled"
 	}
 	if body["SecureBootCurrentBoot"] == nil || body["SecureBootCurrentBoot"] == current {

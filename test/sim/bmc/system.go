@@ -44,6 +44,8 @@ type system struct {
 	// biosWaits says that BIOS attributes are staged, biosJob that a job applies
 	// them.
 	biosWaits, biosJob bool
+	// secureBoot comes with the next boot, where it isn't nil.
+	secureBoot any
 }
 
 // findSystems takes every System of the tree that can be reset, and gives it
@@ -142,6 +144,7 @@ func (b *BMC) powerStates() map[*system]bool {
 // sync brings what the Systems tell up to date. A System that has changed since
 // has another ETag. Called with the lock held.
 func (b *BMC) sync(powered map[*system]bool) {
+	b.arrive()
 	for _, s := range b.systems {
 		on := powered[s]
 		if b.cfg.Now().Before(s.lagUntil) || s.stuck {

@@ -189,6 +189,12 @@ func (b *BMC) apply(t *writeTarget, changes []change) {
 
 					continue
 				}
+			case propSecureBoot:
+				if t.behaviour.SecureBootAtBoot {
+					s.secureBoot = value
+
+					continue
+				}
 			}
 			o[name] = value
 		}
