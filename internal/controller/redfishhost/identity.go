@@ -59,7 +59,11 @@ func renamedFrom(host *v1alpha1.RedfishHost, i redfish.Identity) string {
 	if json.Unmarshal([]byte(host.GetAnnotations()[v1alpha1.AnnotationInstalled]), &installed) == nil {
 		was = append(was, installed.Serial)
 	}
+	r, _ := recordOf(host)
 	for _, name := range was {
+		if excused(r, i) && redfish.SameUUID(name, r.UUID) {
+			continue // It was named before it told its serial, by a UUID that was lent.
+		}
 		// A serial number doesn't have the shape of a UUID.
 		same := func(s string) bool { return strings.EqualFold(s, name) || s == i.UUID && redfish.SameUUID(s, name) }
 		// What older versions took for a serial number isn't one.
