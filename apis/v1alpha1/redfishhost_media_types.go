@@ -54,12 +54,3 @@ type MediumObservation struct {
 	// +optional
 	Ours string `json:"ours,omitempty"`
 }
-
-// CredentialsRotation asks for a new password of the BMC's account, made by the provider and stored in the host's own Secret.
-type CredentialsRotation struct {
-	// Generation of the rotation. A raised one asks for one more.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9007199254740991
-	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="generation never falls: raise it to have the password changed once more"
-	Generation int64 `json:"generation"`
-}

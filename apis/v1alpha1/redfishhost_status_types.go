@@ -145,6 +145,9 @@ type RedfishHostObservation struct {
 	// BMCResetGeneration is the newest bmcResetGeneration that was carried out.
 	// +optional
 	BMCResetGeneration int64 `json:"bmcResetGeneration,omitempty"`
+	// CredentialsRotation is the newest rotation of the BMC's password that was carried out.
+	// +optional
+	CredentialsRotation *RotationObservation `json:"credentialsRotation,omitempty"`
 	// PoweredOnAt is when we last powered the machine on.
 	// +optional
 	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`

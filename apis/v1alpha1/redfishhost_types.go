@@ -77,7 +77,6 @@ type HostMaintenance struct {
 
 // RedfishHostParameters are what is wanted of a host. What isn't built yet is refused here, one line a field.
 // +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || self.virtualMedia.all(m, !has(m.credentialsSecretRef))",message="credentialsSecretRef of virtualMedia is not supported yet; use an image that needs no password",fieldPath=".virtualMedia"
-// +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation)",message="credentialsRotation is not supported yet; change the password on the BMC and in the Secret",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation) || has(self.credentialsSecretRef)",message="only a host's own Secret is rotated: set credentialsSecretRef",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.bmcResetGeneration) || (has(self.bmcResetGeneration) && self.bmcResetGeneration >= oldSelf.bmcResetGeneration)",message="bmcResetGeneration never falls: raise it to have the BMC restarted once more, or leave it as it is",fieldPath=".bmcResetGeneration"
@@ -154,7 +153,8 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	BMCResetGeneration int64 `json:"bmcResetGeneration,omitempty"`
-	// CredentialsRotation gives the BMC's account a new password. Not supported yet.
+	// CredentialsRotation gives the account in credentialsSecretRef a new password, on the BMC and in that Secret, which must be this host's
+	// own. What its generation is when the host is registered counts as done, unless the BMC wants the password changed before anything else.
 	// +optional
 	CredentialsRotation *CredentialsRotation `json:"credentialsRotation,omitempty"`
 	// Unschedulable keeps new claims away; a bound one stays.

@@ -38,7 +38,7 @@ func classify(what string, err error) error {
 			e.MessageID = e.messages[0]
 		}
 		if wantsNewPassword(e) {
-			e.Kind = PasswordChangeRequired
+			e.Kind, e.account = PasswordChangeRequired, accountNamed(infosOf(answer))
 		}
 
 		return e
@@ -150,6 +150,20 @@ func messageIDs(e *schemas.Error) []string {
 	said = append(said, e.Code, string(b.Error.Code))
 
 	return slices.DeleteFunc(said, func(id string) bool { return !messageID.MatchString(id) })
+}
+
+// infosOf are an answer's messages with what they are about.
+func infosOf(e *schemas.Error) infos {
+	var b errorBody
+	if decode([]byte(e.Message), &b) == nil && len(b.Error.Infos)+len(b.Infos) > 0 {
+		return append(b.Error.Infos, b.Infos...)
+	}
+	var out infos
+	for _, info := range e.ExtendedInfos {
+		out = append(out, infos{{ID: text(info.MessageID), Args: info.MessageArgs}}...)
+	}
+
+	return out
 }
 
 // statusOf returns the HTTP status of err, 0 when it has none.

@@ -37,6 +37,7 @@ type Client struct {
 	session string            // its URI; "" where the BMC didn't tell
 	lost    bool              // it ended, and no login was good since
 	initial bool              // its password must be changed, the BMC said
+	account string            // the URI of the account that it said that of
 	system  string            // the URI of one that is read with the password; "" where none was yet
 
 	firmware map[string]datedFirmware // of managers, where a quirk depends on it

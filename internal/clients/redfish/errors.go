@@ -82,6 +82,9 @@ type Error struct {
 	login bool
 	// messages are all well-formed MessageIds of the answer.
 	messages []string
+	// account is the URI of the one whose password must be changed, as the answer
+	// named it.
+	account string
 }
 
 // Error implements error: one lower-case sentence.

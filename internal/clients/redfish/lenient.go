@@ -35,7 +35,8 @@ type errorBody struct {
 
 // infos is a list of messages that may be sent as one message or null.
 type infos []struct {
-	ID text `json:"MessageId"`
+	ID   text  `json:"MessageId"`
+	Args texts `json:"MessageArgs"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler; it never fails.

@@ -12,10 +12,13 @@ type rootBody struct {
 	Systems    ref
 	Managers   ref
 	Registries ref
-	Vendor     text
-	Product    text
-	Links      struct{ Sessions ref }
-	Features   expansion `json:"ProtocolFeaturesSupported"`
+
+	AccountService ref
+
+	Vendor   text
+	Product  text
+	Links    struct{ Sessions ref }
+	Features expansion `json:"ProtocolFeaturesSupported"`
 }
 
 // start reads the service root and logs in.

@@ -48,9 +48,11 @@ func (c *Client) openSession(ctx context.Context) error {
 	}
 	_ = decode(a.body, &b) // An empty body is none of ours to complain of.
 	c.token, c.session, c.initial = true, string(b.URI), false
-	for _, info := range append(b.Infos, b.Error.Infos...) {
+	said := append(b.Infos, b.Error.Infos...)
+	for _, info := range said {
 		c.initial = c.initial || isNewPassword(string(info.ID))
 	}
+	c.account = accountNamed(said)
 	if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Path != "" {
 		c.session = u.RequestURI()
 	}
@@ -150,8 +152,22 @@ func (c *Client) explained(err error) error {
 	if ok && e.Kind == Forbidden && (c.initial || c.token && isAccount(c.fence.location)) {
 		e.Kind = PasswordChangeRequired
 	}
+	if ok && e.Kind == PasswordChangeRequired {
+		c.learnAccount(e.account)
+	}
 
 	return err
+}
+
+// learnAccount takes down which account's password must be changed, as the
+// answer's message has it, or where it sends us.
+func (c *Client) learnAccount(named string) {
+	if named == "" && isAccount(c.fence.location) {
+		named = localPath(c.fence.location)
+	}
+	if named != "" {
+		c.account = named
+	}
 }
 
 // isAccount says whether a Location is an account's.

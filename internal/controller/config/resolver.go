@@ -37,6 +37,8 @@ type Redfish struct {
 	Config v1alpha1.RedfishConfig
 	// Username and Password, as they are in the Secret but for a trailing line break.
 	Username, Password string
+	// PasswordNext is what a resource's own Secret has as password-next: one that the BMC is being given.
+	PasswordNext string
 	// SecretVersion changes whenever the Secret does: a 401 is remembered for it.
 	SecretVersion string
 }
@@ -120,13 +122,17 @@ func (r *Resolver) Redfish(ctx context.Context, mg resource.ModernManaged, own *
 	if err != nil {
 		return Redfish{}, err
 	}
-	return Redfish{
+	out := Redfish{
 		Identity:      id,
 		Config:        *spec.Redfish,
 		Username:      strings.TrimRight(string(s.data["username"]), "\r\n"),
 		Password:      strings.TrimRight(string(s.data["password"]), "\r\n"),
 		SecretVersion: s.version,
-	}, nil
+	}
+	if own != nil {
+		out.PasswordNext = strings.TrimRight(string(s.data[v1alpha1.SecretKeyPasswordNext]), "\r\n")
+	}
+	return out, nil
 }
 
 // resolve reads a config, asks whether it may be used, and records its use: after that question, or a namespace that may not use a

@@ -27,11 +27,11 @@ const (
 // override and the power that it is for are one step: what is known after the
 // first is written down with what the second is about to do.
 func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w want) error {
-	if e.trouble != nil {
+	if e.trouble != nil && !e.initial {
 		return errors.New(sentence(e.trouble, e.inputs).message)
 	}
 	e.want = w
-	j, seen := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), e.seen(e.system)
+	j, seen := e.journal(host, w), e.seen(e.system)
 	for {
 		st := following(e.view(host, w, j, seen))
 		if st.journal != nil {
@@ -75,7 +75,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 // view is what is known of a host now.
 func (e *external) view(host *v1alpha1.RedfishHost, w want, j *journal, s seen) view {
 	return view{
-		want: w, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(), asked: host.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt],
+		want: w, initial: e.initial, j: j, seen: s, now: e.connector.Now(), spec: host.GetGeneration(), asked: host.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt],
 		lap: func(a act) lap { return e.connector.watch.look(host.GetUID(), a) },
 		rests: func(a action, at time.Time) time.Duration {
 			return e.connector.watch.look(restOf(host.GetUID(), a), act{Action: a, Time: at}).age
@@ -123,6 +123,9 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 // again reads the machine that Observe found, as it is now: in the same place,
 // and with all that tells it from another one.
 func (e *external) again(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) (redfish.System, error) {
+	if e.initial || e.unseen {
+		return e.system, nil
+	}
 	now, err := bmc.Again(ctx, e.system)
 	if err != nil {
 		return now, err //nolint:wrapcheck // The caller asks for its kind.

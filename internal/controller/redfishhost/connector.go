@@ -27,6 +27,7 @@ type BMC interface { //nolint:interfacebloat // One interface for each facet.
 	mediaBMC
 	logBMC
 	managerBMC
+	rotationBMC
 
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
 	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
@@ -88,6 +89,8 @@ type Options struct {
 	Elapsed func() time.Duration
 	// InventoryAge is how long an inventory is believed; 0 is an hour.
 	InventoryAge time.Duration
+	// Forget has a Secret read anew that was written; nil does nothing.
+	Forget func(types.NamespacedName)
 	// Wake has a host looked at, whose inventory was read; nil leaves that to the next poll.
 	Wake func(types.NamespacedName)
 	// Log is told what no host can show; nil is told nothing.
@@ -151,8 +154,13 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 	e := &external{connector: c, host: host.GetUID(), inputs: inputs{address: host.Spec.ForProvider.Address}}
 	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
 		e.inputs.secret = ref.Name
+		e.own.at = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}
+	}
+	if j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]); j != nil {
+		e.inputs.rotated = j.Rotation.At
 	}
 	r, err := c.Resolve(ctx, host)
+	e.own.next = r.PasswordNext
 	if err == nil {
 		e.target, err = c.target(host, r)
 	}

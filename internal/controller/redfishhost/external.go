@@ -42,6 +42,13 @@ type external struct {
 	excerpt []string
 	// want is what the acts of this reconcile are for.
 	want want
+	// own is the host's own Secret, and rotation what was seen of it. initial says
+	// that its password is changed before the machine is known, and unseen that
+	// it isn't looked at again with a password that was changed a moment ago.
+	own      ownSecret
+	rotation rotationSeen
+	initial  bool
+	unseen   bool
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
@@ -56,7 +63,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		return managed.ExternalObservation{}, nil
 	}
 	ctx = e.connector.counting(ctx, host)
-	pin, err := e.look(ctx, host)
+	pin, err := e.lookWithNext(ctx, host)
 	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
 		// Nothing is known that is new: it stays as it was, and is looked at again soon.
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
@@ -78,8 +85,9 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		e.halt(host, err)
 		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
 		showTrouble(host, err, sentence(err, e.inputs))
+		first, err := e.rotatesFirst(ctx, host, err)
 
-		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: !first}, err
 	}
 
 	fresh := false
@@ -89,13 +97,16 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		}
 	}
 
+	if err := e.lookRotation(ctx, host); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	o := e.show(host, pin, fresh)
 	if meta.WasDeleted(host) && e.over(host) {
 		e.leave(ctx, host)
 
 		return managed.ExternalObservation{}, nil
 	}
-	if !meta.WasDeleted(host) {
+	if !meta.WasDeleted(host) && !e.rotating(host) {
 		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
 	}
 

@@ -16,6 +16,8 @@ import (
 // no clock in it but lap.
 type view struct {
 	want want
+	// initial says that nobody sees the machine before its BMC's password is changed.
+	initial bool
 	// j is nil where there is no journal.
 	j    *journal
 	seen seen
@@ -77,7 +79,7 @@ type facet struct {
 // machine waits for.
 var facets = []facet{ //nolint:gochecknoglobals // A table.
 	offFacet, mediaFacet, biosFacet, secureBootFacet, orderFacet, lastingFacet, onceFacet, restoreFacet, resetFacet, onFacet,
-	settingsFacet, managerFacet,
+	settingsFacet, managerFacet, rotationFacet,
 }
 
 // facetOf is the facet of an action; false for one of another version.

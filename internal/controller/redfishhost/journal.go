@@ -149,6 +149,8 @@ type journal struct {
 	Settings settingsRecord `json:"settings,omitzero"`
 	// BMCReset is the newest bmcResetGeneration that was carried out.
 	BMCReset int64 `json:"bmcReset,omitempty"`
+	// Rotation says how far the rotation of the BMC's password has come.
+	Rotation rotationRecord `json:"rotation,omitzero"`
 	// Boot is what else is known of boot sources.
 	Boot boots `json:"boot,omitzero"`
 	// PoweredOn is when we last powered the machine on.
@@ -207,7 +209,7 @@ func (j *journal) with(a act) *journal {
 // adopted is the journal of a host that has none: everything that is asked for
 // at this moment counts as done, so that registering changes nothing.
 func adopted(w want) *journal {
-	j := &journal{Reset: w.reset, BMCReset: w.bmcReset}
+	j := &journal{Reset: w.reset, BMCReset: w.bmcReset, Rotation: rotationRecord{Done: w.rotation}}
 	if w.once != nil {
 		j.BootOnce = w.once.Generation
 	}
@@ -230,6 +232,8 @@ type want struct {
 	settings wantSettings
 	media    map[string]wantMedium // by type
 	bmcReset int64
+	// rotation is the generation of the password that is wanted; 0 is none.
+	rotation int64
 	// persistent is nil, and order empty, where nothing is asked for.
 	persistent *v1alpha1.BootSource
 	order      []string
@@ -247,7 +251,7 @@ func released(w want, j *journal) want {
 	if w.power != v1alpha1.Unmanaged && w.power != "" {
 		w.power = v1alpha1.PoweredOff
 	}
-	w.once, w.persistent, w.order, w.bios, w.settings, w.media = nil, nil, nil, nil, wantSettings{}, nil
+	w.rotation, w.once, w.persistent, w.order, w.bios, w.settings, w.media = 0, nil, nil, nil, nil, wantSettings{}, nil
 	w.leaving = true
 	if j != nil {
 		w.reset, w.bmcReset = j.Reset, j.BMCReset

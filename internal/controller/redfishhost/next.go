@@ -44,6 +44,7 @@ type seen struct {
 	small      redfish.SmallSettings
 	secureBoot *secureBootSeen
 	media      mediaIn
+	rotation   rotationSeen
 }
 
 func seenOf(s redfish.System) seen {
@@ -64,7 +65,7 @@ func credible(at time.Time) time.Time {
 // seen is what the BMC shows, of its System and of what was looked at beside it.
 func (e *external) seen(s redfish.System) seen {
 	out := seenOf(s)
-	out.bios, out.secureBoot, out.media = e.bios, e.secureBoot, e.media
+	out.bios, out.secureBoot, out.media, out.rotation = e.bios, e.secureBoot, e.media, e.rotation
 
 	return out
 }
@@ -140,7 +141,7 @@ func begin(v view, j journal) step {
 	default:
 		held = j.Act.Action
 	}
-	for _, f := range facets {
+	for _, f := range v.facets() {
 		if held != actNone && slices.Contains(f.actions, held) {
 			continue
 		}

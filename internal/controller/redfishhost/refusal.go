@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,8 +16,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
 )
 
-// annotationRefused names, by a fingerprint, the version of a credential that
-// the host's BMC refused. The gatekeeper remembers that for as long as the
+// annotationRefused names, by fingerprints, the version of a credential that the
+// host's BMC refused, and which of its two passwords, where it has two: several
+// are apart by a space. The gatekeeper remembers that for as long as the
 // process lives; a provider that is restarted, or crashes again and again, must
 // not try the same password each time: BMCs lock accounts.
 const annotationRefused = v1alpha1.Group + "/refused-credential"
@@ -36,7 +39,7 @@ func refusal(t gate.Target) string {
 // refused is the error that the BMC answered to this version of the credential
 // before, or nil.
 func refused(host *v1alpha1.RedfishHost, t gate.Target) error {
-	if r := refusal(t); r == "" || host.GetAnnotations()[annotationRefused] != r {
+	if r := refusal(t); r == "" || !slices.Contains(strings.Fields(host.GetAnnotations()[annotationRefused]), r) {
 		return nil
 	}
 
@@ -48,8 +51,11 @@ func refused(host *v1alpha1.RedfishHost, t gate.Target) error {
 // gatekeeper alone remembers it, for a while.
 func (e *external) rememberRefusal(ctx context.Context, host *v1alpha1.RedfishHost, err error) error {
 	r := refusal(e.target)
-	if !redfish.IsUnauthorized(err) || !redfish.IsPlainRefusal(err) || r == "" || host.GetAnnotations()[annotationRefused] == r {
+	if !redfish.IsUnauthorized(err) || !redfish.IsPlainRefusal(err) || r == "" || refused(host, e.target) != nil {
 		return err
+	}
+	if e.own.used && slices.Contains(strings.Fields(host.GetAnnotations()[annotationRefused]), e.own.first) {
+		r = e.own.first + " " + r // Both passwords of this version of the Secret.
 	}
 	if writeErr := e.annotate(ctx, host, map[string]string{annotationRefused: r}); kerrors.IsConflict(writeErr) {
 		return writeErr // The reconciler looks again: the gatekeeper remembers until then.

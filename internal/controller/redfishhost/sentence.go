@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -31,6 +32,10 @@ type inputs struct {
 	// secret is the Secret of the credentials, "" where it is of another
 	// namespace and so not this reader's business.
 	secret string
+	// both says that password-next of the Secret was tried, too, and rotated when
+	// the provider made the password; zero: it never did.
+	both    bool
+	rotated time.Time
 	// was and is are names of machines, for errIdentityChanged.
 	was, is string
 	// other is the name of another host of the same namespace, or "".
@@ -51,6 +56,10 @@ func sentence(err error, in inputs) trouble {
 	case errors.Is(err, errDuplicate):
 		return trouble{v1alpha1.ReasonDuplicate, fmt.Sprintf("the machine behind BMC %q is managed by %s already: nothing is written to it from here; delete one of the two", in.address, named(in.other))}
 	}
+	var unrotated *rotationError
+	if errors.As(err, &unrotated) {
+		return trouble{unrotated.reason, unrotated.message}
+	}
 	if reason := config.ReasonOf(err); reason != "" {
 		return trouble{reason, err.Error()}
 	}
@@ -70,11 +79,11 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q doesn't let the user of %s log in (%v): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again after ten minutes, since BMCs lock accounts", in.address, secretNamed(in.secret), e)}
 		}
 
-		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused the user name or password of %s: correct the Secret; it is tried once per change, since BMCs lock accounts", in.address, secretNamed(in.secret))}
+		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused %s: correct the Secret; it is tried once per change, since BMCs lock accounts%s", in.address, refusedCredentials(in), writtenBack(in))}
 	case redfish.Forbidden:
 		return trouble{v1alpha1.ReasonForbidden, fmt.Sprintf("the BMC at %q doesn't let the user of %s do this%s: give it the Operator role", in.address, secretNamed(in.secret), detail(e))}
 	case redfish.PasswordChangeRequired:
-		return trouble{v1alpha1.ReasonPasswordChangeRequired, fmt.Sprintf("the BMC at %q lets the user of %s do nothing but change the password: change it on the BMC, and then in the Secret", in.address, secretNamed(in.secret))}
+		return trouble{v1alpha1.ReasonPasswordChangeRequired, fmt.Sprintf("the BMC at %q lets the user of %s do nothing but change the password: change it on the BMC, and then in the Secret, or have it done by credentialsRotation, if this host is new", in.address, secretNamed(in.secret))}
 	case redfish.SessionsFull:
 		return trouble{v1alpha1.ReasonSessionsFull, fmt.Sprintf("the BMC at %q has no session left for us: end those of other programs on the BMC, or set auth of the provider config to Auto, which does without one", in.address)}
 	case redfish.OldTLS:

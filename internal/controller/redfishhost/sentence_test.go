@@ -42,7 +42,7 @@ func TestSentence(t *testing.T) {
 		"FirstPassword": {
 			reason: "A new BMC.", in: in,
 			err:  &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 403},
-			want: trouble{"PasswordChangeRequired", `the BMC at "10.0.7.12" lets the user of Secret "r7-u12-bmc" do nothing but change the password: change it on the BMC, and then in the Secret`},
+			want: trouble{"PasswordChangeRequired", `the BMC at "10.0.7.12" lets the user of Secret "r7-u12-bmc" do nothing but change the password: change it on the BMC, and then in the Secret, or have it done by credentialsRotation, if this host is new`},
 		},
 		"SessionsFull": {
 			reason: "Where others hold all of them.", in: in,

@@ -58,6 +58,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Recorder:      o.Recorder(mgr, managed.ControllerName(gvk.GroupKind().String())),
 		Failpoint:     o.Fail,
 		Now:           o.Clock,
+		Forget:        o.Config.Forget,
 		Wake:          waker(wake),
 		Log:           o.Logger.WithValues("controller", managed.ControllerName(gvk.GroupKind().String())),
 	})

@@ -52,7 +52,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) mana
 func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 	v := e.view(host, w, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), s)
 	host.Status.AtProvider.Pending = pendingOf(v)
-	for _, f := range facets {
+	for _, f := range v.facets() {
 		if f.show == nil {
 			continue
 		}

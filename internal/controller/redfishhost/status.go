@@ -58,7 +58,7 @@ func recorded(o *v1alpha1.RedfishHostObservation, j *journal) {
 		return
 	}
 	o.Boot.OnceGeneration, o.Boot.ResetGeneration, o.BMCResetGeneration = j.BootOnce, j.Reset, j.BMCReset
-	o.Boot.Via = j.Boot.Via
+	o.Boot.Via, o.CredentialsRotation = j.Boot.Via, j.Rotation.shown()
 	if !j.PoweredOn.IsZero() {
 		at := metav1.NewTime(j.PoweredOn.Truncate(time.Second))
 		o.PoweredOnAt = &at

@@ -133,6 +133,8 @@ type Behaviour struct {
 	LoginRefusal int
 	// SessionTimeout ends a session that isn't used; 0 is never.
 	SessionTimeout time.Duration
+	// Password is what happens with a new password.
+	Password Passwords
 	// Registry is what MessageIds begin with; "" is Base.1.18.
 	Registry string
 	// Code is what error bodies have as their code; "" is the first MessageId.

@@ -27,6 +27,7 @@ type BMC struct {
 	open           map[string]*session // by token
 	nextSession    int
 	failed         int
+	first          bool // the password must be changed
 	faults         []*Fault
 	lag            time.Duration
 	ignoreGraceful bool
@@ -54,6 +55,7 @@ func New(cfg Config) *BMC {
 	case cfg.Tree != nil:
 		b.behaviour = BehaviourOf(tree)
 	}
+	b.first = cfg.FirstPassword
 	b.findSystems()
 	b.findSessions()
 
@@ -117,7 +119,7 @@ func (b *BMC) route(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	if !b.authorized(w, r) {
+	if !b.authorized(w, r) || b.wantsPassword(w, r, path) {
 		return
 	}
 	switch r.Method {

@@ -70,6 +70,8 @@ type Config struct {
 	MaxSessions int
 	// LockoutAfter failed logins the account is locked until Unlock.
 	LockoutAfter int
+	// FirstPassword must be changed before anything else is done.
+	FirstPassword bool
 	// NoSessions makes a BMC that only knows basic authentication.
 	NoSessions bool
 	// Baseboard adds a second ComputerSystem that can't be reset, as GPU

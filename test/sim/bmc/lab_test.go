@@ -2,12 +2,14 @@ package bmc_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,6 +45,10 @@ type lab struct {
 	tune      func(*v1alpha1.RedfishConfig)
 	failpoint func(string)
 	connector *redfishhost.Connector
+	// written is called before a Secret is written; nil does nothing.
+	written func(*corev1.Secret) error
+	// events are the host's, as people read them.
+	events []string
 	// changes of hosts that the API server was asked for.
 	changes int
 }
@@ -71,7 +77,7 @@ func newLab(t *testing.T, model bmc.Model) *lab {
 func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
 	t.Helper()
 	s := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(s); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(s), corev1.AddToScheme(s)); err != nil {
 		t.Fatal(err)
 	}
 	l := &lab{
@@ -84,6 +90,12 @@ func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
 				return l.change(c, o, func() error { return c.Update(ctx, o, opts...) })
 			},
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				if s, ok := o.(*corev1.Secret); ok && l.written != nil {
+					if err := l.written(s); err != nil {
+						return err
+					}
+				}
+
 				return l.change(c, o, func() error { return c.Patch(ctx, o, p, opts...) })
 			},
 			SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
@@ -131,13 +143,14 @@ func (l *lab) start() {
 	rate := int64(1000)
 	l.connector = redfishhost.NewConnector(redfishhost.Options{
 		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now.Add(l.jump) },
-		Elapsed: func() time.Duration { return time.Duration(l.now.UnixNano()) },
+		Elapsed:  func() time.Duration { return time.Duration(l.now.UnixNano()) },
+		Recorder: recorder{l},
 		Failpoint: func(name string) {
 			if l.failpoint != nil {
 				l.failpoint(name)
 			}
 		},
-		Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) {
+		Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
 			r := config.Redfish{
 				Username: bmc.DefaultUsername, Password: l.password, SecretVersion: l.version,
 				Config: v1alpha1.RedfishConfig{
@@ -149,7 +162,9 @@ func (l *lab) start() {
 				l.tune(&r.Config)
 			}
 
-			return r, nil
+			err := l.ownCredentials(ctx, host, &r)
+
+			return r, err
 		},
 	})
 }

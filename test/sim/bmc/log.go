@@ -30,6 +30,8 @@ type Counters struct {
 	Writes int
 	// Logins that succeeded; FailedLogins that didn't (sessions and basic).
 	Logins, FailedLogins int
+	// Lockouts are how often so many logins failed that the account was locked.
+	Lockouts int
 	// Logouts are sessions that their owner deleted.
 	Logouts int
 	// Unauthorized answers (401) of any kind.
@@ -85,7 +87,7 @@ type Write struct {
 	At     time.Time
 	Method string
 	Path   string
-	// Body as it was sent, up to the limit for bodies.
+	// Body as it was sent, up to the limit for bodies; "" of an account's.
 	Body string
 	// Status of the answer; 0 where none was sent.
 	Status int
@@ -115,6 +117,9 @@ func (b *BMC) observe(w http.ResponseWriter, r *http.Request) (watched http.Resp
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.writes)
+	if b.isAccount(r.URL.Path) {
+		body = nil // Nobody reads a password here.
+	}
 	b.writes = append(b.writes, Write{At: b.cfg.Now(), Method: r.Method, Path: r.URL.Path, Body: string(body)})
 	watching := &watchedWriter{ResponseWriter: w}
 

@@ -22,6 +22,17 @@ type problem struct {
 	// Boot/BootSourceOverrideMode; "" is none.
 	property string
 	value    string
+	// status goes with it; 0 is 400.
+	status int
+}
+
+// statusOf is the status of a write that has these problems.
+func statusOf(problems []problem) int {
+	if s := problems[0].status; s != 0 {
+		return s
+	}
+
+	return http.StatusBadRequest
 }
 
 // fail answers with the error body of the Redfish specification (DSP0266, 8.6),

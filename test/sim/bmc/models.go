@@ -54,6 +54,8 @@ func ownTree(cfg Config) *Tree {
 	drives(t)
 	t.collect(pathBMCNICs, []string{"eth0"})
 	t.put(pathBMCNICs+"/eth0", object{"Id": "eth0", "MACAddress": managerMAC})
+	root["AccountService"] = link(pathAccountService)
+	t.accounts(cfg.Username)
 	t.put(pathSessionService, object{"Id": "SessionService", "Sessions": link(pathSessions)})
 
 	return t

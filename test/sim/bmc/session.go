@@ -75,6 +75,9 @@ func (b *BMC) credentialsMatch(username, password string) bool {
 	if b.failed >= b.cfg.LockoutAfter || username != b.cfg.Username || password != b.cfg.Password {
 		b.failed++
 		b.counters.FailedLogins++
+		if b.failed == b.cfg.LockoutAfter {
+			b.counters.Lockouts++
+		}
 
 		return false
 	}
@@ -164,7 +167,11 @@ func (b *BMC) login(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-Auth-Token", token)
 	w.Header().Set("Location", b.sessions+"/"+id)
-	reply(w, http.StatusCreated, object{"@odata.id": b.sessions + "/" + id, "Id": id, "UserName": user})
+	body = object{"@odata.id": b.sessions + "/" + id, "Id": id, "UserName": user}
+	if p, first := b.firstPassword(); first {
+		body["@Message.ExtendedInfo"] = []object{b.info(p)}
+	}
+	reply(w, http.StatusCreated, body)
 }
 
 // openSession opens one, ours to count or another client's.

@@ -49,26 +49,38 @@ func (b *BMC) later(w http.ResponseWriter, s *system, kind string) bool {
 		return false
 	}
 	b.mu.Lock()
-	t := &task{id: strconv.Itoa(len(b.tasks) + 1), due: b.cfg.Now().Add(s.behaviour.TaskTakes), effect: func() (int, problem) { return b.resets(s, kind) }}
-	b.tasks = append(b.tasks, t)
+	t := b.note(s.behaviour.TaskTakes, func() (int, problem) { return b.resets(s, kind) })
 	body := b.showTask(t)
 	b.mu.Unlock()
-	switch s.behaviour.Async {
+	promise(w, s.behaviour.Async, t, body)
+
+	return true
+}
+
+// note notes what to do after a while. Called with the lock held.
+func (b *BMC) note(takes time.Duration, effect func() (int, problem)) *task {
+	t := &task{id: strconv.Itoa(len(b.tasks) + 1), due: b.cfg.Now().Add(takes), effect: effect}
+	b.tasks = append(b.tasks, t)
+
+	return t
+}
+
+// promise answers 202, and where to ask how far it is.
+func promise(w http.ResponseWriter, async Async, t *task, body object) {
+	switch async {
 	case AsyncTask:
 		w.Header().Set("Location", pathTasks+"/"+t.id)
 	case AsyncMonitor:
 		w.Header().Set("Location", pathMonitors+"/"+t.id)
 	case AsyncMonitorOnly, AsyncJob, AsyncNever, AsyncBare:
-		if where := map[Async]string{AsyncMonitorOnly: pathMonitors, AsyncJob: pathJobs}[s.behaviour.Async]; where != "" {
+		if where := map[Async]string{AsyncMonitorOnly: pathMonitors, AsyncJob: pathJobs}[async]; where != "" {
 			w.Header().Set("Location", where+"/"+t.id)
 		}
 		w.WriteHeader(http.StatusAccepted)
 
-		return true
+		return
 	}
 	reply(w, http.StatusAccepted, body)
-
-	return true
 }
 
 // showTask writes a Task's resource. Called with the lock held.

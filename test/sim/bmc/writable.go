@@ -21,6 +21,8 @@ type writeTarget struct {
 	bios bool
 	// after is done to a body that was written; nil is nothing.
 	after func(body object)
+	// promised is what after has put off; nil is nothing, or nothing that is told.
+	promised *task
 }
 
 // valueRule says what is wrong with a value; the zero problem is nothing.
@@ -55,6 +57,10 @@ func (b *BMC) writable(path string) *writeTarget {
 			return nil
 		}
 
+		return t
+	}
+
+	if t := b.accountTarget(path); t != nil {
 		return t
 	}
 

@@ -51,12 +51,17 @@ func (b *BMC) patch(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	changes, problems := target.check(body)
 	if len(problems) > 0 {
-		b.fail(w, http.StatusBadRequest, problems...)
+		b.fail(w, statusOf(problems), problems...)
 
 		return
 	}
 	b.apply(target, changes)
 	b.counters.Patches++
+	if target.promised != nil {
+		promise(w, target.behaviour.Password.Async, target.promised, b.showTask(target.promised))
+
+		return
+	}
 	b.done(w, target.behaviour)
 }
 

@@ -1,0 +1,171 @@
+package redfishhost
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+)
+
+// ownSecret is what is known of a host's own Secret.
+type ownSecret struct {
+	// at is where it is; the zero value: the host has none.
+	at types.NamespacedName
+	// next is its password-next, "" where there is none.
+	next string
+	// used says that the BMC refused password, and next is what is used; first is
+	// the fingerprint of that refusal.
+	used  bool
+	first string
+}
+
+// rotationError is why a password isn't rotated, in words without a password.
+type rotationError struct {
+	reason  xpv2.ConditionReason
+	message string
+	// again says that the BMC refused a password that it has taken, and later that
+	// nothing is known of the rotation but that it has to wait.
+	again, later bool
+}
+
+// Error implements error.
+func (e *rotationError) Error() string { return e.message }
+
+// later is why a step of a rotation wasn't begun, and is to be tried again.
+func later(format string, args ...any) error {
+	return notCalledError{&rotationError{later: true, message: fmt.Sprintf(format, args...)}}
+}
+
+// storePassword writes a new password into the Secret, beside the one in use. One
+// that is there stays: the BMC may have it. Nothing is written where the BMC has
+// no account to change.
+func (e *external) storePassword(ctx context.Context, bmc BMC) error {
+	a, err := bmc.Account(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // The caller asks for its kind.
+	}
+	s, err := e.readSecret(ctx)
+	if err != nil {
+		return err
+	}
+	if valueOf(s, v1alpha1.SecretKeyPassword) != e.target.Password {
+		return later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
+	}
+	if valueOf(s, v1alpha1.SecretKeyPasswordNext) != "" {
+		return nil
+	}
+	next, err := newPassword(a, e.target.Username, rand.Reader)
+	if err != nil {
+		return err
+	}
+
+	return e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) })
+}
+
+// setPassword gives the BMC the new password. One that the BMC says it doesn't
+// take is of no use, and taken out of the Secret.
+func (e *external) setPassword(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	secret, err := e.readSecret(ctx)
+	if err != nil {
+		return redfish.Receipt{}, err
+	}
+	next := valueOf(secret, v1alpha1.SecretKeyPasswordNext)
+	if next == "" {
+		return redfish.Receipt{}, later("cannot rotate the password: %s isn't in Secret %q any more; it's begun anew", v1alpha1.SecretKeyPasswordNext, secret.Name)
+	}
+	account, err := bmc.Account(ctx)
+	if err != nil {
+		return redfish.Receipt{}, notCalledError{err}
+	}
+	r, err := bmc.SetPassword(ctx, s, account, next)
+	e.unseen = err == nil // The session may have ended, and the old password counts as a wrong one.
+	if a.Attempts <= 1 && err != nil && rotationFailed(view{}, a, err).Refused {
+		// Where that can't be written, it's tried once some day, and refused.
+		_ = e.writeSecret(ctx, secret, func(data map[string][]byte) { delete(data, v1alpha1.SecretKeyPasswordNext) })
+	}
+
+	return r, err //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// keepPassword makes the new password the one in use, once the BMC lets us in
+// with it. Both are done in one write: there's no moment without the right one.
+func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
+	s, err := e.readSecret(ctx)
+	if err != nil {
+		return err
+	}
+	next := valueOf(s, v1alpha1.SecretKeyPasswordNext)
+	if next == "" { // It was done, and the provider killed before it was noted.
+		e.took(s)
+
+		return nil
+	}
+	if !e.own.used {
+		in, err := bmc.TryPassword(ctx, next)
+		if err != nil {
+			return err //nolint:wrapcheck // The caller asks for its kind.
+		}
+		if !in {
+			return &rotationError{reason: v1alpha1.ReasonNoEffect, again: true, message: fmt.Sprintf("the BMC at %q took the new password of Secret %q and doesn't let the provider in with it", e.inputs.address, s.Name)}
+		}
+	}
+
+	return e.writeSecret(ctx, s, func(data map[string][]byte) {
+		data[v1alpha1.SecretKeyPassword] = data[v1alpha1.SecretKeyPasswordNext]
+		delete(data, v1alpha1.SecretKeyPasswordNext)
+	})
+}
+
+// readSecret reads the host's own Secret from the API server.
+func (e *external) readSecret(ctx context.Context) (*corev1.Secret, error) {
+	s := &corev1.Secret{}
+	if err := e.connector.Kube.Get(ctx, e.own.at, s); err != nil {
+		return nil, later("cannot read Secret %q to rotate its password: %v", e.own.at.Name, err)
+	}
+
+	return s, nil
+}
+
+// writeSecret changes the Secret's data, if it's still what was read.
+func (e *external) writeSecret(ctx context.Context, s *corev1.Secret, change func(map[string][]byte)) error {
+	before := s.DeepCopy()
+	change(s.Data)
+	err := e.connector.Kube.Patch(ctx, s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	switch {
+	case err == nil:
+		e.took(s)
+
+		return nil
+	case kerrors.IsForbidden(err):
+		return &rotationError{reason: v1alpha1.ReasonForbidden, message: fmt.Sprintf("the provider may not write Secret %q (%s): allow it to patch it, or change the password by hand", s.Name, kerrors.ReasonForError(err))}
+	case kerrors.IsInvalid(err):
+		return &rotationError{reason: v1alpha1.ReasonInvalid, message: immutableSentence(s.Name)}
+	default:
+		return later("cannot write Secret %q to rotate its password: %v", s.Name, err)
+	}
+}
+
+// took goes on with a Secret as it was written: what was refused is remembered of
+// this version, so that our own write is no reason to try it again.
+func (e *external) took(s *corev1.Secret) {
+	e.target.Password, e.target.CredentialVersion = valueOf(s, v1alpha1.SecretKeyPassword), config.VersionOf(s)
+	e.own.next, e.own.used, e.own.first = valueOf(s, v1alpha1.SecretKeyPasswordNext), false, ""
+	if e.connector.Forget != nil {
+		e.connector.Forget(e.own.at)
+	}
+}
+
+// valueOf a Secret's key, as it's used.
+func valueOf(s *corev1.Secret, key string) string {
+	return strings.TrimRight(string(s.Data[key]), "\r\n")
+}

@@ -1,0 +1,145 @@
+package redfishhost
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+func TestNewPassword(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		account redfish.Account
+		user    string
+		want    int // characters; 0 is an error
+	}{
+		"Usual":    {reason: "What IPMI 2.0 takes.", user: "root", want: 20},
+		"Long":     {reason: "Not more, where more is allowed.", account: redfish.Account{MinLength: 8, MaxLength: 64}, want: 20},
+		"Short":    {reason: "Cray.", account: redfish.Account{MinLength: 8, MaxLength: 12}, want: 12},
+		"Demanded": {reason: "More, where more is demanded.", account: redfish.Account{MinLength: 24}, want: 24},
+		"TooShort": {reason: "None worth the name.", account: redfish.Account{MaxLength: 6}},
+		"Absurd":   {reason: "None at all.", account: redfish.Account{MinLength: 30, MaxLength: 20}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			seen := map[string]bool{}
+			for range 50 {
+				p, err := newPassword(tc.account, tc.user, rand.Reader)
+				if (err != nil) != (tc.want == 0) || len(p) != tc.want {
+					t.Fatalf("%s\n%d characters, error %v; want %d", tc.reason, len(p), err, tc.want)
+				}
+				if err != nil {
+					return
+				}
+				if seen[p] || !strong(p) || strings.Trim(p, lowers+uppers+digits+marks) != "" || strings.ContainsAny(p[:1], digits+marks) {
+					t.Fatalf("%s\na password is weak, or made twice", tc.reason)
+				}
+				seen[p] = true
+			}
+		})
+	}
+}
+
+// TestRotationSteps are the decisions of a rotation, which need no BMC.
+func TestRotationSteps(t *testing.T) {
+	own := rotationSeen{own: true}
+	both := rotationSeen{own: true, next: true}
+	by := rotationSeen{own: true, next: true, byNext: true}
+	pending := func(a action, attempts int) *act {
+		return &act{Action: a, Generation: 2, State: begun, Attempts: attempts, Time: t0}
+	}
+	cases := map[string]struct {
+		reason string
+		j      journal
+		seen   rotationSeen
+		age    time.Duration
+		task   bool
+		none   bool // nothing is wanted
+		gone   bool // the host is deleted
+		want   action
+		wait   bool
+	}{
+		"Due":        {reason: "The Secret first.", j: journal{Rotation: rotationRecord{Done: 1}}, seen: own, want: actStorePassword},
+		"Done":       {reason: "Once is enough.", j: journal{Rotation: rotationRecord{Done: 2}}, seen: own},
+		"NotOwn":     {reason: "A Secret that isn't the host's stays.", j: journal{}},
+		"GivenUp":    {reason: "Nor is it tried for ever.", j: journal{Rotation: rotationRecord{Failed: 2}}, seen: own},
+		"Problem":    {reason: "Nor while something stands in the way.", seen: rotationSeen{own: true, problem: trouble{reason: v1alpha1.ReasonConflict}}},
+		"Reading":    {reason: "An inventory is read with the old password.", seen: rotationSeen{own: true, reading: true}},
+		"Stored":     {reason: "Then the BMC.", j: journal{Act: &act{Action: actStorePassword, Generation: 2, State: done}}, seen: both, want: actSetPassword},
+		"StoredOld":  {reason: "What another rotation left is stored again, which leaves it.", j: journal{Act: &act{Action: actStorePassword, Generation: 1, State: done}}, seen: both, want: actStorePassword},
+		"Lost":       {reason: "Killed while it was stored.", j: journal{Act: pending(actStorePassword, 1)}, seen: own, want: actStorePassword},
+		"Unheard":    {reason: "The same password again: nobody knows whether the BMC heard it.", j: journal{Act: pending(actSetPassword, 1)}, seen: both, want: actSetPassword},
+		"NeverHeard": {reason: "In the end it's tried.", j: journal{Act: pending(actSetPassword, 3)}, seen: both, want: actKeepPassword},
+		"Promised":   {reason: "A promise takes a moment.", j: journal{Act: pending(actSetPassword, 1), Rotation: rotationRecord{Sent: true}}, seen: both, wait: true},
+		"Kept":       {reason: "Then it's tried.", j: journal{Act: pending(actSetPassword, 1), Rotation: rotationRecord{Sent: true}}, seen: both, age: settle, want: actKeepPassword},
+		"Refused":    {reason: "The BMC refused it a moment ago.", j: journal{Act: pending(actKeepPassword, 1), Rotation: rotationRecord{Sent: true}}, seen: both, wait: true},
+		"ByNext":     {reason: "The BMC has the new one: that's stored, whatever was wanted.", j: journal{Rotation: rotationRecord{Done: 2}}, seen: by, none: true, want: actKeepPassword},
+		"SetByNext":  {reason: "The same in the middle.", j: journal{Act: pending(actSetPassword, 1)}, seen: by, want: actKeepPassword},
+		"Deleted":    {reason: "Nor of one that is deleted: both passwords are in the Secret, if that's still there.", j: journal{Rotation: rotationRecord{Sent: true}}, seen: by, gone: true},
+		"DeletedNow": {reason: "The same in the middle.", j: journal{Act: pending(actKeepPassword, 1)}, seen: by, gone: true},
+		"NoMore":     {reason: "A host that has no Secret of its own any more.", j: journal{Act: pending(actSetPassword, 1)}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := view{want: want{rotation: 2}, j: &tc.j, seen: seen{rotation: tc.seen}, now: t0, lap: func(act) lap { return lap{age: tc.age} }}
+			if tc.none {
+				v.want.rotation = 0
+			}
+			v.want.power, v.want.leaving = v1alpha1.Unmanaged, tc.gone
+			st := following(v)
+			if st.do != tc.want || st.wait != tc.wait {
+				t.Errorf("%s\nfollowing(...): does %q, waits %t (%s); want %q, %t", tc.reason, st.do, st.wait, st.why, tc.want, tc.wait)
+			}
+		})
+	}
+}
+
+// TestRotationStandsAside: a rotation comes after everything that a machine is to do, and not while that is on its way.
+func TestRotationStandsAside(t *testing.T) {
+	v := view{want: want{rotation: 1, power: v1alpha1.PoweredOn}, seen: seen{power: redfish.PowerOff, rotation: rotationSeen{own: true}}, now: t0, lap: func(act) lap { return lap{} }}
+	v.j = &journal{}
+	if got := following(v).do; got != actPowerOn {
+		t.Errorf("first comes %q, want power", got)
+	}
+	v.j = &journal{Act: &act{Action: actPowerOn, State: begun, Time: t0, Attempts: 1, Power: redfish.PowerOff}}
+	if st := following(v); st.do == actStorePassword || st.idle() {
+		t.Errorf("in the middle of it comes %q", st.do)
+	}
+}
+
+func TestRotationFailed(t *testing.T) {
+	refused := &redfish.Error{Kind: redfish.Refused, Status: 400, MessageID: "Base.1.18.PropertyValueFormatError"}
+	cases := map[string]struct {
+		reason string
+		a      act
+		err    error
+		state  string
+		rec    rotationRecord
+	}{
+		"Policy":    {reason: "Refused the first time: nothing happened.", a: act{Action: actSetPassword, Attempts: 1}, err: refused, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonRefused, Message: refused.MessageID}},
+		"After":     {reason: "Refused after an answer that was lost: it may have been taken then.", a: act{Action: actSetPassword, Attempts: 2}, err: refused, state: failed, rec: rotationRecord{Sent: true}},
+		"Lost":      {reason: "An answer that was lost.", a: act{Action: actSetPassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unreachable}, state: begun},
+		"Late":      {reason: "A turn that never came.", a: act{Action: actSetPassword, Attempts: 1}, err: notCalledError{refused}, state: failed},
+		"LateAfter": {reason: "One that never came after an answer that was lost.", a: act{Action: actSetPassword, Attempts: 2}, err: notCalledError{refused}, state: begun},
+		"NoAccount": {reason: "Nothing to change.", a: act{Action: actStorePassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unsupported}, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonNotSupported}},
+		"Again":     {reason: "Taken, and refused once.", a: act{Action: actKeepPassword, Attempts: 1}, err: &rotationError{again: true, reason: v1alpha1.ReasonNoEffect}, state: begun, rec: rotationRecord{Tries: 1}},
+		"Conflict":  {reason: "A Secret that somebody wrote.", a: act{Action: actStorePassword, Attempts: 1}, err: later("later"), state: failed},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.a.State, tc.a.Generation = begun, 2
+			v := view{}
+			j := (&journal{}).with(rotationFailed(v, tc.a, tc.err))
+			noteRotation(v, j, tc.err)
+			if diff := cmp.Diff(tc.rec, j.Rotation); diff != "" || j.Act.State != tc.state {
+				t.Errorf("%s\nthe act is %q, want %q; record: -want, +got:\n%s", tc.reason, j.Act.State, tc.state, diff)
+			}
+		})
+	}
+}
