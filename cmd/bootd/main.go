@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/go-logr/logr"
@@ -21,17 +23,54 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 )
 
 // version is set by the linker.
 var version = "dev"
 
+// misused is the error of flags that can't be meant: its exit code says that trying again is of no use.
+type misused struct{ error }
+
+// ExitCode is what kong ends the process with.
+func (misused) ExitCode() int { return 2 }
+
 // crashed is the exit code of a process that a failpoint ended: that of one killed by SIGKILL.
 const crashed = 137
+
+// program is what bootd can be told to do.
+type program struct {
+	Serve   cli              `cmd:"" default:"withargs" help:"Serve machines; what bootd does when it's told nothing else."`
+	Confirm confirm          `cmd:"" help:"Answer NeedsConfirmation of a bootd with --source dir: the machine is the one that is meant, and is kept as it runs."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// confirm holds the flags of a confirmation.
+type confirm struct {
+	Entry    string `arg:"" help:"NAMESPACE/NAME of the BootEntry."`
+	MAC      string `help:"A MAC address of the machine, as on its label." name:"mac" required:""`
+	StateDir string `default:"/var/lib/bootd" help:"State folder of the bootd that asks." type:"path"`
+}
+
+// patience is how long a bootd may take to answer a confirmation.
+const patience = 15 * time.Second
+
+// Run hands the confirmation over.
+func (c *confirm) Run() error {
+	answer, err := specdir.Confirm(c.StateDir, c.Entry, c.MAC, patience)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what failed.
+	}
+	fmt.Println(answer) //nolint:forbidigo // What a person asked for.
+	return nil
+}
 
 // cli holds the flags.
 type cli struct {
 	Kubeconfig             string            `help:"Kubeconfig of the cluster; default: that of the pod, $KUBECONFIG, or ~/.kube/config." type:"path"`
+	Source                 string            `default:"kubernetes" help:"Where machines are described: kubernetes, or dir:PATH for a folder of the same YAML specs, without any cluster."`
+	NoInstall              bool              `help:"With --source dir: serve addresses and boots from disk, and install nothing: for a second bootd beside the one that does." name:"no-install"`
+	NewSite                bool              `help:"With --source dir, at the first start alone: the folder can't be written, and nothing was installed from it yet."`
 	PlansDir               string            `help:"Take plans from the YAML files in this folder, and talk to no cluster: for labs. Nothing is installed so." type:"path"`
 	Name                   string            `default:"${hostname}" env:"NODE_NAME" help:"Name of this bootd's BootServer."`
 	Namespace              string            `default:"baremetal-boot" env:"POD_NAMESPACE" help:"Namespace of BootServers, token keys, and what machines are given."`
@@ -50,14 +89,13 @@ type cli struct {
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
-	Version                kong.VersionFlag  `help:"Print the version."`
 }
 
 // Run runs bootd until the process is told to stop.
 func (c *cli) Run() error {
 	cfg, err := c.config()
 	if err != nil {
-		return err
+		return misused{err}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -89,7 +127,15 @@ func (c *cli) config() (bootd.Config, error) {
 		}
 		cfg.Artifacts.Allowed = append(cfg.Artifacts.Allowed, p)
 	}
-	if c.PlansDir == "" {
+	dir, isDir := strings.CutPrefix(c.Source, "dir:")
+	switch {
+	case isDir && dir != "":
+		cfg.SpecDir, cfg.NoInstall, cfg.NewSite = dir, c.NoInstall, c.NewSite
+	case c.Source != "kubernetes":
+		return cfg, fmt.Errorf("--source is kubernetes or dir:PATH, not %q", c.Source)
+	case c.NoInstall || c.NewSite:
+		return cfg, errors.New("--no-install and --new-site go with --source dir:PATH")
+	case c.PlansDir == "":
 		cfg.Kube, err = c.kube()
 	}
 	return cfg, err
@@ -124,7 +170,7 @@ func main() {
 	if err != nil {
 		hostname = "bootd"
 	}
-	ctx := kong.Parse(&cli{},
+	ctx := kong.Parse(&program{},
 		kong.Description("The boot plane: DHCP, TFTP and HTTP for machines that boot from the network."),
 		kong.Vars{"version": version, "hostname": strings.ToLower(hostname)})
 	ctx.FatalIfErrorf(ctx.Run())

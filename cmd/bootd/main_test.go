@@ -60,3 +60,21 @@ func TestFailpoint(t *testing.T) {
 		t.Errorf("exits: %v", codes)
 	}
 }
+
+func TestSource(t *testing.T) {
+	got, err := parse(t, "--source", "dir:/etc/bootd", "--no-install").config()
+	if err != nil || got.SpecDir != "/etc/bootd" || !got.NoInstall || got.NewSite || got.Kube != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for says, args := range map[string][]string{
+		`not "dir:"`:       {"--source", "dir:"},
+		`not "/etc"`:       {"--source", "/etc"},
+		"go with":          {"--plans-dir", "/x", "--new-site"},
+		"kubeconfig":       {"--source", "kubernetes", "--kubeconfig", "/does/not/exist"},
+		"isn't an address": {"--source", "dir:/x", "--advertise-address", "y"},
+	} {
+		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", args, err, says)
+		}
+	}
+}

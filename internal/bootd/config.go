@@ -23,8 +23,14 @@ type Config struct {
 	Namespace string
 	// Version of the program, for its heartbeat.
 	Version string
-	// Kube is the access to the API. Nil: plans come from PlansDir.
+	// Kube is the access to the API. Nil: plans come from SpecDir or PlansDir.
 	Kube *rest.Config
+	// SpecDir is a folder of BootNetworks, BootProfiles, BootEntries and Secrets, of which plans are resolved and grants issued here.
+	SpecDir string
+	// NoInstall serves SpecDir, and installs nothing: for a second bootd of a segment.
+	NoInstall bool
+	// NewSite agrees to a single record of grants where SpecDir can't be written, while StateDir is empty.
+	NewSite bool
 	// PlansDir is a folder of BootNetworks and BootEntries, where there is no API.
 	PlansDir string
 	// NodeLabels are what BootNetworks' serveOn selects by.
@@ -73,12 +79,14 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("bootd needs a name")
 	case c.StateDir == "":
 		return c, errors.New("bootd needs a state folder: what it consumed must survive a restart")
-	case c.Kube == nil && c.PlansDir == "":
+	case c.Kube == nil && c.PlansDir == "" && c.SpecDir == "":
 		return c, errors.New("bootd needs access to a Kubernetes API, or a folder of plans")
 	case c.TFTPMTU != 0 && c.TFTPMTU < leastMTU:
 		return c, fmt.Errorf("an MTU of %d bytes is less than any link has (%d)", c.TFTPMTU, leastMTU)
-	case c.Kube != nil && c.PlansDir != "":
+	case c.Kube != nil && c.PlansDir+c.SpecDir != "", c.PlansDir != "" && c.SpecDir != "":
 		return c, errors.New("bootd takes plans from a Kubernetes API or from a folder, not from both")
+	case c.SpecDir == "" && (c.NoInstall || c.NewSite):
+		return c, errors.New("--no-install and --new-site go with --source dir:PATH")
 	}
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
 		return c, fmt.Errorf("cannot make the state folder: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dirsource"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/kubesource"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 )
 
 // A Source says what machines are to be given.
@@ -41,12 +42,16 @@ const (
 
 // sources gives the source of plans and the records of boots.
 func sources(c Config, cache *artifacts.Cache, consumed func(), onState func(*boot.State)) (Source, *session.Manager, error) {
+	fresh := specdir.Fresh(c.StateDir)
 	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
 	if err != nil {
 		return nil, nil, err
 	}
 	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
-	if c.Kube == nil {
+	switch {
+	case c.SpecDir != "":
+		return specs(c, o, fresh, onState)
+	case c.Kube == nil:
 		o.Store = dirsource.NoSessions{}
 		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)
 		if err != nil {
@@ -64,6 +69,31 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), onState func(*bo
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
 		Advertise: advertised(c.Advertise), Cache: cache.Holdings, Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
+}
+
+// specs gives the source of a folder of specs. What its record knows as consumed goes into the log first: it may be all that is left
+// of it.
+func specs(c Config, o session.Options, fresh bool, onState func(*boot.State)) (Source, *session.Manager, error) {
+	key, err := dirsource.Key(c.StateDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := specdir.Open(specdir.Options{
+		Dir: c.SpecDir, StateDir: c.StateDir, Node: c.NodeLabels, NoInstall: c.NoInstall, NewSite: c.NewSite, Fresh: fresh, Key: key,
+		Now: c.Now, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, x := range src.Consumed() {
+		if err := o.Log.Add(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	o.Store = src.Store()
+	m := session.New(o)
+	src.Use(m, onState)
+	return src, m, nil
 }
 
 func kubeClient(access *rest.Config) (client.WithWatch, error) {

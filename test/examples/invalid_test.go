@@ -1,11 +1,15 @@
 package examples_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 )
 
 // A refusal is an edit of a valid document that must be refused with a sentence a person understands.
@@ -190,7 +194,39 @@ func refuse(t *testing.T, cases map[string]refusal) {
 			if !strings.Contains(strings.Join(got, "\n"), tc.want) {
 				t.Errorf("%s:\nwant a refusal with %q\ngot %q", tc.reason, tc.want, got)
 			}
+			if tc.before == "" {
+				inFolder(t, tc, edited(t, base, tc.edit))
+			}
 		})
+	}
+}
+
+// inFolder holds that a bootd without a cluster refuses what an API server does: there the schema isn't asked, and what it refuses, such as
+// the choice of a disk that isn't supported yet, may cost one.
+func inFolder(t *testing.T, r refusal, doc *unstructured.Unstructured) {
+	t.Helper()
+	if !slices.Contains([]string{"BootEntry", "BootProfile", "BootNetwork"}, r.kind) {
+		return
+	}
+	b, err := doc.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(specdir.Check("f.json", b)) == 0 {
+		t.Errorf("%s: bootd takes it from a folder", r.reason)
+	}
+}
+
+// TestTakenFromAFolder: what an API server takes bootd takes from a folder, as far as it's there for.
+func TestTakenFromAFolder(t *testing.T) {
+	for _, file := range []string{"kinds/bootentry.yaml", "kinds/bootnetwork.yaml", "kinds/bootprofile.yaml", "bootd/edge.yaml"} {
+		b, err := os.ReadFile(filepath.Join(root, "examples", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, wrong := range specdir.Check(file, b) {
+			t.Error(wrong)
+		}
 	}
 }
 

@@ -47,12 +47,12 @@ func rules() map[string]rule {
 		},
 		"BootDaemon": {
 			why: "bootd knows the domain; only its sources know Kubernetes' kinds",
-			of:  []string{"internal/bootd"}, except: []string{"internal/bootd/kubesource", "internal/bootd/dirsource"},
+			of:  []string{"internal/bootd"}, except: []string{"internal/bootd/kubesource", "internal/bootd/dirsource", "internal/bootd/specdir"},
 			may: []string{"internal/bootd", "internal/boot"}, direct: true,
 		},
 		"BootDaemonSources": {
 			why: "a source translates kinds into the domain",
-			of:  []string{"internal/bootd/kubesource", "internal/bootd/dirsource"},
+			of:  []string{"internal/bootd/kubesource", "internal/bootd/dirsource", "internal/bootd/specdir"},
 			may: []string{"internal/bootd", "internal/boot", "internal/bootspec", "apis"},
 		},
 		"Translation": {

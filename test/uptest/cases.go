@@ -42,6 +42,7 @@ func Setup() []string {
 // Aside are examples that are neither tested nor needed, and why.
 func Aside() map[string]string {
 	return map[string]string{
+		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
 		"kinds/clusterproviderconfig.yaml": "configuration, which no example uses; its NetBox has a certificate of its own to pin",
 	}
 }

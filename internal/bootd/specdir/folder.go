@@ -1,0 +1,140 @@
+package specdir
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A folder keeps what the files of a folder hold. A file is read again when it changes. What was right in one that has become wrong is
+// kept, and so is all of it when the folder can't be listed, or is suddenly empty, as one whose disk isn't mounted is.
+type folder struct {
+	dir string
+	log *slog.Logger
+
+	files map[string]content
+	// said is what was last told of each file, and of the folder itself under "".
+	said map[string]string
+}
+
+// content is what one file holds.
+type content struct {
+	stamp   stamp
+	objects []object
+	faults  []fault
+}
+
+func newFolder(dir string, log *slog.Logger) *folder {
+	return &folder{dir: dir, log: log, files: map[string]content{}, said: map[string]string{}}
+}
+
+// look reads what has changed, and says whether anything did. An error says that nothing is known at all.
+func (f *folder) look() (changed bool, err error) {
+	names, err := f.list()
+	if err != nil && len(f.files) == 0 {
+		return false, err
+	}
+	switch {
+	case err != nil:
+		f.say("", err.Error()+"; what was read before is served")
+		return false, nil
+	case len(names) == 0 && len(f.files) > 0:
+		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until bootd is started anew", f.dir))
+		return false, nil
+	}
+	f.say("", "")
+	for name := range f.files {
+		if !slices.Contains(names, name) {
+			delete(f.files, name)
+			f.say(name, "")
+			changed = true
+		}
+	}
+	for _, name := range names {
+		changed = f.read(name) || changed
+	}
+	return changed, nil
+}
+
+func (f *folder) list() (names []string, err error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of specs can't be listed: %w", err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() && e.Name()[0] != '.' && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// read takes a file in, if it's another than before.
+func (f *folder) read(name string) bool {
+	path := filepath.Join(f.dir, name)
+	before, known := f.files[name]
+	now := stampOf(path)
+	if known && before.stamp == now {
+		return false
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || stampOf(path) != now {
+		if err != nil {
+			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served", path, err))
+		}
+		return false // It's being written: it's read again in a moment.
+	}
+	objects, faults := parse(path, b)
+	if len(faults) > 0 {
+		objects = keep(objects, before.objects)
+	}
+	f.files[name] = content{now, objects, faults}
+	f.say(name, sentence(faults))
+	return true
+}
+
+// keep adds to what is right in a file what was right in it before: what has become wrong can't be told from what was taken out.
+func keep(now, before []object) []object {
+	there := map[string]bool{}
+	for _, o := range now {
+		there[o.key()] = true
+	}
+	for _, o := range before {
+		if !there[o.key()] {
+			now = append(now, o)
+		}
+	}
+	return now
+}
+
+// sentence of what is wrong in a file; "" of nothing.
+func sentence(faults []fault) string {
+	switch len(faults) {
+	case 0:
+		return ""
+	case 1:
+		return faults[0].String()
+	}
+	return fmt.Sprintf("%s (and %d more)", faults[0], len(faults)-1)
+}
+
+// say tells what is wrong, once, and once when it's right again.
+func (f *folder) say(name, what string) {
+	before := f.said[name]
+	if before == what {
+		return
+	}
+	f.said[name] = what
+	if what == "" {
+		delete(f.said, name)
+		f.log.Info("it's right again", "was", before)
+		return
+	}
+	f.log.Error("the specs are wrong; what is right goes on being served", "problem", what)
+}
+
+// sorted are the names of the files, in order.
+func (f *folder) sorted() []string { return slices.Sorted(maps.Keys(f.files)) }

@@ -1,0 +1,111 @@
+package specdir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	yaml3 "go.yaml.in/yaml/v3"
+	kjson "sigs.k8s.io/json"
+)
+
+// A fault is what is wrong in a file: where, and why.
+type fault struct {
+	file    string
+	line    int // 0: not known
+	field   string
+	message string
+}
+
+// String is one sentence: file, line, field, and what is wrong.
+func (f fault) String() string {
+	s := f.file
+	if f.line > 0 {
+		s += ":" + strconv.Itoa(f.line)
+	}
+	if f.field != "" {
+		s += ": " + f.field
+	}
+	return s + ": " + f.message
+}
+
+// typed is the fault of a value of a wrong type, or of malformed JSON.
+func (d document) typed(err error, path string) fault {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return d.fault(path+t.Field, fmt.Sprintf("a %s isn't what is wanted there: %s", t.Value, t.Type))
+	}
+	return d.fault(strings.TrimSuffix(path, "."), strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// strict is the fault of a field that nobody knows, or that is there twice.
+func (d document) strict(err error, path string) fault {
+	field := ""
+	if f, ok := err.(kjson.FieldError); ok { //nolint:errorlint // The library's own list holds them bare.
+		field = f.FieldPath()
+	}
+	text, _, _ := strings.Cut(err.Error(), " \"")
+	return d.fault(path+field, text)
+}
+
+func (d document) fault(field, message string) fault {
+	return fault{line: d.lineOf(field), field: field, message: message}
+}
+
+// lineOf finds the line of a field, or of the nearest one above it that is there. It reads the document once more, which only what is
+// wrong takes.
+func (d document) lineOf(field string) int {
+	if field == "" {
+		return d.line + leading(d.text)
+	}
+	var root yaml3.Node
+	if yaml3.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+		return d.line
+	}
+	n := root.Content[0]
+	line := n.Line
+	for _, step := range steps(field) {
+		next, at := child(n, step)
+		if next == nil {
+			break
+		}
+		n, line = next, at
+	}
+	return d.line + line - 1
+}
+
+// leading counts the empty lines and comments that a document begins with.
+func leading(b []byte) (n int) {
+	for row := range bytes.Lines(b) {
+		row = bytes.TrimSpace(row)
+		if len(row) > 0 && row[0] != '#' {
+			return n
+		}
+		n++
+	}
+	return n
+}
+
+// steps of a path such as spec.subnets[0].cidr: spec, subnets, 0, cidr.
+func steps(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+}
+
+func child(n *yaml3.Node, step string) (*yaml3.Node, int) {
+	switch n.Kind {
+	case yaml3.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return n.Content[i+1], n.Content[i].Line
+			}
+		}
+	case yaml3.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], n.Content[i].Line
+		}
+	case yaml3.DocumentNode, yaml3.ScalarNode, yaml3.AliasNode:
+	}
+	return nil, 0
+}

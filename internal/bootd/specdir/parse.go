@@ -1,0 +1,232 @@
+package specdir
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
+)
+
+// defaultNamespace of an object that names none, as kubectl has it.
+const defaultNamespace = "default"
+
+// An object of a file: exactly one of the pointers is set.
+type object struct {
+	kind string
+	name boot.Name
+	line int
+
+	network *v1alpha1.BootNetwork
+	profile *v1alpha1.BootProfile
+	entry   *v1alpha1.BootEntry
+	secret  *corev1.Secret
+}
+
+// key of an object among all.
+func (o object) key() string { return o.kind + " " + o.name.String() }
+
+// A document of a file, and the line that it begins at, from 1.
+type document struct {
+	line int
+	text []byte
+}
+
+// split gives the documents of a file. They are parted by "---"; where one begins with "{", each line that does is one of its own,
+// which is JSON and quick to read.
+func split(b []byte) (docs []document) {
+	begin, line, rows := 0, 1, false
+	start := 1
+	flush := func(end int) {
+		if len(bytes.TrimSpace(b[begin:end])) > 0 {
+			docs = append(docs, document{start, b[begin:end]})
+		}
+	}
+	for at := 0; at < len(b); line++ {
+		end := len(b)
+		if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		row := bytes.TrimRight(b[at:end], "\r\n \t")
+		switch {
+		case bytes.Equal(row, []byte("---")) || bytes.HasPrefix(row, []byte("--- ")):
+			flush(at)
+			begin, start, rows = end, line+1, false
+		case bytes.HasPrefix(row, []byte("{")) && (rows || len(bytes.TrimSpace(b[begin:at])) == 0):
+			flush(at)
+			begin, start, rows = at, line, true
+		}
+		at = end
+	}
+	flush(len(b))
+	return docs
+}
+
+// parse reads a file: its right objects, and what is wrong with the others.
+func parse(file string, b []byte) (objects []object, faults []fault) {
+	for _, d := range split(b) {
+		o, f := d.parse()
+		objects = append(objects, o...)
+		for _, x := range f {
+			x.file = file
+			faults = append(faults, x)
+		}
+	}
+	return objects, faults
+}
+
+// Check says what is wrong in the text of a file, one sentence each: file, line, field, and why.
+func Check(file string, text []byte) (wrong []string) {
+	_, faults := parse(file, text)
+	for _, f := range faults {
+		wrong = append(wrong, f.String())
+	}
+	return wrong
+}
+
+func (d document) parse() ([]object, []fault) {
+	raw := bytes.TrimSpace(d.text)
+	if !bytes.HasPrefix(raw, []byte("{")) {
+		var err error
+		if raw, err = yaml.YAMLToJSONStrict(d.text); err != nil {
+			return nil, []fault{d.syntax(err)}
+		}
+	}
+	return d.decode(raw, "")
+}
+
+// inYAML is how the YAML library names a line, counted from the document's first.
+var inYAML = regexp.MustCompile(`line (\d+): `)
+
+func (d document) syntax(err error) fault {
+	text, line := err.Error(), d.line
+	if m := inYAML.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		line, text = d.line+n-1, strings.Replace(text, m[0], "", 1)
+	}
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "error converting YAML to JSON: "), "yaml: ")
+	return fault{line: line, message: "it isn't YAML: " + strings.Join(strings.Fields(text), " ")}
+}
+
+// decode reads one object in JSON, which stands at a path of the document.
+func (d document) decode(raw []byte, path string) ([]object, []fault) {
+	head := struct {
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
+	}{}
+	if bytes.Equal(raw, []byte("null")) {
+		return nil, nil
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &head); err != nil {
+		return nil, []fault{d.typed(err, path)}
+	}
+	if strings.HasSuffix(head.Kind, "List") {
+		var all []object
+		var faults []fault
+		for i, x := range head.Items {
+			o, f := d.decode(x, fmt.Sprintf("%sitems[%d].", path, i))
+			all, faults = append(all, o...), append(faults, f...)
+		}
+		return all, faults
+	}
+	o := object{kind: head.Kind}
+	version, into := o.make()
+	if into == nil {
+		return nil, []fault{d.fault(path+"kind", fmt.Sprintf("kind %q is none of BootNetwork, BootProfile, BootEntry and Secret, nor a list of them", head.Kind))}
+	}
+	if head.APIVersion != version {
+		return nil, []fault{d.fault(path+"apiVersion", fmt.Sprintf("apiVersion of a %s is %s, not %q", head.Kind, version, head.APIVersion))}
+	}
+	strict, err := kjson.UnmarshalStrict(raw, into)
+	if err != nil {
+		return nil, []fault{d.typed(err, path)}
+	}
+	if len(strict) > 0 {
+		return nil, []fault{d.strict(strict[0], path)}
+	}
+	if into.GetNamespace() == "" {
+		into.SetNamespace(defaultNamespace)
+	}
+	o.name = boot.Name{Namespace: into.GetNamespace(), Name: into.GetName()}
+	o.line = d.line + leading(d.text)
+	if wrong := o.check(); len(wrong) > 0 {
+		var faults []fault
+		for _, w := range wrong {
+			faults = append(faults, d.fault(path+w.Field, w.Message))
+		}
+		return nil, faults
+	}
+	return []object{o}, nil
+}
+
+// make gives a new object of a kind with its apiVersion; nil of a kind that nobody knows.
+func (o *object) make() (version string, into metav1.Object) {
+	ours := v1alpha1.GroupVersion.String()
+	switch o.kind {
+	case v1alpha1.BootNetworkKind:
+		o.network = &v1alpha1.BootNetwork{}
+		return ours, o.network
+	case v1alpha1.BootProfileKind:
+		o.profile = &v1alpha1.BootProfile{}
+		return ours, o.profile
+	case v1alpha1.BootEntryKind:
+		o.entry = &v1alpha1.BootEntry{}
+		return ours, o.entry
+	case "Secret":
+		o.secret = &corev1.Secret{}
+		return "v1", o.secret
+	}
+	return "", nil
+}
+
+// check says what is wrong with an object, and fills in what an API server would.
+func (o *object) check() []bootspec.Fault {
+	switch {
+	case o.network != nil:
+		bootspec.DefaultNetwork(o.network)
+		return bootspec.ValidNetwork(o.network)
+	case o.profile != nil:
+		bootspec.DefaultProfile(o.profile)
+		return bootspec.ValidProfile(o.profile)
+	case o.entry != nil:
+		bootspec.DefaultEntry(o.entry)
+		return append(bootspec.ValidEntry(o.entry), alone(o.entry)...)
+	}
+	for k, v := range o.secret.StringData {
+		if o.secret.Data == nil {
+			o.secret.Data = map[string][]byte{}
+		}
+		o.secret.Data[k] = []byte(v)
+	}
+	return nil
+}
+
+// alone says what an entry names that isn't there without a cluster.
+func alone(e *v1alpha1.BootEntry) (wrong []bootspec.Fault) {
+	p := e.Spec.ForProvider
+	if p.Machine.HostClaimRef != nil {
+		wrong = append(wrong, bootspec.Fault{
+			Field: "spec.forProvider.machine.hostClaimRef", Message: "there are no HostClaims without a cluster; name the machine by macs",
+		})
+	}
+	for i, n := range p.Networks {
+		if slices.ContainsFunc(n.Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref != nil }) {
+			wrong = append(wrong, bootspec.Fault{
+				Field: fmt.Sprintf("spec.forProvider.networks[%d].addresses[0].ref", i), Message: "there are no NetBoxIPAddresses without a cluster; give address",
+			})
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,195 @@
+package specdir
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// indented is a text that stands deeper in another.
+func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n  ") }
+
+func TestParse(t *testing.T) {
+	entry := entryYAML("m1", mac1, "10.77.0.11", 1)
+	cases := map[string]struct {
+		reason, text string
+		objects      int
+		faults       []string
+	}{
+		"All":       {reason: "several to a file", text: all(1), objects: 4},
+		"Empty":     {reason: "nothing", text: "---\n# nothing\n---\n"},
+		"List":      {reason: "as kubectl prints them", text: "apiVersion: v1\nkind: List\nitems:\n- " + indented(networkYAML) + "\n- " + indented(entry) + "\n", objects: 2},
+		"Rows":      {reason: "one to a line, as JSON", text: row(t, networkYAML) + row(t, profileYAML) + row(t, entry), objects: 3},
+		"RowsAfter": {reason: "JSON after YAML", text: networkYAML + "---\n" + row(t, profileYAML) + row(t, entry), objects: 3},
+		"Kind":      {reason: "a typo isn't passed over", text: "\nkind: BootNetwrk\n", faults: []string{`f.yaml:2: kind: kind "BootNetwrk" is none of`}},
+		"InList":    {reason: "nor in a list", text: "kind: List\nitems:\n- kind: Pod\n", faults: []string{`f.yaml:3: items[0].kind: kind "Pod"`}},
+		"Version":   {reason: "nor an apiVersion", text: "apiVersion: v2\nkind: Secret\n", faults: []string{`f.yaml:1: apiVersion: apiVersion of a Secret is v1, not "v2"`}},
+		"YAML":      {reason: "no YAML", text: networkYAML + "---\na: b\n c: d\n", objects: 1, faults: []string{"f.yaml:8: it isn't YAML"}},
+		"Twice":     {reason: "a field that is there twice", text: strings.Replace(networkYAML, "spec:", "spec: {}\nspec:", 1), faults: []string{"f.yaml:6: it isn't YAML"}},
+		"Unknown":   {reason: "a field that nobody knows", text: networkYAML + "  gatway: x\n", faults: []string{"f.yaml:6: spec.gatway: unknown field"}},
+		"Type":      {reason: "a wrong type", text: strings.Replace(entry, "generation: 1", "generation: one", 1), faults: []string{"f.yaml:10: spec.forProvider.install.generation: a string isn't what is wanted there: int64"}},
+		"Duration":  {reason: "Go knows no days", text: networkYAML + "  dhcp: {leaseDuration: 1d}\n", faults: []string{`unknown unit "d"`}},
+		"MAC":       {reason: "a field, by its line", text: networkYAML + "---\n" + strings.Replace(entry, mac1, "01:00:5e:00:00:01", 1), objects: 1, faults: []string{"f.yaml:12: spec.forProvider.machine.macs[0]: macs must not be multicast"}},
+		"Claim":     {reason: "there are no claims", text: strings.Replace(entry, `macs: ["`+mac1+`"]`, "hostClaimRef: {name: x}", 1), faults: []string{"f.yaml:6: spec.forProvider.machine.hostClaimRef: there are no HostClaims without a cluster"}},
+		"Ref":       {reason: "nor addresses of NetBox", text: strings.Replace(entry, "address: 10.77.0.11/24", "ref: {name: x}", 1), faults: []string{"addresses[0].ref: there are no NetBoxIPAddresses without a cluster"}},
+		"RootDevice": {
+			reason: "a disk that would be chosen by nobody is not taken", text: strings.Replace(entry, "    install:", "    rootDevice: {serial: x}\n    install:", 1),
+			faults: []string{"f.yaml:10: spec.forProvider.rootDevice: rootDevice is not supported yet"},
+		},
+		"Path": {reason: "a name isn't a path", text: strings.Replace(entry, "name: m1}\n", "name: ../m1}\n", 1), faults: []string{"f.yaml:3: metadata.name: name \"../m1\" must be"}},
+		"OneOfTwo": {
+			reason: "what is right beside what is wrong is taken", text: strings.Replace(networkYAML, "10.77.0.0/24", "10.77.0.1/24", 1) + "---\n" + profileYAML, objects: 1,
+			faults: []string{"f.yaml:5: spec.subnets[0].cidr: cidr must be a network"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects, faults := parse("f.yaml", []byte(tc.text))
+			if len(objects) != tc.objects || len(faults) != len(tc.faults) {
+				t.Fatalf("%s: %d objects, faults %v", tc.reason, len(objects), faults)
+			}
+			for i, want := range tc.faults {
+				if got := faults[i].String(); !strings.Contains(got, want) {
+					t.Errorf("%s: %q, want %q", tc.reason, got, want)
+				}
+			}
+		})
+	}
+}
+
+// row is an object as one line of JSON.
+func row(t *testing.T, text string) string {
+	t.Helper()
+	b, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil || !json.Valid(b) {
+		t.Fatal(err)
+	}
+	return string(b) + "\n"
+}
+
+func TestUID(t *testing.T) {
+	objects, _ := parse("f", []byte(entryYAML("m1", mac1, "10.77.0.11", 1)))
+	// The uid is in every record and in every plan's digest: another one would install nothing, and ask about each machine.
+	if got := UIDOf(objects[0].entry); got != "37c8d804-b958-559a-91cd-8b73ffbe19d6" {
+		t.Errorf("UID %s", got)
+	}
+	objects[0].entry.UID = "own"
+	if got := UIDOf(objects[0].entry); got != "own" {
+		t.Errorf("UID %s", got)
+	}
+}
+
+// TestWrongFile: what is right goes on being served, and what has become wrong as it was before.
+func TestWrongFile(t *testing.T) {
+	r := newRig(t, "")
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)+"---\n"+entryYAML("m2", mac2, "10.77.0.12", 0))
+	r.start()
+	machines := func() (names []string) {
+		for _, m := range []boot.MAC{mac1, mac2} {
+			if p, ok := r.src.State().ByMAC(m); ok {
+				names = append(names, p.Entry.Name)
+			}
+		}
+		return names
+	}
+	both := []string{"m1", "m2"}
+	steps := []struct {
+		reason string
+		do     func()
+		want   []string
+		says   string
+	}{
+		{"as it is", func() {}, both, ""},
+		{"one of two is wrong", func() {
+			r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)+"---\n"+entryYAML("m2", "x", "10.77.0.12", 0))
+		}, both, `m.yaml:17: spec.forProvider.machine.macs[0]: macs must look like`},
+		{"the whole file is", func() { r.write("m.yaml", "a: b\n c: d\n") }, both, "m.yaml:2: it isn't YAML"},
+		{"the profile is gone, which no boot from disk needs", func() { r.write("net.yaml", networkYAML+"---\n"+secretYAML) }, both, "m.yaml:1: BootEntry lab/m1: NotFound: BootProfile"},
+		{"one is taken out, and nothing is wrong", func() { r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)) }, []string{"m1"}, "it's right again"},
+		{"everything is gone, as on a disk that isn't mounted", func() {
+			remove(t, filepath.Join(r.dir, "m.yaml"))
+			remove(t, filepath.Join(r.dir, "net.yaml"))
+		}, []string{"m1"}, "is suddenly empty"},
+		{"the folder itself is", func() { remove(t, r.dir) }, []string{"m1"}, "can't be listed"},
+	}
+	for _, s := range steps {
+		s.do()
+		r.turn()
+		if diff := cmp.Diff(s.want, machines()); diff != "" {
+			t.Errorf("%s: -want served, +got:\n%s", s.reason, diff)
+		}
+		if !strings.Contains(r.said.String(), s.says) {
+			t.Errorf("%s: %q isn't said:\n%s", s.reason, s.says, r.said.String())
+		}
+	}
+}
+
+// TestKeptPlanInstallsNothing: a machine whose profile is gone is served as before, and what was granted isn't opened.
+func TestKeptPlanInstallsNothing(t *testing.T) {
+	r := newRig(t, "")
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
+	r.start()
+	if r.grant() == nil {
+		t.Fatal("nothing is granted")
+	}
+	r.write("net.yaml", networkYAML+"---\n"+secretYAML)
+	r.turn()
+	if p := r.plan(); p == nil || p.InstallGeneration != 0 || p.Otherwise != "Hold" || r.grant() != nil {
+		t.Errorf("%+v", p)
+	}
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.turn()
+	if r.grant() == nil {
+		t.Error("once it's back, all is as before")
+	}
+}
+
+// TestConflicts: who was there first has its MAC and its address.
+func TestConflicts(t *testing.T) {
+	r := newRig(t, "")
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
+	r.start()
+	r.write("a.yaml", entryYAML("a-first", mac1, "10.77.0.12", 1)+"---\n"+entryYAML("b-second", mac2, "10.77.0.11", 1))
+	r.turn()
+	if p := r.plan(); p == nil || p.Entry.Name != "m1" {
+		t.Errorf("%+v", p)
+	}
+	r.says("MAC 52:54:00:00:00:01 is already BootEntry lab/m1's", "address 10.77.0.11 is already BootEntry lab/m1's")
+	r.stop()
+	r.start()
+	if p := r.plan(); p == nil || p.Entry.Name != "m1" {
+		t.Errorf("after a restart: %+v", p)
+	}
+	if list := r.src.State().Plans(); len(list) != 1 {
+		t.Errorf("%d are served", len(list))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(all(1)))
+	f.Add([]byte("kind: List\nitems: [{kind: List, items: []}]"))
+	f.Add([]byte("{\"kind\":\"Secret\"}\n{"))
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = parse("f", b) })
+}
+
+// TestSecretsAreNotSaid: what is wrong in a file with a Secret is told without it.
+func TestSecretsAreNotSaid(t *testing.T) {
+	r := newRig(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: hunter2, b: [hunter2]}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: t}\ndata: {a: hunter2}\n")
+	r.start()
+	if strings.Contains(r.said.String(), "hunter2") || !strings.Contains(r.said.String(), "a.yaml:4: stringData") {
+		t.Error(r.said.String())
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, recordFolder)); err != nil {
+		t.Error(err)
+	}
+}

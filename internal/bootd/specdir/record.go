@@ -1,0 +1,266 @@
+package specdir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// A grantLine is the memory of a grant, as a cluster's entry and host have it in an annotation.
+type grantLine struct {
+	Entry      string     `json:"entry"`
+	EntryUID   string     `json:"entryUID"`
+	HostUID    string     `json:"hostUID"`
+	MACs       []boot.MAC `json:"macs"`
+	Generation int64      `json:"generation"`
+	GrantID    string     `json:"grantID"`
+	SessionUID string     `json:"sessionUID"`
+	// Issuing stands in the state folder's record until the grant is in its session.
+	Issuing bool      `json:"issuing,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// An installLine is the memory of an install.
+type installLine struct {
+	Entry      string     `json:"entry"`
+	EntryUID   string     `json:"entryUID"`
+	HostUID    string     `json:"hostUID"`
+	MACs       []boot.MAC `json:"macs"`
+	Generation int64      `json:"generation"`
+	PlanDigest string     `json:"planDigest"`
+	Serial     string     `json:"serial,omitempty"`
+	At         time.Time  `json:"at"`
+}
+
+// A line of a journal: exactly one of its fields is set.
+type line struct {
+	Granted   *grantLine   `json:"granted,omitempty"`
+	Installed *installLine `json:"installed,omitempty"`
+	// Consumed comes before the first byte that it allows.
+	Consumed *boot.Consumption `json:"consumed,omitempty"`
+}
+
+// newest is the last line that touches a machine, with its number.
+type newest[T any] struct {
+	number int
+	line   *T
+}
+
+// A journal is one of the two places where grants are remembered: a file of JSON lines, which only grows. Each is on the disk before
+// anything follows from it.
+type journal struct {
+	path string
+
+	mu    sync.Mutex
+	file  *os.File // Nil where it can't be written.
+	size  int64
+	lines int
+	stamp stamp
+
+	granted   map[string]newest[grantLine] // By entry UID, and by MAC.
+	installed map[string]newest[installLine]
+	consumed  []boot.Consumption
+}
+
+// stamp tells a file from another, and from itself after somebody else's write.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+var errDamaged = errors.New("damaged")
+
+// readJournal reads a journal that may not be there. A last line that was cut off by a crash is dropped: nothing followed from it.
+// Any other that can't be read is errDamaged: what was granted there isn't known.
+func readJournal(path string) (*journal, error) {
+	j := &journal{path: path, granted: map[string]newest[grantLine]{}, installed: map[string]newest[installLine]{}}
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read the record of grants: %w", err)
+	}
+	for rest := b; ; {
+		row, after, whole := bytes.Cut(rest, []byte("\n"))
+		if !whole {
+			break
+		}
+		var l line
+		if err := json.Unmarshal(row, &l); err != nil || !l.take(j) { //nolint:musttag // The domain's own names are the format.
+			return nil, fmt.Errorf("line %d of the record of grants %q is %w; what was granted there is unknown: restore the file, or remove the line if you know that it meant no machine that must be kept",
+				j.lines+1, path, errDamaged)
+		}
+		j.size += int64(len(row) + 1)
+		rest = after
+	}
+	return j, nil
+}
+
+// take takes a line in; false where it says nothing.
+func (l line) take(j *journal) bool {
+	number := j.lines + 1
+	switch {
+	case l.Granted != nil && l.Granted.EntryUID != "":
+		for _, k := range keys(l.Granted.EntryUID, l.Granted.MACs) {
+			j.granted[k] = newest[grantLine]{number, l.Granted}
+		}
+	case l.Installed != nil && l.Installed.EntryUID != "":
+		for _, k := range keys(l.Installed.EntryUID, l.Installed.MACs) {
+			j.installed[k] = newest[installLine]{number, l.Installed}
+		}
+	case l.Consumed != nil && l.Consumed.GrantID != "":
+		j.consumed = append(j.consumed, *l.Consumed)
+	default:
+		return false
+	}
+	j.lines = number
+	return true
+}
+
+// keys that a machine is found by: whatever its entry is called now, and whichever NIC is named.
+func keys(entryUID string, macs []boot.MAC) []string {
+	all := []string{"entry " + entryUID}
+	for _, m := range macs {
+		all = append(all, "mac "+string(m))
+	}
+	return all
+}
+
+// open makes a journal one that can be written.
+func (j *journal) open() error {
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return fmt.Errorf("cannot make the folder of the record of grants: %w", err)
+	}
+	f, err := os.OpenFile(j.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot open the record of grants: %w", err)
+	}
+	if err := errors.Join(f.Truncate(j.size), f.Sync(), syncDir(filepath.Dir(j.path)), syncDir(filepath.Dir(filepath.Dir(j.path)))); err != nil {
+		return errors.Join(fmt.Errorf("cannot prepare the record of grants %q: %w", j.path, err), f.Close())
+	}
+	j.file = f
+	j.stamp = stampOf(j.path)
+	return nil
+}
+
+// append puts a line onto the disk. It returns only when that would survive a power cut.
+func (j *journal) append(l line) error {
+	b, err := json.Marshal(l) //nolint:musttag // As above.
+	if err != nil {
+		return fmt.Errorf("cannot encode a record of a grant: %w", err)
+	}
+	b = append(b, '\n')
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return fmt.Errorf("the record of grants %q can't be written", j.path)
+	}
+	if j.stamp != stampOf(j.path) {
+		return fmt.Errorf("somebody else wrote the record of grants %q", j.path)
+	}
+	_, err = j.file.WriteAt(b, j.size)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("cannot write the record of grants %q: %w", j.path, err), j.file.Truncate(j.size))
+		j.stamp = stampOf(j.path)
+		return err
+	}
+	j.size += int64(len(b))
+	j.stamp = stampOf(j.path)
+	l.take(j)
+	return nil
+}
+
+// edited says whether somebody else changed the journal since it was read or written: put it back, or took it away.
+func (j *journal) edited() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.file != nil && j.stamp != stampOf(j.path)
+}
+
+// knows says whether a consumption is there already.
+func (j *journal) knows(c boot.Consumption) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.consumed, func(x boot.Consumption) bool { return x.GrantID == c.GrantID && x.Nonce == c.Nonce })
+}
+
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lines
+}
+
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file != nil {
+		_ = j.file.Close()
+		j.file = nil
+	}
+}
+
+// grantOf is the newest record that touches a machine; nil where there's none.
+func (j *journal) grantOf(p *boot.Plan) *grantLine {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return last(j.granted, p)
+}
+
+// installOf is the newest record of an install that touches a machine; nil where there's none.
+func (j *journal) installOf(p *boot.Plan) *installLine {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return last(j.installed, p)
+}
+
+func last[T any](all map[string]newest[T], p *boot.Plan) *T {
+	var found newest[T]
+	for _, k := range keys(p.EntryUID, p.MACs) {
+		if n, ok := all[k]; ok && n.number > found.number {
+			found = n
+		}
+	}
+	return found.line
+}
+
+func (g *grantLine) record() *boot.GrantRecord {
+	if g == nil {
+		return nil
+	}
+	return &boot.GrantRecord{
+		EntryUID: g.EntryUID, HostUID: g.HostUID, Generation: g.Generation, GrantID: g.GrantID, SessionUID: g.SessionUID, Issuing: g.Issuing,
+	}
+}
+
+func (i *installLine) record() *boot.InstallRecord {
+	if i == nil {
+		return nil
+	}
+	return &boot.InstallRecord{EntryUID: i.EntryUID, HostUID: i.HostUID, Generation: i.Generation, PlanDigest: i.PlanDigest, Serial: i.Serial}
+}
+
+func stampOf(path string) stamp {
+	i, err := os.Stat(path)
+	if err != nil {
+		return stamp{size: -1}
+	}
+	return stamp{i.Size(), i.ModTime()}
+}
+
+// syncDir makes a new name in a folder survive a power cut.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,253 @@
+package specdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Names of what is kept.
+const (
+	// recordFolder, in the folder of the specs, holds its half of the records.
+	recordFolder = ".bootd"
+	recordFile   = "granted"
+	// siteFile, in the state folder, says that the folder of the specs can't be written and that a person has agreed to one record.
+	siteFile = "new-site"
+)
+
+// Reasons why nothing is installed, for people.
+const (
+	fenceNoInstall = "this bootd was started with --no-install"
+	fenceNewSite   = "--new-site is for the first start of a site alone, and this one has begun: take it out of the command line, lest a lost state folder install every machine anew"
+	fenceReadOnly  = "the folder of specs can't be written, so that its half of the record of grants can't be kept; " +
+		"make it writable, or start once with --new-site and an empty state folder"
+	fenceNotNew = "--new-site is for a site without machines, and the folder of specs holds a record of grants already; take it out of the command line"
+)
+
+// A site is one folder of specs with one state folder: where grants are remembered, and whether any may be issued.
+type site struct {
+	dir string
+	log *slog.Logger
+
+	mu sync.Mutex
+	// state and spec are the two records. spec is nil on a site that keeps one alone.
+	state, spec *journal
+	// fence says why nothing is installed; "": nothing stands in the way.
+	fence  string
+	unlock func()
+}
+
+// Fresh says whether a state folder holds nothing of an earlier life. It must be asked before anything is written there.
+func Fresh(stateDir string) bool {
+	for _, name := range []string{recordFile, "consumed.log", siteFile, "sessions"} {
+		if _, err := os.Lstat(filepath.Join(stateDir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
+
+func openSite(o Options) (*site, error) {
+	s := &site{dir: o.Dir, log: o.Logger, unlock: func() {}}
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the folder of specs %q can't be read, or is no folder; give --source dir:PATH", o.Dir)
+	}
+	if !o.NoInstall {
+		unlock, err := lockFolder(o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		s.unlock = unlock
+	}
+	if err := s.openRecords(o); err != nil {
+		s.close()
+		return nil, err
+	}
+	if s.fence != "" {
+		s.log.Warn("nothing will be installed; addresses and boots from disk are served", "why", s.fence)
+	}
+	return s, nil
+}
+
+// openRecords opens both records. What is damaged, or can't be told, is a fence, not an error: known machines boot on.
+func (s *site) openRecords(o Options) error {
+	var err error
+	if s.state, err = readJournal(filepath.Join(o.StateDir, recordFile)); err == nil {
+		err = s.state.open()
+	}
+	if err != nil {
+		s.blocked(err)
+	}
+	spec, err := readJournal(filepath.Join(o.Dir, recordFolder, recordFile))
+	if err != nil {
+		s.blocked(err)
+		return nil
+	}
+	s.spec = spec
+	if o.NoInstall {
+		s.fence = fenceNoInstall
+		return nil
+	}
+	err = spec.open()
+	switch {
+	case readOnly(err):
+		return s.openReadOnly(o)
+	case err != nil:
+		s.blocked(err)
+	case o.NewSite && exists(filepath.Join(o.StateDir, siteFile)):
+		s.fence = fenceNewSite
+	case o.NewSite:
+		s.log.Warn("--new-site has no meaning where the folder of specs can be written; take it out of the command line")
+	}
+	if exists(filepath.Join(o.StateDir, siteFile)) {
+		s.spec = nil // It began with one record; the other would lack what was granted then.
+	}
+	return nil
+}
+
+// openReadOnly is for a folder of specs that can't be written: one record, if a person said so when there was nothing to lose.
+func (s *site) openReadOnly(o Options) error {
+	mark := filepath.Join(o.StateDir, siteFile)
+	switch {
+	case exists(mark) && o.NewSite:
+		s.fence = fenceNewSite
+	case exists(mark):
+	case !o.NewSite || !o.Fresh:
+		s.fence = fenceReadOnly
+		return nil
+	case s.spec.lines > 0:
+		s.fence = fenceNotNew
+		return nil
+	default:
+		if err := writeMark(mark); err != nil {
+			return err
+		}
+	}
+	s.spec = nil
+	return nil
+}
+
+func writeMark(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot note that this is a new site: %w", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("cannot note that this is a new site: %w", err)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func readOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+}
+
+func (s *site) blocked(err error) { s.fence = err.Error() }
+
+// lockFolder takes a folder of specs for this bootd's installs alone. Its folder itself is locked, which takes no right to write.
+func lockFolder(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock the folder of specs: %w", err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return nil, errors.Join(fmt.Errorf("another running bootd installs from the folder of specs %q; start this one with --no-install", dir), f.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("cannot lock the folder of specs %q: %w; --no-install needs no lock", dir, err), f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (s *site) close() {
+	s.unlock()
+	for _, j := range []*journal{s.state, s.spec} {
+		if j != nil {
+			j.close()
+		}
+	}
+}
+
+// installs says whether grants may be issued and opened, and if not, why.
+func (s *site) installs() (why string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fence, s.fence == ""
+}
+
+// look finds out whether somebody else changed a record: then nothing is installed until bootd is started anew, which compares both.
+func (s *site) look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fence != "" {
+		return
+	}
+	for _, j := range []*journal{s.state, s.spec} {
+		if j != nil && j.edited() {
+			s.fence = fmt.Sprintf("the record of grants %q was changed by somebody else; start bootd anew, which compares it with the other one", j.path)
+			s.log.Error("nothing will be installed", "why", s.fence)
+			return
+		}
+	}
+}
+
+// lines counts what both records hold.
+func (s *site) lines() (n int) {
+	for _, j := range []*journal{s.state, s.spec} {
+		if j != nil {
+			n += j.count()
+		}
+	}
+	return n
+}
+
+// records are what both places remember of a machine. A site with one place has it twice.
+func (s *site) records(p *boot.Plan) (state, spec *grantLine, stateInstalled, specInstalled *installLine) {
+	if s.state != nil {
+		state, stateInstalled = s.state.grantOf(p), s.state.installOf(p)
+	}
+	if s.spec == nil {
+		return state, state, stateInstalled, stateInstalled
+	}
+	return state, s.spec.grantOf(p), stateInstalled, s.spec.installOf(p)
+}
+
+// write puts a line into the state folder's record and then into the other.
+func (s *site) write(l line) error {
+	if err := s.state.append(l); err != nil {
+		return err
+	}
+	return s.writeSpec(l)
+}
+
+func (s *site) writeSpec(l line) error {
+	if s.spec == nil {
+		return nil
+	}
+	return s.spec.append(l)
+}
+
+// consumed remembers a consumption beside the specs, before its session does. The state folder's own is the log of consumed grants.
+func (s *site) consumed(c boot.Consumption) error {
+	if s.spec != nil && s.spec.knows(c) {
+		return nil // It's written into a session that lacks it.
+	}
+	if why, ok := s.installs(); !ok {
+		return fmt.Errorf("nothing is installed: %s", why)
+	}
+	return s.writeSpec(line{Consumed: &c})
+}

@@ -1,0 +1,221 @@
+package specdir
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readOnlyDir makes the record beside the specs one that can't be written, also by root: a file is where its folder would be. It's as
+// good as a read-only file system, but for its error.
+func readOnlySite(r *rig, o Options) (*site, error) {
+	s := &site{dir: o.Dir, log: o.Logger, unlock: func() {}}
+	var err error
+	if s.state, err = readJournal(filepath.Join(o.StateDir, recordFile)); err != nil {
+		return nil, err
+	}
+	if err := s.state.open(); err != nil {
+		return nil, err
+	}
+	if s.spec, err = readJournal(filepath.Join(o.Dir, recordFolder, recordFile)); err != nil {
+		return nil, err
+	}
+	r.t.Cleanup(s.close)
+	return s, s.openReadOnly(o)
+}
+
+// TestReadOnlyFolder: where one record alone can be kept, nothing is installed unless a person said so when there was nothing to lose.
+func TestReadOnlyFolder(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		newSite bool
+		fresh   bool
+		marked  bool // By an earlier start with --new-site.
+		records bool // Beside the specs.
+		fence   string
+	}{
+		"Plain":       {reason: "nobody said anything", fresh: true, fence: fenceReadOnly},
+		"NewSite":     {reason: "a person said that it's new", newSite: true, fresh: true},
+		"NotEmpty":    {reason: "a state folder of another life is no new site", newSite: true, fence: fenceReadOnly},
+		"Records":     {reason: "nor is a folder that knows of grants", newSite: true, fresh: true, records: true, fence: fenceNotNew},
+		"Restart":     {reason: "a site that began so goes on", marked: true},
+		"LeftInUnit":  {reason: "the flag isn't left where a lost state folder would make it true again", marked: true, newSite: true, fence: fenceNewSite},
+		"LostState":   {reason: "a lost state folder isn't a new site by itself", fresh: true, fence: fenceReadOnly},
+		"LostRecords": {reason: "nor where the specs know better", fresh: true, records: true, fence: fenceReadOnly},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			if tc.marked {
+				if err := writeMark(filepath.Join(r.state, siteFile)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tc.records {
+				r.put(filepath.Join(r.dir, recordFolder, recordFile), 1)
+			}
+			s, err := readOnlySite(r, Options{Dir: r.dir, StateDir: r.state, NewSite: tc.newSite, Fresh: tc.fresh})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.fence != tc.fence {
+				t.Errorf("%s: %q, want %q", tc.reason, s.fence, tc.fence)
+			}
+			if tc.fence == "" && s.spec != nil {
+				t.Errorf("%s: there's one record alone", tc.reason)
+			}
+		})
+	}
+}
+
+func TestFresh(t *testing.T) {
+	r := newRig(t, all(1))
+	if !Fresh(r.state) {
+		t.Error("an empty folder is fresh")
+	}
+	r.start()
+	r.stop()
+	if Fresh(r.state) {
+		t.Error("one that a bootd has used isn't")
+	}
+}
+
+// TestTwoBootds: of two that serve one folder one installs.
+func TestTwoBootds(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	second := &rig{t: t, dir: r.dir, state: t.TempDir(), now: r.now}
+	if err := second.tryStart(); err == nil || !strings.Contains(err.Error(), "--no-install") {
+		t.Fatalf("a second one that would install: %v", err)
+	}
+	second.start(func(o *Options) { o.NoInstall = true })
+	if second.plan() == nil || second.grant() != nil || second.src.session(second.plan().Entry) != nil {
+		t.Error("one that doesn't install serves addresses, and grants nothing")
+	}
+	r.install(true)
+	second.stop()
+	second.start(func(o *Options) { o.NoInstall = true })
+	if p := second.plan(); p.InstalledGeneration != 1 {
+		t.Errorf("it sends installed machines to their disks: %+v", p)
+	}
+}
+
+// TestDamaged: a record that can't be read is no reason to forget it, nor to leave machines without their addresses.
+func TestDamaged(t *testing.T) {
+	for name, file := range map[string]func(*rig) string{
+		"State": func(r *rig) string { return filepath.Join(r.state, recordFile) },
+		"Spec":  func(r *rig) string { return filepath.Join(r.dir, recordFolder, recordFile) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			r.put(file(r), 1)
+			if err := os.WriteFile(file(r), []byte("{}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+			if r.plan() == nil || r.grant() != nil {
+				t.Errorf("served %v, granted %v", r.plan(), r.grant())
+			}
+			r.says("line 1 of the record of grants", "damaged")
+		})
+	}
+}
+
+// TestTorn: a last line that a crash cut off says nothing, and isn't there for the next one to run into.
+func TestTorn(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	r.stop()
+	path := filepath.Join(r.state, recordFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%q", lines)
+	}
+	// The second line says that the grant is in its session: without it, that is found out anew.
+	if err := os.WriteFile(path, []byte(lines[0]+lines[1][:20]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	if r.grant() == nil {
+		t.Errorf("a crash between two writes goes on where it was:\n%s", r.said.String())
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(after), "\n") != 2 {
+		t.Errorf("%q, %v", after, err)
+	}
+}
+
+// TestEditedRecord: who puts a record back while bootd runs stops what isn't used yet.
+func TestEditedRecord(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	if r.grant() == nil {
+		t.Fatal("nothing is granted")
+	}
+	remove(t, filepath.Join(r.dir, recordFolder))
+	r.turn()
+	if r.grant() != nil {
+		t.Error("a grant whose record is gone is opened")
+	}
+	r.says("was changed by somebody else")
+}
+
+// TestConfirm: a person's word keeps a machine as it runs, and installs nothing.
+func TestConfirm(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	r.install(true)
+	r.stop()
+	r.state = t.TempDir()
+	r.start()
+	r.says("NeedsConfirmation", "bootd confirm lab/m1 --mac "+mac1)
+	cases := []struct{ reason, entry, mac, want string }{
+		{"another machine", "lab/m1", mac2, "isn't a MAC of BootEntry lab/m1"},
+		{"no such entry", "lab/m9", mac1, "there is no BootEntry lab/m9"},
+		{"the machine", "lab/m1", mac1, ""},
+		{"twice", "lab/m1", mac1, "nothing is asked about"},
+	}
+	for _, tc := range cases {
+		got := make(chan error, 1)
+		go func() {
+			_, err := Confirm(r.state, tc.entry, tc.mac, 10e9)
+			got <- err
+		}()
+		var err error
+		for waiting := true; waiting; {
+			select {
+			case err = <-got:
+				waiting = false
+			default:
+				r.turn()
+			}
+		}
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
+		}
+		if r.grant() != nil {
+			t.Fatalf("%s: a confirmation installs nothing", tc.reason)
+		}
+	}
+	if p := r.plan(); p.InstalledGeneration != 1 {
+		t.Errorf("%+v", p)
+	}
+	r.write("a.yaml", all(2))
+	if g := r.granted(); g == nil || g.Generation != 2 {
+		t.Errorf("raising the generation does: %+v\n%s", g, r.said.String())
+	}
+	if _, err := Confirm(r.state, "m1", mac1, 1); err == nil {
+		t.Error("an entry has a namespace")
+	}
+	if _, err := Confirm(r.state, "lab/m1", "x", 1); err == nil {
+		t.Error("a MAC is a MAC")
+	}
+	if _, err := Confirm(t.TempDir(), "lab/m1", mac1, 1); err == nil || !strings.Contains(err.Error(), "no bootd") {
+		t.Errorf("nobody answers: %v", err)
+	}
+}

@@ -1,0 +1,273 @@
+package specdir
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+const (
+	// every is how often the folder is looked at.
+	every = 500 * time.Millisecond
+	// still is how long the folder must not have changed before anything is granted by it: a file that is being written may say
+	// generation 1 of 12 for a moment, and half a folder that is being copied says other things than all of it.
+	still = 2 * time.Second
+	// debounce is the least time between two states, rest how many times as long as a state took to make it takes until the next.
+	debounce = 20 * time.Millisecond
+	rest     = 4
+	// regularly is how often all is looked at anew though nothing has changed: a step may have failed.
+	regularly = 5 * time.Second
+)
+
+// Sessions are told of each session as it is, before it counts; in production a session.Manager.
+type Sessions interface {
+	// Seen compares a session with this bootd's log.
+	Seen(r session.Record) error
+	// Synced lowers a revision to what was compared.
+	Synced(revision uint64) uint64
+}
+
+// Options of a Source. Dir, StateDir, Now and Logger are required.
+type Options struct {
+	// Dir holds the specs, StateDir what bootd must remember.
+	Dir, StateDir string
+	// Node holds the labels that BootNetworks' serveOn selects by.
+	Node map[string]string
+	// NoInstall serves, and installs nothing.
+	NoInstall bool
+	// NewSite agrees to one record of grants alone, where Dir can't be written and StateDir is Fresh.
+	NewSite bool
+	// Fresh says that StateDir held nothing when bootd started.
+	Fresh bool
+	// Key of tokens.
+	Key []byte
+	// Still is how long Dir must not have changed before anything is granted; 0: two seconds.
+	Still  time.Duration
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// A Source serves a folder of specs. Run fills it.
+type Source struct {
+	o        Options
+	site     *site
+	store    *session.Files
+	folder   *folder
+	sessions Sessions
+	onNew    func(*boot.State)
+
+	state atomic.Pointer[boot.State]
+	data  atomic.Pointer[map[string]map[string][]byte]
+	known atomic.Pointer[compared]
+	poke  chan struct{}
+
+	// What follows is Run's alone.
+	world   world
+	since   map[string]time.Time
+	asked   map[string]string
+	said    map[string]string
+	seen    map[boot.Name]string // Revisions that the log was compared with.
+	changed time.Time
+	// version counts what was read, and what is in doubt. The rest is how things were at the last turn.
+	version int
+	marked  string
+	quiet   bool
+	turned  time.Time
+	running context.Context //nolint:containedctx // Of Run, for the store, which has no use for it.
+}
+
+// compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
+type compared struct {
+	grants   map[string]granted
+	doubtful map[string]bool
+}
+
+// granted is a grant, and the revision of its session that was compared.
+type granted struct {
+	id       string
+	revision uint64
+}
+
+// Open opens a folder and its records. Use comes next, then Run, which closes them.
+func Open(o Options) (*Source, error) {
+	if o.Still == 0 {
+		o.Still = still
+	}
+	s := &Source{
+		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
+		asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{}, running: context.Background(),
+	}
+	var err error
+	if s.site, err = openSite(o); err != nil {
+		return nil, err
+	}
+	store, damaged, err := session.OpenFiles(filepath.Join(o.StateDir, "sessions"), s.site.consumed, s.wake)
+	if err != nil {
+		s.site.close()
+		return nil, err
+	}
+	for _, d := range damaged {
+		o.Logger.Error("a session is damaged; its machine isn't installed until a person has looked at it", "error", d.Error())
+	}
+	s.store = store
+	return s, nil
+}
+
+// Store of the sessions.
+func (s *Source) Store() *session.Files { return s.store }
+
+// Consumed are the consumptions that the record beside the specs knows: a state folder that was put back to before them must not make
+// them undone. They belong into the log before anything is served.
+func (s *Source) Consumed() []boot.Consumption {
+	if s.site.spec == nil {
+		return nil
+	}
+	return s.site.spec.consumed
+}
+
+// Use says who is told of sessions, and of each new state, one at a time.
+func (s *Source) Use(m Sessions, onState func(*boot.State)) {
+	if onState == nil {
+		onState = func(*boot.State) {}
+	}
+	s.sessions, s.onNew = m, onState
+}
+
+// State is what the folder holds; nil before it was read.
+func (s *Source) State() *boot.State { return s.state.Load() }
+
+// Keys of tokens.
+func (s *Source) Keys() [][]byte { return [][]byte{s.o.Key} }
+
+// Ready says whether the folder was read.
+func (s *Source) Ready() bool { return s.State() != nil }
+
+// Lag is always 0: a folder is read as it is.
+func (s *Source) Lag() float64 { return 0 }
+
+// Synced says whether a grant of a plan may be opened: its session was compared with the log of what was consumed, its records don't
+// contradict each other, and this bootd may install at all.
+func (s *Source) Synced(p *boot.Plan) bool {
+	if _, ok := s.site.installs(); !ok {
+		return false
+	}
+	k := s.known.Load()
+	if k == nil || k.doubtful[p.EntryUID] {
+		return false
+	}
+	r, err := s.store.Get(context.Background(), p.Entry)
+	if err != nil || r.Session.Grant == nil {
+		return false
+	}
+	g, ok := k.grants[p.EntryUID]
+	return ok && g.id == r.Session.Grant.ID && g.revision <= s.sessions.Synced(g.revision)
+}
+
+// Data gives what a machine is given, by its name.
+func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error) {
+	if all := s.data.Load(); all != nil {
+		if d, ok := (*all)[name]; ok {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no data of the name %q", name)
+}
+
+// Run serves the folder until ctx ends.
+func (s *Source) Run(ctx context.Context) error {
+	defer s.site.close()
+	s.running = ctx
+	for {
+		began := time.Now()
+		s.look()
+		s.turn()
+		if !pause(ctx, max(debounce, rest*time.Since(began)), nil) || !pause(ctx, every, s.poke) {
+			return nil
+		}
+	}
+}
+
+// pause waits, or ends early where something comes in; false once ctx has ended.
+func pause(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-early:
+	case <-t.C:
+	}
+	return true
+}
+
+func (s *Source) wake() {
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Source) ctx() context.Context { return s.running }
+
+// look reads the folder, where it changed.
+func (s *Source) look() {
+	changed, err := s.folder.look()
+	if err != nil {
+		s.say("", err.Error())
+		return
+	}
+	s.say("", "")
+	if !changed && s.state.Load() != nil {
+		return
+	}
+	before := served{plans: map[string]boot.Plan{}, data: s.world.data}
+	for _, p := range s.world.plans {
+		before.plans[p.EntryUID] = p
+	}
+	s.world = s.folder.resolve(s.o.Node, before, s.sinceWhen)
+	s.changed = time.Now()
+	s.version++
+	for what := range s.said {
+		if _, still := s.world.problems[what]; !still && what != "" {
+			s.say(what, "")
+		}
+	}
+	for what, why := range s.world.problems {
+		s.say(what, why)
+	}
+}
+
+// say tells a problem once, and once that it's over.
+func (s *Source) say(what, why string) {
+	before := s.said[what]
+	switch {
+	case before == why:
+	case why == "":
+		delete(s.said, what)
+		s.o.Logger.Info("it's right again", "was", before)
+	default:
+		s.said[what] = why
+		s.o.Logger.Error("the specs are wrong; what is right goes on being served", "problem", why)
+	}
+}
+
+// sinceWhen an entry is there: since its first grant, or since it was first read. Of two that want one MAC the earlier one has it.
+func (s *Source) sinceWhen(uid string) time.Time {
+	if t, ok := s.since[uid]; ok {
+		return t
+	}
+	t := s.o.Now()
+	if s.site.state != nil {
+		if g := s.site.state.grantOf(&boot.Plan{EntryUID: uid}); g != nil && g.EntryUID == uid {
+			t = g.At
+		}
+	}
+	s.since[uid] = t
+	return t
+}

@@ -1,0 +1,97 @@
+package specdir
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
+
+// turn does what is due about grants, and publishes what came of it.
+func (s *Source) turn() {
+	if s.state.Load() == nil && len(s.folder.files) == 0 && s.said[""] != "" {
+		return // Nothing was read yet: what an earlier life knew is served.
+	}
+	s.site.look()
+	_, installs := s.site.installs()
+	confirmed := installs && s.confirm()
+	quiet := time.Since(s.changed) >= s.o.Still
+	if s.mark() == s.marked && quiet == s.quiet && !confirmed && time.Since(s.turned) < regularly {
+		return
+	}
+	if installs && quiet {
+		s.grant()
+	}
+	s.publish()
+	s.marked, s.quiet, s.turned = s.mark(), quiet, time.Now()
+}
+
+// grant takes what is due about all grants.
+func (s *Source) grant() {
+	for i := range s.world.plans {
+		p := s.planned(&s.world.plans[i])
+		why, err := "", s.withdraw(&s.world.plans[i])
+		if err == nil && p.InstallGeneration > 0 && p.Mode == boot.ModeInstall {
+			err = s.settle(&p)
+		}
+		if err != nil {
+			why = err.Error()
+		}
+		s.say("grant of "+p.EntryUID, why)
+	}
+}
+
+// mark changes when anything does that a plan or a grant rests on.
+func (s *Source) mark() string {
+	fence, _ := s.site.installs()
+	return fmt.Sprint(s.version, s.store.Revision(), s.site.lines(), fence)
+}
+
+// planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing.
+func (s *Source) planned(p *boot.Plan) boot.Plan {
+	out := *p
+	out.InstalledGeneration = s.installed(p, s.session(p.Entry))
+	if s.world.kept[p.EntryUID] {
+		if out.InstalledGeneration < out.InstallGeneration {
+			out.Otherwise = boot.OtherwiseHold
+		}
+		out.InstallGeneration = 0
+	}
+	return out
+}
+
+func (s *Source) publish() {
+	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}}
+	for uid := range s.asked {
+		k.doubtful[uid] = true
+	}
+	plans := make([]boot.Plan, 0, len(s.world.plans))
+	var sessions []boot.Session
+	for i := range s.world.plans {
+		p := s.planned(&s.world.plans[i])
+		plans = append(plans, p)
+		r := s.session(p.Entry)
+		if r == nil || r.Session.EntryUID != p.EntryUID {
+			continue
+		}
+		if s.seen[r.Name] != r.Session.Revision {
+			if err := s.sessions.Seen(*r); err != nil {
+				s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
+				k.doubtful[p.EntryUID] = true
+				continue
+			}
+			s.seen[r.Name] = r.Session.Revision
+		}
+		if g := r.Session.Grant; g != nil {
+			k.grants[p.EntryUID] = granted{g.ID, session.Revision(r.Session.Revision)}
+		}
+		sessions = append(sessions, r.Session)
+	}
+	st := boot.NewState(s.world.segments, plans, sessions)
+	data := s.world.data
+	s.data.Store(&data)
+	s.known.Store(&k)
+	s.state.Store(st)
+	s.onNew(st)
+}

@@ -1,0 +1,206 @@
+package specdir
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
+)
+
+// uidSpace is the namespace (RFC 9562 §5.5) of the UIDs of entries that have none: of one name there's one, on each host.
+var uidSpace = uuid.MustParse("5d0c3a34-6d3c-5ac7-9a5b-0c7f6d6a8f0e") //nolint:gochecknoglobals // A constant.
+
+// UIDOf an entry: its own, or one that follows from its name.
+func UIDOf(e *v1alpha1.BootEntry) string {
+	if e.UID != "" {
+		return string(e.UID)
+	}
+	return uuid.NewSHA1(uidSpace, []byte(e.Namespace+"/"+e.Name)).String()
+}
+
+// A world is what a folder's objects come to.
+type world struct {
+	segments []boot.Segment
+	// plans have no installed generation yet: that's known when they are served.
+	plans []boot.Plan
+	// kept are the entries, by UID, whose plan is of before: nothing is installed by it.
+	kept map[string]bool
+	data map[string]map[string][]byte
+	// problems are those of entries, by name, and of networks.
+	problems map[string]string
+}
+
+// parts of a world, by name.
+type parts struct {
+	networks map[boot.Name]*v1alpha1.BootNetwork
+	profiles map[boot.Name]*v1alpha1.BootProfile
+	secrets  map[boot.Name]map[string][]byte
+	entries  []placed
+}
+
+// placed is an entry, and where it stands.
+type placed struct {
+	entry *v1alpha1.BootEntry
+	place string
+}
+
+// served is what was served up to now: plans by entry UID, and data by name.
+type served struct {
+	plans map[string]boot.Plan
+	data  map[string]map[string][]byte
+}
+
+// resolve makes a world of the files. since says since when an entry is there.
+func (f *folder) resolve(node map[string]string, before served, since func(uid string) time.Time) world {
+	w := world{kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}}
+	p := f.gather(&w)
+	for n, x := range p.networks {
+		g, served, err := bootspec.SegmentOf(x, node)
+		if err != nil {
+			w.problems["BootNetwork "+n.String()] = err.Error()
+		}
+		if err == nil && served {
+			w.segments = append(w.segments, g)
+		}
+	}
+	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
+	var plans []boot.Plan
+	for _, x := range p.entries {
+		if plan, ok := w.plan(p, x, before); ok {
+			plan.Since = since(plan.EntryUID)
+			plans = append(plans, plan)
+		}
+	}
+	w.admit(plans)
+	return w
+}
+
+// gather sorts the objects of all files. Of two with one name the first counts.
+func (f *folder) gather(w *world) parts {
+	p := parts{networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{}}
+	places := map[string]string{}
+	for _, name := range f.sorted() {
+		for _, o := range f.files[name].objects {
+			place := fmt.Sprintf("%s:%d", filepath.Join(f.dir, name), o.line)
+			if first, twice := places[o.key()]; twice {
+				w.problems[o.key()+" "+place] = fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", place, o.kind, o.name, first)
+				continue
+			}
+			places[o.key()] = place
+			switch {
+			case o.network != nil:
+				p.networks[o.name] = o.network
+			case o.profile != nil:
+				p.profiles[o.name] = o.profile
+			case o.secret != nil:
+				p.secrets[o.name] = map[string][]byte{}
+				for k, v := range o.secret.Data {
+					p.secrets[o.name][k] = v
+				}
+			case o.entry != nil:
+				p.entries = append(p.entries, placed{o.entry, place})
+			}
+		}
+	}
+	return p
+}
+
+// plan of an entry: its own, or the one of before while something is wrong that only an install needs.
+func (w *world) plan(p parts, x placed, before served) (boot.Plan, bool) {
+	e := x.entry.DeepCopy()
+	e.UID = types.UID(UIDOf(e))
+	spec := e.Spec.ForProvider
+	in := bootspec.Parts{
+		Entry:   e,
+		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
+		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
+	}
+	if r := spec.UserDataSecretRef; r != nil {
+		in.Secret = p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]
+	}
+	plan, data, prob := bootspec.Resolve(in, 0)
+	if prob == nil {
+		if len(data) > 0 {
+			w.data[plan.UserDataSecret] = data
+		}
+		return *plan, true
+	}
+	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s: BootEntry %s/%s: %s: %s", x.place, e.Namespace, e.Name, prob.Reason, prob.Message)
+	old, ok := before.plans[string(e.UID)]
+	if !ok || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
+		return boot.Plan{}, false
+	}
+	if addr, prob := bootspec.Address(spec.Networks[0].Addresses[0].Address); prob != nil || addr.Addr() != old.Network.Address.Addr() {
+		return boot.Plan{}, false
+	}
+	w.kept[old.EntryUID] = true
+	if d, ok := before.data[old.UserDataSecret]; ok {
+		w.data[old.UserDataSecret] = d
+	}
+	return old, true
+}
+
+// admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served.
+func (w *world) admit(plans []boot.Plan) {
+	slices.SortFunc(plans, func(a, b boot.Plan) int {
+		switch {
+		case boot.Precedes(a, b):
+			return -1
+		case boot.Precedes(b, a):
+			return 1
+		}
+		return 0
+	})
+	type place struct {
+		network boot.Name
+		addr    netip.Addr
+	}
+	macs, addresses := map[boot.MAC]boot.Name{}, map[place]boot.Name{}
+	for _, p := range plans {
+		at := place{p.Network.Name, p.Network.Address.Addr()}
+		conflict := ""
+		if other, taken := addresses[at]; taken {
+			conflict = fmt.Sprintf("address %s is already BootEntry %s's; give another", at.addr, other)
+		}
+		for _, m := range p.MACs {
+			if other, taken := macs[m]; taken {
+				conflict = fmt.Sprintf("MAC %s is already BootEntry %s's; remove it from one of them", m, other)
+			}
+		}
+		if conflict != "" {
+			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("BootEntry %s: %s: %s", p.Entry, v1alpha1.ReasonConflict, conflict)
+			delete(w.kept, p.EntryUID)
+			continue
+		}
+		addresses[at] = p.Entry
+		for _, m := range p.MACs {
+			macs[m] = p.Entry
+		}
+		w.plans = append(w.plans, p)
+	}
+}
+
+func compare(a, b boot.Name) int {
+	switch x, y := a.String(), b.String(); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
