@@ -96,6 +96,9 @@ func (i *inventories) read(ctx context.Context, j *job) (redfish.Inventory, erro
 	w := redfish.NewWalk(j.system, j.memory)
 	busy := 0
 	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return redfish.Inventory{}, err //nolint:wrapcheck // Nobody reads it.
+		}
 		target, wanted := i.wanted(j)
 		if !wanted {
 			return redfish.Inventory{}, errGone

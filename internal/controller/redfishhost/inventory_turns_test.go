@@ -74,3 +74,18 @@ func TestUrgentReaders(t *testing.T) {
 		t.Errorf("%d read, want all", n)
 	}
 }
+
+// TestReadingEnds: an inventory for which others leave no time ends with its own, or with the process.
+func TestReadingEnds(t *testing.T) {
+	s := newShelf()
+	s.gates.walk = func() (bool, error) {
+		s.stop()
+
+		return false, nil
+	}
+	close(s.gates.open)
+	s.look("a", "10.0.0.1")
+	if n := s.settle(); n != 1 || s.known("a", systemOf("a")).read {
+		t.Errorf("%d jobs ended, read %t", n, s.known("a", systemOf("a")).read)
+	}
+}
