@@ -80,6 +80,8 @@ type Error struct {
 	cause error
 	// login says that it was a log-in which failed, so that it's no resource's fault.
 	login bool
+	// pin is the certificate that a password was sent to.
+	pin string
 	// messages are all well-formed MessageIds of the answer.
 	messages []string
 	// account is the URI of the one whose password must be changed, as the answer
@@ -148,6 +150,16 @@ func IsNoEffect(err error) bool { return KindOf(err) == NoEffect }
 
 // IsUnsupported says whether the BMC doesn't offer what was asked for.
 func IsUnsupported(err error) bool { return KindOf(err) == Unsupported }
+
+// PinOf is the fingerprint of the certificate that the password was sent to by a
+// Connect which failed; "" where it wasn't sent, or without TLS.
+func PinOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.pin
+	}
+
+	return ""
+}
 
 // IsOfOneResource says whether err is about what was asked for alone, so that the
 // rest can be read without it.

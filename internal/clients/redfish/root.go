@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -31,7 +32,12 @@ func (c *Client) start(ctx context.Context) error {
 		return c.stranger(pathRoot, a)
 	}
 
-	return c.login(ctx)
+	err = c.login(ctx)
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.pin = c.Pin()
+	}
+
+	return err
 }
 
 // isRoot says whether a service root is one, as far as BMCs fill it in: what is

@@ -154,6 +154,31 @@ func TestGatePinIsTheSameSession(t *testing.T) {
 	}
 }
 
+// TestGatePinOfFailedLogin: a password that was sent to one certificate isn't sent to another one, though the log-in failed.
+func TestGatePinOfFailedLogin(t *testing.T) {
+	emu, _ := emulator(t, bmc.ModelInline, nil)
+	g := gates(t)
+	first := target(emu, "v1")
+	first.TLS = redfish.TLS{Verify: redfish.VerifyTrustOnFirstUse}
+	emu.Inject(bmc.Fault{Method: http.MethodPost, PathContains: "/Sessions", Status: http.StatusInternalServerError})
+	if err := g.Do(t.Context(), first, read); err == nil {
+		t.Fatal("Do(...) of a BMC that can't let us in: want an error")
+	}
+	emu.Heal()
+	if err := emu.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	before := emu.Counters().Requests
+	if err := g.Do(t.Context(), first, read); !redfish.IsUntrustedCertificate(err) || emu.Counters().Requests != before {
+		t.Errorf("Do(...) after another certificate: got %v after %d requests, want untrusted after none", err, emu.Counters().Requests-before)
+	}
+	second := first
+	second.TLS.Pins = []string{emu.CertificateSHA256()}
+	if err := g.Do(t.Context(), second, read); err != nil {
+		t.Errorf("Do(...) of a host whose certificate a person has pinned: %v", err)
+	}
+}
+
 func TestGateForget(t *testing.T) {
 	emu, _ := emulator(t, bmc.ModelInline, nil)
 	g := gates(t)

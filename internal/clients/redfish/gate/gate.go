@@ -247,6 +247,10 @@ func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.
 	cfg.Limiter = g.limiter
 	client, err := connect(ctx, cfg)
 	if err != nil {
+		if pin := redfish.PinOf(err); firstUse && pin != "" {
+			g.pin = pin // It has the password, be the log-in good or not.
+		}
+
 		return nil, err
 	}
 	if t.TLS.Verify == redfish.VerifyTrustOnFirstUse {
