@@ -33,6 +33,9 @@ type BIOS struct {
 	Staged map[string]bios.Value
 	// RegistryID names the attribute registry; "" where the BMC names none.
 	RegistryID string
+	// Make is what machines of one kind have in common: manufacturer, model and BIOS
+	// version; "" where not all of them are told.
+	Make string
 	// Writable says whether there's a settings resource, without which nothing is
 	// ever staged.
 	Writable bool
@@ -65,6 +68,9 @@ func (c *Client) BIOS(ctx context.Context, s System) (BIOS, error) {
 		return BIOS{}, err
 	}
 	out := BIOS{Attributes: b.Attributes, RegistryID: string(b.Registry)}
+	if s.Manufacturer != "" && s.Model != "" && s.bios != "" {
+		out.Make = strings.Join([]string{s.Manufacturer, s.Model, s.bios}, "\n")
+	}
 	if b.Settings == nil {
 		return out, nil
 	}

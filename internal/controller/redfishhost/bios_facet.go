@@ -120,7 +120,7 @@ func beginBIOS(v view, j journal) step {
 		j.BIOS = r
 
 		return step{journal: &j, why: "the BIOS settings are staged"}
-	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.mayReset() && s.moves() && !v.awaitsBoot(j) && !r.Turns.contested(v.now):
+	case w.apply == v1alpha1.BIOSApplyMaintenance && w.maintenance && v.seen.on() && r.mayReset() && s.moves() && !v.awaitsBoot(j) && !v.writesFirst(j) && !r.Turns.contested(v.now):
 		// The count is written with the act: one reset for a map, whatever happens.
 		r.Resets++
 		r.Turns = r.Turns.next(v.now)
@@ -143,6 +143,12 @@ func (v view) overridden() bool {
 // for another boot than one for settings.
 func (v view) awaitsBoot(j journal) bool {
 	return v.overridden() || wantsOnce(v, j) || j.Boot.Moved != nil && j.Boot.Moved.Booted.IsZero()
+}
+
+// writesFirst says whether something else comes with a boot, too, and is about to be
+// written.
+func (v view) writesFirst(j journal) bool {
+	return beginSettings(v, j, []action{actSetSecureBoot}).do != actNone || beginOrder(v, j).do != actNone
 }
 
 func forgetBIOS(j journal) step {

@@ -77,43 +77,44 @@ func (s *biosSeen) without(what string, err error) *biosSeen {
 }
 
 // registries keeps the newest attribute registries: one may be a megabyte, and
-// a machine that verifies its settings is looked at again and again. It is safe
-// for concurrent use.
+// a machine that verifies its settings is looked at again and again. Machines of
+// one make have the same. It is safe for concurrent use.
 type registries struct {
 	mu   sync.Mutex
 	kept []keptRegistry
 }
 
 type keptRegistry struct {
-	address, id string
-	registry    bios.Registry
-	at          time.Duration
+	of, id   string
+	registry bios.Registry
+	at       time.Duration
 }
 
 // maxRegistries is how many registries are kept.
 const maxRegistries = 8
 
 func (k *registries) get(ctx context.Context, bmc BMC, address string, b redfish.BIOS, now time.Duration) (bios.Registry, error) {
-	if r, ok := k.known(address, b.RegistryID, now); ok {
+	of := or(b.Make, address)
+	if r, ok := k.known(of, b.RegistryID, now); ok {
 		return r, nil
 	}
 	r, err := bmc.BIOSRegistry(ctx, b)
-	if err != nil || !r.Known() || b.RegistryID == "" {
+	if err != nil || !r.Known() {
 		return r, err //nolint:wrapcheck // The caller asks for its kind.
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept = append(k.kept, keptRegistry{address: address, id: b.RegistryID, registry: r, at: now})
+	k.kept = append(k.kept, keptRegistry{of: of, id: b.RegistryID, registry: r, at: now})
 	k.kept = k.kept[max(0, len(k.kept)-maxRegistries):]
 
 	return r, nil
 }
 
-func (k *registries) known(address, id string, now time.Duration) (bios.Registry, bool) {
+func (k *registries) known(of, id string, now time.Duration) (bios.Registry, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range slices.Backward(k.kept) {
-		if one.address == address && one.id == id && now-one.at < lookAge {
+		if one.of == of && one.id == id && now-one.at < lookAge {
 			return one.registry, true
 		}
 	}
