@@ -124,7 +124,8 @@ func unsent(_ view, a act, err error) act {
 	case busy(err):
 		// So often is one attempt: what a BMC never has time for stands in nobody's way.
 		const often = 10
-		if a.Refusals++; a.Refusals%often != 0 {
+		a.Refusals++
+		if a.Refusals%often != 0 {
 			a.Attempts--
 		}
 		a.State = failed

@@ -17,9 +17,9 @@ import (
 )
 
 // biosLab is a controller and a machine with a BIOS of our own.
-func biosLab(t *testing.T, full bool, otherwise ...func(*bmc.Behaviour)) treeLab {
+func biosLab(t *testing.T, full bool) treeLab {
 	t.Helper()
-	r := serveTree(t, withBIOS(t, full), otherwise...)
+	r := serveTree(t, withBIOS(t, full))
 	l := treeLab{newLabOf(t, r.Server, r.machines["1"]), r}
 	l.settle()
 
