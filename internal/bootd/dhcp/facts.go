@@ -156,10 +156,10 @@ func firmwareOf(m *wire.Message) (uint16, boot.Firmware) {
 	return arch, fw
 }
 
-// architectureOf reads the number in a class.
+// architectureOf reads the number in a class of firmware; another's class may hold anything.
 func architectureOf(class []byte) (uint16, bool) {
-	_, rest, ok := bytes.Cut(class, []byte(":Arch:"))
-	if !ok {
+	name, rest, ok := bytes.Cut(class, []byte(":Arch:"))
+	if !ok || string(name) != classPXE && string(name) != classHTTP {
 		return 0, false
 	}
 	digits, _, _ := strings.Cut(string(rest), ":")

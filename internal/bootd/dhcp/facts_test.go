@@ -38,6 +38,8 @@ func TestClassifyClient(t *testing.T) {
 		"Cut175":         {"nothing to rely on; the user class still counts", all(asIPXE(0), option(175, 0xb1, 200)), ClientIPXE},
 		"UBoot":          {"firmware that we have nothing for", all(option(93, 0, 22), text(60, "U-Boot.armv8")), ClientOther},
 		"UBootBare":      {"and without option 93", text(60, "U-Boot"), ClientOther},
+		"OtherArch":      {"a class of somebody's own, that says Arch", all(text(60, "ACMEClient:Arch:00007"), option(97, 0)), ClientOther},
+		"ClassWithNUL":   {"some end their class with a NUL", text(60, "PXEClient:Arch:00007\x00"), ClientPXE},
 		"CiscoZTP":       {"PXEClient and nothing else", text(60, "PXEClient"), ClientOther},
 		"RISCV":          {"a number that we don't boot", asPXE(27), ClientOther},
 		"Undi":           {"option 94 alone is firmware's too", option(94, 1, 0, 0), ClientOther},
