@@ -82,7 +82,7 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		}
 		l.end(r, Aborted, errAnew) // Firmware with a fixed port, that was started again.
 	}
-	r, err := l.s.open(req, client)
+	r, err := l.s.open(req, client, l.makeRoom)
 	if err != nil {
 		code := uint16(codeUndefined)
 		if errors.Is(err, errNotFound) {
@@ -107,14 +107,32 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 	l.send(r, r.begin())
 }
 
-// open finds the file that is asked for and takes a place for its transfer. An error goes to the client as it is.
-func (s *Server) open(req request, client netip.AddrPort) (*running, error) {
+// makeRoom gives up those who asked and never answered, once all places are taken: a machine answers within milliseconds, and
+// whoever asks in the name of others must not keep a rack from booting for as long as we'd wait for them.
+func (l *loop) makeRoom() bool {
+	const answers, sweeps = 200 * time.Millisecond, 50 * time.Millisecond
+	if l.now.Sub(l.swept) < sweeps {
+		return false
+	}
+	l.swept = l.now
+	before := len(l.byClient)
+	for _, r := range l.byClient {
+		if !r.proven && l.now.Sub(r.heard) > answers {
+			l.end(r, Aborted, errSilent)
+		}
+	}
+	return len(l.byClient) < before
+}
+
+// open finds the file that is asked for and takes a place for its transfer, which room may make. An error goes to the client as
+// it is.
+func (s *Server) open(req request, client netip.AddrPort, room func() bool) (*running, error) {
 	file, ok := s.cfg.Files.Find(req.name)
 	if !ok {
 		s.done(NotFound, client.Addr(), req.name, nil)
 		return nil, errNotFound
 	}
-	if !s.limits.acquire(client.Addr()) {
+	if !s.limits.acquire(client.Addr()) && (!room() || !s.limits.acquire(client.Addr())) {
 		s.done(Busy, client.Addr(), file.Name, nil)
 		return nil, errBusy
 	}

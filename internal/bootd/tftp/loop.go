@@ -51,6 +51,7 @@ type loop struct {
 	now     time.Time
 	tick    time.Duration
 	checked time.Time
+	swept   time.Time // when those who never answered were last given up to make room
 
 	byClient map[netip.AddrPort]*running
 	bySocket map[int]*running

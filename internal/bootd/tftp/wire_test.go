@@ -165,6 +165,28 @@ func TestStrangerIsSpared(t *testing.T) {
 	}
 }
 
+// TestFloodLeavesRoom: requests in the name of others take places, but not from a machine that answers.
+func TestFloodLeavesRoom(t *testing.T) {
+	to := served(t, func(c *Config) { c.PerClient, c.Total, c.Timeout = 4, 8, time.Minute })
+	for range 20 {
+		c := client(t)
+		if _, err := c.WriteToUDP([]byte(rrq("1468")), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		got, _, err := fetch(to, BIOS, 1468)
+		if err == nil && bytes.Equal(got, content()) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a machine that answers gets nothing: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 func TestNetASCII(t *testing.T) {
 	if got := string(ascii([]byte("a\nb\rc\r\n"))); got != "a\r\nb\r\x00c\r\x00\r\n" {
 		t.Errorf("%q", got)
