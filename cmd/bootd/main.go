@@ -61,7 +61,7 @@ func (c *confirm) Run() error {
 	if err != nil {
 		return err //nolint:wrapcheck // It says what failed.
 	}
-	fmt.Println(answer) //nolint:forbidigo // What a person asked for.
+	fmt.Println(answer)
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (f faults) field(format string, args ...any) faults {
 	return faults{f.at + fmt.Sprintf(format, args...), f.list}
 }
 
-func (f faults) when(wrong bool, format string, args ...any) {
+func (f faults) whenf(wrong bool, format string, args ...any) {
 	if wrong {
 		*f.list = append(*f.list, Fault{f.at, fmt.Sprintf(format, args...)})
 	}
@@ -42,7 +42,7 @@ var (
 	macForm      = regexp.MustCompile(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)
 	unicastForm  = regexp.MustCompile(`^[0-9a-fA-F][02468aceACE]`)
 	digestForm   = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)
-	wordForm     = regexp.MustCompile(`^[ -~]{1,512}$`)
+	wordForm     = regexp.MustCompile(`^[\x20-\x7e]{1,512}$`)
 	parameterKey = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,62}$`)
 	domainForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 )
@@ -53,66 +53,66 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 	meta(faults{"metadata", &list}, e.Namespace, e.Name)
 	f, p := faults{"spec.forProvider", &list}, e.Spec.ForProvider
 	validMachine(f.field(".machine"), p.Machine)
-	f.field(".profileRef.name").when(p.ProfileRef.Name == "", "profileRef needs a name")
+	f.field(".profileRef.name").whenf(p.ProfileRef.Name == "", "profileRef needs a name")
 	validNetworks(f.field(".networks"), p.Networks)
-	f.field(".hostname").when(p.Hostname != "" && !labelForm.MatchString(p.Hostname),
+	f.field(".hostname").whenf(p.Hostname != "" && !labelForm.MatchString(p.Hostname),
 		"hostname must be a DNS label: lower-case letters, digits and dashes, beginning and ending with a letter or a digit")
 	if r := p.UserDataSecretRef; r != nil {
-		f.field(".userDataSecretRef").when(r.Name == "" || r.Key == "", "userDataSecretRef needs a name and a key")
+		f.field(".userDataSecretRef").whenf(r.Name == "" || r.Key == "", "userDataSecretRef needs a name and a key")
 	}
-	f.field(".networkDataSecretRef").when(p.NetworkDataSecretRef != nil, "networkDataSecretRef is not supported yet; addresses come from networks")
-	f.field(".vendorDataSecretRef").when(p.VendorDataSecretRef != nil, "vendorDataSecretRef is not supported yet; put everything into userDataSecretRef")
-	f.field(".rootDevice").when(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
-	f.field(".sshAuthorizedKeys").when(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
-	f.field(".install.generation").when(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
+	f.field(".networkDataSecretRef").whenf(p.NetworkDataSecretRef != nil, "networkDataSecretRef is not supported yet; addresses come from networks")
+	f.field(".vendorDataSecretRef").whenf(p.VendorDataSecretRef != nil, "vendorDataSecretRef is not supported yet; put everything into userDataSecretRef")
+	f.field(".rootDevice").whenf(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
+	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
+	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
 		"install.generation should be from 0 to %d", int64(maxGeneration))
 	switch p.Otherwise {
 	case "", v1alpha1.OtherwiseLocalDisk, v1alpha1.OtherwiseHold:
 	default:
-		f.field(".otherwise").when(true, "otherwise: %s is not supported yet; use LocalDisk or Hold", p.Otherwise)
+		f.field(".otherwise").whenf(true, "otherwise: %s is not supported yet; use LocalDisk or Hold", p.Otherwise)
 	}
-	f.field(".parameters").when(len(p.Parameters) > 32, "parameters has more than 32 values")
+	f.field(".parameters").whenf(len(p.Parameters) > 32, "parameters has more than 32 values")
 	for k, v := range p.Parameters {
-		f.field(".parameters").when(len(k) > 63 || len(v) > 1024, "a parameter's name has at most 63 characters and its value at most 1024; user data has room for more")
+		f.field(".parameters").whenf(len(k) > 63 || len(v) > 1024, "a parameter's name has at most 63 characters and its value at most 1024; user data has room for more")
 	}
 	return list
 }
 
 func meta(f faults, namespace, name string) {
-	f.field(".name").when(!nameForm.MatchString(name), "name %q must be lower-case letters, digits, dashes and dots", name)
-	f.field(".namespace").when(!labelForm.MatchString(namespace), "namespace %q must be a DNS label", namespace)
+	f.field(".name").whenf(!nameForm.MatchString(name), "name %q must be lower-case letters, digits, dashes and dots", name)
+	f.field(".namespace").whenf(!labelForm.MatchString(namespace), "namespace %q must be a DNS label", namespace)
 }
 
 func validMachine(f faults, m v1alpha1.MachineSelector) {
-	f.when((m.HostClaimRef != nil) == (len(m.MACs) > 0), "exactly one of hostClaimRef and macs must be set")
-	f.when(m.HostClaimRef != nil && (m.UUID != "" || m.Serial != ""), "uuid and serial belong to macs: a HostClaim's machine is known by its host")
-	f.field(".macs").when(len(m.MACs) > 64, "macs has more than 64 addresses")
+	f.whenf((m.HostClaimRef != nil) == (len(m.MACs) > 0), "exactly one of hostClaimRef and macs must be set")
+	f.whenf(m.HostClaimRef != nil && (m.UUID != "" || m.Serial != ""), "uuid and serial belong to macs: a HostClaim's machine is known by its host")
+	f.field(".macs").whenf(len(m.MACs) > 64, "macs has more than 64 addresses")
 	seen := map[string]bool{}
 	for i, mac := range m.MACs {
 		at := f.field(".macs[%d]", i)
-		at.when(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
-		at.when(macForm.MatchString(mac) && !unicastForm.MatchString(mac), "macs must not be multicast: the second digit of %q must be even", mac)
-		at.when(seen[mac], "MAC %s is there twice", mac)
+		at.whenf(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
+		at.whenf(macForm.MatchString(mac) && !unicastForm.MatchString(mac), "macs must not be multicast: the second digit of %q must be even", mac)
+		at.whenf(seen[mac], "MAC %s is there twice", mac)
 		seen[mac] = true
 	}
-	f.field(".uuid").when(len(m.UUID) > 36, "uuid is longer than 36 characters")
-	f.field(".serial").when(len(m.Serial) > 128, "serial is longer than 128 characters")
+	f.field(".uuid").whenf(len(m.UUID) > 36, "uuid is longer than 36 characters")
+	f.field(".serial").whenf(len(m.Serial) > 128, "serial is longer than 128 characters")
 }
 
 func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
-	f.when(len(ns) == 0, "networks must name the network to boot from")
-	f.when(len(ns) > 1, "networks with more than one entry is not supported yet; name the network to boot from")
+	f.whenf(len(ns) == 0, "networks must name the network to boot from")
+	f.whenf(len(ns) > 1, "networks with more than one entry is not supported yet; name the network to boot from")
 	for i, n := range ns {
 		at := f.field("[%d]", i)
-		at.field(".name").when(n.Name == "" || len(n.Name) > 63, "a network of an entry has a name of at most 63 characters")
-		at.field(".networkRef.name").when(n.NetworkRef.Name == "", "networkRef needs a name")
-		at.field(".addresses").when(len(n.Addresses) == 0, "addresses must name the machine's address")
-		at.field(".addresses").when(len(n.Addresses) > 1, "addresses with more than one entry is not supported yet; name one address")
+		at.field(".name").whenf(n.Name == "" || len(n.Name) > 63, "a network of an entry has a name of at most 63 characters")
+		at.field(".networkRef.name").whenf(n.NetworkRef.Name == "", "networkRef needs a name")
+		at.field(".addresses").whenf(len(n.Addresses) == 0, "addresses must name the machine's address")
+		at.field(".addresses").whenf(len(n.Addresses) > 1, "addresses with more than one entry is not supported yet; name one address")
 		for j, a := range n.Addresses {
 			to := at.field(".addresses[%d]", j)
-			to.when((a.Ref != nil) == (a.Address != ""), "exactly one of ref and address must be set")
+			to.whenf((a.Ref != nil) == (a.Address != ""), "exactly one of ref and address must be set")
 			_, err := netip.ParsePrefix(a.Address)
-			to.field(".address").when(a.Address != "" && err != nil, "address must be an address with its mask, such as 10.77.0.40/24, and is %q", a.Address)
+			to.field(".address").whenf(a.Address != "" && err != nil, "address must be an address with its mask, such as 10.77.0.40/24, and is %q", a.Address)
 		}
 	}
 }
@@ -126,6 +126,6 @@ func DefaultEntry(e *v1alpha1.BootEntry) {
 
 func validArtifact(f faults, a v1alpha1.Artifact) {
 	u, err := url.Parse(a.URL)
-	f.field(".url").when(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(a.URL) > 2048, "url must be an http or https URL")
-	f.field(".digest").when(!digestForm.MatchString(a.Digest), "digest must be sha256:… or sha512:…, in lower-case hex")
+	f.field(".url").whenf(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(a.URL) > 2048, "url must be an http or https URL")
+	f.field(".digest").whenf(!digestForm.MatchString(a.Digest), "digest must be sha256:… or sha512:…, in lower-case hex")
 }

@@ -14,60 +14,60 @@ func ValidNetwork(n *v1alpha1.BootNetwork) []Fault {
 	f, s := faults{"spec", &list}, n.Spec
 	validNamespaces(f.field(".allowedNamespaces"), s.AllowedNamespaces)
 	validNamespaces(f.field(".allowedProfileNamespaces"), s.AllowedProfileNamespaces)
-	f.field(".subnets").when(len(s.Subnets) == 0, "subnets must hold one subnet at least")
-	f.field(".subnets").when(len(s.Subnets) > 16, "subnets has more than 16 subnets")
+	f.field(".subnets").whenf(len(s.Subnets) == 0, "subnets must hold one subnet at least")
+	f.field(".subnets").whenf(len(s.Subnets) > 16, "subnets has more than 16 subnets")
 	seen := map[string]bool{}
 	for i, x := range s.Subnets {
 		at := f.field(".subnets[%d]", i)
-		at.field(".cidr").when(seen[x.CIDR], "subnet %s is there twice", x.CIDR)
+		at.field(".cidr").whenf(seen[x.CIDR], "subnet %s is there twice", x.CIDR)
 		seen[x.CIDR] = true
 		validSubnet(at, x)
 	}
 	validIPv4s(f.field(".ntp"), "ntp", s.NTP)
-	f.field(".domain").when(s.Domain != "" && !domainForm.MatchString(s.Domain), "domain must be a DNS name in lower case")
-	f.field(".mtu").when(s.MTU != 0 && (s.MTU < 576 || s.MTU > 9216), "mtu should be from 576 to 9216")
-	f.field(".vlanID").when(s.VLANID < 0 || s.VLANID > 4094, "vlanID should be from 1 to 4094")
+	f.field(".domain").whenf(s.Domain != "" && !domainForm.MatchString(s.Domain), "domain must be a DNS name in lower case")
+	f.field(".mtu").whenf(s.MTU != 0 && (s.MTU < 576 || s.MTU > 9216), "mtu should be from 576 to 9216")
+	f.field(".vlanID").whenf(s.VLANID < 0 || s.VLANID > 4094, "vlanID should be from 1 to 4094")
 	if d := s.DHCP; d != nil {
 		validDHCP(f.field(".dhcp"), *d)
 	}
-	f.field(".serveOn").when(len(s.ServeOn) > 32, "serveOn has more than 32 entries")
+	f.field(".serveOn").whenf(len(s.ServeOn) > 32, "serveOn has more than 32 entries")
 	return list
 }
 
 func validSubnet(f faults, s v1alpha1.Subnet) {
 	p, err := netip.ParsePrefix(s.CIDR)
 	if err != nil || p != p.Masked() {
-		f.field(".cidr").when(true, "cidr must be a network such as 10.77.0.0/24, without host bits, and is %q", s.CIDR)
+		f.field(".cidr").whenf(true, "cidr must be a network such as 10.77.0.0/24, without host bits, and is %q", s.CIDR)
 		return
 	}
-	f.field(".cidr").when(!p.Addr().Is4(), "an IPv6 subnet is not supported yet; machines boot by IPv4")
+	f.field(".cidr").whenf(!p.Addr().Is4(), "an IPv6 subnet is not supported yet; machines boot by IPv4")
 	if s.Gateway != "" {
 		g, err := netip.ParseAddr(s.Gateway)
-		f.field(".gateway").when(err != nil, "gateway must be an IP address")
-		f.field(".gateway").when(err == nil && !p.Contains(g), "gateway must be inside cidr")
+		f.field(".gateway").whenf(err != nil, "gateway must be an IP address")
+		f.field(".gateway").whenf(err == nil && !p.Contains(g), "gateway must be inside cidr")
 	}
 	validIPv4s(f.field(".dns"), "dns", s.DNS)
-	f.field(".discoveryRanges").when(len(s.DiscoveryRanges) > 0, "discoveryRanges is not supported yet; a machine that nobody knows gets no answer")
+	f.field(".discoveryRanges").whenf(len(s.DiscoveryRanges) > 0, "discoveryRanges is not supported yet; a machine that nobody knows gets no answer")
 }
 
 func validIPv4s(f faults, what string, list []string) {
-	f.when(len(list) > 8, "%s has more than 8 addresses", what)
+	f.whenf(len(list) > 8, "%s has more than 8 addresses", what)
 	for i, s := range list {
 		a, err := netip.ParseAddr(s)
-		f.field("[%d]", i).when(err != nil || !a.Is4(), "%s must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet", what)
+		f.field("[%d]", i).whenf(err != nil || !a.Is4(), "%s must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet", what)
 	}
 }
 
 func validDHCP(f faults, d v1alpha1.NetworkDHCP) {
-	f.field(".mode").when(!slices.Contains([]v1alpha1.DHCPMode{"", v1alpha1.DHCPAuthoritative, v1alpha1.DHCPRelayOnly}, d.Mode),
+	f.field(".mode").whenf(!slices.Contains([]v1alpha1.DHCPMode{"", v1alpha1.DHCPAuthoritative, v1alpha1.DHCPRelayOnly}, d.Mode),
 		"mode: %s is not supported yet; use Authoritative or RelayOnly", d.Mode)
-	f.field(".foreignServer").when(d.ForeignServer != "" && d.ForeignServer != "Refuse", "foreignServer: %s is not supported yet; use Refuse", d.ForeignServer)
-	f.field(".relays").when(len(d.Relays) > 64, "relays has more than 64 entries")
+	f.field(".foreignServer").whenf(d.ForeignServer != "" && d.ForeignServer != "Refuse", "foreignServer: %s is not supported yet; use Refuse", d.ForeignServer)
+	f.field(".relays").whenf(len(d.Relays) > 64, "relays has more than 64 entries")
 	for i, r := range d.Relays {
 		_, err := netip.ParsePrefix(r)
-		f.field(".relays[%d]", i).when(err != nil, "relays must be CIDRs, such as 10.77.0.1/32")
+		f.field(".relays[%d]", i).whenf(err != nil, "relays must be CIDRs, such as 10.77.0.1/32")
 	}
-	f.field(".leaseDuration").when(d.LeaseDuration != nil && d.LeaseDuration.Duration < 0, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h")
+	f.field(".leaseDuration").whenf(d.LeaseDuration != nil && d.LeaseDuration.Duration < 0, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h")
 }
 
 // DefaultNetwork fills in what an API server fills in.

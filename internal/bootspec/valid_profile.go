@@ -12,62 +12,62 @@ func ValidProfile(p *v1alpha1.BootProfile) []Fault {
 	meta(faults{"metadata", &list}, p.Namespace, p.Name)
 	f, s := faults{"spec", &list}, p.Spec
 	validNamespaces(f.field(".allowedNamespaces"), s.AllowedNamespaces)
-	f.field(".mode").when(s.Mode != v1alpha1.BootModeInstall && s.Mode != v1alpha1.BootModeLive, "mode must be Install or Live, and is %q", s.Mode)
-	f.field(".method").when(s.Method != v1alpha1.BootMethodDiskImage && s.Method != v1alpha1.BootMethodKernel, "method: %s is not supported yet; use DiskImage or Kernel", s.Method)
-	f.field(".method").when(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel, "mode: Live needs method: Kernel, since nothing is written to a disk")
-	f.field(".userDataFormat").when(!slices.Contains([]v1alpha1.UserDataFormat{"", v1alpha1.UserDataNone, v1alpha1.UserDataCloudInit}, s.UserDataFormat),
+	f.field(".mode").whenf(s.Mode != v1alpha1.BootModeInstall && s.Mode != v1alpha1.BootModeLive, "mode must be Install or Live, and is %q", s.Mode)
+	f.field(".method").whenf(s.Method != v1alpha1.BootMethodDiskImage && s.Method != v1alpha1.BootMethodKernel, "method: %s is not supported yet; use DiskImage or Kernel", s.Method)
+	f.field(".method").whenf(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel, "mode: Live needs method: Kernel, since nothing is written to a disk")
+	f.field(".userDataFormat").whenf(!slices.Contains([]v1alpha1.UserDataFormat{"", v1alpha1.UserDataNone, v1alpha1.UserDataCloudInit}, s.UserDataFormat),
 		"userDataFormat: %s is not supported yet; use None or CloudInit", s.UserDataFormat)
-	f.field(".scriptTemplate").when(s.ScriptTemplate != "", "scriptTemplate is not supported yet; use method DiskImage or Kernel")
-	f.field(".rootDevice").when(s.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
+	f.field(".scriptTemplate").whenf(s.ScriptTemplate != "", "scriptTemplate is not supported yet; use method DiskImage or Kernel")
+	f.field(".rootDevice").whenf(s.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
 	validArtifacts(f.field(".artifacts"), s)
-	f.field(".commandLine").when(len(s.CommandLine) > 64, "commandLine has more than 64 words")
+	f.field(".commandLine").whenf(len(s.CommandLine) > 64, "commandLine has more than 64 words")
 	for i, w := range s.CommandLine {
-		f.field(".commandLine[%d]", i).when(!wordForm.MatchString(w), "a word of commandLine is 1 to 512 printable ASCII characters")
+		f.field(".commandLine[%d]", i).whenf(!wordForm.MatchString(w), "a word of commandLine is 1 to 512 printable ASCII characters")
 	}
 	validParameters(f.field(".parameters"), s.Parameters)
 	if t := s.Timeouts; t != nil && t.Install != nil {
-		f.field(".timeouts.install").when(t.Install.Duration < 0, "install must be a duration in hours, minutes and seconds, such as 30m")
+		f.field(".timeouts.install").whenf(t.Install.Duration < 0, "install must be a duration in hours, minutes and seconds, such as 30m")
 	}
 	return list
 }
 
 func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
-	f.when(len(s.Artifacts) == 0, "artifacts must hold the files of one architecture at least")
+	f.whenf(len(s.Artifacts) == 0, "artifacts must hold the files of one architecture at least")
 	seen := map[v1alpha1.Architecture]bool{}
 	for i, a := range s.Artifacts {
 		at := f.field("[%d]", i)
-		at.field(".arch").when(a.Arch != v1alpha1.AMD64 && a.Arch != v1alpha1.ARM64, "arch must be amd64 or arm64, and is %q", a.Arch)
-		at.field(".arch").when(seen[a.Arch], "architecture %s is there twice", a.Arch)
+		at.field(".arch").whenf(a.Arch != v1alpha1.AMD64 && a.Arch != v1alpha1.ARM64, "arch must be amd64 or arm64, and is %q", a.Arch)
+		at.field(".arch").whenf(seen[a.Arch], "architecture %s is there twice", a.Arch)
 		seen[a.Arch] = true
-		at.when(a.Kernel == nil, "each of artifacts needs a kernel")
+		at.whenf(a.Kernel == nil, "each of artifacts needs a kernel")
 		if a.Kernel != nil {
 			validArtifact(at.field(".kernel"), *a.Kernel)
 		}
-		at.field(".initrds").when(len(a.Initrds) > 16, "initrds has more than 16 files")
+		at.field(".initrds").whenf(len(a.Initrds) > 16, "initrds has more than 16 files")
 		for j, x := range a.Initrds {
 			validArtifact(at.field(".initrds[%d]", j), x)
 		}
-		at.when(s.Method == v1alpha1.BootMethodDiskImage && a.Image == nil, "method: DiskImage needs an image in each of artifacts")
-		at.field(".image").when(s.Method != v1alpha1.BootMethodDiskImage && a.Image != nil, "image is for method: DiskImage alone; leave it out of artifacts")
+		at.whenf(s.Method == v1alpha1.BootMethodDiskImage && a.Image == nil, "method: DiskImage needs an image in each of artifacts")
+		at.field(".image").whenf(s.Method != v1alpha1.BootMethodDiskImage && a.Image != nil, "image is for method: DiskImage alone; leave it out of artifacts")
 		if m := a.Image; m != nil {
 			validArtifact(at.field(".image"), m.Artifact)
-			at.field(".image.format").when(m.Format != "" && m.Format != "Raw", "format: %s is not supported yet; use Raw", m.Format)
-			at.field(".image.compression").when(!slices.Contains([]string{"", "None", "Gzip", "Zstd", "Xz"}, m.Compression),
+			at.field(".image.format").whenf(m.Format != "" && m.Format != "Raw", "format: %s is not supported yet; use Raw", m.Format)
+			at.field(".image.compression").whenf(!slices.Contains([]string{"", "None", "Gzip", "Zstd", "Xz"}, m.Compression),
 				"compression must be None, Gzip, Zstd or Xz, and is %q", m.Compression)
 		}
 	}
 }
 
 func validParameters(f faults, ps []v1alpha1.ProfileParameter) {
-	f.when(len(ps) > 32, "parameters has more than 32 parameters")
+	f.whenf(len(ps) > 32, "parameters has more than 32 parameters")
 	seen := map[string]bool{}
 	for i, p := range ps {
 		at := f.field("[%d]", i)
-		at.field(".name").when(!parameterKey.MatchString(p.Name), "the name of a parameter is letters and digits, beginning with a lower-case letter, and one is %q", p.Name)
-		at.field(".name").when(seen[p.Name], "parameter %s is there twice", p.Name)
+		at.field(".name").whenf(!parameterKey.MatchString(p.Name), "the name of a parameter is letters and digits, beginning with a lower-case letter, and one is %q", p.Name)
+		at.field(".name").whenf(seen[p.Name], "parameter %s is there twice", p.Name)
 		seen[p.Name] = true
-		at.field(".default").when(p.Default != nil && len(*p.Default) > 256, "default is longer than 256 characters")
-		at.field(".pattern").when(len(p.Pattern) > 256, "pattern is longer than 256 characters")
+		at.field(".default").whenf(p.Default != nil && len(*p.Default) > 256, "default is longer than 256 characters")
+		at.field(".pattern").whenf(len(p.Pattern) > 256, "pattern is longer than 256 characters")
 	}
 }
 
@@ -75,7 +75,7 @@ func validNamespaces(f faults, a *v1alpha1.AllowedNamespaces) {
 	if a == nil {
 		return
 	}
-	f.field(".from").when(!slices.Contains([]v1alpha1.AllowedFrom{"None", v1alpha1.AllowedFromSame, v1alpha1.AllowedFromAll, v1alpha1.AllowedFromNames}, a.From),
+	f.field(".from").whenf(!slices.Contains([]v1alpha1.AllowedFrom{"None", v1alpha1.AllowedFromSame, v1alpha1.AllowedFromAll, v1alpha1.AllowedFromNames}, a.From),
 		"from must be None, Same, All or Names, and is %q", a.From)
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -57,7 +58,7 @@ func newSite(t *testing.T) *site {
 		t: t, bin: filepath.Join(tmp, "bootd"), dir: filepath.Join(tmp, "specs"), state: filepath.Join(tmp, "state"),
 		dhcp: port(t, "udp"), tftp: port(t, "udp"), http: port(t, "tcp"), stop: func(os.Signal) {},
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-o", s.bin, "./cmd/bootd").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-o", s.bin, "./cmd/bootd").CombinedOutput(); err != nil { //nolint:gosec // Our own program.
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
@@ -91,7 +92,7 @@ func (s *site) specs(generation int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })) //nolint:gosec // A file that is its own name.
 	s.t.Cleanup(web.Close)
 	text := string(b)
 	for _, f := range []struct{ path, digest string }{
@@ -104,7 +105,7 @@ func (s *site) specs(generation int) {
 	}
 	for old, now := range map[string]string{
 		"https://images.example": web.URL, "10.77.0.": "127.77.0.", "mode: Authoritative": "mode: RelayOnly\n    relays: [127.0.0.1/32]",
-		"generation: 1": "generation: " + string(rune('0'+generation)),
+		"generation: 1": "generation: " + strconv.Itoa(generation),
 	} {
 		if !strings.Contains(text, old) {
 			s.t.Fatalf("the example has no %q", old)
@@ -112,7 +113,7 @@ func (s *site) specs(generation int) {
 		text = strings.ReplaceAll(text, old, now)
 	}
 	path := filepath.Join(s.dir, "edge.yaml")
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil { //nolint:gosec // A test's own folder.
 		s.t.Fatal(err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
@@ -127,7 +128,7 @@ func (s *site) start(flags ...string) {
 		"--source", "dir:" + s.dir, "--state-dir", s.state, "--dhcp-listen", s.dhcp, "--tftp-listen", s.tftp, "--http-listen", s.http,
 		"--health-listen", "", "--advertise-address", "127.0.0.1", "--allow-loopback-artifacts", "--tftp-dir", s.t.TempDir(),
 	}, flags...)
-	cmd := exec.CommandContext(context.Background(), s.bin, args...)
+	cmd := exec.CommandContext(context.Background(), s.bin, args...) //nolint:gosec // Our own program.
 	cmd.Stderr = s
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -220,7 +221,7 @@ func TestEdge(t *testing.T) {
 	s.start()
 	s.await("the question", func() bool { return strings.Contains(s.log(), "NeedsConfirmation") })
 	erased(1, "after the state folder was lost")
-	out, err := exec.CommandContext(t.Context(), s.bin, "confirm", "edge/node-1", "--mac", "52:54:00:00:07:01", "--state-dir", s.state).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), s.bin, "confirm", "edge/node-1", "--mac", "52:54:00:00:07:01", "--state-dir", s.state).CombinedOutput() //nolint:gosec // Our own program.
 	if err != nil || !strings.Contains(string(out), "is kept as it runs") {
 		t.Fatalf("%v: %s", err, out)
 	}

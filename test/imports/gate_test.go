@@ -18,7 +18,7 @@ var door = []string{"internal/bootd/gate", "internal/bootd/session", "internal/b
 func TestOneGate(t *testing.T) {
 	seen := 0
 	for _, root := range []string{"internal", "cmd"} {
-		err := filepath.WalkDir(filepath.Join("../..", root), func(path string, e fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join("..", "..", root), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -82,13 +82,19 @@ func (f *Files) file(n boot.Name) string {
 
 // Get reads a session. ErrNotFound where it's missing.
 func (f *Files) Get(_ context.Context, n boot.Name) (Record, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, ok := f.records[n]
+	r, ok := f.Find(n)
 	if !ok {
 		return Record{}, ErrNotFound
 	}
 	return r, nil
+}
+
+// Find gives a session, where there's one.
+func (f *Files) Find(n boot.Name) (Record, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.records[n]
+	return r, ok
 }
 
 // All gives all sessions, in no order.

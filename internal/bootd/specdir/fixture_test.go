@@ -41,7 +41,7 @@ spec:
 kind: Secret
 metadata: {namespace: lab, name: m1}
 stringData: {userData: "#cloud-config\n"}
-`
+` //nolint:gosec // It's no secret.
 )
 
 // entryYAML is an entry of a machine that is to be installed.

@@ -40,7 +40,7 @@ func (f *folder) look() (changed bool, err error) {
 	switch {
 	case err != nil:
 		f.say("", err.Error()+"; what was read before is served")
-		return false, nil
+		return false, nil //nolint:nilerr // It's said, and what is known still is.
 	case len(names) == 0 && len(f.files) > 0:
 		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until bootd is started anew", f.dir))
 		return false, nil

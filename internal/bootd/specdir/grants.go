@@ -3,6 +3,7 @@ package specdir
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,11 +45,12 @@ func next(f boot.IssueFacts) boot.Issue {
 
 // facts of a machine, as far as a folder knows them.
 func (s *Source) facts(p *boot.Plan, r *session.Record) boot.IssueFacts {
-	state, spec, stateInstalled, specInstalled := s.site.records(p)
+	known := s.site.records(p)
 	f := boot.IssueFacts{
 		Now: s.o.Now(), EntryUID: p.EntryUID, HostUID: p.HostUID, Serial: p.Serial, HostOff: true,
 		Generation: p.InstallGeneration, PlanDigest: p.Digest(), Installs: p.Mode == boot.ModeInstall,
-		HostGranted: state.record(), EntryGranted: spec.record(), HostInstalled: stateInstalled.record(), EntryInstalled: specInstalled.record(),
+		HostGranted: known.state.granted.record(), HostInstalled: known.state.installed.record(),
+		EntryGranted: known.spec.granted.record(), EntryInstalled: known.spec.installed.record(),
 	}
 	if r != nil && r.Session.EntryUID == p.EntryUID {
 		f.Session = &r.Session
@@ -59,8 +61,8 @@ func (s *Source) facts(p *boot.Plan, r *session.Record) boot.IssueFacts {
 // installed is the generation that is known to be on a machine's disk, by either record or by the session. One is enough to send it
 // there: that never installs anything.
 func (s *Source) installed(p *boot.Plan, r *session.Record) (generation int64) {
-	_, _, state, spec := s.site.records(p)
-	for _, i := range []*installLine{state, spec} {
+	known := s.site.records(p)
+	for _, i := range []*installLine{known.state.installed, known.spec.installed} {
 		if i != nil && i.EntryUID == p.EntryUID && i.HostUID == p.HostUID {
 			generation = max(generation, i.Generation)
 		}
@@ -109,21 +111,20 @@ func (s *Source) withdraw(p *boot.Plan) error {
 
 // session gives an entry's session; nil where it has none.
 func (s *Source) session(n boot.Name) *session.Record {
-	r, err := s.store.Get(s.ctx(), n)
-	if err != nil {
-		return nil
+	if r, ok := s.store.Find(n); ok {
+		return &r
 	}
-	return &r
+	return nil
 }
 
 // take does one step: one write, or one to each record.
 func (s *Source) take(p *boot.Plan, r *session.Record, step boot.IssueStep) error {
 	var err error
-	state, _, _, _ := s.site.records(p)
+	state := s.site.records(p).state.granted
 	switch step {
 	case boot.StepCreateSession:
 		if r != nil {
-			return fmt.Errorf("the session of that name is of an earlier entry; remove its file")
+			return errors.New("the session of that name is of an earlier entry; remove its file")
 		}
 		_, err = s.store.Create(p.Entry, p.EntryUID, uuid.NewString())
 	case boot.StepRecordHost:
@@ -147,7 +148,7 @@ func (s *Source) take(p *boot.Plan, r *session.Record, step boot.IssueStep) erro
 	case boot.StepClear, boot.StepWithdraw:
 		_, err = s.store.Grant(*r, nil)
 	case boot.StepReopen, boot.StepAdopt, boot.StepNone, boot.StepWait, boot.StepAsk:
-		err = fmt.Errorf("it's none that a folder knows of")
+		err = errors.New("it's none that a folder knows of")
 	}
 	return err
 }

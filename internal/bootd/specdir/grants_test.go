@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,12 +24,12 @@ func (r *rig) put(path string, generation int64, change ...func(*grantLine)) {
 	e.Namespace, e.Name = "lab", "m1"
 	g := &grantLine{
 		Entry: "lab/m1", EntryUID: UIDOf(e), HostUID: bootspec.RawHostUID([]string{mac1}), MACs: []boot.MAC{mac1}, Generation: generation,
-		GrantID: "000000000000000" + string(rune('0'+generation)), SessionUID: "s",
+		GrantID: fmt.Sprintf("%016x", generation), SessionUID: "s",
 	}
 	for _, c := range change {
 		c(g)
 	}
-	b, err := json.Marshal(line{Granted: g})
+	b, err := json.Marshal(line{Granted: g}) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestRecords(t *testing.T) {
 		{3, 3, boot.IssueGenerationLowered, "the generation was lowered below what both know"},
 	}
 	for _, tc := range cases {
-		t.Run(string(rune('0'+tc.state))+string(rune('0'+tc.spec)), func(t *testing.T) {
+		t.Run(fmt.Sprintf("State%dSpec%d", tc.state, tc.spec), func(t *testing.T) {
 			r := newRig(t, all(2))
 			r.put(filepath.Join(r.state, recordFile), tc.state)
 			r.put(filepath.Join(r.dir, recordFolder, recordFile), tc.spec)

@@ -93,7 +93,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-func child(n *yaml3.Node, step string) (*yaml3.Node, int) {
+func child(n *yaml3.Node, step string) (found *yaml3.Node, line int) {
 	switch n.Kind {
 	case yaml3.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {

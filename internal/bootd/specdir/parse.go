@@ -35,7 +35,7 @@ type object struct {
 }
 
 // key of an object among all.
-func (o object) key() string { return o.kind + " " + o.name.String() }
+func (o *object) key() string { return o.kind + " " + o.name.String() }
 
 // A document of a file, and the line that it begins at, from 1.
 type document struct {

@@ -215,15 +215,26 @@ func (s *site) lines() (n int) {
 	return n
 }
 
+// remembered is what one place knows of a machine; nil where it knows nothing.
+type remembered struct {
+	granted   *grantLine
+	installed *installLine
+}
+
+// both are what the two places know of a machine.
+type both struct{ state, spec remembered }
+
 // records are what both places remember of a machine. A site with one place has it twice.
-func (s *site) records(p *boot.Plan) (state, spec *grantLine, stateInstalled, specInstalled *installLine) {
+func (s *site) records(p *boot.Plan) (b both) {
 	if s.state != nil {
-		state, stateInstalled = s.state.grantOf(p), s.state.installOf(p)
+		b.state = remembered{s.state.grantOf(p), s.state.installOf(p)}
 	}
 	if s.spec == nil {
-		return state, state, stateInstalled, stateInstalled
+		b.spec = b.state
+		return b
 	}
-	return state, s.spec.grantOf(p), stateInstalled, s.spec.installOf(p)
+	b.spec = remembered{s.spec.grantOf(p), s.spec.installOf(p)}
+	return b
 }
 
 // write puts a line into the state folder's record and then into the other.

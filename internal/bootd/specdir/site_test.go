@@ -22,7 +22,8 @@ func readOnlySite(r *rig, o Options) (*site, error) {
 		return nil, err
 	}
 	r.t.Cleanup(s.close)
-	return s, s.openReadOnly(o)
+	err = s.openReadOnly(o)
+	return s, err
 }
 
 // TestReadOnlyFolder: where one record alone can be kept, nothing is installed unless a person said so when there was nothing to lose.
@@ -137,7 +138,7 @@ func TestTorn(t *testing.T) {
 		t.Fatalf("%q", lines)
 	}
 	// The second line says that the grant is in its session: without it, that is found out anew.
-	if err := os.WriteFile(path, []byte(lines[0]+lines[1][:20]), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(lines[0]+lines[1][:20]), 0o600); err != nil { //nolint:gosec // A test's own folder.
 		t.Fatal(err)
 	}
 	r.start()

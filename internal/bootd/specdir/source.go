@@ -79,7 +79,6 @@ type Source struct {
 	marked  string
 	quiet   bool
 	turned  time.Time
-	running context.Context //nolint:containedctx // Of Run, for the store, which has no use for it.
 }
 
 // compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
@@ -101,7 +100,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s := &Source{
 		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
-		asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{}, running: context.Background(),
+		asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	var err error
 	if s.site, err = openSite(o); err != nil {
@@ -161,12 +160,12 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	if k == nil || k.doubtful[p.EntryUID] {
 		return false
 	}
-	r, err := s.store.Get(context.Background(), p.Entry)
-	if err != nil || r.Session.Grant == nil {
+	r, ok := s.store.Find(p.Entry)
+	if !ok || r.Session.Grant == nil {
 		return false
 	}
-	g, ok := k.grants[p.EntryUID]
-	return ok && g.id == r.Session.Grant.ID && g.revision <= s.sessions.Synced(g.revision)
+	g, seen := k.grants[p.EntryUID]
+	return seen && g.id == r.Session.Grant.ID && g.revision <= s.sessions.Synced(g.revision)
 }
 
 // Data gives what a machine is given, by its name.
@@ -182,7 +181,6 @@ func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error)
 // Run serves the folder until ctx ends.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.site.close()
-	s.running = ctx
 	for {
 		began := time.Now()
 		s.look()
@@ -212,8 +210,6 @@ func (s *Source) wake() {
 	default:
 	}
 }
-
-func (s *Source) ctx() context.Context { return s.running }
 
 // look reads the folder, where it changed.
 func (s *Source) look() {
@@ -264,7 +260,7 @@ func (s *Source) sinceWhen(uid string) time.Time {
 	}
 	t := s.o.Now()
 	if s.site.state != nil {
-		if g := s.site.state.grantOf(&boot.Plan{EntryUID: uid}); g != nil && g.EntryUID == uid {
+		if g := s.site.state.grantOf(&boot.Plan{EntryUID: uid}); g != nil {
 			t = g.At
 		}
 	}

@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -101,10 +102,8 @@ func (f *folder) gather(w *world) parts {
 			case o.profile != nil:
 				p.profiles[o.name] = o.profile
 			case o.secret != nil:
-				p.secrets[o.name] = map[string][]byte{}
-				for k, v := range o.secret.Data {
-					p.secrets[o.name][k] = v
-				}
+				p.secrets[o.name] = map[string][]byte{} // Not nil, where it holds nothing.
+				maps.Copy(p.secrets[o.name], o.secret.Data)
 			case o.entry != nil:
 				p.entries = append(p.entries, placed{o.entry, place})
 			}
