@@ -33,6 +33,8 @@ type Config struct {
 	NewSite bool
 	// PlansDir is a folder of BootNetworks and BootEntries, where there is no API.
 	PlansDir string
+	// Peers are other servers of SpecDir's segments that are meant to answer its machines, by the address in their option 54.
+	Peers []netip.Addr
 	// NodeLabels are what BootNetworks' serveOn selects by.
 	NodeLabels map[string]string
 	// StateDir holds the log of consumptions, which must survive, the snapshot and the artifact cache.

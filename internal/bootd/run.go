@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -170,7 +171,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) error {
 	srv := dhcp.New(dhcp.Config{
-		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
+		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
 		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
 		Log:   d.c.Logger, Now: d.c.Now,
 	})
@@ -214,6 +215,17 @@ func (d *daemon) declined(p *boot.Plan, at time.Time) {
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
 		Message: "DHCPDECLINE: another machine on the segment uses address " + p.Network.Address.Addr().String(),
 	})
+}
+
+// otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.
+func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
+	s, ok := d.source.(interface {
+		OtherServer(p *boot.Plan, server netip.Addr)
+	})
+	if !ok || server == d.c.Advertise || slices.Contains(d.c.Peers, server) || ownAddress(server) {
+		return
+	}
+	s.OtherServer(p, server)
 }
 
 // installed names the grant that a machine's disk was last installed by, as far as is known now.

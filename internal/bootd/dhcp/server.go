@@ -62,6 +62,8 @@ type Config struct {
 	// Declined is told of a machine that declined the address that it was just given, since another answers for it; nil: nobody
 	// is.
 	Declined func(plan *boot.Plan, at time.Time)
+	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
+	OtherServer func(plan *boot.Plan, server netip.Addr)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
 	// Advertise is the address that machines are told; invalid: the one that they asked.

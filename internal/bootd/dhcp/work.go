@@ -122,6 +122,9 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 	s.taken.heard(a, v.Now)
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Client, a.Reason)
+	if a.Reason == SilentOtherServer && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
+		s.cfg.OtherServer(a.Plan, a.Facts.Server)
+	}
 	if a.Packet != nil {
 		s.saw(a, m.XID(), v.Now)
 	}

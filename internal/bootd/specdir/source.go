@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -67,6 +69,10 @@ type Source struct {
 	known atomic.Pointer[compared]
 	poke  chan struct{}
 
+	mu sync.Mutex
+	// elsewhere are the servers, by entry UID, whose offer a machine took.
+	elsewhere map[string]netip.Addr
+
 	// What follows is Run's alone.
 	world   world
 	since   map[string]time.Time
@@ -100,7 +106,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s := &Source{
 		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
-		asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
+		elsewhere: map[string]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	var err error
 	if s.site, err = openSite(o); err != nil {
@@ -157,7 +163,7 @@ func (s *Source) Synced(p *boot.Plan) bool {
 		return false
 	}
 	k := s.known.Load()
-	if k == nil || k.doubtful[p.EntryUID] {
+	if k == nil || k.doubtful[p.EntryUID] || s.answeredElsewhere(p.EntryUID) {
 		return false
 	}
 	r, ok := s.store.Find(p.Entry)
@@ -166,6 +172,26 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	}
 	g, seen := k.grants[p.EntryUID]
 	return seen && g.id == r.Session.Grant.ID && g.revision <= s.sessions.Synced(g.revision)
+}
+
+// OtherServer takes note of a server that isn't ours, and that answers one of our machines. It may be another bootd with a copy of the
+// folder: what that one has installed no record here knows, so that nothing is installed on the machine as long as this bootd runs.
+func (s *Source) OtherServer(p *boot.Plan, server netip.Addr) {
+	s.mu.Lock()
+	_, known := s.elsewhere[p.EntryUID]
+	s.elsewhere[p.EntryUID] = server
+	s.mu.Unlock()
+	if !known {
+		s.o.Logger.Warn("nothing is installed on this machine: it took the address of another DHCP server, which may install it, too",
+			"entry", p.Entry.String(), "server", server.String(), "do", "stop that server, or start bootd with --peer "+server.String()+" if it's meant to answer and installs nothing")
+	}
+}
+
+func (s *Source) answeredElsewhere(uid string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.elsewhere[uid]
+	return ok
 }
 
 // Data gives what a machine is given, by its name.
