@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// clients bounds the connections of each client, so that one machine which opens them and says nothing doesn't keep a rack
-// from booting, and of all together. One too many of a client is closed at once; one too many of all waits until another ends.
+// clients bounds the connections of all clients together, and once three quarters of them are taken those of each client: one
+// machine which opens them and says nothing doesn't keep a rack from booting, and a hall behind one address of a NAT boots. One
+// too many of a client is closed at once; one too many of all waits until another ends.
 type clients struct {
 	net.Listener
 
@@ -19,6 +20,7 @@ type clients struct {
 
 	mu   sync.Mutex
 	open map[netip.Addr]int
+	all  int
 }
 
 func boundClients(l net.Listener, most, total int) *clients {
@@ -65,10 +67,11 @@ func remote(c net.Conn) netip.Addr {
 func (l *clients) take(a netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[a] >= l.most {
+	if 4*l.all >= 3*cap(l.places) && l.open[a] >= l.most {
 		return false
 	}
 	l.open[a]++
+	l.all++
 	return true
 }
 
@@ -76,6 +79,7 @@ func (l *clients) release(a netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[a]--
+	l.all--
 	if l.open[a] <= 0 {
 		delete(l.open, a)
 	}

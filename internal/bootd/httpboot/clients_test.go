@@ -6,9 +6,35 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"testing"
 	"time"
 )
+
+// TestManyBehindOneAddress: while there's room, nobody counts who is behind an address.
+func TestManyBehindOneAddress(t *testing.T) {
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := boundClients(inner, 1, 8)
+	t.Cleanup(func() { _ = l.Close() })
+	for n := range 6 {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		got, err := l.Accept()
+		if err != nil {
+			t.Fatalf("connection %d: %v", n+1, err)
+		}
+		t.Cleanup(func() { _ = got.Close() })
+	}
+	if l.take(netip.MustParseAddr("127.0.0.1")) || !l.take(netip.MustParseAddr("127.0.0.2")) {
+		t.Error("once three quarters are taken each client has its share")
+	}
+}
 
 // TestOneClientLeavesRoom: a machine that opens connections and says nothing is left with its share.
 func TestOneClientLeavesRoom(t *testing.T) {
@@ -17,7 +43,7 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 3
-	l := boundClients(inner, most, maxConnections)
+	l := boundClients(inner, most, most+1)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {

@@ -59,11 +59,12 @@ type Server struct{ o Options }
 func New(o Options) *Server { return &Server{o: o} }
 
 const (
-	headerTimeout  = 10 * time.Second
-	idleTimeout    = time.Minute
-	maxHeader      = 16 << 10
-	maxConnections = 4096
-	// perClient is for a whole rack behind one address of a NAT.
+	headerTimeout = 10 * time.Second
+	idleTimeout   = time.Minute
+	maxHeader     = 16 << 10
+	// maxConnections are those of a hall that is powered on at once, and some more.
+	maxConnections = 16384
+	// perClient is for a whole rack behind one address of a NAT, where places are few.
 	perClient     = 256
 	shutdownAfter = 3 * time.Second
 )
