@@ -38,7 +38,7 @@ const (
 	ConditionCurrent xpv2.ConditionType = "Current"
 	// ConditionExhausted says whether an address waits because all its sources are full; its message has their numbers.
 	ConditionExhausted xpv2.ConditionType = "Exhausted"
-	// ConditionClockSynced says whether a NetBox's clock and ours agree. It's never part of Ready.
+	// ConditionClockSynced says whether the clock of a NetBox, or of a host's BMC, and ours agree. It's never part of Ready.
 	ConditionClockSynced xpv2.ConditionType = "ClockSynced"
 	// ConditionBound says whether a HostClaim and its host are joined.
 	ConditionBound xpv2.ConditionType = "HostBound"

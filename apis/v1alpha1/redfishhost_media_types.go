@@ -28,7 +28,8 @@ type VirtualMedium struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Slot string `json:"slot,omitempty"`
-	// CredentialsSecretRef names a Secret of this namespace with the keys username and password, for the image's server. Not supported yet.
+	// CredentialsSecretRef names a Secret of this namespace with the keys username and password, for the image's server: the BMC is
+	// told them with the image. A change of the Secret is used when the image is inserted next.
 	// +optional
 	CredentialsSecretRef *LocalReference `json:"credentialsSecretRef,omitempty"`
 }

@@ -65,6 +65,9 @@ type BMCFacts struct {
 	// Auth is how we are logged in: Session or Basic.
 	// +optional
 	Auth string `json:"auth,omitempty"`
+	// NTP is Enabled or Disabled, where the BMC says whether its clock is set by that.
+	// +optional
+	NTP string `json:"ntp,omitempty"`
 	// Quirks are the names of the rows, the provider's own and the provider config's, that are followed with this machine.
 	// +optional
 	// +listType=atomic

@@ -76,7 +76,6 @@ type HostMaintenance struct {
 }
 
 // RedfishHostParameters are what is wanted of a host. What isn't built yet is refused here, one line a field.
-// +kubebuilder:validation:XValidation:rule="!has(self.virtualMedia) || self.virtualMedia.all(m, !has(m.credentialsSecretRef))",message="credentialsSecretRef of virtualMedia is not supported yet; use an image that needs no password",fieldPath=".virtualMedia"
 // +kubebuilder:validation:XValidation:rule="!has(self.taints) || size(self.taints) == 0",message="taints is not supported yet; use unschedulable",fieldPath=".taints"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentialsRotation) || has(self.credentialsSecretRef)",message="only a host's own Secret is rotated: set credentialsSecretRef",fieldPath=".credentialsRotation"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.bmcResetGeneration) || (has(self.bmcResetGeneration) && self.bmcResetGeneration >= oldSelf.bmcResetGeneration)",message="bmcResetGeneration never falls: raise it to have the BMC restarted once more, or leave it as it is",fieldPath=".bmcResetGeneration"

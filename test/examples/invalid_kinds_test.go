@@ -127,7 +127,6 @@ func TestInvalidHost(t *testing.T) {
 		"Lasting":      host("a boot option lasts by the order", `{boot: {persistent: {target: BootOption, bootOption: Boot0001}}}`, "a boot option is persistent by being first in order"),
 		"Word":         host("targets are Redfish's words", `{boot: {once: {target: Network, generation: 1}}}`, "Unsupported value"),
 		"Mode":         host("so are modes", `{boot: {once: {target: Pxe, mode: BIOS, generation: 1}}}`, "Unsupported value"),
-		"Media":        host("an image's password comes later", `{virtualMedia: [{type: CD, image: "https://x.example/a.iso", credentialsSecretRef: {name: a}}]}`, "credentialsSecretRef of virtualMedia is not supported yet"),
 		"Images":       host("a password in an image's URL is a leak", `{virtualMedia: [{type: CD, image: "https://u:p@x.example/a.iso"}]}`, "should match"),
 		"Light":        host("a light has three states", `{indicator: Red}`, "Unsupported value"),
 		"Restart":      host("a restart isn't taken back", `{bmcResetGeneration: -1}`, "greater than or equal to 0"),

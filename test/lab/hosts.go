@@ -20,7 +20,7 @@ import (
 // The account of every emulated BMC.
 const (
 	BMCUser     = "crossplane"
-	BMCPassword = "emulated-secret"
+	BMCPassword = bmc.Secret
 )
 
 // A Host is one emulated machine and its BMC.

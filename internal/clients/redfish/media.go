@@ -13,6 +13,12 @@ import (
 // maxSlots bounds how many of a BMC's drives are read.
 const maxSlots = 16
 
+// The standard's names of a drive's actions, as their targets end.
+const (
+	actionInsert = "/VirtualMedia.InsertMedia"
+	actionEject  = "/VirtualMedia.EjectMedia"
+)
+
 // Medium is one of a BMC's virtual drives (Redfish schema VirtualMedia v1.x).
 type Medium struct {
 	// ID of the drive, and where it is.
@@ -91,6 +97,9 @@ func (c *Client) Media(ctx context.Context, s System) ([]Medium, error) {
 		if b.Actions.Eject != nil {
 			m.eject = string(b.Actions.Eject.Target)
 		}
+		if parent, ok := strings.CutSuffix(m.insert, actionInsert); ok && m.eject == "" {
+			m.eject = parent + actionEject // Supermicro's X13 lists one of the two at a time.
+		}
 		out = append(out, m)
 	}
 	if len(out) == 0 {
@@ -132,8 +141,8 @@ func (c *Client) drives(ctx context.Context, s System) ([]string, error) {
 
 // InsertMedia puts an image into a drive. The BMC fetches it itself, which may
 // take its time: whether it's in is seen by Media.
-func (c *Client) InsertMedia(ctx context.Context, s System, m Medium, image string, protect bool) (Receipt, error) {
-	body := map[string]any{"Image": image, "Inserted": true, "WriteProtected": protect}
+func (c *Client) InsertMedia(ctx context.Context, s System, m Medium, image Image) (Receipt, error) {
+	body := image.with(map[string]any{"Image": image.URL, "Inserted": true, "WriteProtected": image.Protect})
 	if m.insert == "" {
 		return c.patchMedium(ctx, s, m, body)
 	}
@@ -173,16 +182,16 @@ func (c *Client) patchMedium(ctx context.Context, s System, m Medium, body map[s
 
 // insertLadder are the bodies of an InsertMedia that is refused as the standard
 // has it: with what some want to be told, and with the image alone.
-func insertLadder(image string) []map[string]any {
-	scheme, _, _ := strings.Cut(image, "://")
+func insertLadder(image Image) []map[string]any {
+	scheme, _, _ := strings.Cut(image.URL, "://")
 	protocol := strings.ToUpper(scheme)
 	if protocol == "SMB" {
 		protocol = "CIFS"
 	}
 
 	return []map[string]any{
-		{"Image": image, "TransferProtocolType": protocol, "TransferMethod": "Stream"},
-		{"Image": image},
+		image.with(map[string]any{"Image": image.URL, "TransferProtocolType": protocol, "TransferMethod": "Stream"}),
+		image.with(map[string]any{"Image": image.URL}),
 	}
 }
 

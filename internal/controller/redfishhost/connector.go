@@ -65,12 +65,19 @@ func (g Gates) Do(ctx context.Context, t gate.Target, f func(context.Context, BM
 // It records the use.
 type ResolveFn func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error)
 
+// AccountFn reads the account of an image's server from a Secret of the host's
+// namespace.
+type AccountFn func(ctx context.Context, host *v1alpha1.RedfishHost, secret string) (config.Account, error)
+
 // Options of the connector. Kube, Resolve and Gates must be set.
 type Options struct {
 	// Kube lists hosts, by Index, and patches journals.
 	Kube client.Client
 	// Resolve finds a host's Redfish settings.
 	Resolve ResolveFn
+	// Account reads what images' servers want to know; nil is for hosts without
+	// such images.
+	Account AccountFn
 	// Gates give turns at BMCs.
 	Gates Gatekeeper
 	// AllowLoopback makes loopback addresses targets, for demos and tests.

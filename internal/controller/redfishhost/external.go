@@ -38,6 +38,8 @@ type external struct {
 	// media are the BMC's drives, and inserted what we put into them.
 	media    mediaIn
 	inserted map[string]insertedRecord
+	// accounts of images' servers, by type of drive.
+	accounts map[string]mediaAccount
 	// excerpt of the BMC's log, around something that failed.
 	excerpt []string
 	// want is what the acts of this reconcile are for.

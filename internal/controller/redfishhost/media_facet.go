@@ -16,7 +16,7 @@ import (
 // mediaBMC is what virtual media need of a BMC.
 type mediaBMC interface {
 	Media(ctx context.Context, s redfish.System) ([]redfish.Medium, error)
-	InsertMedia(ctx context.Context, s redfish.System, m redfish.Medium, image string, protect bool) (redfish.Receipt, error)
+	InsertMedia(ctx context.Context, s redfish.System, m redfish.Medium, image redfish.Image) (redfish.Receipt, error)
 	EjectMedia(ctx context.Context, s redfish.System, m redfish.Medium) (redfish.Receipt, error)
 }
 
@@ -30,6 +30,9 @@ type wantMedium struct {
 	image   string
 	slot    string
 	protect bool
+	// secret is the name of the one with the account of the image's server; "" is
+	// none.
+	secret string
 }
 
 var mediaFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
@@ -50,7 +53,7 @@ func wantsMedia(p v1alpha1.RedfishHostParameters, w *want) {
 		if w.media == nil {
 			w.media = map[string]wantMedium{}
 		}
-		w.media[string(m.Type)] = wantMedium{image: m.Image, slot: m.Slot, protect: m.WriteProtect != "Disabled"}
+		w.media[string(m.Type)] = wantMedium{image: m.Image, slot: m.Slot, protect: m.WriteProtect != "Disabled", secret: secretName(m.CredentialsSecretRef)}
 	}
 }
 
@@ -60,6 +63,8 @@ type mediaIn struct {
 	slots []redfish.Medium
 	known bool
 	busy  bool
+	// accounts are those of images' servers, by type of drive.
+	accounts map[string]mediaAccount
 }
 
 // slotFor chooses the drive for an image: the one that is named, the one that
@@ -160,7 +165,7 @@ func beginEject(v view, j journal, kind string) step {
 func beginInsert(v view, j journal, kind string) step {
 	w, r := v.want.media[kind], j.Media[kind]
 	slot, ok, _ := v.seen.media.slotFor(kind, w, r)
-	if !ok || slot.Inserted { // It's in, or somebody else's is.
+	if !ok || slot.Inserted || v.seen.media.accounts[kind].missing != nil { // It's in, or somebody else's is, or nobody knows the password.
 		return step{}
 	}
 	a := act{Action: actInsertMedia, Target: kind, Slot: slot.ID, Digest: digest(w.image)}
@@ -251,6 +256,11 @@ func performMedia(ctx context.Context, e *external, bmc BMC, s redfish.System, a
 	case slot.Inserted:
 		return redfish.Receipt{}, nil
 	}
+	account := e.accounts[a.Target]
+	if account.missing != nil {
+		return redfish.Receipt{}, notCalledError{account.missing}
+	}
+	image := redfish.Image{URL: w.image, Protect: w.protect, Username: account.Username, Password: account.Password}
 
-	return bmc.InsertMedia(ctx, s, slot, w.image, w.protect) //nolint:wrapcheck // The caller asks for its kind.
+	return bmc.InsertMedia(ctx, s, slot, image) //nolint:wrapcheck // The caller asks for its kind.
 }

@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 // Bounds of what status shows of drives: how many, and how many types of each, of
@@ -26,7 +28,7 @@ const (
 // lookMedia fills in the BMC's drives, where images are wanted or are still in
 // one of them.
 func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost, w want) error {
-	e.media, e.inserted = mediaIn{}, nil
+	e.media, e.inserted, e.accounts = mediaIn{}, nil, e.mediaAccounts(ctx, host, w)
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	moving := j.pending()
 	if j != nil {
@@ -86,6 +88,10 @@ func showMedia(v view, in inputs) []xpv2.Condition {
 		case r.Slot != "" && r.in(ours) && r.differs(w):
 			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the %s image is being changed", kind)
 		case ok && r.holds(slot, w.image):
+		case v.seen.media.accounts[kind].missing != nil:
+			missing := v.seen.media.accounts[kind].missing
+
+			return is(corev1.ConditionFalse, cmp.Or(config.ReasonOf(missing), v1alpha1.ReasonApplying), "%s", missing.Error())
 		case ok && slot.Inserted, occupied:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonConflict, "the %s drives of the BMC at %q hold images that others inserted: eject one on the BMC's own page", kind, in.address)
 		case !ok:

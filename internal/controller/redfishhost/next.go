@@ -66,6 +66,7 @@ func credible(at time.Time) time.Time {
 func (e *external) seen(s redfish.System) seen {
 	out := seenOf(s)
 	out.bios, out.secureBoot, out.media, out.rotation = e.bios, e.secureBoot, e.media, e.rotation
+	out.media.accounts = e.accounts
 
 	return out
 }

@@ -52,6 +52,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Resolve: func(ctx context.Context, host *v1alpha1.RedfishHost) (config.Redfish, error) {
 			return o.Config.Redfish(ctx, host, host.Spec.ForProvider.CredentialsSecretRef)
 		},
+		Account: func(ctx context.Context, host *v1alpha1.RedfishHost, secret string) (config.Account, error) {
+			return o.Config.Account(ctx, host, secret)
+		},
 		Gates:         Gates{gates},
 		AllowLoopback: o.AllowLoopback,
 		Denied:        o.Denied(mgr.GetConfig().Host),
@@ -95,10 +98,16 @@ func (c *Connector) Pending(host *v1alpha1.RedfishHost) bool {
 
 // secretsOf lists the Secrets that a host itself names.
 func secretsOf(host *v1alpha1.RedfishHost) []types.NamespacedName {
-	ref := host.Spec.ForProvider.CredentialsSecretRef
-	if ref == nil {
-		return nil
+	var out []types.NamespacedName
+	name := func(ref *v1alpha1.LocalReference) {
+		if ref != nil {
+			out = append(out, types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name})
+		}
+	}
+	name(host.Spec.ForProvider.CredentialsSecretRef)
+	for _, m := range host.Spec.ForProvider.VirtualMedia {
+		name(m.CredentialsSecretRef)
 	}
 
-	return []types.NamespacedName{{Namespace: host.GetNamespace(), Name: ref.Name}}
+	return out
 }

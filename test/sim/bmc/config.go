@@ -38,10 +38,15 @@ func Models() []Model {
 	return []Model{ModelInline, ModelActionInfo, ModelTasks, ModelNode, ModelOpen}
 }
 
+// Secret is what every secret of an emulated BMC begins with, its password and
+// its sessions' tokens, and what tests give to the product beside: by that the
+// scanner of all tests' output (test/verdict) knows them.
+const Secret = "emulated-secret"
+
 // Defaults of Config.
 const (
 	DefaultUsername     = "admin"
-	DefaultPassword     = "emulated-secret"
+	DefaultPassword     = Secret
 	DefaultMaxSessions  = 4
 	DefaultLockoutAfter = 5
 )

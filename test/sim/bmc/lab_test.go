@@ -3,6 +3,7 @@ package bmc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ type lab struct {
 	version  string
 	verify   v1alpha1.TLSVerify
 	pins     []string
+	// account is what Secrets of images' servers have, by their names.
+	account map[string]config.Account
 	// tune changes the provider config; nil leaves it.
 	tune      func(*v1alpha1.RedfishConfig)
 	failpoint func(string)
@@ -128,6 +131,8 @@ func (l *lab) change(c client.Client, o client.Object, write func() error) error
 	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), before)
 	err := write()
 	_ = c.Get(l.t.Context(), client.ObjectKeyFromObject(o), after)
+	l.scan("status", after.Status)
+	l.scan("an annotation", after.GetAnnotations())
 	before.ResourceVersion = after.ResourceVersion
 	if !equality.Semantic.DeepEqual(before, after) {
 		l.changes++
@@ -144,7 +149,14 @@ func (l *lab) start() {
 	l.connector = redfishhost.NewConnector(redfishhost.Options{
 		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now.Add(l.jump) },
 		Elapsed:  func() time.Duration { return time.Duration(l.now.UnixNano()) },
-		Recorder: recorder{l},
+		Recorder: scanned{l}, Log: scanned{l},
+		Account: func(_ context.Context, _ *v1alpha1.RedfishHost, secret string) (config.Account, error) {
+			if a, ok := l.account[secret]; ok {
+				return a, nil
+			}
+
+			return config.Account{}, &config.Error{Reason: v1alpha1.ReasonNotFound}
+		},
 		Failpoint: func(name string) {
 			if l.failpoint != nil {
 				l.failpoint(name)
@@ -189,8 +201,18 @@ func (l *lab) edit(change func(*v1alpha1.RedfishHost)) {
 	}
 }
 
-// reconcile does one round: observe, then late-initialise, update or delete.
+// reconcile does one round, and reads what it says as a spy would.
 func (l *lab) reconcile() (managed.ExternalObservation, error) {
+	l.t.Helper()
+	o, err := l.round()
+	l.scan("an error", fmt.Sprintf("%+v", err))
+	l.scan("a reason", o.Diff)
+
+	return o, err
+}
+
+// round is: observe, then late-initialise, update or delete.
+func (l *lab) round() (managed.ExternalObservation, error) {
 	l.t.Helper()
 	h := l.get()
 	e, err := l.connector.Connect(l.t.Context(), h)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	rescue = "https://images.example.org/rescue.iso?token=s3cret"
+	rescue = "https://images.example.org/rescue.iso?token=" + bmc.Secret
 	tools  = "https://images.example.org/tools.iso"
 )
 
@@ -195,6 +195,7 @@ func TestMediaCrash(t *testing.T) {
 			if diff := cmp.Diff([2]int{1, 1}, l.posts()); diff != "" {
 				t.Errorf("inserted and ejected when it's deleted: -want, +got:\n%s", diff)
 			}
+			survived(t, "the provider is killed around the insertion of an image")
 		})
 	}
 }

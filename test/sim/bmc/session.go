@@ -189,7 +189,7 @@ func (b *BMC) openSession(ours bool) (id, token string, ok bool) {
 	}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret)
-	token = hex.EncodeToString(secret)
+	token = Secret + "-" + hex.EncodeToString(secret)
 	b.nextSession++
 	id = strconv.Itoa(b.nextSession)
 	b.open[token] = &session{id: id, used: now}
