@@ -180,13 +180,27 @@ func (c *Client) advertised(ctx context.Context, s System) ([]string, error) {
 	if known, ok := c.offers[s.resetInfo]; ok {
 		return known, nil
 	}
+	types, err := c.resetTypesAt(ctx, s.resetInfo)
+	if err != nil {
+		return nil, err
+	}
+	if c.offers == nil {
+		c.offers = map[string][]string{}
+	}
+	c.offers[s.resetInfo] = types
+
+	return types, nil
+}
+
+// resetTypesAt are the ResetTypes of an ActionInfo; none where that isn't there.
+func (c *Client) resetTypesAt(ctx context.Context, info string) ([]string, error) {
 	var b struct {
 		Parameters []struct {
 			Name            text
 			AllowableValues texts
 		}
 	}
-	if _, err := c.get(ctx, s.resetInfo, &b); err != nil && !IsNotFound(err) {
+	if _, err := c.get(ctx, info, &b); err != nil && !IsNotFound(err) {
 		return nil, err
 	}
 	var types []string
@@ -195,10 +209,6 @@ func (c *Client) advertised(ctx context.Context, s System) ([]string, error) {
 			types = p.AllowableValues
 		}
 	}
-	if c.offers == nil {
-		c.offers = map[string][]string{}
-	}
-	c.offers[s.resetInfo] = types
 
 	return types, nil
 }

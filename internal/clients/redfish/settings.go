@@ -192,7 +192,14 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 		if b.Actions.Reset == nil || b.Actions.Reset.Target == "" {
 			continue
 		}
-		_, err := c.do(ctx, http.MethodPost, string(b.Actions.Reset.Target), map[string]string{"ResetType": restartOf(b.Actions.Reset.Types)}, "")
+		types := []string(b.Actions.Reset.Types)
+		if info := string(b.Actions.Reset.ActionInfo); len(types) == 0 && info != "" {
+			var err error
+			if types, err = c.resetTypesAt(ctx, info); err != nil && !skippable(err) {
+				return unsent(err)
+			}
+		}
+		_, err := c.do(ctx, http.MethodPost, string(b.Actions.Reset.Target), map[string]string{"ResetType": restartOf(types)}, "")
 
 		return err
 	}

@@ -95,10 +95,21 @@ func (b *BMC) eject(r *http.Request, slot string) (int, problem) {
 	return 0, problem{}
 }
 
+// ejectable lists the action to eject at a slot that shows only the one to insert
+// while it's empty (Supermicro X13).
+func ejectable(slot object) {
+	actions, _ := slot["Actions"].(object)
+	target := textAt(actions, actionInsert, "target")
+	if parent, ok := strings.CutSuffix(target, actionInsert[1:]); ok && actions[actionEject] == nil {
+		actions[actionEject] = object{"target": parent + actionEject[1:]}
+	}
+}
+
 // fill is what a slot shows with an image in it, and empty without.
 func fill(slot object, image string, protected bool) {
 	slot["Inserted"], slot["Image"], slot["ImageName"] = true, image, path.Base(image)
 	slot["WriteProtected"], slot["ConnectedVia"] = protected, "URI"
+	ejectable(slot)
 }
 
 func empty(slot object) {
