@@ -57,7 +57,7 @@ func (w *Walk) begin(c *Client) {
 	byInterface := eachOf(s.adapters, inventory.PartMACs, takeAs(anInterface))
 	byInterface.when = func(w *Walk) bool { return !w.raw.HasAdapters() }
 	w.now(append(tasks, byInterface, eachOf(s.bootOptions, inventory.PartMACs, boots),
-		eachOf(c.managersPath(), inventory.PartMACs, takeAs(aManager)))...)
+		eachOf(c.managersPath(), inventory.PartMACs, always(takeAs(aManager))))...)
 	if s.path != "" {
 		w.then(readAs(c.systemsPath(), inventory.PartProcessors, otherSystems))
 	}
@@ -180,8 +180,9 @@ func anAdapter(w *Walk, uri string, b inventory.AdapterBody) {
 	)
 }
 
-func aManager(w *Walk, _ string, b inventory.Manager) {
+func aManager(w *Walk, uri string, b inventory.Manager) {
 	w.raw.Managers = append(w.raw.Managers, b)
+	w.clock(uri, b)
 	w.now(eachOf(string(b.EthernetInterfaces), inventory.PartMACs, takeAs(func(w *Walk, _ string, b inventory.NICBody) { w.raw.Own(b) })))
 }
 

@@ -35,6 +35,8 @@ type Walk struct {
 	deep     bool
 	seen     map[string]bool
 	requests int
+	// sent is when the newest request was.
+	sent time.Time
 	// same is how many resources were as they had been.
 	same   int
 	bytes  int
@@ -112,6 +114,7 @@ func (c *Client) Walk(ctx context.Context, w *Walk, n int) (done bool, err error
 		}
 		w.requests++
 		last := w.memory.last(t)
+		w.sent = time.Now()
 		a, err := c.getUnless(ctx, t.uri, last.etag)
 		switch {
 		case err == nil:

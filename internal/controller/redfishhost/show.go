@@ -25,6 +25,7 @@ func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) mana
 		condition(v1alpha1.ConditionReachable, corev1.ConditionTrue, v1alpha1.ReasonAvailable, ""),
 		healthy(e.system.Health, host.Status.AtProvider.Inventory),
 	)
+	showClock(host, e.connector.inventories.known(host.GetUID(), e.system), e.inputs.address)
 	if c, ok := cleaned(host); ok {
 		host.SetConditions(c)
 	}

@@ -25,7 +25,7 @@ func (e *external) observed(host *v1alpha1.RedfishHost, pin string, j *journal) 
 	}
 	o := observation(e.system, inv.Inventory, pin, j, host.Spec.ForProvider)
 
-	return withInventory(o, host, inv, e.connector.Now())
+	return withClock(withInventory(o, host, inv, e.connector.Now()), host, inv)
 }
 
 // withInventory adds to an observation what takes many requests to read. Until

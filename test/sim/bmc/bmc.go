@@ -30,6 +30,7 @@ type BMC struct {
 	first          bool // the password must be changed
 	faults         []*Fault
 	lag            time.Duration
+	ahead          time.Duration // of the real time
 	ignoreGraceful bool
 	restarting     time.Time
 	stubborn       []string // BIOS attributes that stay as they are

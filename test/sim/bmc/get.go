@@ -54,7 +54,7 @@ func (b *BMC) answer(w http.ResponseWriter, r *http.Request) func() {
 	if etag != "" && slices.Contains(strings.Split(r.Header.Get("If-None-Match"), ", "), etag) {
 		return func() { w.WriteHeader(http.StatusNotModified) }
 	}
-	body := res.bytes()
+	body := b.dated(res)
 
 	return func() {
 		headers(w)

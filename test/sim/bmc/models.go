@@ -17,6 +17,8 @@ const (
 	pathManager = pathManagers + "/BMC"
 	pathBMCNICs = pathManager + "/EthernetInterfaces"
 	pathDrives  = pathManager + "/VirtualMedia"
+
+	pathProtocols = pathManager + "/NetworkProtocol"
 )
 
 // ownTree makes the tree of a BMC with machines of our own models.
@@ -49,9 +51,10 @@ func ownTree(cfg Config) *Tree {
 	t.collect(pathChassis, chassis)
 	t.collect(pathManagers, []string{"BMC"})
 	t.put(pathManager, object{"Id": "BMC", "Name": "Manager", "ManagerType": "BMC", "FirmwareVersion": "1.0.0", "EthernetInterfaces": link(pathBMCNICs),
-		"VirtualMedia": link(pathDrives),
-		"Actions":      object{actionResetBMC: object{"target": pathManager + "/Actions/Manager.Reset", "ResetType" + allowable: []string{resetGraceful}}}})
+		"VirtualMedia": link(pathDrives), propDateTime: "2026-01-01T00:00:00Z", "DateTimeLocalOffset": "+00:00", "NetworkProtocol": link(pathProtocols),
+		"Actions": object{actionResetBMC: object{"target": pathManager + "/Actions/Manager.Reset", "ResetType" + allowable: []string{resetGraceful}}}})
 	drives(t)
+	t.put(pathProtocols, object{"Id": "NetworkProtocol", "Name": "Protocols", "NTP": object{"ProtocolEnabled": true, "NTPServers": []string{"ntp.example.org"}}})
 	t.collect(pathBMCNICs, []string{"eth0"})
 	t.put(pathBMCNICs+"/eth0", object{"Id": "eth0", "MACAddress": managerMAC})
 	root["AccountService"] = link(pathAccountService)
@@ -77,7 +80,6 @@ func (s SystemConfig) chassisURI() string { return pathChassis + "/" + s.ID }
 // ActionInfo, its chassis and where its MACs are, as its family has them.
 func (s SystemConfig) describe(t *Tree) {
 	f := s.Model.family()
-	reset := object{"target": s.uri() + "/Actions/ComputerSystem.Reset"}
 	boot := object{"BootOptions": link(s.uri() + "/BootOptions")}
 	body := object{
 		"@odata.type": systemType, "Id": s.ID, "Name": "System " + s.ID, "SystemType": "Physical",
@@ -85,7 +87,7 @@ func (s SystemConfig) describe(t *Tree) {
 		"SerialNumber": f.serial(s.Serial), "UUID": nil, "PowerState": powerState(false),
 		"Status":  object{"State": "Enabled", "Health": "OK"},
 		"Links":   object{"Chassis": []object{link(s.chassisURI())}, "ManagedBy": []object{link(pathManager)}},
-		"Actions": object{actionReset: reset}, "Boot": boot,
+		"Actions": object{actionReset: s.resets(t, f)}, "Boot": boot,
 	}
 	if s.UUID != "" {
 		body["UUID"] = s.UUID
@@ -96,14 +98,6 @@ func (s SystemConfig) describe(t *Tree) {
 	s.small(t, f, body)
 	if f.tellsResets {
 		body["LastResetTime"] = nil
-	}
-	if f.inline {
-		reset["ResetType"+allowable] = f.resets
-	} else {
-		reset["@Redfish.ActionInfo"] = s.uri() + "/ResetActionInfo"
-		t.put(s.uri()+"/ResetActionInfo", object{"Id": "ResetActionInfo", "Parameters": []object{{
-			"Name": "ResetType", "Required": true, "DataType": "String", "AllowableValues": f.resets,
-		}}})
 	}
 	if f.settings != "" {
 		settings := s.uri() + "/" + f.settings
@@ -135,6 +129,23 @@ func (s SystemConfig) describe(t *Tree) {
 	}
 	t.put(s.chassisURI(), chassis)
 	t.put(s.uri(), body)
+}
+
+// resets is the System's reset action, which offers its types inline or in an
+// ActionInfo.
+func (s SystemConfig) resets(t *Tree, f family) object {
+	reset := object{"target": s.uri() + "/Actions/ComputerSystem.Reset"}
+	if f.inline {
+		reset["ResetType"+allowable] = f.resets
+
+		return reset
+	}
+	reset["@Redfish.ActionInfo"] = s.uri() + "/ResetActionInfo"
+	t.put(s.uri()+"/ResetActionInfo", object{"Id": "ResetActionInfo", "Parameters": []object{{
+		"Name": "ResetType", "Required": true, "DataType": "String", "AllowableValues": f.resets,
+	}}})
+
+	return reset
 }
 
 // interfaces lists the machine's NICs, and the BMC's own host interface, which

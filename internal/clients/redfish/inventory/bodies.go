@@ -81,6 +81,9 @@ type Manager struct {
 
 	FirmwareVersion    text
 	EthernetInterfaces ref
+	DateTime           text
+	LocalOffset        text `json:"DateTimeLocalOffset"`
+	NetworkProtocol    ref
 }
 
 // ProcessorBody is a CPU, GPU or the like.

@@ -35,6 +35,8 @@ type Inventory struct {
 	Refused []string
 	// Readings of the moment, which are no part of what a machine consists of.
 	Readings Readings
+	// Clock of the BMC.
+	Clock Clock
 	// Quirks are the names of the rows that are followed with the machine.
 	Quirks []string
 	// Requests that reading it took, and how many of them were answered by the

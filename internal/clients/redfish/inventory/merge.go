@@ -23,7 +23,7 @@ const (
 
 // Merge makes an inventory of all that was read.
 func Merge(r *Raw) Inventory {
-	inv := Inventory{Refused: slices.Sorted(maps.Keys(r.refused)), Partial: r.refused[PartMACs] || r.refused[PartSystem], Readings: r.readings()}
+	inv := Inventory{Refused: slices.Sorted(maps.Keys(r.refused)), Partial: r.refused[PartMACs] || r.refused[PartSystem], Readings: r.readings(), Clock: r.Clock}
 	inv.MACs, inv.Discarded = mergeMACs(r.found(), r.own)
 	for _, m := range r.Managers {
 		if w := word(m.FirmwareVersion); w != "" {

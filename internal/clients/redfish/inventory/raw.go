@@ -23,6 +23,7 @@ type Raw struct {
 	Devices    []DeviceBody
 	Supplies   []SupplyBody
 	SecureBoot SecureBootBody
+	Clock      Clock
 
 	interfaces, boots []finding
 	own               []string
