@@ -38,6 +38,8 @@ type place struct {
 	err   error
 	state string
 	ended bool
+	// told says that a log has a BMC's password or token in it.
+	told bool
 }
 
 func TestMain(m *testing.M) {
@@ -59,11 +61,18 @@ func run(m *testing.M) int {
 	if code == 0 {
 		stopAll(true)
 	}
+	for _, p := range places() {
+		if p.told {
+			code = 1
+		}
+	}
 	return code
 }
 
+func places() []*place { return []*place{calm, deadly, rough, last} }
+
 func stopAll(well bool) {
-	for _, p := range []*place{calm, deadly, rough, last} {
+	for _, p := range places() {
 		p.stop(well)
 	}
 }
@@ -118,6 +127,10 @@ func (p *place) stop(well bool) {
 		return
 	}
 	p.lab.Stop()
+	if logs, err := lab.Told(p.lab.LogDir()); len(logs) > 0 || err != nil {
+		p.told, well = true, false
+		fmt.Fprintf(os.Stderr, "e2e: %s: FAIL: a password or token of a BMC is in %v of %s (%v)\n", p.name, logs, p.lab.LogDir(), err)
+	}
 	p.lab = nil
 	if well {
 		_ = os.RemoveAll(p.state) // What stays is looked at by nobody.

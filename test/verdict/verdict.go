@@ -46,6 +46,9 @@ type verdict struct {
 	broken []string
 	// faults are the rows of one table, which stands at the end: what went wrong in tests, how often it was made to, and how often met.
 	faults []fault
+	// secrets are what no output may have in it, and told is how many lines had a secret in them.
+	secrets []string
+	told    int
 }
 
 // A fault is a row that a passed test has of that table: "| WORDS | 3 | 3 |".
@@ -54,7 +57,7 @@ type fault struct {
 	injected, met int
 }
 
-func newVerdict() *verdict { return &verdict{output: map[key][]string{}} }
+func newVerdict() *verdict { return &verdict{output: map[key][]string{}, secrets: forms()} }
 
 // take returns what is to be shown once that line has come.
 func (v *verdict) take(line []byte) string {
@@ -66,7 +69,7 @@ func (v *verdict) take(line []byte) string {
 	switch e.Action {
 	case "output":
 		v.output[k] = append(v.output[k], e.Output)
-		return ""
+		return v.scan(k, e.Output)
 	case "build-output":
 		return e.Output
 	case "build-fail":
@@ -121,12 +124,22 @@ func (v *verdict) tables(out []string) string {
 			f := fault{words: m[1]}
 			f.injected, _ = strconv.Atoi(m[2]) // They are digits.
 			f.met, _ = strconv.Atoi(m[3])
-			v.faults = append(v.faults, f)
+			v.add(f)
 		} else if strings.HasPrefix(l, "| ") {
 			b.WriteString(l)
 		}
 	}
 	return b.String()
+}
+
+// add counts a fault with those of the same words: each subtest has a row of its own.
+func (v *verdict) add(f fault) {
+	if i := slices.IndexFunc(v.faults, func(known fault) bool { return known.words == f.words }); i >= 0 {
+		v.faults[i].injected += f.injected
+		v.faults[i].met += f.met
+		return
+	}
+	v.faults = append(v.faults, f)
 }
 
 // faultTable is that of all faults, in the order of their words; "" where there are none.
@@ -202,6 +215,9 @@ func (v *verdict) summary(name string) string {
 func (v *verdict) failure(ci bool) error {
 	if v.failed > 0 || v.packages == 0 {
 		return errFailed
+	}
+	if v.told > 0 {
+		return errSecret
 	}
 	if ci && v.skipped > v.excused {
 		return errSkipped

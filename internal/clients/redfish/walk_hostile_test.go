@@ -76,6 +76,7 @@ func TestHostileInventory(t *testing.T) {
 			if took := time.Since(began); took > 20*time.Second || inv.Requests > 40 {
 				t.Errorf("\n%s\n%d requests in %v", tc.reason, inv.Requests, took)
 			}
+			survived(t, "in the middle of an inventory: "+strings.ToLower(tc.reason[:1])+strings.TrimSuffix(tc.reason[1:], "."))
 		})
 	}
 }

@@ -105,6 +105,9 @@ func TestTasksAreFollowed(t *testing.T) {
 				if diff := cmp.Diff(tc.sent, l.sent()); diff != "" || len(l.m.Boots()) != 2 || !l.m.Powered() {
 					t.Errorf("\n%s\nboots %v, powered %v; sent: -want, +got:\n%s", tc.reason, l.m.Boots(), l.m.Powered(), diff)
 				}
+				if tc.happens != nil {
+					survived(t, map[bool]string{true: "a task is lost", false: "provider or BMC restart in the middle of a task"}[strings.HasSuffix(name, "Lost")])
+				}
 			})
 		}
 	}
@@ -216,6 +219,7 @@ func TestCrashWithTasks(t *testing.T) {
 					if diff := cmp.Diff(map[string]int{"ForceOff": 1, "On": 1}, l.resets()); diff != "" || err != nil || !l.m.Powered() || h.Status.AtProvider.Boot.ResetGeneration != 1 {
 						t.Errorf("powered %v, generation %d, last error %v; resets: -want, +got:\n%s", l.m.Powered(), h.Status.AtProvider.Boot.ResetGeneration, err, diff)
 					}
+					survived(t, "the provider is killed around a call that becomes a task, and loses it")
 				})
 			}
 		}

@@ -332,6 +332,7 @@ func TestBootCrash(t *testing.T) {
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("-without a crash, +with:\n%s", diff)
 					}
+					survived(t, "the provider is killed around a call about a boot source")
 				})
 			}
 		}

@@ -221,7 +221,7 @@ func TestConnectTroubles(t *testing.T) {
 		want   redfish.Kind
 		logins int // tries that reached the BMC
 	}{
-		"WrongPassword": {reason: "One try, and no second one in another way.", change: func(c *redfish.Config, _ *bmc.Server) { c.Password = "wrong" }, want: redfish.Unauthorized, logins: 1},
+		"WrongPassword": {reason: "One try, and no second one in another way.", change: func(c *redfish.Config, _ *bmc.Server) { c.Password = bmc.Secret + "-wrong" }, want: redfish.Unauthorized, logins: 1},
 		"NotAllowed":    {reason: "No credential leaves for an address that isn't allowed.", change: func(c *redfish.Config, _ *bmc.Server) { c.Guard.Allowed = nil }, want: redfish.NotAllowed},
 		"Loopback":      {reason: "Loopback is never a target, allowed or not.", change: func(c *redfish.Config, _ *bmc.Server) { c.Guard.AllowLoopback = false }, want: redfish.NotAllowed},
 		"WrongPin":      {reason: "Another certificate isn't trusted.", change: func(c *redfish.Config, _ *bmc.Server) { c.TLS.Pins = []string{"00"} }, want: redfish.UntrustedCertificate},

@@ -78,6 +78,9 @@ func TestCrash(t *testing.T) {
 						if len(l.m.Boots()) != tc.boots || l.emu.Counters().Patches != tc.patch {
 							t.Errorf("boots %v, %d PATCHes; want %d, %d", l.m.Boots(), l.emu.Counters().Patches, tc.boots, tc.patch)
 						}
+						if seen >= nth {
+							survived(t, "the provider is killed around a call of power, boot or reset")
+						}
 					})
 				}
 			}
@@ -116,6 +119,7 @@ func TestAnswerIsLost(t *testing.T) {
 			if diff := cmp.Diff(map[string]int{"ForceOff": 1, "On": 1}, l.resets()); diff != "" {
 				t.Errorf("resets: -want, +got:\n%s", diff)
 			}
+			survived(t, "the answer to a reset is lost, which was carried out")
 		})
 	}
 }

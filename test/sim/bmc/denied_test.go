@@ -92,7 +92,7 @@ func TestBasicPasswordChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	emu.SetPassword("another")
+	emu.SetPassword(bmc.Secret + "-another")
 	for range 5 {
 		err := g.Do(t.Context(), to, func(ctx context.Context, c *redfish.Client) error {
 			_, err := c.Walk(ctx, w, 8)

@@ -35,7 +35,7 @@ func TestGateOneLoginWithWrongPassword(t *testing.T) {
 	emu, _ := emulator(t, bmc.ModelInline, nil)
 	g := gates(t)
 	wrong := target(emu, "v1")
-	wrong.Password = "wrong"
+	wrong.Password = bmc.Secret + "-wrong"
 	for range 20 {
 		if err := g.Do(t.Context(), wrong, read); !redfish.IsUnauthorized(err) {
 			t.Fatalf("Do(...): got %v, want unauthorized", err)
@@ -192,7 +192,7 @@ func TestGateForget(t *testing.T) {
 		t.Errorf("%d sessions left after Forget", n)
 	}
 	wrong := target(emu, "v2")
-	wrong.Password = "wrong"
+	wrong.Password = bmc.Secret + "-wrong"
 	for range 3 {
 		if err := g.Do(t.Context(), wrong, read); !redfish.IsUnauthorized(err) {
 			t.Errorf("Do(...): got %v, want unauthorized", err)

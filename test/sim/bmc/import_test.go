@@ -110,4 +110,5 @@ func TestCertificateChangesMidOff(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"GracefulShutdown": 1, "ForceOff": 1}, l.resets()); diff != "" || l.m.Powered() {
 		t.Errorf("once it's trusted: powered %v; resets: -want, +got:\n%s", l.m.Powered(), diff)
 	}
+	survived(t, "another certificate, all of a sudden, in the middle of a shutdown")
 }

@@ -21,21 +21,22 @@ func TestResetThroughTrouble(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason  string
+		fault   string     // as the table of faults names it
 		happens func(*lab) // before the off
 		between func(*lab) // after it
 		// knows is whether only a BMC that tells the last reset can know.
 		knows  bool
 		resets map[string]int
 	}{
-		"Storm":      {reason: "503s before anything is done.", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"StormAfter": {reason: "And before the second half.", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, After: 1, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"Cut":        {reason: "The connection is cut before the effect.", happens: post(bmc.Fault{Disconnect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"CutAfter":   {reason: "And after it, both times.", happens: post(bmc.Fault{Disconnect: true, AfterEffect: true, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"Refused":    {reason: "The BMC refuses the second half for a while.", happens: post(bmc.Fault{Status: http.StatusBadRequest, After: 1, Times: 3}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"Vanishes":   {reason: "An accepted off that wasn't one.", happens: post(bmc.Fault{WithoutEffect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"BMCReboots": {reason: "The BMC restarts between the two.", between: func(l *lab) { l.emu.RebootBMC(45 * time.Second) }, resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"Sessions":   {reason: "Its sessions end.", between: func(l *lab) { l.emu.ExpireSessions() }, resets: map[string]int{"ForceOff": 1, "On": 1}},
-		"SwitchedOn": {reason: "Somebody is quicker.", between: func(l *lab) { _ = l.m.On(bmc.BootNormal) }, knows: true, resets: map[string]int{"ForceOff": 1}},
+		"Storm":      {reason: "503s before anything is done.", fault: "503s", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"StormAfter": {reason: "And before the second half.", fault: "503s", happens: post(bmc.Fault{Status: http.StatusServiceUnavailable, After: 1, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Cut":        {reason: "The connection is cut before the effect.", fault: "the connection is cut", happens: post(bmc.Fault{Disconnect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"CutAfter":   {reason: "And after it, both times.", fault: "the connection is cut after the effect", happens: post(bmc.Fault{Disconnect: true, AfterEffect: true, Times: 2}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Refused":    {reason: "The BMC refuses the second half for a while.", fault: "refusals", happens: post(bmc.Fault{Status: http.StatusBadRequest, After: 1, Times: 3}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Vanishes":   {reason: "An accepted off that wasn't one.", fault: "an order is accepted and not carried out", happens: post(bmc.Fault{WithoutEffect: true, Times: 1}), resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"BMCReboots": {reason: "The BMC restarts between the two.", fault: "the BMC restarts", between: func(l *lab) { l.emu.RebootBMC(45 * time.Second) }, resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"Sessions":   {reason: "Its sessions end.", fault: "all sessions end", between: func(l *lab) { l.emu.ExpireSessions() }, resets: map[string]int{"ForceOff": 1, "On": 1}},
+		"SwitchedOn": {reason: "Somebody is quicker.", fault: "somebody else switches the machine on", between: func(l *lab) { _ = l.m.On(bmc.BootNormal) }, knows: true, resets: map[string]int{"ForceOff": 1}},
 	}
 	for name, tc := range cases {
 		for modelName, model := range models() {
@@ -58,6 +59,7 @@ func TestResetThroughTrouble(t *testing.T) {
 					t.Errorf("\n%s\npowered %v, boots %v, generation %d, last error %v; resets: -want, +got:\n%s",
 						tc.reason, l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, err, diff)
 				}
+				survived(t, "in the middle of a reset: "+tc.fault)
 			})
 		}
 	}
@@ -84,6 +86,7 @@ func TestStuckState(t *testing.T) {
 				if !l.m.Powered() || len(l.m.Boots()) != 2 || err != nil || h.Status.AtProvider.Boot.ResetGeneration != 1 || l.sent()["ForceOff"] > 3 {
 					t.Errorf("powered %v, boots %v, generation %d, last error %v, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, err, l.sent())
 				}
+				survived(t, "PowerState never changes, and the machine does")
 			})
 		}
 	}
@@ -118,6 +121,7 @@ func TestKilledBlind(t *testing.T) {
 				if !l.m.Powered() || len(l.m.Boots()) != 2 || h.Status.AtProvider.Boot.ResetGeneration != 1 {
 					t.Errorf("powered %v, boots %v, generation %d, sent %v", l.m.Powered(), l.m.Boots(), h.Status.AtProvider.Boot.ResetGeneration, l.sent())
 				}
+				survived(t, "the provider is killed while PowerState never changes")
 			})
 		}
 	}

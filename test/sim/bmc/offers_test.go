@@ -95,6 +95,9 @@ func TestRestartOnce(t *testing.T) {
 				if diff := cmp.Diff(want, l.resets()); diff != "" || err != nil || h.Status.AtProvider.Boot.ResetGeneration != 1 {
 					t.Errorf("generation %d, last error %v; resets: -want, +got:\n%s", h.Status.AtProvider.Boot.ResetGeneration, err, diff)
 				}
+				if point != "" {
+					survived(t, "the provider is killed around a restart that can't be told from none")
+				}
 			})
 		}
 	}

@@ -25,7 +25,7 @@ func TestWrongPasswordInOtherWords(t *testing.T) {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			emu, m := emulator(t, bmc.ModelInline, refusing(status))
 			l := newLabOf(t, emu, m)
-			l.password = "wrong"
+			l.password = bmc.Secret + "-wrong"
 			for i := range starts {
 				if i > 0 {
 					l.start()
@@ -62,7 +62,7 @@ func TestPasswordChangedInAWalk(t *testing.T) {
 			if err := g.Do(t.Context(), target(emu, "v1"), walk); err != nil {
 				t.Fatal(err)
 			}
-			emu.SetPassword("another")
+			emu.SetPassword(bmc.Secret + "-another")
 			for range 5 {
 				if err := g.Do(t.Context(), target(emu, "v1"), walk); !redfish.IsUnauthorized(err) || !w.Stuck(err) {
 					t.Errorf("Do(...): got %v, want unauthorized, and an end of the walk", err)

@@ -157,6 +157,9 @@ func TestBMCReset(t *testing.T) {
 			if h.Status.AtProvider.BMCResetGeneration != 1 || condition(h, v1alpha1.ConditionReachable)[0] != "True" {
 				t.Errorf("status: generation %d, Reachable %v", h.Status.AtProvider.BMCResetGeneration, condition(h, v1alpha1.ConditionReachable))
 			}
+			if point != "" {
+				survived(t, "the provider is killed around a restart of the BMC")
+			}
 		})
 	}
 }

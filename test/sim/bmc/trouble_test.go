@@ -18,7 +18,7 @@ import (
 
 func TestWrongPassword(t *testing.T) {
 	l := newLab(t, bmc.ModelInline)
-	l.password = "wrong"
+	l.password = bmc.Secret + "-wrong"
 	for range 10 {
 		l.settle()
 	}
@@ -29,13 +29,14 @@ func TestWrongPassword(t *testing.T) {
 	if condition(h, v1alpha1.ConditionReachable) != [2]string{"False", "Unauthorized"} || h.Status.Phase != v1alpha1.HostError || condition(h, xpv2.TypeReady)[0] != "False" {
 		t.Errorf("phase %q, conditions %v", h.Status.Phase, h.Status.Conditions)
 	}
-	if strings.Contains(fmt.Sprintf("%+v", h), "wrong") {
+	if strings.Contains(fmt.Sprintf("%+v", h), bmc.Secret) {
 		t.Error("the password is on the host")
 	}
 	l.password, l.version = bmc.DefaultPassword, "2"
 	if h = l.settle(); h.Status.Phase != v1alpha1.HostAvailable {
 		t.Errorf("healed without a restart: phase %q, want Available", h.Status.Phase)
 	}
+	survived(t, "the password is wrong")
 }
 
 func TestUnreachable(t *testing.T) {
@@ -72,6 +73,7 @@ func TestIdentityChanged(t *testing.T) {
 	if other.Counters().Writes != 0 || m.Powered() {
 		t.Error("another machine was written to")
 	}
+	survived(t, "another machine is behind the address")
 }
 
 func TestDuplicate(t *testing.T) {
@@ -125,6 +127,7 @@ func TestTrustOnFirstUseIsStored(t *testing.T) {
 	if got := h.Spec.ForProvider.TLS.PinnedSHA256; len(got) != 1 || got[0] == l.emu.CertificateSHA256() {
 		t.Errorf("it was trusted again: %v", got)
 	}
+	survived(t, "another certificate, all of a sudden, after one was trusted on first use")
 }
 
 func TestDelete(t *testing.T) {

@@ -149,6 +149,7 @@ func TestWhatABMCWants(t *testing.T) {
 			if h := l.settle(); h.Status.Phase != v1alpha1.HostAvailable {
 				t.Errorf("\n%s\nonce that's mended: phase %q, %v", tc.reason, h.Status.Phase, h.Status.Conditions)
 			}
+			survived(t, map[string]string{"SessionsFull": "the table of sessions is full", "FirstPassword": "the password must be changed first"}[name])
 		})
 	}
 }
