@@ -3,10 +3,10 @@
 package netboxwebhook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"golang.org/x/net/netutil"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -23,6 +24,9 @@ import (
 const (
 	// maxBody of a delivery: NetBox's are of 2 kB, and hold every custom field twice or thrice.
 	maxBody = 1 << 20
+	// bodies are the bytes that all deliveries may have which are read or answered just now, and bodyPatience how long one waits for its own.
+	bodies       = 16 << 20
+	bodyPatience = 5 * time.Second
 	// maxConns that are open at once; NetBox opens one for each delivery.
 	maxConns = 64
 	// decodedAtOnce are the deliveries that are decoded at once: one of 2 kB takes no time, and one of the largest ten times its size of memory.
@@ -41,7 +45,7 @@ const (
 	resultUnsigned  = "Unsigned"  // Nobody we know has signed it.
 	resultMalformed = "Malformed" // It is signed, and can't be read.
 	resultLimited   = "Limited"   // Its sender sent too many that nobody we know has signed.
-	resultFailed    = "Failed"    // The API server couldn't be asked.
+	resultFailed    = "Failed"    // The API server couldn't be asked, or there was no memory for it.
 	resultPassed    = "Passed"    // The provider that leads was given it, and counts it as well.
 	resultRefused   = "Refused"   // The provider that leads was given it, and doesn't take it: it knows another secret yet, or has taken too many in vain.
 	resultUnled     = "Unled"     // None leads, or it couldn't be given it: the next look at all addresses shows it.
@@ -88,6 +92,8 @@ type Receiver struct {
 	passer  *http.Client
 	// decoding holds one for each delivery that is decoded.
 	decoding chan struct{}
+	// bodies are the bytes that may be read.
+	bodies *semaphore.Weighted
 }
 
 // NeedLeaderElection says that it runs in each provider.
@@ -97,6 +103,7 @@ func (r *Receiver) NeedLeaderElection() bool { return false }
 func New(o Options) *Receiver {
 	return &Receiver{
 		Options: o, senders: newSenders(time.Now), lines: newLines(o), passer: newPasser(), decoding: make(chan struct{}, decodedAtOnce),
+		bodies: semaphore.NewWeighted(bodies),
 	}
 }
 
@@ -161,7 +168,13 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 		}
 		r.answer(w, status, ref, false, resultUnsigned)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	size, err := r.admit(req)
+	if err != nil {
+		r.answer(w, http.StatusServiceUnavailable, ref, false, resultFailed)
+		return
+	}
+	defer r.bodies.Release(size)
+	body, err := read(w, req, size)
 	if err != nil {
 		unsigned(http.StatusRequestEntityTooLarge)
 		return
@@ -183,6 +196,24 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 	}
 	status, result := r.hint(ctx, n, body)
 	r.answer(w, status, ref, true, result)
+}
+
+// admit waits until there's memory for a delivery's body, and returns how much it has. Anybody may send one.
+func (r *Receiver) admit(req *http.Request) (size int64, err error) {
+	size = req.ContentLength
+	if size < 0 || size > maxBody {
+		size = maxBody
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), bodyPatience)
+	defer cancel()
+	return size, r.bodies.Acquire(ctx, size) //nolint:wrapcheck // Nobody is shown it.
+}
+
+// read a body of which the sender has said that it has so many bytes at most.
+func read(w http.ResponseWriter, req *http.Request, size int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := b.ReadFrom(http.MaxBytesReader(w, req.Body, maxBody))
+	return b.Bytes(), err //nolint:wrapcheck // Nobody is shown it.
 }
 
 // hint has the record of a delivery looked at that was signed.
