@@ -14,7 +14,7 @@ func (r *Reply) Append(b []byte, most int) []byte {
 	}
 	from := len(b)
 	b = append(b, r.header[:]...)
-	left := 0
+	left := uint64(0)
 	if size > most {
 		left = r.spill(b[from:])
 	}
@@ -82,7 +82,7 @@ func (r *Reply) spills(over int) bool {
 }
 
 // spill writes options into the server's name field, and gives a bit for each of them.
-func (r *Reply) spill(b []byte) (bits int) {
+func (r *Reply) spill(b []byte) (bits uint64) {
 	if !r.Overload {
 		return 0
 	}
