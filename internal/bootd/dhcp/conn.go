@@ -91,7 +91,8 @@ func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
 func (u *udpConn) ingress(m *ipv4.Message) Ingress {
 	in := Ingress{}
 	if a, ok := m.Addr.(*net.UDPAddr); ok {
-		in.From = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), uint16(a.Port))
+		from := a.AddrPort()
+		in.From = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 	}
 	index, to, ok := pktinfo(m.OOB[:m.NN])
 	if !ok {

@@ -115,7 +115,7 @@ func naming(t byte) func(raw, netip.Addr) raw {
 func upTo(size int) func(raw, netip.Addr) raw {
 	return func(p raw, a netip.Addr) raw {
 		return ofOurs(p, a).with(55, 1, 3, 6, 12, 15, 26, 28, 42, 43, 51, 54, 58, 59, 60, 66, 67, 97, 119, 121, 175).
-			with(57, byte(size>>8), byte(size&255))
+			with(57, byte(size>>8&255), byte(size&255))
 	}
 }
 

@@ -95,7 +95,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = fmt.Println(conn.LocalAddr())
+	_, _ = fmt.Fprintln(os.Stdout, conn.LocalAddr())
 	data := make([]byte, mebibyte)
 	if which == "ours" {
 		_ = New(Config{Files: Files{byName: map[string]File{BIOS: {Name: BIOS, Data: data}}}}).Serve(context.Background(), conn)
@@ -114,7 +114,7 @@ const serves = "BENCHMARK_SERVES"
 // another starts a server in a process of its own, on one processor.
 func another(b *testing.B, which string) *net.UDPAddr {
 	b.Helper()
-	cmd := exec.CommandContext(b.Context(), os.Args[0])
+	cmd := exec.CommandContext(b.Context(), os.Args[0]) //nolint:gosec // It's this program.
 	cmd.Env = append(os.Environ(), serves+"="+which, "GOMAXPROCS=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -36,7 +36,7 @@ func receive(t *testing.T, c *net.UDPConn, tid *net.UDPAddr, size, window int) [
 	had, inWindow := 0, 0
 	ack := func() {
 		t.Helper()
-		b := binary.BigEndian.AppendUint16([]byte{0, opACK}, uint16(had))
+		b := binary.BigEndian.AppendUint16([]byte{0, opACK}, uint16(had&0xffff))
 		if _, err := c.WriteToUDP(b, tid); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func receive(t *testing.T, c *net.UDPConn, tid *net.UDPAddr, size, window int) [
 		if err != nil {
 			t.Fatalf("behind block %d: %v", had, err)
 		}
-		if from.Port != tid.Port || binary.BigEndian.Uint16(b) != opDATA || binary.BigEndian.Uint16(b[2:]) != uint16(had+1) {
+		if from.Port != tid.Port || binary.BigEndian.Uint16(b) != opDATA || binary.BigEndian.Uint16(b[2:]) != uint16((had+1)&0xffff) {
 			t.Fatalf("behind block %d came %x from %s", had, b[:headerSize], from)
 		}
 		had, inWindow = had+1, inWindow+1
