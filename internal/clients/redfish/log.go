@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -127,11 +128,8 @@ func excerpt(entries []logEntry, hide []string) []string {
 	var lines []line
 	for _, e := range entries {
 		text := printable(string(e.Message))
-		names := func(secret string) bool {
-			return secret != "" && strings.Contains(strings.ToLower(text), strings.ToLower(secret))
-		}
-		// A URL may hold a token, and nobody needs it to see what broke.
-		if text == "" || strings.Contains(text, "://") || slices.ContainsFunc(hide, names) {
+		names := func(secret string) bool { return mentions(text, secret) }
+		if text == "" || private.MatchString(text) || slices.ContainsFunc(hide, names) {
 			continue
 		}
 		if e.Severity != "" && !strings.EqualFold(string(e.Severity), "OK") {
@@ -149,6 +147,20 @@ func excerpt(entries []logEntry, hide []string) []string {
 	}
 
 	return out
+}
+
+// private are lines that nobody needs to see what broke: a URL may hold a token, and
+// who is told about passwords isn't told by an event.
+var private = regexp.MustCompile(`(?i)://|passw|token|secret|credential|x-auth|community`)
+
+// mentions says whether a text has a word in it, as a whole and in any case.
+func mentions(text, word string) bool {
+	if word == "" {
+		return false
+	}
+	whole, err := regexp.Compile(`(?i)(^|[^a-z0-9])` + regexp.QuoteMeta(word) + `($|[^a-z0-9])`)
+
+	return err != nil || whole.MatchString(text)
 }
 
 // printable leaves what can be shown anywhere: what a BMC writes is nobody's

@@ -29,6 +29,8 @@ func TestExcerpt(t *testing.T) {
 			want:    []string{"b", "c", "d"},
 		},
 		"User":    {reason: "Who logged in isn't told.", entries: []logEntry{{Message: "Login of Operator from 10.0.0.1"}, {Message: "Fan 1 failed"}}, want: []string{"Fan 1 failed"}},
+		"Word":    {reason: "But what only has those letters in it is.", entries: []logEntry{{Message: "Cooperators 1 failed"}}, want: []string{"Cooperators 1 failed"}},
+		"Secret":  {reason: "Nor what may hold one.", entries: []logEntry{{Message: "SNMP community public was set"}, {Message: "Password x is wrong"}, {Message: "PSU 1 failed"}}, want: []string{"PSU 1 failed"}},
 		"Image":   {reason: "Nor a URL.", entries: []logEntry{{Message: "Mounted https://images.example/a.iso?token=x"}}},
 		"Hostile": {reason: "No control sequences, and no book.", entries: []logEntry{{Message: text("\x1b[31m" + strings.Repeat("x", 999) + "\n")}}, want: []string{("[31m" + strings.Repeat("x", 999))[:excerptBytes]}},
 		"Empty":   {reason: "Nothing is nothing.", entries: []logEntry{{}}},

@@ -58,7 +58,7 @@ func wantsMedia(p v1alpha1.RedfishHostParameters, w *want) {
 }
 
 // mediaIn are the drives that were seen; known is false where they weren't read,
-// busy where the BMC has no time for it now.
+// busy where the BMC has no time for it now, or doesn't answer in time.
 type mediaIn struct {
 	slots []redfish.Medium
 	known bool

@@ -48,7 +48,7 @@ func (e *external) lookMedia(ctx context.Context, bmc BMC, host *v1alpha1.Redfis
 			return &mediaIn{known: true}, true, nil
 		}
 
-		return &mediaIn{busy: busy(err)}, !busy(err), nil
+		return &mediaIn{busy: busy(err) || redfish.IsTimeout(err)}, !busy(err), nil
 	})
 	if seen != nil {
 		e.media = *seen
@@ -83,6 +83,8 @@ func showMedia(v view, in inputs) []xpv2.Condition {
 		slot, ok, occupied := v.seen.media.slotFor(kind, w, r)
 		ours, _ := v.seen.media.at(r.Slot)
 		switch {
+		case v.seen.media.busy:
+			return is(corev1.ConditionFalse, v1alpha1.ReasonRefused, "the BMC at %q has no time to show its drives: they're looked at again, and the machine isn't started or reset before", in.address)
 		case !v.seen.media.known:
 			return is(corev1.ConditionFalse, v1alpha1.ReasonApplying, "the drives of the BMC at %q haven't been read yet", in.address)
 		case r.Slot != "" && r.in(ours) && r.differs(w):

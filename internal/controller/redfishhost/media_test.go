@@ -180,4 +180,7 @@ func TestImageInAnotherWay(t *testing.T) {
 	if st := beginMedia(v, j); !st.wait {
 		t.Errorf("drives that can't be read now: got %+v", st)
 	}
+	if c := showMedia(v, inputs{}); c[0].Reason != v1alpha1.ReasonRefused {
+		t.Errorf("drives that can't be read now: showMedia(...): %+v", c)
+	}
 }
