@@ -32,7 +32,9 @@ func (b *accountBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && b.basic:
 		w.WriteHeader(http.StatusNotFound)
 	case r.Method == http.MethodPost:
-		var p struct{ Password string }
+		var p struct {
+			Password string `json:"Password"`
+		}
 		_ = json.NewDecoder(r.Body).Decode(&p)
 		if p.Password != b.password {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -47,7 +49,7 @@ func (b *accountBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.ended++
 	case b.basic && basic != b.password:
 		w.WriteHeader(http.StatusUnauthorized)
-	case b.first != "" && !(ok && r.Method == http.MethodPatch):
+	case b.first != "" && (!ok || r.Method != http.MethodPatch):
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, b.first)
 	case ok && r.Method == http.MethodPatch:
@@ -60,11 +62,11 @@ func (b *accountBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == service:
 		_, _ = io.WriteString(w, plainService)
 	case r.URL.Path == service+"/Accounts":
-		var members []map[string]string
+		var members []string
 		for path := range b.accounts {
-			members = append(members, map[string]string{"@odata.id": path})
+			members = append(members, `{"@odata.id":"`+path+`"}`)
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"Members": members})
+		_, _ = io.WriteString(w, `{"Members":[`+strings.Join(members, ",")+`]}`)
 	case r.URL.Path == pathSystems:
 		_, _ = io.WriteString(w, `{"Members":[]}`)
 	default:

@@ -156,7 +156,7 @@ func messageIDs(e *schemas.Error) []string {
 func infosOf(e *schemas.Error) infos {
 	var b errorBody
 	if decode([]byte(e.Message), &b) == nil && len(b.Error.Infos)+len(b.Infos) > 0 {
-		return append(b.Error.Infos, b.Infos...)
+		return slices.Concat(b.Error.Infos, b.Infos)
 	}
 	var out infos
 	for _, info := range e.ExtendedInfos {

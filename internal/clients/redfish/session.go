@@ -48,7 +48,7 @@ func (c *Client) openSession(ctx context.Context) error {
 	}
 	_ = decode(a.body, &b) // An empty body is none of ours to complain of.
 	c.token, c.session, c.initial = true, string(b.URI), false
-	said := append(b.Infos, b.Error.Infos...)
+	said := slices.Concat(b.Infos, b.Error.Infos)
 	for _, info := range said {
 		c.initial = c.initial || isNewPassword(string(info.ID))
 	}

@@ -161,7 +161,7 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 	e := &external{connector: c, host: host.GetUID(), inputs: inputs{address: host.Spec.ForProvider.Address}}
 	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
 		e.inputs.secret = ref.Name
-		e.own.at = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}
+		e.own.at, e.own.host = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}, host
 	}
 	if j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]); j != nil {
 		e.inputs.rotated = j.Rotation.At

@@ -129,14 +129,31 @@ func resumeRotation(v view, j journal) step {
 	return start(v, j, act{Action: actKeepPassword, Generation: a.Generation})
 }
 
-func performRotation(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+func performRotation(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (r redfish.Receipt, err error) {
 	switch a.Action {
 	case actStorePassword:
-		return redfish.Receipt{}, e.storePassword(ctx, bmc)
+		err = e.storePassword(ctx, bmc)
 	case actSetPassword:
-		return e.setPassword(ctx, bmc, s, a)
+		r, err = e.setPassword(ctx, bmc, s, a)
 	default:
-		return redfish.Receipt{}, e.keepPassword(ctx, bmc)
+		err = e.keepPassword(ctx, bmc)
+	}
+	if err != nil {
+		e.warnRotation(a, err)
+	}
+
+	return r, err
+}
+
+// warnRotation tells people of a rotation that is given up for err.
+func (e *external) warnRotation(a act, err error) {
+	j := parseJournal(e.own.host.GetAnnotations()[v1alpha1.AnnotationJournal])
+	if j == nil {
+		j = &journal{}
+	}
+	next := j.with(rotationFailed(view{}, a, err))
+	if noteRotation(view{}, next, err); next.Act.Refused {
+		e.connector.Recorder.Event(e.own.host, event.Warning("CredentialsNotRotated", errors.New(rotationFailedSentence(next.Rotation, e.inputs))))
 	}
 }
 
@@ -151,7 +168,8 @@ func rotationFailed(_ view, a act, err error) act {
 	case own != nil && !own.later, a.Action == actStorePassword && no:
 		a.State, a.Refused = failed, a.Action != actKeepPassword
 	case notCalled(err), redfish.IsUnauthorized(err):
-		if a.Attempts--; a.Attempts < 1 || a.Action != actSetPassword {
+		a.Attempts--
+		if a.Attempts < 1 || a.Action != actSetPassword {
 			a.State = failed
 		}
 	case a.Action == actSetPassword && no:
@@ -169,7 +187,8 @@ func noteRotation(v view, j *journal, err error) {
 	r := &j.Rotation
 	switch {
 	case own != nil && own.again:
-		if r.Tries++; r.Tries < keepTries {
+		r.Tries++
+		if r.Tries < keepTries {
 			return
 		}
 		j.Act.State, j.Act.Refused = failed, true

@@ -27,6 +27,8 @@ type ownSecret struct {
 	// the fingerprint of that refusal.
 	used  bool
 	first string
+	// host has it.
+	host *v1alpha1.RedfishHost
 }
 
 // rotationError is why a password isn't rotated, in words without a password.

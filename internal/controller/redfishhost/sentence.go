@@ -56,8 +56,7 @@ func sentence(err error, in inputs) trouble {
 	case errors.Is(err, errDuplicate):
 		return trouble{v1alpha1.ReasonDuplicate, fmt.Sprintf("the machine behind BMC %q is managed by %s already: nothing is written to it from here; delete one of the two", in.address, named(in.other))}
 	}
-	var unrotated *rotationError
-	if errors.As(err, &unrotated) {
+	if unrotated, ok := errors.AsType[*rotationError](err); ok {
 		return trouble{unrotated.reason, unrotated.message}
 	}
 	if reason := config.ReasonOf(err); reason != "" {

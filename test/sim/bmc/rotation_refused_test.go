@@ -3,6 +3,7 @@ package bmc_test
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,9 +84,9 @@ func TestRotationRefused(t *testing.T) {
 				tc.set(l)
 			}
 			l.edit(rotation(1))
-			h := l.rounds(10)
+			l.rounds(10)
 			asked := l.emu.Counters().Writes
-			h = l.rounds(10)
+			h := l.rounds(10)
 			if got := l.emu.Counters().Writes; got != asked {
 				t.Errorf("%s\nthe BMC is still being asked: %d times", tc.reason, got-asked)
 			}
@@ -102,6 +103,15 @@ func TestRotationRefused(t *testing.T) {
 			if c.Lockouts != 0 || c.FailedLogins != tc.failed || condition(h, v1alpha1.ConditionReachable)[0] != "True" {
 				t.Errorf("%s\n%d lock-outs, %d failed logins (want %d), Reachable %v", tc.reason, c.Lockouts, c.FailedLogins, tc.failed, condition(h, v1alpha1.ConditionReachable))
 			}
+			told := 0
+			for _, e := range l.events {
+				if strings.HasPrefix(e, "Warning CredentialsNotRotated") {
+					told++
+				}
+			}
+			if later := tc.want == "Conflict" || tc.want == "WaitingForInstall" || name == "Immutable"; told > 1 || (told == 0) != later {
+				t.Errorf("%s\ntold %d times that it's given up", tc.reason, told)
+			}
 			l.keepsSilent(h, s["password-next"])
 			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOn })
 			l.rounds(3)
@@ -115,7 +125,7 @@ func TestRotationRefused(t *testing.T) {
 // renameAccounts gives the account, and those after it, other users.
 func (l *lab) renameAccounts(users ...string) {
 	for i, u := range users {
-		l.emu.Change("/redfish/v1/AccountService/Accounts/"+string(rune('2'+i)), func(b map[string]any) { b["UserName"] = u })
+		l.emu.Change("/redfish/v1/AccountService/Accounts/"+strconv.Itoa(2+i), func(b map[string]any) { b["UserName"] = u })
 	}
 }
 
@@ -195,14 +205,15 @@ func TestFirstPassword(t *testing.T) {
 func TestFirstPasswordKilled(t *testing.T) {
 	for _, point := range []string{redfishhost.FailpointBeforeCall, redfishhost.FailpointAfterCall} {
 		for nth := 1; nth <= 3; nth++ {
-			t.Run(point+string(rune('0'+nth)), func(t *testing.T) {
+			t.Run(point+strconv.Itoa(nth), func(t *testing.T) {
 				l := newRotationLab(t, bmc.Passwords{}, func(c *bmc.Config) { c.FirstPassword = true })
 				seen := 0
 				l.failpoint = func(at string) {
 					if at != point {
 						return
 					}
-					if seen++; seen == nth {
+					seen++
+					if seen == nth {
 						panic(crash{at})
 					}
 				}
