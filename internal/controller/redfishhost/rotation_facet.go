@@ -152,7 +152,8 @@ func (e *external) warnRotation(a act, err error) {
 		j = &journal{}
 	}
 	next := j.with(rotationFailed(view{}, a, err))
-	if noteRotation(view{}, next, err); next.Act.Refused {
+	noteRotation(view{}, next, err)
+	if next.Act.Refused {
 		e.connector.Recorder.Event(e.own.host, event.Warning("CredentialsNotRotated", errors.New(rotationFailedSentence(next.Rotation, e.inputs))))
 	}
 }
