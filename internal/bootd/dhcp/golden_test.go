@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// described is an answer as golden files hold it: who asked, where the answer goes, its header, and its options by number.
-// Their order on the wire isn't in it.
-func described(out []byte, a Answer) string {
+// described is an answer to a packet as golden files hold it: who asked, where the answer goes, its header, and its options by
+// number. Their order on the wire isn't in it, nor what the machine said of itself.
+func described(in raw, out []byte, a Answer) string {
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "  %s 93=%d: %s", a.Facts.Client, a.Facts.Arch, a.Reason)
 	if out == nil {
@@ -39,6 +39,10 @@ func described(out []byte, a Answer) string {
 	_, _ = fmt.Fprintf(&b, "\n  ciaddr=%s yiaddr=%s siaddr=%s giaddr=%s flags=%#04x file=%q\n ",
 		p.ClientIPAddr, p.YourIPAddr, p.ServerIPAddr, p.GatewayIPAddr, p.Flags, p.BootFileName)
 	for _, code := range slices.Sorted(maps.Keys(p.Options)) {
+		if said, ok := in.get(code); ok && givenBack(code) && bytes.Equal(said, p.Options[code]) {
+			_, _ = fmt.Fprintf(&b, " %d=as-it-came", code)
+			continue
+		}
 		b.WriteString(shown(code, p.Options[code]))
 	}
 	if _, ok := p.Options[52]; ok {
@@ -51,6 +55,9 @@ func described(out []byte, a Answer) string {
 	}
 	return b.String() + "\n"
 }
+
+// givenBack says of which options a client has its own value back.
+func givenBack(code byte) bool { return code == 61 || code == 82 || code == 97 }
 
 func shown(code byte, v []byte) string {
 	if printable(v) {
@@ -99,7 +106,7 @@ func golden(t *testing.T, list []recording) {
 			if s.stranger && out != nil {
 				t.Errorf("%s: a stranger is answered: %s", name, r.name)
 			}
-			got[r.name] = described(out, a)
+			got[r.name] = described(scene.data, out, a)
 			kept[r.name] = got[r.name]
 			if *update {
 				continue
