@@ -96,6 +96,7 @@ type rig struct {
 
 	src   *Source
 	m     *session.Manager
+	log   *session.Log
 	ended func()
 }
 
@@ -152,7 +153,7 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 			r.t.Fatal(err)
 		}
 	}
-	r.src = src
+	r.src, r.log = src, l
 	r.m = session.New(session.Options{Store: src.Store(), Log: l, Name: "b", Now: o.Now, Logger: o.Logger})
 	src.Use(r.m, nil)
 	ctx, cancel := context.WithCancel(context.Background())
