@@ -77,10 +77,10 @@ type cli struct {
 	Namespace              string            `default:"baremetal-boot" env:"POD_NAMESPACE" help:"Namespace of BootServers, token keys, and what machines are given."`
 	NodeLabel              map[string]string `help:"Labels of this node (KEY=VALUE), which a BootNetwork's serveOn selects by."`
 	StateDir               string            `default:"/var/lib/bootd" help:"Folder of the log of consumed grants, which must survive restarts, the snapshot and the artifact cache." type:"path"`
-	DHCPListen             string            `default:"0.0.0.0:67" help:"Address to hear DHCP on; one address alone hears only relays. Empty: don't." name:"dhcp-listen"`
+	DHCPListen             string            `default:"0.0.0.0:67" help:"Address to hear DHCP on; one address alone hears only relays. Empty: don't." name:"dhcp-listen" aliases:"dhcp"`
 	DHCPInterface          []string          `help:"Hear DHCP on these interfaces alone; repeatable." name:"dhcp-interface"`
-	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen"`
-	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen"`
+	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen" aliases:"tftp"`
+	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen" aliases:"http"`
 	HealthListen           string            `default:":8481" help:"Address to serve /healthz, /readyz and /metrics on. Empty: on that of HTTP."`
 	AdvertiseAddress       string            `help:"Address that machines are told; default: the one that they asked."`
 	TFTPDir                string            `default:"/usr/lib/ipxe" help:"Folder of iPXE's files, as in Debian's package ipxe." name:"tftp-dir" type:"path"`

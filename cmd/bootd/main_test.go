@@ -62,8 +62,8 @@ func TestFailpoint(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	got, err := parse(t, "--source", "dir:/etc/bootd", "--no-install").config()
-	if err != nil || got.SpecDir != "/etc/bootd" || !got.NoInstall || got.NewSite || got.Kube != nil {
+	got, err := parse(t, "--source", "dir:/etc/bootd", "--no-install", "--dhcp", "10.0.0.1:67", "--tftp", "10.0.0.1:69", "--http", "10.0.0.1:80").config()
+	if err != nil || got.SpecDir != "/etc/bootd" || !got.NoInstall || got.DHCPListen+got.TFTPListen+got.HTTPListen != "10.0.0.1:6710.0.0.1:6910.0.0.1:80" || got.NewSite || got.Kube != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for says, args := range map[string][]string{

@@ -46,8 +46,12 @@ func (f *folder) look() (changed bool, err error) {
 		return false, nil
 	}
 	f.say("", "")
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+	}
 	for name := range f.files {
-		if !slices.Contains(names, name) {
+		if !there[name] {
 			delete(f.files, name)
 			f.say(name, "")
 			changed = true

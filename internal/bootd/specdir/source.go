@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// every is how often the folder is looked at.
-	every = 500 * time.Millisecond
+	// every is how often the folder is looked at, or less often where that takes long: at least once a second.
+	every = 100 * time.Millisecond
+	calm  = 10
 	// still is how long the folder must not have changed before anything is granted by it: a file that is being written may say
 	// generation 1 of 12 for a moment, and half a folder that is being copied says other things than all of it.
 	still = 2 * time.Second
@@ -210,8 +211,9 @@ func (s *Source) Run(ctx context.Context) error {
 	for {
 		began := time.Now()
 		s.look()
+		looked := time.Since(began)
 		s.turn()
-		if !pause(ctx, max(debounce, rest*time.Since(began)), nil) || !pause(ctx, every, s.poke) {
+		if !pause(ctx, max(debounce, rest*time.Since(began)), nil) || !pause(ctx, max(every, min(calm*looked, time.Second)), s.poke) {
 			return nil
 		}
 	}
