@@ -3,6 +3,7 @@ package dhcp
 import (
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -157,6 +158,8 @@ func situations() map[string]situation {
 		"inform":            {reason: "an INFORM", edit: asType(8)},
 		"decline":           {reason: "a DECLINE of what we gave", edit: naming(4)},
 		"release":           {reason: "a RELEASE of it", edit: naming(7)},
+		"quarantined":       {reason: "its address was declined: another has it", edit: ofOurs, view: declinedAll},
+		"quarantined-runs":  {reason: "the same, and a system that uses it renews it", edit: asType(3), view: declinedAll, in: routed},
 		"unsynced":          {reason: "bootd knows nothing yet", view: func(v *View) { v.State = nil }},
 		"no-keys":           {reason: "there are no token keys yet", edit: ofOurs, view: func(v *View) { v.Keys = nil }},
 		"other-interface":   {reason: "its segment is served on another interface", segment: func(g *boot.Segment) { g.Interfaces = []string{"eth7"} }},
@@ -171,3 +174,5 @@ func situations() map[string]situation {
 }
 
 func otherAddress(p *boot.Plan) { p.Network.Address = netip.MustParsePrefix("10.99.0.200/24") }
+
+func declinedAll(v *View) { v.Declined = func(boot.Name, netip.Addr, time.Time) bool { return true } }
