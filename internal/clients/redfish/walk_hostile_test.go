@@ -83,8 +83,9 @@ func TestHostileInventory(t *testing.T) {
 
 // sameTag is a BMC that has one ETag for everything, as factory-fresh ones of one kind may.
 type sameTag struct {
-	mu sync.Mutex
 	aBMC
+
+	mu sync.Mutex
 }
 
 func (b *sameTag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
