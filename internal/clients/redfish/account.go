@@ -158,6 +158,12 @@ func (c *Client) TryPassword(ctx context.Context, password string) (bool, error)
 	cfg.Password = password
 	with := &Client{cfg: cfg, address: c.address, trust: c.trust, http: c.http, fence: c.fence, api: c.api, root: c.root}
 	err := with.login(ctx)
+	if KindOf(err) == SessionsFull && c.session != "" {
+		// Ours is one of those, and was opened with a password that isn't the account's any more.
+		c.leave(ctx, c.session, c.header)
+		c.token, c.session, c.header, c.lost = false, "", nil, true
+		err = with.login(ctx)
+	}
 	if err == nil && !with.token {
 		if _, err = with.try(ctx, http.MethodGet, c.guarded(), nil, ""); KindOf(err) == Forbidden {
 			err = nil // Who may not see it was let in.

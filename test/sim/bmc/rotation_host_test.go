@@ -174,19 +174,25 @@ func TestRotation(t *testing.T) {
 		reason string
 		bmc    bmc.Passwords
 		more   func(*bmc.Config)
+		auth   v1alpha1.RedfishAuth
 		failed int
 	}{
-		"AtOnce":    {reason: "It counts at once, and the sessions end."},
-		"Sessions":  {reason: "They don't.", bmc: bmc.Passwords{KeepsSessions: true}},
-		"Task":      {reason: "It counts when a task is over.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncTask}, failed: 1},
-		"Job":       {reason: "Or a job.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncJob}, failed: 1},
-		"Bare":      {reason: "A promise that nothing tells of.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncBare}, failed: 2},
-		"Late":      {reason: "It takes a moment, and nothing tells of that.", bmc: bmc.Passwords{Takes: 10 * time.Second, KeepsSessions: true}, failed: 1},
+		"AtOnce":   {reason: "It counts at once, and the sessions end."},
+		"Sessions": {reason: "They don't.", bmc: bmc.Passwords{KeepsSessions: true}},
+		"Task":     {reason: "It counts when a task is over.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncTask}, failed: 1},
+		"Job":      {reason: "Or a job.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncJob}, failed: 1},
+		"Bare":     {reason: "A promise that nothing tells of.", bmc: bmc.Passwords{Takes: slow, Async: bmc.AsyncBare}, failed: 2},
+		"Late":     {reason: "It takes a moment, and nothing tells of that.", bmc: bmc.Passwords{Takes: 10 * time.Second, KeepsSessions: true}, failed: 1},
+		"OneSession": {
+			reason: "There's but one session, and it's ours.", bmc: bmc.Passwords{KeepsSessions: true}, auth: v1alpha1.RedfishAuthSession,
+			more: func(c *bmc.Config) { c.MaxSessions = 1 },
+		},
 		"NoSession": {reason: "Basic authentication alone.", more: func(c *bmc.Config) { c.NoSessions = true }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			l := newRotationLab(t, tc.bmc, tc.more)
+			l.tune = func(c *v1alpha1.RedfishConfig) { c.Auth = tc.auth }
 			l.settle()
 			l.edit(rotation(1))
 			h := l.rounds(20)
