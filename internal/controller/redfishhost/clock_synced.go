@@ -18,8 +18,8 @@ const ntpDisabled = "Disabled"
 
 // tellsClock says whether an inventory tells of the BMC's clock, be it that it
 // has none. Of one that isn't read, or whose manager was refused, nothing is known.
-func (i inventoryOf) tellsClock() bool {
-	return i.read && !i.half && (i.Clock.Known || !i.Partial && len(i.Refused) == 0)
+func (d *inventoryOf) tellsClock() bool {
+	return d.read && !d.half && (d.Clock.Known || !d.Partial && len(d.Refused) == 0)
 }
 
 // withClock adds whether NTP sets the BMC's clock, as it was known where the
