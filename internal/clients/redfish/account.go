@@ -151,7 +151,8 @@ func (c *Client) SetPassword(ctx context.Context, s System, a Account, password 
 }
 
 // TryPassword says whether the BMC lets our user in with another password: by one
-// log-in, which is ended again. An error is that it didn't say.
+// log-in, which is ended again. An error is that it didn't say; one that is
+// Unauthorized, that it said no in words that others have for something else.
 func (c *Client) TryPassword(ctx context.Context, password string) (bool, error) {
 	defer changesNothing(ctx)()
 	cfg := c.cfg
@@ -174,6 +175,10 @@ func (c *Client) TryPassword(ctx context.Context, password string) (bool, error)
 	}
 	switch KindOf(err) { //nolint:exhaustive // All others say nothing about the password.
 	case Unauthorized:
+		if !IsPlainRefusal(err) {
+			return false, err
+		}
+
 		return false, nil
 	case PasswordChangeRequired:
 		return true, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
 )
 
 // rotationSeen is what is known of a host's own Secret, and of what stands in the
@@ -37,11 +38,19 @@ func (e *external) lookWithNext(ctx context.Context, host *v1alpha1.RedfishHost)
 		return pin, err
 	}
 	e.own.used, e.own.first = true, refusal(e.target)
-	e.target.Password = e.own.next
-	e.target.CredentialVersion += "#" + v1alpha1.SecretKeyPasswordNext
+	e.target = withNext(e.target, e.own.next)
 	e.inputs.both = true
 
 	return e.look(ctx, host)
+}
+
+// withNext is a target whose password is the Secret's other one. What is refused
+// is remembered of each.
+func withNext(t gate.Target, next string) gate.Target {
+	t.Password = next
+	t.CredentialVersion += "#" + v1alpha1.SecretKeyPasswordNext
+
+	return t
 }
 
 // lookRotation finds out what a rotation that is wanted goes by. Of a host for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -114,10 +115,15 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 	}
 	if !e.own.used {
 		in, err := bmc.TryPassword(ctx, next)
-		if err != nil {
+		if err != nil && !redfish.IsUnauthorized(err) {
 			return err //nolint:wrapcheck // The caller asks for its kind.
 		}
 		if !in {
+			// A log-in that is good has the BMC forget what it counted against the account.
+			if old, err := bmc.TryPassword(ctx, e.target.Password); err == nil && !old {
+				return e.bothRefused(ctx)
+			}
+
 			return &rotationError{reason: v1alpha1.ReasonNoEffect, again: true, message: fmt.Sprintf("the BMC at %q took the new password of Secret %q and doesn't let the provider in with it", e.inputs.address, s.Name)}
 		}
 	}
@@ -126,6 +132,18 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 		data[v1alpha1.SecretKeyPassword] = data[v1alpha1.SecretKeyPasswordNext]
 		delete(data, v1alpha1.SecretKeyPasswordNext)
 	})
+}
+
+// bothRefused remembers that the BMC refuses both passwords of the Secret, so that
+// neither is tried again.
+func (e *external) bothRefused(ctx context.Context) error {
+	e.inputs.both = true
+	both := refusal(e.target) + " " + refusal(withNext(e.target, ""))
+	if err := e.annotate(ctx, e.own.host, map[string]string{annotationRefused: both}); err != nil {
+		return later("cannot note that the BMC refused both passwords of Secret %q: %v", e.own.at.Name, err)
+	}
+
+	return &redfish.Error{Kind: redfish.Unauthorized, Status: http.StatusUnauthorized}
 }
 
 // readSecret reads the host's own Secret from the API server.

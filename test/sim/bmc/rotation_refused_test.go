@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/google/go-cmp/cmp"
@@ -23,11 +24,12 @@ import (
 type refusedRotation struct {
 	reason string
 	bmc    bmc.Passwords
-	more   func(*bmc.Config)
 	set    func(*lab)
 	want   string
 	next   bool // password-next stays
-	failed int
+	// refusal is the status of a log-in with a wrong password; 0 is 401.
+	refusal int
+	failed  int
 }
 
 func refusedRotations() map[string]refusedRotation {
@@ -43,6 +45,7 @@ func refusedRotations() map[string]refusedRotation {
 		"Policy":    {reason: "A password that the BMC doesn't like.", bmc: bmc.Passwords{Refusal: "PropertyValueFormatError"}, want: "Refused"},
 		"Role":      {reason: "A user who may not.", bmc: bmc.Passwords{Refusal: "InsufficientPrivilege", RefusalStatus: http.StatusForbidden}, want: "Forbidden"},
 		"Forgets":   {reason: "Taken, and not used.", bmc: bmc.Passwords{Forgets: true, KeepsSessions: true}, want: "NoEffect", next: true, failed: 2},
+		"Forbids":   {reason: "The same of a BMC that refuses log-ins by a 403.", bmc: bmc.Passwords{Forgets: true, KeepsSessions: true}, refusal: http.StatusForbidden, want: "NoEffect", next: true, failed: 2},
 		"NoAccount": {reason: "Nothing of that name.", set: func(l *lab) { l.renameAccounts("somebody") }, want: "NotSupported"},
 		"Two":       {reason: "Two of that name in other spellings.", set: func(l *lab) { l.renameAccounts("ADMIN", "Admin") }, want: "NotSupported"},
 		"Short": {reason: "No password worth the name.", set: func(l *lab) {
@@ -78,7 +81,7 @@ func refusedRotations() map[string]refusedRotation {
 func TestRotationRefused(t *testing.T) {
 	for name, tc := range refusedRotations() {
 		t.Run(name, func(t *testing.T) {
-			l := newRotationLab(t, tc.bmc, tc.more)
+			l := newRotationLab(t, tc.bmc, func(c *bmc.Config) { c.Behaviour.LoginRefusal = tc.refusal })
 			l.settle()
 			if tc.set != nil {
 				tc.set(l)
@@ -234,5 +237,54 @@ func TestRotationAtRegistration(t *testing.T) {
 	}
 	if o := h.Status.AtProvider.CredentialsRotation; o == nil || o.Generation != 3 || o.At != nil {
 		t.Errorf("status: %+v", o)
+	}
+}
+
+// TestRotationPromiseLost: the BMC restarts, and forgets what it promised. The old password stays in use, and another generation gives it the
+// one that was stored.
+func TestRotationPromiseLost(t *testing.T) {
+	l := newRotationLab(t, bmc.Passwords{Takes: 45 * time.Second, Async: bmc.AsyncTask}, nil)
+	l.settle()
+	l.edit(rotation(1))
+	l.rounds(1)
+	next := l.secret()["password-next"]
+	l.emu.RebootBMC(20 * time.Second)
+	h := l.rounds(30)
+	if diff := cmp.Diff([2]string{"False", "NoEffect"}, condition(h, v1alpha1.ConditionCredentialsRotated)); diff != "" || next == "" {
+		t.Errorf("CredentialsRotated: -want, +got:\n%s", diff)
+	}
+	s, c := l.secret(), l.emu.Counters()
+	if s["password"] != l.emu.Password() || s["password-next"] != next || c.Lockouts != 0 || c.FailedLogins > 2 {
+		t.Errorf("the old password is in use: %t, the new one still there: %t; %d lock-outs, %d failed logins", s["password"] == l.emu.Password(), s["password-next"] == next, c.Lockouts, c.FailedLogins)
+	}
+	l.keepsSilent(h, next)
+	l.edit(rotation(2))
+	l.isRotated(l.rounds(30), 2, 3)
+	if l.secret()["password"] != next {
+		t.Error("another password was made, though the BMC may have had the first")
+	}
+}
+
+// TestRotationPasswordStolen: somebody changes the password between two steps. Both are refused, and tried no more often than it takes to know.
+func TestRotationPasswordStolen(t *testing.T) {
+	l := newRotationLab(t, bmc.Passwords{Forgets: true, KeepsSessions: true}, nil)
+	l.settle()
+	calls := 0
+	l.failpoint = func(at string) {
+		if at != redfishhost.FailpointBeforeCall {
+			return
+		}
+		calls++
+		if calls == 3 {
+			l.emu.SetPassword("somebody-elses")
+		}
+	}
+	l.edit(rotation(1))
+	h := l.rounds(20)
+	if got := condition(h, v1alpha1.ConditionReachable); got != [2]string{"False", "Unauthorized"} {
+		t.Errorf("Reachable: %v", got)
+	}
+	if c, s := l.emu.Counters(), l.secret(); c.FailedLogins != 2 || c.Lockouts != 0 || s["password"] == "" || s["password-next"] == "" {
+		t.Errorf("%d failed logins, %d lock-outs, %d keys; want one of each password, and both kept", c.FailedLogins, c.Lockouts, len(s))
 	}
 }
