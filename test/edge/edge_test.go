@@ -253,7 +253,7 @@ func TestSecondBootd(t *testing.T) {
 		"NoSource":   {[]string{"--source", "etcd"}, 2, `not "etcd"`},
 		"Kubernetes": {[]string{"--no-install"}, 2, "go with --source dir:PATH"},
 	} {
-		cmd := exec.CommandContext(t.Context(), s.bin, append(tc.flags, "--state-dir", t.TempDir())...)
+		cmd := exec.CommandContext(t.Context(), s.bin, append(tc.flags, "--state-dir", t.TempDir())...) //nolint:gosec // Our own program.
 		out, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != tc.code || !strings.Contains(string(out), tc.says) {
 			t.Errorf("%s: exit code %d: %s", name, cmd.ProcessState.ExitCode(), out)

@@ -37,11 +37,11 @@ spec:
       kernel: {url: "http://x.example/k", digest: "` + kernel + `"}
       image: {url: "http://x.example/i", digest: "` + kernel + `"}
 `
-	secretYAML = `apiVersion: v1
+	givenYAML = `apiVersion: v1
 kind: Secret
 metadata: {namespace: lab, name: m1}
 stringData: {userData: "#cloud-config\n"}
-` //nolint:gosec // It's no secret.
+`
 )
 
 // entryYAML is an entry of a machine that is to be installed.
@@ -66,7 +66,7 @@ const (
 
 // all is a folder of one machine.
 func all(generation int) string {
-	return strings.Join([]string{networkYAML, profileYAML, secretYAML, entryYAML("m1", mac1, "10.77.0.11", generation)}, "---\n")
+	return strings.Join([]string{networkYAML, profileYAML, givenYAML, entryYAML("m1", mac1, "10.77.0.11", generation)}, "---\n")
 }
 
 // logs are what a source says.

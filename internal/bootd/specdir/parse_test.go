@@ -89,7 +89,7 @@ func TestUID(t *testing.T) {
 // TestWrongFile: what is right goes on being served, and what has become wrong as it was before.
 func TestWrongFile(t *testing.T) {
 	r := newRig(t, "")
-	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
 	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)+"---\n"+entryYAML("m2", mac2, "10.77.0.12", 0))
 	r.start()
 	machines := func() (names []string) {
@@ -112,7 +112,7 @@ func TestWrongFile(t *testing.T) {
 			r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)+"---\n"+entryYAML("m2", "x", "10.77.0.12", 0))
 		}, both, `m.yaml:17: spec.forProvider.machine.macs[0]: macs must look like`},
 		{"the whole file is", func() { r.write("m.yaml", "a: b\n c: d\n") }, both, "m.yaml:2: it isn't YAML"},
-		{"the profile is gone, which no boot from disk needs", func() { r.write("net.yaml", networkYAML+"---\n"+secretYAML) }, both, "m.yaml:1: BootEntry lab/m1: NotFound: BootProfile"},
+		{"the profile is gone, which no boot from disk needs", func() { r.write("net.yaml", networkYAML+"---\n"+givenYAML) }, both, "m.yaml:1: BootEntry lab/m1: NotFound: BootProfile"},
 		{"one is taken out, and nothing is wrong", func() { r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0)) }, []string{"m1"}, "it's right again"},
 		{"everything is gone, as on a disk that isn't mounted", func() {
 			remove(t, filepath.Join(r.dir, "m.yaml"))
@@ -135,18 +135,18 @@ func TestWrongFile(t *testing.T) {
 // TestKeptPlanInstallsNothing: a machine whose profile is gone is served as before, and what was granted isn't opened.
 func TestKeptPlanInstallsNothing(t *testing.T) {
 	r := newRig(t, "")
-	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
 	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
 	r.start()
 	if r.grant() == nil {
 		t.Fatal("nothing is granted")
 	}
-	r.write("net.yaml", networkYAML+"---\n"+secretYAML)
+	r.write("net.yaml", networkYAML+"---\n"+givenYAML)
 	r.turn()
 	if p := r.plan(); p == nil || p.InstallGeneration != 0 || p.Otherwise != "Hold" || r.grant() != nil {
 		t.Errorf("%+v", p)
 	}
-	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
 	r.turn()
 	if r.grant() == nil {
 		t.Error("once it's back, all is as before")
@@ -156,7 +156,7 @@ func TestKeptPlanInstallsNothing(t *testing.T) {
 // TestConflicts: who was there first has its MAC and its address.
 func TestConflicts(t *testing.T) {
 	r := newRig(t, "")
-	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+secretYAML)
+	r.write("net.yaml", networkYAML+"---\n"+profileYAML+"---\n"+givenYAML)
 	r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 1))
 	r.start()
 	r.write("a.yaml", entryYAML("a-first", mac1, "10.77.0.12", 1)+"---\n"+entryYAML("b-second", mac2, "10.77.0.11", 1))
