@@ -132,7 +132,8 @@ const sweeperName = "netbox-quarantine"
 // comes while a thousand are made would wait for them. There are twice as many workers: no NetBox has all of them.
 const atOnce = 28
 
-// asks is whose NetBox an address is of: its provider config's. One that hangs doesn't have others wait.
+// asks is whose NetBox an address is of: its cluster-wide provider config's, or its namespace's. One that hangs doesn't have others wait, and
+// who may write ProviderConfigs doesn't count for many.
 func asks(mg *v1alpha1.NetBoxIPAddress) string {
 	ref := mg.GetProviderConfigReference()
 	switch {
@@ -141,7 +142,7 @@ func asks(mg *v1alpha1.NetBoxIPAddress) string {
 	case ref.Kind == v1alpha1.ClusterProviderConfigKind:
 		return ref.Kind + "/" + ref.Name
 	}
-	return ref.Kind + "/" + mg.GetNamespace() + "/" + ref.Name
+	return ref.Kind + "/" + mg.GetNamespace()
 }
 
 // flow is what an address waits in line with, of those of its NetBox: others that its namespace asks for from the same place, apart from those

@@ -6,21 +6,24 @@ import (
 )
 
 const (
-	// longCall is how long a call may take before who was asked is slow. He is so until slowFor after the last such call.
-	longCall = 3 * time.Second
+	// longCall is how long a call may take before who was asked is slow. He is so until slowFor after the last such call, and
+	// until he answers at all. It's more than a call of ours may wait for one that others made (NetBox's look: five seconds).
+	longCall = 7 * time.Second
 	slowFor  = 10 * time.Second
 	// firstAtOnce is how many reconciles may ask somebody at once of whom it isn't known that he answers.
 	firstAtOnce = 4
 	// slowPart of the workers, and slowLeast of them at least, are for all together who are slow.
 	slowPart, slowLeast = 4, 2
+	// rememberedFor is how long is known of somebody what nobody asks any more.
+	rememberedFor = time.Hour
 	// lookAgain is how soon those that had to wait are looked at again where nothing else happens: some may go by time alone.
 	lookAgain = time.Second
 )
 
 // A crowd bounds how many reconciles ask the same at once, such as one provider config's NetBox: each that isn't answered holds a worker, and
 // nobody else's resource would be looked at. Nobody gets as many workers as would be left for others, which is half of them where nobody else
-// works. Who takes long to answer shares a few with all others who do, and who hasn't answered yet gets a few to begin with. It is safe for
-// concurrent use; nil bounds nothing.
+// works. Who takes long to answer shares a few with all others who do, and who hasn't answered yet gets a few to begin with; both together
+// have half of the workers at most, however many they are. It is safe for concurrent use; nil bounds nothing.
 type crowd[T comparable] struct {
 	workers int
 	now     func() time.Time
@@ -38,9 +41,10 @@ type crowd[T comparable] struct {
 type asked[T comparable] struct {
 	// since when each of them waits for an answer; the zero time: it doesn't.
 	since map[T]time.Time
-	// answers says that one had an answer in time, and none was late since. slow is until when he's called slow.
-	answers bool
-	slow    time.Time
+	// answers says that one had an answer in time, and none was late since. silent says that the last
+	// one that was late didn't end in an answer yet. slow is until when he's called slow at least, used when he was asked last.
+	answers, silent bool
+	slow, used      time.Time
 }
 
 func newCrowd[T comparable](workers int) *crowd[T] {
@@ -55,7 +59,7 @@ func (c *crowd[T]) first(order []string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	busy, slow := c.count(now)
+	busy, slow, unproven := c.count(now)
 	for i, who := range order {
 		most, n := c.workers-busy, 0
 		a, known := c.all[who]
@@ -65,10 +69,10 @@ func (c *crowd[T]) first(order []string) int {
 		switch {
 		case who == "":
 			most = n + 1
-		case known && now.Before(a.slow):
+		case known && a.isSlow(now):
 			most = min(most, max(c.workers/slowPart, slowLeast)-slow)
 		case !known || !a.answers:
-			most = min(most, firstAtOnce)
+			most = min(most, firstAtOnce, max(c.workers/2, 1)-unproven)
 		}
 		if n < most {
 			return i
@@ -78,29 +82,36 @@ func (c *crowd[T]) first(order []string) int {
 	return -1
 }
 
-// count the reconciles that are under way, and those of them that ask who is slow. Who isn't asked any more is forgotten.
-func (c *crowd[T]) count(now time.Time) (busy, slow int) {
+// count the reconciles that are under way, those of them that ask who is slow, and those, these among them, that ask who isn't known to
+// answer. Who wasn't asked for long is forgotten.
+func (c *crowd[T]) count(now time.Time) (busy, slow, unproven int) {
 	for who, a := range c.all {
 		for _, t := range a.since {
 			if !t.IsZero() && now.Sub(t) > longCall {
-				a.late(now)
+				a.late(now, true)
 			}
 		}
-		busy += len(a.since)
-		switch is := now.Before(a.slow); {
-		case is:
-			slow += len(a.since)
-		case len(a.since) == 0:
+		n := len(a.since)
+		busy += n
+		if a.isSlow(now) {
+			slow += n
+		}
+		if !a.answers {
+			unproven += n
+		}
+		if n == 0 && now.Sub(a.used) > rememberedFor {
 			delete(c.all, who)
 		}
 	}
-	return busy, slow
+	return busy, slow, unproven
 }
 
-// late notes that an answer took long.
-func (a *asked[T]) late(now time.Time) {
-	a.answers, a.slow = false, now.Add(slowFor)
+// late notes that an answer took long, or takes long and isn't there.
+func (a *asked[T]) late(now time.Time, silent bool) {
+	a.answers, a.silent, a.slow = false, silent, now.Add(slowFor)
 }
+
+func (a *asked[T]) isSlow(now time.Time) bool { return a.silent || now.Before(a.slow) }
 
 // wait has those that had to wait looked at again in a while.
 func (c *crowd[T]) wait() {
@@ -135,7 +146,7 @@ func (c *crowd[T]) begin(item T, who string) {
 		a = &asked[T]{since: map[T]time.Time{}}
 		c.all[who] = a
 	}
-	a.since[item], c.whom[item] = time.Time{}, who
+	a.since[item], c.whom[item], a.used = time.Time{}, who, c.now()
 }
 
 // end notes that a reconcile is over, however it ended.
@@ -144,9 +155,10 @@ func (c *crowd[T]) end(item T) {
 	defer c.mu.Unlock()
 	if a, ok := c.all[c.whom[item]]; ok {
 		if t := a.since[item]; !t.IsZero() && c.now().Sub(t) > longCall {
-			a.late(c.now())
+			a.late(c.now(), true)
 		}
 		delete(a.since, item)
+		a.used = c.now()
 	}
 	delete(c.whom, item)
 }
@@ -167,9 +179,10 @@ func (c *crowd[T]) asks(item T) (answered func(err error)) {
 		switch {
 		case a == nil:
 		case now.Sub(began) > longCall:
-			a.late(now)
-		case err == nil && !now.Before(a.slow):
-			a.answers = true
+			a.late(now, err != nil)
+		case err == nil:
+			a.silent = false
+			a.answers = !now.Before(a.slow)
 		}
 	}
 }

@@ -54,10 +54,10 @@ func TestCrowd(t *testing.T) {
 		"Unknown":   {"Of whom nothing is known gets a few to begin with.", func(*scene) {}, firstAtOnce},
 		"Answers":   {"Who answers gets half, where nobody else is asked.", func(s *scene) { answer(s, "a", time.Second, nil) }, workers / 2},
 		"Fails":     {"Who just refuses isn't known to answer.", func(s *scene) { answer(s, "a", time.Second, errBoom) }, firstAtOnce},
-		"Slow":      {"Who took long shares a few with his like.", func(s *scene) { answer(s, "a", 4*time.Second, nil) }, workers / slowPart / 2},
-		"SlowStill": {"One quick answer doesn't end that,", func(s *scene) { answer(s, "a", 4*time.Second, nil); answer(s, "a", 0, nil) }, workers / slowPart / 2},
+		"Slow":      {"Who took long shares a few with his like.", func(s *scene) { answer(s, "a", longCall+time.Second, nil) }, workers / slowPart / 2},
+		"SlowStill": {"One quick answer doesn't end that,", func(s *scene) { answer(s, "a", longCall+time.Second, nil); answer(s, "a", 0, nil) }, workers / slowPart / 2},
 		"SlowOnce": {"but time does, and then an answer.", func(s *scene) {
-			answer(s, "a", 4*time.Second, nil)
+			answer(s, "a", longCall+time.Second, nil)
 			s.now = s.now.Add(slowFor)
 			answer(s, "a", 0, nil)
 		}, workers / 2},
@@ -71,8 +71,8 @@ func TestCrowd(t *testing.T) {
 		"ManyHang": {"All that hang get no more than a few together.", func(s *scene) {
 			const many = 20
 			for i := range many {
-				answer(s, fmt.Sprint("h", i), 4*time.Second, nil)
-				s.now = s.now.Add(-4 * time.Second)
+				answer(s, fmt.Sprint("h", i), longCall+time.Second, nil)
+				s.now = s.now.Add(-longCall - time.Second)
 			}
 			for i := range many {
 				if n := add(s, fmt.Sprint("h", i)); n != 1 {
@@ -81,6 +81,28 @@ func TestCrowd(t *testing.T) {
 			}
 			answer(s, "a", 0, nil)
 		}, (workers - 20) / 2},
+		"ManyHangLater": {"Nor do they when they come again, long after they were late, with as many who are new.", func(s *scene) {
+			const many = 30
+			for i := range many {
+				answer(s, fmt.Sprint("h", i), longCall+time.Second, errBoom)
+				s.end(fmt.Sprint("h", i, "/once"))
+				s.now = s.now.Add(-longCall - time.Second)
+			}
+			s.now = s.now.Add(10 * slowFor)
+			together := 0
+			for i := range many {
+				together += add(s, fmt.Sprint("h", i)) + add(s, fmt.Sprint("new", i))
+			}
+			if together > workers/2 {
+				t.Errorf("those that hang or are new have %d together", together)
+			}
+			answer(s, "a", 0, nil)
+		}, workers / 4},
+		"Remembered": {"Who answers is known for it when he's asked again.", func(s *scene) {
+			answer(s, "a", 0, nil)
+			s.end("a/once")
+			s.now = s.now.Add(rememberedFor / 2)
+		}, workers / 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +142,7 @@ func TestCrowdForgets(t *testing.T) {
 		answered(nil)
 		c.end(who)
 	}
-	now = now.Add(slowFor)
+	now = now.Add(rememberedFor + slowFor)
 	if i := c.first([]string{"a"}); i != 0 || len(c.all)+len(c.whom) != 0 {
 		t.Errorf("first %d, kept %v and %v", i, c.all, c.whom)
 	}
@@ -255,5 +277,46 @@ func TestQueueByTime(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("it waits for ever")
+	}
+}
+
+// TestGetIsNotTheEnd: a worker goes on where what could be taken out can't be any more by the time that it's taken.
+func TestGetIsNotTheEnd(t *testing.T) {
+	c := newCrowd[string](8)
+	start := time.Now()
+	var mu sync.Mutex
+	now, jump := start, 0
+	c.now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if jump--; jump == 0 {
+			now = now.Add(longCall + time.Second)
+		}
+		return now
+	}
+	c.begin("a/old", "a")
+	c.asks("a/old")(nil)
+	q := newQueue("end", workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
+		newTurns(func(string) place { return place{asks: "a"} }, c))
+	defer q.ShutDown()
+	for _, item := range []string{"a/1", "a/2"} {
+		c.begin(item, "a")
+		c.asks(item)
+	}
+	q.Add("a/new")
+	mu.Lock()
+	jump = 2
+	mu.Unlock()
+	got := make(chan bool, 1)
+	go func() {
+		_, shutdown := q.Get()
+		got <- shutdown
+	}()
+	select {
+	case shutdown := <-got:
+		if shutdown {
+			t.Error("the worker is told that the queue shuts down")
+		}
+	case <-time.After(200 * time.Millisecond): // It waits.
 	}
 }

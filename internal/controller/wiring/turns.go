@@ -92,6 +92,10 @@ func (t *turns[T]) Pop() T {
 		delete(t.lines, who)
 	}
 	t.n--
+	if t.crowd != nil && t.at(item).asks != who { // It was edited while it waited: nobody pays for another one's.
+		t.Push(item)
+		return *new(T)
+	}
 	t.crowd.begin(item, who)
 	return item
 }
@@ -122,8 +126,10 @@ func (q *queue[T]) Get() (item T, shutdown bool) {
 	for {
 		item, shutdown = q.TypedRateLimitingInterface.Get()
 		switch {
-		case shutdown:
+		case shutdown && q.ShuttingDown():
 			return item, true
+		case shutdown: // The queue looks twice whether there's an item; what could be taken out the first time can't be any more.
+			continue
 		case item == *new(T):
 			q.TypedRateLimitingInterface.Done(item)
 			continue

@@ -78,3 +78,22 @@ func TestTurnsOfAsked(t *testing.T) {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
+
+// TestTurnsOfTheEdited holds that nobody's seats are taken for what asks somebody else by now.
+func TestTurnsOfTheEdited(t *testing.T) {
+	of := map[string]string{"1": "a", "2": "b"}
+	q := newTurns(func(s string) place { return place{asks: of[s]} }, newCrowd[string](8))
+	q.Push("1")
+	q.Push("2")
+	of["1"] = "b"
+	var got []string
+	for q.Len() > 0 {
+		got = append(got, q.Pop())
+	}
+	if diff := cmp.Diff([]string{"", "2", "1"}, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	if n := len(q.crowd.all["b"].since); n != 2 || q.crowd.all["a"] != nil {
+		t.Errorf("%d ask b, and %v a", n, q.crowd.all["a"])
+	}
+}
