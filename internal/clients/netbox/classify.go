@@ -36,6 +36,9 @@ func (r reply) error(k call, kind Kind, reason string) *Error {
 	return &Error{Kind: kind, Op: k.op, Subject: k.subject, Status: r.status, ContentType: r.contentType, Reason: reason}
 }
 
+// errTorn says of an answer that it came in part.
+var errTorn = errors.New("it isn't whole")
+
 // torn is an answer that can't be used. A write it belonged to may well have happened.
 func (r reply) torn(k call, reason string, cause error) *Error {
 	kind := KindUnexpected

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -125,6 +127,8 @@ func tooMuch(err error) bool {
 	var ne net.Error
 	var op *net.OpError
 	switch {
+	case errors.Is(err, errTorn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return true // It broke off, or was larger than a page may be.
 	case e.Kind == KindServerError:
 		return e.Status != http.StatusTooManyRequests
 	case e.Kind != KindUnreachable, errors.As(err, &op) && op.Op == "dial":

@@ -126,9 +126,9 @@ func judge(k call, status int, h http.Header, body []byte, readErr error) (answe
 	}
 	switch {
 	case readErr != nil:
-		return answer{}, r.torn(k, "the answer broke off", readErr)
+		return answer{}, r.torn(k, "the answer broke off", fmt.Errorf("%w: %w", errTorn, readErr))
 	case len(body) > k.limit():
-		return answer{}, r.torn(k, fmt.Sprintf("the answer is larger than %d MiB", k.limit()>>20), nil)
+		return answer{}, r.torn(k, fmt.Sprintf("the answer is larger than %d MiB", k.limit()>>20), errTorn)
 	case status != k.want:
 		return answer{}, r.refused(k)
 	case status == http.StatusNoContent:

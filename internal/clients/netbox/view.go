@@ -263,11 +263,11 @@ func (v *view) fail(l *looking, err error) {
 	switch {
 	case errors.Is(err, errNoTurn):
 		v.unfit, v.unfitWhy = now.Add(turnPatience), err
+	case smaller:
+		v.failed, v.failedUntil = err, now.Add(lookRetry)
 	case Unfit(err):
 		v.unfit, v.unfitWhy, v.looked = now.Add(fieldTTL), err, time.Time{}
 		v.drop()
-	case smaller:
-		v.failed, v.failedUntil = err, now.Add(lookRetry)
 	default:
 		v.failed, v.failedUntil = err, now.Add(min(max(now.Sub(l.began), lookRetry), lookRest))
 	}

@@ -32,6 +32,8 @@ type shelf struct {
 	looking, resume chan struct{}
 	// most records that it gives at a time before what stands in front of it loses patience; 0 is any number.
 	most int
+	// breaks is how it fails over more.
+	breaks string
 	// slow happens before a list is answered; nil does nothing.
 	slow func()
 }
@@ -55,8 +57,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	limit, _ := strconv.Atoi(q.Get("limit"))
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	if s.most > 0 && limit > s.most {
-		w.WriteHeader(http.StatusGatewayTimeout)
 		s.mu.Unlock()
+		s.tooMany(w)
 		return
 	}
 	var page []string
@@ -79,6 +81,19 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-resume
 	}
 	_, _ = fmt.Fprint(w, answer)
+}
+
+// tooMany is how it fails over a page that is too much.
+func (s *shelf) tooMany(w http.ResponseWriter) {
+	switch s.breaks {
+	case "":
+		w.WriteHeader(http.StatusGatewayTimeout)
+	case "Torn":
+		w.Header().Set("Content-Length", "1000")
+		_, _ = fmt.Fprint(w, `{"count": 9`)
+	default:
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (s *shelf) record(id int) string {
