@@ -6,7 +6,7 @@ import (
 )
 
 // TestParseMutations cuts and bends a right file in ways that a fixed seed gives: none of them may end or stop bootd.
-func TestParseMutations(t *testing.T) {
+func TestParseMutations(_ *testing.T) {
 	const bends = "{}[]:-\n \"'&*|>#\x00a0"
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same each time.
 	text := []byte(all(1))

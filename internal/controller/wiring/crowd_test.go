@@ -289,7 +289,8 @@ func TestGetIsNotTheEnd(t *testing.T) {
 	c.now = func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
-		if jump--; jump == 0 {
+		jump--
+		if jump == 0 {
 			now = now.Add(longCall + time.Second)
 		}
 		return now
