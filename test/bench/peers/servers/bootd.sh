@@ -1,15 +1,15 @@
-# bootd from a folder of YAML. $PROGRAMS has its program. The file of TFTP is one of its first stages, which it takes from $D/first.
+# bootd from a folder of specs. $PROGRAMS has its program. The file of TFTP is one of its first stages, which it takes from $D/first.
 SUT_CAPS="dhcp tftp"
 SUT_BOOT=snponly.efi
 SUT_TFTP_FILE=snponly.efi
 sut_gen() {
   mkdir -p $D/entries $D/state $D/first
   cp $WWW/snponly.efi $D/first/; cp $WWW/snponly.efi $D/first/undionly.kpxe
-  cp $SERVERS/network.yaml $D/entries/network.yaml
-  awk -F, -f $SERVERS/entries.awk $D/hosts.csv > $D/entries/all.yaml
+  cp $SERVERS/site.yaml $D/entries/site.yaml
+  awk -F, -f $SERVERS/entries.awk $D/hosts.csv > $D/entries/all.json
 }
 sut_cmd() {
-  echo "$PROGRAMS/bootd --name=bench --plans-dir=$D/entries --state-dir=$D/state --dhcp-listen=$SIP:67 --tftp-listen=$SIP:69 --http-listen=$SIP:8080 --health-listen= --tftp-dir=$D/first"
+  echo "$PROGRAMS/bootd --name=bench --source=dir:$D/entries --state-dir=$D/state --dhcp=$SIP:67 --tftp=$SIP:69 --http=$SIP:8080 --health-listen= --tftp-dir=$D/first"
 }
 # A file that is being written isn't one of its yet.
-sut_add() { echo "$1,$2" | awk -F, -f $SERVERS/entries.awk > $D/entries/.$1 && mv $D/entries/.$1 $D/entries/$1.yaml; }
+sut_add() { echo "$1,$2" | awk -F, -f $SERVERS/entries.awk > $D/entries/.$1 && mv $D/entries/.$1 $D/entries/$1.json; }
