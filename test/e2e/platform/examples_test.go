@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
@@ -16,6 +18,8 @@ func testExamples(ctx context.Context, t *testing.T, plane *local.Plane) {
 	t.Helper()
 	files, err := uptest.Read(root)
 	must(t, err)
+	// That of the site without a cluster, where nobody has to make one.
+	must(t, plane.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}))
 	for _, name := range files.Names() {
 		t.Run(name, func(t *testing.T) {
 			if len(files[name]) == 0 {
