@@ -29,6 +29,9 @@ func TestExamples(t *testing.T) {
 	must(t, err)
 	cases, err := files.Cases()
 	must(t, err)
+	for name := range uptest.Aside() {
+		delete(files, name) // What it names isn't there.
+	}
 	w := start(t, files)
 	must(t, w.furnish(t.Context()))
 	addresses := w.inUse()
