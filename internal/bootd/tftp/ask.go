@@ -93,7 +93,7 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 	}
 	if l.s.cfg.SinglePort {
 		r.peer = share(l.main, client, ours)
-	} else if r.peer, err = connect(client, ours); err == nil {
+	} else if r.peer, err = connect(client, ours, l.segments); err == nil {
 		l.bySocket[r.fd] = r
 		err = l.watch(r.fd)
 	}

@@ -44,14 +44,16 @@ type running struct {
 // A loop serves one socket, in one thread: with thousands of blocks a second, handing each to somebody else costs more than
 // sending it.
 type loop struct {
-	s       *Server
-	main    int
-	poll    int
-	wake    int
-	now     time.Time
-	tick    time.Duration
-	checked time.Time
-	swept   time.Time // when those who never answered were last given up to make room
+	s    *Server
+	main int
+	// segments says that the kernel can cut one write into packets.
+	segments bool
+	poll     int
+	wake     int
+	now      time.Time
+	tick     time.Duration
+	checked  time.Time
+	swept    time.Time // when those who never answered were last given up to make room
 
 	byClient map[netip.AddrPort]*running
 	bySocket map[int]*running
@@ -79,6 +81,7 @@ func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 	if err = errors.Join(cerr, err); err == nil {
 		l.poll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	}
+	l.segments = canSegment(l.main)
 	if err == nil {
 		l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	}
@@ -114,8 +117,7 @@ func (l *loop) run(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer l.close()
-	stop := context.AfterFunc(ctx, func() { _, _ = unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
-	defer stop()
+	defer l.wakeAt(ctx)()
 	list := make([]unix.EpollEvent, events)
 	for {
 		n, err := l.wait(list)
@@ -130,6 +132,21 @@ func (l *loop) run(ctx context.Context) error {
 			l.ready(int(e.Fd))
 		}
 		l.expire()
+	}
+}
+
+// wakeAt wakes the loop once the context ends. The descriptor may be closed only behind the function it gives: a write that's under
+// way otherwise ends up in whatever file has its number by then.
+func (l *loop) wakeAt(ctx context.Context) (stopped func()) {
+	woken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(woken)
+		_, _ = unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	})
+	return func() {
+		if !stop() {
+			<-woken
+		}
 	}
 }
 
@@ -172,7 +189,7 @@ func (l *loop) ready(fd int) {
 	switch {
 	case err == nil:
 		l.take(r, l.in[:n])
-	case !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR):
+	case !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EMSGSIZE): // A router's word: see peer.send.
 		l.end(r, Aborted, err) // The client's port is closed: it has gone.
 	}
 }

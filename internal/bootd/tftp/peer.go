@@ -26,13 +26,20 @@ type peer struct {
 	segments bool
 }
 
+// canSegment says whether the kernel knows UDP_SEGMENT (Linux 4.18). One that doesn't says nothing about a control message of it,
+// and sends all packets of a window as one.
+func canSegment(fd int) bool {
+	_, err := unix.GetsockoptInt(fd, unix.SOL_UDP, unix.UDP_SEGMENT)
+	return err == nil
+}
+
 // connect opens a socket to a client, from the address that it asked.
-func connect(client netip.AddrPort, ours netip.Addr) (peer, error) {
+func connect(client netip.AddrPort, ours netip.Addr, segments bool) (peer, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return peer{}, err
 	}
-	p := peer{fd: fd, segments: true}
+	p := peer{fd: fd, segments: segments}
 	if ours.Is4() {
 		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: ours.As4()})
 	}
@@ -61,17 +68,24 @@ func (p *peer) close() {
 	}
 }
 
-// send sends one packet. What a full buffer refuses is lost, like anything on a network.
+// send sends one packet. What a full buffer refuses is lost, like anything on a network. A router that can't take what was sent
+// before is told as EMSGSIZE, once: from then on the kernel sends in fragments.
 func (p *peer) send(b []byte) error {
-	var err error
-	if p.shared {
-		err = unix.Sendmsg(p.fd, b, p.from, p.to, 0)
-	} else {
-		_, err = unix.Write(p.fd, b)
+	err := p.write(b)
+	if errors.Is(err, unix.EMSGSIZE) {
+		err = p.write(b)
 	}
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EINTR) {
 		return nil
 	}
+	return err
+}
+
+func (p *peer) write(b []byte) error {
+	if p.shared {
+		return unix.Sendmsg(p.fd, b, p.from, p.to, 0)
+	}
+	_, err := unix.Write(p.fd, b)
 	return err
 }
 
@@ -91,10 +105,10 @@ func (p *peer) sendAll(b []byte, size int) error {
 		}
 		err := unix.Sendmsg(p.fd, part, segmented(size), nil, 0)
 		switch {
-		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOBUFS):
+		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EINTR):
 			return nil
-		case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EIO) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOPROTOOPT):
-			p.segments = false // An old kernel, or an interface that computes no checksums.
+		case unsegmented(err):
+			p.segments = false
 			continue
 		case err != nil:
 			return err
@@ -102,6 +116,17 @@ func (p *peer) sendAll(b []byte, size int) error {
 		b = b[len(part):]
 	}
 	return nil
+}
+
+// unsegmented says that packets have to be sent one by one: a kernel that can't cut, an interface that computes no checksums, or a
+// route that takes less than a packet; those the kernel cuts aren't sent in fragments, while others are.
+func unsegmented(err error) bool {
+	for _, e := range []error{unix.EINVAL, unix.EIO, unix.EOPNOTSUPP, unix.ENOPROTOOPT, unix.EMSGSIZE} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // segmented is the control message UDP_SEGMENT: cut this write into packets of a size (udp(7)).

@@ -1,0 +1,115 @@
+package tftp
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// inNarrow says that a test runs where packets have 1300 bytes at most.
+const inNarrow = "TFTP_TEST_IN_NARROW_NETWORK"
+
+// TestNarrowRoute: a tunnel on the way takes less than our links. The kernel then cuts no window into packets (EMSGSIZE, or EINVAL of
+// an older one), and sends each block in fragments.
+func TestNarrowRoute(t *testing.T) {
+	if os.Getenv(inNarrow) == "" {
+		anew(t)
+		return
+	}
+	narrow(t, 1300)
+	to := served(t, nil)
+	c := client(t)
+	_, tid := exchange(t, c, to, "\x00\x01undionly.kpxe\x00octet\x00blksize\x001468\x00windowsize\x004\x00")
+	if got := receive(t, c, tid, 1468, 4); !bytes.Equal(got, content()) {
+		t.Errorf("%d bytes came, want %d", len(got), len(content()))
+	}
+}
+
+// anew runs a test once more, in a network of its own.
+func anew(t *testing.T) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), inNarrow+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case cmd.Process == nil:
+		t.Skipf("no network of our own may be made here: %v", err)
+	case err != nil:
+		t.Errorf("%v:\n%s", err, out)
+	case strings.Contains(string(out), "--- SKIP"):
+		t.Skipf("skipped there:\n%s", out)
+	}
+}
+
+// narrow has the loopback up, with an MTU.
+func narrow(t *testing.T, mtu uint32) {
+	t.Helper()
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(s) }()
+	r, err := unix.NewIfreq("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetUint32(mtu)
+	if err := unix.IoctlIfreq(s, unix.SIOCSIFMTU, r); err != nil {
+		t.Skipf("the MTU can't be set: %v", err)
+	}
+	r.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, r); err != nil {
+		t.Skipf("the loopback can't be set up: %v", err)
+	}
+}
+
+// TestCanSegment: a kernel that doesn't know UDP_SEGMENT says so when it's asked for it, and only then. A socket of another kind
+// stands for such a kernel.
+func TestCanSegment(t *testing.T) {
+	other, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(other) }()
+	if canSegment(other) {
+		t.Error("what doesn't know UDP_SEGMENT would send a window as one packet")
+	}
+}
+
+// TestWakeIsWritten: once the loop goes on to close its descriptors, nobody writes to one of them any more: its number may be
+// another file's.
+func TestWakeIsWritten(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 100 {
+		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &loop{wake: fd}
+		ctx, cancel := context.WithCancel(t.Context())
+		stopped := l.wakeAt(ctx)
+		cancel()
+		stopped()
+		_, err = unix.Read(fd, make([]byte, 8))
+		_ = unix.Close(fd)
+		if err != nil {
+			t.Fatalf("the write is still to come: %v", err)
+		}
+	}
+}
