@@ -65,6 +65,7 @@ func beside() map[string][]string {
 		"kinds/baremetalnode.yaml":   {rack7, host},
 		"kinds/hostclaim.yaml":       {rack7, host, "beside/hostclaim.yaml"},
 		"kinds/rackpool.yaml":        {"beside/rackpool.yaml"},
+		"redfish/rotation.yaml":      {"beside/rotation.yaml"},
 		"v2/baremetalnode.yaml":      {rack7, "beside/baremetalnode-v2.yaml"},
 		"v2/rackpool.yaml":           {"beside/rackpool-v2.yaml"},
 	}

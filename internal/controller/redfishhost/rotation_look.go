@@ -8,7 +8,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -97,35 +96,6 @@ func rotationProblem(s *corev1.Secret, other string, booting bool) trouble {
 
 func immutableSentence(secret string) string {
 	return fmt.Sprintf("Secret %q is immutable, so that no new password can be stored: make one that isn't, and name it in credentialsSecretRef", secret)
-}
-
-// keepers are labels and annotations of what writes a Secret again and again as
-// it has it itself, and what that is called.
-var keepers = []struct{ key, value, name string }{ //nolint:gochecknoglobals // A table.
-	{key: "reconcile.external-secrets.io/managed", name: "External Secrets"},
-	{key: "reconcile.external-secrets.io/created-by", name: "External Secrets"},
-	{key: "argocd.argoproj.io/instance", name: "Argo CD"},
-	{key: "argocd.argoproj.io/tracking-id", name: "Argo CD"},
-	{key: "kustomize.toolkit.fluxcd.io/name", name: "Flux"},
-	{key: "helm.toolkit.fluxcd.io/name", name: "Flux"},
-	{key: "app.kubernetes.io/managed-by", value: "Helm", name: "Helm"},
-}
-
-// keeperOf names what keeps a Secret as it is, as far as the Secret tells; "" is
-// nothing.
-func keeperOf(s *corev1.Secret) string {
-	if owner := metav1.GetControllerOf(s); owner != nil {
-		return fmt.Sprintf("%s %q", owner.Kind, owner.Name)
-	}
-	for _, k := range keepers {
-		for _, of := range []map[string]string{s.Labels, s.Annotations} {
-			if v, ok := of[k.key]; ok && (k.value == "" || k.value == v) {
-				return k.name
-			}
-		}
-	}
-
-	return ""
 }
 
 // bootsForClaim says whether a claim's machine is on its way: granted and not
