@@ -5,6 +5,9 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // clients bounds the connections of all clients together, and once three quarters of them are taken those of each client: one
@@ -44,10 +47,30 @@ func (l *clients) Accept() (net.Conn, error) {
 		}
 		a := remote(c)
 		if l.take(a) {
+			holdLittle(c)
 			return &counted{Conn: c, release: sync.OnceFunc(func() { l.release(a); <-l.places })}, nil
 		}
 		_ = c.Close()
 	}
+}
+
+// unsent is what the kernel holds of an answer, at most, beside what is on its way.
+const unsent = 128 << 10
+
+// holdLittle has the kernel take the next of an answer as soon as little of it is left to send. Otherwise it takes megabytes, and then
+// nothing until a third of them is gone: to a slow machine that's many minutes, in which it looks as if it took nothing.
+func holdLittle(c net.Conn) {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return
+	}
+	rc, err := s.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = rc.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) //nolint:gosec // A descriptor is an int of C.
+	})
 }
 
 // Close closes the listener, and ends an Accept that waits for a place.

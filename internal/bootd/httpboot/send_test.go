@@ -47,7 +47,7 @@ func (c *kernelConn) ReadFrom(r io.Reader) (int64, error) {
 
 // TestFilesAreSentByTheKernel: one wrapper that hides what net/http looks for, and each byte of an image is copied twice.
 func TestFilesAreSentByTheKernel(t *testing.T) {
-	data := bytes.Repeat([]byte("0123456789abcdef"), 3*piece/16+7)
+	data := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16+7)
 	file := filepath.Join(t.TempDir(), "image")
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,69 @@
+package httpboot
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestSlowReader: ten thousand machines behind one link of 1 Gb/s get some 12 kB/s each, which is 750 kB a minute. Here a minute takes
+// 500 ms, and a machine gets a little more in that.
+func TestSlowReader(t *testing.T) {
+	const patience, rate = 500 * time.Millisecond, 100 << 10 // a tenth of a second
+	file := filepath.Join(t.TempDir(), "image")
+	data := bytes.Repeat([]byte("0123456789abcdef"), 5<<20/16)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(ctx, inner, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = f.Close() }()
+			http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w), patience: patience}, r, "", time.Time{}, f)
+		}), slog.New(slog.DiscardHandler))
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	got := int64(0)
+	for began := time.Now(); ; {
+		n, err := io.CopyN(io.Discard, c, rate)
+		got += n
+		if err != nil {
+			break
+		}
+		time.Sleep(time.Until(began.Add(time.Duration(got) * 100 * time.Millisecond / rate)))
+	}
+	if got < int64(len(data)) {
+		t.Errorf("%d of %d bytes came: a machine that takes all that it's sent is cut off", got, len(data))
+	}
+}
