@@ -70,7 +70,7 @@ type cli struct {
 	Kubeconfig             string            `help:"Kubeconfig of the cluster; default: that of the pod, $KUBECONFIG, or ~/.kube/config." type:"path"`
 	Source                 string            `default:"kubernetes" help:"Where machines are described: kubernetes, or dir:PATH for a folder of the same YAML specs, without any cluster."`
 	NoInstall              bool              `help:"With --source dir: serve addresses and boots from disk, and install nothing: for a second bootd beside the one that does." name:"no-install"`
-	NewSite                bool              `help:"With --source dir, at the first start alone: the folder can't be written, and nothing was installed from it yet."`
+	NewSite                bool              `help:"With --source dir, at the first start alone, which notes it and installs nothing: the folder can't be written, and nothing was installed from it yet."`
 	Peer                   []string          `help:"With --source dir: address of another DHCP server that is meant to answer the same machines, such as a second bootd; repeatable. Where one that isn't named here does, its machine isn't installed."`
 	PlansDir               string            `help:"Take plans from the YAML files in this folder, and talk to no cluster: for labs. Nothing is installed so." type:"path"`
 	Name                   string            `default:"${hostname}" env:"NODE_NAME" help:"Name of this bootd's BootServer."`

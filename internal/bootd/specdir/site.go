@@ -29,6 +29,10 @@ const (
 	fenceNewSite   = "--new-site is for the first start of a site alone, and this one has begun: take it out of the command line, lest a lost state folder install every machine anew"
 	fenceReadOnly  = "the folder of specs can't be written, so that its half of the record of grants can't be kept; " +
 		"make it writable, or start once with --new-site and an empty state folder"
+	fenceNoted = "it's noted that this site is new and keeps one record of grants; take --new-site out of the command line and start bootd again, which installs"
+	// fenceTwoLives: the state folder is of a site with one record, and the folder of specs holds another one.
+	fenceTwoLives = "the state folder is of a site that keeps no record beside its specs, and this folder of specs holds one: which machines were installed by it isn't known here; " +
+		"remove .bootd if it means no machine that must be kept, or the file new-site of the state folder to have both records compared"
 	fenceNotNew = "--new-site is for a site without machines, and the folder of specs holds a record of grants already; take it out of the command line"
 )
 
@@ -96,41 +100,55 @@ func (s *site) openRecords(o Options) error {
 		s.fence = fenceNoInstall
 		return nil
 	}
-	err = spec.open()
+	return s.openSpec(o, spec.open)
+}
+
+// openSpec opens the record beside the specs, by open, unless this site has begun with one record alone.
+func (s *site) openSpec(o Options, open func() error) error {
+	if exists(filepath.Join(o.StateDir, siteFile)) {
+		s.openMarked(o)
+		return nil
+	}
+	err := open()
 	switch {
 	case readOnly(err):
 		return s.openReadOnly(o)
 	case err != nil:
 		s.blocked(err)
-	case o.NewSite && exists(filepath.Join(o.StateDir, siteFile)):
-		s.fence = fenceNewSite
 	case o.NewSite:
 		s.log.Warn("--new-site has no meaning where the folder of specs can be written; take it out of the command line")
-	}
-	if exists(filepath.Join(o.StateDir, siteFile)) {
-		s.spec = nil // It began with one record; the other would lack what was granted then.
 	}
 	return nil
 }
 
-// openReadOnly is for a folder of specs that can't be written: one record, if a person said so when there was nothing to lose.
-func (s *site) openReadOnly(o Options) error {
-	mark := filepath.Join(o.StateDir, siteFile)
+// openMarked is for a site that began with one record. The other, which would lack what was granted then, isn't made any more. Where
+// there is one, it's of another life: what that has installed isn't forgotten.
+func (s *site) openMarked(o Options) {
 	switch {
-	case exists(mark) && o.NewSite:
+	case s.spec.lines > 0:
+		s.fence = fenceTwoLives
+		return // What it knows goes on being looked up.
+	case o.NewSite:
 		s.fence = fenceNewSite
-	case exists(mark):
+	}
+	s.spec = nil
+}
+
+// openReadOnly is for a folder of specs that can't be written: one record, if a person said so when there was nothing to lose. The start
+// that notes it installs nothing: a flag that nobody has taken out would make a lost state folder a new site.
+func (s *site) openReadOnly(o Options) error {
+	switch {
 	case !o.NewSite || !o.Fresh:
 		s.fence = fenceReadOnly
 		return nil
 	case s.spec.lines > 0:
 		s.fence = fenceNotNew
 		return nil
-	default:
-		if err := writeMark(mark); err != nil {
-			return err
-		}
 	}
+	if err := writeMark(filepath.Join(o.StateDir, siteFile)); err != nil {
+		return err
+	}
+	s.fence = fenceNoted
 	s.spec = nil
 	return nil
 }
@@ -149,6 +167,15 @@ func writeMark(path string) error {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// foreign says whether there is, or may be, a record where this site keeps none. An empty one says nothing.
+func foreign(path string) bool {
+	i, err := os.Stat(path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return i.Size() > 0
 }
 
 func readOnly(err error) bool {
@@ -194,6 +221,11 @@ func (s *site) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fence != "" {
+		return
+	}
+	if s.spec == nil && foreign(filepath.Join(s.dir, recordFolder, recordFile)) {
+		s.fence = fenceTwoLives
+		s.log.Error("nothing will be installed", "why", s.fence)
 		return
 	}
 	for _, j := range []*journal{s.state, s.spec} {

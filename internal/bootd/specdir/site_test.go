@@ -8,69 +8,6 @@ import (
 	"testing"
 )
 
-// readOnlyDir makes the record beside the specs one that can't be written, also by root: a file is where its folder would be. It's as
-// good as a read-only file system, but for its error.
-func readOnlySite(r *rig, o Options) (*site, error) {
-	s := &site{dir: o.Dir, log: o.Logger, unlock: func() {}}
-	var err error
-	if s.state, err = readJournal(filepath.Join(o.StateDir, recordFile)); err != nil {
-		return nil, err
-	}
-	if err := s.state.open(); err != nil {
-		return nil, err
-	}
-	if s.spec, err = readJournal(filepath.Join(o.Dir, recordFolder, recordFile)); err != nil {
-		return nil, err
-	}
-	r.t.Cleanup(s.close)
-	err = s.openReadOnly(o)
-	return s, err
-}
-
-// TestReadOnlyFolder: where one record alone can be kept, nothing is installed unless a person said so when there was nothing to lose.
-func TestReadOnlyFolder(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		newSite bool
-		fresh   bool
-		marked  bool // By an earlier start with --new-site.
-		records bool // Beside the specs.
-		fence   string
-	}{
-		"Plain":       {reason: "nobody said anything", fresh: true, fence: fenceReadOnly},
-		"NewSite":     {reason: "a person said that it's new", newSite: true, fresh: true},
-		"NotEmpty":    {reason: "a state folder of another life is no new site", newSite: true, fence: fenceReadOnly},
-		"Records":     {reason: "nor is a folder that knows of grants", newSite: true, fresh: true, records: true, fence: fenceNotNew},
-		"Restart":     {reason: "a site that began so goes on", marked: true},
-		"LeftInUnit":  {reason: "the flag isn't left where a lost state folder would make it true again", marked: true, newSite: true, fence: fenceNewSite},
-		"LostState":   {reason: "a lost state folder isn't a new site by itself", fresh: true, fence: fenceReadOnly},
-		"LostRecords": {reason: "nor where the specs know better", fresh: true, records: true, fence: fenceReadOnly},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, all(1))
-			if tc.marked {
-				if err := writeMark(filepath.Join(r.state, siteFile)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if tc.records {
-				r.put(filepath.Join(r.dir, recordFolder, recordFile), 1)
-			}
-			s, err := readOnlySite(r, Options{Dir: r.dir, StateDir: r.state, NewSite: tc.newSite, Fresh: tc.fresh})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.fence != tc.fence {
-				t.Errorf("%s: %q, want %q", tc.reason, s.fence, tc.fence)
-			}
-			if tc.fence == "" && s.spec != nil {
-				t.Errorf("%s: there's one record alone", tc.reason)
-			}
-		})
-	}
-}
-
 func TestFresh(t *testing.T) {
 	r := newRig(t, all(1))
 	if !Fresh(r.state) {
