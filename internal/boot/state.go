@@ -55,7 +55,7 @@ func (s Segment) TrustsRelay(a netip.Addr) bool {
 type State struct {
 	Segments []Segment
 	Sessions map[string]Session // by entry UID
-	// Refused names, by entry UID, the entry that has one of its MACs.
+	// Refused names, by entry UID, the entry that has one of its MACs, or its UID.
 	Refused map[string]Name
 
 	byMAC   map[MAC]*Plan
@@ -98,6 +98,11 @@ func precedes(a, b *Plan) bool {
 }
 
 func (s *State) add(p *Plan) {
+	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
+	if other, taken := s.byEntry[KeyOf(p.EntryUID)]; taken {
+		s.Refused[p.EntryUID] = other.Entry
+		return
+	}
 	for _, m := range p.MACs {
 		if other, taken := s.byMAC[m]; taken {
 			s.Refused[p.EntryUID] = other.Entry

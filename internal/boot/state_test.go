@@ -47,6 +47,12 @@ func TestNewState(t *testing.T) {
 			owners:  map[MAC]string{"m1": "a", "m2": ""},
 			refused: map[string]Name{"b": {"ns", "a"}},
 		},
+		"SameUID": {
+			reason:  "By one UID one machine is found alone: it would be installed by the other's grant.",
+			plans:   []Plan{named("a", true, 0, "m1"), {Entry: Name{"ns", "copy"}, EntryUID: "a", MACs: []MAC{"m2"}}},
+			owners:  map[MAC]string{"m1": "a", "m2": ""},
+			refused: map[string]Name{"a": {"ns", "a"}},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,14 +16,12 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
-// uidSpace is the namespace (RFC 9562 §5.5) of the UIDs of entries that have none: of one name there's one, on each host.
+// uidSpace is the namespace (RFC 9562 §5.5) of the UIDs of entries: of one name there's one, on each host.
 var uidSpace = uuid.MustParse("5d0c3a34-6d3c-5ac7-9a5b-0c7f6d6a8f0e") //nolint:gochecknoglobals // A constant.
 
-// UIDOf an entry: its own, or one that follows from its name.
+// UIDOf an entry follows from its name. What metadata.uid says isn't looked at: a block of what kubectl printed is copied with it, and
+// then two machines would have one grant.
 func UIDOf(e *v1alpha1.BootEntry) string {
-	if e.UID != "" {
-		return string(e.UID)
-	}
 	return uuid.NewSHA1(uidSpace, []byte(e.Namespace+"/"+e.Name)).String()
 }
 
