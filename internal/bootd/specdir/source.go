@@ -250,11 +250,11 @@ func (s *Source) look() {
 	if !changed && s.state.Load() != nil {
 		return
 	}
-	before := served{plans: map[string]boot.Plan{}, data: s.world.data}
+	before := served{plans: map[string]boot.Plan{}, data: s.world.data, since: s.sinceWhen(s.o.Now()), recorded: s.recorded}
 	for _, p := range s.world.plans {
 		before.plans[p.EntryUID] = p
 	}
-	s.world = s.folder.resolve(s.o.Node, before, s.sinceWhen)
+	s.world = s.folder.resolve(s.o.Node, before)
 	s.changed = time.Now()
 	s.version++
 	for what := range s.said {
@@ -279,19 +279,4 @@ func (s *Source) say(what, why string) {
 		s.said[what] = why
 		s.o.Logger.Error("the specs are wrong; what is right goes on being served", "problem", why)
 	}
-}
-
-// sinceWhen an entry is there: since its first grant, or since it was first read. Of two that want one MAC the earlier one has it.
-func (s *Source) sinceWhen(uid string) time.Time {
-	if t, ok := s.since[uid]; ok {
-		return t
-	}
-	t := s.o.Now()
-	if s.site.state != nil {
-		if g := s.site.state.grantOf(&boot.Plan{EntryUID: uid}); g != nil {
-			t = g.At
-		}
-	}
-	s.since[uid] = t
-	return t
 }

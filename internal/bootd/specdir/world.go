@@ -3,7 +3,6 @@ package specdir
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"time"
@@ -30,7 +29,7 @@ type world struct {
 	segments []boot.Segment
 	// plans have no installed generation yet: that's known when they are served.
 	plans []boot.Plan
-	// kept are the entries, by UID, whose plan is of before: nothing is installed by it.
+	// kept are the entries, by UID, that nothing is installed by: their plan is of before, or another entry wants their MAC or address.
 	kept map[string]bool
 	data map[string]map[string][]byte
 	// problems are those of entries, by name, and of networks.
@@ -55,10 +54,13 @@ type placed struct {
 type served struct {
 	plans map[string]boot.Plan
 	data  map[string]map[string][]byte
+	// since says since when an entry is there, recorded whether the newest record of a machine is of this entry.
+	since    func(uid string) time.Time
+	recorded func(*boot.Plan) bool
 }
 
-// resolve makes a world of the files. since says since when an entry is there.
-func (f *folder) resolve(node map[string]string, before served, since func(uid string) time.Time) world {
+// resolve makes a world of the files.
+func (f *folder) resolve(node map[string]string, before served) world {
 	w := world{kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}}
 	p := f.gather(&w)
 	for n, x := range p.networks {
@@ -74,10 +76,11 @@ func (f *folder) resolve(node map[string]string, before served, since func(uid s
 	var plans []boot.Plan
 	for _, x := range p.entries {
 		if plan, ok := w.plan(p, x, before); ok {
-			plan.Since = since(plan.EntryUID)
+			plan.Since = before.since(plan.EntryUID)
 			plans = append(plans, plan)
 		}
 	}
+	before.sort(plans)
 	w.admit(plans)
 	return w
 }
@@ -143,46 +146,6 @@ func (w *world) plan(p parts, x placed, before served) (boot.Plan, bool) {
 		w.data[old.UserDataSecret] = d
 	}
 	return old, true
-}
-
-// admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served.
-func (w *world) admit(plans []boot.Plan) {
-	slices.SortFunc(plans, func(a, b boot.Plan) int {
-		switch {
-		case boot.Precedes(a, b):
-			return -1
-		case boot.Precedes(b, a):
-			return 1
-		}
-		return 0
-	})
-	type place struct {
-		network boot.Name
-		addr    netip.Addr
-	}
-	macs, addresses := map[boot.MAC]boot.Name{}, map[place]boot.Name{}
-	for _, p := range plans {
-		at := place{p.Network.Name, p.Network.Address.Addr()}
-		conflict := ""
-		if other, taken := addresses[at]; taken {
-			conflict = fmt.Sprintf("address %s is already BootEntry %s's; give another", at.addr, other)
-		}
-		for _, m := range p.MACs {
-			if other, taken := macs[m]; taken {
-				conflict = fmt.Sprintf("MAC %s is already BootEntry %s's; remove it from one of them", m, other)
-			}
-		}
-		if conflict != "" {
-			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("BootEntry %s: %s: %s", p.Entry, v1alpha1.ReasonConflict, conflict)
-			delete(w.kept, p.EntryUID)
-			continue
-		}
-		addresses[at] = p.Entry
-		for _, m := range p.MACs {
-			macs[m] = p.Entry
-		}
-		w.plans = append(w.plans, p)
-	}
 }
 
 func compare(a, b boot.Name) int {

@@ -1,0 +1,76 @@
+package specdir
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// sort puts plans into the order in which they may choose their MACs and addresses. What is served now goes first: a newcomer takes
+// nobody's address. At a start the records go first, whatever the clock says that they were written by. Of what was read at once the
+// one goes first that asks for no install, and in the end the same one at each start, in whatever files they stand.
+func (b served) sort(plans []boot.Plan) {
+	rank := make(map[string]int, len(plans))
+	for i := range plans {
+		p := &plans[i]
+		if old, ok := b.plans[p.EntryUID]; !ok || old.HostUID != p.HostUID {
+			rank[p.EntryUID] += 2
+		}
+		if !b.recorded(p) {
+			rank[p.EntryUID]++
+		}
+	}
+	slices.SortFunc(plans, func(x, y boot.Plan) int {
+		return cmp.Or(
+			cmp.Compare(rank[x.EntryUID], rank[y.EntryUID]), x.Since.Compare(y.Since),
+			cmp.Compare(asks(&x), asks(&y)), cmp.Compare(x.EntryUID, y.EntryUID),
+		)
+	})
+}
+
+// asks is 1 for a plan that asks for an install.
+func asks(p *boot.Plan) int {
+	if p.Mode == boot.ModeInstall && p.InstallGeneration > 0 {
+		return 1
+	}
+	return 0
+}
+
+// admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served, and the other is, but nothing
+// is installed by it: which of the two is meant isn't known.
+func (w *world) admit(plans []boot.Plan) {
+	type place struct {
+		network boot.Name
+		addr    netip.Addr
+	}
+	macs, addresses := map[boot.MAC]*boot.Plan{}, map[place]*boot.Plan{}
+	for i := range plans {
+		p := &plans[i]
+		at := place{p.Network.Name, p.Network.Address.Addr()}
+		conflict := ""
+		if other, taken := addresses[at]; taken {
+			conflict = fmt.Sprintf("address %s is already BootEntry %s's; nothing is installed on that machine either, until one of them has another", at.addr, other.Entry)
+			w.kept[other.EntryUID] = true
+		}
+		for _, m := range p.MACs {
+			if other, taken := macs[m]; taken {
+				conflict = fmt.Sprintf("MAC %s is already BootEntry %s's; nothing is installed on that machine either, until it's removed from one of them", m, other.Entry)
+				w.kept[other.EntryUID] = true
+			}
+		}
+		if conflict != "" {
+			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("BootEntry %s: %s: %s", p.Entry, v1alpha1.ReasonConflict, conflict)
+			delete(w.kept, p.EntryUID)
+			continue
+		}
+		addresses[at] = p
+		for _, m := range p.MACs {
+			macs[m] = p
+		}
+		w.plans = append(w.plans, *p)
+	}
+}
