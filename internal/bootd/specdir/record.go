@@ -82,6 +82,7 @@ var errDamaged = errors.New("damaged")
 // Any other that can't be read is errDamaged: what was granted there isn't known.
 func readJournal(path string) (*journal, error) {
 	j := &journal{path: path, granted: map[string]newest[grantLine]{}, installed: map[string]newest[installLine]{}}
+	j.stamp = stampOf(path)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the record of grants: %w", err)
@@ -184,6 +185,26 @@ func (j *journal) edited() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.file != nil && j.stamp != stampOf(j.path)
+}
+
+// follow takes in what another bootd has written since. What is known is never forgotten for a file that is gone or shorter, nor for one
+// that can't be read.
+func (j *journal) follow() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := stampOf(j.path)
+	if now == j.stamp || now.size < j.size {
+		return nil
+	}
+	j.stamp = now
+	n, err := readJournal(j.path)
+	if err != nil {
+		return err
+	}
+	if n.lines >= j.lines {
+		j.size, j.lines, j.granted, j.installed, j.consumed = n.size, n.lines, n.granted, n.installed, n.consumed
+	}
+	return nil
 }
 
 // knows says whether a consumption is there already.

@@ -20,26 +20,6 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestTwoBootds: of two that serve one folder one installs.
-func TestTwoBootds(t *testing.T) {
-	r := newRig(t, all(1))
-	r.start()
-	second := &rig{t: t, dir: r.dir, state: t.TempDir(), now: r.now}
-	if err := second.tryStart(); err == nil || !strings.Contains(err.Error(), "--no-install") {
-		t.Fatalf("a second one that would install: %v", err)
-	}
-	second.start(func(o *Options) { o.NoInstall = true })
-	if second.plan() == nil || second.grant() != nil || second.src.session(second.plan().Entry) != nil {
-		t.Error("one that doesn't install serves addresses, and grants nothing")
-	}
-	r.install(true)
-	second.stop()
-	second.start(func(o *Options) { o.NoInstall = true })
-	if p := second.plan(); p.InstalledGeneration != 1 {
-		t.Errorf("it sends installed machines to their disks: %+v", p)
-	}
-}
-
 // TestOtherServer: a copy of the folder on another host knows nothing of what is installed here, nor this one of what is installed there.
 func TestOtherServer(t *testing.T) {
 	r := newRig(t, all(1))

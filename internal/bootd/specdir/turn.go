@@ -48,10 +48,17 @@ func (s *Source) mark() string {
 	return fmt.Sprint(s.version, s.store.Revision(), s.site.lines(), fence)
 }
 
-// planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing.
+// planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing, and none does where nothing
+// is installed: its machine boots its disk, unless its entry says otherwise.
 func (s *Source) planned(p *boot.Plan) boot.Plan {
 	out := *p
 	out.InstalledGeneration = s.installed(p, s.session(p.Entry))
+	if s.o.NoInstall {
+		if out.InstalledGeneration < out.InstallGeneration {
+			out.InstallGeneration = 0 // Nobody here will ever grant it: waiting for that would be waiting for ever.
+		}
+		return out
+	}
 	if s.world.kept[p.EntryUID] {
 		if out.InstalledGeneration < out.InstallGeneration {
 			out.Otherwise = boot.OtherwiseHold
