@@ -83,6 +83,9 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		l.end(r, Aborted, errAnew) // Firmware with a fixed port, that was started again.
 	}
 	r, err := l.s.open(req, client, l.makeRoom)
+	if errors.Is(err, errBusy) {
+		return // Who hears nothing asks again in a second or four; who hears an error boots from its next device.
+	}
 	if err != nil {
 		code := uint16(codeUndefined)
 		if errors.Is(err, errNotFound) {
@@ -124,8 +127,8 @@ func (l *loop) makeRoom() bool {
 	return len(l.byClient) < before
 }
 
-// open finds the file that is asked for and takes a place for its transfer, which room may make. An error goes to the client as
-// it is.
+// open finds the file that is asked for and takes a place for its transfer, which room may make. An error but errBusy goes
+// to the client as it is.
 func (s *Server) open(req request, client netip.AddrPort, room func() bool) (*running, error) {
 	file, ok := s.cfg.Files.Find(req.name)
 	if !ok {

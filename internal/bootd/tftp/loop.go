@@ -170,18 +170,26 @@ func (l *loop) wait(list []unix.EpollEvent) (int, error) {
 	return max(n, 0), err
 }
 
-// ready reads from a socket. A panic costs what it was about, and nobody else's transfer.
+// survive is deferred: a panic costs the transfer that it's about, and nobody else's. It would panic again at its next packet.
+func (l *loop) survive(r *running) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	l.s.cfg.Log.Error("a TFTP packet caused a panic", "panic", fmt.Sprint(p))
+	if r != nil {
+		l.end(r, Aborted, errPanic)
+	}
+}
+
+// ready reads from a socket.
 func (l *loop) ready(fd int) {
-	defer func() {
-		if p := recover(); p != nil {
-			l.s.cfg.Log.Error("a TFTP packet caused a panic", "panic", fmt.Sprint(p))
-		}
-	}()
+	r := l.bySocket[fd]
+	defer l.survive(r)
 	if fd == l.main {
 		l.requests()
 		return
 	}
-	r := l.bySocket[fd]
 	if r == nil {
 		return
 	}
@@ -244,16 +252,20 @@ func (l *loop) expire() {
 	}
 	l.checked = l.now
 	for _, r := range l.byClient {
-		if l.now.Before(r.due) {
-			continue
+		if !l.now.Before(r.due) {
+			l.overdue(r)
 		}
-		what, ended := r.expire()
-		if ended {
-			l.end(r, Aborted, errSilent)
-			continue
-		}
-		l.send(r, what)
 	}
+}
+
+func (l *loop) overdue(r *running) {
+	defer l.survive(r)
+	what, ended := r.expire()
+	if ended {
+		l.end(r, Aborted, errSilent)
+		return
+	}
+	l.send(r, what)
 }
 
 // end ends a transfer and gives its place back.

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -31,7 +32,7 @@ const (
 	Aborted Outcome = "Aborted"
 	// NotFound: no such file.
 	NotFound Outcome = "NotFound"
-	// Busy: this client, or all together, have too many transfers.
+	// Busy: this client, or all together, have too many transfers. It hears nothing, and asks again.
 	Busy Outcome = "Busy"
 )
 
@@ -72,9 +73,10 @@ const (
 
 var (
 	errNotFound = errors.New("file not found")
-	errBusy     = errors.New("too many transfers, try again")
+	errBusy     = errors.New("too many transfers")
 	errStopping = errors.New("the server is stopping")
 	errSilent   = errors.New("the client doesn't answer")
+	errPanic    = errors.New("a packet of it caused a panic")
 	errAnew     = errors.New("the client asks anew")
 )
 
@@ -83,6 +85,7 @@ type Server struct {
 	cfg    Config
 	limits *limits
 	where  index
+	busy   atomic.Int64 // the second in which the log last said that all places are taken
 
 	mu    sync.Mutex
 	ascii map[string][]byte // files in netascii, by name, made when somebody asks for one
@@ -166,13 +169,19 @@ func (s *Server) mtu(client netip.Addr) int {
 	return x.mtu
 }
 
+// saysBusy is true once a second: anybody may ask thousands of times.
+func (s *Server) saysBusy() bool {
+	now := s.cfg.Now().Unix()
+	return s.busy.Swap(now) != now
+}
+
 // done counts and logs a request. A name that isn't ours is a stranger's: quoted and cut.
 func (s *Server) done(o Outcome, client netip.Addr, name string, err error) {
 	if s.cfg.Observe != nil {
 		s.cfg.Observe(o)
 	}
 	write := s.cfg.Log.Debug
-	if o == Sent || o == Busy {
+	if o == Sent || o == Busy && s.saysBusy() {
 		write = s.cfg.Log.Info
 	}
 	args := []any{"outcome", string(o), "client", client.String(), "file", strconv.QuoteToASCII(name[:min(len(name), maxLogged)])}

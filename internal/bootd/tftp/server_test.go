@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -221,14 +222,41 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestBusy: who finds no place hears nothing and asks again; by an error it would give up TFTP, and boot its next device.
 func TestBusy(t *testing.T) {
-	to := served(t, func(c *Config) { c.PerClient, c.Total = 1, 2 })
-	oack, _ := exchange(t, client(t), to, rrq("1468"))
-	if binary.BigEndian.Uint16(oack) != 6 {
-		t.Fatalf("got %q, want an OACK", oack)
-	}
-	if got, _ := exchange(t, client(t), to, rrq("1468")); binary.BigEndian.Uint16(got) != 5 || !strings.Contains(string(got), "too many") {
-		t.Errorf("got %q, want an error that says why", got)
+	var log bytes.Buffer // Read once the server has stopped.
+	t.Run("Serve", func(t *testing.T) {
+		to := served(t, func(c *Config) {
+			c.PerClient, c.Total, c.Timeout, c.Log = 1, 2, time.Minute, slog.New(slog.NewTextHandler(&log, nil))
+			c.Now = func() time.Time { return time.Unix(1e9, 0) }
+		})
+		first := client(t)
+		oack, tid := exchange(t, first, to, rrq("1468"))
+		if binary.BigEndian.Uint16(oack) != opOACK {
+			t.Fatalf("got %q, want an OACK", oack)
+		}
+		_, _ = exchange(t, first, tid, "\x00\x04\x00\x00")
+		second := client(t)
+		for range 20 {
+			if _, err := second.WriteToUDP([]byte(rrq("1468")), to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = second.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+		b := make([]byte, 2000)
+		if n, _, err := second.ReadFromUDP(b); err == nil {
+			t.Fatalf("got %q while there's no place, want nothing", b[:n])
+		}
+		if _, err := first.WriteToUDP([]byte("\x00\x05\x00\x00\x00"), tid); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		if oack, _ := exchange(t, second, to, rrq("1468")); binary.BigEndian.Uint16(oack) != opOACK {
+			t.Errorf("got %q once there's a place, want an OACK", oack)
+		}
+	})
+	if n := strings.Count(log.String(), "outcome=Busy"); n != 1 {
+		t.Errorf("%d lines within one second, want 1:\n%s", n, log.String())
 	}
 }
 
