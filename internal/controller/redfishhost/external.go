@@ -7,6 +7,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -108,8 +109,10 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 
 		return managed.ExternalObservation{}, nil
 	}
-	if !meta.WasDeleted(host) && !e.rotating(host) {
-		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
+	// Nothing is done to a host that is only looked at, however much it asks for.
+	acts := allows(host, xpv2.ManagementActionUpdate)
+	if !meta.WasDeleted(host) && (!acts || !e.rotating(host)) {
+		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, acts && !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
 	}
 
 	return o, nil

@@ -55,6 +55,41 @@ func TestImportWritesNothing(t *testing.T) {
 	}
 }
 
+// TestImportIsReadAgain: the inventory of a host that is only looked at is read anew when it's old, as another's is; whatever it asks for.
+func TestImportIsReadAgain(t *testing.T) {
+	reimport := func(h *v1alpha1.RedfishHost) {
+		imported(h)
+		h.Spec.ForProvider.CredentialsSecretRef = &v1alpha1.LocalReference{Name: ownSecret.Name}
+		rotation(7)(h)
+	}
+	for name, managedBefore := range map[string]bool{"Imported": false, "Observed": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newRotationLab(t, bmc.Passwords{}, nil)
+			if managedBefore {
+				l.settle()
+			}
+			l.edit(reimport)
+			reconcileOnce := l.runtimeOf()
+			look := func() string {
+				for range 3 {
+					reconcileOnce()
+				}
+
+				return l.get().Status.AtProvider.BMC.Firmware
+			}
+			before := look()
+			l.emu.Change("/redfish/v1/Managers/BMC", func(b map[string]any) { b["FirmwareVersion"] = "99.1" })
+			l.now = l.now.Add(2 * time.Hour)
+			if after := look(); after != "99.1" {
+				t.Errorf("after two hours: firmware %q of the BMC, before %q; want 99.1", after, before)
+			}
+			if w := l.emu.FullWrites(); len(w) != 0 {
+				t.Errorf("written: %v", w)
+			}
+		})
+	}
+}
+
 // TestPausedMidOff: a host that is paused while its machine shuts down isn't touched, and goes on where it was: with the grace that is left, and no second asking.
 func TestPausedMidOff(t *testing.T) {
 	l := newLab(t, bmc.ModelInline)
