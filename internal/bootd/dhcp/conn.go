@@ -33,6 +33,8 @@ type udpConn struct {
 	in, out    []ipv4.Message
 	to         [atOnce]net.UDPAddr
 	deadline   time.Time // of writes, as it was last set
+	// single: packets are read one by one, since a sandbox doesn't allow recvmmsg.
+	single bool
 }
 
 type knownInterface struct {
@@ -67,6 +69,9 @@ func (u *udpConn) Close() error { return u.conn.Close() }
 // Receive reads as many packets as there are, and waits for the first one where it's told to. It must not be called by two at
 // once.
 func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
+	if u.single {
+		return u.receiveOne(ps, wait)
+	}
 	in, flags := u.in[:min(len(ps), len(u.in))], unix.MSG_DONTWAIT
 	if wait {
 		flags = 0
@@ -78,6 +83,9 @@ func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
 	switch {
 	case !wait && errors.Is(err, unix.EAGAIN):
 		return 0, nil
+	case notAllowed(err):
+		u.single = true
+		return u.receiveOne(ps, wait)
 	case err != nil:
 		return 0, err
 	}
@@ -86,6 +94,25 @@ func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
 		ps[i].In = u.ingress(&in[i])
 	}
 	return n, nil
+}
+
+// notAllowed says that a sandbox doesn't let us move many packets by one call. It may mean as well that a firewall lets one out.
+func notAllowed(err error) bool { return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) }
+
+// receiveOne reads one packet, and none where it isn't to wait: that would be another call.
+func (u *udpConn) receiveOne(ps []Packet, wait bool) (int, error) {
+	if !wait || len(ps) == 0 {
+		return 0, nil
+	}
+	m := &u.in[0]
+	m.OOB = m.OOB[:cap(m.OOB)]
+	n, nn, _, from, err := u.conn.ReadMsgUDPAddrPort(ps[0].Data[:cap(ps[0].Data)], m.OOB)
+	if err != nil {
+		return 0, err
+	}
+	m.N, m.NN, m.Addr = n, nn, net.UDPAddrFromAddrPort(from)
+	ps[0].Data, ps[0].In = ps[0].Data[:n], u.ingress(m)
+	return 1, nil
 }
 
 func (u *udpConn) ingress(m *ipv4.Message) Ingress {
@@ -149,10 +176,16 @@ func (u *udpConn) send(out []Outgoing) {
 	for done := 0; done < len(out); {
 		n, err := u.packets.WriteBatch(u.out[done:len(out)], 0)
 		done += max(n, 0)
-		if err != nil && done < len(out) { // It's the next one's: those behind it are somebody else's.
-			out[done].Err = fmt.Errorf("cannot send %d bytes to %s: %w", len(out[done].Data), out[done].To, err)
-			done++
+		if err == nil || done == len(out) {
+			continue
 		}
+		if notAllowed(err) {
+			_, _, err = u.conn.WriteMsgUDPAddrPort(out[done].Data, u.out[done].OOB, out[done].To)
+		}
+		if err != nil { // It's this one's: those behind it are somebody else's.
+			out[done].Err = fmt.Errorf("cannot send %d bytes to %s: %w", len(out[done].Data), out[done].To, err)
+		}
+		done++
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -80,7 +82,11 @@ type Config struct {
 	Now func() time.Time
 }
 
-const defaultQueue = 512
+const (
+	defaultQueue = 512
+	// short is how long we wait where the system is short of memory: machines ask again.
+	short = 10 * time.Millisecond
+)
 
 // A Server answers what comes in on its connections.
 type Server struct {
@@ -115,6 +121,8 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		switch {
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil
+		case errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.ENOMEM):
+			time.Sleep(short) // Whatever was read before is answered.
 		case err != nil:
 			_ = c.Close()
 			return fmt.Errorf("cannot receive DHCP requests: %w", err)
