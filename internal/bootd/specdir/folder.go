@@ -10,12 +10,15 @@ import (
 )
 
 // A folder keeps what the files of a folder hold. A file is read again when it changes. What was right in one that has become wrong is
-// kept, and so is all of it when the folder can't be listed, or is suddenly empty, as one whose disk isn't mounted is.
+// kept, and so is all of it when the folder can't be listed, or is suddenly empty, as one whose disk isn't mounted is. What is kept is
+// served, and nothing is installed by it: it may have been taken out to stop that.
 type folder struct {
 	dir string
 	log *slog.Logger
 
 	files map[string]content
+	// lost says that the folder is suddenly empty, or can't be listed.
+	lost bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 }
@@ -24,7 +27,9 @@ type folder struct {
 type content struct {
 	stamp   stamp
 	objects []object
-	faults  []fault
+	// old says that the file can't be read as it is now.
+	old    bool
+	faults []fault
 }
 
 func newFolder(dir string, log *slog.Logger) *folder {
@@ -39,13 +44,14 @@ func (f *folder) look() (changed bool, err error) {
 	}
 	switch {
 	case err != nil:
-		f.say("", err.Error()+"; what was read before is served")
-		return false, nil //nolint:nilerr // It's said, and what is known still is.
+		f.say("", err.Error()+"; what was read before is served, and nothing is installed by it")
+		return f.lose(), nil //nolint:nilerr // It's said, and what is known still is.
 	case len(names) == 0 && len(f.files) > 0:
-		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until bootd is started anew", f.dir))
-		return false, nil
+		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until bootd is started anew, and nothing is installed by it", f.dir))
+		return f.lose(), nil
 	}
 	f.say("", "")
+	changed, f.lost = f.lost, false
 	there := map[string]bool{}
 	for _, name := range names {
 		there[name] = true
@@ -61,6 +67,12 @@ func (f *folder) look() (changed bool, err error) {
 		changed = f.read(name) || changed
 	}
 	return changed, nil
+}
+
+// lose says whether the folder was there before.
+func (f *folder) lose() (changed bool) {
+	changed, f.lost = !f.lost, true
+	return changed
 }
 
 func (f *folder) list() (names []string, err error) {
@@ -81,21 +93,25 @@ func (f *folder) read(name string) bool {
 	path := filepath.Join(f.dir, name)
 	before, known := f.files[name]
 	now := stampOf(path)
-	if known && before.stamp == now {
+	if known && !before.old && before.stamp == now {
 		return false
 	}
 	b, err := os.ReadFile(path)
 	if err != nil || stampOf(path) != now {
 		if err != nil {
-			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served", path, err))
+			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served, and nothing is installed by it", path, err))
 		}
-		return false // It's being written: it's read again in a moment.
+		changed := known && !before.old
+		if before.old = true; known {
+			f.files[name] = before
+		}
+		return changed // Where it's being written, it's read again in a moment.
 	}
 	objects, faults := parse(path, b)
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{now, objects, faults}
+	f.files[name] = content{stamp: now, objects: objects, faults: faults}
 	f.say(name, sentence(faults))
 	return true
 }
@@ -108,6 +124,7 @@ func keep(now, before []object) []object {
 	}
 	for _, o := range before {
 		if !there[o.key()] {
+			o.old = true
 			now = append(now, o)
 		}
 	}

@@ -27,6 +27,8 @@ type object struct {
 	kind string
 	name boot.Name
 	line int
+	// old says that it's of before its file became wrong: it's served, and nothing is installed by it.
+	old bool
 
 	network *v1alpha1.BootNetwork
 	profile *v1alpha1.BootProfile

@@ -31,7 +31,10 @@ func (s *Source) turn() {
 func (s *Source) grant() {
 	for i := range s.world.plans {
 		p := s.planned(&s.world.plans[i])
-		why, err := "", s.withdraw(&s.world.plans[i])
+		why, err := "", error(nil)
+		if !s.world.kept[p.EntryUID] { // What is in doubt takes nothing back either: it's held, and goes on once it's right again.
+			err = s.withdraw(&s.world.plans[i])
+		}
 		if err == nil && p.InstallGeneration > 0 && p.Mode == boot.ModeInstall {
 			err = s.settle(&p)
 		}

@@ -2,8 +2,6 @@ package specdir
 
 import (
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -42,6 +40,8 @@ type parts struct {
 	profiles map[boot.Name]*v1alpha1.BootProfile
 	secrets  map[boot.Name]map[string][]byte
 	entries  []placed
+	// doubtful are the keys of what is of before, or is there twice: nothing is installed by what rests on it.
+	doubtful map[string]bool
 }
 
 // placed is an entry, and where it stands.
@@ -82,35 +82,8 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	before.sort(plans)
 	w.admit(plans)
+	w.told()
 	return w
-}
-
-// gather sorts the objects of all files. Of two with one name the first counts.
-func (f *folder) gather(w *world) parts {
-	p := parts{networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{}}
-	places := map[string]string{}
-	for _, name := range f.sorted() {
-		for _, o := range f.files[name].objects {
-			place := fmt.Sprintf("%s:%d", filepath.Join(f.dir, name), o.line)
-			if first, twice := places[o.key()]; twice {
-				w.problems[o.key()+" "+place] = fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", place, o.kind, o.name, first)
-				continue
-			}
-			places[o.key()] = place
-			switch {
-			case o.network != nil:
-				p.networks[o.name] = o.network
-			case o.profile != nil:
-				p.profiles[o.name] = o.profile
-			case o.secret != nil:
-				p.secrets[o.name] = map[string][]byte{} // Not nil, where it holds nothing.
-				maps.Copy(p.secrets[o.name], o.secret.Data)
-			case o.entry != nil:
-				p.entries = append(p.entries, placed{o.entry, place})
-			}
-		}
-	}
-	return p
 }
 
 // plan of an entry: its own, or the one of before while something is wrong that only an install needs.
@@ -128,6 +101,9 @@ func (w *world) plan(p parts, x placed, before served) (boot.Plan, bool) {
 	}
 	plan, data, prob := bootspec.Resolve(in, 0)
 	if prob == nil {
+		if p.inDoubt(e) {
+			w.kept[plan.EntryUID] = true
+		}
 		if len(data) > 0 {
 			w.data[plan.UserDataSecret] = data
 		}

@@ -1,0 +1,121 @@
+package specdir
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// found is an object, and where it stands.
+type found struct {
+	object
+
+	place string
+}
+
+// gather sorts the objects of all files. Of two with one name the first counts, but nothing is installed by it where the other says
+// something else. What is kept from before counts only where nothing else has its name: it may have been moved to another file.
+func (f *folder) gather(w *world) parts {
+	p := parts{
+		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
+		doubtful: map[string]bool{},
+	}
+	first := map[string]found{}
+	for _, old := range []bool{false, true} {
+		for _, name := range f.sorted() {
+			c := f.files[name]
+			for _, o := range c.objects {
+				if o.old = o.old || c.old || f.lost; o.old != old {
+					continue
+				}
+				x := found{o, fmt.Sprintf("%s:%d", filepath.Join(f.dir, name), o.line)}
+				before, twice := first[o.key()]
+				switch {
+				case !twice:
+					first[o.key()] = x
+					p.add(x)
+				case !old || before.old:
+					w.twice(&p, x, before)
+				}
+			}
+		}
+	}
+	return p
+}
+
+func (w *world) twice(p *parts, x, first found) {
+	says := fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", x.place, x.kind, x.name, first.place)
+	if !x.same(&first.object) {
+		says += ", and nothing is installed by it, since they aren't the same"
+		p.doubtful[x.key()] = true
+	}
+	w.problems[x.key()+" "+x.place] = says
+}
+
+// same says whether two objects of one key ask for the same.
+func (o *object) same(x *object) bool {
+	return reflect.DeepEqual(o.network, x.network) && reflect.DeepEqual(o.profile, x.profile) && reflect.DeepEqual(o.entry, x.entry) &&
+		reflect.DeepEqual(o.secret, x.secret)
+}
+
+func (p *parts) add(x found) {
+	if x.old {
+		p.doubtful[x.key()] = true
+	}
+	switch {
+	case x.network != nil:
+		p.networks[x.name] = x.network
+	case x.profile != nil:
+		p.profiles[x.name] = x.profile
+	case x.secret != nil:
+		p.secrets[x.name] = map[string][]byte{} // Not nil, where it holds nothing.
+		maps.Copy(p.secrets[x.name], x.secret.Data)
+	case x.entry != nil:
+		p.entries = append(p.entries, placed{x.entry, x.place})
+	}
+}
+
+// inDoubt says whether an entry, or anything that it refers to, is of before, or is there twice.
+func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
+	spec := e.Spec.ForProvider
+	on := map[string]boot.Name{
+		"BootEntry":   {Namespace: e.Namespace, Name: e.Name},
+		"BootProfile": {Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name},
+	}
+	if r := spec.UserDataSecretRef; r != nil {
+		on["Secret"] = boot.Name{Namespace: e.Namespace, Name: r.Name}
+	}
+	for _, n := range spec.Networks {
+		if p.doubtful["BootNetwork "+boot.Name{Namespace: or(n.NetworkRef.Namespace, e.Namespace), Name: n.NetworkRef.Name}.String()] {
+			return true
+		}
+	}
+	for kind, name := range on {
+		if p.doubtful[kind+" "+name.String()] {
+			return true
+		}
+	}
+	return false
+}
+
+// told says once for all machines that ask for an install, and get none by what is in doubt.
+func (w *world) told() {
+	n, one := 0, boot.Name{}
+	for i := range w.plans {
+		p := &w.plans[i]
+		if !w.kept[p.EntryUID] || asks(p) == 0 {
+			continue
+		}
+		if n++; n == 1 || compare(p.Entry, one) < 0 {
+			one = p.Entry
+		}
+	}
+	if n > 0 {
+		w.problems["installs"] = fmt.Sprintf("nothing is installed on %d machines that have an install.generation, BootEntry %s among them: their specs are wrong, gone, there twice, or want what another entry has",
+			n, one)
+	}
+}
