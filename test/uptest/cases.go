@@ -71,7 +71,7 @@ func beside() map[string][]string {
 	}
 }
 
-// Cases are of all files that have a managed resource or a claim, so that one that is added to examples/ is tested. The error has a
+// Cases are of all files that have a managed resource or a claim, but for those that are set aside, so that one that is added to examples/ is tested. The error has a
 // sentence for each that can't be: what it is, what it lacks, and what to do.
 func (f Files) Cases() ([]Case, error) {
 	var out []Case
@@ -79,7 +79,7 @@ func (f Files) Cases() ([]Case, error) {
 	placed := map[string]bool{}
 	for _, name := range f.Names() {
 		switch {
-		case placed[name] || strings.HasPrefix(name, besideFolder+"/"):
+		case placed[name] || strings.HasPrefix(name, besideFolder+"/") || Aside()[name] != "":
 		case f[name].tested():
 			c := caseOf(f, name)
 			for _, n := range c.Files {
@@ -87,7 +87,7 @@ func (f Files) Cases() ([]Case, error) {
 			}
 			out = append(out, c)
 			errs = append(errs, f.complete(c))
-		case Aside()[name] == "" && !slices.Contains(Setup(), name):
+		case !slices.Contains(Setup(), name):
 			errs = append(errs, fmt.Errorf("%s has nothing that uptest tests, and no place: put it into Setup or Aside of test/uptest/cases.go", name))
 		}
 	}

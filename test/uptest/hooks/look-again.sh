@@ -24,7 +24,8 @@ all() { # shellcheck disable=SC2086 # One word a resource.
 	for r in $resources; do "$KUBECTL" -n "$namespace" "$verb" "$r" "$@"; done
 }
 facts() {
-	all get -o jsonpath='{.kind} {.metadata.name}: external name {.metadata.annotations.crossplane\.io/external-name}, id {.status.atProvider.id}, address {.status.atProvider.address}, machine {.status.atProvider.identity}, power {.status.atProvider.power}, plan {.status.atProvider.plan.digest}, installed {.status.atProvider.installedGeneration}{"\n"}'
+	all get -o jsonpath='{.kind} {.metadata.name}: external name {.metadata.annotations.crossplane\.io/external-name}, id {.status.atProvider.id}, address {.status.atProvider.address}, machine {.status.atProvider.identity}, power {.status.atProvider.power}, plan {.status.atProvider.plan.digest}, installed {.status.atProvider.installedGeneration}{"\n"}' |
+		sed 's/power Powering/power Powered/' # Ready, and on its way meanwhile.
 }
 await() {
 	for r in $resources; do "$KUBECTL" -n "$namespace" wait "$r" --timeout=120s --for="$1" >/dev/null; done
