@@ -93,3 +93,26 @@ func TestOneClientLeavesRoom(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPlaces: connections leave descriptors for TFTP, for what is fetched and for the notes of installs.
+func TestPlaces(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		files  uint64
+		want   int
+	}{
+		"Unlimited": {"as many as a hall needs", 1<<64 - 1, maxConnections},
+		"Container": {"the usual limit of a container", 1 << 20, maxConnections},
+		"Exact":     {"two for each, and 2,048 for others", 2*maxConnections + 2048, maxConnections},
+		"Unit":      {"an older limit of a unit", 4096, 1024},
+		"Soft":      {"the least that's usual: half of it for connections and their files", 1024, 256},
+		"None":      {"it isn't left without any", 0, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := placesOf(tc.files); got != tc.want {
+				t.Errorf("%s: %d, want %d", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

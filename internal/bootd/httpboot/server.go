@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
@@ -102,12 +104,37 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 			_ = srv.Close() // Machines go on by Range at another bootd.
 		}
 	})
-	err := srv.Serve(boundClients(l, perClient, maxConnections))
+	err := srv.Serve(boundClients(l, perClient, places(log)))
 	if stop() {
 		return err
 	}
 	<-stopped
 	return nil
+}
+
+// places is how many connections may be open: as many as leave descriptors for everything else. Without any the notes of an
+// install can't be written either.
+func places(log *slog.Logger) int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return maxConnections
+	}
+	n := placesOf(limit.Cur)
+	if n < maxConnections {
+		log.Warn("few files may be open, so that fewer machines load at once: raise LimitNOFILE, or the limit of the container",
+			"files", limit.Cur, "connections", n)
+	}
+	return n
+}
+
+// placesOf counts two descriptors for a connection, its own and that of the file that it gets.
+func placesOf(files uint64) int {
+	const others = 2048 // TFTP has 1,024.
+	n := files / 4
+	if files > others {
+		n = max(n, (files-others)/2)
+	}
+	return int(min(max(n, 1), maxConnections)) //nolint:gosec // At most maxConnections.
 }
 
 // bounded gives each request's body and answer a deadline. net/http reads what a handler left of a body before it goes on, and

@@ -28,7 +28,7 @@ func TestNarrowRoute(t *testing.T) {
 		return
 	}
 	narrow(t, 1300)
-	to := served(t, nil)
+	to := served(t, func(c *Config) { c.Timeout = 2 * time.Second })
 	c := client(t)
 	_, tid := exchange(t, c, to, "\x00\x01undionly.kpxe\x00octet\x00blksize\x001468\x00windowsize\x004\x00")
 	if got := receive(t, c, tid, 1468, 4); !bytes.Equal(got, content()) {

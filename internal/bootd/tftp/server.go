@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
@@ -45,8 +47,8 @@ type Config struct {
 	Sightings Sightings
 	// Observe is told of every request; nil: nobody is.
 	Observe func(Outcome)
-	// PerClient and Total bound the transfers at one time; the zero values are 4 and 1024. A client's share counts once half of
-	// all places are taken: a rack may well boot through one address of a NAT.
+	// PerClient and Total bound the transfers at one time; the zero values are 4 and 1024, or fewer where few files may be open. A
+	// client's share counts once half of all places are taken: a rack may well boot through one address of a NAT.
 	PerClient, Total int
 	// MTU of our own links, in bytes; 0 means 1500. Blocks make no longer packets, nor longer ones than the networks of the
 	// machines take.
@@ -94,7 +96,7 @@ type Server struct {
 // New makes a server.
 func New(cfg Config) *Server {
 	cfg.PerClient = orElse(cfg.PerClient, defaultPerClient)
-	cfg.Total = orElse(cfg.Total, defaultTotal)
+	cfg.Total = orElse(cfg.Total, places())
 	cfg.MTU = orElse(cfg.MTU, defaultMTU)
 	cfg.Timeout = orElse(cfg.Timeout, defaultTimeout)
 	if cfg.Log == nil {
@@ -104,6 +106,16 @@ func New(cfg Config) *Server {
 		cfg.Now = time.Now
 	}
 	return &Server{cfg: cfg, limits: newLimits(cfg.PerClient, cfg.Total), ascii: map[string][]byte{}}
+}
+
+// places is how many transfers may run, each by a socket of its own, where nobody says it: a quarter of the files that may be open
+// at most.
+func places() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return defaultTotal
+	}
+	return int(min(max(limit.Cur/4, 1), defaultTotal)) //nolint:gosec // At most defaultTotal.
 }
 
 func orElse[T comparable](v, def T) T {
