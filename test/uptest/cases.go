@@ -39,7 +39,7 @@ func Setup() []string {
 	}
 }
 
-// Aside are examples that are neither tested nor needed, and why.
+// Aside are examples that are neither tested here nor needed, and why.
 func Aside() map[string]string {
 	return map[string]string{
 		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
@@ -71,8 +71,8 @@ func beside() map[string][]string {
 	}
 }
 
-// Cases are of all files that have a managed resource or a claim, but for those that are set aside, so that one that is added to examples/ is tested. The error has a
-// sentence for each that can't be: what it is, what it lacks, and what to do.
+// Cases are of all files that have a managed resource or a claim, but for those that are set aside, so that one that is added to examples/
+// is tested. The error has a sentence for each that can't be: what it is, what it lacks, and what to do.
 func (f Files) Cases() ([]Case, error) {
 	var out []Case
 	var errs []error
