@@ -80,7 +80,7 @@ func specs(c Config, o session.Options, fresh bool, onState func(*boot.State)) (
 	}
 	src, err := specdir.Open(specdir.Options{
 		Dir: c.SpecDir, StateDir: c.StateDir, Node: c.NodeLabels, NoInstall: c.NoInstall, NewSite: c.NewSite, Fresh: fresh, Key: key,
-		Now: c.Now, Logger: c.Logger,
+		Peers: c.Peers, Now: c.Now, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -121,7 +121,7 @@ func (s *Source) confirmed(path string) (string, error) {
 // goes first: a boot that has its script already must not use it any more.
 func (s *Source) adopt(p *boot.Plan) (string, error) {
 	r := s.session(p.Entry)
-	if d := next(s.facts(p, r)); d.Step != boot.StepAsk {
+	if d := next(s.facts(p, r)); d.Step != boot.StepAsk && !s.answeredElsewhere(p.EntryUID) {
 		return "", fmt.Errorf("nothing is asked about BootEntry %s (%s)", p.Entry, d.Reason)
 	}
 	if r != nil && r.Session.Grant != nil {
@@ -137,13 +137,20 @@ func (s *Source) adopt(p *boot.Plan) (string, error) {
 	if r != nil {
 		uid = r.Session.UID
 	}
-	for _, l := range []line{
+	lines := []line{
 		{Installed: s.installOf(p, p.InstallGeneration, p.Digest(), s.o.Now())},
 		{Granted: s.grantOf(p, id, uid, false)},
-	} {
+	}
+	if p.InstallGeneration == 0 {
+		lines = nil // Nothing was asked for, so that nothing counts as installed.
+	}
+	for _, l := range lines {
 		if err := s.site.write(l); err != nil {
 			return "", err
 		}
+	}
+	if err := s.endElsewhere(p); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("BootEntry %s is kept as it runs, as installed generation %d; raise install.generation to install it", p.Entry, p.InstallGeneration), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,8 @@ type line struct {
 	Granted   *grantLine   `json:"granted,omitempty"`
 	Installed *installLine `json:"installed,omitempty"`
 	// Consumed comes before the first byte that it allows.
-	Consumed *boot.Consumption `json:"consumed,omitempty"`
+	Consumed  *boot.Consumption `json:"consumed,omitempty"`
+	Elsewhere *elsewhereLine    `json:"elsewhere,omitempty"`
 }
 
 // newest is the last line that touches a machine, with its number.
@@ -68,6 +70,7 @@ type journal struct {
 	granted   map[string]newest[grantLine] // By entry UID, and by MAC.
 	installed map[string]newest[installLine]
 	consumed  []boot.Consumption
+	elsewhere map[string][]netip.Addr
 }
 
 // stamp tells a file from another, and from itself after somebody else's write.
@@ -81,7 +84,7 @@ var errDamaged = errors.New("damaged")
 // readJournal reads a journal that may not be there. A last line that was cut off by a crash is dropped: nothing followed from it.
 // Any other that can't be read is errDamaged: what was granted there isn't known.
 func readJournal(path string) (*journal, error) {
-	j := &journal{path: path, granted: map[string]newest[grantLine]{}, installed: map[string]newest[installLine]{}}
+	j := &journal{path: path, granted: map[string]newest[grantLine]{}, installed: map[string]newest[installLine]{}, elsewhere: map[string][]netip.Addr{}}
 	j.stamp = stampOf(path)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -117,6 +120,8 @@ func (l line) take(j *journal) bool {
 		}
 	case l.Consumed != nil && l.Consumed.GrantID != "":
 		j.consumed = append(j.consumed, *l.Consumed)
+	case l.Elsewhere != nil && l.Elsewhere.EntryUID != "" && (l.Elsewhere.Ended || l.Elsewhere.Server.IsValid()):
+		l.Elsewhere.take(j)
 	default:
 		return false
 	}
@@ -202,7 +207,7 @@ func (j *journal) follow() error {
 		return err
 	}
 	if n.lines >= j.lines {
-		j.size, j.lines, j.granted, j.installed, j.consumed = n.size, n.lines, n.granted, n.installed, n.consumed
+		j.size, j.lines, j.granted, j.installed, j.consumed, j.elsewhere = n.size, n.lines, n.granted, n.installed, n.consumed, n.elsewhere
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package specdir
 
 import (
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,20 +17,6 @@ func TestFresh(t *testing.T) {
 	if Fresh(r.state) {
 		t.Error("one that a bootd has used isn't")
 	}
-}
-
-// TestOtherServer: a copy of the folder on another host knows nothing of what is installed here, nor this one of what is installed there.
-func TestOtherServer(t *testing.T) {
-	r := newRig(t, all(1))
-	r.start()
-	if r.grant() == nil {
-		t.Fatal("nothing is granted")
-	}
-	r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
-	if r.grant() != nil || r.plan() == nil {
-		t.Error("a machine that another server answers is served, and not installed")
-	}
-	r.says("--peer 10.77.0.9")
 }
 
 // TestDamaged: a record that can't be read is no reason to forget it, nor to leave machines without their addresses.

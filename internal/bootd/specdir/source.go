@@ -48,6 +48,8 @@ type Options struct {
 	NewSite bool
 	// Fresh says that StateDir held nothing when bootd started.
 	Fresh bool
+	// Peers are other servers that are meant to answer the machines, and install nothing.
+	Peers []netip.Addr
 	// Key of tokens.
 	Key []byte
 	// Still is how long Dir must not have changed before anything is granted; 0: two seconds.
@@ -71,8 +73,9 @@ type Source struct {
 	poke  chan struct{}
 
 	mu sync.Mutex
-	// elsewhere are the servers, by entry UID, whose offer a machine took.
-	elsewhere map[string]netip.Addr
+	// elsewhere are the servers, by entry UID, whose offer a machine took. unnoted are those that aren't in the records yet.
+	elsewhere map[string][]netip.Addr
+	unnoted   []elsewhereLine
 
 	// What follows is Run's alone.
 	world   world
@@ -107,7 +110,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s := &Source{
 		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
-		elsewhere: map[string]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
+		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	var err error
 	if s.site, err = openSite(o); err != nil {
@@ -173,26 +176,6 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	}
 	g, seen := k.grants[p.EntryUID]
 	return seen && g.id == r.Session.Grant.ID && g.revision <= s.sessions.Synced(g.revision)
-}
-
-// OtherServer takes note of a server that isn't ours, and that answers one of our machines. It may be another bootd with a copy of the
-// folder: what that one has installed no record here knows, so that nothing is installed on the machine as long as this bootd runs.
-func (s *Source) OtherServer(p *boot.Plan, server netip.Addr) {
-	s.mu.Lock()
-	_, known := s.elsewhere[p.EntryUID]
-	s.elsewhere[p.EntryUID] = server
-	s.mu.Unlock()
-	if !known {
-		s.o.Logger.Warn("nothing is installed on this machine: it took the address of another DHCP server, which may install it, too",
-			"entry", p.Entry.String(), "server", server.String(), "do", "stop that server, or start bootd with --peer "+server.String()+" if it's meant to answer and installs nothing")
-	}
-}
-
-func (s *Source) answeredElsewhere(uid string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.elsewhere[uid]
-	return ok
 }
 
 // Data gives what a machine is given, by its name.

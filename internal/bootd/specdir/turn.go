@@ -14,12 +14,14 @@ func (s *Source) turn() {
 		return // Nothing was read yet: what an earlier life knew is served.
 	}
 	s.site.look()
+	s.note()
 	_, installs := s.site.installs()
 	confirmed := installs && s.confirm()
 	quiet := time.Since(s.changed) >= s.o.Still
 	if s.mark() == s.marked && quiet == s.quiet && !confirmed && time.Since(s.turned) < regularly {
 		return
 	}
+	s.recall()
 	if installs && quiet {
 		s.grant()
 	}

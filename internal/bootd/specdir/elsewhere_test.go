@@ -1,0 +1,153 @@
+package specdir
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOtherServer: a copy of the folder on another host knows nothing of what is installed here, nor this one of what is installed
+// there. No restart forgets that, nor does one lost folder, nor another name of the entry; a person's word ends it.
+func TestOtherServer(t *testing.T) {
+	other := netip.MustParseAddr("10.77.0.9")
+	cases := map[string]struct {
+		reason string
+		then   func(r *rig)
+		grants bool
+	}{
+		"AtOnce":  {reason: "a machine that another server answers isn't installed", then: func(*rig) {}},
+		"Restart": {reason: "nor after a restart", then: func(r *rig) { r.stop(); r.start() }},
+		"Backup": {reason: "nor by a state folder of before", then: func(r *rig) {
+			r.stop()
+			without(r, filepath.Join(r.state, recordFile))
+			r.start()
+		}},
+		"OldSpecs": {reason: "nor by a record beside the specs of before", then: func(r *rig) {
+			r.stop()
+			without(r, filepath.Join(r.dir, recordFolder, recordFile))
+			r.start()
+		}},
+		"Renamed": {reason: "nor by another name", then: func(r *rig) {
+			r.write("a.yaml", strings.ReplaceAll(all(2), "name: m1}\nspec", "name: m2}\nspec"))
+			r.stop()
+			r.start()
+		}},
+		"Raised": {reason: "nor for a raised generation", then: func(r *rig) { r.write("a.yaml", all(2)); r.stop(); r.start() }},
+		"Peer": {reason: "one that is meant to answer installs nothing", grants: true, then: func(r *rig) {
+			r.stop()
+			r.start(func(o *Options) { o.Peers = []netip.Addr{other} })
+		}},
+		"PeerOfTwo": {reason: "which says nothing of the other one", then: func(r *rig) {
+			r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.8"))
+			r.turn()
+			r.stop()
+			r.start(func(o *Options) { o.Peers = []netip.Addr{netip.MustParseAddr("10.77.0.8")} })
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			r.start()
+			if r.grant() == nil {
+				t.Fatal("nothing is granted")
+			}
+			r.src.OtherServer(r.plan(), other)
+			r.src.OtherServer(r.plan(), other)
+			if r.grant() != nil {
+				t.Error("it's granted before it's written down")
+			}
+			r.turn()
+			tc.then(r)
+			r.turn()
+			if r.plan() == nil || (r.grant() != nil) != tc.grants {
+				t.Errorf("%s: served %v, granted %v\n%s", tc.reason, r.plan(), r.grant(), r.said.String())
+			}
+			r.says("--peer 10.77.0.9", "bootd confirm lab/m1 --mac "+mac1)
+		})
+	}
+}
+
+// without takes what is known of another server out of a record, as a copy of before has it.
+func without(r *rig, path string) {
+	r.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(b), "\n")
+	fewer := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.Contains(l, "elsewhere") })
+	if len(fewer) == len(lines) {
+		r.t.Errorf("%s doesn't know of the other server", path)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(fewer, "")), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestOtherServerConfirmed: a person's word keeps the machine as it runs, for good; taking another's offer once more needs another word.
+func TestOtherServerConfirmed(t *testing.T) {
+	for _, generation := range []int{0, 1} {
+		r := newRig(t, all(generation))
+		r.start()
+		r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+		r.turn()
+		if _, err := r.src.adopt(&r.src.world.plans[0]); err != nil {
+			t.Fatalf("generation %d: %v", generation, err)
+		}
+		r.turn()
+		if r.grant() != nil || r.src.answeredElsewhere(r.plan().EntryUID) {
+			t.Errorf("generation %d: granted %v by a confirmation, or still asked about", generation, r.grant())
+		}
+		r.stop()
+		r.start()
+		if r.grant() != nil || r.src.answeredElsewhere(r.plan().EntryUID) {
+			t.Errorf("generation %d: granted %v, or asked about again after a restart", generation, r.grant())
+		}
+		r.write("a.yaml", all(generation+1))
+		if g := r.granted(); g == nil || g.Generation != int64(generation)+1 {
+			t.Fatalf("generation %d: raising it installs: %+v\n%s", generation, g, r.said.String())
+		}
+		r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+		r.turn()
+		r.stop()
+		r.start()
+		if r.grant() != nil {
+			t.Errorf("generation %d: it's installed though it took another's offer after the confirmation", generation)
+		}
+	}
+}
+
+// TestOtherServers: whoever forges requests doesn't fill the records.
+func TestOtherServers(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	before := r.src.site.lines()
+	a := netip.MustParseAddr("10.77.1.1")
+	for range 1000 {
+		r.src.OtherServer(r.plan(), a)
+		a = a.Next()
+	}
+	r.turn()
+	if n := r.src.site.lines() - before; n == 0 || n > 2*maxElsewhere {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// TestOtherServerNoInstall: one that installs nothing remembers it in its state folder alone: the folder of specs isn't its own.
+func TestOtherServerNoInstall(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start(func(o *Options) { o.NoInstall = true })
+	r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
+	r.turn()
+	if exists(filepath.Join(r.dir, recordFolder)) {
+		t.Error("it writes beside the specs")
+	}
+	r.stop()
+	r.start()
+	if r.grant() != nil {
+		t.Error("one that took its place forgot")
+	}
+}
