@@ -90,6 +90,7 @@ func (e *external) call(ctx context.Context, host *v1alpha1.RedfishHost, a act) 
 	reached := false
 	err := e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
 		reached = true
+		e.unseen = e.unseen && facetIsRotation(a.Action)
 		now, err := e.again(ctx, bmc, host)
 		if err != nil {
 			return notCalledError{err}
@@ -185,6 +186,7 @@ func (e *external) failed(ctx context.Context, host *v1alpha1.RedfishHost, w wan
 			return journalErr
 		}
 	}
+	e.dropSpurned(ctx)
 	e.showActs(host, w, e.seen(e.system))
 	switch a := *next.Act; {
 	case a.Refused:

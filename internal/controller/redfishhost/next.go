@@ -109,6 +109,9 @@ func following(v view) step {
 	if !v.j.pending() {
 		return begin(v, *v.j)
 	}
+	if st, ok := aheadOfRotation(v, *v.j); ok {
+		return st
+	}
 	st := resume(v, *v.j)
 	if st.do != actNone || st.journal == nil || st.journal.gaveUp() {
 		return st

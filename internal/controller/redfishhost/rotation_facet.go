@@ -41,6 +41,9 @@ type rotationRecord struct {
 	// Done is the newest generation that was carried out, and At when.
 	Done int64     `json:"done,omitempty"`
 	At   time.Time `json:"at,omitzero"`
+	// Fresh is the generation that made password-next, as long as the BMC was never
+	// given it: nothing else may ever be thrown away.
+	Fresh int64 `json:"fresh,omitempty"`
 	// Sent says that password-next may be the BMC's by now.
 	Sent bool `json:"sent,omitempty"`
 	// Tries are how often the BMC refused it since.
@@ -62,6 +65,9 @@ func (r rotationRecord) failed(generation int64, asked string) bool {
 func (r rotationRecord) due(generation int64, asked string) bool {
 	return generation > r.Done && !r.failed(generation, asked)
 }
+
+// fresh says that the password of a is one that the BMC was never given before.
+func (r rotationRecord) fresh(a act) bool { return r.Fresh > 0 && r.Fresh == a.Generation }
 
 // shown is what status has of it.
 func (r rotationRecord) shown() *v1alpha1.RotationObservation {
@@ -120,6 +126,8 @@ func resumeRotation(v view, j journal) step {
 	case a.Action == actKeepPassword, r.byNext:
 		return start(v, j, act{Action: actKeepPassword, Generation: a.Generation})
 	case !j.Rotation.Sent && !a.last():
+		j.Rotation.Fresh = 0
+
 		return start(v, j, a) // Who heard it before hears the same.
 	case j.Rotation.Sent && (v.running(a) || v.lap(a).quiet() < settle):
 		return step{wait: true, why: "the BMC is given time to take the new password"}
@@ -132,7 +140,10 @@ func resumeRotation(v view, j journal) step {
 func performRotation(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (r redfish.Receipt, err error) {
 	switch a.Action {
 	case actStorePassword:
-		err = e.storePassword(ctx, bmc)
+		made := false
+		if made, err = e.storePassword(ctx, bmc); made {
+			r.Status = http.StatusCreated
+		}
 	case actSetPassword:
 		r, err = e.setPassword(ctx, bmc, s, a)
 	default:
@@ -151,8 +162,8 @@ func (e *external) warnRotation(a act, err error) {
 	if j == nil {
 		j = &journal{}
 	}
-	next := j.with(rotationFailed(view{}, a, err))
-	noteRotation(view{}, next, err)
+	next := j.with(rotationFailed(view{j: j}, a, err))
+	noteRotation(view{j: j}, next, err)
 	if next.Act.Refused {
 		e.connector.Recorder.Event(e.own.host, event.Warning("CredentialsNotRotated", errors.New(rotationFailedSentence(next.Rotation, e.inputs))))
 	}
@@ -160,22 +171,25 @@ func (e *external) warnRotation(a act, err error) {
 
 // rotationFailed is what becomes of an act whose call failed. Refused is one that
 // isn't tried again.
-func rotationFailed(_ view, a act, err error) act {
+func rotationFailed(v view, a act, err error) act {
 	var own *rotationError
 	// A log-in that was refused is no word about the act.
 	no := answered(err) && !notCalled(err) && !redfish.IsUnauthorized(err)
 	switch {
 	case errors.As(err, &own) && own.again:
+	case own != nil && own.gone:
+		a.State, a.Attempts = failed, 0 // Begun anew, with another one.
 	case own != nil && !own.later, a.Action == actStorePassword && no:
 		a.State, a.Refused = failed, a.Action != actKeepPassword
 	case notCalled(err), redfish.IsUnauthorized(err):
-		a.Attempts--
-		if a.Attempts < 1 || a.Action != actSetPassword {
+		// One before may have been carried out: then it counts, and a log-in tells.
+		if a.Attempts <= 1 || a.Action != actSetPassword {
+			a.Attempts--
 			a.State = failed
 		}
 	case a.Action == actSetPassword && no:
-		// It was refused, but one before may have been carried out.
-		a.State, a.Refused = failed, a.Attempts <= 1
+		// It was refused, but the BMC may have it of an attempt before.
+		a.State, a.Refused = failed, a.Attempts <= 1 && v.j != nil && v.j.Rotation.fresh(a)
 	}
 
 	return a
@@ -193,13 +207,13 @@ func noteRotation(v view, j *journal, err error) {
 			return
 		}
 		j.Act.State, j.Act.Refused = failed, true
-	case j.Act.Action == actSetPassword && j.Act.State == failed && !j.Act.Refused && j.Act.Attempts > 1:
+	case j.Act.Action == actSetPassword && j.Act.State == failed && !j.Act.Refused && j.Act.Attempts > 0:
 		r.Sent, r.Tries = true, 0
 	}
 	if !j.Act.Refused {
 		return
 	}
-	r.Failed, r.Asked, r.Sent, r.Tries = j.Act.Generation, v.asked, false, 0
+	r.Failed, r.Asked, r.Sent, r.Tries, r.Fresh = j.Act.Generation, v.asked, false, 0, 0
 	r.Reason, r.Message = v1alpha1.ReasonRefused, ""
 	if own != nil {
 		r.Reason = own.reason
@@ -222,8 +236,11 @@ func rotated(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	switch j.Act.Action {
 	case actStorePassword:
 		s.rotation.next = true
+		if r.Status == http.StatusCreated {
+			j.Rotation.Fresh = j.Act.Generation
+		}
 	case actSetPassword:
-		j.Rotation.Sent, j.Rotation.Tries = true, 0
+		j.Rotation.Sent, j.Rotation.Tries, j.Rotation.Fresh = true, 0, 0
 		if r.Status == http.StatusAccepted {
 			return &j, s // A promise: it's waited for.
 		}

@@ -28,6 +28,8 @@ type ownSecret struct {
 	// the fingerprint of that refusal.
 	used  bool
 	first string
+	// spurned is the Secret whose password-next the BMC refused, and never had.
+	spurned *corev1.Secret
 	// host has it.
 	host *v1alpha1.RedfishHost
 }
@@ -37,8 +39,9 @@ type rotationError struct {
 	reason  xpv2.ConditionReason
 	message string
 	// again says that the BMC refused a password that it has taken, and later that
-	// nothing is known of the rotation but that it has to wait.
-	again, later bool
+	// nothing is known of the rotation but that it has to wait; gone, that
+	// password-next is, so that it's begun anew.
+	again, later, gone bool
 }
 
 // Error implements error.
@@ -51,32 +54,33 @@ func later(format string, args ...any) error {
 
 // storePassword writes a new password into the Secret, beside the one in use. One
 // that is there stays: the BMC may have it. Nothing is written where the BMC has
-// no account to change.
-func (e *external) storePassword(ctx context.Context, bmc BMC) error {
+// no account to change. made says that it's a new one, which no BMC has.
+func (e *external) storePassword(ctx context.Context, bmc BMC) (made bool, err error) {
 	a, err := bmc.Account(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // The caller asks for its kind.
+		return false, err //nolint:wrapcheck // The caller asks for its kind.
 	}
 	s, err := e.readSecret(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if valueOf(s, v1alpha1.SecretKeyPassword) != e.target.Password {
-		return later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
+		return false, later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
 	}
 	if valueOf(s, v1alpha1.SecretKeyPasswordNext) != "" {
-		return nil
+		return false, nil
 	}
 	next, err := newPassword(a, e.target.Username, rand.Reader)
 	if err != nil {
-		return err
+		return false, err
 	}
+	err = e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) })
 
-	return e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) })
+	return err == nil, err
 }
 
 // setPassword gives the BMC the new password. One that the BMC says it doesn't
-// take is of no use, and taken out of the Secret.
+// take, and never had, is of no use: dropSpurned takes it out of the Secret.
 func (e *external) setPassword(ctx context.Context, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
 	secret, err := e.readSecret(ctx)
 	if err != nil {
@@ -84,7 +88,7 @@ func (e *external) setPassword(ctx context.Context, bmc BMC, s redfish.System, a
 	}
 	next := valueOf(secret, v1alpha1.SecretKeyPasswordNext)
 	if next == "" {
-		return redfish.Receipt{}, later("cannot rotate the password: %s isn't in Secret %q any more; it's begun anew", v1alpha1.SecretKeyPasswordNext, secret.Name)
+		return redfish.Receipt{}, notCalledError{&rotationError{later: true, gone: true, message: fmt.Sprintf("cannot rotate the password: %s isn't in Secret %q any more; it's begun anew", v1alpha1.SecretKeyPasswordNext, secret.Name)}}
 	}
 	account, err := bmc.Account(ctx)
 	if err != nil {
@@ -92,12 +96,23 @@ func (e *external) setPassword(ctx context.Context, bmc BMC, s redfish.System, a
 	}
 	r, err := bmc.SetPassword(ctx, s, account, next)
 	e.unseen = err == nil // The session may have ended, and the old password counts as a wrong one.
-	if a.Attempts <= 1 && err != nil && rotationFailed(view{}, a, err).Refused {
-		// Where that can't be written, it's tried once some day, and refused.
-		_ = e.writeSecret(ctx, secret, func(data map[string][]byte) { delete(data, v1alpha1.SecretKeyPasswordNext) })
+	v := view{j: parseJournal(e.own.host.GetAnnotations()[v1alpha1.AnnotationJournal])}
+	if err != nil && v.j != nil && v.j.Rotation.fresh(a) && rotationFailed(v, a, err).Refused {
+		e.own.spurned = secret
 	}
 
 	return r, err //nolint:wrapcheck // The caller asks for its kind.
+}
+
+// dropSpurned takes a password out of the Secret that the BMC refused. It's called
+// once the journal says so: what is gone before would be given to the BMC again.
+func (e *external) dropSpurned(ctx context.Context) {
+	if e.own.spurned == nil {
+		return
+	}
+	// Where that can't be written, it's tried once some day, and refused.
+	_ = e.writeSecret(ctx, e.own.spurned, func(data map[string][]byte) { delete(data, v1alpha1.SecretKeyPasswordNext) })
+	e.own.spurned = nil
 }
 
 // keepPassword makes the new password the one in use, once the BMC lets us in

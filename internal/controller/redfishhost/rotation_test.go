@@ -121,8 +121,12 @@ func TestRotationFailed(t *testing.T) {
 		err    error
 		state  string
 		rec    rotationRecord
+		fresh  int64 // the generation that made the password
 	}{
-		"Policy":    {reason: "Refused the first time: nothing happened.", a: act{Action: actSetPassword, Attempts: 1}, err: refused, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonRefused, Message: refused.MessageID}},
+		"Old":       {reason: "One that an earlier rotation gave it is no new one.", fresh: 1, a: act{Action: actSetPassword, Attempts: 1}, err: refused, state: failed, rec: rotationRecord{Sent: true, Fresh: 1}},
+		"Taken":     {reason: "Somebody took it out of the Secret, after an answer that was lost.", a: act{Action: actSetPassword, Attempts: 2}, err: notCalledError{&rotationError{later: true, gone: true}}, state: failed},
+		"Role":      {reason: "The account can't be read any more: it counts, so that it ends.", a: act{Action: actSetPassword, Attempts: 3}, err: notCalledError{&redfish.Error{Kind: redfish.Forbidden}}, state: begun},
+		"Policy":    {reason: "Refused the first time: nothing happened.", fresh: 2, a: act{Action: actSetPassword, Attempts: 1}, err: refused, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonRefused, Message: refused.MessageID}},
 		"After":     {reason: "Refused after an answer that was lost: it may have been taken then.", a: act{Action: actSetPassword, Attempts: 2}, err: refused, state: failed, rec: rotationRecord{Sent: true}},
 		"Lost":      {reason: "An answer that was lost.", a: act{Action: actSetPassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unreachable}, state: begun},
 		"Late":      {reason: "A turn that never came.", a: act{Action: actSetPassword, Attempts: 1}, err: notCalledError{refused}, state: failed},
@@ -134,8 +138,8 @@ func TestRotationFailed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.a.State, tc.a.Generation = begun, 2
-			v := view{}
-			j := (&journal{}).with(rotationFailed(v, tc.a, tc.err))
+			v := view{j: &journal{Rotation: rotationRecord{Fresh: tc.fresh}}}
+			j := v.j.with(rotationFailed(v, tc.a, tc.err))
 			noteRotation(v, j, tc.err)
 			if diff := cmp.Diff(tc.rec, j.Rotation); diff != "" || j.Act.State != tc.state {
 				t.Errorf("%s\nthe act is %q, want %q; record: -want, +got:\n%s", tc.reason, j.Act.State, tc.state, diff)

@@ -50,6 +50,8 @@ type lab struct {
 	connector *redfishhost.Connector
 	// written is called before a Secret is written; nil does nothing.
 	written func(*corev1.Secret) error
+	// hostWritten is called before a host is patched; nil does nothing.
+	hostWritten func() error
 	// events are the host's, as people read them.
 	events []string
 	// changes of hosts that the API server was asked for.
@@ -95,6 +97,11 @@ func newLabOf(t *testing.T, emu *bmc.Server, m *bmc.Idle) *lab {
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if s, ok := o.(*corev1.Secret); ok && l.written != nil {
 					if err := l.written(s); err != nil {
+						return err
+					}
+				}
+				if _, ok := o.(*v1alpha1.RedfishHost); ok && l.hostWritten != nil {
+					if err := l.hostWritten(); err != nil {
 						return err
 					}
 				}
