@@ -47,10 +47,11 @@ type external struct {
 	stepped stepped
 	astray  bool
 	// verdict is what a look before came to, where it stands; nil where this one is to find out. until is when what is refused may be asked
-	// for again, and glimpse a record that isn't ours, as it was seen lately, and has our number.
-	verdict *verdict
-	until   time.Time
-	glimpse *netbox.IPAddress
+	// for again, glimpse a record that isn't ours, as it was seen lately, and has our number, and before our record as it was seen lately, where
+	// that isn't enough to leave it alone.
+	verdict         *verdict
+	until           time.Time
+	glimpse, before *netbox.IPAddress
 	// place is the interface that a record to be made is for, and wished what spec says of it; nil where it says nothing.
 	place  *netbox.Place
 	wished *wish

@@ -63,7 +63,7 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		settled = wrong == nil && (s.done() || e.known(mg, todo{patch: patch, step: s}))
 	}
 	if !settled {
-		e.age = 0
+		e.age, e.before = 0, &ip
 		e.record = nil // Whatever is to be done or told is so of the record as it's now.
 	}
 	return settled, nil

@@ -30,7 +30,7 @@ func (e *external) sentAs(mg *v1alpha1.NetBoxIPAddress, field string) bool {
 }
 
 // wasWanted says that a field was last seen as spec wants it, so what it is now is somebody's doing, also where spec was changed elsewhere in the
-// same moment. Only what status shows can be told so: not comments, nor a custom field without a value, or with a long one.
+// same moment. What status doesn't show, comments and a custom field without a value or with a long one, is told by what looks last saw.
 func (e *external) wasWanted(p v1alpha1.NetBoxIPAddressParameters, d v1alpha1.FieldDrift) bool {
 	was, tenant := e.was, ""
 	if p.Tenant != nil {
@@ -47,10 +47,16 @@ func (e *external) wasWanted(p v1alpha1.NetBoxIPAddressParameters, d v1alpha1.Fi
 		return strings.TrimSpace(text.want) == strings.TrimSpace(text.shown)
 	case d.Field == "tags":
 		return missingTags(p.Tags, was.Tags) == nil
+	case d.Field == "comments":
+		return e.before != nil && p.Comments != nil && exactly(p.Comments, e.before.Comments) == nil
 	}
-	name := strings.TrimPrefix(d.Field, wordCustomFields+".")
+	name, custom := strings.CutPrefix(d.Field, wordCustomFields+".")
+	if !custom {
+		return false
+	}
+	want := valuesOf(p.CustomFields)[name]
 	value, ok := valuesOf(was.CustomFields)[name]
-	return ok && same(valuesOf(p.CustomFields)[name], value)
+	return ok && same(want, value) || e.before != nil && same(want, e.before.CustomFields[name])
 }
 
 // asIn says that a field of a record is what a patch made of it.
