@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -24,7 +25,10 @@ import (
 const (
 	// maxBody of a delivery: NetBox's are of 2 kB, and hold every custom field twice or thrice.
 	maxBody = 1 << 20
-	// bodies are the bytes that all deliveries may have which are read or answered just now, and bodyPatience how long one waits for its own.
+	// easyBody is what is read of each without asking for more: who says that he sends a large one, and doesn't, has nobody wait. Of maxConns
+	// it's 1 MiB.
+	easyBody = 16 << 10
+	// bodies are the bytes that all longer deliveries may have which are read or answered just now, and bodyPatience how long one waits for its own.
 	bodies       = 16 << 20
 	bodyPatience = 5 * time.Second
 	// maxConns that are open at once; NetBox opens one for each delivery.
@@ -92,7 +96,7 @@ type Receiver struct {
 	passer  *http.Client
 	// decoding holds one for each delivery that is decoded.
 	decoding chan struct{}
-	// bodies are the bytes that may be read.
+	// bodies are the bytes that may be read of long deliveries.
 	bodies *semaphore.Weighted
 }
 
@@ -168,14 +172,13 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 		}
 		r.answer(w, status, ref, false, resultUnsigned)
 	}
-	size, err := r.admit(req)
-	if err != nil {
+	body, release, err := r.read(w, req)
+	defer release()
+	switch {
+	case errors.Is(err, errNoRoom):
 		r.answer(w, http.StatusServiceUnavailable, ref, false, resultFailed)
 		return
-	}
-	defer r.bodies.Release(size)
-	body, err := read(w, req, size)
-	if err != nil {
+	case err != nil:
 		unsigned(http.StatusRequestEntityTooLarge)
 		return
 	}
@@ -198,22 +201,29 @@ func (r *Receiver) take(ctx context.Context, w http.ResponseWriter, req *http.Re
 	r.answer(w, status, ref, true, result)
 }
 
-// admit waits until there's memory for a delivery's body, and returns how much it has. Anybody may send one.
-func (r *Receiver) admit(req *http.Request) (size int64, err error) {
-	size = req.ContentLength
+// errNoRoom says of a delivery that there's no memory for all of it.
+var errNoRoom = errors.New("too many large deliveries at once")
+
+// read a delivery's body: easyBody of it at once, and the rest as soon as there's memory for as much as its sender says that it has. Anybody may
+// send one. What it took is given back by release.
+func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (body []byte, release func(), err error) {
+	size := req.ContentLength
 	if size < 0 || size > maxBody {
 		size = maxBody
 	}
+	all := http.MaxBytesReader(w, req.Body, maxBody)
+	b := bytes.NewBuffer(make([]byte, 0, min(size, easyBody)+bytes.MinRead))
+	if _, err := b.ReadFrom(io.LimitReader(all, easyBody)); err != nil || size <= easyBody || b.Len() < easyBody {
+		return b.Bytes(), func() {}, err
+	}
 	ctx, cancel := context.WithTimeout(req.Context(), bodyPatience)
 	defer cancel()
-	return size, r.bodies.Acquire(ctx, size) //nolint:wrapcheck // Nobody is shown it.
-}
-
-// read a body of which the sender has said that it has so many bytes at most.
-func read(w http.ResponseWriter, req *http.Request, size int64) ([]byte, error) {
-	b := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := b.ReadFrom(http.MaxBytesReader(w, req.Body, maxBody))
-	return b.Bytes(), err //nolint:wrapcheck // Nobody is shown it.
+	if r.bodies.Acquire(ctx, size) != nil {
+		return nil, func() {}, errNoRoom
+	}
+	b.Grow(int(size) - easyBody + bytes.MinRead)
+	_, err = b.ReadFrom(all)
+	return b.Bytes(), func() { r.bodies.Release(size) }, err
 }
 
 // hint has the record of a delivery looked at that was signed.
