@@ -75,6 +75,8 @@ type options struct {
 	tracer  trace.Tracer
 	room    *Room
 	most    func(ctx context.Context, name string) int
+	// patience is how long a look may take in all.
+	patience time.Duration
 }
 
 // WithDialControl checks each address after DNS and before anything is sent (net.Dialer.Control), so
@@ -121,6 +123,8 @@ type Client struct {
 	room *lodger
 	// most says how many addresses a look may show; nil doesn't bound it.
 	most func(ctx context.Context, name string) int
+	// patience is how long a look may take in all.
+	patience time.Duration
 	// life is the connection's, and end ends it: what goes on without anybody who waits for it ends then.
 	life context.Context //nolint:containedctx // It's what a connection's own work goes by; each call has its caller's.
 	end  context.CancelFunc
@@ -139,7 +143,7 @@ type Client struct {
 // New returns a client, without a call. Errors are KindInvalid: the URL, the token's shape, the marker
 // field's name or the TLS settings are wrong.
 func New(cfg Config, opts ...Option) (*Client, error) {
-	o := options{now: time.Now, meter: func(Call) {}, tracer: noop.Tracer{}}
+	o := options{now: time.Now, meter: func(Call) {}, tracer: noop.Tracer{}, patience: lookPatience}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -175,7 +179,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	return &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
-		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, most: o.most, life: life, end: end,
+		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, most: o.most, patience: o.patience, life: life, end: end,
 		parents:    newMemo(o.now, room, weightOfParents),
 		vrfs:       newMemo(o.now, room, weightOfVRFs),
 		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},

@@ -103,19 +103,34 @@ func (c *Client) await(ctx context.Context, number int64, maxAge time.Duration) 
 
 // carryOut makes a look, which outlives who asked for it.
 func (c *Client) carryOut(ctx context.Context, l *looking) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.patience)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)() //nolint:contextcheck // It ends with the connection, whoever asked.
 	p, err := c.look(ctx, l)
-	if err != nil && ctx.Err() == nil && tooMuch(err) {
-		l.tooMuch = true
-		if c.view.desperate(l) {
-			if _, serr := c.once(ctx, statusCall()); serr == nil {
-				err = c.lookCall().failed(KindUnexpected, fmt.Sprintf("it answers, but not when it's asked for %d of them at a time", leastPage), err)
-			}
-		}
+	switch {
+	case err == nil || errors.Is(err, errNoTurn):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = c.lookCall().failed(KindUnexpected, fmt.Sprintf("all of them take more than the %s that a look may", c.patience), err)
+	case ctx.Err() == nil && tooMuch(err):
+		err = c.judgePage(ctx, l, err)
 	}
 	c.view.finish(l, p, err)
+}
+
+// judgePage finds out whether a page was too much, of a look that failed over one: only where NetBox answers anything else. One that is away for a
+// moment has no trouble with pages, whatever it broke off.
+func (c *Client) judgePage(ctx context.Context, l *looking, err error) error {
+	if _, serr := c.once(ctx, statusCall()); serr != nil {
+		if Unfit(err) {
+			return c.lookCall().failed(KindUnreachable, "the answer broke off, and it answers nothing else either", err)
+		}
+		return err
+	}
+	l.tooMuch = true
+	if c.view.desperate(l) {
+		return c.lookCall().failed(KindUnexpected, fmt.Sprintf("it answers, but not when it's asked for %d of them at a time", leastPage), err)
+	}
+	return err
 }
 
 // tooMuch says of an error that a page may have been too much: it took too long, or something failed over it.

@@ -32,8 +32,9 @@ type shelf struct {
 	looking, resume chan struct{}
 	// most records that it gives at a time before what stands in front of it loses patience; 0 is any number.
 	most int
-	// breaks is how it fails over more.
+	// breaks is how it fails over more, and over anything while it's away.
 	breaks string
+	away   bool
 	// slow happens before a list is answered; nil does nothing.
 	slow func()
 }
@@ -42,6 +43,11 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.URL.String())
 	w.Header().Set("Content-Type", "application/json")
+	if s.away {
+		s.mu.Unlock()
+		s.tooMany(w)
+		return
+	}
 	if s.status != 0 {
 		w.WriteHeader(s.status)
 		_, _ = fmt.Fprint(w, `{"detail": "no"}`)
@@ -181,12 +187,12 @@ func TestSeen(t *testing.T) {
 			shelf:  &shelf{markers: append(marked(1, "c1/"), marked(1, "C1/")...)}, numbers: []int64{1}, ok: true, want: 1,
 		},
 		"Down": {
-			reason: "One that failed to look has failed for all who would.",
-			shelf:  &shelf{status: http.StatusBadGateway}, numbers: []int64{1}, wait: time.Second, again: []int64{1, 2, 3}, err: true, want: 1,
+			reason: "One that failed to look, and answers nothing else either, has failed for all who would.",
+			shelf:  &shelf{status: http.StatusBadGateway}, numbers: []int64{1}, wait: time.Second, again: []int64{1, 2, 3}, err: true, want: 2,
 		},
 		"UpAgain": {
 			reason: "A while later somebody tries again.",
-			shelf:  &shelf{status: http.StatusBadGateway}, numbers: []int64{1}, wait: 3 * time.Second, again: []int64{1}, err: true, want: 2,
+			shelf:  &shelf{status: http.StatusBadGateway}, numbers: []int64{1}, wait: 3 * time.Second, again: []int64{1}, err: true, want: 4,
 		},
 	}
 	for name, tc := range cases {
