@@ -48,6 +48,14 @@ type Interface struct {
 	MACs []string
 }
 
+// texts is how long the place's names are; nil has none.
+func (p *Place) texts() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.Name) + len(p.HolderName)
+}
+
 // HasMAC says whether one of the interface's MAC addresses is among some, in whichever case they are written.
 func (i Interface) HasMAC(macs ...string) bool {
 	return slices.ContainsFunc(i.MACs, func(m string) bool {
@@ -237,8 +245,8 @@ func (p *part) place(objectType string, number int64) *Place {
 	return out
 }
 
-// mostMACs are more than any interface has.
-const mostMACs = 256
+// mostMACs are more than any interface has, and longestMAC is longer than any that NetBox takes.
+const mostMACs, longestMAC = 64, 32
 
 // decodeInterface fails where there is no id, or nothing that has it.
 func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
@@ -258,7 +266,9 @@ func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
 	}
 	i := Interface{Place: *at}
 	for _, m := range w.MACs[:min(len(w.MACs), mostMACs)] {
-		i.MACs = append(i.MACs, string(nameOf(m.Address)))
+		if len(m.Address) <= longestMAC {
+			i.MACs = append(i.MACs, string(m.Address))
+		}
 	}
 	return i, nil
 }
@@ -271,7 +281,7 @@ func decodeMAC(b []byte) (Interface, error) {
 		Number id   `json:"assigned_object_id"`
 		Object part `json:"assigned_object"`
 	}
-	if err := json.Unmarshal(b, &w); err != nil || w.MAC == "" {
+	if err := json.Unmarshal(b, &w); err != nil || w.MAC == "" || len(w.MAC) > longestMAC {
 		return Interface{}, errors.New("MAC address has no address")
 	}
 	i := Interface{MACs: []string{string(w.MAC)}}

@@ -174,7 +174,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if o.room == nil {
 		o.room = NewRoom(Limits{Each: ownEach, Page: lookBody})
 	}
-	room := o.room.lodge(cfg.Owner)
+	room, places := o.room.lodge(cfg.Owner), o.room.beside.lodge(cfg.Owner)
 	life, end := context.WithCancel(context.Background())
 	return &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
@@ -182,8 +182,8 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, most: o.most, patience: o.patience, life: life, end: end,
 		parents:    newMemo(o.now, room, weightOfParents),
 		vrfs:       newMemo(o.now, room, weightOfVRFs),
-		holders:    map[HolderKind]*roster[Holder]{Device: newRoster[Holder](o.now), VirtualMachine: newRoster[Holder](o.now)},
-		interfaces: map[HolderKind]*roster[Interface]{Device: newRoster[Interface](o.now), VirtualMachine: newRoster[Interface](o.now)},
+		holders:    rosters[Holder](o.now, places),
+		interfaces: rosters[Interface](o.now, places),
 		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
 	}, nil
 }
@@ -193,6 +193,10 @@ func (c *Client) Close() {
 	c.view.close() // Before its look ends, which then isn't one that failed.
 	c.parents.close()
 	c.vrfs.close()
+	for _, k := range holderKinds() {
+		c.holders[k].close()
+		c.interfaces[k].close()
+	}
 	c.end()
 	c.http.CloseIdleConnections()
 }

@@ -22,6 +22,8 @@ const (
 	VirtualMachine HolderKind = "virtual machine"
 )
 
+func holderKinds() []HolderKind { return []HolderKind{Device, VirtualMachine} }
+
 // A Seat is a field of a holder that names one of its addresses, as NetBox calls it.
 type Seat string
 
@@ -90,7 +92,7 @@ func (k HolderKind) api() holderAPI {
 
 // kindOf returns the kind of holder whose interfaces are objects of a type, or "".
 func kindOf(objectType string) HolderKind {
-	for _, k := range []HolderKind{Device, VirtualMachine} {
+	for _, k := range holderKinds() {
 		if k.api().object == objectType {
 			return k
 		}

@@ -66,7 +66,7 @@ func weighed[T any](in *reading, item func([]byte) (T, error)) func([]byte) (T, 
 			return v, err
 		}
 		n := int64(plain + len(b))
-		if w, ok := any(v).(interface{ weight() int64 }); ok {
+		if w, ok := any(v).(weighty); ok {
 			n = w.weight()
 		}
 		return v, in.add(n)

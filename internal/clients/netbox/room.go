@@ -13,7 +13,8 @@ import (
 // Limits bound what lists of addresses, and of what else a NetBox has many of, take. What is kept is counted by about what it takes in memory,
 // an address of ours some 1.2 kB: a server that packs its answers densely isn't let fill more of it than others.
 type Limits struct {
-	// Each owner's connections keep so many bytes at most together, and All that share a Room so many; 0 of All doesn't bound it.
+	// Each owner's connections keep so many bytes at most together, and All that share a Room so many; 0 of All doesn't bound it. A quarter of
+	// either is for what addresses are assigned to, beside these.
 	Each, All int64
 	// Page is the most bytes of one page.
 	Page int
@@ -42,6 +43,8 @@ var errNoTurn = errors.New("no turn")
 type Room struct {
 	limits Limits
 	turns  *semaphore.Weighted
+	// beside is the room for what addresses are assigned to; nil in that one.
+	beside *Room
 
 	mu sync.Mutex
 	// parts are what each owner has of it, as long as he has anything.
@@ -64,6 +67,7 @@ func NewRoom(l Limits) *Room {
 		l.List = listMost
 	}
 	r := &Room{limits: l, parts: map[any]*portion{}}
+	r.beside = &Room{limits: Limits{Each: l.Each / 4, All: l.All / 4}, parts: map[any]*portion{}}
 	if l.AtOnce > 0 {
 		r.turns = semaphore.NewWeighted(l.AtOnce)
 	}
@@ -221,7 +225,7 @@ func (p *pile) full(reason string) *Error { return p.k.failed(KindUnexpected, re
 func (ip IPAddress) weight() int64 {
 	// The record itself, its place in a map, and a map of custom fields; a tag, and a field.
 	const record, tag, field = 700, 24, 64
-	n := record + len(ip.Status) + len(ip.Role) + len(ip.DNSName) + len(ip.Description) + len(ip.Comments) + len(ip.Tenant) + len(ip.URL) + len(ip.LastUpdated)
+	n := record + ip.Assigned.texts() + len(ip.Status) + len(ip.Role) + len(ip.DNSName) + len(ip.Description) + len(ip.Comments) + len(ip.Tenant) + len(ip.URL) + len(ip.LastUpdated)
 	for _, t := range ip.Tags {
 		n += tag + len(t)
 	}

@@ -2,7 +2,6 @@ package netbox
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,33 +11,86 @@ import (
 // rosterPage is how many records are read by their numbers in one call: NetBox answers 400, in HTML, to a URL of more than 4 kB.
 const rosterPage = 200
 
-// A roster is what a connection lately saw of the records of one kind. It reads many at a time by their numbers: what ten thousand
-// addresses are assigned to costs as many requests as it fills pages, not one for each address.
-type roster[V any] struct {
-	now func() time.Time
+// A roster is what a connection lately saw of the records of one kind, as far as there's room for it. It reads many at a time by their numbers:
+// what ten thousand addresses are assigned to costs as many requests as it fills pages, not one for each address.
+type roster[V weighty] struct {
+	now  func() time.Time
+	room *lodger
 	// slot lets one call at a time be made.
 	slot slot
 
 	mu    sync.Mutex
 	known map[int64]rosterEntry[V]
+	// weight of what is known.
+	weight int64
+	// full is until when records are read one at a time, after there was no room for one.
+	full time.Time
+	// closed has nothing remembered any more.
+	closed bool
 }
 
+// weighty is what says about how much memory it takes, in bytes.
+type weighty interface{ weight() int64 }
+
 // A rosterEntry is a record as it was, or that it wasn't shown.
-type rosterEntry[V any] struct {
+type rosterEntry[V weighty] struct {
 	value V
 	shown bool
 	at    time.Time
 }
 
-func newRoster[V any](now func() time.Time) *roster[V] {
-	return &roster[V]{now: now, slot: newSlot(), known: map[int64]rosterEntry[V]{}}
+// weight is in bytes, with its place in a map.
+func (e rosterEntry[V]) weight() int64 { return 100 + e.value.weight() }
+
+func newRoster[V weighty](now func() time.Time, room *lodger) *roster[V] {
+	return &roster[V]{now: now, room: room, slot: newSlot(), known: map[int64]rosterEntry[V]{}}
+}
+
+// rosters are one of each kind of holder, of it or of its interfaces.
+func rosters[V weighty](now func() time.Time, room *lodger) map[HolderKind]*roster[V] {
+	out := map[HolderKind]*roster[V]{}
+	for _, k := range holderKinds() {
+		out[k] = newRoster[V](now, room)
+	}
+	return out
 }
 
 // put notes what NetBox said of one record by itself.
 func (r *roster[V]) put(number int64, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known[number] = rosterEntry[V]{value: v, shown: true, at: r.now()}
+	r.keep(number, rosterEntry[V]{value: v, shown: true, at: r.now()})
+}
+
+// keep what is newest of a record, where there's room for it.
+func (r *roster[V]) keep(number int64, e rosterEntry[V]) (kept bool) {
+	r.drop(number)
+	if r.closed || !r.room.swap(r.weight, r.weight+e.weight()) {
+		return false
+	}
+	r.known[number] = e
+	r.weight += e.weight()
+	return true
+}
+
+func (r *roster[V]) drop(number int64) {
+	e, ok := r.known[number]
+	if !ok {
+		return
+	}
+	delete(r.known, number)
+	r.room.swap(r.weight, r.weight-e.weight())
+	r.weight -= e.weight()
+}
+
+// close forgets all of it, and has nothing remembered any more.
+func (r *roster[V]) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	clear(r.known)
+	r.room.swap(r.weight, 0)
+	r.weight = 0
 }
 
 func (r *roster[V]) get(number int64, maxAge time.Duration) (e rosterEntry[V], ok bool) {
@@ -77,8 +129,11 @@ func (r *roster[V]) look(
 		return v, false, err
 	}
 	r.note(numbers, found, began)
-	e, _ := r.get(number, maxAge)
-	return e.value, e.shown, nil
+	if e, _ := r.get(number, maxAge); e.at.After(began) {
+		return e.value, e.shown, nil
+	}
+	v, shown = found[number]
+	return v, shown, nil
 }
 
 // stale lists a page of numbers, the first among them: others that are known no better.
@@ -86,6 +141,9 @@ func (r *roster[V]) stale(first int64, maxAge time.Duration, others []int64) []i
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := []int64{first}
+	if r.now().Before(r.full) {
+		return out
+	}
 	slices.Sort(others)
 	for _, n := range slices.Compact(others) {
 		if len(out) == rosterPage {
@@ -103,13 +161,19 @@ func (r *roster[V]) stale(first int64, maxAge time.Duration, others []int64) []i
 func (r *roster[V]) note(asked []int64, found map[int64]V, began time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.known, func(_ int64, e rosterEntry[V]) bool { return began.Sub(e.at) > 2*fieldTTL })
+	for n, e := range r.known {
+		if began.Sub(e.at) > 2*fieldTTL {
+			r.drop(n)
+		}
+	}
 	for _, n := range asked {
 		if e, ok := r.known[n]; ok && e.at.After(began) {
 			continue // Somebody read it by itself meanwhile.
 		}
 		v, shown := found[n]
-		r.known[n] = rosterEntry[V]{value: v, shown: shown, at: began}
+		if !r.keep(n, rosterEntry[V]{value: v, shown: shown, at: began}) {
+			r.full = began.Add(fieldTTL)
+		}
 	}
 }
 
@@ -120,4 +184,28 @@ func byNumber[V any](all []V, number func(V) int64) map[int64]V {
 		out[number(v)] = v
 	}
 	return out
+}
+
+// weight is about how much memory it takes, in bytes.
+func (h Holder) weight() int64 {
+	// The record itself, and the map of its seats with one of them.
+	const plain, seats, seat = 150, 320, 80
+	n := plain + len(h.Name) + len(h.Site) + len(h.Serial) + len(h.ETag)
+	if h.Seated != nil {
+		n += seats
+	}
+	for _, s := range h.Seated {
+		n += seat + len(s.Address) + len(s.URL)
+	}
+	return int64(n)
+}
+
+// weight is about how much memory it takes, in bytes.
+func (i Interface) weight() int64 {
+	const plain, address = 120, 16
+	n := plain + i.texts()
+	for _, m := range i.MACs {
+		n += address + len(m)
+	}
+	return int64(n)
 }
