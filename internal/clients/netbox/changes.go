@@ -96,6 +96,7 @@ func (c *Client) changesOf(ctx context.Context, object string, number int64) ([]
 	if c.changes.closed() {
 		return nil, k.failed(KindForbidden, "the token lacks this right", nil)
 	}
+	defer c.weigh(&k)() // Each has the record twice.
 	p, err := list(ctx, c, k, func(b []byte) (*Change, error) { return decodeChange(b, object, number) })
 	if IsForbidden(err) {
 		c.changes.close()

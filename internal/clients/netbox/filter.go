@@ -206,13 +206,14 @@ func (s *sieve) found() []Parent {
 func matching(ctx context.Context, c *Client, kind ParentKind, k call, f Filter, decode func([]byte) (Parent, error)) ([]Parent, error) {
 	s := &sieve{Filter: f, in: &reading{k: k, l: c.room}, missing: maps.Clone(f.Fields)}
 	defer s.in.end()
+	k.in = s.in
 	for read := 0; read < mostMatches; {
 		k.query = paged(k.query, lookPage, read)
 		a, err := c.do(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		p, err := readIn(s.in, k, a, func(b []byte) (struct{}, error) {
+		p, err := readIn(k, a, func(b []byte) (struct{}, error) {
 			one, err := decode(b)
 			if err == nil {
 				err = s.take(one)

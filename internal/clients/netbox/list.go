@@ -44,16 +44,12 @@ func readPage[T any](k call, a answer, item func([]byte) (T, error)) (page[T], e
 	return p, nil
 }
 
-// readIn is readPage of a page that counts as long as it's decoded; of what it has each item counts by itself.
-func readIn[T any](in *reading, k call, a answer, item func([]byte) (T, error)) (page[T], error) {
-	if in == nil {
-		return readPage(k, a, item)
-	}
-	if err := in.add(int64(len(a.body))); err != nil {
-		return page[T]{}, err
-	}
+// readIn is readPage of a page that counted as it came, and does so as long as it's decoded; of what it has each item counts by itself.
+func readIn[T any](k call, a answer, item func([]byte) (T, error)) (page[T], error) {
 	p, err := readPage(k, a, item)
-	_ = in.add(-int64(len(a.body)))
+	if k.in != nil {
+		k.in.page(0)
+	}
 	return p, err
 }
 
@@ -84,7 +80,7 @@ func listAll[T any](ctx context.Context, c *Client, k call, item func([]byte) (T
 type bound struct {
 	size, pages int
 	bytes       int64
-	// in is told of each page as long as it's decoded; nil isn't.
+	// in is told of each page as it's read; nil isn't.
 	in *reading
 }
 
@@ -92,6 +88,7 @@ type bound struct {
 func listPages[T any](ctx context.Context, c *Client, k call, most bound, item func([]byte) (T, error)) ([]T, error) {
 	var all []T
 	read := int64(0)
+	k.in, k.most = most.in, k.limit()
 	for range most.pages {
 		k.query = paged(k.query, most.size, len(all))
 		a, err := c.do(ctx, k)
@@ -101,7 +98,7 @@ func listPages[T any](ctx context.Context, c *Client, k call, most bound, item f
 		if read += int64(len(a.body)); read > most.bytes {
 			return nil, k.failed(KindUnexpected, fmt.Sprintf("its list is larger than %d MiB", most.bytes>>20), nil)
 		}
-		p, err := readIn(most.in, k, a, item)
+		p, err := readIn(k, a, item)
 		if err != nil {
 			return nil, err
 		}

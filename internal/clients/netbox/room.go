@@ -16,8 +16,8 @@ type Limits struct {
 	// Each owner's connections keep so many bytes at most together, and All that share a Room so many; 0 of All doesn't bound it. A quarter of
 	// either is for what addresses are assigned to, beside these.
 	Each, All int64
-	// Page is the most bytes of one page.
-	Page int
+	// Page is the most bytes of one page of addresses, or of what a filter finds, and One of an answer that is no list; 0 of One is 4 MiB.
+	Page, One int
 	// AtOnce are the most looks at all addresses that are under way at once, of which one is an owner's; 0 is one of each connection.
 	AtOnce int64
 	// List is the most bytes that other lists take together for as long as an owner's connections read them, and Lists what everybody's do; 0
@@ -161,33 +161,6 @@ func (l *lodger) swap(was, is int64) bool {
 	p.kept, l.kept = p.kept-was+is, l.kept-was+is
 	return true
 }
-
-// A reading is what a list takes for as long as it's read. It isn't safe for concurrent use.
-type reading struct {
-	k      call
-	l      *lodger
-	weight int64
-}
-
-// add takes so many bytes more, unless there's no room for them: the list is too large then, or there's none just now.
-func (r *reading) add(n int64) error {
-	l := r.l
-	if n > 0 && r.weight+n > l.limits.List {
-		return r.k.failed(KindUnexpected, fmt.Sprintf("its list takes more than %d MiB of memory", l.limits.List>>20), nil)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.part()
-	defer l.leave(p)
-	if n > 0 && (p.lists+n > l.limits.List || l.limits.Lists > 0 && l.lists+n > l.limits.Lists) {
-		return r.k.failed(KindUnreachable, "there's no memory for its list beside others that are read just now", nil)
-	}
-	p.lists, l.lists, r.weight = p.lists+n, l.lists+n, r.weight+n
-	return nil
-}
-
-// end gives all of it back.
-func (r *reading) end() { _ = r.add(-r.weight) }
 
 // A pile is what a list shows of addresses, as far as it's kept.
 type pile struct {

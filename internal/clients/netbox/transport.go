@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -22,7 +23,9 @@ type call struct {
 	raw         []byte // a body as it is, instead of body
 	ifMatch     string
 	want        int // the one status that means done
-	most        int // bytes that are read of the answer; 0: maxBody
+	most        int // bytes that are read of the answer; 0: Limits.One
+	// in is told of the answer's bytes as they come, before there's memory for them; nil isn't.
+	in *reading
 	// probe is a request that can change nothing, whatever its method is.
 	probe bool
 	// marks says that the body puts a marker on a record.
@@ -92,6 +95,9 @@ func (c *Client) once(ctx context.Context, k call) (answer, error) {
 	if !k.notAfter.IsZero() && time.Now().Round(0).After(k.notAfter) { // After all that it had to wait for here.
 		return answer{}, k.failed(KindUnreachable, "it waited for so long for its turn that it's too late; nothing was sent", errTooLate)
 	}
+	if k.most == 0 {
+		k.most = c.room.limits.One
+	}
 	ctx, ended := c.watch(ctx, k)
 	a, err := c.send(ctx, k)
 	ended(a, err)
@@ -112,8 +118,22 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	c.pause.note(resp.StatusCode, resp.Header)
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(k.limit())+1))
+	body, err := k.read(resp.Body)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return answer{}, e // There's no memory for it.
+	}
 	return judge(k, resp.StatusCode, resp.Header, body, err)
+}
+
+// read an answer's body, and no more than a byte beyond what may be read of it.
+func (k call) read(body io.Reader) ([]byte, error) {
+	most := int64(k.limit()) + 1
+	if k.in == nil {
+		return io.ReadAll(io.LimitReader(body, most))
+	}
+	b, err := io.ReadAll(io.LimitReader(&counted{Reader: body, in: k.in}, most))
+	k.in.page(int64(len(b)))
+	return b, err
 }
 
 // judge turns a complete or torn answer into data or a typed error. Pure.
@@ -128,7 +148,7 @@ func judge(k call, status int, h http.Header, body []byte, readErr error) (answe
 	case readErr != nil:
 		return answer{}, r.torn(k, "the answer broke off", fmt.Errorf("%w: %w", errTorn, readErr))
 	case len(body) > k.limit():
-		return answer{}, r.torn(k, fmt.Sprintf("the answer is larger than %d MiB", k.limit()>>20), errTorn)
+		return answer{}, r.torn(k, "the answer is larger than "+sizeOf(k.limit()), errTorn)
 	case status != k.want:
 		return answer{}, r.refused(k)
 	case status == http.StatusNoContent:

@@ -83,6 +83,7 @@ func (c *Client) offers(ctx context.Context, p Parent, most int) ([]json.RawMess
 		op: fmt.Sprintf("look for free addresses in %s", p.Kind), subject: p.CIDR(), method: http.MethodGet,
 		path: p.path("available-ips/"), want: http.StatusOK, query: url.Values{"limit": {fmt.Sprint(most)}},
 	}
+	defer c.weigh(&k)()
 	a, err := c.do(ctx, k)
 	if err != nil {
 		return nil, k, err

@@ -92,10 +92,10 @@ func mostOf(ctx context.Context, addresses func(context.Context, string) (int, e
 }
 
 // tenantsLimits are what NetBoxes may take together that namespaces' owners name: any server may be one. Those of a namespace may have some
-// 20,000 addresses of this cluster, however many provider configs it has, and three namespaces' are listed at once, with 8 MiB a page. An
-// operator's own are bounded by themselves.
+// 20,000 addresses of this cluster, however many provider configs it has, and three namespaces' are listed at once, with 8 MiB a page. What each
+// worker may read by itself is 512 KiB. An operator's own are bounded by themselves.
 func tenantsLimits() netbox.Limits {
-	return netbox.Limits{Each: 24 << 20, All: 96 << 20, Page: 8 << 20, AtOnce: 3, List: 8 << 20, Lists: 32 << 20}
+	return netbox.Limits{Each: 24 << 20, All: 96 << 20, Page: 8 << 20, One: 512 << 10, AtOnce: 3, List: 8 << 20, Lists: 32 << 20}
 }
 
 // Pools are the operators' connections and the tenants'.
