@@ -179,6 +179,7 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 	most.size, most.pages = l.size, most.pages*most.size/l.size
 	if c.most != nil {
 		addresses = c.most(ctx, c.name)
+		p.bound(addresses)
 	}
 	_, err = listPages(ctx, c, k, most, func(b []byte) (struct{}, error) {
 		if len(b) > mostRecord {

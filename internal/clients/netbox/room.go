@@ -3,7 +3,6 @@ package netbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -32,6 +31,8 @@ const (
 	asItComes = 4
 	// mostRecord is the most that is kept of one record, and that its text may be for it to be looked at, in bytes. A larger one is read by itself.
 	mostRecord = 256 << 10
+	// usual is more than an address of ours takes where there are many, in bytes.
+	usual = 4 << 10
 	// turnPatience is how long a look waits for its turn among those that share a Room, and how long, where it has none, nobody tries again.
 	turnPatience = 30 * time.Second
 )
@@ -174,6 +175,13 @@ func (l *lodger) pile(k call) *pile {
 	return &pile{k: k, most: l.limits.Each, seen: map[int64]sighting{}}
 }
 
+// bound it by what so many addresses may take: few with long texts would have the room of many.
+func (p *pile) bound(addresses int) {
+	if n := int64(addresses); n < p.most/usual {
+		p.most = n * usual
+	}
+}
+
 // bound is how much a list may be of which a pile is made.
 func (l *lodger) bound() bound {
 	return bound{size: lookPage, pages: lookPages, bytes: asItComes * l.limits.Each}
@@ -186,7 +194,7 @@ func (p *pile) decode(b []byte) (IPAddress, error) {
 		return IPAddress{}, err
 	}
 	if p.weight += ip.weight(); p.weight > p.most {
-		return IPAddress{}, p.full(fmt.Sprintf("it would take more than %d MiB of memory, which is what one provider config may have", p.most>>20))
+		return IPAddress{}, p.full("it would take more than " + sizeOf(int(p.most)) + " of memory, which is what a provider config may have for so many resources")
 	}
 	return ip, nil
 }

@@ -70,6 +70,17 @@ func TestMost(t *testing.T) {
 	}
 }
 
+// TestMostFat: few addresses with long texts don't have the room of many.
+func TestMostFat(t *testing.T) {
+	for most, fits := range map[int]bool{100: false, 1000: true} {
+		s := &shelf{markers: marked(100, "c1/"), text: strings.Repeat("x", 10<<10)}
+		c, _ := onShelf(t, s, netbox.WithMost(func(context.Context, string) int { return most }))
+		if _, err := c.Refresh(t.Context(), time.Minute); fits != (err == nil) || !fits && (!netbox.Unfit(err) || !strings.Contains(err.Error(), "may have for so many resources")) {
+			t.Errorf("a hundred of 10 kB where %d may be: %v", most, err)
+		}
+	}
+}
+
 // TestDenseIsLeftOut: a record that can't be looked at is read by itself, and the others are looked at.
 func TestDenseIsLeftOut(t *testing.T) {
 	s := &shelf{markers: marked(3, "c1/"), tags: map[int]string{2: strings.Repeat(`{"slug":"x"},`, 4096) + `{"slug":"x"}`}}
