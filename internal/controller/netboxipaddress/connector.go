@@ -145,6 +145,8 @@ type Connector struct {
 	refusals *notes[refusal]
 	// sent are the changes that were sent to NetBox since a look last found nothing to do.
 	sent *notes[[]netbox.Patch]
+	// undone are somebody's changes that were to be put right when NetBox refused that.
+	undone *notes[[]v1alpha1.FieldDrift]
 	// losses, standings of records that stay moved, disputes and verdicts are believed for a while, and so is of those that are unplaced why
 	// they have no interface.
 	losses    *failures
@@ -203,7 +205,7 @@ func NewConnector(o Options) *Connector {
 		Options: o, stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
 		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
-		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), losses: newFailures(), unplaced: newFailures(),
+		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts: newCounted(func(v verdict) types.UID { return v.of }),
 		culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
@@ -214,7 +216,7 @@ func NewConnector(o Options) *Connector {
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
-		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent,
+		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone,
 		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.culprits, c.movers, c.rivals,
 	} {
 		all.forget(mg.GetUID())

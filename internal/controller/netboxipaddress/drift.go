@@ -106,19 +106,22 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	if err == nil && t.done() {
 		e.connector.sent.forget(mg.GetUID()) // Status says now how the record is.
+		e.connector.undone.forget(mg.GetUID())
 	}
 	return t, err
 }
 
-// driftOf lists what somebody changed in NetBox, of all that differs. Where nothing is known of what was applied, that is what was noted
-// before; and where changes are only reported, all that differs.
+// driftOf lists what somebody changed in NetBox, of all that differs: also what was to be put right before, and wasn't. Where nothing is known of
+// what was applied, that is what was noted before; and where changes are only reported, all that differs.
 func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []v1alpha1.FieldDrift {
 	known, yes := e.applied(mg)
 	reports := mg.Spec.ForProvider.Drift == v1alpha1.DriftReport
+	undone, _ := e.connector.undone.get(mg.GetUID())
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
-		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted })
-		if yes || (e.wasWanted(mg.Spec.ForProvider, d) && !e.sentAs(mg, d.Field)) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
+		as := func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted }
+		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, as)
+		if yes || slices.ContainsFunc(undone, as) || (e.wasWanted(mg.Spec.ForProvider, d) && !e.sentAs(mg, d.Field)) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
 			out = append(out, d)
 		}
 	}

@@ -91,3 +91,38 @@ func both(first, second edit) edit {
 		second(mg)
 	}
 }
+
+// TestDriftAfterRefusal: what somebody changed is told as his once it's put right, also where NetBox refused that at first.
+func TestDriftAfterRefusal(t *testing.T) {
+	f := newFake()
+	h, mg := newHarness(f), newAddress(described)
+	if err := h.settle(t, mg); err != nil || len(h.events) != 0 {
+		t.Fatalf("%v, %q", err, h.events)
+	}
+	f.records[0].Description = "hers"
+	f.fail["Patch"] = &netbox.Error{Kind: netbox.KindInvalid, Op: "do", Fields: []string{"tags"}}
+	mg.Spec.ForProvider.Tags, mg.Generation = append(mg.Spec.ForProvider.Tags, "nosuch"), mg.Generation+1
+	for range 3 {
+		if err := h.reconcile(t, mg); err == nil {
+			t.Fatal("NetBox has no such tag")
+		}
+		h.now = h.now.Add(time.Minute)
+	}
+	if len(h.events) != 0 || mg.Status.AtProvider.Description != "hers" {
+		t.Errorf("while it isn't put right: %q, %+v", h.events, mg.Status.AtProvider)
+	}
+	delete(f.fail, "Patch")
+	h.now = h.now.Add(time.Hour)
+	if err := h.settle(t, mg); err != nil || f.records[0].Description != "ours" {
+		t.Errorf("%v, %+v", err, f.records[0])
+	}
+	if len(h.events) != 1 || !strings.HasPrefix(h.events[0], "DriftCorrected: description of") {
+		t.Errorf("told %q", h.events)
+	}
+	f.records[0].Description = "hers"
+	mg.Spec.ForProvider.Description, mg.Generation = new("anew"), mg.Generation+1
+	mg.Status.AtProvider.Description = "hers"
+	if err := h.settle(t, mg); err != nil || len(h.events) != 1 {
+		t.Errorf("what spec asks for anew is nobody's change: %v, %q", err, h.events)
+	}
+}

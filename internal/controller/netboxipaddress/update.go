@@ -48,6 +48,9 @@ func (e *external) failed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t t
 	} else if err = e.explain(ctx, mg, err); netbox.KindOf(err) == netbox.KindMarkerTaken && !errors.As(err, new(refusedError)) {
 		err = ruleError{e.record.ID, err}
 	}
+	if len(t.drifted) > 0 { // Status shows them as somebody made them.
+		e.connector.undone.put(mg.GetUID(), t.drifted)
+	}
 	e.refused(mg, err)
 	said := e.trouble(mg, err)
 	e.conclude(ctx, mg, err)
@@ -69,6 +72,7 @@ func (e *external) did(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo
 		}
 		showReady(mg)
 	}
+	e.connector.undone.forget(mg.GetUID())
 	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {
 		e.corrected(mg, t.drifted, who, t.back)
 		mg.Status.AtProvider.Assigned = nil // It's on its way again: what follows is no drift.
