@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/netip"
 	"time"
@@ -235,8 +236,9 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	cfg, err := c.Resolve(ctx, mg)
 	if err == nil {
-		asked := mg.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt] // Who asks for a look wants more than what is believed.
-		e.settings = fmt.Sprintf("%d/%s/%d/%s/%s", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion, asked)
+		// Who asks for a look wants more than what is believed. What he writes may be long.
+		asked := sha256.Sum256([]byte(mg.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt]))
+		e.settings = fmt.Sprintf("%d/%s/%d/%s/%.16x", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion, asked)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: netboxlink.FieldOf(cfg.Config), note: netboxlink.NoteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
 		e.of, e.warnBelow = cfg.Identity, warnBelow(cfg.Config)
