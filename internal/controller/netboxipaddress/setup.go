@@ -75,6 +75,7 @@ func Kind(c *Connector) wiring.Kind[*v1alpha1.NetBoxIPAddress] {
 		GVK:                       v1alpha1.NetBoxIPAddressGroupVersionKind,
 		Connector:                 c,
 		Made:                      c.Made,
+		Gone:                      c.forget,
 		Merge:                     StillTrue,
 		Asks:                      asks,
 		Flow:                      flow,

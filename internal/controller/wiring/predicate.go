@@ -19,10 +19,16 @@ func desiredStateChanged() predicate.Predicate {
 	}})
 }
 
-// goneTo passes everything, and tells of resources that are gone. gone may be nil.
-func goneTo[T resource.ModernManaged](gone func(T)) predicate.Predicate {
+// goneTo passes everything, and tells of resources that are gone, however they went: the pace, which forgets them, and gone, which may be nil.
+func goneTo[T resource.ModernManaged](p *pace, gone func(T)) predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
-		if mg, ok := e.Object.(T); ok && gone != nil {
+		mg, ok := e.Object.(T)
+		if !ok {
+			return true
+		}
+		p.forget(mg.GetUID())
+		p.gone(mg.GetUID())
+		if gone != nil {
 			gone(mg)
 		}
 		return true

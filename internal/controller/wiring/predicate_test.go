@@ -48,15 +48,22 @@ func TestDesiredStateChanged(t *testing.T) {
 // TestGone: whoever wants to hear of resources that are gone does, and nobody is kept from it.
 func TestGone(t *testing.T) {
 	var gone []string
-	p := goneTo(func(h *v1alpha1.RedfishHost) { gone = append(gone, string(h.GetUID())) })
+	all := newPace(nil)
+	p := goneTo(all, func(h *v1alpha1.RedfishHost) { gone = append(gone, string(h.GetUID())) })
 	h := testHost("1")
+	all.deletions[h.GetUID()] = true // It was taken away by force in the middle of being deleted.
+	all.wrote(h)
+	all.step(h.GetUID())
 	if !p.Delete(event.DeleteEvent{Object: h}) || !p.Create(event.CreateEvent{Object: h}) || !p.Update(event.UpdateEvent{ObjectOld: h, ObjectNew: h}) {
 		t.Error("want every event passed")
 	}
 	if len(gone) != 1 || gone[0] != string(h.GetUID()) {
 		t.Errorf("told of %q, want once", gone)
 	}
-	if !goneTo[*v1alpha1.RedfishHost](nil).Delete(event.DeleteEvent{Object: h}) {
+	if len(all.deletions)+len(all.versions)+len(all.looks) != 0 {
+		t.Errorf("kept %v, %v, %v", all.deletions, all.versions, all.looks)
+	}
+	if !goneTo[*v1alpha1.RedfishHost](all, nil).Delete(event.DeleteEvent{Object: h}) {
 		t.Error("nobody needs to hear of it")
 	}
 }

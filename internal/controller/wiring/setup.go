@@ -109,14 +109,14 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	if err := addMetrics(mgr, o, newList); err != nil {
 		return err
 	}
-	options, r, err := workers(mgr, o, k, object)
+	options, r, p, err := workers(mgr, o, k, object)
 	if err != nil {
 		return err
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(options).
-		For(object, builder.WithPredicates(goneTo(k.Gone), desiredStateChanged()))
+		For(object, builder.WithPredicates(goneTo(p, k.Gone), desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
 	}
@@ -133,10 +133,10 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 }
 
 // workers are the reconciler of a kind, and what those go by who call it.
-func workers[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], object client.Object) (controller.Options, *managed.Reconciler, error) {
+func workers[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], object client.Object) (controller.Options, *managed.Reconciler, *pace, error) {
 	observations, err := newObservations(metrics.Registry)
 	if err != nil {
-		return controller.Options{}, nil, err
+		return controller.Options{}, nil, nil, err
 	}
 	options := o.ForController()
 	if k.AtOnce > 0 {
@@ -151,7 +151,7 @@ func workers[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T], o
 	if k.Asks != nil || k.Flow != nil {
 		options.NewQueue = inTurns(mgr.GetClient(), object, k, p.crowd)
 	}
-	return options, newReconciler(mgr, o, k, p), nil
+	return options, newReconciler(mgr, o, k, p), p, nil
 }
 
 // NewController is the controller of a kind as Setup adds it, but that nothing wakes its resources: whoever starts it does so, by a source.
@@ -160,7 +160,7 @@ func NewController[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind
 	if err != nil {
 		return nil, err
 	}
-	options, r, err := workers(mgr, o, k, object)
+	options, r, _, err := workers(mgr, o, k, object)
 	if err != nil {
 		return nil, err
 	}
