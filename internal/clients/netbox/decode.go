@@ -157,8 +157,8 @@ type refs []ref
 // mostTags is more than any record has.
 const mostTags = 4096
 
-// errDense says that a record has more tags or custom fields than any has.
-var errDense = fmt.Errorf("it has more than %d tags, or than %d custom fields", mostTags, mostFields)
+// errDense says that a record has more tags or custom fields than any has, or would take more memory than is kept of one.
+var errDense = fmt.Errorf("it has more than %d tags, or than %d custom fields, or they would take more than %d KiB of memory", mostTags, mostFields, mostRecord>>10)
 
 // UnmarshalJSON fails for a record with more tags than any has: whoever adds one writes all of them.
 func (r *refs) UnmarshalJSON(b []byte) error {

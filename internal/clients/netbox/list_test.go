@@ -30,7 +30,8 @@ func TestListBounds(t *testing.T) {
 		"Bare":    {"It has as many as there is place for in the bytes of a page.", many(1<<20, "1"), 1, "isn't a list of what was asked for"},
 		"Endless": {"There is always one more page of 3 MiB, of which nothing is kept.", fmt.Sprintf(record, 7, "1", strings.Repeat("x", 3<<20)), 11, "larger than 32 MiB"},
 		"Large":   {"There is always one more page of 2 MiB, of which all is kept.", many(10, fmt.Sprintf(record, 7, "1", strings.Repeat("x", 200<<10))), 5, "more than 8 MiB of memory"},
-		"Packed":  {"A page of 1 MiB would take 30 MiB of memory.", many(18, fmt.Sprintf(record, 7, dense(60<<10), "")), 1, "more than 8 MiB of memory"},
+		"Packed":  {"A page of 400 kB would take 12 MiB of memory.", many(70, fmt.Sprintf(record, 7, dense(6<<10), "")), 1, "more than 8 MiB of memory"},
+		"Fat":     {"One record would take 1.8 MiB of memory, and 60 kB as it comes: it's left out.", fmt.Sprintf(record, 7, dense(60<<10), ""), 1, ""},
 		"Dense":   {"One record would take a hundred MiB: it's left out.", fmt.Sprintf(record, 7, dense(3<<20), ""), 1, ""},
 	}
 	for name, tc := range cases {

@@ -175,6 +175,7 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 	}
 	defer leave()
 	p = c.room.pile(k)
+	p.each = mostRecord // As of one that's read by itself: what isn't kept then doesn't appear here.
 	most, addresses := c.room.bound(), lookPage*lookPages
 	most.size, most.pages = l.size, most.pages*most.size/l.size
 	if c.most != nil {

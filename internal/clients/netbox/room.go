@@ -165,8 +165,10 @@ func (l *lodger) swap(was, is int64) bool {
 
 // A pile is what a list shows of addresses, as far as it's kept.
 type pile struct {
-	k      call
-	most   int64
+	k    call
+	most int64
+	// each is the most that is kept of one record; 0 doesn't bound it.
+	each   int64
 	weight int64
 	seen   map[int64]sighting
 }
@@ -187,13 +189,17 @@ func (l *lodger) bound() bound {
 	return bound{size: lookPage, pages: lookPages, bytes: asItComes * l.limits.Each}
 }
 
-// decode reads a record that is to be kept. Its error says that there are too many.
+// decode reads a record that is to be kept. Its error says that there are too many, or is errDense for one that wouldn't be kept.
 func (p *pile) decode(b []byte) (IPAddress, error) {
 	ip, err := decodeIPAddress(b)
 	if err != nil {
 		return IPAddress{}, err
 	}
-	if p.weight += ip.weight(); p.weight > p.most {
+	w := ip.weight()
+	if p.each > 0 && w > p.each {
+		return IPAddress{}, errDense
+	}
+	if p.weight += w; p.weight > p.most {
 		return IPAddress{}, p.full("it would take more than " + sizeOf(int(p.most)) + " of memory, which is what a provider config may have for so many resources")
 	}
 	return ip, nil
