@@ -35,7 +35,7 @@ func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Pat
 	if c.note != "" && now.Marker(c.note) != "" {
 		p.CustomFields[c.note] = nil
 	}
-	k.body, k.ifMatch = p.body(), now.ETag
+	k.body, k.ifMatch, k.notAfter = p.body(), now.ETag, p.NotAfter
 	ip, err := c.one(ctx, k)
 	if err == nil && ip.Marker(c.field) != marker {
 		c.forget()

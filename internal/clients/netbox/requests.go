@@ -46,6 +46,8 @@ type Patch struct {
 	// Assigned is the interface that it moves to; one without a number takes it away from where it is. NetBox refuses both for an
 	// address in a seat of another device or virtual machine: Seat clears that first.
 	Assigned *Place
+	// NotAfter is Request.NotAfter.
+	NotAfter time.Time
 }
 
 // Empty says whether there is nothing to write. NetBox writes, and tells its webhooks, even {}.
@@ -161,7 +163,7 @@ func (c *Client) Patch(ctx context.Context, ip IPAddress, p Patch) (IPAddress, e
 		}
 		ip = now
 	}
-	k.body, k.ifMatch = p.body(), ip.ETag
+	k.body, k.ifMatch, k.notAfter = p.body(), ip.ETag, p.NotAfter
 	is, err := c.one(ctx, k)
 	if IsUnknownOutcome(err) { // What is known of it may not be so any more.
 		c.Forget(ip.ID)

@@ -134,8 +134,7 @@ func (e *external) mayHave(ip netbox.IPAddress, dnsName string) error {
 // adopt carries the plan out. A record that comes back out of quarantine is given its status, too: nothing else would tell that it's in
 // use again where drift is only reported.
 func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
-	var patch netbox.Patch
-	ip := *e.plan.adopt
+	patch, ip := netbox.Patch{NotAfter: e.latest}, *e.plan.adopt
 	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
 		patch.Status = &status
 	}

@@ -186,14 +186,24 @@ func (n notingNetBox) Allocate(ctx context.Context, p netbox.Parent, r netbox.Re
 	return n.fakeNetBox.Allocate(ctx, p, r)
 }
 
-// TestNotAfter: what stands still on the way to NetBox isn't sent any more, either: a POST says until when it may be.
+func (n notingNetBox) Adopt(ctx context.Context, ip netbox.IPAddress, marker string, p netbox.Patch) (netbox.IPAddress, error) {
+	*n.notAfter = p.NotAfter
+	return n.fakeNetBox.Adopt(ctx, ip, marker, p)
+}
+
+// TestNotAfter: what stands still on the way to NetBox isn't sent any more, either: a POST says until when it may be, and so does the PATCH that
+// adopts a record.
 func TestNotAfter(t *testing.T) {
-	mg := newAddress(managedBy(xpv2.ManagementActionAll))
-	var by time.Time
-	p := process(kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(mg).WithStatusSubresource(mg).Build(), notingNetBox{newFake(), &by})
-	p.look(t)
-	if left := time.Until(by); left > p.Outstanding || left < p.Outstanding-10*time.Second {
-		t.Errorf("it may be sent until %s, which is in %s; want %s", by, left, p.Outstanding)
+	adopts := both(named("500"), params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Adopt = v1alpha1.AdoptExternalName }))
+	for name, change := range map[string]edit{"Made": anyhow, "Adopted": adopts} {
+		f, mg := newFake(), newAddress(managedBy(xpv2.ManagementActionAll), change)
+		f.records = append(f.records, record(500, "10.77.0.200/24", ""))
+		var by time.Time
+		p := process(kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(mg).WithStatusSubresource(mg).Build(), notingNetBox{f, &by})
+		p.look(t)
+		if left := time.Until(by); left > p.Outstanding || left < p.Outstanding-10*time.Second {
+			t.Errorf("%s: it may be sent until %s, which is in %s; want %s", name, by, left, p.Outstanding)
+		}
 	}
 }
 
