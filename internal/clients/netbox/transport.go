@@ -120,7 +120,8 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	c.pause.note(resp.StatusCode, resp.Header)
 	body, err := k.read(resp.Body)
 	if e, ok := errors.AsType[*Error](err); ok {
-		return answer{}, e // There's no memory for it.
+		e.Status = resp.StatusCode // There's no memory for what it answered.
+		return answer{}, e
 	}
 	return judge(k, resp.StatusCode, resp.Header, body, err)
 }
