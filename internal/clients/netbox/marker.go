@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,16 @@ type proof struct {
 	now   func() time.Time
 	until time.Time
 	value Preflight
+	// stale says that it isn't to be believed, whoever has the slot.
+	stale atomic.Bool
+}
+
+// holds says whether what was proven still is.
+func (p *proof) holds() bool {
+	if p.stale.Swap(false) {
+		p.until = time.Time{}
+	}
+	return p.now().Before(p.until)
 }
 
 func newProof(now func() time.Time) proof {
@@ -74,7 +85,7 @@ func (c *Client) Preflight(ctx context.Context) (Preflight, error) {
 		return Preflight{}, err
 	}
 	defer release()
-	if c.proof.now().Before(c.proof.until) {
+	if c.proof.holds() {
 		return c.proof.value, nil
 	}
 	p, err := c.preflight(ctx)
@@ -87,12 +98,8 @@ func (c *Client) Preflight(ctx context.Context) (Preflight, error) {
 // forget makes the next Preflight look again.
 func (c *Client) forget() { c.proof.forget() }
 
-// forget what was proven.
-func (p *proof) forget() {
-	p.slot <- struct{}{}
-	p.until = time.Time{}
-	<-p.slot
-}
+// forget what was proven, or just is: nobody waits for a NetBox that hangs to do so.
+func (p *proof) forget() { p.stale.Store(true) }
 
 func (c *Client) preflight(ctx context.Context) (Preflight, error) {
 	v, skew, err := c.status(ctx)
@@ -117,7 +124,7 @@ func (c *Client) CreateMarkerField(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if c.proof.value.Field == FieldReady && c.proof.now().Before(c.proof.until) {
+	if c.proof.value.Field == FieldReady && c.proof.holds() {
 		return nil
 	}
 	if err := c.createField(ctx, k, f); err != nil {

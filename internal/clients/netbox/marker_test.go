@@ -1,6 +1,9 @@
 package netbox_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +156,47 @@ func TestCreateMarkerFieldOnce(t *testing.T) {
 	}
 	if got := len(s.requests()); got != 5 {
 		t.Errorf("%d requests, want 5: %v", got, s.requests())
+	}
+}
+
+// TestForgetWhileHanging: nobody waits for a look at the field that hangs, only to have what it finds forgotten.
+func TestForgetWhileHanging(t *testing.T) {
+	asked, resume := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			close(asked)
+			<-resume
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"status":["no"]}`))
+	}))
+	t.Cleanup(srv.Close)
+	c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "claim"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := c.Preflight(t.Context())
+		done <- err
+	}()
+	<-asked
+	refused := make(chan error, 1)
+	go func() {
+		_, err := c.Create(t.Context(), netip.MustParsePrefix("10.0.0.5/24"), nil, netbox.Request{Marker: "c1/ns/a/u"})
+		refused <- err
+	}()
+	select {
+	case err := <-refused:
+		if !netbox.IsInvalid(err) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for a look that hangs")
+	}
+	close(resume)
+	if err := <-done; err == nil {
+		t.Error("NetBox refused it")
 	}
 }

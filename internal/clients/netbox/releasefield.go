@@ -13,7 +13,7 @@ func (c *Client) ReleaseField(ctx context.Context) (FieldState, error) {
 		return "", err
 	}
 	defer release()
-	if c.releases.now().Before(c.releases.until) {
+	if c.releases.holds() {
 		return c.releases.value.Field, nil
 	}
 	state, err := c.fieldState(ctx, c.releaseField())
@@ -37,7 +37,7 @@ func (c *Client) EnsureReleaseField(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if c.releases.value.Field == FieldReady && c.releases.now().Before(c.releases.until) {
+	if c.releases.value.Field == FieldReady && c.releases.holds() {
 		return nil
 	}
 	if err := c.createField(ctx, k, f); err != nil {
