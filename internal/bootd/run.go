@@ -88,7 +88,7 @@ func assemble(c Config) (*daemon, error) {
 		return nil, err
 	}
 	d.gate = gate.New(gate.Options{
-		State: d.state, Keys: d.keys, Synced: d.source.Synced, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
+		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
 	})
 	d.metrics = newMetrics(d.source, d.state)
 	m.Store(d.metrics)

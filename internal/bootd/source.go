@@ -28,6 +28,8 @@ type Source interface {
 	Ready() bool
 	// Synced says whether a plan's grant was compared with the logs of all live bootds.
 	Synced(p *boot.Plan) bool
+	// Held says that nothing may be installed by a plan now, though its grant stands.
+	Held(p *boot.Plan) bool
 	// Data reads what a machine is given.
 	Data(ctx context.Context, name string) (map[string][]byte, error)
 	// Lag is how many seconds ago the source was last known to be up to date; -1 if never.

@@ -97,6 +97,9 @@ func (s *Source) Ready() bool { return s.State() != nil }
 // Synced is always false: without sessions there are no installs.
 func (s *Source) Synced(*boot.Plan) bool { return false }
 
+// Held is always true: nothing is installed.
+func (s *Source) Held(*boot.Plan) bool { return true }
+
 // Lag is always 0: a folder is read as it is.
 func (s *Source) Lag() float64 { return 0 }
 

@@ -42,7 +42,10 @@ type Options struct {
 	// Keys of tokens, the current one first.
 	Keys func() [][]byte
 	// Synced says whether a plan's session was compared with the logs of all live bootds.
-	Synced    func(*boot.Plan) bool
+	Synced func(*boot.Plan) bool
+	// Held says that nothing may be installed by a plan now, though its grant stands: its specs are in doubt, or another server answers
+	// its machine. A boot that has its script already waits.
+	Held      func(*boot.Plan) bool
 	Sessions  Sessions
 	Artifacts Artifacts
 	Now       func() time.Time

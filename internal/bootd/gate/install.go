@@ -15,14 +15,30 @@ const (
 	ReasonSuperseded = "Superseded"
 	ReasonScript     = "ScriptInvalid"
 	ReasonPace       = "AsksTooOften"
+	ReasonHeld       = "InstallsHeld"
 )
 
 // ErrChanged says that the plan which a boot began with isn't known any more: nothing of another one is given to it.
 var ErrChanged = errors.New("the plan of the install was changed since it began")
 
+// ErrHeld says that nothing may be installed on a machine now; later it may.
+var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong or lowered, or another server answers it")
+
+// held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
+// the way, the same boot goes on.
+func (g *Gate) held(c Caller) error {
+	if !c.Live() && g.o.Held(c.Plan) {
+		return ErrHeld
+	}
+	return nil
+}
+
 // Deliver comes before the first byte of a kernel that destroys by itself: it's given to the boot alone that used the grant.
 func (g *Gate) Deliver(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
+		return err
+	}
+	if err := g.held(c); err != nil {
 		return err
 	}
 	return g.o.Sessions.Deliver(ctx, c.Plan, c.Claims)
@@ -69,6 +85,9 @@ func (g *Gate) Begin(ctx context.Context, c Caller) error {
 
 func (g *Gate) consume(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
+		return err
+	}
+	if err := g.held(c); err != nil {
 		return err
 	}
 	return g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
@@ -127,6 +146,7 @@ func reason(err error) string {
 		{boot.ErrBootLoop, boot.DecidedBootLoop},
 		{session.ErrNotFound, boot.DecidedNoSession},
 		{ErrPace, ReasonPace},
+		{ErrHeld, ReasonHeld},
 	} {
 		if errors.Is(err, x.err) {
 			return x.reason

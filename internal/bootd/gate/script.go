@@ -142,6 +142,9 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 	if err := g.paced(c); err != nil {
 		return err
 	}
+	if err := g.held(c); err != nil {
+		return err
+	}
 	if c.Plan.KernelDestroys() {
 		return g.o.Sessions.OpenAndConsume(ctx, c.Plan, t)
 	}

@@ -108,6 +108,7 @@ type rig struct {
 	data     map[string][]byte
 	dataErr  error
 	synced   bool
+	held     bool
 	stateNil bool
 	starting bool
 	now      time.Time
@@ -162,6 +163,7 @@ func (r *rig) state() *boot.State {
 func (r *rig) gate(s gate.Sessions) *gate.Gate {
 	return gate.New(gate.Options{
 		State: r.state, Keys: func() [][]byte { return [][]byte{r.key} }, Synced: func(*boot.Plan) bool { return r.synced },
+		Held:     func(*boot.Plan) bool { return r.held },
 		Sessions: s, Artifacts: &r.files, Now: func() time.Time { return r.now }, Logger: r.logger(),
 	})
 }

@@ -83,6 +83,9 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	}) == ""
 }
 
+// Held is always false: in a cluster the provider takes a grant back, and the API server says so when it's used.
+func (s *Source) Held(*boot.Plan) bool { return false }
+
 // connected says whether the API has just taken a heartbeat of this bootd, and of no other under its name.
 func (s *Source) connected(now time.Time) bool {
 	return !s.beaten.IsZero() && now.Sub(s.beaten) < liveFor && (s.twin.IsZero() || now.Sub(s.twin) >= liveFor)

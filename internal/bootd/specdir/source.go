@@ -95,6 +95,8 @@ type Source struct {
 type compared struct {
 	grants   map[string]granted
 	doubtful map[string]bool
+	// held are those that nothing is installed by, though their grants stand.
+	held map[string]bool
 }
 
 // granted is a grant, and the revision of its session that was compared.

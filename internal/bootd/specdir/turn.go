@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -74,7 +75,7 @@ func (s *Source) planned(p *boot.Plan) boot.Plan {
 }
 
 func (s *Source) publish() {
-	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}}
+	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept)}
 	for uid := range s.asked {
 		k.doubtful[uid] = true
 	}

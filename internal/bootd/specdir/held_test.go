@@ -1,0 +1,89 @@
+package specdir
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+)
+
+type noFiles struct{}
+
+func (noFiles) Await(context.Context, boot.Artifact) error { return nil }
+
+// TestHeldAfterTheScript: a machine has its script, and then somebody wants to stop it. Nothing is used, and once it's right again the same
+// boot goes on.
+func TestHeldAfterTheScript(t *testing.T) {
+	shared := networkYAML + "---\n" + profileYAML + "---\n" + givenYAML
+	machine := entryYAML("m1", mac1, "10.77.0.11", 1)
+	cases := map[string]struct {
+		reason  string
+		stop    func(r *rig)
+		forGood bool
+	}{
+		"Profile": {reason: "its profile is removed", stop: func(r *rig) { r.write("net.yaml", networkYAML+"---\n"+givenYAML) }},
+		"Secret":  {reason: "its Secret is", stop: func(r *rig) { r.write("net.yaml", networkYAML+"---\n"+profileYAML) }},
+		"Wrong":   {reason: "its file is wrong", stop: func(r *rig) { r.write("m.yaml", "a: b\n c: d\n") }},
+		"Copied":  {reason: "another entry wants its MAC", stop: func(r *rig) { r.write("a.yaml", entryYAML("a", mac1, "10.77.0.12", 1)) }},
+		"Lowered": {reason: "its generation is lowered, a moment ago", stop: func(r *rig) {
+			r.src.o.Still = time.Hour
+			r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0))
+		}},
+		"OtherServer": {
+			reason: "it takes another server's offer", forGood: true,
+			stop: func(r *rig) { r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.3")) },
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "")
+			r.write("net.yaml", shared)
+			r.write("m.yaml", machine)
+			r.start()
+			g := gate.New(gate.Options{
+				State: r.src.State, Keys: r.src.Keys, Synced: r.src.Synced, Held: r.src.Held, Sessions: r.m, Artifacts: noFiles{},
+				Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+			})
+			fw := boot.Firmware{Arch: boot.AMD64}
+			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: "0000000000000001"}, Plan: r.plan()}
+			s := r.src.State().Sessions[r.plan().EntryUID]
+			script.Session = &s
+			a := g.Script(t.Context(), script, fw, true, func(gate.Answer) error { return nil })
+			if a.Answer != boot.AnswerInstall {
+				t.Fatalf("%+v\n%s", a, r.said.String())
+			}
+			admit := func() error {
+				t.Helper()
+				c, ok := g.Caller(a.Token, boot.TokenBoot)
+				if !ok || !c.Fits() {
+					return errors.New("its token is good no more")
+				}
+				_, err := g.Admit(t.Context(), c, true)
+				return err
+			}
+			tc.stop(r)
+			r.turn()
+			if err := admit(); !errors.Is(err, gate.ErrHeld) {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+			if n := len(r.m.Logged(r.plan().EntryUID)); n != 0 {
+				t.Errorf("%s: %d consumptions are in the log", tc.reason, n)
+			}
+			if tc.forGood {
+				return
+			}
+			remove(t, r.dir+"/a.yaml")
+			r.write("net.yaml", shared)
+			r.write("m.yaml", machine)
+			r.turn()
+			if err := admit(); err != nil {
+				t.Errorf("%s: once it's right again: %v\n%s", tc.reason, err, r.said.String())
+			}
+		})
+	}
+}
