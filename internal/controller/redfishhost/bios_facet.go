@@ -256,13 +256,14 @@ func resumeBIOS(v view, j journal) step {
 	}
 }
 
-// performBIOS plans once more from what the machine shows now, and stages that.
+// performBIOS plans once more from what the machine and its own registry show now,
+// and stages that.
 func performBIOS(ctx context.Context, e *external, bmc BMC, s redfish.System, _ act) (redfish.Receipt, error) {
 	w := e.want.bios
 	if w == nil {
 		return redfish.Receipt{}, notCalledError{redfish.Invalidf("no BIOS settings are wanted any more")}
 	}
-	b, seen, err := e.readBIOS(ctx, bmc, s, *w)
+	b, seen, err := e.readBIOS(ctx, bmc, s, *w, true)
 	if err != nil {
 		return redfish.Receipt{}, notCalledError{err}
 	}

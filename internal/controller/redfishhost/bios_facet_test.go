@@ -1,8 +1,6 @@
 package redfishhost
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -204,37 +202,5 @@ func TestLookBeforeAReset(t *testing.T) {
 	w.bios.maintenance = false
 	if underWay(stagedJournal(), w.bios, s) {
 		t.Error("what waits is read at each look")
-	}
-}
-
-// registryBMC counts how often its registry is read.
-type registryBMC struct {
-	BMC
-
-	reads int
-}
-
-func (b *registryBMC) BIOSRegistry(context.Context, redfish.BIOS) (bios.Registry, error) {
-	b.reads++
-
-	return bios.Parse([]byte(`{"RegistryEntries":{"Attributes":[{"AttributeName":"Mode","Type":"String"}]}}`))
-}
-
-// TestRegistries: machines of one make share what may be a megabyte.
-func TestRegistries(t *testing.T) {
-	k, bmc := &registries{}, &registryBMC{}
-	for i := range 100 {
-		if _, err := k.get(t.Context(), bmc, fmt.Sprint("10.0.0.", i), redfish.BIOS{Make: "a b 1"}, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if bmc.reads != 1 {
-		t.Errorf("a hundred machines of one make: read %d times", bmc.reads)
-	}
-	for _, b := range []redfish.BIOS{{Make: "a b 2"}, {Make: "a b 1", RegistryID: "x"}, {}, {}} {
-		_, _ = k.get(t.Context(), bmc, "10.0.0.1", b, 0)
-	}
-	if bmc.reads != 4 {
-		t.Errorf("others: read %d times, want 4", bmc.reads)
 	}
 }

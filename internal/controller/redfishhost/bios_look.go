@@ -13,8 +13,9 @@ import (
 )
 
 // readBIOS compares a declared map with a machine. The registry is read only
-// where names and values as they are don't tell it all.
-func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wantBIOS) (redfish.BIOS, *biosSeen, error) {
+// where names and values as they are don't tell it all; own says that it has to be
+// this BMC's, since something is written by it.
+func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wantBIOS, own bool) (redfish.BIOS, *biosSeen, error) {
 	out := &biosSeen{digest: w.digest}
 	b, err := bmc.BIOS(ctx, s)
 	switch {
@@ -34,7 +35,7 @@ func (e *external) readBIOS(ctx context.Context, bmc BMC, s redfish.System, w wa
 	if out.plan(bios.Registry{}, w, b) {
 		return b, out, nil
 	}
-	r, err := e.connector.registries.get(ctx, bmc, e.inputs.address, b, e.connector.watch.elapsed())
+	r, err := e.connector.registries.get(ctx, bmc, asker{e.namespace, e.inputs.address, own}, b, e.connector.watch.elapsed())
 	switch {
 	case err != nil && skipped(ctx, err):
 		return b, out.without("its attribute registry", err), nil
@@ -78,24 +79,33 @@ func (s *biosSeen) without(what string, err error) *biosSeen {
 
 // registries keeps the newest attribute registries: one may be a megabyte, and
 // a machine that verifies its settings is looked at again and again. Machines of
-// one make have the same. It is safe for concurrent use.
+// one make have about the same, so those of one namespace share it for looks; what
+// a BMC says of its make is its own word, so nobody else's machine goes by it, and
+// nothing is written by another's. It is safe for concurrent use.
 type registries struct {
 	mu   sync.Mutex
 	kept []keptRegistry
 }
 
 type keptRegistry struct {
-	of, id   string
+	namespace, address, of, id string
+
 	registry bios.Registry
 	at       time.Duration
+}
+
+// asker is a BMC whose registry is wanted.
+type asker struct {
+	namespace, address string
+	// own says that another BMC's won't do, nor one that was read before.
+	own bool
 }
 
 // maxRegistries is how many registries are kept.
 const maxRegistries = 8
 
-func (k *registries) get(ctx context.Context, bmc BMC, address string, b redfish.BIOS, now time.Duration) (bios.Registry, error) {
-	of := or(b.Make, address)
-	if r, ok := k.known(of, b.RegistryID, now); ok {
+func (k *registries) get(ctx context.Context, bmc BMC, who asker, b redfish.BIOS, now time.Duration) (bios.Registry, error) {
+	if r, ok := k.known(who, b, now); ok && !who.own {
 		return r, nil
 	}
 	r, err := bmc.BIOSRegistry(ctx, b)
@@ -104,18 +114,22 @@ func (k *registries) get(ctx context.Context, bmc BMC, address string, b redfish
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept = append(k.kept, keptRegistry{of: of, id: b.RegistryID, registry: r, at: now})
+	k.kept = append(k.kept, keptRegistry{namespace: who.namespace, address: who.address, of: b.Make, id: b.RegistryID, registry: r, at: now})
 	k.kept = k.kept[max(0, len(k.kept)-maxRegistries):]
 
 	return r, nil
 }
 
-func (k *registries) known(of, id string, now time.Duration) (bios.Registry, bool) {
+// known is the newest registry of this BMC, or else of one of the same make.
+func (k *registries) known(who asker, b redfish.BIOS, now time.Duration) (bios.Registry, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, one := range slices.Backward(k.kept) {
-		if one.of == of && one.id == id && now-one.at < lookAge {
-			return one.registry, true
+	for _, shared := range []bool{false, true} {
+		for _, one := range slices.Backward(k.kept) {
+			same := one.address == who.address || shared && b.Make != ""
+			if same && one.namespace == who.namespace && one.of == b.Make && one.id == b.RegistryID && now-one.at < lookAge {
+				return one.registry, true
+			}
 		}
 	}
 
@@ -130,7 +144,7 @@ func (e *external) lookBIOS(ctx context.Context, bmc BMC, host *v1alpha1.Redfish
 		wanted, moving = w.bios.digest, underWay(parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), w.bios, seenOf(e.system))
 	}
 	e.bios, err = e.connector.biosLooks.of(e.glance(wanted, moving), func() (*biosSeen, bool, error) {
-		_, seen, err := e.readBIOS(ctx, bmc, e.system, *w.bios)
+		_, seen, err := e.readBIOS(ctx, bmc, e.system, *w.bios, false)
 
 		return seen, err == nil && !seen.passing, err
 	})

@@ -158,7 +158,7 @@ func (c *Connector) Settle() int { return c.inventories.settle() }
 // in the client's methods, one turn each. What a person must mend about them is
 // shown on the host by Observe, like every other trouble.
 func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (managed.TypedExternalClient[*v1alpha1.RedfishHost], error) {
-	e := &external{connector: c, host: host.GetUID(), inputs: inputs{address: host.Spec.ForProvider.Address}}
+	e := &external{connector: c, host: host.GetUID(), namespace: host.GetNamespace(), inputs: inputs{address: host.Spec.ForProvider.Address}}
 	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
 		e.inputs.secret = ref.Name
 		e.own.at, e.own.host = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}, host

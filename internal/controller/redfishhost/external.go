@@ -21,6 +21,7 @@ import (
 type external struct {
 	connector *Connector
 	host      types.UID
+	namespace string
 	target    gate.Target
 	inputs    inputs
 	// unusable says why the target can't be used, or is nil.
