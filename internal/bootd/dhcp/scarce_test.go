@@ -65,8 +65,7 @@ func TestOneByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := c.(*udpConn)
-	u.single = true
+	c.(*udpConn).single = true
 	for _, s := range []string{"first", "second, longer", "x"} {
 		if _, err := from.WriteTo([]byte(s), to.LocalAddr()); err != nil {
 			t.Fatal(err)
@@ -75,13 +74,13 @@ func TestOneByOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		ps := []Packet{{Data: make([]byte, 0, maxPacket)}, {}}
-		n, err := u.Receive(ps, true)
+		n, err := c.Receive(ps, true)
 		if err != nil || n != 1 || string(ps[0].Data) != s || ps[0].In.From != from.LocalAddr().(*net.UDPAddr).AddrPort() ||
 			ps[0].In.To != netip.MustParseAddr("127.0.0.1") || ps[0].In.Index == 0 {
 			t.Errorf("%d packets, %+v, %v", n, ps[0], err)
 		}
 	}
-	if n, err := u.Receive([]Packet{{}}, false); n != 0 || err != nil {
+	if n, err := c.Receive([]Packet{{}}, false); n != 0 || err != nil {
 		t.Errorf("%d packets, %v, where nobody waits", n, err)
 	}
 }

@@ -69,7 +69,7 @@ func holdLittle(c net.Conn) {
 		return
 	}
 	_ = rc.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) //nolint:gosec // A descriptor is an int of C.
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent)
 	})
 }
 
