@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -132,18 +131,6 @@ func addressIn(g boot.Segment, all []net.Addr) string {
 		}
 	}
 	return ""
-}
-
-// ownAddress says whether an address is this machine's: of two of its interfaces on one segment each hears what the other answers.
-func ownAddress(a netip.Addr) bool {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(all, func(x net.Addr) bool {
-		p, err := netip.ParsePrefix(x.String())
-		return err == nil && p.Addr().Unmap() == a
-	})
 }
 
 // advertised gives the address that a segment is served from, as far as it's known beforehand.

@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
@@ -61,6 +62,7 @@ type daemon struct {
 	snapshot *snapshot.Snapshot
 	files    tftp.Files
 	metrics  *metrics
+	own      ownAddresses
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     *boot.State
@@ -222,7 +224,7 @@ func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
 	s, ok := d.source.(interface {
 		OtherServer(p *boot.Plan, server netip.Addr)
 	})
-	if !ok || server == d.c.Advertise || slices.Contains(d.c.Peers, server) || ownAddress(server) {
+	if !ok || server == d.c.Advertise || slices.Contains(d.c.Peers, server) || d.own.has(server, net.InterfaceAddrs) {
 		return
 	}
 	s.OtherServer(p, server)
