@@ -103,13 +103,15 @@ func (s *Source) note() {
 	s.unnoted = nil
 	s.mu.Unlock()
 	for i, l := range todo {
-		if err := s.site.noteElsewhere(l); err != nil {
-			s.say("other servers", fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.Server, err))
-			s.mu.Lock()
-			s.unnoted = append(todo[i:], s.unnoted...)
-			s.mu.Unlock()
-			return
+		err := s.site.noteElsewhere(l)
+		if err == nil {
+			continue
 		}
+		s.say("other servers", fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.Server, err))
+		s.mu.Lock()
+		s.unnoted = append(todo[i:], s.unnoted...)
+		s.mu.Unlock()
+		return
 	}
 	if len(todo) > 0 {
 		s.say("other servers", "")

@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -82,7 +83,7 @@ func without(r *rig, path string) {
 	if len(fewer) == len(lines) {
 		r.t.Errorf("%s doesn't know of the other server", path)
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(fewer, "")), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Join(fewer, "")), 0o600); err != nil { //nolint:gosec // A test's own folder.
 		r.t.Fatal(err)
 	}
 }
@@ -149,5 +150,25 @@ func TestOtherServerNoInstall(t *testing.T) {
 	r.start()
 	if r.grant() != nil {
 		t.Error("one that took its place forgot")
+	}
+}
+
+// TestOtherServerBeforeTheEnd: what is heard just before bootd ends isn't lost, also where it never read its folder.
+func TestOtherServerBeforeTheEnd(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	p := r.plan()
+	r.stop()
+	r.start(func(o *Options) { o.Dir = t.TempDir() }) // An empty one: an earlier life's plans are served.
+	r.src.OtherServer(p, netip.MustParseAddr("10.77.0.9"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.src.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+	r.start()
+	if r.grant() != nil {
+		t.Error("it's forgotten")
 	}
 }

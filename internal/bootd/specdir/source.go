@@ -193,6 +193,7 @@ func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error)
 // Run serves the folder until ctx ends.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.site.close()
+	defer s.note() // What was heard since the last turn.
 	for {
 		began := time.Now()
 		s.look()

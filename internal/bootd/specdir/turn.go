@@ -11,11 +11,11 @@ import (
 
 // turn does what is due about grants, and publishes what came of it.
 func (s *Source) turn() {
+	s.note()
 	if s.state.Load() == nil && len(s.folder.files) == 0 && s.said[""] != "" {
 		return // Nothing was read yet: what an earlier life knew is served.
 	}
 	s.site.look()
-	s.note()
 	_, installs := s.site.installs()
 	confirmed := installs && s.confirm()
 	quiet := time.Since(s.changed) >= s.o.Still
