@@ -22,6 +22,10 @@ import (
 // Secret stays until they have been released with it. It doesn't keep anybody from deleting the Secret alone.
 const FinalizerCredentials = v1alpha1.Group + "/credentials-in-use"
 
+// AnnotationRotating is on a Secret that has a password which a machine is being given, or may have been: it isn't let go as long as
+// anybody uses it, since no other place has that password.
+const AnnotationRotating = v1alpha1.Group + "/rotating"
+
 const (
 	// holdGrace is how long the deletion of a Secret waits for that of its users: a namespace's contents aren't deleted at once.
 	holdGrace = 5 * time.Second
@@ -50,8 +54,8 @@ func (r *Resolver) hold(ctx context.Context, s *corev1.Secret) error {
 	return nil
 }
 
-// release decides whether our finalizer goes from a Secret, and else when to ask again.
-func release(now time.Time, deleted *metav1.Time, users []resource.ModernManaged) (bool, time.Duration) {
+// release decides whether our finalizer goes from a Secret, and else when to ask again. rotating says that it has AnnotationRotating.
+func release(now time.Time, deleted *metav1.Time, users []resource.ModernManaged, rotating bool) (bool, time.Duration) {
 	if len(users) == 0 {
 		return true, 0
 	}
@@ -61,7 +65,7 @@ func release(now time.Time, deleted *metav1.Time, users []resource.ModernManaged
 	if left := holdGrace - now.Sub(deleted.Time); left > 0 {
 		return false, left
 	}
-	if slices.ContainsFunc(users, func(mg resource.ModernManaged) bool { return meta.WasDeleted(mg) }) {
+	if rotating || slices.ContainsFunc(users, func(mg resource.ModernManaged) bool { return meta.WasDeleted(mg) }) {
 		return false, holdRetry
 	}
 	return true, 0
@@ -91,7 +95,15 @@ func (h *holder) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.Res
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	gone, after := release(h.now(), m.DeletionTimestamp, users)
+	rotating := false
+	if m.DeletionTimestamp != nil {
+		live := SecretMetadata() // What is cached has no annotations.
+		if err := h.live.Get(ctx, req.NamespacedName, live); err != nil {
+			return ctrl.Result{}, client.IgnoreNotFound(err) //nolint:wrapcheck // Nothing to add.
+		}
+		_, rotating = live.Annotations[AnnotationRotating]
+	}
+	gone, after := release(h.now(), m.DeletionTimestamp, users, rotating)
 	if !gone {
 		return ctrl.Result{RequeueAfter: after}, nil
 	}

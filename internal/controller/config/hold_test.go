@@ -24,19 +24,22 @@ func TestRelease(t *testing.T) {
 		reason  string
 		deleted *metav1.Time
 		users   []resource.ModernManaged
+		rotates bool
 		gone    bool
 		after   time.Duration
 	}{
-		"Unused":         {reason: "Nobody needs it.", gone: true},
-		"UnusedDeleted":  {reason: "Nobody needs it.", deleted: at(0), gone: true},
-		"Used":           {reason: "It's kept for later.", users: []resource.ModernManaged{stays}, after: time.Minute},
-		"JustDeleted":    {reason: "Its users may be deleted in a moment, with the namespace.", deleted: at(time.Second), users: []resource.ModernManaged{stays}, after: 4 * time.Second},
-		"DeletedAlone":   {reason: "Somebody wants to replace it.", deleted: at(5 * time.Second), users: []resource.ModernManaged{stays}, gone: true},
-		"DeletedWithOne": {reason: "One of its users must be released with it.", deleted: at(time.Hour), users: []resource.ModernManaged{stays, goes}, after: 2 * time.Second},
+		"Unused":          {reason: "Nobody needs it.", gone: true},
+		"UnusedDeleted":   {reason: "Nobody needs it.", deleted: at(0), gone: true},
+		"Used":            {reason: "It's kept for later.", users: []resource.ModernManaged{stays}, after: time.Minute},
+		"JustDeleted":     {reason: "Its users may be deleted in a moment, with the namespace.", deleted: at(time.Second), users: []resource.ModernManaged{stays}, after: 4 * time.Second},
+		"DeletedAlone":    {reason: "Somebody wants to replace it.", deleted: at(5 * time.Second), users: []resource.ModernManaged{stays}, gone: true},
+		"DeletedRotating": {reason: "It may be all that has a machine's password.", deleted: at(time.Hour), users: []resource.ModernManaged{stays}, rotates: true, after: 2 * time.Second},
+		"RotatingUnused":  {reason: "Nobody needs it.", deleted: at(time.Hour), rotates: true, gone: true},
+		"DeletedWithOne":  {reason: "One of its users must be released with it.", deleted: at(time.Hour), users: []resource.ModernManaged{stays, goes}, after: 2 * time.Second},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			gone, after := release(now(), tc.deleted, tc.users)
+			gone, after := release(now(), tc.deleted, tc.users, tc.rotates)
 			if gone != tc.gone || after != tc.after {
 				t.Errorf("%s\nrelease(...) = %v, %s: want %v, %s", tc.reason, gone, after, tc.gone, tc.after)
 			}
@@ -165,6 +168,15 @@ func TestHolder(t *testing.T) {
 			},
 			running: time.Minute,
 			gone:    true,
+		},
+		"Rotating": {
+			reason: "It may be all that has the password of a machine, while another one is given to that.",
+			objects: []client.Object{
+				secretAt("team-a", "bmc", holding, dying, func(s *corev1.Secret) { s.Annotations = map[string]string{AnnotationRotating: "u"} }),
+				host("team-a", "h", cluster("c"), ownSecret("bmc")),
+			},
+			running: time.Minute,
+			held:    true, after: 2 * time.Second,
 		},
 		"NotOurs": {
 			reason:  "A Secret without our finalizer is left alone.",

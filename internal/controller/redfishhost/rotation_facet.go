@@ -177,10 +177,10 @@ func rotationFailed(v view, a act, err error) act {
 	no := answered(err) && !notCalled(err) && !redfish.IsUnauthorized(err)
 	switch {
 	case errors.As(err, &own) && own.again:
-	case own != nil && own.gone:
+	case own != nil && own.gone && a.Action == actSetPassword:
 		a.State, a.Attempts = failed, 0 // Begun anew, with another one.
 	case own != nil && !own.later, a.Action == actStorePassword && no:
-		a.State, a.Refused = failed, a.Action != actKeepPassword
+		a.State, a.Refused = failed, a.Action != actKeepPassword || own.gone
 	case notCalled(err), redfish.IsUnauthorized(err):
 		// One before may have been carried out: then it counts, and a log-in tells.
 		if a.Attempts <= 1 || a.Action != actSetPassword {

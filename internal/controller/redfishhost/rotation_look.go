@@ -81,6 +81,8 @@ func (e *external) lookRotation(ctx context.Context, host *v1alpha1.RedfishHost)
 func rotationProblem(s *corev1.Secret, other string, booting bool) trouble {
 	keeper := keeperOf(s)
 	switch {
+	case meta.WasDeleted(s):
+		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("Secret %q is being deleted, and a new password would go with it: the password isn't changed", s.Name)}
 	case s.Immutable != nil && *s.Immutable:
 		return trouble{v1alpha1.ReasonInvalid, immutableSentence(s.Name)}
 	case keeper != "":

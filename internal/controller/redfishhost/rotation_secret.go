@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,11 +65,14 @@ func (e *external) storePassword(ctx context.Context, bmc BMC) (made bool, err e
 	if err != nil {
 		return false, err
 	}
+	if meta.WasDeleted(s) {
+		return false, beingDeleted(s)
+	}
 	if valueOf(s, v1alpha1.SecretKeyPassword) != e.target.Password {
 		return false, later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
 	}
 	if valueOf(s, v1alpha1.SecretKeyPasswordNext) != "" {
-		return false, nil
+		return false, e.mark(ctx, s)
 	}
 	next, err := newPassword(a, e.target.Username, rand.Reader)
 	if err != nil {
@@ -85,6 +89,9 @@ func (e *external) setPassword(ctx context.Context, bmc BMC, s redfish.System, a
 	secret, err := e.readSecret(ctx)
 	if err != nil {
 		return redfish.Receipt{}, err
+	}
+	if meta.WasDeleted(secret) {
+		return redfish.Receipt{}, beingDeleted(secret)
 	}
 	next := valueOf(secret, v1alpha1.SecretKeyPasswordNext)
 	if next == "" {
@@ -123,10 +130,15 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 		return err
 	}
 	next := valueOf(s, v1alpha1.SecretKeyPasswordNext)
-	if next == "" { // It was done, and the provider killed before it was noted.
+	switch {
+	case next == "" && marked(s):
+		return &rotationError{reason: v1alpha1.ReasonConflict, gone: true, message: fmt.Sprintf("%s was taken out of Secret %q before it was tried", v1alpha1.SecretKeyPasswordNext, s.Name)}
+	case next == "": // It was done, and the provider killed before it was noted.
 		e.took(s)
 
 		return nil
+	case meta.WasDeleted(s): // It stays as long as it's marked.
+		return beingDeleted(s)
 	}
 	if !e.own.used {
 		in, err := bmc.TryPassword(ctx, next)
@@ -171,10 +183,36 @@ func (e *external) readSecret(ctx context.Context) (*corev1.Secret, error) {
 	return s, nil
 }
 
+// marked says whether a Secret is known to have, or to have had, a password that
+// the BMC may have.
+func marked(s *corev1.Secret) bool {
+	_, ok := s.Annotations[config.AnnotationRotating]
+
+	return ok
+}
+
+// mark has a Secret that has password-next outlive its deletion.
+func (e *external) mark(ctx context.Context, s *corev1.Secret) error {
+	if marked(s) {
+		return nil
+	}
+
+	return e.writeSecret(ctx, s, func(map[string][]byte) {})
+}
+
+// beingDeleted is why nothing is done to a Secret that goes.
+func beingDeleted(s *corev1.Secret) error {
+	return later("cannot rotate the password: Secret %q is being deleted; copy both passwords before it goes, and make it anew", s.Name)
+}
+
 // writeSecret changes the Secret's data, if it's still what was read.
 func (e *external) writeSecret(ctx context.Context, s *corev1.Secret, change func(map[string][]byte)) error {
 	before := s.DeepCopy()
 	change(s.Data)
+	delete(s.Annotations, config.AnnotationRotating)
+	if valueOf(s, v1alpha1.SecretKeyPasswordNext) != "" {
+		meta.AddAnnotations(s, map[string]string{config.AnnotationRotating: string(e.own.host.GetUID())})
+	}
 	err := e.connector.Kube.Patch(ctx, s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	switch {
 	case err == nil:

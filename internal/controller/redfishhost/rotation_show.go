@@ -55,6 +55,8 @@ func rotationFailedSentence(r rotationRecord, in inputs) string {
 		return fmt.Sprintf("the password of Secret %q isn't changed, since the provider may not do that on the BMC at %q%s, or may not write the Secret: give the BMC's user the right to configure itself, and the provider that to patch the Secret%s", in.secret, in.address, said, anew)
 	case v1alpha1.ReasonInvalid:
 		return immutableSentence(in.secret) + anew
+	case v1alpha1.ReasonConflict:
+		return fmt.Sprintf("%s was taken out of Secret %q before it was known whether the BMC at %q lets the provider in with it: where the BMC refuses the old one some day, give it another by hand, on the BMC and then in the Secret%s", v1alpha1.SecretKeyPasswordNext, in.secret, in.address, anew)
 	case v1alpha1.ReasonNoEffect:
 		return fmt.Sprintf("the BMC at %q took a new password and doesn't let the provider in with it: the old one is still used, and the new one is in Secret %q as %s, which is tried once if the old one is refused%s", in.address, in.secret, v1alpha1.SecretKeyPasswordNext, anew)
 	default:

@@ -8,9 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishhost"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
@@ -160,4 +162,66 @@ func TestRotationGivesWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// deleteSecret deletes the host's Secret, which its finalizer keeps for a while.
+func (l *lab) deleteSecret() {
+	l.t.Helper()
+	l.writeSecret(func(s *corev1.Secret) { s.Finalizers = []string{config.FinalizerCredentials} })
+	if err := l.kube.Delete(l.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ownSecret.Namespace, Name: ownSecret.Name}}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestRotationSecretDeleted: no BMC is given a password that goes with its Secret, and a Secret that may be all that has one is marked.
+func TestRotationSecretDeleted(t *testing.T) {
+	for name, call := range map[string]int{"Before": 0, "Stored": 2, "Set": 3} {
+		t.Run(name, func(t *testing.T) {
+			l := newRotationLab(t, bmc.Passwords{KeepsSessions: true}, nil)
+			l.settle()
+			if call == 0 {
+				l.deleteSecret()
+			}
+			calls := 0
+			l.failpoint = func(at string) {
+				if at == redfishhost.FailpointBeforeCall {
+					if calls++; calls == call {
+						l.deleteSecret()
+					}
+				}
+			}
+			l.edit(rotation(1))
+			h := l.rounds(5)
+			s := l.secret()
+			given := l.emu.Password() != bmc.DefaultPassword
+			if given != (call == 3) || s["password"] != bmc.DefaultPassword || given && s["password-next"] != l.emu.Password() {
+				t.Errorf("the BMC was given another password: %t, or the Secret lacks what it may have", given)
+			}
+			if got := condition(h, v1alpha1.ConditionCredentialsRotated); !given && got != [2]string{"False", "NotFound"} {
+				t.Errorf("CredentialsRotated: %v", got)
+			}
+			o := &corev1.Secret{}
+			if err := l.kube.Get(t.Context(), ownSecret, o); err != nil {
+				t.Fatal(err)
+			}
+			if _, marked := o.Annotations[config.AnnotationRotating]; marked != (s["password-next"] != "") {
+				t.Errorf("marked: %t, password-next is there: %t", marked, s["password-next"] != "")
+			}
+			l.powersOn("The Secret goes.")
+		})
+	}
+}
+
+// TestRotationNextTakenOut: what a BMC may have was taken out of the Secret before it was tried. Nobody says that it's in use.
+func TestRotationNextTakenOut(t *testing.T) {
+	l := newRotationLab(t, bmc.Passwords{Takes: 10 * time.Minute, Async: bmc.AsyncTask, KeepsSessions: true}, nil)
+	l.settle()
+	l.edit(rotation(1))
+	l.rounds(1)
+	l.writeSecret(func(s *corev1.Secret) { delete(s.Data, "password-next") })
+	h := l.rounds(25)
+	if got := condition(h, v1alpha1.ConditionCredentialsRotated); got != [2]string{"False", "Conflict"} {
+		t.Errorf("CredentialsRotated: %v, want Conflict", got)
+	}
+	l.powersOn("It's ended.")
 }
