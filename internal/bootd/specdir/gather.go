@@ -110,9 +110,10 @@ func (w *world) told() {
 		if !w.kept[p.EntryUID] || asks(p) == 0 {
 			continue
 		}
-		if n++; n == 1 || compare(p.Entry, one) < 0 {
+		if n == 0 || compare(p.Entry, one) < 0 {
 			one = p.Entry
 		}
+		n++
 	}
 	if n > 0 {
 		w.problems["installs"] = fmt.Sprintf("nothing is installed on %d machines that have an install.generation, BootEntry %s among them: their specs are wrong, gone, there twice, or want what another entry has",
