@@ -14,11 +14,11 @@ import (
 )
 
 // TestSlowReader: ten thousand machines behind one link of 1 Gb/s get some 12 kB/s each, which is 750 kB a minute. Here a minute takes
-// 500 ms, and a machine gets a little more in that.
+// a second, and a machine gets 500 KiB in that.
 func TestSlowReader(t *testing.T) {
-	const patience, rate = 500 * time.Millisecond, 100 << 10 // a tenth of a second
+	const patience, rate = time.Second, 50 << 10 // a tenth of a second
 	file := filepath.Join(t.TempDir(), "image")
-	data := bytes.Repeat([]byte("0123456789abcdef"), 5<<20/16)
+	data := bytes.Repeat([]byte("0123456789abcdef"), 4<<20/16)
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
