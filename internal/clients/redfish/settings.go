@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -177,8 +178,11 @@ func (c *Client) SetSecureBoot(ctx context.Context, s System, on bool) error {
 // ResetBMC restarts the manager of s: gracefully, where it offers that.
 func (c *Client) ResetBMC(ctx context.Context, s System) error {
 	managers, err := c.managersOf(ctx, s)
+	if e, ok := errors.AsType[*Error](err); ok && e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError {
+		return err // It has none to show.
+	}
 	if err != nil {
-		return err
+		return unsent(err)
 	}
 	for _, uri := range managers {
 		var b struct {
@@ -187,7 +191,7 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 			}
 		}
 		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
-			return err
+			return unsent(err)
 		}
 		if b.Actions.Reset == nil || b.Actions.Reset.Target == "" {
 			continue

@@ -23,7 +23,7 @@ var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of fac
 	actions: []action{actResetBMC},
 	wants:   func(p v1alpha1.RedfishHostParameters, w *want) { w.bmcReset = p.BMCResetGeneration },
 	begin: func(v view, j journal) step {
-		if v.want.bmcReset <= j.BMCReset {
+		if v.want.bmcReset <= j.BMCReset || v.applying(j) { // The BMC may be what applies the settings.
 			return step{}
 		}
 

@@ -115,13 +115,18 @@ func beginMedia(v view, j journal) step {
 			return st
 		}
 	}
+	waits := step{}
 	for _, kind := range slices.Sorted(maps.Keys(v.want.media)) {
-		if st := beginInsert(v, j, kind); !st.idle() {
+		st := beginInsert(v, j, kind)
+		if st.do != actNone || st.journal != nil {
 			return st
+		}
+		if st.wait {
+			waits = st // The others go in meanwhile.
 		}
 	}
 
-	return step{}
+	return waits
 }
 
 // beginEject looks after what we inserted into drives of a type.
@@ -165,10 +170,16 @@ func beginEject(v view, j journal, kind string) step {
 func beginInsert(v view, j journal, kind string) step {
 	w, r := v.want.media[kind], j.Media[kind]
 	slot, ok, _ := v.seen.media.slotFor(kind, w, r)
-	if !ok || slot.Inserted || v.seen.media.accounts[kind].missing != nil { // It's in, or somebody else's is, or nobody knows the password.
-		return step{}
-	}
 	a := act{Action: actInsertMedia, Target: kind, Slot: slot.ID, Digest: digest(w.image)}
+	switch {
+	case !ok, slot.Inserted: // It's in, or somebody else's is.
+		return step{}
+	case v.seen.media.accounts[kind].missing != nil && j.Settings.given(a, v.asked):
+		return step{}
+	case v.seen.media.accounts[kind].missing != nil:
+		// The Secret may come after the host: the machine isn't started without its image for that.
+		return step{wait: true, why: "nobody knows the account of the server of the " + kind + " image"}
+	}
 	if again := j.Act != nil && j.Act.State == failed && j.Act.mark() == a.mark(); v.comes(kind, r) && !again {
 		return step{} // The one that is on its way comes first.
 	}

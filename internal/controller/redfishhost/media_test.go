@@ -184,3 +184,30 @@ func TestImageInAnotherWay(t *testing.T) {
 		t.Errorf("drives that can't be read now: showMedia(...): %+v", c)
 	}
 }
+
+// TestImageWithoutItsAccount: a machine isn't started without its image because the Secret of the image's server comes later; one without an account
+// goes in meanwhile, and one that was given up is waited for no more.
+func TestImageWithoutItsAccount(t *testing.T) {
+	w := want{power: v1alpha1.PoweredOn, media: map[string]wantMedium{"CD": {image: "https://a", secret: "images"}}}
+	s := drives(redfish.Medium{})
+	s.power, s.media.accounts = redfish.PowerOff, map[string]mediaAccount{"CD": {missing: errNoAccounts}}
+	v := looking(w, s)
+	v.j = &journal{}
+	if st := following(v); !st.wait || st.do != actNone {
+		t.Errorf("following(...): does %q, waits %t; want it to wait", st.do, st.wait)
+	}
+	both := v
+	both.want.media = map[string]wantMedium{"CD": w.media["CD"], "USBStick": {image: "https://b"}}
+	if st := following(both); st.do != actInsertMedia || st.journal.Act.Target != "USBStick" {
+		t.Errorf("following(...) of another image: %+v", st)
+	}
+	off := v
+	off.want.power, off.seen.power = v1alpha1.PoweredOff, redfish.PowerOn
+	if st := following(off); st.do == actNone {
+		t.Error("it isn't switched off")
+	}
+	v.j.Settings = v.j.Settings.with(act{Action: actInsertMedia, Target: "CD", Slot: "CD1", Digest: digest("https://a")}, "")
+	if st := following(v); st.do != actPowerOn {
+		t.Errorf("following(...) of one that was given up: does %q", st.do)
+	}
+}
