@@ -140,10 +140,7 @@ func resumeRotation(v view, j journal) step {
 func performRotation(ctx context.Context, e *external, bmc BMC, s redfish.System, a act) (r redfish.Receipt, err error) {
 	switch a.Action {
 	case actStorePassword:
-		made := false
-		if made, err = e.storePassword(ctx, bmc); made {
-			r.Status = http.StatusCreated
-		}
+		r, err = e.storePassword(ctx, bmc)
 	case actSetPassword:
 		r, err = e.setPassword(ctx, bmc, s, a)
 	default:

@@ -55,32 +55,34 @@ func later(format string, args ...any) error {
 
 // storePassword writes a new password into the Secret, beside the one in use. One
 // that is there stays: the BMC may have it. Nothing is written where the BMC has
-// no account to change. made says that it's a new one, which no BMC has.
-func (e *external) storePassword(ctx context.Context, bmc BMC) (made bool, err error) {
+// no account to change. The receipt of a new one, which no BMC has, is Created.
+func (e *external) storePassword(ctx context.Context, bmc BMC) (redfish.Receipt, error) {
 	a, err := bmc.Account(ctx)
 	if err != nil {
-		return false, err //nolint:wrapcheck // The caller asks for its kind.
+		return redfish.Receipt{}, err //nolint:wrapcheck // The caller asks for its kind.
 	}
 	s, err := e.readSecret(ctx)
 	if err != nil {
-		return false, err
+		return redfish.Receipt{}, err
 	}
 	if meta.WasDeleted(s) {
-		return false, beingDeleted(s)
+		return redfish.Receipt{}, beingDeleted(s)
 	}
 	if valueOf(s, v1alpha1.SecretKeyPassword) != e.target.Password {
-		return false, later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
+		return redfish.Receipt{}, later("cannot rotate the password: Secret %q was changed a moment ago; it's begun anew", s.Name)
 	}
 	if valueOf(s, v1alpha1.SecretKeyPasswordNext) != "" {
-		return false, e.mark(ctx, s)
+		return redfish.Receipt{}, e.mark(ctx, s)
 	}
 	next, err := newPassword(a, e.target.Username, rand.Reader)
 	if err != nil {
-		return false, err
+		return redfish.Receipt{}, err
 	}
-	err = e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) })
+	if err := e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) }); err != nil {
+		return redfish.Receipt{}, err
+	}
 
-	return err == nil, err
+	return redfish.Receipt{Status: http.StatusCreated}, nil
 }
 
 // setPassword gives the BMC the new password. One that the BMC says it doesn't

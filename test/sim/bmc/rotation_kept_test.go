@@ -39,7 +39,8 @@ func TestRotationRefusedUnnoted(t *testing.T) {
 			calls := 0
 			l.failpoint = func(at string) {
 				if at == redfishhost.FailpointAfterCall {
-					if calls++; calls == 2 {
+					calls++
+					if calls == 2 {
 						panic(crash{at})
 					}
 				}
@@ -48,7 +49,8 @@ func TestRotationRefusedUnnoted(t *testing.T) {
 		"KilledInSecret": {reason: "Killed while it's taken out of the Secret.", strike: func(l *lab) {
 			writes := 0
 			l.written = func(*corev1.Secret) error {
-				if writes++; writes == 2 {
+				writes++
+				if writes == 2 {
 					panic(crash{"secret"})
 				}
 
@@ -59,7 +61,8 @@ func TestRotationRefusedUnnoted(t *testing.T) {
 			calls := 0
 			l.failpoint = func(at string) {
 				if at == redfishhost.FailpointAfterCall {
-					if calls++; calls == 2 {
+					calls++
+					if calls == 2 {
 						l.hostWritten = func() error { l.hostWritten = nil; return conflict }
 					}
 				}
@@ -70,7 +73,8 @@ func TestRotationRefusedUnnoted(t *testing.T) {
 			calls := 0
 			l.failpoint = func(at string) {
 				if at == redfishhost.FailpointAfterCall {
-					if calls++; calls == 2 {
+					calls++
+					if calls == 2 {
 						l.writeSecret(func(s *corev1.Secret) { delete(s.Data, "password-next") })
 					}
 				}
@@ -135,7 +139,8 @@ func TestRotationGivesWay(t *testing.T) {
 			calls := 0
 			l.failpoint = func(at string) {
 				if at == redfishhost.FailpointBeforeCall {
-					if calls++; calls == tc.call {
+					calls++
+					if calls == tc.call {
 						l.emu.Inject(*tc.fault)
 					}
 				}
@@ -185,7 +190,8 @@ func TestRotationSecretDeleted(t *testing.T) {
 			calls := 0
 			l.failpoint = func(at string) {
 				if at == redfishhost.FailpointBeforeCall {
-					if calls++; calls == call {
+					calls++
+					if calls == call {
 						l.deleteSecret()
 					}
 				}
