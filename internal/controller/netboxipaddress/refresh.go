@@ -53,7 +53,7 @@ func (r *refresher) Start(ctx context.Context) error {
 }
 
 // tick is between rounds. Most looks are made by whoever is the first to need one, at any time: what they showed is told a tenth of the while
-// later, and asking for that costs no request.
+// later, and asking for that costs no request, but where the last one failed: that's tried again.
 func (r *refresher) tick() time.Duration {
 	return max(r.every/10, min(r.every, time.Second))
 }
