@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -120,9 +121,16 @@ func KindOf(err error) Kind {
 // IsUnauthorized says whether the BMC refused the credentials.
 func IsUnauthorized(err error) bool { return KindOf(err) == Unauthorized }
 
-// IsPlainRefusal says whether the BMC refused the credentials by a 401. Others
+// IsPlainRefusal says whether the BMC refused the credentials by a 401, or by a
+// word that means nothing else (iLO's UnauthorizedLoginAttempt, with a 400). Others
 // refuse them by a 400 or 403, and a few say so that they have no session left.
-func IsPlainRefusal(err error) bool { return statusOf(err) == http.StatusUnauthorized }
+func IsPlainRefusal(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == Unauthorized && strings.HasSuffix(e.MessageID, ".UnauthorizedLoginAttempt") {
+		return true
+	}
+
+	return statusOf(err) == http.StatusUnauthorized
+}
 
 // errNoAnswer is the cause of an Error for an answer that took too long.
 var errNoAnswer = errors.New("no answer in time")

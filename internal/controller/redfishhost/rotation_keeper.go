@@ -25,6 +25,9 @@ var keepers = []struct{ key, name string }{ //nolint:gochecknoglobals // A table
 	{key: "app.kubernetes.io/managed-by"},
 }
 
+// kubectlApply keeps a Secret whose file has the password.
+const kubectlApply = "a file that has the password and was written by kubectl apply"
+
 // keeperOf names what keeps a Secret as it is, as far as the Secret tells; "" is
 // nothing.
 func keeperOf(s *corev1.Secret) string {
@@ -41,7 +44,7 @@ func keeperOf(s *corev1.Secret) string {
 		}
 	}
 	if appliedPassword(s.Annotations[corev1.LastAppliedConfigAnnotation]) {
-		return "a file that has the password and was written by kubectl apply"
+		return kubectlApply
 	}
 	for _, m := range s.ManagedFields {
 		if m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == "" && m.FieldsV1 != nil && ownsPassword(m.FieldsV1.Raw) {
