@@ -46,7 +46,8 @@ type rotationRecord struct {
 	Fresh int64 `json:"fresh,omitempty"`
 	// Sent says that password-next may be the BMC's by now.
 	Sent bool `json:"sent,omitempty"`
-	// Tries are how often the BMC refused it since.
+	// Tries are how often the BMC refused it since, or, before there's one, showed
+	// no account.
 	Tries int `json:"tries,omitempty"`
 	// Failed is the generation that was given up, for what Reason, with the BMC's
 	// MessageId, and Asked the look that was asked for last by then.
@@ -103,6 +104,8 @@ func beginRotation(v view, j journal) step {
 	case r.byNext, j.Rotation.Sent:
 		// What the BMC may have must be in the Secret, be it wanted or not.
 		a.Action = actKeepPassword
+	case last != nil && last.Action == actStorePassword && j.Rotation.Tries > 0 && v.rested(actStorePassword, last.Time) < patience[min(j.Rotation.Tries, len(patience))-1]:
+		return step{}
 	case !j.Rotation.due(v.want.rotation, v.asked), r.problem.reason != "", r.reading:
 		return step{}
 	case r.next && last != nil && last.Action == actStorePassword && last.State == done && last.Generation == a.Generation:
@@ -176,6 +179,8 @@ func rotationFailed(v view, a act, err error) act {
 	case errors.As(err, &own) && own.again:
 	case own != nil && own.gone && a.Action == actSetPassword:
 		a.State, a.Attempts = failed, 0 // Begun anew, with another one.
+	case a.Action == actStorePassword && own == nil && no && v.j != nil && v.j.Rotation.Tries+1 < len(patience):
+		a.State = failed // A BMC that starts shows its accounts late.
 	case own != nil && !own.later, a.Action == actStorePassword && no:
 		a.State, a.Refused = failed, a.Action != actKeepPassword || own.gone
 	case notCalled(err), redfish.IsUnauthorized(err):
@@ -206,6 +211,8 @@ func noteRotation(v view, j *journal, err error) {
 		j.Act.State, j.Act.Refused = failed, true
 	case j.Act.Action == actSetPassword && j.Act.State == failed && !j.Act.Refused && j.Act.Attempts > 0:
 		r.Sent, r.Tries = true, 0
+	case own == nil && j.Act.Action == actStorePassword && answered(err) && !notCalled(err) && !redfish.IsUnauthorized(err):
+		r.Tries++
 	}
 	if !j.Act.Refused {
 		return
@@ -232,7 +239,7 @@ func rotated(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	s := v.seen
 	switch j.Act.Action {
 	case actStorePassword:
-		s.rotation.next = true
+		s.rotation.next, j.Rotation.Tries = true, 0
 		if r.Status == http.StatusCreated {
 			j.Rotation.Fresh = j.Act.Generation
 		}

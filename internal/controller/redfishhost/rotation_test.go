@@ -122,6 +122,7 @@ func TestRotationFailed(t *testing.T) {
 		state  string
 		rec    rotationRecord
 		fresh  int64 // the generation that made the password
+		tries  int
 	}{
 		"Old":       {reason: "One that an earlier rotation gave it is no new one.", fresh: 1, a: act{Action: actSetPassword, Attempts: 1}, err: refused, state: failed, rec: rotationRecord{Sent: true, Fresh: 1}},
 		"Taken":     {reason: "Somebody took it out of the Secret, after an answer that was lost.", a: act{Action: actSetPassword, Attempts: 2}, err: notCalledError{&rotationError{later: true, gone: true}}, state: failed},
@@ -131,14 +132,15 @@ func TestRotationFailed(t *testing.T) {
 		"Lost":      {reason: "An answer that was lost.", a: act{Action: actSetPassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unreachable}, state: begun},
 		"Late":      {reason: "A turn that never came.", a: act{Action: actSetPassword, Attempts: 1}, err: notCalledError{refused}, state: failed},
 		"LateAfter": {reason: "One that never came after an answer that was lost.", a: act{Action: actSetPassword, Attempts: 2}, err: notCalledError{refused}, state: begun},
-		"NoAccount": {reason: "Nothing to change.", a: act{Action: actStorePassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unsupported}, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonNotSupported}},
+		"Starting":  {reason: "No account, of a BMC that may have started a moment ago.", a: act{Action: actStorePassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unsupported}, state: failed, rec: rotationRecord{Tries: 1}},
+		"NoAccount": {reason: "Nothing to change.", tries: 2, a: act{Action: actStorePassword, Attempts: 1}, err: &redfish.Error{Kind: redfish.Unsupported}, state: failed, rec: rotationRecord{Failed: 2, Reason: v1alpha1.ReasonNotSupported}},
 		"Again":     {reason: "Taken, and refused once.", a: act{Action: actKeepPassword, Attempts: 1}, err: &rotationError{again: true, reason: v1alpha1.ReasonNoEffect}, state: begun, rec: rotationRecord{Tries: 1}},
 		"Conflict":  {reason: "A Secret that somebody wrote.", a: act{Action: actStorePassword, Attempts: 1}, err: later("later"), state: failed},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.a.State, tc.a.Generation = begun, 2
-			v := view{j: &journal{Rotation: rotationRecord{Fresh: tc.fresh}}}
+			v := view{j: &journal{Rotation: rotationRecord{Fresh: tc.fresh, Tries: tc.tries}}}
 			j := v.j.with(rotationFailed(v, tc.a, tc.err))
 			noteRotation(v, j, tc.err)
 			if diff := cmp.Diff(tc.rec, j.Rotation); diff != "" || j.Act.State != tc.state {

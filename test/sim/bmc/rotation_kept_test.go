@@ -231,3 +231,16 @@ func TestRotationNextTakenOut(t *testing.T) {
 	}
 	l.powersOn("It's ended.")
 }
+
+// TestRotationStarting: a BMC that starts shows its accounts late, and the rotation waits for them.
+func TestRotationStarting(t *testing.T) {
+	for name, status := range map[string]int{"NotFound": http.StatusNotFound, "Forbidden": http.StatusForbidden, "BadRequest": http.StatusBadRequest} {
+		t.Run(name, func(t *testing.T) {
+			l := newRotationLab(t, bmc.Passwords{}, nil)
+			l.settle()
+			l.emu.Inject(bmc.Fault{Method: http.MethodGet, PathContains: "/AccountService", Times: 2, Status: status})
+			l.edit(rotation(1))
+			l.isRotated(l.rounds(20), 1, 0)
+		})
+	}
+}
