@@ -238,10 +238,17 @@ func (d *daemon) installed(p *boot.Plan) string {
 	return ""
 }
 
+// kindOf is asked for each packet that is answered.
 func kindOf(s boot.Stage) (session.Kind, bool) {
-	k, ok := map[boot.Stage]session.Kind{
-		boot.StageDHCP: session.SawFirmwareDHCP, boot.StageFirmware: session.SawFirmwareFile,
-		boot.StageKernel: session.SawKernel, boot.StageBootedFromDisk: session.SawSystemDHCP,
-	}[s]
-	return k, ok
+	switch s { //nolint:exhaustive // The others aren't seen on the wire.
+	case boot.StageDHCP:
+		return session.SawFirmwareDHCP, true
+	case boot.StageFirmware:
+		return session.SawFirmwareFile, true
+	case boot.StageKernel:
+		return session.SawKernel, true
+	case boot.StageBootedFromDisk:
+		return session.SawSystemDHCP, true
+	}
+	return 0, false
 }
