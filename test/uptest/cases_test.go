@@ -39,6 +39,30 @@ func TestEveryExampleHasItsPlace(t *testing.T) {
 	}
 }
 
+// TestPowerIsOnesOwn holds that no example shares a machine with one that switches it, whose order may be carried out when the other looks.
+func TestPowerIsOnesOwn(t *testing.T) {
+	files, err := Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, switched := map[string][]string{}, map[string]bool{}
+	for n, o := range files {
+		for _, u := range o {
+			if u.GetKind() != "RedfishHost" {
+				continue
+			}
+			bmc := text(u.Object, "spec", "forProvider", "address")
+			at[bmc] = append(at[bmc], n)
+			switched[bmc] = switched[bmc] || text(u.Object, "spec", "forProvider", "power") != ""
+		}
+	}
+	for bmc, of := range at {
+		if switched[bmc] && len(of) > 1 {
+			t.Errorf("the BMC at %s is that of %v, of which one says power: give it a host of its own", bmc, of)
+		}
+	}
+}
+
 // TestNewExample holds what is said of a file that somebody adds.
 func TestNewExample(t *testing.T) {
 	const host = `{apiVersion: baremetal.m.crossplane.io/v1alpha1, kind: RedfishHost, metadata: {namespace: infra, name: new}, spec: {

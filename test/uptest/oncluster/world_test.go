@@ -24,8 +24,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
 )
 
-// slow is the host of examples/redfish whose BMC takes its time.
-const slow = "r7-u36"
+// slow are the hosts of examples/redfish whose BMC takes its time.
+var slow = []string{"r7-u36", "r7-u39"}
 
 // The segments of the examples: the node has the first address of each, on the one segment that it has.
 const (
@@ -185,7 +185,7 @@ func (w *world) rack() error {
 		if i%2 == 1 {
 			model = bmc.ModelActionInfo
 		}
-		if m.Name == slow {
+		if slices.Contains(slow, m.Name) {
 			model = bmc.ModelTasks
 		}
 		if uefi := strings.HasSuffix(m.Name, "-uefi"); uefi || i%2 == 1 && !strings.HasSuffix(m.Name, "-bios") {
