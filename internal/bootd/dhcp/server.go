@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
 )
 
 // Sightings are told where machines are. Seen must not block: it's called between two packets.
@@ -68,6 +69,11 @@ type Config struct {
 	OtherServer func(plan *boot.Plan, server netip.Addr)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
+	// Limit bounds how often somebody is answered; nil: nothing does.
+	Limit *limit.Limiter
+	// Trace is told of every request that was looked at, and of its answer, which are good until it returns. nil: nobody is. It's
+	// called between two packets.
+	Trace func(request []byte, in Ingress, a Answer, at time.Time)
 	// Advertise is the address that machines are told; invalid: the one that they asked.
 	Advertise netip.Addr
 	// HTTPPort of scripts and files.

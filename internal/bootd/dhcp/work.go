@@ -119,6 +119,7 @@ func (w *work) flush(ctx context.Context) {
 func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
 	v := s.view()
 	a := respond(v, m, in, reply, buf)
+	s.limit(&a, v.Now)
 	s.taken.heard(a, v.Now)
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Client, a.Reason)
@@ -127,6 +128,9 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 	}
 	if a.Packet != nil {
 		s.saw(a, m.XID(), v.Now)
+	}
+	if s.cfg.Trace != nil && !a.Reason.limited() {
+		s.cfg.Trace(m.Raw(), in, a, v.Now)
 	}
 	return a
 }

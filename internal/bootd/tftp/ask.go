@@ -47,7 +47,11 @@ func (l *loop) asked(b []byte, client netip.AddrPort, ours netip.Addr) {
 	if client.Port() == 0 || client.Addr().IsUnspecified() {
 		return
 	}
-	switch op := binary.BigEndian.Uint16(b); op {
+	op := binary.BigEndian.Uint16(b)
+	if op == opRRQ || op == opWRQ {
+		l.s.trace(client, ours, b, false)
+	}
+	switch op {
 	case opRRQ:
 		req, ok := parse(b)
 		if !ok {
@@ -67,7 +71,9 @@ func (l *loop) asked(b []byte, client netip.AddrPort, ours netip.Addr) {
 // refuse answers with an error, once: from the port that was asked, since there's no transfer.
 func (l *loop) refuse(client netip.AddrPort, ours netip.Addr, code uint16, message string) {
 	p := share(l.main, client, ours)
-	_ = p.send(failure(code, message))
+	b := failure(code, message)
+	l.s.trace(client, ours, b, true)
+	_ = p.send(b)
 }
 
 // begin begins a transfer, once. A request that comes again, since its answer was lost or the network doubled it, isn't
@@ -101,11 +107,14 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		err = l.watch(r.fd)
 	}
 	l.byClient[client] = r
-	r.asked, r.heard = string(b), l.now
+	r.asked, r.began, r.heard = string(b), l.now, l.now
 	if err != nil {
 		r.shared = r.fd == 0 // There's no socket to close.
 		l.end(r, Aborted, err)
 		return
+	}
+	if r.oack != nil {
+		l.s.trace(client, ours, r.oack, true)
 	}
 	l.send(r, r.begin())
 }

@@ -36,9 +36,9 @@ type running struct {
 	name  string
 	file  []byte
 	oack  []byte
-	// timeout of one answer; due is when it's over, heard when the client last said something.
-	timeout    time.Duration
-	due, heard time.Time
+	// timeout of one answer; began is when it was asked for, due when the timeout is over, heard when the client last said something.
+	timeout           time.Duration
+	began, due, heard time.Time
 }
 
 // A loop serves one socket, in one thread: with thousands of blocks a second, handing each to somebody else costs more than
@@ -280,7 +280,11 @@ func (l *loop) end(r *running, o Outcome, err error) {
 	r.close()
 	l.s.limits.release(r.client.Addr())
 	l.s.done(o, r.client.Addr(), r.name, err)
-	if o == Sent {
-		l.s.saw(r.client.Addr())
+	if o != Sent {
+		return
 	}
+	if l.s.cfg.Sent != nil {
+		l.s.cfg.Sent(len(r.file), l.now.Sub(r.began))
+	}
+	l.s.saw(r.client.Addr())
 }

@@ -47,6 +47,11 @@ type Config struct {
 	Sightings Sightings
 	// Observe is told of every request; nil: nobody is.
 	Observe func(Outcome)
+	// Sent is told of each file that arrived: how long it is, and how long it took. nil: nobody is.
+	Sent func(bytes int, took time.Duration)
+	// Trace is told of requests and of what refuses them or agrees on options; nil: nobody is. A packet is good until it returns. It's
+	// called between two packets.
+	Trace func(plan *boot.Plan, p Packet)
 	// PerClient and Total bound the transfers at one time; the zero values are 4 and 1024, or fewer where few files may be open. A
 	// client's share counts once half of all places are taken: a rack may well boot through one address of a NAT.
 	PerClient, Total int

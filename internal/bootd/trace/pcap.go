@@ -1,0 +1,98 @@
+package trace
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// What a pcap begins with, and the headers before each payload (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html).
+const (
+	pcapMagic = 0xa1b2c3d4 // Times are in microseconds.
+	snapLen   = 1 << 16
+	ethernet  = 1 // LINKTYPE_ETHERNET
+
+	ethernetSize, ipSize, udpSize = 14, 20, 8
+)
+
+// WritePCAP writes packets as tcpdump and Wireshark read them. A socket tells nothing of what lies around a datagram: the headers of
+// Ethernet and IP are made here. The machine has its MAC, also where a relay spoke for it, and bootd has 02:00:00:00:00:01.
+func WritePCAP(w io.Writer, mac boot.MAC, packets []Packet) error {
+	b := make([]byte, 0, 24)
+	b = binary.LittleEndian.AppendUint32(b, pcapMagic)
+	b = binary.LittleEndian.AppendUint16(b, 2) // Version 2.4.
+	b = binary.LittleEndian.AppendUint16(b, 4)
+	b = append(b, make([]byte, 8)...)
+	b = binary.LittleEndian.AppendUint32(b, snapLen)
+	b = binary.LittleEndian.AppendUint32(b, ethernet)
+	theirs := [6]byte{}
+	if hw, err := hex.DecodeString(strings.ReplaceAll(string(mac), ":", "")); err == nil {
+		copy(theirs[:], hw)
+	}
+	for _, p := range packets {
+		b = appendPacket(b, theirs, p)
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("cannot write the packets: %w", err)
+	}
+	return nil
+}
+
+func appendPacket(b []byte, theirs [6]byte, p Packet) []byte {
+	const headers = ethernetSize + ipSize + udpSize
+	us := p.At.UnixNano() / int64(time.Microsecond)
+	b = binary.LittleEndian.AppendUint32(b, uint32(us/1e6))                           //nolint:gosec // Good until 2106.
+	b = binary.LittleEndian.AppendUint32(b, uint32(us%1e6))                           //nolint:gosec // Less than a million.
+	b = binary.LittleEndian.AppendUint32(b, uint32(headers+len(p.Data)))              //nolint:gosec // At most a packet's.
+	b = binary.LittleEndian.AppendUint32(b, uint32(headers+max(p.Size, len(p.Data)))) //nolint:gosec // The same.
+
+	from, to := theirs, [6]byte{2, 0, 0, 0, 0, 1}
+	if p.Sent {
+		from, to = to, from
+	}
+	if p.To.Addr() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		to = [6]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	}
+	b = append(append(b, to[:]...), from[:]...)
+	b = append(b, 8, 0) // IPv4
+
+	udp := udpSize + max(p.Size, len(p.Data))
+	ip := [ipSize]byte{0x45, 8: 64, 9: 17}                               // Twenty octets, 64 hops, UDP.
+	binary.BigEndian.PutUint16(ip[2:], uint16(min(ipSize+udp, 1<<16-1))) //nolint:gosec // As it says.
+	src, dst := four(p.From), four(p.To)
+	copy(ip[12:], src[:])
+	copy(ip[16:], dst[:])
+	binary.BigEndian.PutUint16(ip[10:], checksum(ip[:]))
+	b = append(b, ip[:]...)
+
+	b = binary.BigEndian.AppendUint16(b, p.From.Port())
+	b = binary.BigEndian.AppendUint16(b, p.To.Port())
+	b = binary.BigEndian.AppendUint16(b, uint16(min(udp, 1<<16-1))) //nolint:gosec // As it says.
+	b = append(b, 0, 0)                                             // No checksum: over what was blotted out it would be wrong.
+	return append(b, p.Data...)
+}
+
+func four(a netip.AddrPort) [4]byte {
+	if ip := a.Addr().Unmap(); ip.Is4() {
+		return ip.As4()
+	}
+	return [4]byte{}
+}
+
+// checksum of an IP header (RFC 1071).
+func checksum(b []byte) uint16 {
+	sum := uint32(0)
+	for i := 0; i+1 < len(b); i += 2 {
+		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum) //nolint:gosec // Folded to sixteen bits.
+}
