@@ -115,6 +115,10 @@ e2e-docs: ## Every command of docs/operations, as a reader types it: on the loca
 uptest: ## Every example with a managed resource or a claim, by uptest and chainsaw, in the cluster of e2e-cluster (root). RUN=REGEX runs some.
 	@$(TEST) -timeout 80m -parallel 4 -count 1 $(if $(RUN),-run 'TestExamples/.*/($(RUN))') ./test/uptest/oncluster | $(VERDICT) uptest
 
+.PHONY: fuzz
+fuzz: ## Every fuzz target for TIME=10s each. RUN=REGEX runs some.
+	@GO=$(GO) $(GO) run ./test/fuzz -time $(or $(TIME),10s) $(if $(RUN),-run '$(RUN)')
+
 .PHONY: bench
 bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 	@$(call built,bench)
