@@ -42,6 +42,9 @@ const crashed = 137
 type program struct {
 	Serve   cli              `cmd:"" default:"withargs" help:"Serve machines; what bootd does when it's told nothing else."`
 	Confirm confirm          `cmd:"" help:"Answer NeedsConfirmation of a bootd with --source dir: the machine is the one that is meant, and is kept as it runs."`
+	Explain explain          `cmd:"" help:"What the bootd of this host would answer a machine by DHCP, TFTP and HTTP, and why."`
+	Trace   packets          `cmd:"" help:"The last packets of a machine, as a pcap."`
+	Render  render           `cmd:"" help:"Print the script that a machine would get by specs in files; no bootd has to run."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -89,6 +92,7 @@ type cli struct {
 	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
+	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
 }
 
@@ -111,8 +115,8 @@ func (c *cli) config() (bootd.Config, error) {
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
 		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
 		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
-		MaxArtifactBytes: c.MaxArtifactBytes,
-		Artifacts:        artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
+		MaxArtifactBytes: c.MaxArtifactBytes, TraceBytes: c.TraceBytes,
+		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	}
 	var err error

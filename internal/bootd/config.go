@@ -54,6 +54,8 @@ type Config struct {
 	// TFTPMTU is that of this node's links, in bytes; 0: 1500. TFTPSinglePort answers from the port that was asked.
 	TFTPMTU        int
 	TFTPSinglePort bool
+	// TraceBytes is the memory for the machines' last packets; less than one machine takes (8 KiB): none are kept.
+	TraceBytes int
 	// Artifacts says where kernels and images may be fetched from.
 	Artifacts artifacts.Guard
 	// MaxArtifactBytes of one file; 0: 64 GiB.

@@ -3,6 +3,7 @@ package bootd
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -21,16 +22,25 @@ type metrics struct {
 	tftp         *prometheus.CounterVec
 	http         *prometheus.CounterVec
 	consumptions prometheus.Counter
+	tftpBytes    prometheus.Counter
+	tftpSeconds  prometheus.Histogram
+	httpBytes    *prometheus.CounterVec
+	httpSeconds  *prometheus.HistogramVec
+	stageSeconds *prometheus.HistogramVec
+	stages       *stages
 }
 
-func newMetrics(source Source, state func() *boot.State) *metrics {
+func newMetrics(d *daemon) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "bootd", Name: name, Help: help}, labels)
 	}
-	gauge := func(name, help string, f func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "bootd", Name: name, Help: help}, f)
+	times := prometheus.ExponentialBuckets(0.005, 4, 11) // 5 ms to 87 min.
+	histogram := func(o prometheus.HistogramOpts, labels ...string) *prometheus.HistogramVec {
+		o.Namespace, o.Buckets = "bootd", times
+		return prometheus.NewHistogramVec(o, labels)
 	}
 	m := &metrics{
+		stages:    newStages(),
 		registry:  prometheus.NewRegistry(),
 		decisions: counter("decisions_total", "Answers to script requests.", "answer", "reason"),
 		dhcp:      counter("dhcp_packets_total", "DHCP packets, by who sent them and how they were answered.", "client", "reason"),
@@ -39,19 +49,68 @@ func newMetrics(source Source, state func() *boot.State) *metrics {
 		consumptions: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "bootd", Name: "consumptions_total", Help: "Grants that this bootd consumed.",
 		}),
+		tftpBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: "bootd", Name: "tftp_sent_bytes_total", Help: "Bytes of the files that arrived by TFTP.",
+		}),
+		httpBytes: counter("http_sent_bytes_total", "Bytes of bodies sent by HTTP.", "route"),
+		httpSeconds: histogram(prometheus.HistogramOpts{
+			Name: "http_request_seconds", Help: "How long HTTP requests took, with what was sent.",
+		}, "route"),
+		stageSeconds: histogram(prometheus.HistogramOpts{
+			Name: "stage_seconds", Help: "How long boots took to a stage from the last one before it that was seen.",
+		}, "stage"),
 	}
+	m.tftpSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: "bootd", Buckets: times,
+		Name: "tftp_transfer_seconds", Help: "How long files took to arrive by TFTP.",
+	})
 	m.registry.MustRegister(
-		m.decisions, m.dhcp, m.tftp, m.http, m.consumptions, collectors.NewGoCollector(),
+		m.decisions, m.dhcp, m.tftp, m.http, m.consumptions, m.tftpBytes, m.tftpSeconds, m.httpBytes, m.httpSeconds, m.stageSeconds,
+		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.registry.MustRegister(d.gauges()...)
+	return m
+}
+
+// gauges say how it is now.
+func (d *daemon) gauges() []prometheus.Collector {
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "bootd", Name: name, Help: help}, f)
+	}
+	return []prometheus.Collector{
 		gauge("machines", "Machines with a plan.", func() float64 {
-			if st := state(); st != nil {
+			if st := d.state(); st != nil {
 				return float64(len(st.Plans()))
 			}
 			return 0
 		}),
-		gauge("sync_lag_seconds", "Time since the API last took this bootd's heartbeat; -1 before the first.", source.Lag),
-	)
-	return m
+		gauge("grants_unused", "Grants of installs that didn't begin yet, and haven't expired.", func() float64 {
+			return d.sessionsThat(func(s boot.Session) bool {
+				g := s.Grant
+				return g != nil && s.Revocation == "" && (s.Consumed == nil || s.Consumed.GrantID != g.ID) && d.c.Now().Before(g.Expires)
+			})
+		}),
+		gauge("installs_running", "Installs that began, and whose end wasn't reported.", func() float64 {
+			return d.sessionsThat(installing)
+		}),
+		gauge("artifacts", "Kernels, initrds and images in the cache.", func() float64 {
+			files, _, _ := d.cache.Holdings()
+			return float64(files)
+		}),
+		gauge("artifacts_bytes", "Their size together.", func() float64 {
+			_, bytes, _ := d.cache.Holdings()
+			return float64(bytes)
+		}),
+		gauge("snapshot_age_seconds", "Time since the last snapshot of plans was written; -1 before the first. One is written when something changes.", func() float64 {
+			saved := d.snapshot.Saved()
+			if saved.IsZero() {
+				return -1
+			}
+			return max(0, time.Since(saved).Seconds())
+		}),
+		gauge("sync_lag_seconds", "Time since the API last took this bootd's heartbeat; -1 before the first.", d.source.Lag),
+	}
 }
 
 func (m *metrics) decided(d boot.Decision) {
@@ -66,6 +125,49 @@ func (m *metrics) transferred(o tftp.Outcome) { m.tftp.WithLabelValues(string(o)
 
 func (m *metrics) served(route string, status int) {
 	m.http.WithLabelValues(route, strconv.Itoa(status)).Inc()
+}
+
+// sent counts a file that arrived by TFTP.
+func (m *metrics) sent(bytes int, took time.Duration) {
+	m.tftpBytes.Add(float64(bytes))
+	m.tftpSeconds.Observe(took.Seconds())
+}
+
+// took counts what an HTTP request was answered.
+func (m *metrics) took(route string, bytes int64, took time.Duration) {
+	m.httpBytes.WithLabelValues(route).Add(float64(bytes))
+	m.httpSeconds.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// reached measures a stage of a boot.
+func (m *metrics) reached(p *boot.Plan, stage boot.Stage, at time.Time) {
+	if took, ok := m.stages.reach(p.EntryUID, stage, at); ok {
+		m.stageSeconds.WithLabelValues(string(stage)).Observe(took.Seconds())
+	}
+}
+
+// sessionsThat counts sessions, as far as they're known.
+func (d *daemon) sessionsThat(are func(boot.Session) bool) (n float64) {
+	st := d.state()
+	if st == nil {
+		return 0
+	}
+	for _, s := range st.Sessions {
+		if are(s) {
+			n++
+		}
+	}
+	return n
+}
+
+// installing says whether an install began and its end wasn't reported.
+func installing(s boot.Session) bool {
+	c := s.Consumed
+	if c == nil || s.Revocation != "" {
+		return false
+	}
+	ended := func(r *boot.Result) bool { return r != nil && r.GrantID == c.GrantID }
+	return !ended(s.Installed) && !ended(s.Failed)
 }
 
 // register adds /healthz, /readyz and /metrics.

@@ -17,9 +17,11 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
 // Run serves machines until ctx ends, or something fails that only a restart could heal.
@@ -63,6 +65,7 @@ type daemon struct {
 	files    tftp.Files
 	metrics  *metrics
 	own      ownAddresses
+	trace    *trace.Ring
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     *boot.State
@@ -70,7 +73,7 @@ type daemon struct {
 }
 
 func assemble(c Config) (*daemon, error) {
-	d := &daemon{c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir)}
+	d := &daemon{c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes)}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
 		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, Now: c.Now, Logger: c.Logger,
@@ -92,7 +95,7 @@ func assemble(c Config) (*daemon, error) {
 	d.gate = gate.New(gate.Options{
 		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
 	})
-	d.metrics = newMetrics(d.source, d.state)
+	d.metrics = newMetrics(d)
 	m.Store(d.metrics)
 	return d, nil
 }
@@ -144,20 +147,23 @@ func wanted(p *boot.Plan, s boot.Session) bool {
 
 // serve starts the listeners.
 func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) error {
-	if err := d.serveDHCP(ctx, g, l); err != nil {
+	answers, err := d.serveDHCP(ctx, g, l)
+	if err != nil {
 		return err
 	}
+	var web *httpboot.Server
 	if l.tftp != nil {
 		srv := tftp.New(tftp.Config{
-			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Log: d.c.Logger, Now: d.c.Now,
-			MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
+			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Trace: d.tracedTFTP,
+			Log: d.c.Logger, Now: d.c.Now, MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
 		})
 		g.Go(func() error { return srv.Serve(ctx, l.tftp) })
 	}
 	ready := func() bool { return d.state() != nil && len(d.keys()) > 0 }
 	if l.http != nil {
 		mux := http.NewServeMux()
-		mux.Handle("/v1/", d.http(l.httpPort()).Handler())
+		web = d.http(l.httpPort())
+		mux.Handle("/v1/", web.Handler())
 		if l.health == nil {
 			d.metrics.register(mux, ready)
 		}
@@ -168,23 +174,25 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 		d.metrics.register(mux, ready)
 		g.Go(func() error { return httpboot.Serve(ctx, l.health, mux, d.c.Logger) })
 	}
+	d.serveAdmin(ctx, g, answers, web, l)
 	return nil
 }
 
-func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) error {
+func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) (*dhcp.Server, error) {
 	srv := dhcp.New(dhcp.Config{
 		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
 		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
-		Log:   d.c.Logger, Now: d.c.Now,
+		Limit: limit.New(limit.Default()), Trace: d.tracer(),
+		Log: d.c.Logger, Now: d.c.Now,
 	})
 	for _, c := range l.dhcp {
 		conn, err := dhcp.NewConn(c)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		g.Go(func() error { return srv.Serve(ctx, conn) })
 	}
-	return nil
+	return srv, nil
 }
 
 func (d *daemon) http(port uint16) *httpboot.Server {
@@ -200,12 +208,15 @@ func (d *daemon) http(port uint16) *httpboot.Server {
 			}
 			return "http://" + local.String()
 		},
-		Decided: d.metrics.decided, Served: d.metrics.served, Now: d.c.Now, Logger: d.c.Logger,
+		Decided: d.metrics.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }
 
 // Seen passes on what DHCP and TFTP saw.
 func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
+	if stage != boot.StageBootedFromDisk || !d.installing(p) {
+		d.metrics.reached(p, stage, at)
+	}
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive})
 	}
@@ -236,6 +247,16 @@ func (d *daemon) installed(p *boot.Plan) string {
 		return st.Sessions[p.EntryUID].Installed.GrantID
 	}
 	return ""
+}
+
+// installing says whether a machine that asks as a system may be its own installer.
+func (d *daemon) installing(p *boot.Plan) bool {
+	st := d.state()
+	if st == nil {
+		return false
+	}
+	s := st.Sessions[p.EntryUID]
+	return installing(s) || s.Grant != nil && (s.Installed == nil || s.Installed.GrantID != s.Grant.ID)
 }
 
 // kindOf is asked for each packet that is answered.

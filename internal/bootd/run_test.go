@@ -58,7 +58,7 @@ func config(t *testing.T) Config {
 	t.Helper()
 	return Config{
 		Name: "b", StateDir: t.TempDir(), DHCPListen: freePort(t), TFTPListen: freePort(t), HTTPListen: freePort(t),
-		TFTPDir: t.TempDir(), Artifacts: artifacts.Guard{Local: true},
+		TFTPDir: t.TempDir(), Artifacts: artifacts.Guard{Local: true}, TraceBytes: 1 << 20,
 	}
 }
 
@@ -168,9 +168,12 @@ func TestRunFromAFolder(t *testing.T) {
 	if status, body := get(t, kernel[1]); status != http.StatusOK || body != "x" {
 		t.Errorf("kernel: %d %q", status, body)
 	}
+	explained(t, c)
 	_, metrics := get(t, "http://"+c.HTTPListen+"/metrics")
 	for _, want := range []string{
 		`bootd_decisions_total{answer="Live",reason="Live"} 1`, `bootd_dhcp_packets_total{client="iPXE",reason="Offered"} 1`, "bootd_machines 1",
+		`bootd_stage_seconds_count{stage="Kernel"} 1`, `bootd_http_sent_bytes_total{route="GET /v1/boot/{token}/files/{digest}"} 1`, "bootd_artifacts 1",
+		"bootd_artifacts_bytes 1", "bootd_grants_unused 0", "bootd_installs_running 0", "bootd_snapshot_age_seconds ", "bootd_tftp_sent_bytes_total 0",
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics lack %s", want)

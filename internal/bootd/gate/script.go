@@ -127,6 +127,9 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 		return Answer{Decision: Hold(ReasonScript).Decision, Message: err.Error()}
 	}
 	if !commit {
+		if err := g.held(c); err != nil {
+			return Hold(reason(err))
+		}
 		return a
 	}
 	if err := g.open(ctx, c, t); err != nil {

@@ -101,6 +101,7 @@ func (s *Server) begin(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Begin(ctx, c); err != nil {
 		return err
 	}
+	s.reached(c, boot.StageInstalling)
 	s.said(c, r)
 	return nil
 }
@@ -118,7 +119,15 @@ func (s *Server) ended(ctx context.Context, c gate.Caller, r report, installed b
 		s.said(c, r)
 		return nil
 	}
-	return s.o.Gate.End(ctx, c, installed, r.text())
+	if err := s.o.Gate.End(ctx, c, installed, r.text()); err != nil {
+		return err
+	}
+	stage := boot.StageFailed
+	if installed {
+		stage = boot.StageInstalled
+	}
+	s.reached(c, stage)
+	return nil
 }
 
 func (s *Server) booted(ctx context.Context, c gate.Caller, r report) error {
@@ -126,5 +135,9 @@ func (s *Server) booted(ctx context.Context, c gate.Caller, r report) error {
 		s.said(c, r)
 		return nil
 	}
-	return s.o.Gate.Booted(ctx, c, r.text())
+	if err := s.o.Gate.Booted(ctx, c, r.text()); err != nil {
+		return err
+	}
+	s.reached(c, boot.StageBootedFromDisk)
+	return nil
 }

@@ -38,6 +38,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if kernel && r.Method == http.MethodGet {
+		s.reached(c, boot.StageKernel)
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
 	}
 	s.artifact(w, r, a)
@@ -95,6 +96,9 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, 
 		return c, false
 	}
 	c.Plan = p
+	if r.Method == http.MethodGet {
+		s.reached(c, boot.StageInstalling)
+	}
 	return c, true
 }
 

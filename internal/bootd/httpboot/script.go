@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -21,19 +22,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 		s.static(w, r)
 		return
 	}
-	fw := firmware(c.Plan, ipxe.FirmwareOf(r.URL.Query()))
-	input := func(a gate.Answer) ipxe.Input {
-		return ipxe.Input{Plan: c.Plan, Decision: a.Decision, Firmware: fw, Base: s.base(r), Token: a.Token, Wait: wait(a.Reason)}
-	}
-	a := s.o.Gate.Script(r.Context(), c, fw, r.Method == http.MethodGet, func(a gate.Answer) error {
-		_, err := ipxe.Render(input(a))
-		return err
-	})
-	in := input(a)
-	if a.Answer == boot.AnswerHold {
-		in.Again = in.Base + r.URL.RequestURI()
-	}
-	text, err := ipxe.Render(in)
+	a, text, err := s.decide(r.Context(), c, ipxe.FirmwareOf(r.URL.Query()), s.base(r), r.URL.RequestURI(), r.Method == http.MethodGet)
 	if err != nil {
 		s.o.Logger.Warn("a script can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		s.static(w, r)
@@ -43,8 +32,27 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		s.o.Logger.Info("script", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
 		s.sighted(c, a)
+		s.reached(c, boot.StageScript)
 	}
 	serveScript(w, r, text)
+}
+
+// decide gives the answer to a script request, and its text. uri is where the machine asks again.
+func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base, uri string, commit bool) (gate.Answer, string, error) {
+	fw = firmware(c.Plan, fw)
+	input := func(a gate.Answer) ipxe.Input {
+		return ipxe.Input{Plan: c.Plan, Decision: a.Decision, Firmware: fw, Base: base, Token: a.Token, Wait: wait(a.Reason)}
+	}
+	a := s.o.Gate.Script(ctx, c, fw, commit, func(a gate.Answer) error {
+		_, err := ipxe.Render(input(a))
+		return err
+	})
+	in := input(a)
+	if a.Answer == boot.AnswerHold {
+		in.Again = base + uri
+	}
+	text, err := ipxe.Render(in)
+	return a, text, err
 }
 
 // sighted notes an answer. That of an install is part of the write that opens the grant.

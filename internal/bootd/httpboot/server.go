@@ -31,7 +31,7 @@ type Artifacts interface {
 	Open(digest string) (*os.File, error)
 }
 
-// Options of a Server. All are required.
+// Options of a Server. All are required, but Reached and Took.
 type Options struct {
 	// State gives what is known now; nil: nothing yet.
 	State func() *boot.State
@@ -50,6 +50,9 @@ type Options struct {
 	// Decided is told of each answer to a script request, Served of each request: its route and status.
 	Decided func(boot.Decision)
 	Served  func(route string, status int)
+	// Reached is told where a machine's boot is, and Took of each request: how many bytes went out, and how long it took. nil: nobody is.
+	Reached func(p *boot.Plan, s boot.Stage, at time.Time)
+	Took    func(route string, bytes int64, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
 }

@@ -5,6 +5,9 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 )
 
 // answerPatience is for what a handler may wait for, and for its answer; those that stream go on from there.
@@ -21,10 +24,20 @@ func (s *Server) watched(route string, h http.Handler) http.Handler {
 				s.failed(rec, route, p)
 			}
 			s.o.Served(route, rec.code())
+			if s.o.Took != nil {
+				s.o.Took(route, rec.bytes, time.Since(began))
+			}
 			s.o.Logger.Debug("HTTP", "route", route, "method", r.Method, "status", rec.code(), "from", r.RemoteAddr, "took", time.Since(began).String())
 		}()
 		h.ServeHTTP(rec, r)
 	})
+}
+
+// reached says where a machine's boot is.
+func (s *Server) reached(c gate.Caller, stage boot.Stage) {
+	if s.o.Reached != nil {
+		s.o.Reached(c.Plan, stage, s.o.Now())
+	}
 }
 
 func (s *Server) failed(rec *recorder, route string, p any) {
@@ -40,6 +53,17 @@ type recorder struct {
 	http.ResponseWriter
 
 	status int
+	bytes  int64
+}
+
+// Write counts.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
 }
 
 // WriteHeader remembers the status.
@@ -54,12 +78,14 @@ func (r *recorder) WriteHeader(status int) {
 func (r *recorder) ReadFrom(src io.Reader) (int64, error) {
 	to, ok := r.ResponseWriter.(io.ReaderFrom)
 	if !ok {
-		return io.Copy(struct{ io.Writer }{r.ResponseWriter}, src)
+		return io.Copy(struct{ io.Writer }{r}, src)
 	}
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
-	return to.ReadFrom(src)
+	n, err := to.ReadFrom(src)
+	r.bytes += n
+	return n, err
 }
 
 // Unwrap is for http.ResponseController.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/preview"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
+)
+
+// named are the flags that name a machine of a bootd that runs.
+type named struct {
+	MAC      string `help:"One of its MAC addresses." name:"mac" xor:"machine"`
+	IP       string `help:"Its address." name:"ip" xor:"machine"`
+	Entry    string `help:"NAMESPACE/NAME of its BootEntry; the name is enough where no other has it." xor:"machine"`
+	StateDir string `default:"/var/lib/bootd" help:"State folder of the bootd that's asked." type:"path"`
+}
+
+func (n named) query() admin.Query { return admin.Query{MAC: n.MAC, IP: n.IP, Entry: n.Entry} }
+
+// explain holds the flags of a question to a bootd that runs.
+type explain struct {
+	named
+
+	Arch   string `help:"Firmware that is asked about: bios, uefi-x64, uefi-http-x64, uefi-arm64 or uefi-http-arm64; default: all that the machine may have."`
+	Output string `default:"text" enum:"text,json" help:"text or json." short:"o"`
+}
+
+// Run asks.
+func (e *explain) Run() error {
+	q := e.query()
+	q.Firmware = e.Arch
+	x, err := admin.Explain(context.Background(), e.StateDir, q)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what failed.
+	}
+	if e.Output == "text" {
+		fmt.Print(x.Text())
+		return nil
+	}
+	b, err := json.MarshalIndent(x, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot encode the answer: %w", err)
+	}
+	fmt.Println(string(b))
+	return nil
+}
+
+// packets holds the flags of a trace.
+type packets struct {
+	named
+
+	Output string `default:"-" help:"File to write, as tcpdump -r reads it; -: standard output." short:"o"`
+}
+
+// Run fetches a machine's last packets.
+func (p *packets) Run() error {
+	b, err := admin.Trace(context.Background(), p.StateDir, p.query())
+	if err != nil {
+		return err //nolint:wrapcheck // It says what failed.
+	}
+	if p.Output != "-" {
+		if err := os.WriteFile(p.Output, b, 0o600); err != nil {
+			return fmt.Errorf("cannot write the packets: %w", err)
+		}
+		return nil
+	}
+	_, err = os.Stdout.Write(b)
+	return err //nolint:wrapcheck // It says what failed.
+}
+
+// render holds the flags of a preview.
+type render struct {
+	Entry  string `help:"A file that holds BootEntries, or NAMESPACE/NAME (or NAME) of one in --specs." required:""`
+	Specs  string `help:"Folder of the specs; default: the one of the file." type:"path"`
+	Arch   string `default:"uefi-x64" help:"Firmware: bios, uefi-x64, uefi-http-x64, uefi-arm64 or uefi-http-arm64."`
+	Answer string `default:"auto" enum:"auto,install,disk,hold" help:"What the machine is told: install, disk or hold; auto: what its entry asks for, were it granted."`
+}
+
+// Run prints what machines would get.
+func (r *render) Run() error { return r.print(os.Stdout, os.Stderr) }
+
+func (r *render) print(out, problems io.Writer) error {
+	fw, err := preview.Firmware(r.Arch)
+	if err != nil {
+		return misused{err}
+	}
+	dir, file, name := r.Specs, "", r.Entry
+	if i, err := os.Stat(r.Entry); err == nil && !i.IsDir() {
+		file, name = r.Entry, ""
+	}
+	if file == "" && dir == "" {
+		return misused{fmt.Errorf("%q isn't a file; name the folder of an entry by --specs", r.Entry)}
+	}
+	plans, wrong, err := specdir.Preview(dir, file, name)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what failed.
+	}
+	for _, w := range wrong {
+		_, _ = fmt.Fprintln(problems, w) // What's right is printed all the same.
+	}
+	for i := range plans {
+		text, err := preview.Script(&plans[i], fw, preview.Told(r.Answer))
+		if err != nil {
+			return err //nolint:wrapcheck // It says what is wrong.
+		}
+		if len(plans) > 1 {
+			_, _ = fmt.Fprintf(out, "# BootEntry %s\n", plans[i].Entry) // A closed pipe says so at the end.
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return fmt.Errorf("cannot print the script: %w", err)
+		}
+	}
+	if len(wrong) > 0 {
+		return errors.New("the specs are wrong; see above")
+	}
+	return nil
+}

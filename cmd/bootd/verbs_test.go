@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// verb parses a command line and runs what it says.
+func verb(t *testing.T, args ...string) error {
+	t.Helper()
+	p := &program{}
+	k, err := kong.New(p, kong.Vars{"version": "v", "hostname": "node-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := k.Parse(args)
+	if err != nil {
+		return err
+	}
+	return ctx.Run()
+}
+
+const site = "../../examples/bootd/edge.yaml"
+
+func TestVerbs(t *testing.T) {
+	dir := t.TempDir()
+	cases := map[string]struct {
+		reason string
+		args   []string
+		says   string
+	}{
+		"ExplainNobody": {"no bootd runs", []string{"explain", "--mac", "52:54:00:00:00:01", "--state-dir", dir}, "no bootd runs with state folder"},
+		"TraceNobody":   {"no bootd runs", []string{"trace", "--entry", "m1", "--state-dir", dir}, "no bootd runs with state folder"},
+		"Two":           {"one machine at a time", []string{"explain", "--mac", "52:54:00:00:00:01", "--ip", "10.0.0.1"}, "can't be used together"},
+		"Output":        {"what is it to be?", []string{"explain", "--mac", "52:54:00:00:00:01", "-o", "xml"}, "must be one of"},
+		"RenderNothing": {"no file, no folder", []string{"render", "--entry", "edge/node-1"}, "name the folder of an entry by --specs"},
+		"RenderVAX":     {"no such firmware", []string{"render", "--entry", site, "--arch", "vax"}, "firmware is bios"},
+		"RenderNoEntry": {"no such entry", []string{"render", "--entry", "edge/node-9", "--specs", filepath.Dir(site)}, "there's no BootEntry edge/node-9 in"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if err := verb(t, tc.args...); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, tc.says)
+			}
+		})
+	}
+}
+
+func TestRender(t *testing.T) {
+	text, err := os.ReadFile(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := filepath.Join(t.TempDir(), "edge.yaml")
+	if err := os.WriteFile(wrong, []byte(strings.ReplaceAll(string(text), "generation: 1", "generation: one")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(t.TempDir(), "edge.txt")
+	if err := os.WriteFile(odd, []byte(strings.ReplaceAll(string(text), `["console=ttyS0,115200n8"]`, `["a=${b}"]`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason      string
+		r           render
+		wants, says []string
+		err         string
+	}{
+		"File": {
+			reason: "what a machine gets that is to be installed", r: render{Entry: site, Arch: "uefi-x64", Answer: "auto"},
+			wants: []string{"#!ipxe\necho edge/node-1: install: Granted\n", "kernel --name vmlinuz http://BOOTD/v1/boot/BOOT-TOKEN/files/sha256-a4052e", "initrd=initrd0.img", "console=ttyS0,115200n8"},
+		},
+		"Name": {
+			reason: "by its name, on another firmware", r: render{Entry: "node-1", Specs: filepath.Dir(site), Arch: "bios", Answer: "auto"},
+			wants: []string{"kernel --name vmlinuz"},
+		},
+		"Disk": {reason: "once it's installed", r: render{Entry: "edge/node-1", Specs: filepath.Dir(site), Arch: "bios", Answer: "disk"}, wants: []string{"sanboot"}},
+		"Hold": {reason: "while it waits", r: render{Entry: site, Arch: "bios", Answer: "hold"}, wants: []string{"chain --replace --autofree http://BOOTD/v1/boot/SCRIPT-TOKEN/script.ipxe"}},
+		"Arch": {reason: "no files for it", r: render{Entry: site, Arch: "uefi-arm64", Answer: "auto"}, err: `no files for architecture "arm64"`},
+		"Wrong": {
+			reason: "a mistake, with its place", r: render{Entry: wrong, Arch: "bios", Answer: "auto"}, err: "the specs are wrong",
+			says: []string{"edge.yaml:79: spec.forProvider.install.generation"},
+		},
+		"Odd": {reason: "what no script can say", r: render{Entry: odd, Arch: "bios", Answer: "auto"}, err: "which iPXE would replace"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out, problems strings.Builder
+			err := tc.r.print(&out, &problems)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Fatalf("%s: %v\n%s", tc.reason, err, problems.String())
+			}
+			for _, w := range tc.wants {
+				if !strings.Contains(out.String(), w) {
+					t.Errorf("%s: it lacks %q:\n%s", tc.reason, w, out.String())
+				}
+			}
+			for _, w := range tc.says {
+				if !strings.Contains(problems.String(), w) {
+					t.Errorf("%s: it doesn't say %q: %s", tc.reason, w, problems.String())
+				}
+			}
+		})
+	}
+}

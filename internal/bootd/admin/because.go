@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+)
+
+// becauseDHCP says for a reason of silence what it means and what to look at. A reason that isn't here speaks for itself.
+func becauseDHCP(r dhcp.Reason) string {
+	return map[dhcp.Reason]string{
+		dhcp.SilentUnsynced:       "bootd hasn't read its machines yet; see /readyz and its log",
+		dhcp.SilentUnknown:        "no BootEntry that is served here has this MAC",
+		dhcp.SilentNoAddress:      "no IPv4 address is allocated to it yet; see the BootEntry's condition",
+		dhcp.SilentNoSegment:      "its BootNetwork isn't served by this bootd: look at the network's serveOn and this node's labels, or it isn't read yet",
+		dhcp.SilentRelayUntrusted: "the relay's address is neither in the BootNetwork's dhcp.relays nor, without that list, in one of its subnets",
+		dhcp.SilentElsewhere:      "it asks on another segment than its BootNetwork's subnets: look where it's plugged in, and which link its relay selects",
+		dhcp.SilentRelayOnly:      "its BootNetwork's dhcp.mode is RelayOnly, and this wasn't passed on by a relay",
+		dhcp.SilentNotServedHere:  "the BootNetwork's serveOn.interfaces doesn't name the interface that it came in on",
+		dhcp.SilentUnicast:        "a request without a relay must be broadcast, or come from the machine's own address",
+		dhcp.SilentNoServer:       "bootd has no IPv4 address on that interface; give it one, or --advertise-address",
+		dhcp.SilentOtherServer:    "the machine took the offer of another DHCP server on its segment",
+		dhcp.SilentWrongAddress:   "it asks for another address than the planned one; firmware begins again by itself",
+		dhcp.SilentNoKeys:         "bootd has no keys for tokens yet; see /readyz and the Secret bootd-tokens",
+		dhcp.SilentDeclined:       "it declined its address within the last ten minutes, since another machine uses it; free the address, or allocate another",
+		dhcp.SilentUnasked:        "nobody was given that address within the last minute, so that declining it isn't believed",
+		dhcp.SilentNotRequest:     "it's no request of a client",
+		dhcp.SilentMalformed:      "it names no address that it wants",
+		dhcp.SilentType:           "it's a message that needs no answer",
+		dhcp.LimitedMachine:       "it asks more often than any firmware does",
+	}[r]
+}
+
+// becauseScript says for the reason of a script's answer what it means, and what it waits for.
+func becauseScript(reason string) string {
+	return map[string]string{
+		boot.DecidedLive:         "its profile's mode is Live: it netboots each time",
+		boot.DecidedGranted:      "an install is granted and not used: its next boot installs it",
+		boot.DecidedDisk:         "no install is asked for (generation 0)",
+		boot.DecidedInstalled:    "the install of this generation is finished; raise the generation to install it again",
+		boot.DecidedConsumed:     "the grant was used, so that nothing more is installed by it; raise the generation to install it again",
+		boot.DecidedNoGrant:      "an install is asked for and not granted; the BootEntry's conditions say what is missing",
+		boot.DecidedNoSession:    "there's no BootSession of this machine yet: who makes grants hasn't got to it",
+		boot.DecidedRevoked:      "its session was closed, as at a release or a deletion",
+		boot.DecidedStale:        "what is granted isn't what the plan is now; a new grant is waited for",
+		boot.DecidedExpired:      "the grant was too old when it was to be used; raise the generation to have another",
+		boot.DecidedBootLoop:     "the grant served its last script and wasn't used: the machine boots again and again; see its console, then raise the generation",
+		boot.DecidedNotSynced:    "the API server isn't reached, or another bootd hasn't compared the grant with its log, or the machine needs a confirmation",
+		boot.DecidedNoArtifacts:  "its profile has no files for this architecture",
+		gate.ReasonHeld:          "nothing is installed on it now: its specs are gone, wrong or there twice, or another server answers it; see bootd's log",
+		gate.ReasonScript:        "its script can't be made",
+		gate.ReasonToken:         "bootd has no keys for tokens yet",
+		gate.ReasonAPI:           "the API server isn't reached",
+		artifacts.ReasonFetching: "its files are being fetched",
+		artifacts.ReasonFetch:    "a file of its profile can't be had",
+		artifacts.ReasonDigest:   "a file of its profile isn't what its digest says",
+		artifacts.ReasonTarget:   "a file of its profile lies where none may be fetched from; see --artifact-range",
+	}[reason]
+}

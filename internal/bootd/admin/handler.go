@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
+)
+
+// Options of a Handler. All but Script and Trace are required.
+type Options struct {
+	// Name of this bootd.
+	Name string
+	// View is what DHCP answers rest on now.
+	View func() dhcp.View
+	// Script foretells a script (httpboot's Foresee); nil where HTTP isn't served.
+	Script func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
+	// Logged is what this bootd's own log knows as consumed of an entry.
+	Logged func(entryUID string) []boot.Consumption
+	// File says how large a first stage is, and whether it's but a stand-in; false: there's none of the name.
+	File func(name string) (size int, standIn, ok bool)
+	// NotServed are the protocols that this bootd was started without.
+	NotServed []string
+	// Interfaces of this node.
+	Interfaces func() []Interface
+	// Trace holds the machines' last packets; nil: none are kept.
+	Trace *trace.Ring
+	Now   func() time.Time
+}
+
+type handler struct{ o Options }
+
+// Handler answers GET /explain and /trace, which name a machine by mac, ip or entry. What's wrong is answered by one sentence.
+func Handler(o Options) http.Handler {
+	h := &handler{o}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /explain", h.explained)
+	mux.HandleFunc("GET /trace", h.traced)
+	return mux
+}
+
+func queryOf(r *http.Request) Query {
+	v := r.URL.Query()
+	return Query{MAC: v.Get("mac"), IP: v.Get("ip"), Entry: v.Get("entry"), Firmware: v.Get("firmware")}
+}
+
+func (h *handler) explained(w http.ResponseWriter, r *http.Request) {
+	q := queryOf(r)
+	if _, ok := firmwares()[q.Firmware]; !ok && q.Firmware != "" {
+		http.Error(w, fmt.Sprintf("firmware is %s, not %q", strings.Join(Firmwares(), ", "), q.Firmware), http.StatusBadRequest)
+		return
+	}
+	p, mac, err := h.find(h.o.View().State, q)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	e, err := h.explain(r.Context(), p, mac, q.Firmware)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(b, '\n')) // Who asked may have gone.
+}
+
+// Firmwares are the names of what may be asked about.
+func Firmwares() []string { return slices.Sorted(maps.Keys(firmwares())) }
+
+// traced gives a machine's packets. Those of a MAC that nobody knows are there too, if it was one of the last few.
+func (h *handler) traced(w http.ResponseWriter, r *http.Request) {
+	q := queryOf(r)
+	p, mac, err := h.find(h.o.View().State, q)
+	macs := []boot.MAC{mac}
+	if p != nil {
+		macs = p.MACs
+	} else if m, merr := boot.ParseMAC(q.MAC); merr == nil {
+		mac, macs = m, []boot.MAC{m}
+	}
+	packets := h.o.Trace.Of(macs...)
+	switch {
+	case h.o.Trace == nil:
+		http.Error(w, "this bootd keeps no packets: it was started with --trace-bytes 0", http.StatusNotFound)
+		return
+	case err != nil && len(packets) == 0:
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	case len(packets) == 0:
+		n, _ := h.o.Trace.Machines()
+		http.Error(w, fmt.Sprintf("no packet of %s is kept: nothing was heard of it since bootd started, or of too many others since (of %d machines there are some; --trace-bytes)",
+			p.Entry, n), http.StatusNotFound)
+		return
+	}
+	var b bytes.Buffer
+	if err := trace.WritePCAP(&b, mac, packets); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/vnd.tcpdump.pcap")
+	_, _ = w.Write(b.Bytes()) // Who asked may have gone.
+}

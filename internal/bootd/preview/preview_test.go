@@ -1,0 +1,53 @@
+package preview
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+func TestScript(t *testing.T) {
+	plan := func(change func(*boot.Plan)) *boot.Plan {
+		p := &boot.Plan{
+			Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "e", MACs: []boot.MAC{"52:54:00:00:00:01"},
+			Mode: boot.ModeInstall, Method: boot.MethodDiskImage, InstallGeneration: 1, Network: boot.Network{Address: netip.MustParsePrefix("10.0.0.11/24")},
+			Artifacts: []boot.Artifacts{{Arch: boot.AMD64, Kernel: boot.Artifact{Digest: "sha256:aaaa"}}},
+		}
+		if change != nil {
+			change(p)
+		}
+		return p
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*boot.Plan)
+		told   Told
+		want   string
+	}{
+		"Auto":      {"what it asks for", nil, Auto, "install: Granted"},
+		"Disk":      {"generation 0 boots from disk", func(p *boot.Plan) { p.InstallGeneration = 0 }, Auto, "local disk: BootsFromDisk"},
+		"Otherwise": {"or waits, where it says so", func(p *boot.Plan) { p.InstallGeneration, p.Otherwise = 0, boot.OtherwiseHold }, Auto, "hold: BootsFromDisk"},
+		"Live":      {"each time", func(p *boot.Plan) { p.Mode = boot.ModeLive }, Auto, "live: Live"},
+		"LiveToo":   {"a machine that netboots isn't installed", func(p *boot.Plan) { p.Mode = boot.ModeLive }, Install, "live: Live"},
+		"Install":   {"as if it were granted", func(p *boot.Plan) { p.InstallGeneration = 0 }, Install, "install: Granted"},
+		"ToldDisk":  {"afterwards", nil, Disk, "local disk: BootsFromDisk"},
+		"ToldHold":  {"in between", nil, Hold, "hold: NotSynced"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fw, err := Firmware("bios")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Script(plan(tc.change), fw, tc.told)
+			if err != nil || !strings.HasPrefix(got, "#!ipxe\necho lab/m1: "+tc.want+"\n") {
+				t.Errorf("%s: %v\n%s", tc.reason, err, got)
+			}
+		})
+	}
+	if _, err := Firmware("vax"); err == nil {
+		t.Error("there's no iPXE for a VAX")
+	}
+}

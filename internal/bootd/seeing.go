@@ -1,0 +1,108 @@
+package bootd
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
+)
+
+// portDHCP is where clients and relays reach a DHCP server.
+const portDHCP = 67
+
+// tracedDHCP keeps what a machine asked, and what it was answered. It's called between two packets.
+func (d *daemon) tracedDHCP(request []byte, in dhcp.Ingress, a dhcp.Answer, at time.Time) {
+	to := in.To
+	if !to.IsValid() {
+		to = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	}
+	asked := trace.Packet{At: at, From: in.From, To: netip.AddrPortFrom(to, portDHCP), Index: in.Index, Data: request}
+	from := a.From
+	if !from.IsValid() && len(in.Addresses) > 0 {
+		from = in.Addresses[0]
+	}
+	d.trace.Add(a.Facts.MAC, a.Plan != nil, asked, trace.Packet{
+		At: at, From: netip.AddrPortFrom(from, portDHCP), To: a.To, Index: in.Index, Sent: true, Data: a.Packet,
+	})
+}
+
+// tracer is tracedDHCP, or nil where nothing is kept.
+func (d *daemon) tracer() func([]byte, dhcp.Ingress, dhcp.Answer, time.Time) {
+	if d.trace == nil {
+		return nil
+	}
+	return d.tracedDHCP
+}
+
+// tracedTFTP keeps a packet of a machine that's known by its address.
+func (d *daemon) tracedTFTP(p *boot.Plan, x tftp.Packet) {
+	if len(p.MACs) == 0 {
+		return
+	}
+	kept := trace.Packet{At: x.At, From: x.Client, To: x.Ours, Sent: x.Sent, Data: x.Data}
+	if x.Sent {
+		kept.From, kept.To = x.Ours, x.Client
+	}
+	d.trace.Add(p.MACs[0], true, kept, trace.Packet{})
+}
+
+// serveAdmin answers people on this host. A bootd that can't goes on: machines don't need it.
+func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhcp.Server, web *httpboot.Server, l listeners) {
+	socket, err := admin.Listen(ctx, d.c.StateDir)
+	if err != nil {
+		d.c.Logger.Warn("bootd explain and bootd trace can't be answered", "error", err.Error())
+		return
+	}
+	o := admin.Options{
+		Name: d.c.Name, View: answers.View, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now,
+		File: func(name string) (int, bool, bool) {
+			f, ok := d.files.Find(name)
+			return len(f.Data), f.StandIn, ok
+		},
+	}
+	if web != nil {
+		o.Script = web.Foresee
+	}
+	for what, served := range map[string]bool{"DHCP": len(l.dhcp) > 0, "TFTP": l.tftp != nil, "HTTP": l.http != nil} {
+		if !served {
+			o.NotServed = append(o.NotServed, what)
+		}
+	}
+	g.Go(func() error {
+		if err := admin.Serve(ctx, socket, admin.Handler(o), d.c.Logger); err != nil {
+			d.c.Logger.Warn("bootd explain and bootd trace aren't answered any more", "error", err.Error())
+		}
+		return nil
+	})
+}
+
+// interfaces of this node, with their IPv4 addresses; those that can't be read are left out.
+func interfaces() (out []admin.Interface) {
+	all, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	for _, i := range all {
+		as, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		x := admin.Interface{Name: i.Name, Index: i.Index}
+		for _, a := range addressesOf(as) {
+			if a.Is4() {
+				x.Addresses = append(x.Addresses, a)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,15 @@
+package snapshot
+
+import (
+	"os"
+	"time"
+)
+
+// Saved is when the snapshot was last written, by this bootd or an earlier one; zero where there's none.
+func (s *Snapshot) Saved() time.Time {
+	i, err := os.Stat(s.path)
+	if err != nil {
+		return time.Time{}
+	}
+	return i.ModTime()
+}

@@ -1,0 +1,84 @@
+package specdir
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Preview gives the plans of a folder of specs as a bootd would have them, for nobody to be served by: those of the entries in one file, or
+// of an entry by namespace/name or by its name alone. dir "" is the file's own folder. It also gives, one sentence each, what is wrong with
+// the specs. Nothing is written.
+func Preview(dir, file, name string) (plans []boot.Plan, wrong []string, err error) {
+	if dir == "" {
+		dir = filepath.Dir(file)
+	}
+	f := newFolder(dir, slog.New(slog.DiscardHandler))
+	if _, err := f.look(); err != nil {
+		return nil, nil, err
+	}
+	key := ""
+	if file != "" {
+		if key, err = f.include(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	w := f.resolve(nil, served{
+		plans: map[string]boot.Plan{}, data: map[string]map[string][]byte{}, since: func(string) time.Time { return time.Time{} },
+		recorded: func(*boot.Plan) bool { return false },
+	})
+	for _, n := range f.sorted() {
+		for _, x := range f.files[n].faults {
+			wrong = append(wrong, x.String())
+		}
+	}
+	for what, why := range w.problems {
+		if what != "installs" && !strings.HasPrefix(what, "BootNetwork ") { // Which node serves a network is another question.
+			wrong = append(wrong, why)
+		}
+	}
+	slices.Sort(wrong)
+	there := f.entriesOf(key)
+	for _, p := range w.plans {
+		if file != "" && there[p.Entry] || file == "" && (p.Entry.String() == name || p.Entry.Name == name) {
+			plans = append(plans, p)
+		}
+	}
+	slices.SortFunc(plans, func(a, b boot.Plan) int { return compare(a.Entry, b.Entry) })
+	if len(plans) == 0 && len(wrong) == 0 {
+		return nil, nil, fmt.Errorf("there's no BootEntry %s in %s", or(name, "of file "+file), dir)
+	}
+	return plans, wrong, nil
+}
+
+// include reads a file too, unless it's one of the folder's, and gives the name that it has among these.
+func (f *folder) include(file string) (string, error) {
+	base := filepath.Base(file)
+	if _, ok := f.files[base]; ok && filepath.Clean(filepath.Dir(file)) == filepath.Clean(f.dir) {
+		return base, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the entry: %w", err)
+	}
+	objects, faults := parse(file, b)
+	f.files[file] = content{objects: objects, faults: faults}
+	return file, nil
+}
+
+// entriesOf are the entries in one of the files.
+func (f *folder) entriesOf(file string) map[boot.Name]bool {
+	there := map[boot.Name]bool{}
+	for _, o := range f.files[file].objects {
+		if o.entry != nil {
+			there[o.name] = true
+		}
+	}
+	return there
+}
