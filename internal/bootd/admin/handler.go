@@ -102,7 +102,7 @@ func (h *handler) traced(w http.ResponseWriter, r *http.Request) {
 		return
 	case len(packets) == 0:
 		n, _ := h.o.Trace.Machines()
-		http.Error(w, fmt.Sprintf("no packet of %s is kept: nothing was heard of it since bootd started, or of too many others since (of %d machines there are some; --trace-bytes)",
+		http.Error(w, fmt.Sprintf("no packet of %s is kept: nothing was heard of it since bootd started, or of more others since than there is room for (%d machines; --trace-bytes)",
 			p.Entry, n), http.StatusNotFound)
 		return
 	}
