@@ -30,6 +30,9 @@ type accountBody struct {
 	Enabled *lenient.Flag `json:"Enabled"`
 }
 
+// on says whether one may log in with it, as far as is told.
+func (b accountBody) on() bool { return b.Enabled == nil || !b.Enabled.Known || b.Enabled.True }
+
 // Account finds the account that c logs in with. Where its password must be
 // changed before anything else, that's the one that the BMC named. Unsupported:
 // there's no account service, or no account of that name in it.
@@ -80,13 +83,13 @@ func lengthOf(n lenient.Number) int {
 
 // accountIn finds our account in a collection: the one that has exactly our name
 // (Dell lists slots, most of them without one), or the only one that has it in
-// another spelling. Of two that have it, one isn't enabled.
+// another spelling. Of two that have it, one isn't enabled, and that isn't ours.
 func (c *Client) accountIn(ctx context.Context, collection string) (place, error) {
 	uris, err := c.members(ctx, collection)
 	if err != nil {
 		return place{}, err
 	}
-	var same, like []place
+	var off, like, likeOff []place
 	for _, uri := range uris {
 		var b accountBody
 		a, err := c.get(ctx, uri, &b)
@@ -96,17 +99,18 @@ func (c *Client) accountIn(ctx context.Context, collection string) (place, error
 		p := place{path: uri, etag: a.etag}
 		switch {
 		case err != nil: // It's somebody else's.
-		case string(b.User) != c.cfg.Username:
-			if strings.EqualFold(string(b.User), c.cfg.Username) {
-				like = append(like, p)
-			}
-		case b.Enabled == nil || !b.Enabled.Known || b.Enabled.True:
+		case !strings.EqualFold(string(b.User), c.cfg.Username):
+		case string(b.User) == c.cfg.Username && b.on():
 			return p, nil
+		case string(b.User) == c.cfg.Username:
+			off = append(off, p)
+		case b.on():
+			like = append(like, p)
 		default:
-			same = append(same, p)
+			likeOff = append(likeOff, p)
 		}
 	}
-	for _, found := range [][]place{same, like} {
+	for _, found := range [][]place{like, off, likeOff} {
 		if len(found) == 1 {
 			return found[0], nil
 		}
@@ -155,6 +159,7 @@ func (c *Client) SetPassword(ctx context.Context, s System, a Account, password 
 // Unauthorized, that it said no in words that others have for something else.
 func (c *Client) TryPassword(ctx context.Context, password string) (bool, error) {
 	defer changesNothing(ctx)()
+	defer unhurried(ctx)() // Some delay the refusal: one that is broken off counts all the same, and nobody has heard it.
 	cfg := c.cfg
 	cfg.Password = password
 	with := &Client{cfg: cfg, address: c.address, trust: c.trust, http: c.http, fence: c.fence, api: c.api, root: c.root}

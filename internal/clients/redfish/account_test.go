@@ -96,6 +96,10 @@ func TestAccount(t *testing.T) {
 			reason: "Of two of that name the one that is enabled.", want: at + "2", least: 12, most: 19,
 			bmc: accountBMC{accounts: map[string]string{at + "1": `{"UserName":"u","Enabled":false}`, at + "2": `{"UserName":"u","Enabled":true}`}},
 		},
+		"OffAndLike": {
+			reason: "One that isn't enabled isn't what we log in with.", want: at + "2", least: 12, most: 19,
+			bmc: accountBMC{accounts: map[string]string{at + "1": `{"UserName":"u","Enabled":false}`, at + "2": `{"UserName":"U","Enabled":true}`}},
+		},
 		"Spelling": {
 			reason: "The only one in another spelling.", want: at + "1", least: 12, most: 19,
 			bmc: accountBMC{accounts: map[string]string{at + "1": `{"UserName":"U"}`, at + "2": `{"UserName":"v"}`}},

@@ -35,6 +35,7 @@ type Client struct {
 	header  map[string]string // authentication of every request
 	token   bool              // that of a session
 	session string            // its URI; "" where the BMC didn't tell
+	stray   string            // the URI of one that was opened without a token
 	lost    bool              // it ended, and no login was good since
 	initial bool              // its password must be changed, the BMC said
 	account string            // the URI of the account that it said that of

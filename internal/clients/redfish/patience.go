@@ -123,6 +123,19 @@ func changesNothing(ctx context.Context) (over func()) {
 	return func() { p.Wrote = wrote }
 }
 
+// unhurried lets what is read until its result is called take as long as any request
+// may: what is asked only once is answered late by some.
+func unhurried(ctx context.Context) (over func()) {
+	p, ok := ctx.Value(patienceKey{}).(*Patience)
+	if !ok {
+		return func() {}
+	}
+	read, slowest := p.Read, p.Slowest
+	p.Read = 0
+
+	return func() { p.Read, p.Slowest = read, slowest }
+}
+
 // refuseTurn has no other log-in tried with a context's Patience. One that wasn't
 // answered may be: a BMC that starts opens sessions last.
 func refuseTurn(ctx context.Context, err error) {

@@ -26,6 +26,8 @@ func (c *Client) login(ctx context.Context) error {
 		return err
 	}
 	c.useBasic()
+	c.leave(ctx, c.stray, c.header) // One that was opened all the same stands in others' way.
+	c.stray = ""
 
 	return nil
 }
@@ -39,6 +41,8 @@ func (c *Client) openSession(ctx context.Context) error {
 	}
 	token := a.header.Get("X-Auth-Token")
 	if token == "" {
+		c.stray = localPath(a.header.Get("Location"))
+
 		return failf(Protocol, "cannot open a session on the BMC: it answered without a token")
 	}
 	var b struct {

@@ -76,6 +76,7 @@ func TestLogin(t *testing.T) {
 		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
 		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
 		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},
+		"NoTokenOpened":   {reason: "One that was opened all the same isn't left behind.", bmc: loginBMC{status: 201, location: "/redfish/v1/SessionService/Sessions/1"}, tries: 1, out: 1},
 		"SessionOnly":     {reason: "Session means session.", bmc: loginBMC{status: 404}, auth: AuthSession, want: NotFound, tries: 1},
 		"Basic":           {reason: "Basic means basic.", bmc: loginBMC{status: 201, token: "t"}, auth: AuthBasic},
 		"OneResource":     {reason: "A good login that one resource refuses isn't a wrong password, and leaves no session behind.", bmc: loginBMC{status: 201, token: "t", location: "/x", refuse: "/s"}, want: Forbidden, tries: 2, out: 2},

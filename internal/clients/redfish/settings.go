@@ -184,31 +184,48 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 	if err != nil {
 		return unsent(err)
 	}
+	reset, err := c.managerReset(ctx, managers)
+	if err != nil {
+		return unsent(err)
+	}
+	if reset == nil {
+		return unsupported("Manager.Reset")
+	}
+	types := []string(reset.Types)
+	if info := string(reset.ActionInfo); len(types) == 0 && info != "" {
+		if types, err = c.resetTypesAt(ctx, info); err != nil && !skippable(err) {
+			return unsent(err)
+		}
+	}
+	_, err = c.do(ctx, http.MethodPost, string(reset.Target), map[string]string{"ResetType": restartOf(types)}, "")
+
+	return err
+}
+
+// managerReset is the action of the first manager that has one and calls itself a
+// BMC, or else of the first that has one: others may be an enclosure's. Nil: none has.
+func (c *Client) managerReset(ctx context.Context, managers []string) (*resetBody, error) {
+	var first *resetBody
 	for _, uri := range managers {
 		var b struct {
+			Type    text `json:"ManagerType"`
 			Actions struct {
 				Reset *resetBody `json:"#Manager.Reset"`
 			}
 		}
-		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) {
-			return unsent(err)
+		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) && first == nil {
+			return nil, err
 		}
-		if b.Actions.Reset == nil || b.Actions.Reset.Target == "" {
-			continue
+		switch reset := b.Actions.Reset; {
+		case reset == nil || reset.Target == "":
+		case strings.EqualFold(string(b.Type), "BMC"), len(managers) == 1:
+			return reset, nil
+		case first == nil:
+			first = reset
 		}
-		types := []string(b.Actions.Reset.Types)
-		if info := string(b.Actions.Reset.ActionInfo); len(types) == 0 && info != "" {
-			var err error
-			if types, err = c.resetTypesAt(ctx, info); err != nil && !skippable(err) {
-				return unsent(err)
-			}
-		}
-		_, err := c.do(ctx, http.MethodPost, string(b.Actions.Reset.Target), map[string]string{"ResetType": restartOf(types)}, "")
-
-		return err
 	}
 
-	return unsupported("Manager.Reset")
+	return first, nil
 }
 
 // restartOf is the gentlest restart that is offered; the standard's where

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -192,12 +193,41 @@ func TestRefuses(t *testing.T) {
 			if tc.asked > 1 {
 				return
 			}
-			now = now.Add(doubt)
+			now = now.Add(Doubt(0))
 			do()
 			do()
 			if want := max(tc.asked, tc.later); asked != want {
 				t.Errorf("%s\nasked %d times after a while, want %d", tc.reason, asked, want)
 			}
 		})
+	}
+}
+
+// TestDoubts: what may be something else than a wrong password is tried less and less often, and anew once it was something else.
+func TestDoubts(t *testing.T) {
+	var asked []int
+	minute, refuses := 0, true
+	g := New(func(context.Context, redfish.Config) (*redfish.Client, error) {
+		asked = append(asked, minute)
+		if refuses {
+			return nil, &redfish.Error{Kind: redfish.Unauthorized, Status: 403}
+		}
+
+		return &redfish.Client{}, nil
+	})
+	g.now = func() time.Time { return time.Unix(int64(minute)*60, 0) }
+	for ; minute < 300; minute++ {
+		refuses = minute < 280
+		err := g.Do(t.Context(), Target{Config: redfish.Config{Address: "10.0.0.1"}, CredentialVersion: "1"}, func(context.Context, *redfish.Client) error { return nil })
+		if (err == nil) != (minute >= 280) {
+			t.Fatalf("minute %d: %v", minute, err)
+		}
+	}
+	if want := []int{0, 10, 40, 160, 280}; !slices.Equal(asked, want) {
+		t.Errorf("asked in minutes %v, want %v", asked, want)
+	}
+	gk, err := g.gate(Target{Config: redfish.Config{Address: "10.0.0.1"}})
+	if err != nil || len(gk.refused) != 0 {
+		t.Errorf("%d doubts are kept (%v), want none", len(gk.refused), err)
 	}
 }

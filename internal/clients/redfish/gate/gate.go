@@ -159,8 +159,11 @@ func (g *gate) talk(ctx context.Context, of *Gates, t Target, p *redfish.Patienc
 func (g *gate) result(ctx context.Context, of *Gates, t Target, err error) {
 	g.breaker.result(err, of.now(), of.random())
 	g.suspect.Store(g.breaker.suspect)
-	if refuses(err) {
+	switch {
+	case refuses(err):
 		g.refuse(ctx, t.CredentialVersion, err, of.now())
+	case err == nil:
+		delete(g.refused, t.CredentialVersion)
 	}
 }
 
