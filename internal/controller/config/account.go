@@ -2,7 +2,6 @@ package config
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -28,7 +27,7 @@ func (r *Resolver) Account(ctx context.Context, mg resource.ModernManaged, name 
 		return Account{}, problem(v1alpha1.ReasonNotFound, "Secret %q, with the user name and password of an image's server, doesn't exist: create it", name)
 	}
 	if err != nil {
-		return Account{}, fmt.Errorf("cannot read the account of an image's server: %w", err)
+		return Account{}, aboutSecret(err, "cannot read the account of an image's server")
 	}
 	if k := missingKey(s.data, []string{"username", "password"}); k != "" {
 		return Account{}, problem(v1alpha1.ReasonInvalid, "Secret %q, with the user name and password of an image's server, has no value for key %q: add it", name, k)

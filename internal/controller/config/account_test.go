@@ -1,13 +1,16 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -41,5 +44,20 @@ func TestAccount(t *testing.T) {
 				t.Errorf("%s\nthe password is printed: %s", tc.reason, strings.ReplaceAll(said, "hush", "…"))
 			}
 		})
+	}
+}
+
+// TestAboutSecret: what the API server says about a Secret may quote it, and its word for it doesn't; that word is still known.
+func TestAboutSecret(t *testing.T) {
+	const quoted = "the-password"
+	denied := kerrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "s", errors.New("denied: "+quoted))
+	for name, err := range map[string]error{"Forbidden": denied, "no answer": errors.New("proxy: " + quoted)} {
+		got := aboutSecret(err, "cannot write Secret %q", "s")
+		if want := `cannot write Secret "s": ` + name; got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("aboutSecret(...): %q, want %q", got, want)
+		}
+	}
+	if !kerrors.IsForbidden(aboutSecret(denied, "x")) {
+		t.Error("nobody knows any more that it's forbidden")
 	}
 }

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -76,4 +78,23 @@ func errSecret(r Ref, secret types.NamespacedName, namespace string, reason xpv2
 		return problem(reason, "Secret %q with credentials for %s %s", secret.Name, r, trouble)
 	}
 	return problem(reason, "the credentials of %s can't be used: its condition Ready says why, its owner must mend it", r)
+}
+
+// A secretError is what the API server answered about a Secret, in its own word for it: the sentence beside that, of a webhook or a
+// proxy, may quote what it's about.
+type secretError struct {
+	what string
+	err  error
+}
+
+// Error implements error.
+func (e *secretError) Error() string {
+	return e.what + ": " + cmp.Or(string(kerrors.ReasonForError(e.err)), "no answer")
+}
+
+// Unwrap returns the API server's error.
+func (e *secretError) Unwrap() error { return e.err }
+
+func aboutSecret(err error, format string, args ...any) error {
+	return &secretError{what: fmt.Sprintf(format, args...), err: err}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -49,7 +48,7 @@ func (r *Resolver) hold(ctx context.Context, s *corev1.Secret) error {
 	before := s.DeepCopy()
 	s.Finalizers = append(s.Finalizers, FinalizerCredentials)
 	if err := r.kube.Patch(ctx, s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("cannot put finalizer %q on Secret %q: %w", FinalizerCredentials, s.Name, err)
+		return aboutSecret(err, "cannot put finalizer %q on Secret %q", FinalizerCredentials, s.Name)
 	}
 	return nil
 }
@@ -111,7 +110,7 @@ func (h *holder) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.Res
 	m.Finalizers = slices.DeleteFunc(m.Finalizers, func(f string) bool { return f == FinalizerCredentials })
 	err = h.kube.Patch(ctx, m, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("cannot take finalizer %q off Secret %q: %w", FinalizerCredentials, m.Name, err)
+		return ctrl.Result{}, aboutSecret(err, "cannot take finalizer %q off Secret %q", FinalizerCredentials, m.Name)
 	}
 	return ctrl.Result{}, nil
 }

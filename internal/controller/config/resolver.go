@@ -39,6 +39,8 @@ type Redfish struct {
 	Username, Password string
 	// PasswordNext is what a resource's own Secret has as password-next: one that the BMC is being given.
 	PasswordNext string
+	// PasswordRotated is what it has as password-rotated: the one that the BMC was given last.
+	PasswordRotated string
 	// SecretVersion changes whenever the Secret does: a 401 is remembered for it.
 	SecretVersion string
 }
@@ -131,6 +133,7 @@ func (r *Resolver) Redfish(ctx context.Context, mg resource.ModernManaged, own *
 	}
 	if own != nil {
 		out.PasswordNext = strings.TrimRight(string(s.data[v1alpha1.SecretKeyPasswordNext]), "\r\n")
+		out.PasswordRotated = strings.TrimRight(string(s.data[v1alpha1.SecretKeyPasswordRotated]), "\r\n")
 	}
 	return out, nil
 }

@@ -42,7 +42,7 @@ func (r *Resolver) credentials(ctx context.Context, mg resource.ModernManaged, r
 		return secret{}, errSecret(ref, at, mg.GetNamespace(), v1alpha1.ReasonNotFound, "doesn't exist: create it")
 	}
 	if err != nil {
-		return secret{}, fmt.Errorf("cannot read the credentials of %s: %w", ref, err)
+		return secret{}, aboutSecret(err, "cannot read the credentials of %s", ref)
 	}
 	if k := missingKey(s.data, keys); k != "" {
 		return secret{}, errSecret(ref, at, mg.GetNamespace(), v1alpha1.ReasonInvalid, fmt.Sprintf("has no value for key %q: add it", k))
