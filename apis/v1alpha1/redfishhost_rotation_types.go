@@ -9,6 +9,9 @@ const (
 	// SecretKeyPasswordNext is the one that the BMC is being given. It's there before the BMC hears of it, and is tried once where the BMC
 	// refuses the other one.
 	SecretKeyPasswordNext = "password-next"
+	// SecretKeyPasswordRotated is the one that the provider gave the BMC last. Whatever puts an older one back as password leaves this; it's
+	// tried once where the BMC refuses that.
+	SecretKeyPasswordRotated = "password-rotated"
 )
 
 // CredentialsRotation asks for a new password of the BMC's account, made by the provider and stored in the host's own Secret.

@@ -35,7 +35,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 	for {
 		st := following(e.view(host, w, j, seen))
 		if st.journal != nil {
-			if st.journal.gaveUp() && !j.gaveUp() {
+			if st.journal.gaveUp() && !j.gaveUp() && !j.holds() {
 				e.readLog(ctx)
 			}
 			if err := e.writeJournal(ctx, host, st.journal); err != nil {
@@ -56,7 +56,9 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 		if err != nil {
 			return e.failed(ctx, host, w, *st.journal, err)
 		}
-		e.connector.Recorder.Event(host, f.event(*st.journal.Act))
+		if told := f.event(*st.journal.Act); told.Reason != "" {
+			e.connector.Recorder.Event(host, told)
+		}
 		accepted, news := st.journal.Act.accepted(receipt)
 		st.journal = st.journal.with(accepted)
 		if f.readBack == nil {
@@ -287,7 +289,7 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 	for _, what := range givenUp(before, j) {
 		e.connector.Recorder.Event(host, event.Warning(event.Reason(v1alpha1.ReasonGaveUp), errors.Errorf("the BMC at %q doesn't carry out %s, and isn't told any more: the host's conditions say why", e.inputs.address, what)))
 	}
-	if j.gaveUp() && !before.gaveUp() {
+	if j.gaveUp() && !before.gaveUp() && !before.holds() {
 		e.connector.Recorder.Event(host, event.Warning(event.Reason(gaveUpReason(*j.Act)), errors.New(gaveUpSentence(*j.Act, e.inputs)+e.logged())))
 	}
 

@@ -118,6 +118,8 @@ type Connector struct {
 
 	secureBootLooks *looks[secureBootSeen]
 	mediaLooks      *looks[mediaIn]
+	// rotationLooks are what stood in the way of another password.
+	rotationLooks *looks[trouble]
 }
 
 // NewConnector makes a connector.
@@ -138,6 +140,7 @@ func NewConnector(o Options) *Connector {
 	c := &Connector{
 		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[secureBootSeen](), mediaLooks: newLooks[mediaIn](),
+		rotationLooks: newLooks[trouble](),
 	}
 	c.tallies = c.inventories.tallies
 	if o.Log != nil {
@@ -167,7 +170,7 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 		e.inputs.rotated = j.Rotation.At
 	}
 	r, err := c.Resolve(ctx, host)
-	e.own.next = r.PasswordNext
+	e.own.next, e.own.rotated = r.PasswordNext, r.PasswordRotated
 	if err == nil {
 		e.target, err = c.target(host, r)
 	}

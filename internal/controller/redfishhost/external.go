@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -53,6 +54,8 @@ type external struct {
 	rotation rotationSeen
 	initial  bool
 	unseen   bool
+	// shared says that another host of the same BMC has something on its way.
+	shared bool
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
@@ -70,6 +73,8 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	pin, err := e.lookWithNext(ctx, host)
 	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
 		// Nothing is known that is new: it stays as it was, and is looked at again soon.
+		e.connector.soonAgain(host)
+
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	if err != nil && !isTrouble(err) {
@@ -101,7 +106,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		}
 	}
 
-	if err := e.lookRotation(ctx, host); err != nil {
+	if err := e.lookOthers(ctx, host); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	o := e.show(host, pin, fresh)
@@ -131,7 +136,7 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (pin st
 	if o := duplicateBySpec(host, others); o != nil {
 		return "", e.duplicate(host, o)
 	}
-	if err := refused(host, e.target); err != nil {
+	if err := refused(host, e.target, e.connector.Now()); err != nil {
 		return "", err
 	}
 	err = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
@@ -236,9 +241,13 @@ func (c *Connector) counting(ctx context.Context, host *v1alpha1.RedfishHost) co
 	return c.tallies.counting(ctx, nameOfHost(host), host.GetUID())
 }
 
-// leave closes the session: the host is gone.
+// leave closes the session with the last host of its BMC: the host is gone.
 func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
 	e.connector.Gone(host)
+	others, err := e.others(ctx, bmcIndexed(host))
+	if err == nil && slices.ContainsFunc(others, func(o v1alpha1.RedfishHost) bool { return o.GetUID() != host.GetUID() && !meta.WasDeleted(&o) }) {
+		return
+	}
 	// A session that can't be closed ends by itself.
 	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }

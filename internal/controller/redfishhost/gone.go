@@ -14,5 +14,6 @@ func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	c.biosLooks.forget(uid)
 	c.secureBootLooks.forget(uid)
 	c.mediaLooks.forget(uid)
+	c.rotationLooks.forget(uid)
 	c.counted.forget(uid)
 }

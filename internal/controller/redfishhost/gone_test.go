@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestGone(t *testing.T) {
 	remembered := func() []int {
 		return []int{
 			len(c.inventories.of), len(c.tallies.of), len(c.watch.laps), len(c.postponed.hosts), len(c.biosLooks.taken), len(c.secureBootLooks.taken),
-			len(c.mediaLooks.taken), len(c.counted.of),
+			len(c.mediaLooks.taken), len(c.rotationLooks.taken), len(c.counted.of),
 		}
 	}
 	var hosts []*v1alpha1.RedfishHost
@@ -36,6 +37,7 @@ func TestGone(t *testing.T) {
 		c.biosLooks.put(glance{host: h.GetUID()}, nil)
 		c.secureBootLooks.put(glance{host: h.GetUID()}, nil)
 		c.mediaLooks.put(glance{host: h.GetUID()}, nil)
+		c.rotationLooks.put(glance{host: h.GetUID()}, nil)
 		c.counted.put(h.GetUID())
 		hosts = append(hosts, h)
 	}
@@ -51,6 +53,42 @@ func TestGone(t *testing.T) {
 			if n != want {
 				t.Errorf("%d of %d hosts are gone: map %d has %d entries, want %d", left+1, len(hosts), i, n, want)
 			}
+		}
+	}
+}
+
+// forgetful counts log-outs.
+type forgetful struct {
+	Gatekeeper
+
+	n *int
+}
+
+func (f forgetful) Forget(context.Context, string) error {
+	*f.n++
+
+	return nil
+}
+
+// TestLeave: the session is closed with the last host of a BMC, and the others go on with theirs.
+func TestLeave(t *testing.T) {
+	going, now := sharing("c", "10.0.0.1"), metav1.NewTime(t0)
+	going.DeletionTimestamp, going.Finalizers = &now, []string{"x"}
+	for reason, tc := range map[string]struct {
+		other *v1alpha1.RedfishHost
+		want  int
+	}{
+		"Another BMC's.":      {other: sharing("b", "10.0.0.2"), want: 1},
+		"One that goes, too.": {other: going, want: 1},
+		"One that goes on.":   {other: sharing("b", "10.0.0.1")},
+	} {
+		h := sharing("a", "10.0.0.1")
+		e, _ := lookingAt(t, h, tc.other)
+		n := 0
+		e.connector.Gates = forgetful{n: &n}
+		e.leave(t.Context(), h)
+		if n != tc.want {
+			t.Errorf("%s\n%d log-outs, want %d", reason, n, tc.want)
 		}
 	}
 }

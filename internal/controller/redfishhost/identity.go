@@ -138,19 +138,34 @@ func squats(host, o *v1alpha1.RedfishHost) bool {
 
 // duplicateByIdentity returns the older host that is the same machine. Several
 // Systems of one BMC may share their chassis' serial: behind one BMC the
-// System's URI decides. So may nodes that have a BMC each, and there the UUID does.
+// System's URI decides. So may nodes that have a BMC each, and there the UUID does,
+// unless it was lent anew since the other host was looked at.
 func duplicateByIdentity(host *v1alpha1.RedfishHost, i redfish.Identity, others []v1alpha1.RedfishHost) *v1alpha1.RedfishHost {
-	return older(host, others, func(o *v1alpha1.RedfishHost) bool {
-		was := o.Status.AtProvider.Identity
-		if sameBMC(host, o) {
-			return was.SystemURI != "" && strings.EqualFold(was.SystemURI, i.URI)
-		}
-		if differ(i.UUID, was.UUID, redfish.SameUUID) {
-			return false
-		}
+	return older(host, others, func(o *v1alpha1.RedfishHost) bool { return wasMachine(host, i, o) })
+}
 
-		return i.Serial != "" && strings.EqualFold(i.Serial, was.Serial) || i.UUID != "" && was.UUID != ""
-	})
+// wasMachine says whether the machine i of a host was another host's when that was
+// looked at last.
+func wasMachine(host *v1alpha1.RedfishHost, i redfish.Identity, o *v1alpha1.RedfishHost) bool {
+	was := o.Status.AtProvider.Identity
+	if sameBMC(host, o) {
+		return was.SystemURI != "" && strings.EqualFold(was.SystemURI, i.URI)
+	}
+	if differ(i.UUID, was.UUID, redfish.SameUUID) {
+		r, _ := recordOf(o)
+
+		return reissued(r, i) && strings.EqualFold(r.URI, i.URI) && r.BMCUUID != "" && redfish.SameUUID(r.BMCUUID, bmcUUIDOf(host, i))
+	}
+
+	return i.Serial != "" && strings.EqualFold(i.Serial, was.Serial) || i.UUID != "" && was.UUID != ""
+}
+
+// bmcUUIDOf is the UUID of the BMC behind which a host's machine is, as far as it's
+// known.
+func bmcUUIDOf(host *v1alpha1.RedfishHost, i redfish.Identity) string {
+	r, _ := recordOf(host)
+
+	return or(i.BMCUUID, r.BMCUUID)
 }
 
 func sameBMC(a, b *v1alpha1.RedfishHost) bool {

@@ -187,6 +187,24 @@ func TestDuplicateByIdentity(t *testing.T) {
 	}
 }
 
+// TestDuplicateOfLentUUID: a UUID that was lent anew since the other host was looked at makes no second machine of one.
+func TestDuplicateOfLentUUID(t *testing.T) {
+	recorded := func(h v1alpha1.RedfishHost, bmc string) v1alpha1.RedfishHost {
+		h.SetAnnotations(map[string]string{v1alpha1.AnnotationIdentity: `{"uri":"/s","serial":"ABC","uuid":"` + uuidB + `","bmcUUID":"` + bmc + `"}`})
+
+		return h
+	}
+	is := redfish.Identity{Serial: "ABC", UUID: uuidA, URI: "/s"}
+	other := host("a", 1, "10.0.0.2", being(v1alpha1.HostIdentity{Serial: "ABC", UUID: uuidB}))
+	self := host("b", 2, "10.0.0.1", nil)
+	self.SetAnnotations(map[string]string{v1alpha1.AnnotationIdentity: `{"uri":"/s","bmcUUID":"` + bmcA + `"}`})
+	for bmc, want := range map[string]string{bmcA: "a", uuidB: "", "": ""} {
+		if got := nameOf(duplicateByIdentity(&self, is, []v1alpha1.RedfishHost{recorded(other, bmc)})); got != want {
+			t.Errorf("the other's BMC was %q: duplicate of %q, want %q", bmc, got, want)
+		}
+	}
+}
+
 func TestSelectorOf(t *testing.T) {
 	cases := map[string]struct {
 		reason  string

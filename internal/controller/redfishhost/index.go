@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -12,8 +13,9 @@ import (
 )
 
 // fieldMachine is the index of hosts by what may be one machine: the BMC that
-// they name, and what theirs was seen to be. Two thousand hosts that each look
-// at all of them once a minute would be four million looks.
+// they name, what theirs was seen to be, the BMC that they are recorded with, and
+// the Secrets that they name. Two thousand hosts that each look at all of them once
+// a minute would be four million looks.
 const fieldMachine = "machine"
 
 // Index makes hosts findable by their machines. Setup does it for the manager's
@@ -33,8 +35,26 @@ func machinesOf(o client.Object) []string {
 		return nil
 	}
 	was := host.Status.AtProvider.Identity
+	out := append(namesIndexed(redfish.Identity{Serial: was.Serial, UUID: was.UUID}), bmcIndexed(host)...)
+	out = append(out, managerIndexed(host)...)
+	for _, at := range secretsOf(host) {
+		out = append(out, secretIndexed(at))
+	}
 
-	return append(namesIndexed(redfish.Identity{Serial: was.Serial, UUID: was.UUID}), bmcIndexed(host)...)
+	return out
+}
+
+// secretIndexed is the value of a Secret that a host names.
+func secretIndexed(at types.NamespacedName) string { return "secret " + at.String() }
+
+// managerIndexed is the value of the BMC that a host's machine is recorded with, by
+// whatever address.
+func managerIndexed(host *v1alpha1.RedfishHost) []string {
+	if r, ok := recordOf(host); ok && r.BMCUUID != "" {
+		return []string{"manager " + redfish.UUIDKey(r.BMCUUID)}
+	}
+
+	return nil
 }
 
 // bmcIndexed is the value of the BMC that a host names, if it can be used.

@@ -104,7 +104,7 @@ func (i *inventories) read(ctx context.Context, j *job) (redfish.Inventory, erro
 			return redfish.Inventory{}, errGone
 		}
 		asked := false
-		err := i.gates.Do(i.tallies.counting(ctx, j.name, j.host), target, func(ctx context.Context, bmc BMC) error {
+		err := i.gates.Do(i.tallies.besides(ctx, j.name, j.host), target, func(ctx context.Context, bmc BMC) error {
 			var err error
 			asked = true
 			done, err = bmc.Walk(ctx, w, readsATurn)

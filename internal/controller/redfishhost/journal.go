@@ -157,6 +157,9 @@ type journal struct {
 	PoweredOn time.Time `json:"poweredOn,omitzero"`
 	// Act is the newest act.
 	Act *act `json:"act,omitempty"`
+	// Held is one that was given up, or failed, while Act, which has nothing to do
+	// with it, is done meanwhile; nil else.
+	Held *act `json:"held,omitempty"`
 }
 
 // parseJournal reads the journal of a host. One that is missing or can't be
@@ -198,6 +201,9 @@ func (j *journal) pending() bool { return j != nil && j.Act != nil && j.Act.Stat
 // gaveUp says whether the newest act was given up.
 func (j *journal) gaveUp() bool { return j != nil && j.Act != nil && j.Act.State == gaveUp }
 
+// holds says whether an act was held while another one was done.
+func (j *journal) holds() bool { return j != nil && j.Held != nil }
+
 // with returns a copy of j with a as its act.
 func (j *journal) with(a act) *journal {
 	next := *j
@@ -209,7 +215,7 @@ func (j *journal) with(a act) *journal {
 // adopted is the journal of a host that has none: everything that is asked for
 // at this moment counts as done, so that registering changes nothing.
 func adopted(w want) *journal {
-	j := &journal{Reset: w.reset, BMCReset: w.bmcReset, Rotation: rotationRecord{Done: w.rotation}}
+	j := &journal{Reset: w.reset, BMCReset: w.bmcReset, Rotation: rotationRecord{Kept: true, Done: w.rotation}}
 	if w.once != nil {
 		j.BootOnce = w.once.Generation
 	}

@@ -17,13 +17,14 @@ type managerBMC interface {
 const actResetBMC action = "ResetBMC"
 
 // managerFacet restarts the BMC itself, as a last resort and when nothing else is
-// on its way: sessions, tasks and virtual media end with it. It's done once for a
+// on its way, nor for another host of the same BMC: sessions, tasks and virtual media
+// end with it. It's done once for a
 // generation, whatever becomes of it: a BMC that restarts may not answer.
 var managerFacet = facet{ //nolint:gochecknoglobals // A row of the table of facets.
 	actions: []action{actResetBMC},
 	wants:   func(p v1alpha1.RedfishHostParameters, w *want) { w.bmcReset = p.BMCResetGeneration },
 	begin: func(v view, j journal) step {
-		if v.want.bmcReset <= j.BMCReset || v.applying(j) { // The BMC may be what applies the settings.
+		if v.want.bmcReset <= j.BMCReset || v.applying(j) || v.seen.shared { // The BMC may be what applies the settings.
 			return step{}
 		}
 

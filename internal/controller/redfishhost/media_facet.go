@@ -235,6 +235,9 @@ func resumeMedia(v view, j journal) step {
 	if v.running(a) || v.lap(a).age < a.patience() {
 		return step{wait: true, why: why}
 	}
+	if v.lap(a).task.State == redfish.TaskRunning {
+		failedNow.Attempts = len(patience) // It's at it still: to be told once more doesn't help.
+	}
 
 	return step{journal: j.with(failedNow), why: "the BMC accepted it and nothing is seen of it"}
 }

@@ -211,3 +211,30 @@ func TestImageWithoutItsAccount(t *testing.T) {
 		t.Errorf("following(...) of one that was given up: does %q", st.do)
 	}
 }
+
+// TestMediaTaskWithoutEnd: a BMC that never ends what it promised is waited for once, and no machine for three times as long.
+func TestMediaTaskWithoutEnd(t *testing.T) {
+	w := want{media: map[string]wantMedium{"CD": {image: "https://a"}}}
+	v := looking(w, drives(redfish.Medium{}))
+	j := *beginMedia(v, journal{}).journal
+	j.Act.Task = "/redfish/v1/TaskService/Tasks/1"
+	v.lap = func(act) lap {
+		return lap{age: taskPatience, ours: true, task: redfish.Progress{State: redfish.TaskRunning}}
+	}
+	st := resumeMedia(v, j)
+	if st.journal == nil || st.journal.Act.State != failed {
+		t.Fatalf("resumeMedia(...): got %+v", st)
+	}
+	j = *st.journal
+	for range 5 {
+		if st = beginMedia(v, j); st.idle() {
+			break
+		}
+		if j = *st.journal; st.do != actNone {
+			t.Fatalf("beginMedia(...): does %q, want it given up", st.do)
+		}
+	}
+	if !st.idle() || len(j.Settings.Refused) != 1 {
+		t.Errorf("beginMedia(...): got %+v, given up: %v", st, j.Settings.Refused)
+	}
+}

@@ -34,8 +34,23 @@ func newTallies() *tallies { return &tallies{of: map[types.NamespacedName]*tally
 func (t *tallies) counting(ctx context.Context, name types.NamespacedName, uid types.UID) context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	h := t.host(name, uid)
 
+	return t.into(ctx, t.host(name, uid))
+}
+
+// besides is counting for what is asked beside looks: of a host that is gone by now,
+// nothing is told any more.
+func (t *tallies) besides(ctx context.Context, name types.NamespacedName, uid types.UID) context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h := t.of[name]; h != nil && h.uid == uid {
+		return t.into(ctx, h)
+	}
+
+	return ctx
+}
+
+func (t *tallies) into(ctx context.Context, h *tally) context.Context {
 	return redfish.WithTally(ctx, func(o redfish.Outcome) {
 		t.mu.Lock()
 		defer t.mu.Unlock()

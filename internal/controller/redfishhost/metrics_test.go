@@ -81,4 +81,8 @@ func TestTallies(t *testing.T) {
 	if got := gathered(t, c); len(got) != 3 || got["provider_baremetal_host_bmc_up b infra"] != 1 {
 		t.Errorf("of hosts that are gone, but for one that was made anew: %v", got)
 	}
+	log(c.besides(t.Context(), nameOfHost(a), a.GetUID()))
+	if got := gathered(t, c); len(got) != 3 {
+		t.Errorf("an inventory was read of a host that is gone: %v", got)
+	}
 }

@@ -45,6 +45,8 @@ type seen struct {
 	secureBoot *secureBootSeen
 	media      mediaIn
 	rotation   rotationSeen
+	// shared says that another host of the same BMC has something on its way.
+	shared bool
 }
 
 func seenOf(s redfish.System) seen {
@@ -65,7 +67,7 @@ func credible(at time.Time) time.Time {
 // seen is what the BMC shows, of its System and of what was looked at beside it.
 func (e *external) seen(s redfish.System) seen {
 	out := seenOf(s)
-	out.bios, out.secureBoot, out.media, out.rotation = e.bios, e.secureBoot, e.media, e.rotation
+	out.bios, out.secureBoot, out.media, out.rotation, out.shared = e.bios, e.secureBoot, e.media, e.rotation, e.shared
 	out.media.accounts = e.accounts
 
 	return out
@@ -129,6 +131,10 @@ func following(v view) step {
 // state nobody knows. One that the BMC doesn't offer stands in its own way only.
 func begin(v view, j journal) step {
 	held, was := actNone, step{}
+	if j.Held != nil {
+		was = unheld(j)
+		j = *was.journal
+	}
 	switch {
 	case !j.gaveUp():
 	case v.askedOn(*j.Act):
@@ -140,8 +146,7 @@ func begin(v view, j journal) step {
 			return st // It was raised for that.
 		}
 	case !j.Act.Refused:
-		// But the BMC may be restarted: that's what one does then.
-		return managerFacet.begin(v, j)
+		return besides(v, j, was)
 	default:
 		held = j.Act.Action
 	}
@@ -155,8 +160,8 @@ func begin(v view, j journal) step {
 		}
 		if st.journal == nil && st.do == actNone {
 			// It only waits, for what may never come: the BMC's restart is the last resort.
-			if restart := managerFacet.begin(v, j); restart.do != actNone {
-				return restart
+			if other := besides(v, j, step{}); other.do != actNone {
+				return other
 			}
 		}
 		if st.journal == nil {

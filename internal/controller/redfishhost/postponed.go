@@ -1,9 +1,14 @@
 package redfishhost
 
 import (
+	"slices"
 	"sync"
+	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
 
 // postponed are the hosts whose BMC had no time for the last look: they are looked
@@ -34,4 +39,18 @@ func (p *postponed) has(host types.UID) bool {
 	defer p.mu.Unlock()
 
 	return p.hosts[host]
+}
+
+// observedAgain is when a host that is only observed is looked at again, whose BMC
+// had no time.
+const observedAgain = 5 * time.Second
+
+// soonAgain has a host looked at again whose look was postponed. Of all others that's
+// by Pending, but what is only observed is looked at by its poll alone.
+func (c *Connector) soonAgain(host *v1alpha1.RedfishHost) {
+	if c.Wake == nil || !slices.Equal(host.GetManagementPolicies(), xpv2.ManagementPolicies{xpv2.ManagementActionObserve}) {
+		return
+	}
+	name := nameOfHost(host)
+	time.AfterFunc(observedAgain, func() { c.Wake(name) })
 }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -121,4 +125,21 @@ func TestNotCalled(t *testing.T) {
 	if !notCalled(err) || !answered(err) || !errors.Is(err, dead) || !redfish.IsUnreachable(err) {
 		t.Errorf("Do(...): got %v: not called %t, answered %t", err, notCalled(err), answered(err))
 	}
+}
+
+// TestPostponedObserved: one that is only observed is looked at again soon, too, and no more often than that.
+func TestPostponedObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		woken := 0
+		c := &Connector{Options: Options{Wake: func(types.NamespacedName) { woken++ }}}
+		h := enrolled(&journal{})
+		c.soonAgain(h)
+		h.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+		c.soonAgain(h)
+		time.Sleep(2 * observedAgain)
+		synctest.Wait()
+		if woken != 1 {
+			t.Errorf("woken %d times, want once", woken)
+		}
+	})
 }

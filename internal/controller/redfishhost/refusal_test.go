@@ -122,3 +122,38 @@ func TestRefusalThatCantBeNoted(t *testing.T) {
 		})
 	}
 }
+
+// firstGate is that of a BMC that wants another password first, and lets nobody in to change it.
+type firstGate struct{ closedGate }
+
+func (g firstGate) Do(context.Context, gate.Target, func(context.Context, BMC) error) error {
+	*g.asked++
+
+	return &redfish.Error{Kind: redfish.PasswordChangeRequired, Status: 401}
+}
+
+// TestFirstRefusal: such a BMC is asked once, over restarts, and whoever wants the password changed by the provider hears that it can't.
+func TestFirstRefusal(t *testing.T) {
+	h, asked := enrolled(&journal{}), 0
+	h.Annotations = nil
+	h.Spec.ForProvider.CredentialsSecretRef = &v1alpha1.LocalReference{Name: "bmc"}
+	h.Spec.ForProvider.CredentialsRotation = &v1alpha1.CredentialsRotation{Generation: 1}
+	kube := kubeWith(t, h, interceptor.Funcs{})
+	for range 3 {
+		c := NewConnector(Options{Kube: kube, Gates: firstGate{closedGate{&asked}}, Resolve: func(context.Context, *v1alpha1.RedfishHost) (config.Redfish, error) {
+			return config.Redfish{SecretVersion: "uid/1"}, nil
+		}})
+		e, err := c.Connect(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := e.Observe(t.Context(), h)
+		reachable, rotated := h.Status.GetCondition(v1alpha1.ConditionReachable), h.Status.GetCondition(v1alpha1.ConditionCredentialsRotated)
+		if err != nil || !o.ResourceUpToDate || reachable.Reason != v1alpha1.ReasonPasswordChangeRequired || rotated.Reason != v1alpha1.ReasonNotSupported {
+			t.Errorf("Observe(...): %v, up to date %t, Reachable %s, CredentialsRotated %s", err, o.ResourceUpToDate, reachable.Reason, rotated.Reason)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times, want once", asked)
+	}
+}

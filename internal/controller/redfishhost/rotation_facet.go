@@ -2,7 +2,6 @@ package redfishhost
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -36,16 +35,27 @@ const (
 // take it a moment later.
 const keepTries = 2
 
+// keepSilences is how often the BMC may leave it open whether it lets us in.
+const keepSilences = 5
+
 // rotationRecord says how far the rotation of the password has come.
 type rotationRecord struct {
+	// Kept says that there is a record: the journal of a version that knew of no
+	// rotation has none.
+	Kept bool `json:"kept,omitempty"`
 	// Done is the newest generation that was carried out, and At when.
 	Done int64     `json:"done,omitempty"`
 	At   time.Time `json:"at,omitzero"`
 	// Fresh is the generation that made password-next, as long as the BMC was never
 	// given it: nothing else may ever be thrown away.
 	Fresh int64 `json:"fresh,omitempty"`
-	// Sent says that password-next may be the BMC's by now.
+	// Sent says that password-next may be the BMC's by now, and is to be tried.
 	Sent bool `json:"sent,omitempty"`
+	// For is the generation for which the BMC was given password-next last; 0: it
+	// never was, as far as is known.
+	For int64 `json:"for,omitempty"`
+	// Silent is how often it wasn't said since whether that lets us in.
+	Silent int `json:"silent,omitempty"`
 	// Tries are how often the BMC refused it since, or, before there's one, showed
 	// no account.
 	Tries int `json:"tries,omitempty"`
@@ -57,14 +67,21 @@ type rotationRecord struct {
 	Asked   string               `json:"asked,omitempty"`
 }
 
-// failed says whether a generation was given up, and nobody has asked since.
+// failed says whether a generation was given up, and nobody has asked since. What
+// cost log-ins with a wrong password isn't tried again for a look that is asked for:
+// some tools ask again and again.
 func (r rotationRecord) failed(generation int64, asked string) bool {
-	return r.Failed == generation && r.Failed > 0 && r.Asked == asked
+	return r.Failed == generation && r.Failed > 0 && (r.Asked == asked || r.Reason == v1alpha1.ReasonNoEffect)
 }
+
+// known says whether there is a record. Where an older version of the provider has
+// dropped it, or never had one, what is wanted then counts as done: no password is
+// changed because of another version.
+func (r rotationRecord) known() bool { return r != rotationRecord{} }
 
 // due says whether a generation is still to be carried out.
 func (r rotationRecord) due(generation int64, asked string) bool {
-	return generation > r.Done && !r.failed(generation, asked)
+	return r.known() && generation > r.Done && !r.failed(generation, asked)
 }
 
 // fresh says that the password of a is one that the BMC was never given before.
@@ -99,17 +116,25 @@ func beginRotation(v view, j journal) step {
 	r, last := v.seen.rotation, j.Act
 	a := act{Action: actStorePassword, Generation: max(v.want.rotation, j.Rotation.Done)}
 	switch {
-	case !r.own, v.want.leaving: // The Secret may be gone already. It has what the BMC has.
+	case !r.own, v.want.leaving, r.back: // The Secret may be gone already, or is somebody else's doing. It has what the BMC has.
 		return step{}
 	case r.byNext, j.Rotation.Sent:
 		// What the BMC may have must be in the Secret, be it wanted or not.
 		a.Action = actKeepPassword
+		if j.Rotation.For > 0 {
+			a.Generation = max(j.Rotation.For, j.Rotation.Done) // One that was raised since is another change.
+		}
+	case !j.Rotation.known():
+		j.Rotation = rotationRecord{Kept: true, Done: v.want.rotation}
+
+		return step{journal: &j, why: "the journal is of a version that knew of no rotation: what is asked for now counts as done"}
 	case last != nil && last.Action == actStorePassword && j.Rotation.Tries > 0 && v.rested(actStorePassword, last.Time) < patience[min(j.Rotation.Tries, len(patience))-1]:
 		return step{}
 	case !j.Rotation.due(v.want.rotation, v.asked), r.problem.reason != "", r.reading:
 		return step{}
 	case r.next && last != nil && last.Action == actStorePassword && last.State == done && last.Generation == a.Generation:
 		a.Action = actSetPassword
+		j.Rotation.For, j.Rotation.Silent = a.Generation, 0
 	}
 
 	return start(v, j, a)
@@ -124,7 +149,7 @@ func resumeRotation(v view, j journal) step {
 		a.State = failed // It's no harm to do it again: what is stored stays.
 
 		return step{journal: j.with(a), why: "the new password is stored"}
-	case a.Action == actKeepPassword && !r.byNext && v.lap(a).quiet() < settle:
+	case a.Action == actKeepPassword && !r.byNext && v.lap(a).quiet() < patience[min(j.Rotation.Silent, len(patience)-1)]:
 		return step{wait: true, why: "the BMC is given time to take the new password"}
 	case a.Action == actKeepPassword, r.byNext:
 		return start(v, j, act{Action: actKeepPassword, Generation: a.Generation})
@@ -156,83 +181,6 @@ func performRotation(ctx context.Context, e *external, bmc BMC, s redfish.System
 	return r, err
 }
 
-// warnRotation tells people of a rotation that is given up for err.
-func (e *external) warnRotation(a act, err error) {
-	j := parseJournal(e.own.host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	if j == nil {
-		j = &journal{}
-	}
-	next := j.with(rotationFailed(view{j: j}, a, err))
-	noteRotation(view{j: j}, next, err)
-	if next.Act.Refused {
-		e.connector.Recorder.Event(e.own.host, event.Warning("CredentialsNotRotated", errors.New(rotationFailedSentence(next.Rotation, e.inputs))))
-	}
-}
-
-// rotationFailed is what becomes of an act whose call failed. Refused is one that
-// isn't tried again.
-func rotationFailed(v view, a act, err error) act {
-	var own *rotationError
-	// A log-in that was refused is no word about the act.
-	no := answered(err) && !notCalled(err) && !redfish.IsUnauthorized(err)
-	switch {
-	case errors.As(err, &own) && own.again:
-	case own != nil && own.gone && a.Action == actSetPassword:
-		a.State, a.Attempts = failed, 0 // Begun anew, with another one.
-	case a.Action == actStorePassword && own == nil && no && v.j != nil && v.j.Rotation.Tries+1 < len(patience):
-		a.State = failed // A BMC that starts shows its accounts late.
-	case own != nil && !own.later, a.Action == actStorePassword && no:
-		a.State, a.Refused = failed, a.Action != actKeepPassword || own.gone
-	case notCalled(err), redfish.IsUnauthorized(err):
-		// One before may have been carried out: then it counts, and a log-in tells.
-		if a.Attempts <= 1 || a.Action != actSetPassword {
-			a.Attempts--
-			a.State = failed
-		}
-	case a.Action == actSetPassword && no:
-		// It was refused, but the BMC may have it of an attempt before.
-		a.State, a.Refused = failed, a.Attempts <= 1 && v.j != nil && v.j.Rotation.fresh(a)
-	}
-
-	return a
-}
-
-// noteRotation writes down what is given up, and what must be found out.
-func noteRotation(v view, j *journal, err error) {
-	var own *rotationError
-	errors.As(err, &own)
-	r := &j.Rotation
-	switch {
-	case own != nil && own.again:
-		r.Tries++
-		if r.Tries < keepTries {
-			return
-		}
-		j.Act.State, j.Act.Refused = failed, true
-	case j.Act.Action == actSetPassword && j.Act.State == failed && !j.Act.Refused && j.Act.Attempts > 0:
-		r.Sent, r.Tries = true, 0
-	case own == nil && j.Act.Action == actStorePassword && answered(err) && !notCalled(err) && !redfish.IsUnauthorized(err):
-		r.Tries++
-	}
-	if !j.Act.Refused {
-		return
-	}
-	r.Failed, r.Asked, r.Sent, r.Tries, r.Fresh = j.Act.Generation, v.asked, false, 0, 0
-	r.Reason, r.Message = v1alpha1.ReasonRefused, ""
-	if own != nil {
-		r.Reason = own.reason
-	}
-	if e, ok := errors.AsType[*redfish.Error](err); ok {
-		r.Message = e.MessageID
-		switch e.Kind { //nolint:exhaustive // All others are refusals.
-		case redfish.Unsupported, redfish.NotFound:
-			r.Reason = v1alpha1.ReasonNotSupported
-		case redfish.Forbidden:
-			r.Reason = v1alpha1.ReasonForbidden
-		}
-	}
-}
-
 // rotated is how things are after a step that the client, or the API server, has
 // seen done.
 func rotated(v view, j journal, r redfish.Receipt) (*journal, seen) {
@@ -241,7 +189,7 @@ func rotated(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	case actStorePassword:
 		s.rotation.next, j.Rotation.Tries = true, 0
 		if r.Status == http.StatusCreated {
-			j.Rotation.Fresh = j.Act.Generation
+			j.Rotation.Fresh, j.Rotation.For = j.Act.Generation, 0
 		}
 	case actSetPassword:
 		j.Rotation.Sent, j.Rotation.Tries, j.Rotation.Fresh = true, 0, 0
@@ -259,7 +207,7 @@ func rotated(v view, j journal, r redfish.Receipt) (*journal, seen) {
 func rotationEvent(a act) event.Event {
 	switch a.Action {
 	case actStorePassword:
-		return event.Normal("PasswordStored", "a new password for the BMC is in the Secret, as "+v1alpha1.SecretKeyPasswordNext)
+		return event.Event{} // It's told where one is made: one that is there already may stay.
 	case actSetPassword:
 		return event.Normal("PasswordSet", "the BMC was given the new password")
 	default:

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -22,25 +23,49 @@ type rotationSeen struct {
 	// own says that there is one, next that it has a password-next, and byNext
 	// that the BMC lets us in with that alone.
 	own, next, byNext bool
+	// back says that something has put another password into it than the BMC was
+	// given, which refuses it, and that password-rotated lets us in.
+	back bool
 	// reading says that an inventory is being read, with the password in use.
 	reading bool
 	// problem is why no rotation is begun; its zero value: nothing is.
 	problem trouble
 }
 
-// lookWithNext looks at the machine, and once more with password-next where the
-// BMC refuses the password and the Secret has one: a rotation was broken off. Each
-// is tried once for a version of the Secret.
+// lookWithNext looks at the machine, and once more with the Secret's other password
+// where the BMC refuses the first: password-next, since a rotation was broken off, or
+// else password-rotated, since something has put an older one back. Each is tried once
+// for a version of the Secret. Where the refusal may mean something else, only a
+// password is tried that the BMC is known to have been given.
 func (e *external) lookWithNext(ctx context.Context, host *v1alpha1.RedfishHost) (pin string, err error) {
-	pin, err = e.look(ctx, host)
-	if !redfish.IsUnauthorized(err) || e.own.next == "" || e.target.CredentialVersion == "" {
+	e.own.lasting = refusal(withRotated(e.target, "", e.inputs.rotated))
+	if pin, err = e.look(ctx, host); err == nil {
+		return pin, e.forgive(ctx, host)
+	}
+	if !redfish.IsUnauthorized(err) || e.target.CredentialVersion == "" {
 		return pin, err
 	}
-	e.own.used, e.own.first = true, refusal(e.target)
-	e.target = withNext(e.target, e.own.next)
-	e.inputs.both = true
+	first := refusal(e.target)
+	switch plain := redfish.IsPlainRefusal(err); {
+	case e.own.next != "" && (plain || wasGiven(host)):
+		e.own.used, e.inputs.tried = true, v1alpha1.SecretKeyPasswordNext
+		e.target = withNext(e.target, e.own.next)
+	case e.own.next == "" && e.own.rotated != "" && e.own.rotated != e.target.Password && plain:
+		e.own.back, e.inputs.tried = true, v1alpha1.SecretKeyPasswordRotated
+		e.target = withRotated(e.target, e.own.rotated, e.inputs.rotated)
+	default:
+		return pin, err
+	}
+	e.own.first = first
 
 	return e.look(ctx, host)
+}
+
+// wasGiven says whether the host's BMC was given the Secret's password-next.
+func wasGiven(host *v1alpha1.RedfishHost) bool {
+	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
+
+	return j != nil && j.Rotation.For > 0
 }
 
 // withNext is a target whose password is the Secret's other one. What is refused
@@ -52,47 +77,74 @@ func withNext(t gate.Target, next string) gate.Target {
 	return t
 }
 
+// withRotated is a target whose password is the one that the BMC was given last, at
+// some time. Where that is refused, it's so however often the Secret is written.
+func withRotated(t gate.Target, rotated string, at time.Time) gate.Target {
+	t.Password = rotated
+	if i := strings.LastIndexByte(t.CredentialVersion, '/'); i >= 0 {
+		t.CredentialVersion = t.CredentialVersion[:i]
+	}
+	t.CredentialVersion += "#" + v1alpha1.SecretKeyPasswordRotated + "#" + at.UTC().Format(time.RFC3339)
+
+	return t
+}
+
 // lookRotation finds out what a rotation that is wanted goes by. Of a host for
 // which none is, nothing is read.
 func (e *external) lookRotation(ctx context.Context, host *v1alpha1.RedfishHost) error {
-	e.rotation = rotationSeen{own: e.own.at.Name != "", next: e.own.next != "", byNext: e.own.used}
+	e.rotation = rotationSeen{own: e.own.at.Name != "", next: e.own.next != "", byNext: e.own.used, back: e.own.back}
+	if e.own.back {
+		e.rotation.problem = trouble{v1alpha1.ReasonConflict, putBackSentence(e.inputs)}
+
+		return nil
+	}
 	w := wanted(host.Spec.ForProvider)
 	j := e.journal(host, w)
 	asked := host.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt]
 	if !e.rotation.own || e.rotation.byNext || j == nil || meta.WasDeleted(host) || !j.Rotation.due(w.rotation, asked) {
 		return nil
 	}
-	e.rotation.reading = e.connector.inventories.reading(host.GetUID())
-	s := &corev1.Secret{}
-	if err := e.connector.Kube.Get(ctx, e.own.at, s); err != nil {
-		return errors.Wrapf(err, "cannot read Secret %q", e.own.at.Name)
+	if e.rotation.reading = e.connector.inventories.reading(host.GetUID()); e.rotation.reading {
+		return nil // It's asked for once that has ended.
 	}
-	other, err := e.sharer(ctx, host)
+	problem, err := e.connector.rotationLooks.of(e.glance(fmt.Sprintf("%d %q %s", w.rotation, asked, e.target.CredentialVersion), false), func() (*trouble, bool, error) {
+		t, err := e.rotationProblem(ctx, host)
+
+		return &t, t.reason != "", err
+	})
 	if err != nil {
 		return err
 	}
-	e.rotation.problem = rotationProblem(s, other, bootsForClaim(host, j))
+	if e.rotation.problem = *problem; problem.reason == "" && bootsForClaim(host, j) {
+		e.rotation.problem = trouble{v1alpha1.ReasonWaitingForInstall, "the password is changed once the machine has booted for its claim"}
+	}
 
 	return nil
 }
 
-// rotationProblem is why the password of a Secret isn't changed now. other has
-// the same account, and booting says that a machine is on its way for a claim.
-func rotationProblem(s *corev1.Secret, other string, booting bool) trouble {
+// rotationProblem is why the password of the host's Secret isn't changed now: what
+// changes with the Secret, or seldom.
+func (e *external) rotationProblem(ctx context.Context, host *v1alpha1.RedfishHost) (trouble, error) {
+	s := &corev1.Secret{}
+	if err := e.connector.Kube.Get(ctx, e.own.at, s); err != nil {
+		return trouble{}, errors.Errorf("cannot read Secret %q: %s", e.own.at.Name, apiWord(err))
+	}
+	other, err := e.sharer(ctx, host)
+	if err != nil {
+		return trouble{}, err
+	}
 	keeper := keeperOf(s)
 	switch {
 	case meta.WasDeleted(s):
-		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("Secret %q is being deleted, and a new password would go with it: the password isn't changed", s.Name)}
+		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("Secret %q is being deleted, and a new password would go with it: the password isn't changed", s.Name)}, nil
 	case s.Immutable != nil && *s.Immutable:
-		return trouble{v1alpha1.ReasonInvalid, immutableSentence(s.Name)}
+		return trouble{v1alpha1.ReasonInvalid, immutableSentence(s.Name)}, nil
 	case keeper != "":
-		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("Secret %q is kept by %s, which would write the old password back and lock everybody out: change the password there and on the BMC, or give this host a Secret that nothing else writes", s.Name, keeper)}
+		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("Secret %q is kept by %s, which would write the old password back and lock everybody out: change the password there and on the BMC, or give this host a Secret that nothing else writes", s.Name, keeper)}, nil
 	case other != "":
-		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("%s has the same BMC or Secret %q, and would be locked out by another password: give each BMC an account and Secret of its own", other, s.Name)}
-	case booting:
-		return trouble{v1alpha1.ReasonWaitingForInstall, "the password is changed once the machine has booted for its claim"}
+		return trouble{v1alpha1.ReasonConflict, fmt.Sprintf("%s has the same BMC or Secret %q, and would be locked out by another password: give each BMC an account and Secret of its own", other, s.Name)}, nil
 	default:
-		return trouble{}
+		return trouble{}, nil
 	}
 }
 
@@ -106,71 +158,6 @@ func bootsForClaim(host *v1alpha1.RedfishHost, j *journal) bool {
 	return host.Spec.ClaimRef != nil && (boundPhase(host.GetAnnotations()) == v1alpha1.HostProvisioning || j.Override != "")
 }
 
-// sharer names another user of the host's BMC or Secret, for whom another password
-// would be the wrong one; "" is nobody.
-func (e *external) sharer(ctx context.Context, host *v1alpha1.RedfishHost) (string, error) {
-	same, err := e.others(ctx, bmcIndexed(host))
-	if err != nil {
-		return "", err
-	}
-	hosts := &v1alpha1.RedfishHostList{}
-	if err := e.connector.Kube.List(ctx, hosts, client.InNamespace(host.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-		return "", errors.Wrap(err, "cannot list hosts")
-	}
-	for _, h := range hosts.Items {
-		if ref := h.Spec.ForProvider.CredentialsSecretRef; ref != nil && ref.Name == e.own.at.Name {
-			same = append(same, h)
-		}
-	}
-	if i := slices.IndexFunc(same, func(h v1alpha1.RedfishHost) bool { return h.GetUID() != host.GetUID() }); i >= 0 {
-		if same[i].GetNamespace() != host.GetNamespace() {
-			return "another RedfishHost", nil
-		}
-
-		return named(same[i].GetName()), nil
-	}
-
-	return e.configOfSecret(ctx)
-}
-
-// configOfSecret names a provider config with the host's own Secret, or is "".
-func (e *external) configOfSecret(ctx context.Context) (string, error) {
-	configs, all := &v1alpha1.ProviderConfigList{}, &v1alpha1.ClusterProviderConfigList{}
-	if err := e.connector.Kube.List(ctx, configs, client.InNamespace(e.own.at.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return "", errors.Wrap(err, "cannot list provider configs")
-	}
-	if err := e.connector.Kube.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
-		return "", errors.Wrap(err, "cannot list provider configs")
-	}
-	for _, c := range configs.Items {
-		if secretOfConfig(c.Spec).Name == e.own.at.Name {
-			return fmt.Sprintf("ProviderConfig %q", c.GetName()), nil
-		}
-	}
-	for _, c := range all.Items {
-		if secretOfConfig(c.Spec) == e.own.at {
-			return "a ClusterProviderConfig", nil
-		}
-	}
-
-	return "", nil
-}
-
-func secretOfConfig(spec v1alpha1.ProviderConfigSpec) types.NamespacedName {
-	switch {
-	case spec.Redfish != nil:
-		ref := spec.Redfish.Credentials.SecretRef
-
-		return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	case spec.NetBox != nil:
-		ref := spec.NetBox.Credentials.SecretRef
-
-		return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	default:
-		return types.NamespacedName{}
-	}
-}
-
 // rotatesFirst says whether the password of a BMC that lets us do nothing else is
 // to be changed now: of a host that isn't known yet and asks for that. Of one that
 // is known nothing tells that it's still the same machine.
@@ -178,6 +165,12 @@ func (e *external) rotatesFirst(ctx context.Context, host *v1alpha1.RedfishHost,
 	w := wanted(host.Spec.ForProvider)
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	_, recorded := recordOf(host)
+	if isFirstRefusal(err) && w.rotation > 0 {
+		// It doesn't even let us in to do that.
+		host.SetConditions(condition(v1alpha1.ConditionCredentialsRotated, corev1.ConditionFalse, v1alpha1.ReasonNotSupported, firstByHandSentence(e.inputs)))
+
+		return false, nil
+	}
 	if redfish.KindOf(err) != redfish.PasswordChangeRequired || w.rotation == 0 || meta.WasDeleted(host) || recorded || meta.GetExternalName(host) != "" || j.gaveUp() {
 		return false, nil
 	}
@@ -200,7 +193,7 @@ func (e *external) journal(host *v1alpha1.RedfishHost, w want) *journal {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	if j == nil && e.initial {
 		j = adopted(w)
-		j.Rotation = rotationRecord{}
+		j.Rotation = rotationRecord{Kept: true}
 	}
 
 	return j
@@ -216,12 +209,14 @@ func (v view) facets() []facet {
 	return facets
 }
 
-// rotating says that the password is about to be another one: who reads an
-// inventory meanwhile would log in with the old one.
+// rotating says that the password is about to be another one, as soon as no inventory
+// is read any more: who reads one meanwhile would log in with the old one, and who
+// begins to read another has it wait for ever.
 func (e *external) rotating(host *v1alpha1.RedfishHost) bool {
 	w := wanted(host.Spec.ForProvider)
-	j := e.journal(host, w)
-	next := following(e.view(host, w, j, e.seen(e.system))).do
+	j, seen := e.journal(host, w), e.seen(e.system)
+	seen.rotation.reading = false
+	next := following(e.view(host, w, j, seen)).do
 
 	return slices.Contains(rotationFacet.actions, next) || j.pending() && slices.Contains(rotationFacet.actions, j.Act.Action)
 }

@@ -1,12 +1,14 @@
 package redfishhost
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -23,12 +25,14 @@ import (
 type ownSecret struct {
 	// at is where it is; the zero value: the host has none.
 	at types.NamespacedName
-	// next is its password-next, "" where there is none.
-	next string
-	// used says that the BMC refused password, and next is what is used; first is
-	// the fingerprint of that refusal.
-	used  bool
-	first string
+	// next is its password-next, and rotated its password-rotated; "" where there
+	// is none.
+	next, rotated string
+	// used says that the BMC refused password, and next is what is used, and back
+	// that rotated is; first is the fingerprint of that refusal, and lasting of one
+	// of rotated.
+	used, back     bool
+	first, lasting string
 	// spurned is the Secret whose password-next the BMC refused, and never had.
 	spurned *corev1.Secret
 	// host has it.
@@ -81,6 +85,7 @@ func (e *external) storePassword(ctx context.Context, bmc BMC) (redfish.Receipt,
 	if err := e.writeSecret(ctx, s, func(data map[string][]byte) { data[v1alpha1.SecretKeyPasswordNext] = []byte(next) }); err != nil {
 		return redfish.Receipt{}, err
 	}
+	e.connector.Recorder.Event(e.own.host, event.Normal("PasswordStored", "a new password for the BMC is in the Secret, as "+v1alpha1.SecretKeyPasswordNext))
 
 	return redfish.Receipt{Status: http.StatusCreated}, nil
 }
@@ -135,6 +140,8 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 	switch {
 	case next == "" && marked(s):
 		return &rotationError{reason: v1alpha1.ReasonConflict, gone: true, message: fmt.Sprintf("%s was taken out of Secret %q before it was tried", v1alpha1.SecretKeyPasswordNext, s.Name)}
+	case next == "" && e.own.back: // It was done, and something else has written the Secret since.
+		return nil
 	case next == "": // It was done, and the provider killed before it was noted.
 		e.took(s)
 
@@ -159,6 +166,7 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 
 	return e.writeSecret(ctx, s, func(data map[string][]byte) {
 		data[v1alpha1.SecretKeyPassword] = data[v1alpha1.SecretKeyPasswordNext]
+		data[v1alpha1.SecretKeyPasswordRotated] = data[v1alpha1.SecretKeyPasswordNext]
 		delete(data, v1alpha1.SecretKeyPasswordNext)
 	})
 }
@@ -166,10 +174,10 @@ func (e *external) keepPassword(ctx context.Context, bmc BMC) error {
 // bothRefused remembers that the BMC refuses both passwords of the Secret, so that
 // neither is tried again.
 func (e *external) bothRefused(ctx context.Context) error {
-	e.inputs.both = true
+	e.inputs.tried = v1alpha1.SecretKeyPasswordNext
 	both := refusal(e.target) + " " + refusal(withNext(e.target, ""))
 	if err := e.annotate(ctx, e.own.host, map[string]string{annotationRefused: both}); err != nil {
-		return later("cannot note that the BMC refused both passwords of Secret %q: %v", e.own.at.Name, err)
+		return later("cannot note that the BMC refused both passwords of Secret %q: %s", e.own.at.Name, apiWord(err))
 	}
 
 	return &redfish.Error{Kind: redfish.Unauthorized, Status: http.StatusUnauthorized}
@@ -179,7 +187,7 @@ func (e *external) bothRefused(ctx context.Context) error {
 func (e *external) readSecret(ctx context.Context) (*corev1.Secret, error) {
 	s := &corev1.Secret{}
 	if err := e.connector.Kube.Get(ctx, e.own.at, s); err != nil {
-		return nil, later("cannot read Secret %q to rotate its password: %v", e.own.at.Name, err)
+		return nil, later("cannot read Secret %q to rotate its password: %s", e.own.at.Name, apiWord(err))
 	}
 
 	return s, nil
@@ -222,19 +230,26 @@ func (e *external) writeSecret(ctx context.Context, s *corev1.Secret, change fun
 
 		return nil
 	case kerrors.IsForbidden(err):
-		return &rotationError{reason: v1alpha1.ReasonForbidden, message: fmt.Sprintf("the provider may not write Secret %q (%s): allow it to patch it, or change the password by hand", s.Name, kerrors.ReasonForError(err))}
+		return &rotationError{reason: v1alpha1.ReasonForbidden, message: fmt.Sprintf("the provider may not write Secret %q (%s): allow it to patch it, or change the password by hand", s.Name, apiWord(err))}
 	case kerrors.IsInvalid(err):
 		return &rotationError{reason: v1alpha1.ReasonInvalid, message: immutableSentence(s.Name)}
 	default:
-		return later("cannot write Secret %q to rotate its password: %v", s.Name, err)
+		return later("cannot write Secret %q to rotate its password: %s", s.Name, apiWord(err))
 	}
+}
+
+// apiWord is why the API server didn't do something about a Secret, in its own word
+// for it: the sentence beside that, of a webhook or a proxy, may quote what it's about.
+func apiWord(err error) string {
+	return cmp.Or(string(kerrors.ReasonForError(err)), "no answer")
 }
 
 // took goes on with a Secret as it was written: what was refused is remembered of
 // this version, so that our own write is no reason to try it again.
 func (e *external) took(s *corev1.Secret) {
 	e.target.Password, e.target.CredentialVersion = valueOf(s, v1alpha1.SecretKeyPassword), config.VersionOf(s)
-	e.own.next, e.own.used, e.own.first = valueOf(s, v1alpha1.SecretKeyPasswordNext), false, ""
+	e.own.next, e.own.rotated = valueOf(s, v1alpha1.SecretKeyPasswordNext), valueOf(s, v1alpha1.SecretKeyPasswordRotated)
+	e.own.used, e.own.back, e.own.first = false, false, ""
 	if e.connector.Forget != nil {
 		e.connector.Forget(e.own.at)
 	}

@@ -11,7 +11,8 @@ import (
 
 // showRotation says how far a new password has come, and what a person has to do.
 func showRotation(v view, in inputs) []xpv2.Condition {
-	if v.want.rotation == 0 || v.j == nil && !v.initial {
+	back := v.seen.rotation.back
+	if v.want.rotation == 0 && !back || v.j == nil && !v.initial {
 		return nil
 	}
 	is := func(status corev1.ConditionStatus, reason xpv2.ConditionReason, message string) []xpv2.Condition {
@@ -23,11 +24,13 @@ func showRotation(v view, in inputs) []xpv2.Condition {
 	}
 	problem := v.seen.rotation.problem
 	switch {
+	case back:
+		return is(corev1.ConditionFalse, problem.reason, problem.message)
 	case r.failed(v.want.rotation, v.asked):
 		return is(corev1.ConditionFalse, r.Reason, rotationFailedSentence(r, in))
 	case v.j.pending() && facetIsRotation(v.j.Act.Action), r.Sent, v.seen.rotation.byNext:
 		return is(corev1.ConditionFalse, v1alpha1.ReasonRotating, fmt.Sprintf("the BMC at %q is being given a new password: both are in Secret %q until it's known to be in use", in.address, in.secret))
-	case v.j != nil && v.want.rotation <= r.Done:
+	case v.j != nil && (v.want.rotation <= r.Done || !r.known()):
 		return is(corev1.ConditionTrue, v1alpha1.ReasonApplied, "")
 	case problem.reason != "":
 		return is(corev1.ConditionFalse, problem.reason, problem.message)
@@ -47,7 +50,8 @@ func rotationFailedSentence(r rotationRecord, in inputs) string {
 	if r.Message != "" {
 		said = " (" + r.Message + ")"
 	}
-	const anew = "; raise credentialsRotation.generation to have it tried again"
+	const raise = "; raise credentialsRotation.generation to have it tried again"
+	const anew = "; raise credentialsRotation.generation, or change annotation crossplane.io/reconcile-requested-at of this host, to have it tried again"
 	switch r.Reason {
 	case v1alpha1.ReasonNotSupported:
 		return fmt.Sprintf("the BMC at %q has no account of the user in Secret %q whose password can be changed by Redfish%s: change it by hand, on the BMC and then in the Secret", in.address, in.secret, said)
@@ -58,7 +62,12 @@ func rotationFailedSentence(r rotationRecord, in inputs) string {
 	case v1alpha1.ReasonConflict:
 		return fmt.Sprintf("%s was taken out of Secret %q before it was known whether the BMC at %q lets the provider in with it: where the BMC refuses the old one some day, give it another by hand, on the BMC and then in the Secret%s", v1alpha1.SecretKeyPasswordNext, in.secret, in.address, anew)
 	case v1alpha1.ReasonNoEffect:
-		return fmt.Sprintf("the BMC at %q took a new password and doesn't let the provider in with it: the old one is still used, and the new one is in Secret %q as %s, which is tried once if the old one is refused%s", in.address, in.secret, v1alpha1.SecretKeyPasswordNext, anew)
+		why := "took a new password and doesn't let the provider in with it"
+		if r.Silent > 0 {
+			why = "may have taken a new password, and doesn't say whether it lets the provider in with it" + said
+		}
+
+		return fmt.Sprintf("the BMC at %q %s: the old one is still used, and the new one is in Secret %q as %s, which is tried once if the old one is refused%s", in.address, why, in.secret, v1alpha1.SecretKeyPasswordNext, raise)
 	default:
 		return fmt.Sprintf("the BMC at %q refuses a new password for the user of Secret %q%s: the old one stays; look what it demands of passwords, of one that is given so often, or of one that may be changed so soon%s", in.address, in.secret, said, anew)
 	}
@@ -66,8 +75,8 @@ func rotationFailedSentence(r rotationRecord, in inputs) string {
 
 // refusedCredentials are what a BMC refused, for Unauthorized.
 func refusedCredentials(in inputs) string {
-	if in.both {
-		return fmt.Sprintf("both passwords of Secret %q, %s and %s,", in.secret, v1alpha1.SecretKeyPassword, v1alpha1.SecretKeyPasswordNext)
+	if in.tried != "" {
+		return fmt.Sprintf("both passwords of Secret %q, %s and %s,", in.secret, v1alpha1.SecretKeyPassword, in.tried)
 	}
 
 	return "the user name or password of " + secretNamed(in.secret)
@@ -81,4 +90,18 @@ func writtenBack(in inputs) string {
 	}
 
 	return fmt.Sprintf("; the provider gave the BMC a new one on %s (credentialsRotation): where something else writes that Secret, such as External Secrets or GitOps, it may have put an older one back", in.rotated.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+// firstByHandSentence is for a BMC that wants another password first, and lets nobody
+// in to change it.
+func firstByHandSentence(in inputs) string {
+	return fmt.Sprintf("the BMC at %q wants another password first, and doesn't let the user of Secret %q in to change it by Redfish: change it on the BMC by hand, and then in the Secret", in.address, in.secret)
+}
+
+// putBackSentence is for a Secret that has another password than the BMC was given,
+// and keeps that as password-rotated.
+func putBackSentence(in inputs) string {
+	const rotated = v1alpha1.SecretKeyPasswordRotated
+
+	return fmt.Sprintf("something has put another password into Secret %q than the provider gave the BMC at %q, which refuses it: the Secret's %s is used; have nothing else write that Secret (External Secrets, GitOps, a file that is applied), and make %s what %s is", in.secret, in.address, rotated, v1alpha1.SecretKeyPassword, rotated)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -87,6 +88,7 @@ func TestRotationSteps(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			tc.j.Rotation.Kept = true
 			v := view{want: want{rotation: 2}, j: &tc.j, seen: seen{rotation: tc.seen}, now: t0, lap: func(act) lap { return lap{age: tc.age} }}
 			if tc.none {
 				v.want.rotation = 0
@@ -103,7 +105,7 @@ func TestRotationSteps(t *testing.T) {
 // TestRotationStandsAside: a rotation comes after everything that a machine is to do, and not while that is on its way.
 func TestRotationStandsAside(t *testing.T) {
 	v := view{want: want{rotation: 1, power: v1alpha1.PoweredOn}, seen: seen{power: redfish.PowerOff, rotation: rotationSeen{own: true}}, now: t0, lap: func(act) lap { return lap{} }}
-	v.j = &journal{}
+	v.j = &journal{Rotation: rotationRecord{Kept: true}}
 	if got := following(v).do; got != actPowerOn {
 		t.Errorf("first comes %q, want power", got)
 	}
@@ -147,5 +149,60 @@ func TestRotationFailed(t *testing.T) {
 				t.Errorf("%s\nthe act is %q, want %q; record: -want, +got:\n%s", tc.reason, j.Act.State, tc.state, diff)
 			}
 		})
+	}
+}
+
+// TestRotationUnknown: the journal is of a version that knew of no rotation, or had none. Nothing is changed unasked.
+func TestRotationUnknown(t *testing.T) {
+	v := view{want: want{rotation: 3, power: v1alpha1.Unmanaged}, j: &journal{}, seen: seen{rotation: rotationSeen{own: true}}, now: t0, lap: func(act) lap { return lap{} }}
+	st := following(v)
+	if st.do != actNone || st.journal == nil || st.journal.Rotation != (rotationRecord{Kept: true, Done: 3}) {
+		t.Fatalf("following(...): does %q, journal %v", st.do, st.journal)
+	}
+	v.j, v.want.rotation = st.journal, 4
+	if st := following(v); st.do != actStorePassword {
+		t.Errorf("raised since: does %q", st.do)
+	}
+	if a := adopted(want{}); !a.Rotation.known() || parseJournal(a.String()) == nil || !parseJournal(a.String()).Rotation.known() {
+		t.Error("a journal without a rotation isn't told from one of an older version")
+	}
+}
+
+// TestRotationGenerations: a generation that is raised while another one is on its way is a change of its own.
+func TestRotationGenerations(t *testing.T) {
+	j := &journal{Rotation: rotationRecord{Kept: true, Done: 1, For: 2, Sent: true}}
+	v := view{want: want{rotation: 3, power: v1alpha1.Unmanaged}, j: j, seen: seen{rotation: rotationSeen{own: true, next: true}}, now: t0, lap: func(act) lap { return lap{} }}
+	if st := following(v); st.do != actKeepPassword || st.journal.Act.Generation != 2 {
+		t.Errorf("following(...): does %q, %+v; want it kept for 2", st.do, st.journal)
+	}
+}
+
+// TestRotationAskedAgain: a look that is asked for has tried again what costs no log-in with a wrong password.
+func TestRotationAskedAgain(t *testing.T) {
+	for reason, want := range map[string]bool{"Refused": false, "NoEffect": true} {
+		r := rotationRecord{Kept: true, Failed: 2, Asked: "1", Reason: xpv2.ConditionReason(reason)}
+		if got := r.failed(2, "2"); got != want || !r.failed(2, "1") {
+			t.Errorf("%s, and another look is asked for: ended %t, want %t", reason, got, want)
+		}
+	}
+}
+
+// TestKeptBesideGivenUp: a password is kept though something was given up, which stays so; and nothing else is begun by that.
+func TestKeptBesideGivenUp(t *testing.T) {
+	gone := act{Action: actPowerOn, State: gaveUp, Attempts: 3, Time: t0, Power: redfish.PowerOff}
+	v := view{want: want{power: v1alpha1.PoweredOn}, seen: seen{power: redfish.PowerOff, rotation: rotationSeen{own: true, next: true, byNext: true}}, now: t0, lap: func(act) lap { return lap{} }}
+	v.j = &journal{Act: &gone, Rotation: rotationRecord{Kept: true}}
+	st := following(v)
+	if st.do != actKeepPassword || st.journal.Held == nil || st.journal.Held.Action != actPowerOn {
+		t.Fatalf("following(...): does %q, %+v", st.do, st.journal)
+	}
+	v.j, v.seen = rotated(v, *st.journal, redfish.Receipt{})
+	st = following(v)
+	if st.do != actNone || !st.journal.gaveUp() || st.journal.Held != nil {
+		t.Errorf("then: does %q, %+v; want it given up as before", st.do, st.journal)
+	}
+	v.j = st.journal
+	if st := following(v); !st.idle() {
+		t.Errorf("at last: does %q", st.do)
 	}
 }

@@ -32,9 +32,9 @@ type inputs struct {
 	// secret is the Secret of the credentials, "" where it is of another
 	// namespace and so not this reader's business.
 	secret string
-	// both says that password-next of the Secret was tried, too, and rotated when
-	// the provider made the password; zero: it never did.
-	both    bool
+	// tried is the other key of the Secret whose password was tried, too, "" for
+	// none, and rotated when the provider made the password; zero: it never did.
+	tried   string
 	rotated time.Time
 	// was and is are names of machines, for errIdentityChanged.
 	was, is string
@@ -75,7 +75,7 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	switch e.Kind {
 	case redfish.Unauthorized:
 		if !redfish.IsPlainRefusal(e) {
-			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q doesn't let the user of %s log in (%v): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again after ten minutes, since BMCs lock accounts", in.address, secretNamed(in.secret), e)}
+			return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q doesn't let the user of %s log in (status %d%s): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again less and less often, every two hours at last, since BMCs lock accounts", in.address, secretNamed(in.secret), e.Status, detail(e))}
 		}
 
 		return trouble{v1alpha1.ReasonUnauthorized, fmt.Sprintf("the BMC at %q refused %s: correct the Secret; it is tried once per change, since BMCs lock accounts%s", in.address, refusedCredentials(in), writtenBack(in))}

@@ -32,7 +32,7 @@ func TestSentence(t *testing.T) {
 		"OtherWords": {
 			reason: "It may be something else.", in: in,
 			err:  &redfish.Error{Kind: redfish.Unauthorized, Status: 403, MessageID: "Base.1.8.InsufficientPrivilege"},
-			want: trouble{"Unauthorized", `the BMC at "10.0.7.12" doesn't let the user of Secret "r7-u12-bmc" log in (: status 403 (Base.1.8.InsufficientPrivilege)): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again after ten minutes, since BMCs lock accounts`},
+			want: trouble{"Unauthorized", `the BMC at "10.0.7.12" doesn't let the user of Secret "r7-u12-bmc" log in (status 403 (Base.1.8.InsufficientPrivilege)): the user name or password is wrong, or all its sessions are in use; correct the Secret, or end other programs' sessions on the BMC; it is tried again less and less often, every two hours at last, since BMCs lock accounts`},
 		},
 		"Forbidden": {
 			reason: "The BMC's own word is shown.", in: in,

@@ -92,13 +92,14 @@ func showConnection(b *v1alpha1.BMCFacts, c redfish.Connection) {
 	b.TLSVerify, b.TLSVersion, b.Auth = string(c.Verify), c.TLSVersion, string(c.Auth)
 }
 
-// showSystems puts the Systems on the host that a person has to choose from.
+// showSystems puts the Systems on the host that a person has to choose from: none,
+// where that isn't what's wrong any more.
 func showSystems(o *v1alpha1.RedfishHostObservation, err error) {
+	o.Systems = nil
 	var e *redfish.Error
-	if !errors.As(err, &e) || len(e.Systems) == 0 {
+	if !errors.As(err, &e) {
 		return
 	}
-	o.Systems = nil
 	for _, c := range e.Systems {
 		can := "No"
 		if c.CanReset {

@@ -84,3 +84,16 @@ func TestTroubleHaltsInventories(t *testing.T) {
 		})
 	}
 }
+
+// TestShowSystems: the Systems to choose from are shown as long as there is something to choose.
+func TestShowSystems(t *testing.T) {
+	o := &v1alpha1.RedfishHostObservation{}
+	showSystems(o, &redfish.Error{Kind: redfish.Ambiguous, Systems: []redfish.Choice{{}, {}}})
+	if len(o.Systems) != 2 {
+		t.Errorf("%d Systems, want 2", len(o.Systems))
+	}
+	showSystems(o, &redfish.Error{Kind: redfish.Unauthorized, Status: 401})
+	if len(o.Systems) != 0 {
+		t.Errorf("%d Systems of a BMC that refuses the password", len(o.Systems))
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -18,26 +20,31 @@ func refusing(status int) func(*bmc.Config) {
 
 // TestWrongPasswordInOtherWords: a wrong password is tried once per version of
 // the Secret, over looks and restarts. What another word than a 401 means isn't
-// sure: it's tried once in a while, and by a provider that was started anew.
+// sure: it's tried once in a while, less and less often.
 func TestWrongPasswordInOtherWords(t *testing.T) {
 	const starts = 3
-	for status, want := range map[int]int{http.StatusBadRequest: starts, http.StatusUnauthorized: 1, http.StatusForbidden: starts} {
+	for status, tries := range map[int][]int{http.StatusBadRequest: {1, 2, 2, 3}, http.StatusUnauthorized: {1, 1, 1, 1}, http.StatusForbidden: {1, 2, 2, 3}} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			emu, m := emulator(t, bmc.ModelInline, refusing(status))
 			l := newLabOf(t, emu, m)
 			l.password = bmc.Secret + "-wrong"
-			for i := range starts {
-				if i > 0 {
+			for _, want := range tries {
+				for range starts {
 					l.start()
+					l.settle()
+					l.settle()
 				}
-				l.settle()
-				l.settle()
-			}
-			if n := emu.Counters().FailedLogins; n != want {
-				t.Errorf("%d failed logins, want %d", n, want)
+				if n := emu.Counters().FailedLogins; n != want {
+					t.Errorf("%d failed logins, want %d", n, want)
+				}
+				l.now = l.now.Add(20 * time.Minute)
 			}
 			if got := condition(l.get(), v1alpha1.ConditionReachable); got != [2]string{"False", "Unauthorized"} {
 				t.Errorf("Reachable: %v", got)
+			}
+			l.password, l.version = bmc.DefaultPassword, "2"
+			if h := l.settle(); strings.Contains(h.GetAnnotations()[v1alpha1.Group+"/refused-credential"], "@") {
+				t.Error("a doubt is kept though the BMC lets us in")
 			}
 		})
 	}

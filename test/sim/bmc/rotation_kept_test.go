@@ -3,6 +3,7 @@ package bmc_test
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,15 @@ func TestRotationTakenLate(t *testing.T) {
 		t.Fatal("the BMC's password isn't in the Secret any more")
 	}
 	l.isRotated(h, 2, 2)
+	stored := 0
+	for _, e := range l.events {
+		if strings.Contains(e, "PasswordStored") {
+			stored++
+		}
+	}
+	if stored != 1 {
+		t.Errorf("told %d times that a password was stored, want once: the second rotation made none", stored)
+	}
 }
 
 // TestRotationGivesWay: whatever a rotation waits for, the machine is switched meanwhile, and the rotation comes to its end afterwards.

@@ -171,22 +171,6 @@ func TestRotationBothRefused(t *testing.T) {
 	l.isRotated(h, 1, 2)
 }
 
-// TestRotationWrittenBack: what keeps a Secret in secret puts the old password back; it's told, and tried once.
-func TestRotationWrittenBack(t *testing.T) {
-	l := newRotationLab(t, bmc.Passwords{}, nil)
-	l.settle()
-	l.edit(rotation(1))
-	l.rounds(10)
-	l.writeSecret(func(s *corev1.Secret) { s.Data["password"] = []byte(bmc.DefaultPassword) })
-	h := l.rounds(5)
-	if m := h.Status.GetCondition(v1alpha1.ConditionReachable).Message; !strings.Contains(m, "External Secrets") {
-		t.Errorf("Reachable says %q", m)
-	}
-	if c := l.emu.Counters(); c.FailedLogins != 1 {
-		t.Errorf("%d failed logins, want one", c.FailedLogins)
-	}
-}
-
 // TestFirstPassword: a BMC that wants its factory password changed first gets a new one, of a host that asks for it; nothing else that the host
 // asks for when it's registered is done.
 func TestFirstPassword(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -26,7 +27,7 @@ func leak(said any, secrets ...string) string {
 		text = string(b)
 	}
 	for _, secret := range append(secrets, bmc.Secret) {
-		if before, _, found := strings.Cut(text, secret); found {
+		if before, _, found := strings.Cut(text, secret); found && secret != "" {
 			const most = 80
 
 			return before[max(0, len(before)-most):] + "…"
@@ -41,7 +42,14 @@ func leak(said any, secrets ...string) string {
 func (l *lab) scan(where string, said any) {
 	l.t.Helper()
 	// A password that the provider made begins with nothing in particular.
-	if at := leak(said, l.emu.Password()); at != "" {
+	secrets := []string{l.emu.Password()}
+	s := &corev1.Secret{}
+	if l.kube.Get(l.t.Context(), ownSecret, s) == nil {
+		for _, key := range []string{v1alpha1.SecretKeyPassword, v1alpha1.SecretKeyPasswordNext, v1alpha1.SecretKeyPasswordRotated} {
+			secrets = append(secrets, string(s.Data[key]))
+		}
+	}
+	if at := leak(said, secrets...); at != "" {
 		l.t.Errorf("%s tells a password or token, after %q", where, at)
 	}
 }
