@@ -67,7 +67,7 @@ type State struct {
 func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 	s := &State{
 		Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{},
-		byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{},
+		byMAC: make(map[MAC]*Plan, len(plans)), byEntry: make(map[EntryKey]*Plan, len(plans)),
 	}
 	for _, x := range sessions {
 		s.Sessions[x.EntryUID] = x
@@ -77,7 +77,10 @@ func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 	for i := range copied {
 		ps[i] = &copied[i]
 	}
-	sort.SliceStable(ps, func(i, j int) bool { return precedes(ps[i], ps[j]) })
+	before := func(i, j int) bool { return precedes(ps[i], ps[j]) }
+	if !sort.SliceIsSorted(ps, before) { // As those of a snapshot are.
+		sort.SliceStable(ps, before)
+	}
 	for _, p := range ps {
 		s.add(p)
 	}

@@ -2,12 +2,13 @@ package snapshot
 
 import (
 	"os"
+	"path/filepath"
 	"time"
 )
 
 // Saved is when the snapshot was last written, by this bootd or an earlier one; zero where there's none.
 func (s *Snapshot) Saved() time.Time {
-	i, err := os.Stat(s.path)
+	i, err := os.Stat(filepath.Join(s.dir, fileName))
 	if err != nil {
 		return time.Time{}
 	}

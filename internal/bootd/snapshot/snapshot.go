@@ -4,14 +4,12 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,23 +17,13 @@ import (
 )
 
 const (
-	fileName = "snapshot.json"
-	// format of the file; another one is ignored.
-	format = 1
+	fileName = "snapshot"
+	// earlierName is the file of programs that wrote format 1.
+	earlierName = "snapshot.json"
 	// calm is the least time between two writes, and rest how many times as long as one took: the disk is the log's too.
 	calm = time.Second
 	rest = 4
 )
-
-// file is what's on the disk. It holds the keys of tokens too: without them iPXE couldn't be told where
-// its script is. So it's readable by its owner only.
-type file struct {
-	Format   int            `json:"format"`
-	Segments []boot.Segment `json:"segments"`
-	Plans    []boot.Plan    `json:"plans"`
-	Sessions []boot.Session `json:"sessions"`
-	Keys     [][]byte       `json:"keys"`
-}
 
 // offer is a state that may be written. Most never are, since the next one comes first.
 type offer struct {
@@ -43,47 +31,48 @@ type offer struct {
 	keys  [][]byte
 }
 
-// A Snapshot is a file in bootd's state folder.
+// A Snapshot is a file in bootd's state folder. It holds the keys of tokens too: without them iPXE couldn't be told where its script is. So
+// it's readable by its owner only.
 type Snapshot struct {
-	path string
+	dir  string
 	next atomic.Pointer[offer]
 	wake chan struct{}
 }
 
 // In gives the snapshot of a folder.
 func In(dir string) *Snapshot {
-	return &Snapshot{path: filepath.Join(dir, fileName), wake: make(chan struct{}, 1)}
+	return &Snapshot{dir: dir, wake: make(chan struct{}, 1)}
 }
 
-// Load reads what was saved last; a nil state where nothing was.
+// Load reads what was saved last; a nil state where nothing was. All of it is read or nothing: a state without the half of its machines
+// would give a MAC to the wrong one. What is damaged is set aside under another name, for people to look at.
 func (s *Snapshot) Load() (*boot.State, [][]byte, error) {
-	b, err := os.ReadFile(s.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil
+	for _, f := range []struct {
+		name   string
+		decode func([]byte) (*boot.State, [][]byte, error)
+	}{{fileName, decode}, {earlierName, decodeJSON}} {
+		path := filepath.Join(s.dir, f.name)
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot read the snapshot: %w", err)
+		}
+		st, keys, err := f.decode(b)
+		if err == nil {
+			return st, keys, nil
+		}
+		if errors.Is(err, errFormat) {
+			return nil, nil, err
+		}
+		aside := path + ".damaged"
+		if moved := os.Rename(path, aside); moved != nil {
+			return nil, nil, errors.Join(fmt.Errorf("the snapshot %q is damaged: %w", path, err), moved)
+		}
+		return nil, nil, fmt.Errorf("the snapshot is damaged, and set aside as %q: %w", aside, err)
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read the snapshot: %w", err)
-	}
-	return decode(b)
-}
-
-func decode(b []byte) (*boot.State, [][]byte, error) {
-	f := file{}
-	if err := json.Unmarshal(b, &f); err != nil { //nolint:musttag // The domain's own names are the format.
-		return nil, nil, fmt.Errorf("cannot decode the snapshot: %w", err)
-	}
-	if f.Format != format {
-		return nil, nil, fmt.Errorf("the snapshot has format %d, this program reads format %d", f.Format, format)
-	}
-	return boot.NewState(f.Segments, f.Plans, f.Sessions), f.Keys, nil
-}
-
-func encode(st *boot.State, keys [][]byte) *file {
-	f := &file{Format: format, Segments: st.Segments, Sessions: slices.Collect(maps.Values(st.Sessions)), Keys: keys}
-	for _, p := range st.Plans() {
-		f.Plans = append(f.Plans, *p)
-	}
-	return f
+	return nil, nil, nil
 }
 
 // Offer hands over a newer state, which Run writes soon. It never blocks.
@@ -118,22 +107,30 @@ func (s *Snapshot) flush(log *slog.Logger) {
 	if o == nil {
 		return
 	}
-	if err := s.save(encode(o.state, o.keys)); err != nil {
+	if err := s.save(o.state, o.keys); err != nil {
 		log.Warn("the snapshot can't be written; a restart while the API is away would serve an older one", "error", err.Error())
 	}
 }
 
-func (s *Snapshot) save(f *file) error {
-	b, err := json.Marshal(f) //nolint:musttag // As above.
+// save puts a state in the place of the one before: after a power cut it's one of the two.
+func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
+	b, err := encode(st, keys)
 	if err != nil {
 		return fmt.Errorf("cannot encode the snapshot: %w", err)
 	}
-	tmp := s.path + ".new"
-	if err := write(tmp, b); err != nil {
+	path := filepath.Join(s.dir, fileName)
+	err = write(path+".new", b)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = syncDir(s.dir)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write the snapshot: %w", err)
 	}
-	if err := os.Rename(tmp, s.path); err != nil {
-		return fmt.Errorf("cannot write the snapshot: %w", err)
+	if err := os.Remove(filepath.Join(s.dir, earlierName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove the snapshot of an earlier program: %w", err)
 	}
 	return nil
 }
@@ -145,4 +142,13 @@ func write(path string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncDir makes a new name in a folder survive a power cut.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -1,11 +1,18 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +21,9 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
+
+// same is how states are compared.
+var same = []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()} //nolint:gochecknoglobals // A constant.
 
 func state() *boot.State {
 	name := boot.Name{Namespace: "infra", Name: "rack"}
@@ -45,14 +55,13 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
-	if diff := cmp.Diff(want, got, opts...); diff != "" {
+	if diff := cmp.Diff(want, got, same...); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([][]byte{{1, 2}}, keys); diff != "" {
 		t.Errorf("keys: %s", diff)
 	}
-	if i, err := os.Stat(s.path); err != nil || i.Mode().Perm() != 0o600 {
+	if i, err := os.Stat(filepath.Join(s.dir, fileName)); err != nil || i.Mode().Perm() != 0o600 {
 		t.Errorf("it holds keys: %v %v", i.Mode(), err)
 	}
 	p, _ := want.ByMAC("52:54:00:00:00:01")
@@ -62,26 +71,186 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// filled sets all fields of a value, each text and number to another one, so that nothing that a plan may hold is forgotten.
+func filled(v reflect.Value, n *int) {
+	*n++
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		*x = time.Date(2026, 8, 1, 10, 0, *n, 7, time.UTC)
+		return
+	case *netip.Addr:
+		*x = netip.AddrFrom4([4]byte{10, 77, byte(*n >> 8), byte(*n)})
+		return
+	case *netip.Prefix:
+		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, byte(*n >> 8), byte(*n)}), 16)
+		return
+	}
+	switch v.Kind() { //nolint:exhaustive // Those that a plan has.
+	case reflect.Struct:
+		for i := range v.NumField() {
+			filled(v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			filled(v.Index(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem(), n)
+	case reflect.String:
+		v.SetString("v" + strconv.Itoa(*n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Map:
+	default:
+		if v.CanUint() {
+			v.SetUint(uint64(*n % 128)) //nolint:gosec // Small.
+		} else {
+			v.SetInt(int64(*n))
+		}
+	}
+}
+
+// TestAllFields: whatever a plan holds is there again, of machines that differ in all of it.
+func TestAllFields(t *testing.T) {
+	n, plans := 0, make([]boot.Plan, 3)
+	for i := range 2 {
+		filled(reflect.ValueOf(&plans[i]).Elem(), &n)
+	}
+	want := boot.NewState(nil, plans, nil)
+	b, err := encode(want, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, same...); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestDamaged: nothing of a damaged snapshot counts, wherever it's damaged. It's set aside, and the next start has none.
 func TestDamaged(t *testing.T) {
-	for name, text := range map[string]string{"Torn": `{"format":1,"plans":[{`, "Other": `{"format":99}`, "Empty": ""} {
+	good, err := encode(state(), [][]byte{{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range good {
+		if st, _, err := decode(good[:n]); st != nil || err == nil {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		bent := bytes.Clone(good)
+		bent[n] ^= 0x10
+		if st, _, err := decode(bent); st != nil || err == nil {
+			t.Fatalf("bent at %d: %v", n, err)
+		}
+	}
+	for name, f := range map[string]struct{ file, text string }{
+		"Torn": {fileName, string(good[:len(good)/2])}, "Empty": {fileName, ""}, "Earlier": {earlierName, `{"format":1,"plans":[{`},
+	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, fileName), []byte(text), 0o600); err != nil {
+			s := In(t.TempDir())
+			path := filepath.Join(s.dir, f.file)
+			if err := os.WriteFile(path, []byte(f.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if st, _, err := In(dir).Load(); err == nil || st != nil {
+			if st, _, err := s.Load(); err == nil || st != nil || !strings.Contains(err.Error(), "set aside") {
 				t.Errorf("%v %v", st, err)
+			}
+			if b, err := os.ReadFile(path + ".damaged"); err != nil || string(b) != f.text {
+				t.Errorf("%q %v", b, err)
+			}
+			if st, _, err := s.Load(); err != nil || st != nil {
+				t.Errorf("at the next start: %v %v", st, err)
 			}
 		})
 	}
 }
 
+// TestOtherFormats: that of an earlier program is read, and goes with the first write of this one. That of a later one stays as it is.
+func TestOtherFormats(t *testing.T) {
+	s, want := In(t.TempDir()), state()
+	b, err := json.Marshal(file{Format: formatJSON, Segments: want.Segments, Plans: []boot.Plan{*want.Plans()[0]}, Keys: [][]byte{{1}}}) //nolint:musttag // As in the code.
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, earlierName), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if st, keys, err := s.Load(); err != nil || len(st.Plans()) != 1 || len(keys) != 1 {
+		t.Errorf("%v %v %v", st, keys, err)
+	}
+	if err := s.save(want, nil); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := os.ReadDir(s.dir); err != nil || len(list) != 1 {
+		t.Errorf("%v %v", list, err)
+	}
+	later := "bootd snapshot 3\nand more"
+	if err := os.WriteFile(filepath.Join(s.dir, fileName), []byte(later), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if st, _, err := s.Load(); !errors.Is(err, errFormat) || st != nil {
+		t.Errorf("%v %v", st, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(s.dir, fileName)); err != nil || string(b) != later {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
+	good, err := encode(state(), [][]byte{{1}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[len(format)+sumSize:])
 	f.Add([]byte(`{"format":1,"segments":[{}],"plans":[{"MACs":["x"]}],"sessions":[{}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		st, _, err := decode(b)
-		if (st == nil) == (err == nil) {
-			t.Errorf("%v %v", st, err)
+		for name, decode := range map[string]func([]byte) (*boot.State, [][]byte, error){"whole": decode, "unpacked": unpack, "JSON": decodeJSON} {
+			if st, _, err := decode(b); (st == nil) == (err == nil) {
+				t.Errorf("%s: %v %v", name, st, err)
+			}
 		}
 	})
+}
+
+// many machines, as a site has them.
+func many(n int) *boot.State {
+	plans := make([]boot.Plan, n)
+	for i := range plans {
+		p := *state().Plans()[0]
+		p.Entry.Name, p.EntryUID, p.HostUID = fmt.Sprintf("node-%06d", i), fmt.Sprintf("37c8d804-b958-559a-91cd-%012d", i), fmt.Sprintf("macs-%032d", i)
+		p.MACs = []boot.MAC{boot.MAC(fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>16, i>>8&255, i&255))}
+		p.Network.Address = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 8)
+		p.Hostname, p.UserDataSecret = p.Entry.Name, "entry-"+p.EntryUID
+		plans[i] = p
+	}
+	return boot.NewState(state().Segments, plans, nil)
+}
+
+// BenchmarkLoad100k is what a start from the snapshot of a hundred thousand machines takes.
+func BenchmarkLoad100k(b *testing.B) {
+	s := In(b.TempDir())
+	if err := s.save(many(100_000), nil); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if st, _, err := s.Load(); err != nil || len(st.Plans()) != 100_000 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSave100k is what each write of it takes.
+func BenchmarkSave100k(b *testing.B) {
+	s, st := In(b.TempDir()), many(100_000)
+	for b.Loop() {
+		if err := s.save(st, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

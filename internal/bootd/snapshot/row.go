@@ -1,0 +1,133 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// own are the texts of a plan that are another machine's in no other.
+func own(p *boot.Plan) []*string {
+	return []*string{&p.Entry.Namespace, &p.Entry.Name, &p.EntryUID, &p.HostUID, &p.UUID, &p.Serial, &p.Hostname, &p.UserDataSecret, &p.UserDataDigest}
+}
+
+// numbers of a plan that are its own.
+func numbers(p *boot.Plan) []*int64 { return []*int64{&p.InstallGeneration, &p.InstalledGeneration} }
+
+// shapeOf a plan is the plan without what is its own.
+func shapeOf(p *boot.Plan) *boot.Plan {
+	shape := *p
+	for _, t := range own(&shape) {
+		*t = ""
+	}
+	for _, n := range numbers(&shape) {
+		*n = 0
+	}
+	shape.MACs, shape.Since, shape.Network.Address = nil, time.Time{}, netip.Prefix{}
+	return &shape
+}
+
+// row appends what is a plan's own.
+func row(b []byte, p *boot.Plan) []byte {
+	for _, t := range own(p) {
+		b = appendText(b, *t)
+	}
+	for _, n := range numbers(p) {
+		b = binary.AppendVarint(b, *n)
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.MACs)))
+	for _, m := range p.MACs {
+		b = appendText(b, string(m))
+	}
+	b = binary.AppendVarint(binary.AppendVarint(b, p.Since.Unix()), int64(p.Since.Nanosecond()))
+	address := ""
+	if p.Network.Address.IsValid() {
+		raw := p.Network.Address.Addr().AsSlice()
+		address = string(append(raw, byte(p.Network.Address.Bits()))) //nolint:gosec // At most 128.
+	}
+	return appendText(b, address)
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// A reader takes a snapshot apart. Once it has failed it gives nothing more.
+type reader struct {
+	rest string
+	err  error
+}
+
+func (r *reader) row(p *boot.Plan) {
+	for _, t := range own(p) {
+		*t = r.text()
+	}
+	for _, n := range numbers(p) {
+		*n = r.signed()
+	}
+	p.MACs = make([]boot.MAC, r.count(1))
+	for i := range p.MACs {
+		p.MACs[i] = boot.MAC(r.text())
+	}
+	seconds, nanoseconds := r.signed(), r.signed()
+	p.Since = time.Unix(seconds, nanoseconds).UTC()
+	address := r.text()
+	if address == "" {
+		p.Network.Address = netip.Prefix{}
+		return
+	}
+	a, ok := netip.AddrFromSlice([]byte(address[:len(address)-1]))
+	p.Network.Address = netip.PrefixFrom(a, int(address[len(address)-1]))
+	if (!ok || !p.Network.Address.IsValid()) && r.err == nil {
+		r.err = fmt.Errorf("%x is no address", address) //nolint:err113 // For people.
+	}
+}
+
+func (r *reader) number() uint64 {
+	n := uint64(0)
+	for shift, i := uint(0), 0; i < len(r.rest) && i < binary.MaxVarintLen64; shift, i = shift+7, i+1 {
+		c := r.rest[i]
+		n |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			r.rest = r.rest[i+1:]
+			return n
+		}
+	}
+	r.fail()
+	return 0
+}
+
+func (r *reader) signed() int64 {
+	n := r.number()
+	return int64(n>>1) ^ -int64(n&1) //nolint:gosec // Zigzag, as encoding/binary has it.
+}
+
+// leastRow is the least number of bytes that a row takes, or a shape.
+const leastRow = 16
+
+// count of what follows, each of it at least so many bytes long.
+func (r *reader) count(least int) int {
+	n := r.number()
+	if n > uint64(len(r.rest)/least) {
+		r.fail()
+		return 0
+	}
+	return int(n) //nolint:gosec // At most what is left.
+}
+
+func (r *reader) text() string {
+	n := r.count(1)
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *reader) fail() {
+	r.rest = ""
+	if r.err == nil {
+		r.err = errShort
+	}
+}
