@@ -97,7 +97,7 @@ func (s *script) kernel() error {
 		s.linef("goto start")
 		return nil
 	}
-	s.again("failed")
+	s.exchange("failed")
 	return nil
 }
 
@@ -126,19 +126,26 @@ func (s *script) localDisk() {
 	s.linef("exit 1")
 }
 
-// hold makes the machine wait and ask again, for ever: it ends when the answer is another.
+// patience is how often in a row a script is asked for of a server that doesn't answer.
+const patience = 4
+
+// hold makes the machine wait and ask again, for ever: it ends when the answer is another. A server that has gone isn't asked for ever:
+// a new DHCP exchange finds whoever serves the machine now. The tries are written out, since old iPXEs can't count.
 func (s *script) hold() {
 	s.linef(":wait")
-	s.linef("sleep %d", s.seconds())
-	s.again("wait")
+	for n := 1; s.in.Again != "" && n <= patience; n++ {
+		s.linef("sleep %d", s.seconds())
+		s.linef("chain --replace --autofree %s || goto silent%d", s.in.Again, n)
+		s.linef(":silent%d", n)
+	}
+	if s.in.Again == "" {
+		s.linef("sleep %d", s.seconds())
+	}
+	s.exchange("wait")
 }
 
-// again asks anew, and goes to a label where nobody answers.
-func (s *script) again(label string) {
-	if s.in.Again != "" {
-		s.linef("chain --replace --autofree %s || goto %s", s.in.Again, label)
-		return
-	}
+// exchange begins again with DHCP, and goes to a label where nobody answers.
+func (s *script) exchange(label string) {
 	s.linef("dhcp || goto %s", label)
 	s.linef("chain --replace --autofree ${filename} || goto %s", label)
 }
