@@ -79,10 +79,23 @@ func Key(stateDir string) ([]byte, error) {
 	if _, err := rand.Read(b); err != nil {
 		return nil, fmt.Errorf("cannot make a token key: %w", err)
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err := keep(path, b); err != nil {
 		return nil, fmt.Errorf("cannot keep the token key: %w", err)
 	}
 	return b, nil
+}
+
+// keep puts a file in its place, so that after a power cut it's whole or not there.
+func keep(path string, b []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return err
 }
 
 // State is what the folder holds; nil before it was read.

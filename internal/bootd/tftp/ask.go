@@ -86,6 +86,9 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 			}
 			return
 		}
+		if r.midway(l.now) {
+			return // Somebody else may ask in its name. If it's the client's own, it asks again.
+		}
 		l.end(r, Aborted, errAnew) // Firmware with a fixed port, that was started again.
 	}
 	r, err := l.s.open(req, client, l.makeRoom)
@@ -117,6 +120,12 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		l.s.trace(client, ours, r.oack, true)
 	}
 	l.send(r, r.begin())
+}
+
+// midway says that a client is in the middle of a file. One that was started again takes longer than that to ask.
+func (r *running) midway(now time.Time) bool {
+	const lately = 100 * time.Millisecond
+	return r.proven && now.Sub(r.heard) < lately
 }
 
 // makeRoom gives up those who asked and never answered, once all places are taken: a machine answers within milliseconds, and

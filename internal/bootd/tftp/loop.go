@@ -252,7 +252,10 @@ func (l *loop) expire() {
 	}
 	l.checked = l.now
 	for _, r := range l.byClient {
-		if !l.now.Before(r.due) {
+		switch {
+		case r.dawdles(l.now.Sub(r.began)):
+			l.end(r, Aborted, errSlow)
+		case !l.now.Before(r.due):
 			l.overdue(r)
 		}
 	}

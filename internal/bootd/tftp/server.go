@@ -84,6 +84,7 @@ var (
 	errStopping = errors.New("the server is stopping")
 	errSilent   = errors.New("the client doesn't answer")
 	errPanic    = errors.New("a packet of it caused a panic")
+	errSlow     = errors.New("the client takes too little")
 	errAnew     = errors.New("the client asks anew")
 )
 

@@ -1,5 +1,7 @@
 package tftp
 
+import "time"
+
 const (
 	// retries is how often what isn't answered is sent again; unproven how often to a client that hasn't said anything but its
 	// request: that may be somebody else's address, which is to be spared.
@@ -85,6 +87,13 @@ func (t *transfer) expire() (b burst, ended bool) {
 		return burst{oack: true}, false
 	}
 	return t.next(), false
+}
+
+// dawdles says whether a client has taken so little since it began that it only keeps a place from others: beyond ten minutes, fewer than
+// ten blocks a second.
+func (t *transfer) dawdles(since time.Duration) bool {
+	const first, block = 10 * time.Minute, 100 * time.Millisecond
+	return since > first+time.Duration(t.acked)*block
 }
 
 // again is what a repeated request gets: the first answer once more, as long as it wasn't answered itself.

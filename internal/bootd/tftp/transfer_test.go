@@ -2,6 +2,7 @@ package tftp
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -174,4 +175,39 @@ func FuzzTransfer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDawdling: one block now and then keeps no place; a slow line, or a large file, does.
+func TestDawdling(t *testing.T) {
+	for name, tc := range map[string]struct {
+		since time.Duration
+		acked int
+		want  bool
+	}{
+		"Begun":  {9 * time.Minute, 0, false},
+		"Trick":  {11 * time.Minute, 60, true},
+		"Slow":   {time.Hour, 40_000, false},
+		"Slower": {2 * time.Hour, 40_000, true},
+	} {
+		if x := (&transfer{acked: tc.acked}); x.dawdles(tc.since) != tc.want {
+			t.Errorf("%s: %v", name, !tc.want)
+		}
+	}
+}
+
+// TestMidway: who is in the middle of a file isn't asking for another.
+func TestMidway(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for name, tc := range map[string]struct {
+		proven bool
+		silent time.Duration
+		want   bool
+	}{
+		"Begun": {false, 0, false}, "Loading": {true, time.Millisecond, true}, "Restarted": {true, time.Second, false},
+	} {
+		r := &running{transfer: &transfer{proven: tc.proven}, heard: now.Add(-tc.silent)}
+		if r.midway(now) != tc.want {
+			t.Errorf("%s: %v", name, !tc.want)
+		}
+	}
 }
