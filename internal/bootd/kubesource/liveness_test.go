@@ -1,10 +1,12 @@
 package kubesource
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -92,5 +94,57 @@ func TestTwins(t *testing.T) {
 	}
 	if s.Synced(&boot.Plan{}) {
 		t.Error("without a session nothing is synced")
+	}
+}
+
+// TestPeers: who is live on a network, as far as is known now.
+func TestPeers(t *testing.T) {
+	c := &clock{now: t0()}
+	s := newSource(t, &log{}, c)
+	elsewhere := bootServer("d", t0(), "1")
+	elsewhere.Status.Networks[0].Name = "other"
+	tb := listed(t, s, "1", nil, []any{bootServer("b", t0(), "0"), bootServer("c", t0(), "1"), elsewhere, bootServer("self", t0(), "1")})
+	peers := func() []string {
+		names := s.Peers(plan().Network.Name)
+		slices.Sort(names)
+		return names
+	}
+	if diff := cmp.Diff([]string{"baremetal-boot/b", "baremetal-boot/c"}, peers()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	c.add(liveFor - time.Second)
+	if err := tb.servers.Update(bootServer("c", t0().Add(time.Second), "1")); err != nil {
+		t.Fatal(err)
+	}
+	beat(t, s, tb)
+	c.add(2 * time.Second)
+	if diff := cmp.Diff([]string{"baremetal-boot/c"}, peers()); diff != "" {
+		t.Errorf("one is silent: -want +got:\n%s", diff)
+	}
+	c.add(liveFor)
+	if got := peers(); got != nil {
+		t.Errorf("the API is away, and nobody waits for anybody: %v", got)
+	}
+}
+
+// TestDraining: a bootd that is stopping says so in its next heartbeat, which comes at once.
+func TestDraining(t *testing.T) {
+	s := newSource(t, &log{}, &clock{now: t0()})
+	tb := listed(t, s, "1", nil, nil)
+	s.Drain()
+	if len(s.beat) != 1 {
+		t.Error("the next heartbeat takes its time")
+	}
+	if got := s.status(tb, 1).Message; !strings.HasPrefix(got, "Draining") {
+		t.Errorf("%q", got)
+	}
+}
+
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
 	}
 }

@@ -83,6 +83,33 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	}) == ""
 }
 
+// Peers names the other bootds of a network that are known to be live: their heartbeat came while the API took ours.
+func (s *Source) Peers(network boot.Name) (names []string) {
+	t := s.t.Load()
+	if t == nil || !t.listed() {
+		return nil
+	}
+	all := t.servers.all()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.o.Now()
+	if !s.connected(now) {
+		return nil
+	}
+	for _, x := range all {
+		if x.name != s.self() && now.Sub(s.servers[x.name].at) < liveFor && slices.Contains(x.networks, network) {
+			names = append(names, x.name.String())
+		}
+	}
+	return names
+}
+
+// Drain says in the next heartbeat, which comes at once, that this bootd is stopping.
+func (s *Source) Drain() {
+	s.draining.Store(true)
+	poke(s.beat)
+}
+
 // Held is always false: in a cluster the provider takes a grant back, and the API server says so when it's used.
 func (s *Source) Held(*boot.Plan) bool { return false }
 

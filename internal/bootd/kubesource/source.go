@@ -79,6 +79,8 @@ type Source struct {
 	twin  time.Time
 
 	rebuild, beat chan struct{}
+	// draining says that this bootd is stopping.
+	draining atomic.Bool
 }
 
 // granted says since which revision a session holds its grant, as far as this bootd knows.
