@@ -93,6 +93,7 @@ type cli struct {
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
+	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; it begins none. 0: it ends at once."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
 }
 
@@ -104,7 +105,8 @@ func (c *cli) Run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	return bootd.Run(ctx, cfg) //nolint:wrapcheck // It says what failed.
+	context.AfterFunc(ctx, stop) // Who says it twice means it.
+	return bootd.Run(ctx, cfg)   //nolint:wrapcheck // It says what failed.
 }
 
 func (c *cli) config() (bootd.Config, error) {
@@ -115,7 +117,7 @@ func (c *cli) config() (bootd.Config, error) {
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
 		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
 		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
-		MaxArtifactBytes: c.MaxArtifactBytes, TraceBytes: c.TraceBytes,
+		MaxArtifactBytes: c.MaxArtifactBytes, TraceBytes: c.TraceBytes, Drain: c.Drain,
 		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	}
@@ -137,7 +139,7 @@ func (c *cli) config() (bootd.Config, error) {
 		if err != nil {
 			return cfg, fmt.Errorf("--peer %q isn't an address", p)
 		}
-		cfg.Peers = append(cfg.Peers, a)
+		cfg.Peers = append(cfg.Peers, a.Unmap())
 	}
 	dir, isDir := strings.CutPrefix(c.Source, "dir:")
 	switch {
@@ -145,8 +147,8 @@ func (c *cli) config() (bootd.Config, error) {
 		cfg.SpecDir, cfg.NoInstall, cfg.NewSite = dir, c.NoInstall, c.NewSite
 	case c.Source != "kubernetes":
 		return cfg, fmt.Errorf("--source is kubernetes or dir:PATH, not %q", c.Source)
-	case c.NoInstall || c.NewSite:
-		return cfg, errors.New("--no-install and --new-site go with --source dir:PATH")
+	case c.NoInstall || c.NewSite || len(c.Peer) > 0:
+		return cfg, errors.New("--no-install, --new-site and --peer go with --source dir:PATH")
 	case c.PlansDir == "":
 		cfg.Kube, err = c.kube()
 	}

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -76,6 +80,29 @@ func TestSource(t *testing.T) {
 	} {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)
+		}
+	}
+}
+
+// TestGrace: bootd's DaemonSets let it stop for longer than it takes by itself.
+func TestGrace(t *testing.T) {
+	const last = 5 * time.Second // What is written at the end, and connections that are closed.
+	want := parse(t, "--plans-dir", "/x").Drain + last
+	for file, key := range map[string]string{
+		"../../package/bootd/bootd.yaml":                         `(?m)^      terminationGracePeriodSeconds: (\d+)$`,
+		"../../package/charts/baremetal-bootd-chart/values.yaml": `(?m)^terminationGracePeriodSeconds: (\d+)$`,
+	} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(key).FindSubmatch(b)
+		if found == nil {
+			t.Errorf("%s doesn't say it", file)
+			continue
+		}
+		if n, err := strconv.Atoi(string(found[1])); err != nil || time.Duration(n)*time.Second < want {
+			t.Errorf("%s: %d s, and bootd takes up to %s (%v)", file, n, want, err)
 		}
 	}
 }

@@ -56,6 +56,9 @@ type Config struct {
 	TFTPSinglePort bool
 	// TraceBytes is the memory for the machines' last packets; less than one machine takes (8 KiB): none are kept.
 	TraceBytes int
+	// Drain is how long a bootd that is told to stop goes on for the boots that run, at most; 0: it ends at once.
+	Drain time.Duration
+	calm  time.Duration // how long nobody must have asked for anything by then; 0: calmAfter
 	// Artifacts says where kernels and images may be fetched from.
 	Artifacts artifacts.Guard
 	// MaxArtifactBytes of one file; 0: 64 GiB.
@@ -77,6 +80,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.calm == 0 {
+		c.calm = calmAfter
 	}
 	switch {
 	case c.Name == "":

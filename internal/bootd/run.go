@@ -43,14 +43,21 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.source.Run(ctx) })
-	g.Go(func() error { return d.sessions.Run(ctx) })
-	g.Go(func() error { return d.snapshot.Run(ctx, c.Logger) })
-	if err := d.serve(ctx, g, l); err != nil {
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	g, serving := errgroup.WithContext(serving)
+	g.Go(func() error { return d.source.Run(serving) })
+	g.Go(func() error { return d.sessions.Run(serving) })
+	g.Go(func() error { return d.snapshot.Run(serving, c.Logger) })
+	if err := d.serve(serving, g, l); err != nil {
 		l.close()
 		return err
 	}
+	g.Go(func() error {
+		d.drain(ctx, serving)
+		end()
+		return nil
+	})
 	return g.Wait()
 }
 
@@ -66,14 +73,20 @@ type daemon struct {
 	metrics  *metrics
 	own      ownAddresses
 	trace    *trace.Ring
+	activity *activity
+	loops    *session.Loops
+	tftp     *tftp.Server // nil: not served
 
 	// old is what an earlier life knew: served until the source knows more.
-	old     *boot.State
+	old     atomic.Pointer[boot.State]
 	oldKeys [][]byte
 }
 
 func assemble(c Config) (*daemon, error) {
-	d := &daemon{c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes)}
+	d := &daemon{
+		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
+		activity: newActivity(c.calm), loops: session.NewLoops(),
+	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
 		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, Now: c.Now, Logger: c.Logger,
@@ -81,14 +94,17 @@ func assemble(c Config) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.old, d.oldKeys, err = d.snapshot.Load(); err != nil {
+	old, keys, err := d.snapshot.Load()
+	if err != nil {
 		c.Logger.Warn("starting without what was known before", "error", err.Error())
 	}
+	d.oldKeys = keys
+	d.old.Store(old)
 	for name, err := range d.files.Problems {
 		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
 	}
 	var m atomic.Pointer[metrics]
-	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, d.learned)
+	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, old, d.learned)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +121,10 @@ func (d *daemon) state() *boot.State {
 	if st := d.source.State(); st != nil {
 		return st
 	}
-	return d.old
+	if old := d.old.Load(); old != nil {
+		return old
+	}
+	return d.source.State() // It may just have come.
 }
 
 func (d *daemon) keys() [][]byte {
@@ -117,6 +136,7 @@ func (d *daemon) keys() [][]byte {
 
 // learned keeps a new state on the disk, and fetches the files of whoever may ask for them soon.
 func (d *daemon) learned(st *boot.State) {
+	d.old.Store(nil) // It may be as large as what is known now.
 	if k := d.keys(); len(k) > 0 {
 		d.snapshot.Offer(st, k)
 	}
@@ -153,17 +173,17 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 	}
 	var web *httpboot.Server
 	if l.tftp != nil {
-		srv := tftp.New(tftp.Config{
+		d.tftp = tftp.New(tftp.Config{
 			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Trace: d.tracedTFTP,
 			Log: d.c.Logger, Now: d.c.Now, MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
 		})
-		g.Go(func() error { return srv.Serve(ctx, l.tftp) })
+		g.Go(func() error { return d.tftp.Serve(ctx, l.tftp) })
 	}
 	ready := func() bool { return d.state() != nil && len(d.keys()) > 0 }
 	if l.http != nil {
 		mux := http.NewServeMux()
 		web = d.http(l.httpPort())
-		mux.Handle("/v1/", web.Handler())
+		mux.Handle("/v1/", d.activity.watch(web.Handler()))
 		if l.health == nil {
 			d.metrics.register(mux, ready)
 		}
@@ -190,14 +210,14 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		if err != nil {
 			return nil, err
 		}
-		g.Go(func() error { return srv.Serve(ctx, conn) })
+		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.activity.stopping.Load)) })
 	}
 	return srv, nil
 }
 
 func (d *daemon) http(port uint16) *httpboot.Server {
 	return httpboot.New(httpboot.Options{
-		State: d.state, Ready: d.source.Ready, Gate: d.gate, Sightings: d.sessions, Artifacts: d.cache, Data: d.source.Data,
+		State: d.state, Ready: d.source.Ready, Gate: d.gate, Sightings: d, Artifacts: d.cache, Data: d.source.Data,
 		Firmware: func(name string) ([]byte, bool) {
 			f, ok := d.files.Find(name)
 			return f.Data, ok
@@ -208,7 +228,7 @@ func (d *daemon) http(port uint16) *httpboot.Server {
 			}
 			return "http://" + local.String()
 		},
-		Decided: d.metrics.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
+		Decided: d.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }
 
@@ -217,6 +237,10 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 	if stage != boot.StageBootedFromDisk || !d.installing(p) {
 		d.metrics.reached(p, stage, at)
 	}
+	if stage != boot.StageBootedFromDisk {
+		d.activity.touch()
+	}
+	d.watchLoop(p, stage, at)
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive})
 	}

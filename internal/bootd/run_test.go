@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -260,6 +261,27 @@ func TestDamagedLogStopsTheStart(t *testing.T) {
 	}
 	if err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("what was consumed mustn't be forgotten: %v", err)
+	}
+}
+
+// TestDamagedLogInAFolder: where one bootd is all that there is, addresses and boots from disk go on without the log. Nothing is installed.
+func TestDamagedLogInAFolder(t *testing.T) {
+	c, out := config(t), &text{}
+	c.SpecDir, c.Logger = t.TempDir(), slog.New(slog.NewTextHandler(out, nil))
+	specs, err := os.ReadFile("../../examples/bootd/edge.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(os.WriteFile(filepath.Join(c.SpecDir, "edge.yaml"), specs, 0o600), os.WriteFile(filepath.Join(c.StateDir, "consumed.log"), []byte("x\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	running(t, c)
+	if _, metrics := get(t, "http://"+c.HTTPListen+"/metrics"); strings.Contains(metrics, "bootd_machines 0") || !strings.Contains(metrics, "bootd_machines ") {
+		t.Error("nobody is served")
+	}
+	if !out.has("nothing will be installed") || !out.has("line 1 of the log of consumed grants") {
+		t.Error("it isn't said")
 	}
 }
 

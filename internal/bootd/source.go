@@ -43,16 +43,20 @@ const (
 )
 
 // sources gives the source of plans and the records of boots.
-func sources(c Config, cache *artifacts.Cache, consumed func(), onState func(*boot.State)) (Source, *session.Manager, error) {
+func sources(c Config, cache *artifacts.Cache, consumed func(), before *boot.State, onState func(*boot.State)) (Source, *session.Manager, error) {
 	fresh := specdir.Fresh(c.StateDir)
 	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
-	if err != nil {
+	if err != nil && c.SpecDir == "" {
 		return nil, nil, err
+	}
+	blocked := ""
+	if err != nil { // One bootd is all that there is: it gives addresses and boots from disk.
+		log, blocked = session.Unreadable(err), err.Error()
 	}
 	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
 	switch {
 	case c.SpecDir != "":
-		return specs(c, o, fresh, onState)
+		return specs(c, o, specdir.Options{Fresh: fresh, Before: before, Blocked: blocked}, onState)
 	case c.Kube == nil:
 		o.Store = dirsource.NoSessions{}
 		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)
@@ -75,20 +79,19 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), onState func(*bo
 
 // specs gives the source of a folder of specs. What its record knows as consumed goes into the log first: it may be all that is left
 // of it.
-func specs(c Config, o session.Options, fresh bool, onState func(*boot.State)) (Source, *session.Manager, error) {
+func specs(c Config, o session.Options, known specdir.Options, onState func(*boot.State)) (Source, *session.Manager, error) {
 	key, err := dirsource.Key(c.StateDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	src, err := specdir.Open(specdir.Options{
-		Dir: c.SpecDir, StateDir: c.StateDir, Node: c.NodeLabels, NoInstall: c.NoInstall, NewSite: c.NewSite, Fresh: fresh, Key: key,
-		Peers: c.Peers, Now: c.Now, Logger: c.Logger,
-	})
+	known.Dir, known.StateDir, known.Node, known.NoInstall, known.NewSite = c.SpecDir, c.StateDir, c.NodeLabels, c.NoInstall, c.NewSite
+	known.Key, known.Peers, known.Now, known.Logger = key, c.Peers, c.Now, c.Logger
+	src, err := specdir.Open(known)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, x := range src.Consumed() {
-		if err := o.Log.Add(x); err != nil {
+		if err := o.Log.Add(x); err != nil && known.Blocked == "" {
 			return nil, nil, err
 		}
 	}

@@ -62,6 +62,7 @@ func (s *Server) sighted(c gate.Caller, a gate.Answer) {
 	}
 	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
 		Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
+		Disk: a.Answer == boot.AnswerLocalDisk,
 	})
 }
 

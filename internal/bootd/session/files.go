@@ -25,10 +25,13 @@ type Files struct {
 	dir      string
 	consumed func(boot.Consumption) error
 	changed  func()
+	// writing lets one write at a time at each session. A disk takes its time, and nobody who only reads waits for it.
+	writing locks
 
 	mu      sync.Mutex
 	records map[boot.Name]Record
-	last    uint64
+	// last is the newest revision that was given out, writes counts what was written.
+	last, writes uint64
 }
 
 // OpenFiles reads a folder of sessions, and makes it where there's none. A file that can't be read is renamed to *.damaged and named
@@ -38,7 +41,9 @@ func OpenFiles(dir string, consumed func(boot.Consumption) error, changed func()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("cannot make the folder of sessions: %w", err)
 	}
-	f := &Files{dir: dir, consumed: consumed, changed: changed, records: map[boot.Name]Record{}}
+	f := &Files{
+		dir: dir, consumed: consumed, changed: changed, records: map[boot.Name]Record{}, writing: locks{held: map[boot.Name]chan struct{}{}},
+	}
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot list the folder of sessions: %w", err)
@@ -104,16 +109,16 @@ func (f *Files) All() []Record {
 	return slices.Collect(maps.Values(f.records))
 }
 
-// Revision of the newest write.
-func (f *Files) Revision() uint64 {
+// Writes counts what was written since the folder was opened.
+func (f *Files) Writes() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.last
+	return f.writes
 }
 
 // Update writes bootd's half of a session, if it's still the one that was read.
-func (f *Files) Update(_ context.Context, r Record) (Record, error) {
-	return f.swap(r, func(old Record) Record {
+func (f *Files) Update(ctx context.Context, r Record) (Record, error) {
+	return f.swap(ctx, r, func(old Record) Record {
 		r.Session.Grant, r.Session.Revocation, r.Session.EntryUID = old.Session.Grant, old.Session.Revocation, old.Session.EntryUID
 		return r
 	})
@@ -121,7 +126,7 @@ func (f *Files) Update(_ context.Context, r Record) (Record, error) {
 
 // Grant writes the grants' half of a session, if it's still the one that was read; nil takes the grant out.
 func (f *Files) Grant(r Record, g *boot.Grant) (Record, error) {
-	return f.swap(r, func(old Record) Record {
+	return f.swap(context.Background(), r, func(old Record) Record {
 		old.Session.Grant = g
 		return old
 	})
@@ -129,18 +134,24 @@ func (f *Files) Grant(r Record, g *boot.Grant) (Record, error) {
 
 // Create makes a session. One that is there already is given instead, whichever entry it's of.
 func (f *Files) Create(n boot.Name, entryUID, uid string) (Record, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if r, ok := f.records[n]; ok {
+	unlock, err := f.writing.lock(context.Background(), n)
+	if err != nil {
+		return Record{}, err
+	}
+	defer unlock()
+	if r, ok := f.Find(n); ok {
 		return r, nil
 	}
 	return f.write(Record{Name: n, Session: boot.Session{UID: uid, EntryUID: entryUID}})
 }
 
-func (f *Files) swap(r Record, next func(old Record) Record) (Record, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	old, ok := f.records[r.Name]
+func (f *Files) swap(ctx context.Context, r Record, next func(old Record) Record) (Record, error) {
+	unlock, err := f.writing.lock(ctx, r.Name)
+	if err != nil {
+		return Record{}, err
+	}
+	defer unlock()
+	old, ok := f.Find(r.Name)
 	if !ok || old.Session.UID != r.Session.UID || old.Session.Revision != r.Session.Revision {
 		return Record{}, ErrConflict
 	}
@@ -153,22 +164,26 @@ func (f *Files) swap(r Record, next func(old Record) Record) (Record, error) {
 	return f.write(n)
 }
 
-// write puts a record onto the disk, under the next revision. Whoever reads it before it's there has the one before.
+// write puts a record onto the disk, under a revision that no other has, nor one that failed: it may be there all the same. Whoever reads
+// it before it's there has the one before.
 func (f *Files) write(r Record) (Record, error) {
-	r.Session.Revision = strconv.FormatUint(f.last+1, 10)
+	f.mu.Lock()
+	f.last++
+	r.Session.Revision = strconv.FormatUint(f.last, 10)
+	f.mu.Unlock()
 	b, err := json.Marshal(r) //nolint:musttag // As above.
 	if err != nil {
 		return Record{}, fmt.Errorf("cannot encode the session of %s: %w", r.Name, err)
 	}
 	file, err := replaceFile(filepath.Join(f.dir, f.file(r.Name)), append(b, '\n'))
 	if err != nil {
-		// It may be there all the same: nobody's write counts against what was known before.
-		f.last++
 		return Record{}, fmt.Errorf("cannot write the session of %s: %w", r.Name, err)
 	}
 	_ = file.Close() // It's on the disk already.
-	f.last++
+	f.mu.Lock()
 	f.records[r.Name] = r
+	f.writes++
+	f.mu.Unlock()
 	f.changed()
 	return r, nil
 }

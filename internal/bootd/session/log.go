@@ -35,6 +35,8 @@ type Log struct {
 	byEntry map[string][]boot.Consumption
 	// delivered are those whose kernel went out.
 	delivered map[use]bool
+	// unreadable says why nothing can be logged; nil where it can.
+	unreadable error
 }
 
 // use is one boot's use of a grant.
@@ -68,6 +70,12 @@ func OpenLog(path string) (*Log, error) {
 		}
 	}
 	return l, nil
+}
+
+// Unreadable is the log of a bootd that can't read its own: nothing is added to it, so that nothing is consumed. It's for one that goes
+// on serving addresses and boots from disk.
+func Unreadable(why error) *Log {
+	return &Log{byEntry: map[string][]boot.Consumption{}, delivered: map[use]bool{}, unreadable: why}
 }
 
 // parse takes in all whole lines, and returns where they end.
@@ -146,6 +154,9 @@ func (l *Log) Delivered(c boot.Consumption) bool {
 }
 
 func (l *Log) append(e entry) error {
+	if l.unreadable != nil {
+		return l.unreadable
+	}
 	b, err := json.Marshal(e) //nolint:musttag // As above.
 	if err != nil {
 		return fmt.Errorf("cannot encode a consumption: %w", err)
@@ -232,7 +243,12 @@ func (l *Log) rewrite(b *bytes.Buffer, c boot.Consumption) (lines int, err error
 }
 
 // Close the log.
-func (l *Log) Close() error { return l.file.Close() }
+func (l *Log) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
 
 // replaceFile puts b in the place of path, so that after a power cut it's the old file or the new one,
 // and returns the new one, open at its end.

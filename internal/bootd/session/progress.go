@@ -42,6 +42,8 @@ type Sighting struct {
 	Installed string
 	// Live says that the machine netboots each time: then no sign means its disk.
 	Live bool
+	// Disk says that a script sends the machine to its disk.
+	Disk bool
 }
 
 // situation is what a sighting means for the story that the session tells.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // sort puts plans into the order in which they may choose their MACs and addresses. What is served now goes first: a newcomer takes
@@ -40,13 +41,15 @@ func asks(p *boot.Plan) int {
 	return 0
 }
 
+// place is an address on a network.
+type place struct {
+	network boot.Name
+	addr    netip.Addr
+}
+
 // admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served, and the other is, but nothing
-// is installed by it: which of the two is meant isn't known.
+// is installed by it: which of the two is meant isn't known. That holds for what an entry wants that isn't served for another reason, too.
 func (w *world) admit(plans []boot.Plan) {
-	type place struct {
-		network boot.Name
-		addr    netip.Addr
-	}
 	macs, addresses := map[boot.MAC]*boot.Plan{}, map[place]*boot.Plan{}
 	for i := range plans {
 		p := &plans[i]
@@ -72,5 +75,39 @@ func (w *world) admit(plans []boot.Plan) {
 			macs[m] = p
 		}
 		w.plans = append(w.plans, *p)
+	}
+	for _, e := range w.claims {
+		w.contest(e, macs, addresses)
+	}
+	for i := range w.plans {
+		if w.blind != "" || w.earlier[w.plans[i].EntryUID] {
+			w.kept[w.plans[i].EntryUID] = true
+		}
+	}
+}
+
+// contest holds the machines whose MAC or address is wanted by an entry that isn't served.
+func (w *world) contest(e *v1alpha1.BootEntry, macs map[boot.MAC]*boot.Plan, addresses map[place]*boot.Plan) {
+	spec, name := e.Spec.ForProvider, boot.Name{Namespace: e.Namespace, Name: e.Name}
+	wants := func(p *boot.Plan, what string) {
+		if p == nil || p.Entry == name {
+			return
+		}
+		w.kept[p.EntryUID] = true
+		w.problems["BootEntry "+p.Entry.String()+" "+what] = fmt.Sprintf(
+			"BootEntry %s: %s: BootEntry %s, which isn't served, wants %s, too; nothing is installed on that machine until it's removed from one of them",
+			p.Entry, v1alpha1.ReasonConflict, name, what)
+	}
+	for _, text := range spec.Machine.MACs {
+		if m, err := boot.ParseMAC(text); err == nil {
+			wants(macs[m], "MAC "+string(m))
+		}
+	}
+	for _, n := range spec.Networks {
+		for _, a := range n.Addresses {
+			if addr, prob := bootspec.Address(a.Address); prob == nil {
+				wants(addresses[place{boot.Name{Namespace: or(n.NetworkRef.Namespace, e.Namespace), Name: n.NetworkRef.Name}, addr.Addr()}], "address "+a.Address)
+			}
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -37,16 +38,13 @@ func Confirm(stateDir, entry, mac string, patience time.Duration) (string, error
 		return "", fmt.Errorf("%q isn't NAMESPACE/NAME of a BootEntry", entry)
 	}
 	dir := filepath.Join(stateDir, confirmFolder)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot hand the confirmation over: %w", err)
-	}
 	b, err := json.Marshal(confirmation{entry, string(m)})
 	if err != nil {
 		return "", fmt.Errorf("cannot encode the confirmation: %w", err)
 	}
 	name := filepath.Join(dir, fmt.Sprintf("%d", time.Now().UnixNano()))
-	if err := errors.Join(os.WriteFile(name+".new", b, 0o600), os.Rename(name+".new", name+".json")); err != nil {
-		return "", fmt.Errorf("cannot hand the confirmation over: %w", err)
+	if err := handOver(dir, name, b); err != nil {
+		return "", err
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		answer, err := os.ReadFile(name + ".answer")
@@ -65,11 +63,37 @@ func Confirm(stateDir, entry, mac string, patience time.Duration) (string, error
 	if err := os.Remove(name + ".json"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("cannot take the confirmation back: %w", err)
 	}
-	return "", fmt.Errorf("no bootd that runs with --state-dir %s, and may install, has answered within %s", stateDir, patience)
+	return "", fmt.Errorf("no bootd that runs with --state-dir %s has answered within %s", stateDir, patience)
 }
 
-// confirm takes what people have confirmed, and says whether that was anything.
-func (s *Source) confirm() (taken bool) {
+// handOver puts a confirmation where bootd looks, as the one who owns that folder: bootd may be another user than who types.
+func handOver(dir, name string, b []byte) error {
+	i, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no bootd has run with --source dir and --state-dir %s", filepath.Dir(dir)) //nolint:err113 // For the one who types.
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(name+".new", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}
+	if err == nil {
+		if owner, ok := i.Sys().(*syscall.Stat_t); ok {
+			_ = f.Chown(int(owner.Uid), int(owner.Gid)) // Who isn't root is the owner, or bootd says that it can't read it.
+		}
+		_, err = f.Write(b)
+		err = errors.Join(err, f.Close())
+	}
+	if err == nil {
+		err = os.Rename(name+".new", name+".json")
+	}
+	if err != nil {
+		return fmt.Errorf("cannot hand the confirmation over: %w", err)
+	}
+	return nil
+}
+
+// confirm takes what people have confirmed, and says whether that was anything. Where nothing is installed it says why instead.
+func (s *Source) confirm(refused string) (taken bool) {
 	dir := filepath.Join(s.o.StateDir, confirmFolder)
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,7 +105,10 @@ func (s *Source) confirm() (taken bool) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		answer, err := s.confirmed(path)
+		answer, err := "refused: "+refused, error(nil)
+		if refused == "" {
+			answer, err = s.confirmed(path)
+		}
 		if err != nil {
 			answer = "refused: " + err.Error()
 		}

@@ -1,12 +1,16 @@
 package specdir
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // A folder keeps what the files of a folder hold. A file is read again when it changes. What was right in one that has become wrong is
@@ -19,6 +23,8 @@ type folder struct {
 	files map[string]content
 	// lost says that the folder is suddenly empty, or can't be listed.
 	lost bool
+	// expects says that machines were served from it before bootd started: then it isn't empty on purpose.
+	expects bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 }
@@ -28,7 +34,9 @@ type content struct {
 	stamp   stamp
 	objects []object
 	// old says that the file can't be read as it is now.
-	old    bool
+	old bool
+	// blind says that the file was never right since bootd started, or since it's there: what was in it before isn't known.
+	blind  bool
 	faults []fault
 }
 
@@ -46,8 +54,8 @@ func (f *folder) look() (changed bool, err error) {
 	case err != nil:
 		f.say("", err.Error()+"; what was read before is served, and nothing is installed by it")
 		return f.lose(), nil //nolint:nilerr // It's said, and what is known still is.
-	case len(names) == 0 && len(f.files) > 0:
-		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until bootd is started anew, and nothing is installed by it", f.dir))
+	case len(names) == 0 && (len(f.files) > 0 || f.expects):
+		f.say("", fmt.Sprintf("the folder of specs %q is suddenly empty; what was read before is served until a file stands in it, and nothing is installed by it", f.dir))
 		return f.lose(), nil
 	}
 	f.say("", "")
@@ -96,25 +104,64 @@ func (f *folder) read(name string) bool {
 	if known && !before.old && before.stamp == now {
 		return false
 	}
-	b, err := os.ReadFile(path)
+	b, err := readRegular(path)
 	if err != nil || stampOf(path) != now {
 		if err != nil {
 			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served, and nothing is installed by it", path, err))
 		}
-		changed := known && !before.old
-		if before.old = true; known {
-			f.files[name] = before
-		}
+		changed := !known || !before.old
+		before.old, before.blind = true, !known || before.blind
+		f.files[name] = before
 		return changed // Where it's being written, it's read again in a moment.
 	}
 	objects, faults := parse(path, b)
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, objects: objects, faults: faults}
+	f.files[name] = content{stamp: now, objects: objects, faults: faults, blind: len(faults) > 0 && (!known || before.blind)}
 	f.say(name, sentence(faults))
 	return true
 }
+
+// incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
+func (f *folder) incomplete() bool { return f.lost || len(f.blind()) > 0 }
+
+// blind names the files that were never right since bootd started.
+func (f *folder) blind() (names []string) {
+	for _, name := range f.sorted() {
+		if f.files[name].blind {
+			names = append(names, filepath.Join(f.dir, name))
+		}
+	}
+	return names
+}
+
+// maxFile is how many bytes of one file are read: a hundred thousand machines are some eighty million.
+const maxFile = 256 << 20
+
+// readRegular reads a file. A pipe, on which a read would wait for ever, a folder or a device is none.
+func readRegular(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	i, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !i.Mode().IsRegular():
+		return nil, errIrregular
+	case i.Size() > maxFile:
+		return nil, fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, i.Size(), maxFile)
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+var (
+	errIrregular = errors.New("it's no regular file")
+	errLarge     = errors.New("it's too large")
+)
 
 // keep adds to what is right in a file what was right in it before: what has become wrong can't be told from what was taken out.
 func keep(now, before []object) []object {

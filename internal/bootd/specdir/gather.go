@@ -52,6 +52,9 @@ func (w *world) twice(p *parts, x, first found) {
 	if !x.same(&first.object) {
 		says += ", and nothing is installed by it, since they aren't the same"
 		p.doubtful[x.key()] = true
+		if x.entry != nil {
+			w.claims = append(w.claims, x.entry)
+		}
 	}
 	w.problems[x.key()+" "+x.place] = says
 }
@@ -104,6 +107,11 @@ func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
 
 // told says once for all machines that ask for an install, and get none by what is in doubt.
 func (w *world) told() {
+	if w.blind != "" {
+		w.problems["installs"] = fmt.Sprintf("nothing is installed on any machine: %s was wrong already when bootd first read it, so that which machines stand in it isn't known; mend it, or remove it",
+			w.blind)
+		return
+	}
 	n, one := 0, boot.Name{}
 	for i := range w.plans {
 		p := &w.plans[i]

@@ -20,10 +20,22 @@ func (s *site) openSpec(o Options, open func() error) error {
 		return s.openReadOnly(o)
 	case err != nil:
 		s.blocked(err)
+		return nil
 	case o.NewSite:
 		s.log.Warn("--new-site has no meaning where the folder of specs can be written; take it out of the command line")
 	}
+	ignored(filepath.Join(o.Dir, recordFolder, ".gitignore"))
 	return nil
+}
+
+// ignored tells git to leave the record beside the specs alone, lest a clean of a checkout take it away. Without it all is as well.
+func ignored(path string) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString("*\n")
+	_ = f.Close()
 }
 
 // openMarked is for a site that began with one record. The other, which would lack what was granted then, isn't made any more. Where

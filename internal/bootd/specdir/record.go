@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -75,8 +76,9 @@ type journal struct {
 
 // stamp tells a file from another, and from itself after somebody else's write.
 type stamp struct {
-	size     int64
-	modified time.Time
+	size          int64
+	modified      time.Time
+	device, inode uint64
 }
 
 var errDamaged = errors.New("damaged")
@@ -151,8 +153,18 @@ func (j *journal) open() error {
 		return errors.Join(fmt.Errorf("cannot prepare the record of grants %q: %w", j.path, err), f.Close())
 	}
 	j.file = f
-	j.stamp = stampOf(j.path)
+	j.stamped()
 	return nil
+}
+
+// stamped notes what the file looks like after our own write: by its descriptor, and as long as we wrote it. Where another file stands
+// in its place by now, or somebody else has written, too, the path looks different.
+func (j *journal) stamped() {
+	j.stamp = stamp{size: -1}
+	if i, err := j.file.Stat(); err == nil {
+		j.stamp = stampIn(i)
+		j.stamp.size = j.size
+	}
 }
 
 // append puts a line onto the disk. It returns only when that would survive a power cut.
@@ -176,11 +188,11 @@ func (j *journal) append(l line) error {
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("cannot write the record of grants %q: %w", j.path, err), j.file.Truncate(j.size))
-		j.stamp = stampOf(j.path)
+		j.stamped()
 		return err
 	}
 	j.size += int64(len(b))
-	j.stamp = stampOf(j.path)
+	j.stamped()
 	l.take(j)
 	return nil
 }
@@ -234,52 +246,20 @@ func (j *journal) close() {
 	}
 }
 
-// grantOf is the newest record that touches a machine; nil where there's none.
-func (j *journal) grantOf(p *boot.Plan) *grantLine {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return last(j.granted, p)
-}
-
-// installOf is the newest record of an install that touches a machine; nil where there's none.
-func (j *journal) installOf(p *boot.Plan) *installLine {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return last(j.installed, p)
-}
-
-func last[T any](all map[string]newest[T], p *boot.Plan) *T {
-	var found newest[T]
-	for _, k := range keys(p.EntryUID, p.MACs) {
-		if n, ok := all[k]; ok && n.number > found.number {
-			found = n
-		}
-	}
-	return found.line
-}
-
-func (g *grantLine) record() *boot.GrantRecord {
-	if g == nil {
-		return nil
-	}
-	return &boot.GrantRecord{
-		EntryUID: g.EntryUID, HostUID: g.HostUID, Generation: g.Generation, GrantID: g.GrantID, SessionUID: g.SessionUID, Issuing: g.Issuing,
-	}
-}
-
-func (i *installLine) record() *boot.InstallRecord {
-	if i == nil {
-		return nil
-	}
-	return &boot.InstallRecord{EntryUID: i.EntryUID, HostUID: i.HostUID, Generation: i.Generation, PlanDigest: i.PlanDigest, Serial: i.Serial}
-}
-
 func stampOf(path string) stamp {
 	i, err := os.Stat(path)
 	if err != nil {
 		return stamp{size: -1}
 	}
-	return stamp{i.Size(), i.ModTime()}
+	return stampIn(i)
+}
+
+func stampIn(i os.FileInfo) stamp {
+	s := stamp{size: i.Size(), modified: i.ModTime()}
+	if x, ok := i.Sys().(*syscall.Stat_t); ok {
+		s.device, s.inode = x.Dev, x.Ino
+	}
+	return s
 }
 
 // syncDir makes a new name in a folder survive a power cut.

@@ -33,6 +33,9 @@ const (
 	// fenceTwoLives: the state folder is of a site with one record, and the folder of specs holds another one.
 	fenceTwoLives = "the state folder is of a site that keeps no record beside its specs, and this folder of specs holds one: which machines were installed by it isn't known here; " +
 		"remove .bootd if it means no machine that must be kept, or the file new-site of the state folder to have both records compared"
+	// fenceCluster: grants were used by this state folder, and none was given from a folder of specs.
+	fenceCluster = "the state folder is of a bootd of a cluster, or of another folder of specs: it knows of used grants, and of none that was given from this folder, so that which machines " +
+		"are installed isn't known; give this bootd an empty --state-dir, and machines that must be kept install.generation 0"
 	fenceNotNew = "--new-site is for a site without machines, and the folder of specs holds a record of grants already; take it out of the command line"
 )
 
@@ -100,7 +103,15 @@ func (s *site) openRecords(o Options) error {
 		s.fence = fenceNoInstall
 		return nil
 	}
-	return s.openSpec(o, spec.open)
+	cluster := s.state != nil && s.state.lines == 0 && spec.lines == 0 && foreign(filepath.Join(o.StateDir, "consumed.log"))
+	err = s.openSpec(o, spec.open)
+	switch {
+	case o.Blocked != "":
+		s.fence = o.Blocked
+	case cluster && s.fence == "":
+		s.fence = fenceCluster
+	}
+	return err
 }
 
 func exists(path string) bool {
@@ -125,7 +136,7 @@ func lockFolder(dir string) (unlock func(), err error) {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return nil, errors.Join(fmt.Errorf("another running bootd installs from the folder of specs %q; start this one with --no-install", dir), f.Close())
 	case err != nil:
-		return nil, errors.Join(fmt.Errorf("cannot lock the folder of specs %q: %w; --no-install needs no lock", dir, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("cannot lock the folder of specs %q: %w; it must be on a local file system (NFS can't lock it); --no-install needs no lock", dir, err), f.Close())
 	}
 	return func() { _ = f.Close() }, nil
 }
@@ -205,12 +216,18 @@ func (s *site) records(p *boot.Plan) (b both) {
 	return b
 }
 
-// write puts a line into the state folder's record and then into the other.
+// write puts a line into the state folder's record and then into the other. One that knows of the install already isn't told again: where
+// the other can't be written, that's tried for as long as it takes.
 func (s *site) write(l line) error {
-	if err := s.state.append(l); err != nil {
-		return err
+	for _, j := range []*journal{s.state, s.spec} {
+		if j == nil || l.Installed != nil && j.installedAs(l.Installed) {
+			continue
+		}
+		if err := j.append(l); err != nil {
+			return err
+		}
 	}
-	return s.writeSpec(l)
+	return nil
 }
 
 func (s *site) writeSpec(l line) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,10 @@ type Options struct {
 	NewSite bool
 	// Fresh says that StateDir held nothing when bootd started.
 	Fresh bool
+	// Blocked says why nothing may be installed, where something that bootd must remember can't be read; "": nothing stands in the way.
+	Blocked string
+	// Before is what an earlier life of this bootd served; nil where that isn't known. Nothing is installed by it.
+	Before *boot.State
 	// Peers are other servers that are meant to answer the machines, and install nothing.
 	Peers []netip.Addr
 	// Key of tokens.
@@ -78,12 +83,13 @@ type Source struct {
 	unnoted   []elsewhereLine
 
 	// What follows is Run's alone.
-	world   world
-	since   map[string]time.Time
-	asked   map[string]string
-	said    map[string]string
-	seen    map[boot.Name]string // Revisions that the log was compared with.
-	changed time.Time
+	world    world
+	segments []boot.Segment // Of an earlier life.
+	since    map[string]time.Time
+	asked    map[string]string
+	said     map[string]string
+	seen     map[boot.Name]string // Revisions that the log was compared with.
+	changed  time.Time
 	// version counts what was read, and what is in doubt. The rest is how things were at the last turn.
 	version int
 	marked  string
@@ -114,6 +120,10 @@ func Open(o Options) (*Source, error) {
 		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
 		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
+	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the folder of confirmations: %w", err)
+	}
+	s.folder.expects = o.Before != nil && len(o.Before.Plans()) > 0
 	var err error
 	if s.site, err = openSite(o); err != nil {
 		return nil, err
@@ -236,11 +246,7 @@ func (s *Source) look() {
 	if !changed && s.state.Load() != nil {
 		return
 	}
-	before := served{plans: map[string]boot.Plan{}, data: s.world.data, since: s.sinceWhen(s.o.Now()), recorded: s.recorded}
-	for _, p := range s.world.plans {
-		before.plans[p.EntryUID] = p
-	}
-	s.world = s.folder.resolve(s.o.Node, before)
+	s.world = s.folder.resolve(s.o.Node, s.before())
 	s.changed = time.Now()
 	s.version++
 	for what := range s.said {

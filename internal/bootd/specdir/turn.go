@@ -12,12 +12,13 @@ import (
 // turn does what is due about grants, and publishes what came of it.
 func (s *Source) turn() {
 	s.note()
+	s.site.look()
+	why, installs := s.site.installs()
 	if s.state.Load() == nil && len(s.folder.files) == 0 && s.said[""] != "" {
+		s.confirm(s.said[""])
 		return // Nothing was read yet: what an earlier life knew is served.
 	}
-	s.site.look()
-	_, installs := s.site.installs()
-	confirmed := installs && s.confirm()
+	confirmed := s.confirm(why)
 	quiet := time.Since(s.changed) >= s.o.Still
 	if s.mark() == s.marked && quiet == s.quiet && !confirmed && time.Since(s.turned) < regularly {
 		return
@@ -26,20 +27,21 @@ func (s *Source) turn() {
 	if installs && quiet {
 		s.grant()
 	}
+	mark := s.mark() // What comes in while a state is made is in the next one.
 	s.publish()
-	s.marked, s.quiet, s.turned = s.mark(), quiet, time.Now()
+	s.marked, s.quiet, s.turned = mark, quiet, time.Now()
 }
 
 // grant takes what is due about all grants.
 func (s *Source) grant() {
 	for i := range s.world.plans {
-		p := s.planned(&s.world.plans[i])
+		p := &s.world.plans[i]
 		why, err := "", error(nil)
 		if !s.world.kept[p.EntryUID] { // What is in doubt takes nothing back either: it's held, and goes on once it's right again.
-			err = s.withdraw(&s.world.plans[i])
-		}
-		if err == nil && p.InstallGeneration > 0 && p.Mode == boot.ModeInstall {
-			err = s.settle(&p)
+			err = s.withdraw(p)
+			if err == nil && asks(p) == 1 {
+				err = s.settle(p)
+			}
 		}
 		if err != nil {
 			why = err.Error()
@@ -51,7 +53,7 @@ func (s *Source) grant() {
 // mark changes when anything does that a plan or a grant rests on.
 func (s *Source) mark() string {
 	fence, _ := s.site.installs()
-	return fmt.Sprint(s.version, s.store.Revision(), s.site.lines(), fence)
+	return fmt.Sprint(s.version, s.store.Writes(), s.site.lines(), fence)
 }
 
 // planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing, and none does where nothing
@@ -65,13 +67,21 @@ func (s *Source) planned(p *boot.Plan) boot.Plan {
 		}
 		return out
 	}
-	if s.world.kept[p.EntryUID] {
-		if out.InstalledGeneration < out.InstallGeneration {
-			out.Otherwise = boot.OtherwiseHold
-		}
-		out.InstallGeneration = 0
+	switch {
+	case out.InstalledGeneration >= out.InstallGeneration:
+	case s.world.kept[p.EntryUID]:
+		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
+	case s.asked[p.EntryUID] != "" && s.touched(p):
+		out.Otherwise, out.InstallGeneration = boot.OtherwiseLocalDisk, 0
 	}
 	return out
+}
+
+// touched says whether a record knows of an install on one of the machine's MACs, by whatever entry: while it's asked about, that's
+// what it boots.
+func (s *Source) touched(p *boot.Plan) bool {
+	known := s.site.records(p)
+	return known.state.installed != nil || known.spec.installed != nil
 }
 
 func (s *Source) publish() {

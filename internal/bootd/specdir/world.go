@@ -3,6 +3,7 @@ package specdir
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,6 +31,12 @@ type world struct {
 	// kept are the entries, by UID, that nothing is installed by: their plan is of before, or another entry wants their MAC or address.
 	kept map[string]bool
 	data map[string]map[string][]byte
+	// earlier are the entries, by UID, that only an earlier life of this bootd has read.
+	earlier map[string]bool
+	// claims are the entries that aren't served.
+	claims []*v1alpha1.BootEntry
+	// blind says which files were never right since bootd started; "": none.
+	blind string
 	// problems are those of entries, by name, and of networks.
 	problems map[string]string
 }
@@ -54,6 +61,9 @@ type placed struct {
 type served struct {
 	plans map[string]boot.Plan
 	data  map[string]map[string][]byte
+	// earlier are those of an earlier life of this bootd, by entry UID, and segments are its segments.
+	earlier  map[string]bool
+	segments []boot.Segment
 	// since says since when an entry is there, recorded whether the newest record of a machine is of this entry.
 	since    func(uid string) time.Time
 	recorded func(*boot.Plan) bool
@@ -61,7 +71,10 @@ type served struct {
 
 // resolve makes a world of the files.
 func (f *folder) resolve(node map[string]string, before served) world {
-	w := world{kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}}
+	w := world{
+		kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
+		blind: strings.Join(f.blind(), ", "),
+	}
 	p := f.gather(&w)
 	for n, x := range p.networks {
 		g, served, err := bootspec.SegmentOf(x, node)
@@ -72,14 +85,20 @@ func (f *folder) resolve(node map[string]string, before served) world {
 			w.segments = append(w.segments, g)
 		}
 	}
-	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
 	var plans []boot.Plan
 	for _, x := range p.entries {
-		if plan, ok := w.plan(p, x, before); ok {
-			plan.Since = before.since(plan.EntryUID)
-			plans = append(plans, plan)
+		plan, ok := w.plan(p, x, before)
+		if !ok {
+			w.claims = append(w.claims, x.entry)
+			continue
 		}
+		plan.Since = before.since(plan.EntryUID)
+		plans = append(plans, plan)
 	}
+	if f.incomplete() {
+		plans = w.remember(p, plans, before)
+	}
+	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
 	before.sort(plans)
 	w.admit(plans)
 	w.told()

@@ -1,0 +1,146 @@
+package bootd
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// text is a log that is read while it's written.
+type text struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *text) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *text) has(s string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.b.String(), s)
+}
+
+// large is more than the sockets of a connection hold.
+const large = 32 << 20
+
+// draining is a bootd of one machine whose kernel is large, and a download of it that has begun.
+func draining(t *testing.T, c Config) (stop func(), ended chan error, log *text, script string, rest io.ReadCloser) {
+	t.Helper()
+	kernel := make([]byte, large)
+	sum := sha256.Sum256(kernel)
+	web, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(kernel) })}
+	go func() { _ = files.Serve(web) }()
+	t.Cleanup(func() { _ = files.Close() })
+	c.PlansDir, log = t.TempDir(), &text{}
+	c.Logger = slog.New(slog.NewTextHandler(log, nil))
+	spec := regexp.MustCompile(`sha256:[0-9a-f]{64}`).ReplaceAllString(fmt.Sprintf(plans, "http://"+web.Addr().String()), "sha256:"+hex.EncodeToString(sum[:]))
+	if err := os.WriteFile(filepath.Join(c.PlansDir, "a.yaml"), []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended = make(chan error, 1)
+	go func() { ended <- Run(ctx, c) }()
+	t.Cleanup(cancel)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if status, _ := get(t, "http://"+c.HTTPListen+"/readyz"); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("bootd doesn't get ready")
+		}
+	}
+	script = request(t, c.DHCPListen)
+	var found []string
+	for end := time.Now().Add(20 * time.Second); found == nil; time.Sleep(20 * time.Millisecond) { // It's fetched first.
+		_, body := get(t, script)
+		found = regexp.MustCompile(`kernel --name \S+ (\S+)`).FindStringSubmatch(body)
+		if time.Now().After(end) {
+			t.Fatalf("no kernel is served:\n%s", body)
+		}
+	}
+	resp, err := http.Get(found[1]) //nolint:gosec,bodyclose // A test's own server, closed by the caller.
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return cancel, ended, log, script, resp.Body
+}
+
+// TestDrain: a bootd that is told to stop finishes the boot that runs, answers its questions meanwhile, and ends.
+func TestDrain(t *testing.T) {
+	c := config(t)
+	c.Drain, c.calm = time.Minute, 10*time.Millisecond
+	stop, ended, log, script, rest := draining(t, c)
+	defer func() { _ = rest.Close() }()
+	stop()
+	for !log.has("stopping: no boot begins any more") {
+		time.Sleep(time.Millisecond)
+	}
+	if status, body := get(t, script); status != http.StatusOK || !strings.Contains(body, "kernel") {
+		t.Errorf("a boot that runs asks: %d %s", status, body)
+	}
+	if n, err := io.Copy(io.Discard, rest); err != nil || n != large-1 {
+		t.Errorf("%d bytes of the kernel arrived: %v", n, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDrainEnds: one transfer keeps no bootd for longer than it was told.
+func TestDrainEnds(t *testing.T) {
+	log := &text{}
+	d := &daemon{c: Config{Drain: time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))}, activity: newActivity(time.Millisecond)}
+	d.activity.running.Add(1)
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.drain(stopped, t.Context())
+	if !d.activity.stopping.Load() || !log.has("before all transfers have ended") {
+		t.Error("it isn't said")
+	}
+}
+
+// TestCalm: what keeps a bootd that is stopping.
+func TestCalm(t *testing.T) {
+	a := newActivity(time.Hour)
+	if !a.calm() {
+		t.Error("nobody has asked for anything yet")
+	}
+	serve := func(path string) {
+		a.watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			if a.calm() {
+				t.Errorf("%s is being served", path)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+	}
+	if serve("/v1/boot/token/script.ipxe"); !a.calm() {
+		t.Error("a machine that is held asks for ever")
+	}
+	if serve("/v1/boot/token/image"); a.calm() {
+		t.Error("an install is on its way")
+	}
+}

@@ -1,0 +1,165 @@
+package bootd
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tiebreak"
+)
+
+// maxLater offers wait for their turn. Of more each goes out at once.
+const maxLater = 1024
+
+var errStopping = errors.New("this bootd is stopping, and begins no boot")
+
+// offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping. All other
+// answers go out at once: a machine that has chosen a server waits for that one.
+type offers struct {
+	dhcp.Conn
+
+	delay    func(boot.MAC) time.Duration // nil: never
+	stopping func() bool
+	after    func(time.Duration, func())
+
+	later atomic.Int64
+	mu    sync.Mutex // A connection sends for one at a time.
+}
+
+func holdOffers(c dhcp.Conn, delay func(boot.MAC) time.Duration, stopping func() bool) *offers {
+	return &offers{Conn: c, delay: delay, stopping: stopping, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+}
+
+// Send sends what isn't held back.
+func (o *offers) Send(out []dhcp.Outgoing) {
+	from := 0
+	for i := range out {
+		if o.hold(&out[i]) {
+			o.send(out[from:i])
+			from = i + 1
+		}
+	}
+	o.send(out[from:])
+}
+
+func (o *offers) send(out []dhcp.Outgoing) {
+	if len(out) == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Conn.Send(out)
+}
+
+// hold says whether a packet isn't to be sent now.
+func (o *offers) hold(x *dhcp.Outgoing) bool {
+	stopping := o.stopping()
+	if !stopping && o.delay == nil {
+		return false
+	}
+	mac, ok := offered(x.Data)
+	if !ok {
+		return false
+	}
+	if stopping {
+		x.Err = errStopping
+		return true
+	}
+	d := o.delay(mac)
+	if d <= 0 || o.later.Load() >= maxLater {
+		return false
+	}
+	o.later.Add(1)
+	own := *x
+	own.Data = slices.Clone(x.Data) // What it lies in is the next answer's.
+	o.after(d, func() {
+		defer o.later.Add(-1)
+		o.send([]dhcp.Outgoing{own})
+	})
+	return true
+}
+
+const (
+	// Where things are in a DHCP packet (RFC 2131 §2), and codes of RFC 2132.
+	atHardware, atOptions      = 28, 240
+	optPad, optType, optEnd    = 0, 53, 255
+	typeOffer, ethernetAddress = 2, 6
+)
+
+// offered gives the MAC that a packet offers an address to; false for any other packet.
+func offered(b []byte) (boot.MAC, bool) {
+	for i := atOptions; i < len(b) && b[i] != optEnd; {
+		if b[i] == optPad {
+			i++
+			continue
+		}
+		if i+1 >= len(b) {
+			break
+		}
+		if b[i] != optType {
+			i += 2 + int(b[i+1])
+			continue
+		}
+		if i+2 >= len(b) || b[i+2] != typeOffer {
+			break
+		}
+		return boot.MAC(net.HardwareAddr(b[atHardware : atHardware+ethernetAddress]).String()), true
+	}
+	return "", false
+}
+
+// turns says how long this bootd waits with its offers. Who is live is asked for once a second.
+type turns struct {
+	self  string
+	peers func(network boot.Name) []string
+
+	mu    sync.Mutex
+	asked time.Time
+	known map[boot.Name][]string
+}
+
+// of a machine: none where it's this bootd's turn, or where no other one is known to be live.
+func (t *turns) of(mac boot.MAC, network boot.Name) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || time.Since(t.asked) > time.Second {
+		t.known, t.asked = map[boot.Name][]string{}, time.Now()
+	}
+	peers, ok := t.known[network]
+	if !ok {
+		peers = t.peers(network)
+		t.known[network] = peers
+	}
+	return tiebreak.Delay(tiebreak.Rank(mac, t.self, peers))
+}
+
+// turn of an offer; nil where it's always this bootd's. Beside a bootd that installs, one that doesn't comes second: a machine that takes its
+// offer isn't installed.
+func (d *daemon) turn() func(boot.MAC) time.Duration {
+	if d.c.NoInstall {
+		return func(boot.MAC) time.Duration { return tiebreak.Delay(1) }
+	}
+	s, ok := d.source.(interface {
+		Peers(network boot.Name) []string
+	})
+	if !ok {
+		return nil
+	}
+	t := &turns{self: boot.Name{Namespace: d.c.Namespace, Name: d.c.Name}.String(), peers: s.Peers}
+	return func(mac boot.MAC) time.Duration {
+		st := d.state()
+		if st == nil {
+			return 0
+		}
+		p, ok := st.ByMAC(mac)
+		if !ok {
+			return 0
+		}
+		return t.of(mac, p.Network.Name)
+	}
+}
