@@ -56,11 +56,11 @@ func TestRender(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := filepath.Join(t.TempDir(), "edge.yaml")
-	if err := os.WriteFile(wrong, []byte(strings.ReplaceAll(string(text), "generation: 1", "generation: one")), 0o600); err != nil {
+	if err := os.WriteFile(wrong, []byte(strings.ReplaceAll(string(text), "generation: 1", "generation: one")), 0o600); err != nil { //nolint:gosec // A test's own file.
 		t.Fatal(err)
 	}
 	odd := filepath.Join(t.TempDir(), "edge.txt")
-	if err := os.WriteFile(odd, []byte(strings.ReplaceAll(string(text), `["console=ttyS0,115200n8"]`, `["a=${b}"]`)), 0o600); err != nil {
+	if err := os.WriteFile(odd, []byte(strings.ReplaceAll(string(text), `["console=ttyS0,115200n8"]`, `["a=${b}"]`)), 0o600); err != nil { //nolint:gosec // A test's own file.
 		t.Fatal(err)
 	}
 	cases := map[string]struct {

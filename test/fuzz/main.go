@@ -25,8 +25,9 @@ func main() {
 	root := flag.String("root", ".", "folder of the module")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Stdout, *root, *only, *each); err != nil {
+	err := run(ctx, os.Stdout, *root, *only, *each)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
 		os.Exit(1)
 	}

@@ -15,7 +15,7 @@ const portDHCP = 67
 func machineOf(p *boot.Plan) Machine {
 	m := Machine{
 		Entry: p.Entry.String(), EntryUID: p.EntryUID, HostUID: p.HostUID, UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
-		Network: p.Network.Name.String(), Mode: string(p.Mode), Method: string(p.Method), UserData: p.UserDataFormat, PlanDigest: p.Digest(),
+		Network: p.Network.String(), Mode: string(p.Mode), Method: string(p.Method), UserData: p.UserDataFormat, PlanDigest: p.Digest(),
 		InstallGeneration: p.InstallGeneration, InstalledGeneration: p.InstalledGeneration, Otherwise: string(p.Otherwise), LocalBoot: string(p.LocalBoot),
 	}
 	for _, x := range p.MACs {

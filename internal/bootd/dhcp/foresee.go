@@ -66,7 +66,7 @@ func Discover(mac boot.MAC, g Guise, relay, link netip.Addr) ([]byte, error) {
 	}
 	if g.Client != ClientOS {
 		b = wire.AppendOption(b, wire.OptionClass, fmt.Appendf(nil, "%s:Arch:%05d:UNDI:003016", class, g.Arch)...)
-		b = wire.AppendOption(b, wire.OptionArchitecture, byte(g.Arch>>8), byte(g.Arch&0xff)) //nolint:gosec // Two halves of a number.
+		b = wire.AppendOption(b, wire.OptionArchitecture, byte(g.Arch>>8), byte(g.Arch&0xff))
 		b = wire.AppendOption(b, wire.OptionInterfaceID, 1, 3, 16)
 	}
 	if g.Client == ClientIPXE {

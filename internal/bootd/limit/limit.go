@@ -116,17 +116,18 @@ type table struct {
 }
 
 type slot struct {
-	hash uint64
 	bucket
+
+	hash uint64
 }
 
-// newTable makes a table of a power of two of places.
+// newTable makes a table of so many places.
 func newTable(r Rate, places int) table {
 	return table{rate: r, seed: maphash.MakeSeed(), slots: make([]slot, places)}
 }
 
 func (t *table) take(hash uint64, now time.Time) bool {
-	s := &t.slots[hash&uint64(len(t.slots)-1)]
+	s := &t.slots[hash%uint64(len(t.slots))]
 	if s.hash != hash {
 		*s = slot{hash: hash}
 	}

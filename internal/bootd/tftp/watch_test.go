@@ -36,7 +36,9 @@ func TestTrace(t *testing.T) {
 	if n := <-sent; n != len(content()) {
 		t.Errorf("%d bytes were sent", n)
 	}
-	_, _, _ = fetch(to, "nothing.efi", 512)
+	if _, _, err := fetch(to, "nothing.efi", 512); err == nil {
+		t.Error("there's no such file")
+	}
 	var told []string
 	for len(told) < 4 {
 		p := <-packets

@@ -48,8 +48,8 @@ func (b *block) add(p *Packet) {
 	at := len(b.buf)
 	b.buf = b.buf[:at+need]
 	r := b.buf[at:]
-	binary.LittleEndian.PutUint64(r[0:], uint64(p.At.UnixNano())) //nolint:gosec // The same bits.
-	binary.LittleEndian.PutUint32(r[8:], uint32(p.Index))         //nolint:gosec // The kernel counts interfaces from 1.
+	binary.LittleEndian.PutUint64(r[0:], uint64(p.At.UnixNano()))
+	binary.LittleEndian.PutUint32(r[8:], uint32(p.Index)) //nolint:gosec // The kernel counts interfaces from 1.
 	r[12] = 0
 	if p.Sent {
 		r[12] = 1

@@ -47,8 +47,8 @@ func WritePCAP(w io.Writer, mac boot.MAC, packets []Packet) error {
 func appendPacket(b []byte, theirs [6]byte, p Packet) []byte {
 	const headers = ethernetSize + ipSize + udpSize
 	us := p.At.UnixNano() / int64(time.Microsecond)
-	b = binary.LittleEndian.AppendUint32(b, uint32(us/1e6))                           //nolint:gosec // Good until 2106.
-	b = binary.LittleEndian.AppendUint32(b, uint32(us%1e6))                           //nolint:gosec // Less than a million.
+	b = binary.LittleEndian.AppendUint32(b, uint32(us/1e6)) //nolint:gosec // Good until 2106.
+	b = binary.LittleEndian.AppendUint32(b, uint32(us%1e6))
 	b = binary.LittleEndian.AppendUint32(b, uint32(headers+len(p.Data)))              //nolint:gosec // At most a packet's.
 	b = binary.LittleEndian.AppendUint32(b, uint32(headers+max(p.Size, len(p.Data)))) //nolint:gosec // The same.
 
@@ -94,5 +94,5 @@ func checksum(b []byte) uint16 {
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff
 	}
-	return ^uint16(sum) //nolint:gosec // Folded to sixteen bits.
+	return ^uint16(sum)
 }
