@@ -3,7 +3,6 @@ package bootd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -29,7 +28,7 @@ func listen(ctx context.Context, c Config) (listeners, error) {
 	udp := func(lc *net.ListenConfig, what, address string) *net.UDPConn {
 		p, err := lc.ListenPacket(ctx, "udp4", address)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot listen for %s: %w", what, err))
+			errs = append(errs, cannotListen(what, "udp4", address, err))
 			return nil
 		}
 		conn, _ := p.(*net.UDPConn)
@@ -38,7 +37,7 @@ func listen(ctx context.Context, c Config) (listeners, error) {
 	tcp := func(what, address string) net.Listener {
 		t, err := lc.Listen(ctx, "tcp", address)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot listen for %s: %w", what, err))
+			errs = append(errs, cannotListen(what, "tcp", address, err))
 		}
 		return t
 	}
@@ -46,7 +45,7 @@ func listen(ctx context.Context, c Config) (listeners, error) {
 		l.dhcp = append(l.dhcp, udp(lc, "DHCP", c.DHCPListen))
 	}
 	for _, i := range c.DHCPInterfaces {
-		l.dhcp = append(l.dhcp, udp(onInterface(i), "DHCP on interface "+i, c.DHCPListen))
+		l.dhcp = append(l.dhcp, udp(onInterface(i), "DHCP"+onDevice+i, c.DHCPListen))
 	}
 	if c.TFTPListen != "" {
 		l.tftp = udp(lc, "TFTP", c.TFTPListen)
