@@ -9,6 +9,8 @@ MAKEFLAGS   += --no-print-directory
 GO       ?= go
 # As the control plane's programs are built: what all have in common is compiled once, and a machine without gcc builds the same.
 export CGO_ENABLED := 0
+# Root in somebody else's checkout builds too: git tells a stranger nothing of it, and go wouldn't build without.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 # The linter's cache holds paths of the checkout that it saw, so each checkout has its own.
 LINT     := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/lint-$(shell echo $(CURDIR) | cksum | cut -d' ' -f1) $(GO) tool -modfile=tools/lint/go.mod golangci-lint
 # Programs that people interrupt run by themselves, not below "go run", which doesn't pass signals on.
@@ -144,8 +146,8 @@ push: ## The same, pushed. REGISTRY=HOST/PATH VERSION=v0.1.0. FROM=dist/release/
 
 .PHONY: release
 release: ## The same, with manifests, sums and the changelog's section in dist/release/. VERSION=v0.1.0 REGISTRY=HOST/PATH. PUSH=no: files alone.
-	@$(call packaged,release) --registry=$(or $(REGISTRY),$(error where to? make release VERSION=v0.1.0 REGISTRY=HOST/PATH)) \
-	  --changelog=CHANGELOG.md $(if $(filter no,$(PUSH)),--no-push) $(if $(DIRTY),--dirty) $(if $(VERSION),,$(error which version? make release VERSION=v0.1.0 REGISTRY=HOST/PATH))
+	@$(call packaged,release) --registry=$(or $(REGISTRY),$(error where to? make release VERSION=v0.1.0 REGISTRY=HOST/PATH; with PUSH=no nothing is sent there, and the files name it)) \
+	  --changelog=CHANGELOG.md $(if $(PUSH),$(if $(filter no,$(PUSH)),--no-push,$(error PUSH is no, or isn't there: "$(PUSH)" is neither, and a release can't be taken back))) $(if $(DIRTY),--dirty) $(if $(VERSION),,$(error which version? make release VERSION=v0.1.0 REGISTRY=HOST/PATH))
 
 .PHONY: run
 run: ## The provider against the cluster of KUBECONFIG. ARGS="--help" shows its flags.

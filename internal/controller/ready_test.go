@@ -34,8 +34,8 @@ func TestSynced(t *testing.T) {
 			began, w := time.Now(), httptest.NewRecorder()
 			h := &healthz.Handler{Checks: map[string]healthz.Checker{"caches": synced(tc.cache)}}
 			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-			if w.Code != tc.want || time.Since(began) > time.Second {
-				t.Errorf("%s\n%d after %s, want %d within a second", tc.reason, w.Code, time.Since(began), tc.want)
+			if w.Code != tc.want || time.Since(began) > 5*time.Second {
+				t.Errorf("%s\n%d after %s, want %d soon", tc.reason, w.Code, time.Since(began), tc.want)
 			}
 		})
 	}

@@ -25,6 +25,8 @@ const (
 	on = "on"
 	// fails says why a block's commands are to fail.
 	fails = "fails"
+	// as names who types a block; without it, that's who administers the cluster.
+	as = "as"
 )
 
 // A Block is one fenced block of a page.
@@ -45,6 +47,9 @@ func (b Block) NoRun() string { return b.Attrs[noRun] }
 
 // Fails says why a block's commands are to fail; "" where they mustn't.
 func (b Block) Fails() string { return b.Attrs[fails] }
+
+// As is who types a block; "" is who administers the cluster.
+func (b Block) As() string { return b.Attrs[as] }
 
 // A Step is what is done next on the way through a page: an act of whoever tries it, or commands and what is seen after them.
 type Step struct {
@@ -197,8 +202,8 @@ func (p *reader) fence(n int, info string) error {
 	b := &Block{Page: p.page.Name, Section: p.section, Line: n, Lang: lang, Attrs: map[string]string{}}
 	for rest != "" {
 		m := attribute.FindStringSubmatch(rest)
-		if len(m) == 0 || !slices.Contains([]string{noRun, on, fails}, m[1]) {
-			return fmt.Errorf("%q isn't %s, %s or %s with a value in quotes", rest, noRun, on, fails)
+		if len(m) == 0 || !slices.Contains([]string{noRun, on, fails, as}, m[1]) {
+			return fmt.Errorf("%q isn't %s, %s, %s or %s with a value in quotes", rest, noRun, on, fails, as)
 		}
 		b.Attrs[m[1]], rest = m[2], rest[len(m[0]):]
 	}

@@ -74,8 +74,8 @@ func TestParseRefuses(t *testing.T) {
 		"None":      {"A block without a language might be anything.", "'''\nls\n'''\n", `nobody runs a block of ""`},
 		"Lonely":    {"Output needs commands.", "'''text\nx\n'''\n", "follows no commands"},
 		"Section":   {"A heading parts output from commands.", "'''sh\nls\n'''\n## B\n'''text\nx\n'''\n", "follows no commands"},
-		"Attribute": {"A misspelt attribute would run what it mustn't.", "'''sh no-run=\"x\"\nls\n'''\n", "isn't norun, on or fails"},
-		"Why":       {"A reason has words.", "'''sh norun=\"\"\nls\n'''\n", "isn't norun, on or fails"},
+		"Attribute": {"A misspelt attribute would run what it mustn't.", "'''sh no-run=\"x\"\nls\n'''\n", "isn't norun, on, fails or as"},
+		"Why":       {"A reason has words.", "'''sh norun=\"\"\nls\n'''\n", "isn't norun, on, fails or as"},
 		"Comment":   {"A misspelt act would never happen.", "<!-- acts: x -->\n", "neither an act nor a stage"},
 		"Indented":  {"A block in a list would be overlooked.", "* '''sh\n", "a fence starts its line"},
 	}

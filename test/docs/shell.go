@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,8 @@ type Shell struct {
 	// Dir is where commands are run, and Env what they are given.
 	Dir string
 	Env []string
+	// As has the kubeconfig of each person who types blocks that say so.
+	As map[string]string
 	// Table replaces what a page makes up, in pairs: its word, and what there is here.
 	Table []string
 	// Transcript, if set, is given what was typed and what was printed.
@@ -43,6 +46,12 @@ func (s Shell) Do(ctx context.Context, st Step, acts map[string]func(context.Con
 // repeated until it's seen, as a person would.
 func (s Shell) Try(ctx context.Context, st Step) error {
 	script := s.Fill(st.Run.Text)
+	if who := st.Run.As(); who != "" {
+		if s.As[who] == "" {
+			return fmt.Errorf("%s: nobody here is %q", st.Run, who)
+		}
+		s.Env = append(slices.Clone(s.Env), "KUBECONFIG="+s.As[who]) // The last one counts.
+	}
 	deadline := time.Now().Add(s.Patience)
 	for {
 		out, err := s.run(ctx, script)

@@ -1,9 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
@@ -64,6 +70,28 @@ func (e *env) bootsByNetwork(h *lab.Host, address string) {
 	}
 }
 
+// entryOf is the BootEntry of a node.
+func (e *env) entryOf(node lab.Ref) *unstructured.Unstructured {
+	e.t.Helper()
+	u, err := e.Get(e.t.Context(), lab.Kind("BootEntry", e.Tenant, node.Name))
+	e.must(err)
+	return u
+}
+
+// keptByBootds waits until all bootds have a text in the snapshot that they start from where there's no API: they write it soon, not at once.
+func (e *env) keptByBootds(text string) {
+	e.t.Helper()
+	e.until("snapshots with "+text, func(context.Context) error {
+		for _, b := range e.Bootds {
+			kept, err := os.ReadFile(filepath.Join(b.State, "snapshot.json"))
+			if err != nil || !bytes.Contains(kept, []byte(text)) {
+				return fmt.Errorf("that of %s lacks it: %w", b.Name, err)
+			}
+		}
+		return nil
+	})
+}
+
 // testAPIOutage: machines that run keep their address and boot their disk, also when bootd is started anew from its snapshot; a
 // granted install waits, and goes on when the API is back.
 func testAPIOutage(t *testing.T) {
@@ -80,6 +108,8 @@ func testAPIOutage(t *testing.T) {
 	second := e.newNode("waits", waits)
 	e.machineAt(waits, machine.StageScript)
 	e.synced() // Only the API will be missing.
+	grant, _ := e.grantOf(e.entryOf(second))
+	e.keptByBootds(grant)
 
 	end := e.outage()
 	e.bootsByNetwork(runs, address)

@@ -73,6 +73,7 @@ func testRestoredWithNewUIDs(t *testing.T) {
 	node, h := e.newInstalled()
 	e.confirm(node, h)
 	e.await(lab.Kind("BootEntry", e.Tenant, node.Name), "confirmed beforehand", lab.Field(h.Serial, "spec", "forProvider", "confirm", "serial"))
+	e.await(lab.Kind("HostClaim", e.Tenant, node.Name), "confirmed beforehand", lab.Field(h.Serial, "spec", "confirm", "serial"))
 	ip := lab.Kind("NetBoxIPAddress", e.Tenant, node.Name+"-boot-ipv4")
 	address, want := lab.StringOf(e.ready(ip), "status", "atProvider", "address"), actsOf(h)
 	e.makeAnew(node, h)

@@ -38,6 +38,8 @@ type Bootd struct {
 	Address netip.Addr
 	// Health is where /healthz, /readyz and /metrics are.
 	Health string
+	// State is its state folder.
+	State string
 
 	// command is how it's started.
 	command proc.Command
@@ -203,11 +205,12 @@ func (l *Lab) startBootd(ctx context.Context, i int) error {
 		return err
 	}
 	b := &Bootd{Name: BootdName + "-" + strconv.Itoa(i+1), Address: bootdAddress(i)}
+	b.State = filepath.Join(l.opts.StateDir, b.Name)
 	b.Health = "http://" + netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.health)).String() //nolint:gosec // A port.
 	b.command = proc.Command{
 		Name: b.Name,
 		Path: filepath.Join(l.bin, BootdName),
-		Args: append(bootdArgs(b, l.bootdPorts, l.Firmware.Dir, filepath.Join(l.opts.StateDir, b.Name)), l.opts.BootdArgs...),
+		Args: append(bootdArgs(b, l.bootdPorts, l.Firmware.Dir, b.State), l.opts.BootdArgs...),
 		Env:  []string{"KUBECONFIG=" + kubeconfig},
 		Log:  filepath.Join(l.LogDir(), b.Name+".log"),
 	}

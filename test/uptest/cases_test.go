@@ -248,9 +248,9 @@ metadata: {namespace: infra, name: s}
 		t.Errorf("hooks are added, each namespace is looked at again once, and an object's own conditions stay: -want, +got:\n%s", diff)
 	}
 	for name, call := range map[string]string{
-		"post-assert-hook-1.sh": "exec /hooks/look-again.sh team-a crossplane.io/composite=web crossplane.io/claim-name=rack\n",
-		"post-assert-hook-2.sh": "exec /hooks/look-again.sh infra netboxipaddress.baremetal.m.crossplane.io/a\n",
-		"pre-delete-hook-0.sh":  "exec /hooks/unprotect.sh team-a baremetalnode.platform.baremetal.m.crossplane.io/web\n",
+		"post-assert-hook-1.sh": "exec '/hooks'/look-again.sh team-a crossplane.io/composite=web crossplane.io/claim-name=rack\n",
+		"post-assert-hook-2.sh": "exec '/hooks'/look-again.sh infra netboxipaddress.baremetal.m.crossplane.io/a\n",
+		"pre-delete-hook-0.sh":  "exec '/hooks'/unprotect.sh team-a baremetalnode.platform.baremetal.m.crossplane.io/web\n",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.HasSuffix(string(b), call) {

@@ -38,7 +38,7 @@ func (o Objects) Write(dir, hooks string) error {
 			}
 			if a[annotation] = call; annotation != conditionsAnnotation {
 				a[annotation] = fmt.Sprintf("%s-%d.sh", strings.TrimPrefix(annotation, "uptest.upbound.io/"), i)
-				script := "#!/bin/sh\nexec " + filepath.Join(hooks, call) + "\n"
+				script := "#!/bin/sh\nexec '" + hooks + "'/" + call + "\n"
 				if err := os.WriteFile(filepath.Join(dir, a[annotation]), []byte(script), 0o700); err != nil { //nolint:gosec // It's run.
 					return fmt.Errorf("cannot write a hook: %w", err)
 				}

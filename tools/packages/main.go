@@ -43,6 +43,9 @@ func (c common) build(ctx context.Context, registry string) (*built, error) {
 	if err := named(registry); err != nil {
 		return nil, err
 	}
+	if w := undotted(registry); w != "" {
+		say(w)
+	}
 	if _, err := xpkg.Released(c.Version); err != nil {
 		return nil, err //nolint:wrapcheck // It says which version.
 	}
@@ -57,7 +60,7 @@ func (c common) build(ctx context.Context, registry string) (*built, error) {
 
 // named says whether a registry is named as it must be.
 func named(registry string) error {
-	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry, "//") {
+	if _, err := xpkg.InstalledName(registry + "/x"); err != nil || strings.Contains(registry+"/", "//") {
 		return fmt.Errorf("registry %q is no place to push to: give your own as HOST/PATH or HOST:PORT/PATH, in small letters", registry)
 	}
 	for _, n := range packageNames() {
@@ -68,6 +71,15 @@ func named(registry string) error {
 		}
 	}
 	return nil
+}
+
+// undotted warns of a registry that packages can be pushed to and that Crossplane takes none from: its API wants a host whose name has a dot.
+func undotted(registry string) string {
+	host, _, _ := strings.Cut(registry, "/")
+	if name, _, _ := strings.Cut(host, ":"); strings.Contains(name, ".") || strings.HasPrefix(host, "[") {
+		return ""
+	}
+	return fmt.Sprintf("Crossplane installs nothing from %q: a package's host has a dot in its name, as registry.example or 192.0.2.10:5000 has", host)
 }
 
 type buildCmd struct {

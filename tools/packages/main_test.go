@@ -256,3 +256,23 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestUndotted: what Crossplane's API refuses is said before anything is pushed there.
+func TestUndotted(t *testing.T) {
+	cases := map[string]struct {
+		reason, registry string
+		warned           bool
+	}{
+		"Name":      {"A name of DNS has dots.", "registry.example/me", false},
+		"Address":   {"So has an address.", "192.0.2.10:5000/me", false},
+		"Localhost": {"What most people try first.", "localhost:5000/me", true},
+		"Port":      {"A dot behind the name is none in it.", "registry:5000/a.b", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := undotted(tc.registry); (got != "") != tc.warned {
+				t.Errorf("%s\nundotted(%q): %q", tc.reason, tc.registry, got)
+			}
+		})
+	}
+}

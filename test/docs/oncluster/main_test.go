@@ -46,7 +46,7 @@ type cluster struct {
 }
 
 func TestPages(t *testing.T) {
-	if err := stage.Missing(); err != nil {
+	if err := errors.Join(stage.Missing(), docs.Lacking()); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("cannot run here, and under CI=true that is a failure: %v", err)
 		}

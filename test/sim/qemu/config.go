@@ -24,6 +24,16 @@ const (
 	UEFI Firmware = "UEFI" // OVMF with its own PXE client; the NIC has no ROM
 )
 
+// Loader says what in a machine with UEFI loads from the network.
+type Loader string
+
+// The loaders that a machine with UEFI can have. One with BIOS has its NIC's ROM, which is iPXE.
+const (
+	PXE      Loader = ""         // OVMF's own PXE client, by TFTP
+	HTTPBoot Loader = "HTTPBoot" // OVMF's own HTTP Boot over IPv4, and no PXE client
+	ROM      Loader = "ROM"      // iPXE, as a UEFI driver in the NIC's ROM
+)
+
 // Config describes one virtual machine. Name, MAC and Dir are required.
 type Config struct {
 	// Name is the machine's name in errors.
@@ -35,6 +45,8 @@ type Config struct {
 	Serial string
 	// Firmware is BIOS (the zero value) or UEFI.
 	Firmware Firmware
+	// Loader is what a machine with UEFI boots from the network by; BIOS has but one, and ignores it.
+	Loader Loader
 	// NetworkFirst makes the network come before the disk in the normal boot order.
 	NetworkFirst bool
 	// Dir holds the machine's disk, NVRAM, serial log and QMP socket; its path must be short (a socket's is, at 108 bytes).
@@ -105,6 +117,8 @@ func (c Config) validate() error {
 		return errors.New("cannot build a virtual machine without Name, Dir, MAC and Netdev")
 	case c.Firmware != BIOS && c.Firmware != UEFI:
 		return fmt.Errorf("cannot build a virtual machine with firmware %q: it is neither BIOS nor UEFI", c.Firmware)
+	case c.Loader != PXE && c.Loader != HTTPBoot && c.Loader != ROM:
+		return fmt.Errorf("cannot build a virtual machine with loader %q: it is neither PXE, HTTPBoot nor ROM", c.Loader)
 	case len(c.socket()) > maxSocketPath:
 		return fmt.Errorf("cannot put a socket at %q: the path is longer than %d bytes", c.socket(), maxSocketPath)
 	}
@@ -163,11 +177,16 @@ func (c Config) args(i indices) []string {
 		a = append(a, "-smbios", "type=1,manufacturer=Simulated,product=QEMU,serial="+c.Serial)
 	}
 	if c.Firmware == UEFI {
-		nic += ",romfile=" // an empty name: OVMF uses its own PXE client
+		if c.Loader != ROM {
+			nic += ",romfile=" // an empty name: OVMF has no other network driver than its own
+		}
 		a = append(a,
 			"-drive", "if=pflash,format=raw,readonly=on,file="+c.code(),
 			"-drive", "if=pflash,format=raw,file="+c.nvram(),
 			"-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=no")
+		if c.Loader == HTTPBoot {
+			a = append(a, "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=no")
+		}
 	}
 	return append(a, "-device", nic)
 }

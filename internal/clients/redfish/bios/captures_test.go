@@ -17,7 +17,7 @@ const captures = "../../../../../shared/testdata/redfish"
 // be declared.
 func TestCaptures(t *testing.T) {
 	if _, err := os.Stat(captures); err != nil {
-		t.Skip("the captured BMCs aren't beside the project")
+		t.Skipf("no captures of real BMCs at %s: skipped", captures)
 	}
 	trees, err := os.ReadDir(captures)
 	if err != nil {

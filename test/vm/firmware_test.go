@@ -1,0 +1,123 @@
+package vm_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/crossplane-contrib/provider-baremetal/test/guest"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
+	"github.com/crossplane-contrib/provider-baremetal/test/vm"
+)
+
+// A way is how firmware begins.
+type way struct {
+	reason   string
+	mac      net.HardwareAddr
+	firmware qemu.Firmware
+	loader   qemu.Loader
+	// clients that bootd acknowledges, one after another: the installer and the installed system are operating systems.
+	clients []string
+}
+
+// ways that firmware of Debian has.
+func ways() map[string]way {
+	return map[string]way{
+		"PXE": {
+			"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 2}, qemu.UEFI, qemu.PXE,
+			[]string{"PXE", "iPXE", "OS"},
+		},
+		"HTTPBoot": {
+			"OVMF loads iPXE by a URL of bootd's", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 3}, qemu.UEFI, qemu.HTTPBoot,
+			[]string{"HTTPBoot", "iPXE", "OS"},
+		},
+		"ROM": {
+			"iPXE in the NIC is given its script at once", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 4}, qemu.UEFI, qemu.ROM,
+			[]string{"iPXE", "OS"},
+		},
+	}
+}
+
+// TestFirmware is a site without a cluster, and a machine for each way: it's installed once, and starts from its disk afterwards.
+func TestFirmware(t *testing.T) {
+	needMachines(t)
+	parallel(t)
+	a := artifacts(t)
+	var macs []net.HardwareAddr
+	for _, w := range ways() {
+		macs = append(macs, w.mac)
+	}
+	site, err := vm.NewSite(t.Context(), "../..", stateDir(t), a, macs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.Stop)
+	for name, w := range ways() {
+		t.Run(name, func(t *testing.T) { w.boots(t, name, site, a) })
+	}
+}
+
+func (w way) boots(t *testing.T, name string, site *vm.Site, a guest.Artifacts) {
+	t.Helper()
+	tap, err := site.Tap("tap-" + strings.ToLower(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := qemu.New(qemu.Config{
+		Name: name, MAC: w.mac, Dir: t.TempDir(), Netdev: tap, Firmware: w.firmware, Loader: w.loader, UUID: uuid.NewSHA1(uuid.NameSpaceOID, w.mac),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := m.On(bmc.BootPxe); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.WaitSerial(ctx, "GUEST running from disk", 1); err != nil {
+		t.Fatalf("%s: %v\n%s", w.reason, err, site.Log())
+	}
+	if diff := cmp.Diff(w.clients, acknowledged(t, site.Log(), w.mac)); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", w.reason, diff)
+	}
+	if got := diskDigest(t, m, a.Image.Size); got != a.Image.Digest {
+		t.Errorf("the disk holds %s, the image is %s", got, a.Image.Digest)
+	}
+	before := site.Log()
+	if err := m.Restart(bmc.BootNormal); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.WaitSerial(ctx, "GUEST running from disk", 2); err != nil {
+		t.Fatalf("a disk-first machine starts its disk: %v", err)
+	}
+	for _, c := range acknowledged(t, site.Log()[len(before):], w.mac) {
+		if c != "OS" {
+			t.Errorf("a disk-first machine starts its disk without firmware asking anybody; bootd answered its %s", c)
+		}
+	}
+	if installs := strings.Count(m.Serial(), "GUEST installed\n"); installs != 1 {
+		t.Errorf("%d installs, want 1", installs)
+	}
+}
+
+// acknowledged are the clients of a machine that got an ACK, by bootd's log, each once where it was several times in a row.
+func acknowledged(t *testing.T, log string, mac net.HardwareAddr) []string {
+	t.Helper()
+	var out []string
+	for line := range bytes.Lines([]byte(log)) {
+		var l struct{ Msg, Reason, MAC, Client string }
+		if json.Unmarshal(line, &l) == nil && l.Msg == "DHCP" && l.Reason == "Acknowledged" && l.MAC == mac.String() {
+			out = append(out, l.Client)
+		}
+	}
+	return slices.Compact(out)
+}
