@@ -114,7 +114,12 @@ func acknowledged(t *testing.T, log string, mac net.HardwareAddr) []string {
 	t.Helper()
 	var out []string
 	for line := range bytes.Lines([]byte(log)) {
-		var l struct{ Msg, Reason, MAC, Client string }
+		var l struct {
+			Msg    string `json:"msg"`
+			Reason string `json:"reason"`
+			MAC    string `json:"mac"`
+			Client string `json:"client"`
+		}
 		if json.Unmarshal(line, &l) == nil && l.Msg == "DHCP" && l.Reason == "Acknowledged" && l.MAC == mac.String() {
 			out = append(out, l.Client)
 		}

@@ -52,7 +52,7 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 	if s.segment, err = qemu.NewSegment(siteBridge, siteAddress+"/24"); err != nil {
 		return err
 	}
-	if err := s.mirrors(a); err != nil {
+	if err := s.mirrors(ctx, a); err != nil {
 		return err
 	}
 	if err := s.describe(root, a, machines); err != nil {
@@ -93,8 +93,8 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 }
 
 // mirrors serves what machines boot and install.
-func (s *Site) mirrors(a guest.Artifacts) error {
-	l, err := net.Listen("tcp4", siteAddress+":80")
+func (s *Site) mirrors(ctx context.Context, a guest.Artifacts) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", siteAddress+":80")
 	if err != nil {
 		return fmt.Errorf("cannot listen for those that fetch files: %w", err)
 	}
@@ -109,7 +109,7 @@ func (s *Site) mirrors(a guest.Artifacts) error {
 
 // describe writes the specs.
 func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareAddr) error {
-	b, err := os.ReadFile(filepath.Join(root, "examples", "bootd", "edge.yaml")) //nolint:gosec // Our own file.
+	b, err := os.ReadFile(filepath.Join(root, "examples", "bootd", "edge.yaml"))
 	if err != nil {
 		return fmt.Errorf("cannot read the example of a site: %w", err)
 	}
@@ -139,7 +139,7 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	if err := os.MkdirAll(s.Specs, 0o700); err != nil {
 		return fmt.Errorf("cannot make the folder of specs: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(s.Specs, "site.yaml"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Specs, "site.yaml"), []byte(text), 0o600); err != nil { //nolint:gosec // A test's own folder.
 		return fmt.Errorf("cannot write specs: %w", err)
 	}
 	return nil
