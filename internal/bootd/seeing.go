@@ -63,7 +63,7 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 		return
 	}
 	o := admin.Options{
-		Name: d.c.Name, View: answers.View, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now,
+		Name: d.c.Name, View: answers.View, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.activity.stopping.Load,
 		File: func(name string) (int, bool, bool) {
 			f, ok := d.files.Find(name)
 			return len(f.Data), f.StandIn, ok

@@ -87,6 +87,8 @@ type rig struct {
 	dhcp     *dhcp.Server
 	ring     *trace.Ring
 	notified []string
+	stopping bool
+	turn     time.Duration
 }
 
 func newRig(t *testing.T, change func(*rig)) *rig {
@@ -147,7 +149,7 @@ func (r *rig) serve() {
 			Interfaces: func() []Interface {
 				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}}}
 			},
-			Trace: r.ring, Now: now,
+			Trace: r.ring, Now: now, Stopping: func() bool { return r.stopping }, Turn: func(boot.MAC) time.Duration { return r.turn },
 		}), log)
 	}()
 	r.t.Cleanup(func() {
@@ -227,6 +229,13 @@ func TestExplain(t *testing.T) {
 		"Elsewhere": {
 			reason: "a network that is served on another interface", change: func(r *rig) { r.segment.Interfaces = []string{"eth7"} }, q: Query{Entry: "m1", Firmware: "bios"},
 			answers: "3 silence", script: "Install Granted", waits: "DHCP: none of its requests would be answered (InterfaceNotServed): the BootNetwork's serveOn.interfaces",
+		},
+		"Stopping": {
+			reason: "a bootd that ends", change: func(r *rig) { r.stopping = true }, q: Query{Entry: "m1", Firmware: "bios"}, waits: "another bootd: this one is stopping",
+		},
+		"Second": {
+			reason: "another one comes first", change: func(r *rig) { r.turn = 40 * time.Millisecond }, q: Query{Entry: "m1", Firmware: "bios"}, waits: "DHCP",
+			text: []string{"another bootd offers first, and this one 40ms later"},
 		},
 		"NoSegment": {
 			reason: "its network isn't served here", change: func(r *rig) { r.plan.Network.Name.Name = "another" }, q: Query{Entry: "m1", Firmware: "bios"},

@@ -65,6 +65,12 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 	e := Explanation{
 		At: v.Now, Server: h.o.Name, NotServed: h.o.NotServed, Machine: machineOf(p), Session: h.session(v.State, p), LastAsked: h.lastAsked(v, p),
 	}
+	e.Stopping = h.o.Stopping != nil && h.o.Stopping()
+	if h.o.Turn != nil {
+		if d := h.o.Turn(mac); d > 0 {
+			e.OffersAfter = d.String()
+		}
+	}
 	g, _ := v.State.Segment(p.Network.Name)
 	via := h.way(v, g)
 	for _, as := range guises(p, firmware) {
@@ -215,19 +221,22 @@ func waitsFor(e *Explanation) string {
 	if slices.Contains(e.NotServed, "DHCP") {
 		return "another bootd: this one was started without DHCP"
 	}
+	if e.Stopping {
+		return "another bootd: this one is stopping, and begins no boot"
+	}
 	if x := e.LastAsked; x != nil && x.Answer == silence {
-		return fmt.Sprintf("DHCP: what it asked last isn't answered (%s): %s", x.Reason, x.Because)
+		return fmt.Sprintf("DHCP: what it asked last isn't answered (%s)%s", x.Reason, after(": ", x.Because))
 	}
 	answered := false
 	for _, x := range e.DHCP {
 		answered = answered || x.Answer != silence
 	}
 	if !answered && len(e.DHCP) > 0 {
-		return fmt.Sprintf("DHCP: none of its requests would be answered (%s): %s", e.DHCP[0].Reason, e.DHCP[0].Because)
+		return fmt.Sprintf("DHCP: none of its requests would be answered (%s)%s", e.DHCP[0].Reason, after(": ", e.DHCP[0].Because))
 	}
 	for _, s := range e.Scripts {
 		if s.Answer == string(boot.AnswerHold) && s.Reason != boot.DecidedNoArtifacts {
-			return fmt.Sprintf("its script: hold (%s): %s", s.Reason, s.Because)
+			return fmt.Sprintf("its script: hold (%s)%s", s.Reason, after(": ", s.Because))
 		}
 	}
 	for _, s := range e.Scripts {

@@ -9,6 +9,10 @@ type Explanation struct {
 	Server string    `json:"server"`
 	// NotServed are the protocols that this bootd was started without.
 	NotServed []string `json:"notServed,omitempty"`
+	// Stopping says that it begins no boot any more, and OffersAfter how long its OFFERs wait for those of another bootd; "" where they
+	// don't.
+	Stopping    bool   `json:"stopping,omitempty"`
+	OffersAfter string `json:"offersAfter,omitempty"`
 	// WaitsFor is what has to happen before the machine goes on; "" where nothing has to.
 	WaitsFor string   `json:"waitsFor,omitempty"`
 	Machine  Machine  `json:"machine"`

@@ -17,7 +17,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-// Options of a Handler. All but Script and Trace are required.
+// Options of a Handler. All but Script, Stopping, Turn and Trace are required.
 type Options struct {
 	// Name of this bootd.
 	Name string
@@ -31,6 +31,10 @@ type Options struct {
 	File func(name string) (size int, standIn, ok bool)
 	// NotServed are the protocols that this bootd was started without.
 	NotServed []string
+	// Stopping says whether this bootd begins no boot any more; nil: it never stops.
+	Stopping func() bool
+	// Turn is how long an OFFER to a machine waits for those of other bootds; nil: none does.
+	Turn func(boot.MAC) time.Duration
 	// Interfaces of this node.
 	Interfaces func() []Interface
 	// Trace holds the machines' last packets; nil: none are kept.

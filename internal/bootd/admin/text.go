@@ -16,6 +16,9 @@ func (e Explanation) Text() string {
 	t.itemf("network", "%s, address %s, gateway %s", m.Network, orNone(m.Address), orNone(m.Gateway))
 	e.sessionLines(t)
 	t.itemf("last asked", "%s", e.lastAsked())
+	if e.OffersAfter != "" {
+		t.itemf("turn", "another bootd offers first, and this one %s later", e.OffersAfter)
+	}
 	if len(e.NotServed) > 0 {
 		t.itemf("not served", "%s", strings.Join(e.NotServed, ", "))
 	}
