@@ -128,7 +128,7 @@ func TestLostACK(t *testing.T) {
 // TestGoneClient: whose port is closed has gone, and its place is free at once.
 func TestGoneClient(t *testing.T) {
 	outcomes := make(chan Outcome, 8)
-	to := served(t, func(c *Config) { c.Observe, c.Timeout = func(o Outcome) { outcomes <- o }, 5*time.Second })
+	to := served(t, func(c *Config) { c.Observe, c.Timeout = func(o Outcome) { outcomes <- o }, time.Second })
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +137,7 @@ func TestGoneClient(t *testing.T) {
 	_, _ = exchange(t, c, tid, "\x00\x04\x00\x00")
 	_ = c.Close()
 	began := time.Now()
+	// The port is heard of when something is sent there again: after one timeout.
 	if o := <-outcomes; o != Aborted || time.Since(began) > 4*time.Second {
 		t.Errorf("%s after %s: want the port's word for it, not %d timeouts", o, time.Since(began), retries)
 	}
