@@ -48,9 +48,10 @@ const (
 
 // An Artifact is one file, by URL and digest.
 type Artifact struct {
-	// URL to fetch it from. Loopback, link-local and cluster ranges are refused.
+	// URL to fetch it from: http, https, or that of an OCI registry, oci://HOST/REPOSITORY for a blob by its digest alone, with :TAG or
+	// @sha256:… for the layer of a manifest. Loopback, link-local and cluster ranges are refused.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://') || self.startsWith('oci://'))",message="url must be an http, https or oci URL"
 	URL string `json:"url"`
 	// Digest of the file: sha256:… or sha512:…, lower-case hex.
 	// +kubebuilder:validation:Pattern=`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`
@@ -211,6 +212,10 @@ type ArtifactStatus struct {
 	// CachedOn is how many boot servers hold it.
 	// +optional
 	CachedOn int64 `json:"cachedOn,omitempty"`
+	// Message says why a boot server can't get it, where one can't.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
 }
 
 // BootProfileStatus is what is known of a profile.

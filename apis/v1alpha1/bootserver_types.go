@@ -17,14 +17,40 @@ type BootServerNetwork struct {
 	Address string `json:"address,omitempty"`
 }
 
+// A BootServerFailure is an artifact that a bootd can't get.
+type BootServerFailure struct {
+	// Digest of the file, as the BootProfile has it.
+	Digest string `json:"digest"`
+	// Reason is ArtifactUnavailable, ArtifactNotAllowed or DigestMismatch; FetchedWhenNeeded where there's only no room for it yet.
+	Reason string `json:"reason"`
+	// Message says why, in one sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+}
+
 // BootServerCache is what a bootd keeps of artifacts.
 type BootServerCache struct {
 	// Files kept.
 	// +optional
 	Files int64 `json:"files,omitempty"`
-	// SizeBytes of them.
+	// SizeBytes of them, and of those that are half there.
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
+	// LimitBytes that they may take together: bootd's --cache-bytes.
+	// +optional
+	LimitBytes int64 `json:"limitBytes,omitempty"`
+	// Fetching are the digests of files on their way.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Fetching []string `json:"fetching,omitempty"`
+	// Failed are files that a plan or a BootProfile names and that can't be had. They're tried again.
+	// +optional
+	// +listType=map
+	// +listMapKey=digest
+	// +kubebuilder:validation:MaxItems=64
+	Failed []BootServerFailure `json:"failed,omitempty"`
 	// Digests of them.
 	// +optional
 	// +listType=set

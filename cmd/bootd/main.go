@@ -92,6 +92,7 @@ type cli struct {
 	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
+	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
 	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; it begins none. 0: it ends at once."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
@@ -117,7 +118,7 @@ func (c *cli) config() (bootd.Config, error) {
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
 		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
 		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
-		MaxArtifactBytes: c.MaxArtifactBytes, TraceBytes: c.TraceBytes, Drain: c.Drain,
+		MaxArtifactBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes, TraceBytes: c.TraceBytes, Drain: c.Drain,
 		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	}

@@ -28,13 +28,13 @@ func TestConfig(t *testing.T) {
 	got, err := parse(t,
 		"--plans-dir", "/plans", "--dhcp-interface", "eth1", "--dhcp-interface", "eth2", "--advertise-address", "10.77.0.5",
 		"--artifact-range", "10.9.0.0/16", "--node-label", "rack=r7", "--allow-loopback-artifacts", "--log-level", "debug", "--health-listen", "",
-		"--tftp-mtu", "1400", "--tftp-single-port",
+		"--tftp-mtu", "1400", "--tftp-single-port", "--cache-bytes", "1000",
 	).config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Name != "node-1" || got.Namespace != "baremetal-boot" || got.Kube != nil || len(got.DHCPInterfaces) != 2 || got.HealthListen != "" ||
-		got.TFTPMTU != 1400 || !got.TFTPSinglePort ||
+		got.TFTPMTU != 1400 || !got.TFTPSinglePort || got.CacheBytes != 1000 ||
 		got.Advertise.String() != "10.77.0.5" || len(got.Artifacts.Allowed) != 1 || !got.Artifacts.Local || got.NodeLabels["rack"] != "r7" {
 		t.Errorf("%+v", got)
 	}

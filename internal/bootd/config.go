@@ -61,8 +61,8 @@ type Config struct {
 	calm  time.Duration // how long nobody must have asked for anything by then; 0: calmAfter
 	// Artifacts says where kernels and images may be fetched from.
 	Artifacts artifacts.Guard
-	// MaxArtifactBytes of one file; 0: 64 GiB.
-	MaxArtifactBytes int64
+	// MaxArtifactBytes of one file; 0: 64 GiB. CacheBytes of all files together; 0: half of the disk that they're on.
+	MaxArtifactBytes, CacheBytes int64
 
 	Logger *slog.Logger
 	// Now is the clock; nil: time.Now.

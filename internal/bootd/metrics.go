@@ -95,12 +95,10 @@ func (d *daemon) gauges() []prometheus.Collector {
 			return d.sessionsThat(installing)
 		}),
 		gauge("artifacts", "Kernels, initrds and images in the cache.", func() float64 {
-			files, _, _ := d.cache.Holdings()
-			return float64(files)
+			return float64(d.cache.Report().Files)
 		}),
-		gauge("artifacts_bytes", "Their size together.", func() float64 {
-			_, bytes, _ := d.cache.Holdings()
-			return float64(bytes)
+		gauge("artifacts_bytes", "What they take on the disk, with those that are half there.", func() float64 {
+			return float64(d.cache.Report().Bytes)
 		}),
 		gauge("snapshot_age_seconds", "Time since the last snapshot of plans was written; -1 before the first. One is written when something changes.", func() float64 {
 			saved := d.snapshot.Saved()

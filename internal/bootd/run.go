@@ -49,6 +49,7 @@ func Run(ctx context.Context, c Config) error {
 	g.Go(func() error { return d.source.Run(serving) })
 	g.Go(func() error { return d.sessions.Run(serving) })
 	g.Go(func() error { return d.snapshot.Run(serving, c.Logger) })
+	g.Go(func() error { return d.cache.Run(serving) })
 	if err := d.serve(serving, g, l); err != nil {
 		l.close()
 		return err
@@ -89,7 +90,7 @@ func assemble(c Config) (*daemon, error) {
 	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
-		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, Now: c.Now, Logger: c.Logger,
+		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes, Now: c.Now, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -112,6 +113,7 @@ func assemble(c Config) (*daemon, error) {
 		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
 	})
 	d.metrics = newMetrics(d)
+	d.metrics.registry.MustRegister(cacheMetrics(d.cache)...)
 	m.Store(d.metrics)
 	return d, nil
 }
@@ -140,21 +142,31 @@ func (d *daemon) learned(st *boot.State) {
 	if k := d.keys(); len(k) > 0 {
 		d.snapshot.Offer(st, k)
 	}
-	needed, soon := map[string]bool{}, []boot.Artifact{}
+	var ahead []boot.Artifact
+	if s, ok := d.source.(interface{ Ahead() []boot.Artifact }); ok {
+		ahead = s.Ahead()
+	}
+	d.cache.Want(wants(st, ahead))
+}
+
+// wants says how much the files are needed that plans name, and those that profiles do.
+func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Level {
+	all := map[boot.Artifact]artifacts.Level{}
+	for _, a := range ahead {
+		all[a] = artifacts.ByProfile
+	}
 	for _, p := range st.Plans() {
+		level := artifacts.ByPlan
+		if wanted(p, st.Sessions[p.EntryUID]) {
+			level = artifacts.Soon
+		}
 		for _, f := range p.Artifacts {
 			for _, a := range gate.Files(f) {
-				needed[a.Digest] = true
-				if wanted(p, st.Sessions[p.EntryUID]) {
-					soon = append(soon, a)
-				}
+				all[a] = max(all[a], level)
 			}
 		}
 	}
-	d.cache.Need(needed)
-	for _, a := range soon {
-		d.cache.Start(a)
-	}
+	return all
 }
 
 // wanted says whether a machine may ask for its files soon.

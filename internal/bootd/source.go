@@ -73,7 +73,7 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), before *boot.Sta
 	m := session.New(o)
 	return kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
-		Advertise: advertised(c.Advertise), Cache: cache.Holdings, Now: c.Now, Logger: c.Logger,
+		Advertise: advertised(c.Advertise), Cache: cache.Report, Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -126,6 +127,6 @@ func DefaultEntry(e *v1alpha1.BootEntry) {
 
 func validArtifact(f faults, a v1alpha1.Artifact) {
 	u, err := url.Parse(a.URL)
-	f.field(".url").whenf(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(a.URL) > 2048, "url must be an http or https URL")
+	f.field(".url").whenf(err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "oci"}, u.Scheme) || len(a.URL) > 2048, "url must be an http, https or oci URL")
 	f.field(".digest").whenf(!digestForm.MatchString(a.Digest), "digest must be sha256:… or sha512:…, in lower-case hex")
 }

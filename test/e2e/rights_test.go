@@ -122,7 +122,8 @@ func TestRightsAreExactly(t *testing.T) {
 		providers = append(providers, ownGroup+"/"+kind+": "+everything, ownGroup+"/"+kind+"/status: "+everything)
 	}
 	bootds := []string{
-		ownGroup + "/bootentries: list,watch", ownGroup + "/bootnetworks: list,watch", ownGroup + "/bootsessions: " + look,
+		ownGroup + "/bootentries: list,watch", ownGroup + "/bootnetworks: list,watch", ownGroup + "/bootprofiles: list,watch",
+		ownGroup + "/bootsessions: " + look,
 		ownGroup + "/bootsessions/status: update",
 	}
 	own := slices.Concat(bootds, []string{

@@ -223,7 +223,7 @@ func TestInvalidProfile(t *testing.T) {
 		"NoKernel":    profile("a machine boots a kernel", `{artifacts: [{arch: amd64}]}`, "each of artifacts needs a kernel"),
 		"Arch":        profile("two architectures are known", `{artifacts: [{arch: riscv64, kernel: {`+file+`}}]}`, `Unsupported value: "riscv64"`),
 		"Digest":      profile("a file has a digest", `{artifacts: [{arch: amd64, kernel: {url: "https://x.example/a", digest: "md5:0"}}]}`, "digest"),
-		"FileURL":     profile("files come by HTTP", `{artifacts: [{arch: amd64, kernel: {url: "file:///etc/passwd", digest: "sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2"}}]}`, "url must be an http or https URL"),
+		"FileURL":     profile("files come by HTTP, or from a registry", `{artifacts: [{arch: amd64, kernel: {url: "file:///etc/passwd", digest: "sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2"}}]}`, "url must be an http, https or oci URL"),
 		"Days":        profile("Go knows no days", `{timeouts: {install: 1d}}`, "install must be a duration"),
 		"Spelled":     profile("nor words", `{timeouts: {install: 30 minutes}}`, "install must be a duration"),
 		"TwiceOneArc": profile("one set of files an architecture", `{artifacts: [{arch: amd64, kernel: {`+file+`}}, {arch: amd64, kernel: {`+file+`}}]}`, "Duplicate value"),

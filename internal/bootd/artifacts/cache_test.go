@@ -49,10 +49,11 @@ func serving(t *testing.T, h http.HandlerFunc) string {
 
 func read(t *testing.T, c *Cache, digest string) string {
 	t.Helper()
-	f, err := c.Open(digest)
+	f, sent, err := c.Open(digest)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer sent()
 	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(f)
 	if err != nil {
@@ -81,8 +82,8 @@ func TestFetchedOnce(t *testing.T) {
 	if got := read(t, c, a.Digest); got != "kernel" || asked.Load() != 1 {
 		t.Errorf("%q, fetched %d times", got, asked.Load())
 	}
-	if files, size, digests := c.Holdings(); files != 1 || size != 6 || digests[0] != a.Digest {
-		t.Errorf("holdings %d, %d, %v", files, size, digests)
+	if r := c.Report(); r.Files != 1 || r.Bytes != 6 || r.Digests[0] != a.Digest || len(r.Fetching)+len(r.Failed) != 0 {
+		t.Errorf("holdings %+v", r)
 	}
 	long := sha512.Sum512([]byte("kernel"))
 	if err := c.Await(t.Context(), boot.Artifact{URL: url, Digest: "sha512:" + hex.EncodeToString(long[:])}); err != nil {
@@ -193,17 +194,19 @@ func TestAwaitEndsBeforeTheDownload(t *testing.T) {
 
 func TestHalfDoneIsRemoved(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "1"+partial), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"1" + partial, fileOf(sum("a")) + partial, fileOf(sum("b")) + remnants, usedFile + fresh} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c := newCache(t, func(o *Options) { o.Dir = dir })
 	if left, _ := os.ReadDir(c.o.Dir); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
-	if _, err := c.Open("sha256:../../etc/passwd"); !errors.Is(err, ErrDigest) {
+	if _, _, err := c.Open("sha256:../../etc/passwd"); !errors.Is(err, ErrDigest) {
 		t.Errorf("a digest is no path: %v", err)
 	}
-	if _, err := c.Open(sum("x")); !errors.Is(err, ErrFetching) {
+	if _, _, err := c.Open(sum("x")); !errors.Is(err, ErrFetching) {
 		t.Errorf("not there: %v", err)
 	}
 }

@@ -4,15 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/sha512"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -25,6 +24,8 @@ const (
 	ReasonDigest   = "DigestMismatch"
 	ReasonFetch    = "ArtifactUnavailable"
 	ReasonTarget   = "ArtifactNotAllowed"
+	// ReasonLater is for what no machine waits for.
+	ReasonLater = "FetchedWhenNeeded"
 )
 
 // ErrFetching says that a file is on its way.
@@ -57,7 +58,6 @@ func short(digest string) string {
 }
 
 const (
-	partial = ".partial"
 	// fetchTimeout bounds one download in total, stall how long it may take for the next leastProgress bytes: a server that
 	// gives a byte now and then mustn't keep its place for ever.
 	fetchTimeout  = 2 * time.Hour
@@ -65,56 +65,74 @@ const (
 	leastProgress = 1 << 20
 	// maxType of what a server says of its answer is shown.
 	maxType = 64
+	// tries of one download: each but the first goes on where one with some progress broke off, or begins anew where it can't.
+	tries = 10
 )
 
 // fetch downloads one file into its place.
-func (c *Cache) fetch(a boot.Artifact) (int64, error) {
+func (c *Cache) fetch(a boot.Artifact, f *flight) (int64, error) {
 	fail := func(reason string, err error) (int64, error) {
 		return 0, &Error{Reason: reason, Digest: a.Digest, err: err}
 	}
-	h, err := hasher(a.Digest)
-	if err != nil {
-		return fail(ReasonDigest, err)
-	}
-	u, err := url.Parse(a.URL)
-	if err != nil || scheme(u) != nil || u.Host == "" {
-		return fail(ReasonTarget, errors.New("its URL isn't an http or https URL"))
+	if err := askable(a.URL); err != nil {
+		return fail(ReasonTarget, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
-	body, err := c.get(ctx, u)
-	if err != nil {
-		if errors.Is(err, ErrTarget) {
+	for i := 1; ; i++ {
+		d := &download{c: c, f: f, a: a, name: fileOf(a.Digest) + partial}
+		err := d.try(ctx)
+		var wrong *wrongError
+		switch {
+		case err == nil:
+			return d.at, nil
+		case d.again && i < tries && ctx.Err() == nil:
+			c.counts.resumed.Add(1)
+			c.o.Logger.Info("a download broke off, and goes on", "url", redacted(a.URL), "digest", a.Digest, "bytes", d.at, "error", err.Error())
+			continue
+		case errors.Is(err, ErrTarget):
 			return fail(ReasonTarget, ErrTarget)
+		case errors.As(err, &wrong):
+			return fail(ReasonDigest, wrong)
+		case errors.Is(err, errAhead), errors.Is(err, errBusy) && !c.awaited(f):
+			return fail(ReasonLater, errAhead)
 		}
 		return fail(ReasonFetch, err)
 	}
-	defer func() { _ = body.Close() }()
-	n, err := c.store(&patient{r: body, t: time.AfterFunc(stall, cancel)}, h, a.Digest)
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }
 
-func (c *Cache) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+// awaited says whether a machine may be waiting for a download.
+func (c *Cache) awaited(f *flight) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return f.level == Soon
+}
+
+// askable says what is wrong with a URL, as far as that's known without asking.
+func askable(s string) error {
+	if strings.HasPrefix(s, ociScheme) {
+		_, err := parseReference(s)
+		return err
+	}
+	u, err := url.Parse(s)
+	if err != nil || scheme(u) != nil || u.Host == "" {
+		return errors.New("its URL isn't an http, https or oci URL")
+	}
+	return nil
+}
+
+// ask asks a server. Its errors don't say what the server, or a resolver, said.
+func (c *Cache) ask(ctx context.Context, u string, h http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, http.NoBody)
 	if err != nil {
 		return nil, errors.New("its URL can't be asked")
 	}
+	maps.Copy(req.Header, h)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, reach(err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("its server answered %d (%s), not 200", resp.StatusCode, contentType(resp.Header))
-	}
-	if resp.ContentLength > c.o.MaxBytes {
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("it's larger than %d bytes", c.o.MaxBytes)
-	}
-	return resp.Body, nil
+	return resp, nil
 }
 
 // reach says why a server couldn't be asked, without what it or a resolver said.
@@ -129,50 +147,17 @@ func reach(err error) error {
 	return errors.New("its server can't be reached")
 }
 
+// answered says what a server answered that isn't what was asked for. Whose answer it is goes before it.
+func answered(who string, resp *http.Response) error {
+	return fmt.Errorf("%s answered %d (%s), not 200", who, resp.StatusCode, contentType(resp.Header))
+}
+
 func contentType(h http.Header) string {
 	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil {
 		return "no content type"
 	}
 	return t[:min(len(t), maxType)]
-}
-
-// store writes a download beside its place, and puts it there only when its digest is right.
-func (c *Cache) store(r io.Reader, h hash.Hash, digest string) (int64, error) {
-	fail := func(reason string, err error) (int64, error) {
-		return 0, &Error{Reason: reason, Digest: digest, err: err}
-	}
-	if err := c.room(); err != nil {
-		return fail(ReasonFetch, err)
-	}
-	f, err := os.CreateTemp(c.o.Dir, "*"+partial)
-	if err != nil {
-		return fail(ReasonFetch, errors.New("bootd can't write its cache"))
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	n, err := io.Copy(io.MultiWriter(&sparing{Writer: f, c: c}, h), io.LimitReader(r, c.o.MaxBytes+1))
-	if n > c.o.MaxBytes {
-		err = errors.Join(err, fmt.Errorf("it's larger than %d bytes", c.o.MaxBytes))
-	}
-	var local *os.PathError
-	switch err = errors.Join(err, f.Sync(), f.Close()); {
-	case errors.Is(err, errFull):
-		return fail(ReasonFetch, errFull)
-	case errors.As(err, &local):
-		return fail(ReasonFetch, errors.New("bootd can't write its cache; is its disk full?"))
-	case n > c.o.MaxBytes:
-		return fail(ReasonFetch, fmt.Errorf("it's larger than %d bytes", c.o.MaxBytes))
-	case err != nil:
-		return fail(ReasonFetch, fmt.Errorf("its download broke off after %d bytes", n))
-	}
-	algorithm, _, _ := strings.Cut(digest, ":")
-	if got := algorithm + ":" + hex.EncodeToString(h.Sum(nil)); got != digest {
-		return fail(ReasonDigest, errors.New("what its URL serves has another digest; correct the URL or the digest in the BootProfile"))
-	}
-	if err := os.Rename(f.Name(), c.path(digest)); err != nil {
-		return fail(ReasonFetch, errors.New("bootd can't write its cache"))
-	}
-	return n, nil
 }
 
 func hasher(digest string) (hash.Hash, error) {

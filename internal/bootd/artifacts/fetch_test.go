@@ -146,8 +146,8 @@ func TestCacheThatCantBeWritten(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "bootd can't write its cache") {
 		t.Errorf("%v", err)
 	}
-	if files, size, digests := c.Holdings(); files != 0 || size != 0 || digests != nil {
-		t.Errorf("it holds %d, %d, %v", files, size, digests)
+	if r := c.Report(); r.Files != 0 || r.Bytes != 0 || r.Digests != nil {
+		t.Errorf("it holds %+v", r)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestOneServerIsntAskedByAll(t *testing.T) {
 	}
 	close(release)
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if n, _, _ := c.Holdings(); n == perHost+3 {
+		if c.Report().Files == perHost+3 {
 			return
 		}
 		if time.Now().After(end) {

@@ -93,6 +93,10 @@ func (g Guard) client() *http.Client {
 		if len(via) > maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
+		if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host {
+			req.Header.Del("Authorization") // What a registry's token service gave is for the registry.
+		}
+		req.Header.Del("Referer") // The URL before may hold a secret.
 		return scheme(req.URL)
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,54 +14,70 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
+// lying gives a folder that an earlier life left files in, each used an hour after the one before.
+func lying(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i, s := range names {
+		path := filepath.Join(dir, fileOf(sum(s)))
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// left are those of some files that are still there.
+func left(c *Cache, names ...string) string {
+	var out []string
+	for _, s := range names {
+		if _, err := os.Stat(c.path(sum(s))); err == nil {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
 // TestRoom: what downloads fill the disk with mustn't take the room that the log of consumed grants needs.
 func TestRoom(t *testing.T) {
 	const reserve = 100
 	cases := map[string]struct {
 		reason string
-		needed map[string]bool
+		needed map[string]Level
 		left   string
 		says   string
 	}{
-		"Evict":   {"of what nothing needs the oldest goes", map[string]bool{}, "young new", ""},
-		"Needed":  {"what a plan names stays, though it's older", map[string]bool{sum("old"): true}, "old new", ""},
-		"Full":    {"all is needed: the new one must wait", map[string]bool{sum("old"): true, sum("young"): true}, "old young", "nearly full"},
-		"Unknown": {"before anything is known of plans nothing goes", nil, "old young", "nearly full"},
+		"Evict":    {"of what nothing needs the oldest goes", map[string]Level{}, "young new", ""},
+		"Needed":   {"what a machine may ask for stays, though it's older", map[string]Level{sum("old"): Soon}, "old new", ""},
+		"Planned":  {"so does what a plan names, before what nothing does", map[string]Level{sum("old"): ByPlan}, "old new", ""},
+		"Profile":  {"a profile's goes before a plan's", map[string]Level{sum("old"): ByPlan, sum("young"): ByProfile}, "old new", ""},
+		"AllPlans": {"what machines need that are installed goes for one that isn't", map[string]Level{sum("old"): ByPlan, sum("young"): ByPlan}, "young new", ""},
+		"Full":     {"all is needed: the new one must wait", map[string]Level{sum("old"): Soon, sum("young"): Soon}, "old young", "nearly full"},
+		"Unknown":  {"before anything is known of plans nothing goes", nil, "old young", "nearly full"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			url := serving(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "new") })
 			var c *Cache
 			c = newCache(t, func(o *Options) {
-				o.Reserve = reserve
+				o.Dir, o.Reserve = lying(t, "old", "young"), reserve
 				o.Free = func() (int64, error) { // There is room for one of the two.
-					if c.Has(sum("old")) && c.Has(sum("young")) {
+					if left(c, "old", "young") == "old young" {
 						return reserve - 1, nil
 					}
 					return reserve, nil
 				}
 			})
-			for i, s := range []string{"old", "young"} {
-				if err := os.WriteFile(c.path(sum(s)), []byte(s), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				at := time.Now().Add(time.Duration(i-10) * time.Hour)
-				if err := os.Chtimes(c.path(sum(s)), at, at); err != nil {
-					t.Fatal(err)
-				}
-			}
 			c.Need(tc.needed)
 			err := c.Await(t.Context(), boot.Artifact{URL: url, Digest: sum("new")})
 			if (err != nil) != (tc.says != "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
-			var left []string
-			for _, s := range []string{"old", "young", "new"} {
-				if c.Has(sum(s)) {
-					left = append(left, s)
-				}
-			}
-			if got := strings.Join(left, " "); got != tc.left {
+			if got := left(c, "old", "young", "new"); got != tc.left {
 				t.Errorf("%s: %q is left, want %q", tc.reason, got, tc.left)
 			}
 		})
@@ -80,7 +97,7 @@ func TestDownloadStopsBeforeTheDiskIsFull(t *testing.T) {
 			return 1, nil
 		}
 	})
-	c.Need(map[string]bool{})
+	c.Need(map[string]Level{})
 	err := c.Await(t.Context(), boot.Artifact{URL: url, Digest: sum(string(big))})
 	if err == nil || !strings.Contains(err.Error(), "nearly full") {
 		t.Errorf("got %v", err)

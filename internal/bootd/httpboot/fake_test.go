@@ -83,8 +83,9 @@ type files struct {
 
 func (f *files) Await(context.Context, boot.Artifact) error { return f.err }
 
-func (f *files) Open(digest string) (*os.File, error) {
-	return os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, ":", "-")))
+func (f *files) Open(digest string) (*os.File, func(), error) {
+	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, ":", "-")))
+	return file, func() {}, err
 }
 
 const (

@@ -162,8 +162,9 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifac
 	defer cancel()
 	err := s.o.Artifacts.Await(ctx, a)
 	var f *os.File
+	var sent func()
 	if err == nil {
-		f, err = s.o.Artifacts.Open(a.Digest)
+		f, sent, err = s.o.Artifacts.Open(a.Digest)
 	}
 	switch {
 	case errors.Is(err, artifacts.ErrFetching):
@@ -174,6 +175,7 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifac
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
+	defer sent()
 	defer func() { _ = f.Close() }()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("ETag", `"`+a.Digest+`"`)

@@ -28,7 +28,8 @@ type Sightings interface {
 type Artifacts interface {
 	// Await returns nil when a file is there, its digest checked.
 	Await(ctx context.Context, a boot.Artifact) error
-	Open(digest string) (*os.File, error)
+	// Open gives a file, and what is to be called when it's sent.
+	Open(digest string) (f *os.File, sent func(), err error)
 }
 
 // Options of a Server. All are required, but Reached and Took.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
-	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
@@ -26,8 +26,12 @@ const (
 	heartbeatPatience = 3 * time.Second
 	// maxTried heartbeats are told from another bootd's.
 	maxTried = 8
-	// maxDigests of a heartbeat; the schema's own limit.
-	maxDigests = 1024
+	// maxDigests of a heartbeat, maxFetching of those on their way and maxFailed of those that failed; maxWhy characters say why. All
+	// are the schema's own limits.
+	maxDigests  = 1024
+	maxFetching = 64
+	maxFailed   = 64
+	maxWhy      = 256
 )
 
 // heartbeats are written until ctx ends: at once when a session changed after a quiet second, else once
@@ -145,12 +149,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		LastSeen: &now, Version: s.o.Version, SyncedRevision: strconv.FormatUint(s.sessions.Synced(seen), 10),
 	}
 	if s.o.Cache != nil {
-		files, size, digests := s.o.Cache()
-		st.Cache = v1alpha1.BootServerCache{Files: files, SizeBytes: size, Digests: digests[:min(len(digests), maxDigests)]}
+		st.Cache = cacheOf(s.o.Cache())
 	}
-	segments := t.networks.all()
-	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
-	for _, g := range segments {
+	for _, g := range t.segments() {
 		n := v1alpha1.BootServerNetwork{Namespace: g.Namespace, Name: g.Name.Name}
 		if s.o.Advertise != nil {
 			n.Address = s.o.Advertise(g)
@@ -170,4 +171,16 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"
 	}
 	return st
+}
+
+func cacheOf(r artifacts.Report) v1alpha1.BootServerCache {
+	c := v1alpha1.BootServerCache{
+		Files: r.Files, SizeBytes: r.Bytes, LimitBytes: r.Limit,
+		Digests: r.Digests[:min(len(r.Digests), maxDigests)], Fetching: r.Fetching[:min(len(r.Fetching), maxFetching)],
+	}
+	for _, f := range r.Failed[:min(len(r.Failed), maxFailed)] {
+		why := []rune(f.Message)
+		c.Failed = append(c.Failed, v1alpha1.BootServerFailure{Digest: f.Digest, Reason: f.Reason, Message: string(why[:min(len(why), maxWhy)])})
+	}
+	return c
 }

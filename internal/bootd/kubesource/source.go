@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,9 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // Scheme of what bootd reads and writes.
@@ -50,8 +51,8 @@ type Options struct {
 	Version string
 	// Advertise gives the address that a segment is served from, "" where that's decided per request.
 	Advertise func(boot.Segment) string
-	// Cache says what is kept of artifacts: how many files, how big together, their digests.
-	Cache func() (files, bytes int64, digests []string)
+	// Cache says what is kept of artifacts, on its way, and can't be had.
+	Cache func() artifacts.Report
 	// Now is the clock; it must be monotonic, as time.Now is.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -78,6 +79,8 @@ type Source struct {
 	wrote []metav1.MicroTime
 	twin  time.Time
 
+	ahead []boot.Artifact // The files of profiles when one of these last changed.
+
 	rebuild, beat chan struct{}
 	// draining says that this bootd is stopping.
 	draining atomic.Bool
@@ -92,7 +95,8 @@ type granted struct {
 // tables of one life of the watches.
 type tables struct {
 	entries  *table[boot.Plan]
-	networks *table[boot.Segment]
+	networks *table[network]
+	profiles *table[bootspec.ProfileFiles]
 	sessions *table[session.Record]
 	servers  *table[server]
 	keys     *table[[][]byte]
@@ -167,9 +171,7 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 
 func (s *Source) publish(t *tables) {
 	plans := t.entries.all()
-	segments := t.networks.all()
-	slices.SortFunc(segments, func(a, b boot.Segment) int { return compareNames(a.Name, b.Name) })
-	st := boot.NewState(segments, plans, sessionsOf(plans, t.sessions.all()))
+	st := boot.NewState(t.segments(), plans, sessionsOf(plans, t.sessions.all()))
 	s.state.Store(st)
 	s.onNew(st)
 }

@@ -84,7 +84,7 @@ func newSource(t *testing.T, l *log, c *clock, objects ...client.Object) *Source
 	return New(Options{
 		Kube: noWatchList{kube}, Name: "self", Namespace: "baremetal-boot", Now: c.get, Logger: slog.New(slog.DiscardHandler),
 		Advertise: func(boot.Segment) string { return "10.77.0.5" },
-		Cache:     func() (int64, int64, []string) { return 1, 2, []string{"sha256:x"} },
+		Cache:     cacheReport,
 	}, l, nil)
 }
 
@@ -300,7 +300,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 	got.Status.LastSeen = nil
 	want := v1alpha1.BootServerStatus{
-		SyncedRevision: "1", Addresses: []string{"10.77.0.5"}, Cache: v1alpha1.BootServerCache{Files: 1, SizeBytes: 2, Digests: []string{"sha256:x"}},
+		SyncedRevision: "1", Addresses: []string{"10.77.0.5"}, Cache: cacheShown(),
 		Networks: []v1alpha1.BootServerNetwork{{Namespace: "infra", Name: "rack", Address: "10.77.0.5"}},
 	}
 	if diff := cmp.Diff(want, got.Status); diff != "" || s.Lag() != 0 {

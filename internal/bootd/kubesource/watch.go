@@ -37,6 +37,7 @@ func (s *Source) run(ctx context.Context) error {
 		Namespace: s.o.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", SecretTokens),
 	}
 	s.reflect(ctx, g, &v1alpha1.BootNetwork{}, &v1alpha1.BootNetworkList{}, everywhere, t.networks)
+	s.reflect(ctx, g, &v1alpha1.BootProfile{}, &v1alpha1.BootProfileList{}, everywhere, t.profiles)
 	s.reflect(ctx, g, &v1alpha1.BootEntry{}, &v1alpha1.BootEntryList{}, everywhere, t.entries)
 	s.reflect(ctx, g, &v1alpha1.BootSession{}, &v1alpha1.BootSessionList{}, everywhere, t.sessions)
 	s.reflect(ctx, g, &v1alpha1.BootServer{}, &v1alpha1.BootServerList{}, &client.ListOptions{Namespace: s.o.Namespace}, t.servers)
@@ -49,10 +50,11 @@ func (s *Source) run(ctx context.Context) error {
 func (s *Source) newTables() *tables {
 	changed := func() { poke(s.rebuild) }
 	t := &tables{
-		networks: newTable(s.segment, changed), entries: newTable(s.plan, changed),
+		networks: newTable(s.network, changed), entries: newTable(s.plan, changed),
 		sessions: newTable(record, func() { poke(s.rebuild); poke(s.beat) }),
 		servers:  newTable(serverOf, changed),
 	}
+	t.profiles = newTable(profileFiles, func() { s.profilesChanged(t) })
 	t.keys = newTable(keysOf, func() { s.takeKeys(t) })
 	t.sessions.seen, t.sessions.gone = s.seenSession, s.goneSession
 	t.servers.seen = s.seenServer
@@ -96,16 +98,16 @@ func (s *Source) reflect(
 	})
 }
 
-func (s *Source) segment(o client.Object) (boot.Segment, bool) {
+func (s *Source) network(o client.Object) (network, bool) {
 	n, ok := o.(*v1alpha1.BootNetwork)
 	if !ok {
-		return boot.Segment{}, false
+		return network{}, false
 	}
 	g, served, err := bootspec.SegmentOf(n, s.o.Node)
 	if err != nil {
 		s.o.Logger.Warn("a BootNetwork isn't served", "error", err.Error())
 	}
-	return g, served
+	return network{g, n.Spec.AllowedProfileNamespaces}, served
 }
 
 func (s *Source) plan(o client.Object) (boot.Plan, bool) {

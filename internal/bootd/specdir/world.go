@@ -39,6 +39,8 @@ type world struct {
 	blind string
 	// problems are those of entries, by name, and of networks.
 	problems map[string]string
+	// ahead are the files of profiles that may boot here.
+	ahead []boot.Artifact
 }
 
 // parts of a world, by name.
@@ -76,15 +78,17 @@ func (f *folder) resolve(node map[string]string, before served) world {
 		blind: strings.Join(f.blind(), ", "),
 	}
 	p := f.gather(&w)
+	var networks []*v1alpha1.BootNetwork
 	for n, x := range p.networks {
 		g, served, err := bootspec.SegmentOf(x, node)
 		if err != nil {
 			w.problems["BootNetwork "+n.String()] = err.Error()
 		}
 		if err == nil && served {
-			w.segments = append(w.segments, g)
+			w.segments, networks = append(w.segments, g), append(networks, x)
 		}
 	}
+	w.ahead = p.ahead(networks)
 	var plans []boot.Plan
 	for _, x := range p.entries {
 		plan, ok := w.plan(p, x, before)

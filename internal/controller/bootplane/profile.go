@@ -59,7 +59,7 @@ func artifactsOf(spec v1alpha1.BootProfileSpec, servers []v1alpha1.BootServer) [
 		if slices.ContainsFunc(out, func(s v1alpha1.ArtifactStatus) bool { return s.URL == a.URL }) {
 			continue
 		}
-		s := v1alpha1.ArtifactStatus{URL: a.URL}
+		s := v1alpha1.ArtifactStatus{URL: a.URL, Message: failure(a.Digest, servers)}
 		for i := range servers {
 			if slices.Contains(servers[i].Status.Cache.Digests, a.Digest) {
 				s.CachedOn++
@@ -68,6 +68,19 @@ func artifactsOf(spec v1alpha1.BootProfileSpec, servers []v1alpha1.BootServer) [
 		out = append(out, s)
 	}
 	return out
+}
+
+// failure says why a file can't be had, by the first bootd, in the order of their names, that can't get it; "" where none says so.
+func failure(digest string, servers []v1alpha1.BootServer) string {
+	first, why := "", ""
+	for i := range servers {
+		for _, f := range servers[i].Status.Cache.Failed {
+			if name := servers[i].Name; f.Digest == digest && (first == "" || name < first) {
+				first, why = name, fmt.Sprintf("BootServer %s: %s: %s", name, f.Reason, f.Message)
+			}
+		}
+	}
+	return why
 }
 
 // files of a profile.

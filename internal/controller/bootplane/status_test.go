@@ -48,6 +48,12 @@ func server(name string, seen time.Duration, digests ...string) *v1alpha1.BootSe
 	}
 }
 
+// without is a bootd that can't get a file.
+func without(s *v1alpha1.BootServer, digest string) *v1alpha1.BootServer {
+	s.Status.Cache.Failed = []v1alpha1.BootServerFailure{{Digest: digest, Reason: "ArtifactUnavailable", Message: "its server answered 404 (text/plain), not 200"}}
+	return s
+}
+
 func testKube(t *testing.T, writes *int, objects ...client.Object) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
@@ -90,7 +96,7 @@ func TestProfile(t *testing.T) {
 	kube := testKube(t, &writes, profile(),
 		entry("team-a", "one", "infra/debian-12", "infra/rack-7"), entry("infra", "two", "debian-12", "rack-7"),
 		entry("team-a", "other", "debian-12", "infra/rack-7"),
-		server("a", 0, "sha256:k", "sha256:i"), server("b", 0, "sha256:k"))
+		server("a", 0, "sha256:k", "sha256:i"), without(server("c", 0, "sha256:k"), "sha512:m"), without(server("b", 0), "sha512:m"))
 	r := &profiles{kube: kube}
 	for range 2 {
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(profile())}); err != nil {
@@ -106,7 +112,9 @@ func TestProfile(t *testing.T) {
 		Digest:            bootspec.ProfileDigest(profile().Spec),
 		Users:             2,
 		Artifacts: []v1alpha1.ArtifactStatus{
-			{URL: "http://a.example/kernel", CachedOn: 2}, {URL: "http://a.example/initrd", CachedOn: 1}, {URL: "http://a.example/image"},
+			{URL: "http://a.example/kernel", CachedOn: 2}, {URL: "http://a.example/initrd", CachedOn: 1}, {
+				URL: "http://a.example/image", Message: "BootServer b: ArtifactUnavailable: its server answered 404 (text/plain), not 200",
+			},
 		},
 	}
 	if diff := cmp.Diff(want, got.Status, cmpopts.IgnoreFields(xpv2.Condition{}, "LastTransitionTime")); diff != "" {

@@ -1,0 +1,317 @@
+package artifacts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+const (
+	// partial is the end of the name of a file that isn't whole yet: nothing serves it. remnants is that of what is known about it.
+	partial  = ".partial"
+	remnants = ".remnant"
+)
+
+// A remnant says whose first bytes a partial holds. A later try goes on where an earlier one broke off, as long as the server says that
+// it still has the same file; whether it had is seen by the digest of the whole.
+type remnant struct {
+	// Source is the sha256 of the URL, which may hold a secret itself.
+	Source string `json:"source"`
+	// Validator is the file's strong ETag, else its Last-Modified.
+	Validator string `json:"validator,omitempty"`
+	// Fixed says that the URL holds a digest of the bytes: what it serves can't have changed.
+	Fixed bool `json:"fixed,omitempty"`
+}
+
+func sourceOf(url string) string {
+	s := sha256.Sum256([]byte(url))
+	return hex.EncodeToString(s[:])
+}
+
+// validator of an answer; "": it has none by which to go on.
+func validator(h http.Header) string {
+	if e := h.Get("ETag"); strings.HasPrefix(e, `"`) { // A weak one says nothing of bytes (RFC 9110 §13.1.5).
+		return e
+	}
+	return h.Get("Last-Modified")
+}
+
+var (
+	errWrite = errors.New("bootd can't write its cache; is its disk full?")
+	errAnew  = errors.New("its server has no such part of it")
+)
+
+// A wrongError says that what a URL serves has another digest.
+type wrongError struct{}
+
+// Error is one sentence.
+func (*wrongError) Error() string {
+	return "what its URL serves has another digest; correct the URL or the digest in the BootProfile"
+}
+
+// A download is one try to fetch a file.
+type download struct {
+	c    *Cache
+	f    *flight
+	a    boot.Artifact
+	name string // of the partial
+	// file is open for writing, and holds at bytes whose digest is in sum; from of them were there before.
+	file     *os.File
+	sum      hash.Hash
+	at, from int64
+	known    remnant
+	// again says that another try is of use.
+	again bool
+}
+
+func (d *download) path(suffix string) string {
+	return filepath.Join(d.c.o.Dir, fileOf(d.a.Digest)+suffix)
+}
+
+// try fetches the file, or what is missing of it. What it leaves behind is either the file or a partial that the next try can go on with.
+func (d *download) try(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := d.pickUp()
+	defer func() { d.close() }()
+	if err == nil && d.at > 0 && sumOf(d.sum, d.a.Digest) == d.a.Digest {
+		return d.finish() // It was whole, and bootd ended before it was in its place.
+	}
+	if err != nil {
+		return err
+	}
+	resp, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	err = d.copy(&patient{r: resp.Body, t: time.AfterFunc(stall, cancel)}, resp.ContentLength)
+	switch {
+	case err == nil:
+		return d.finish()
+	case errors.Is(err, errBroke) && d.known.resumable():
+		d.again = d.at-d.from >= leastProgress
+		d.leave()
+	default:
+		d.drop()
+	}
+	return err
+}
+
+func (r remnant) resumable() bool { return r.Fixed || r.Validator != "" }
+
+// pickUp opens what an earlier try left, and hashes it. Nothing is left where that can't be gone on with.
+func (d *download) pickUp() error {
+	var err error
+	if d.sum, err = hasher(d.a.Digest); err != nil {
+		return err
+	}
+	if !d.reopen() {
+		d.drop()
+	}
+	d.from = d.at
+	return nil
+}
+
+func (d *download) reopen() bool {
+	b, err := os.ReadFile(d.path(remnants))
+	if err != nil || json.Unmarshal(b, &d.known) != nil || d.known.Source != sourceOf(d.a.URL) || !d.known.resumable() {
+		return false
+	}
+	if d.file, err = os.OpenFile(d.path(partial), os.O_RDWR, 0); err != nil {
+		return false
+	}
+	d.at, err = io.Copy(d.sum, d.file)
+	return err == nil
+}
+
+// begin asks for the file, or for what is missing of it.
+func (d *download) begin(ctx context.Context) (*http.Response, error) {
+	h := http.Header{}
+	if d.at > 0 {
+		h.Set("Range", fmt.Sprintf("bytes=%d-", d.at))
+		if !d.known.Fixed {
+			h.Set("If-Range", d.known.Validator)
+		}
+	}
+	resp, fixed, err := d.c.get(ctx, d.a, h)
+	if err != nil {
+		return nil, err // What there is stays for when the server is back.
+	}
+	if err = d.accept(resp, fixed); err == nil && resp.ContentLength >= 0 {
+		err = d.sized(d.at + resp.ContentLength)
+	}
+	if err != nil {
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// sized looks at the size that a server told. A part of a file for which there's no room now waits for some.
+func (d *download) sized(size int64) error {
+	err := d.c.tooLarge(size)
+	if err == nil {
+		err = d.c.fits(d.f, d.name, size)
+	}
+	if err != nil && (d.at == 0 || !errors.Is(err, errBusy)) {
+		d.drop()
+	}
+	return err
+}
+
+// accept looks at an answer, and makes the partial ready for what comes.
+func (d *download) accept(resp *http.Response, fixed bool) error {
+	switch {
+	case resp.StatusCode == http.StatusPartialContent && d.at > 0 && d.goesOn(resp.Header):
+		return nil
+	case d.at > 0 && (resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable):
+		d.drop()
+		d.again = true
+		return errAnew
+	case resp.StatusCode != http.StatusOK:
+		return answered("its server", resp)
+	}
+	d.drop() // The server gives all of it: it knows no parts, or has another file than before.
+	d.known = remnant{Source: sourceOf(d.a.URL), Validator: validator(resp.Header), Fixed: fixed}
+	return d.create()
+}
+
+// goesOn says whether an answer holds all that follows what is there.
+func (d *download) goesOn(h http.Header) bool {
+	var first, last, size int64
+	r := h.Get("Content-Range")
+	if n, err := fmt.Sscanf(r, "bytes %d-%d/%d", &first, &last, &size); (err != nil || n != 3 || last != size-1) && !strings.HasSuffix(r, "/*") {
+		return false
+	}
+	if strings.HasPrefix(r, fmt.Sprintf("bytes %d-", d.at)) {
+		e := h.Get("ETag")
+		return d.known.Fixed || e == "" || !strings.HasPrefix(d.known.Validator, `"`) || e == d.known.Validator
+	}
+	return false
+}
+
+func (c *Cache) tooLarge(size int64) error {
+	if size > c.o.MaxBytes {
+		return fmt.Errorf("it's larger than %d bytes", c.o.MaxBytes)
+	}
+	return nil
+}
+
+// create makes an empty partial, and first the note by which it can be gone on with.
+func (d *download) create() error {
+	if d.known.resumable() {
+		b, err := json.Marshal(d.known)
+		if err == nil {
+			err = os.WriteFile(d.path(remnants), b, 0o600)
+		}
+		if err != nil {
+			_ = os.Remove(d.path(remnants))
+			return errWrite
+		}
+	}
+	var err error
+	if d.file, err = os.OpenFile(d.path(partial), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
+		_ = os.Remove(d.path(remnants))
+		return errWrite
+	}
+	return nil
+}
+
+// errBroke says that a server's answer ended too early.
+var errBroke = errors.New("its download broke off")
+
+// copy takes what a server sends. length of it is -1 where it isn't known.
+func (d *download) copy(r *patient, length int64) error {
+	defer r.t.Stop()
+	if err := d.c.room(d.f, d.name, d.at); err != nil {
+		return err
+	}
+	to := &sparing{Writer: d.file, c: d.c, f: d.f, name: d.name, at: d.at, looked: d.at}
+	left := d.c.o.MaxBytes - d.at
+	n, err := io.Copy(io.MultiWriter(to, d.sum), io.LimitReader(r, left+1))
+	d.at += n
+	var local *os.PathError
+	switch {
+	case n > left:
+		return d.c.tooLarge(d.at)
+	case errors.As(err, &local):
+		return errWrite
+	case to.err != nil:
+		return to.err
+	case err != nil || length >= 0 && n != length:
+		return fmt.Errorf("%w after %d bytes", errBroke, d.at)
+	}
+	return nil
+}
+
+// finish puts a download into its place, where its digest is right.
+func (d *download) finish() error {
+	if sumOf(d.sum, d.a.Digest) != d.a.Digest {
+		d.again = d.from > 0 // What was there before may have been of another file.
+		d.drop()
+		return &wrongError{}
+	}
+	err := d.file.Sync()
+	if err == nil {
+		err = os.Rename(d.path(partial), d.c.path(d.a.Digest))
+	}
+	if err != nil {
+		d.drop()
+		return errWrite
+	}
+	_ = os.Remove(d.path(remnants))
+	m, err := settled(d.file)
+	if err != nil {
+		return errWrite
+	}
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.c.forget(d.name)
+	d.c.keep(fileOf(d.a.Digest), &kept{size: m.size, used: d.c.o.Now(), good: m})
+	return nil
+}
+
+// leave keeps what there is for the next try.
+func (d *download) leave() {
+	if d.file.Sync() != nil { // Else a crash would leave what is longer than what is in it. Its digest would say so, at its end.
+		d.drop()
+		return
+	}
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.c.keep(d.name, &kept{size: d.at, used: d.c.o.Now()})
+}
+
+// drop removes what there is.
+func (d *download) drop() {
+	d.close()
+	_ = os.Remove(d.path(partial))
+	_ = os.Remove(d.path(remnants))
+	if d.sum != nil {
+		d.sum.Reset()
+	}
+	d.at, d.from, d.known = 0, 0, remnant{}
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.c.forget(d.name)
+}
+
+func (d *download) close() {
+	if d.file != nil {
+		_ = d.file.Close()
+		d.file = nil
+	}
+}

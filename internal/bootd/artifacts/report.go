@@ -1,0 +1,82 @@
+package artifacts
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A Report says what a cache holds.
+type Report struct {
+	// Files that are whole, and Bytes of all that lies in the folder, with what is half there. Limit is what it may be.
+	Files, Bytes, Limit int64
+	// Digests of the whole files, and of those on their way, sorted.
+	Digests, Fetching []string
+	// Failed are those that are needed and can't be had, by digest.
+	Failed []Failure
+}
+
+// A Failure says why a file can't be had: one word and one sentence.
+type Failure struct{ Digest, Reason, Message string }
+
+// Counts are what a cache did since it was opened.
+type Counts struct{ Downloads, Failures, Resumed, Evictions, Damaged int64 }
+
+// counts as they grow.
+type counts struct{ downloads, failures, resumed, evictions, damaged atomic.Int64 }
+
+// Counts says what the cache did.
+func (c *Cache) Counts() Counts {
+	n := &c.counts
+	return Counts{n.downloads.Load(), n.failures.Load(), n.resumed.Load(), n.evictions.Load(), n.damaged.Load()}
+}
+
+// Report says what the cache holds, what is on its way, and what can't be had.
+func (c *Cache) Report() Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := Report{Bytes: c.bytes, Limit: c.o.CacheBytes}
+	for name := range c.kept {
+		if d := digestOf(name); fileOf(d) == name {
+			r.Files++
+			r.Digests = append(r.Digests, d)
+		}
+	}
+	for d := range c.flying {
+		if c.kept[fileOf(d)] == nil { // Else it's read, not fetched.
+			r.Fetching = append(r.Fetching, d)
+		}
+	}
+	for d, x := range c.failed {
+		if c.needed[d] == Unneeded {
+			continue
+		}
+		f := Failure{Digest: d, Reason: ReasonFetch, Message: x.err.Error()}
+		if why, ok := x.err.(*Error); ok { //nolint:errorlint // It's made here, and not wrapped.
+			f.Reason, f.Message = why.Reason, why.err.Error()
+		}
+		r.Failed = append(r.Failed, f)
+	}
+	slices.Sort(r.Digests)
+	slices.Sort(r.Fetching)
+	slices.SortFunc(r.Failed, func(a, b Failure) int { return strings.Compare(a.Digest, b.Digest) })
+	return r
+}
+
+// Run fetches what is wanted and couldn't be had, and writes down when files were last used, once a minute until ctx ends.
+func (c *Cache) Run(ctx context.Context) error {
+	defer c.note()
+	t := time.NewTicker(aheadAgain)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		c.note()
+		c.start() //nolint:contextcheck // A download outlives whoever asked for it.
+	}
+}
