@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // accountBMC has an account service, and takes one password at a time.
@@ -173,6 +174,17 @@ func TestTryPassword(t *testing.T) {
 		}
 		if _, err := c.get(t.Context(), pathSystems, nil); err != nil {
 			t.Errorf("basic %t: the session in use is no good any more: %v", basic, err)
+		}
+	}
+}
+
+// TestTryPasswordUnhurried: a log-in that may be refused isn't broken off by the hurry of reads, nor do others have more time for it.
+func TestTryPasswordUnhurried(t *testing.T) {
+	c := connectTo(t, &accountBMC{basic: true, password: "p"})
+	p := &Patience{Read: time.Nanosecond}
+	for password, want := range map[string]bool{"p": true, "wrong": false} {
+		if got, err := c.TryPassword(WithPatience(t.Context(), p), password); got != want || err != nil || p.Read != time.Nanosecond || p.Slowest != 0 {
+			t.Errorf("TryPassword(...): %t, %v; patience %+v; want %t", got, err, p, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,16 +34,19 @@ func (e *external) sharer(ctx context.Context, host *v1alpha1.RedfishHost) (stri
 			bmcs = append(bmcs, twins[i])
 		}
 	}
-	same = append(same, bmcs...)
-	if i := slices.IndexFunc(same, func(h v1alpha1.RedfishHost) bool { return h.GetUID() != host.GetUID() }); i >= 0 {
-		if same[i].GetNamespace() != host.GetNamespace() {
-			return "another RedfishHost", nil
-		}
-
-		return named(same[i].GetName()), nil
+	others := slices.DeleteFunc(append(same, bmcs...), func(o v1alpha1.RedfishHost) bool { return o.GetUID() == host.GetUID() })
+	if len(others) == 0 {
+		return e.configOfSecret(ctx)
+	}
+	// Always the same of several, so that the condition doesn't change.
+	o := slices.MinFunc(others, func(a, b v1alpha1.RedfishHost) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	if o.GetNamespace() != host.GetNamespace() {
+		return "another RedfishHost", nil
 	}
 
-	return e.configOfSecret(ctx)
+	return named(o.GetName()), nil
 }
 
 // neighbours are the hosts, this one among them, that have the same BMC, by its
