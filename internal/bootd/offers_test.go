@@ -127,3 +127,8 @@ func TestTurns(t *testing.T) {
 		t.Errorf("asked %d times", asked)
 	}
 }
+
+func FuzzOffered(f *testing.F) {
+	f.Add(packet(offer, ours))
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = offered(b) })
+}

@@ -58,24 +58,19 @@ func encode(st *boot.State, keys [][]byte) ([]byte, error) {
 		}
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.EntryUID, b.EntryUID))
 	})
-	numbers, shapes, rows := map[string]uint64{}, []string{}, []byte(nil)
+	known, rows := newShapes(), []byte(nil)
 	for _, p := range plans {
-		shape, err := json.Marshal(shapeOf(p)) //nolint:musttag // As above.
+		number, err := known.number(shapeOf(p))
 		if err != nil {
 			return nil, err
-		}
-		number, known := numbers[string(shape)]
-		if !known {
-			number = uint64(len(shapes))
-			numbers[string(shape)], shapes = number, append(shapes, string(shape))
 		}
 		rows = row(binary.AppendUvarint(rows, number), p)
 	}
 	b := make([]byte, len(format)+sumSize, len(format)+sumSize+len(top)+len(rows)+1024)
 	copy(b, format)
 	b = appendText(b, string(top))
-	b = binary.AppendUvarint(b, uint64(len(shapes)))
-	for _, s := range shapes {
+	b = binary.AppendUvarint(b, uint64(len(known.texts)))
+	for _, s := range known.texts {
 		b = appendText(b, s)
 	}
 	b = append(binary.AppendUvarint(b, uint64(len(plans))), rows...)

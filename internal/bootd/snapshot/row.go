@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -28,6 +30,44 @@ func shapeOf(p *boot.Plan) *boot.Plan {
 	}
 	shape.MACs, shape.Since, shape.Network.Address = nil, time.Time{}, netip.Prefix{}
 	return &shape
+}
+
+// shapes of plans, each by its number. Most plans have the shape of one before that has the same profile and network.
+type shapes struct {
+	texts   []string
+	numbers map[string]uint64
+	like    map[likeness]numbered
+}
+
+type likeness struct {
+	network boot.Name
+	profile string
+	method  boot.Method
+}
+
+type numbered struct {
+	shape  *boot.Plan
+	number uint64
+}
+
+func newShapes() *shapes { return &shapes{numbers: map[string]uint64{}, like: map[likeness]numbered{}} }
+
+func (s *shapes) number(p *boot.Plan) (uint64, error) {
+	l := likeness{p.Network.Name, p.ProfileDigest, p.Method}
+	if x, ok := s.like[l]; ok && reflect.DeepEqual(x.shape, p) {
+		return x.number, nil
+	}
+	text, err := json.Marshal(p) //nolint:musttag // The domain's own names are the format.
+	if err != nil {
+		return 0, err
+	}
+	n, known := s.numbers[string(text)]
+	if !known {
+		n = uint64(len(s.texts))
+		s.numbers[string(text)], s.texts = n, append(s.texts, string(text))
+	}
+	s.like[l] = numbered{p, n}
+	return n, nil
 }
 
 // row appends what is a plan's own.
