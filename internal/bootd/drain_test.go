@@ -80,7 +80,7 @@ func draining(t *testing.T, c Config) (stop func(), ended chan error, log *text,
 			t.Fatalf("no kernel is served:\n%s", body)
 		}
 	}
-	resp, err := http.Get(found[1]) //nolint:gosec,bodyclose // A test's own server, closed by the caller.
+	resp, err := http.Get(found[1]) //nolint:gosec // A test's own server.
 	if err != nil {
 		t.Fatal(err)
 	}

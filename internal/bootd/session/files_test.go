@@ -157,7 +157,7 @@ func TestFilesReadWhileADiskIsSlow(t *testing.T) {
 	r.Session.Consumed = &boot.Consumption{GrantID: "g"}
 	done := make(chan error, 1)
 	go func() {
-		_, err := f.Update(context.Background(), r)
+		_, err := f.Update(t.Context(), r)
 		done <- err
 	}()
 	<-begun

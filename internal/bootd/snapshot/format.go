@@ -116,13 +116,13 @@ func unpack(b []byte) (*boot.State, [][]byte, error) {
 	for i := range plans {
 		shape := r.number()
 		if r.err != nil || shape >= uint64(len(shapes)) {
-			return nil, nil, errors.Join(r.err, fmt.Errorf("plan %d has no shape", i)) //nolint:err113 // For people.
+			return nil, nil, errors.Join(r.err, fmt.Errorf("plan %d has no shape", i))
 		}
 		plans[i] = shapes[shape]
 		r.row(&plans[i])
 	}
 	if r.err == nil && r.rest != "" {
-		r.err = fmt.Errorf("%d bytes are too many", len(r.rest)) //nolint:err113 // For people.
+		r.err = fmt.Errorf("%d bytes are too many", len(r.rest))
 	}
 	if r.err != nil {
 		return nil, nil, r.err

@@ -122,7 +122,7 @@ func (r *reader) row(p *boot.Plan) {
 	a, ok := netip.AddrFromSlice([]byte(address[:len(address)-1]))
 	p.Network.Address = netip.PrefixFrom(a, int(address[len(address)-1]))
 	if (!ok || !p.Network.Address.IsValid()) && r.err == nil {
-		r.err = fmt.Errorf("%x is no address", address) //nolint:err113 // For people.
+		r.err = fmt.Errorf("%x is no address", address)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // same is how states are compared.
-var same = []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()} //nolint:gochecknoglobals // A constant.
+var same = []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
 
 func state() *boot.State {
 	name := boot.Name{Namespace: "infra", Name: "rack"}
@@ -85,7 +85,7 @@ func filled(v reflect.Value, n *int) {
 		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, byte(*n >> 8), byte(*n)}), 16)
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // Those that a plan has.
+	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			filled(v.Field(i), n)

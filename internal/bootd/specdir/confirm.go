@@ -70,7 +70,7 @@ func Confirm(stateDir, entry, mac string, patience time.Duration) (string, error
 func handOver(dir, name string, b []byte) error {
 	i, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no bootd has run with --source dir and --state-dir %s", filepath.Dir(dir)) //nolint:err113 // For the one who types.
+		return fmt.Errorf("no bootd has run with --source dir and --state-dir %s", filepath.Dir(dir))
 	}
 	var f *os.File
 	if err == nil {
