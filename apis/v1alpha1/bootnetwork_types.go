@@ -69,15 +69,16 @@ type DHCPMode string
 // Values of DHCPMode.
 const (
 	DHCPAuthoritative DHCPMode = "Authoritative"
+	DHCPProxy         DHCPMode = "Proxy"
 	DHCPRelayOnly     DHCPMode = "RelayOnly"
+	DHCPOff           DHCPMode = "Off"
 )
 
 // NetworkDHCP says how bootd answers on a segment.
-// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode in ['Authoritative', 'RelayOnly']",messageExpression="'mode: ' + self.mode + ' is not supported yet; use Authoritative or RelayOnly'",fieldPath=".mode"
 // +kubebuilder:validation:XValidation:rule="!has(self.foreignServer) || self.foreignServer == 'Refuse'",message="foreignServer: Tolerate is not supported yet; use Refuse",fieldPath=".foreignServer"
 type NetworkDHCP struct {
-	// Mode is Authoritative (answers broadcasts and relays), RelayOnly (answers relays alone), Proxy (beside another DHCP server)
-	// or Off. Proxy and Off are not supported yet.
+	// Mode is Authoritative (answers broadcasts and relays), RelayOnly (answers relays alone), Proxy (beside another DHCP server,
+	// which gives the addresses: says what known machines load, on ports 67 and 4011) or Off (answers no DHCP).
 	// +optional
 	// +kubebuilder:default=Authoritative
 	Mode DHCPMode `json:"mode,omitempty"`

@@ -81,6 +81,7 @@ type cli struct {
 	NodeLabel              map[string]string `help:"Labels of this node (KEY=VALUE), which a BootNetwork's serveOn selects by."`
 	StateDir               string            `default:"/var/lib/bootd" help:"Folder of the log of consumed grants, which must survive restarts, the snapshot and the artifact cache." type:"path"`
 	DHCPListen             string            `default:"0.0.0.0:67" help:"Address to hear DHCP on; one address alone hears only relays. Empty: don't." name:"dhcp-listen" aliases:"dhcp"`
+	ProxyListen            string            `help:"Address to hear proxyDHCP on while a BootNetwork of mode Proxy is served; default: port 4011 of --dhcp-listen's. With an empty --dhcp-listen this is all that's heard: for a host whose port 67 is another DHCP server's." name:"proxy-listen" aliases:"pxe"`
 	DHCPInterface          []string          `help:"Hear DHCP on these interfaces alone; repeatable." name:"dhcp-interface"`
 	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen" aliases:"tftp"`
 	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen" aliases:"http"`
@@ -116,7 +117,7 @@ func (c *cli) config() (bootd.Config, error) {
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	cfg := bootd.Config{
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
-		DHCPListen: c.DHCPListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
+		DHCPListen: c.DHCPListen, ProxyListen: c.ProxyListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
 		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
 		MaxArtifactBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes, TraceBytes: c.TraceBytes, Drain: c.Drain,
 		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,

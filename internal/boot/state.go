@@ -14,6 +14,10 @@ const (
 	SegmentAuthoritative SegmentMode = "Authoritative"
 	// SegmentRelayOnly answers only what comes through a trusted relay.
 	SegmentRelayOnly SegmentMode = "RelayOnly"
+	// SegmentProxy says what known machines load, beside another DHCP server that gives them their addresses.
+	SegmentProxy SegmentMode = "Proxy"
+	// SegmentOff answers no DHCP.
+	SegmentOff SegmentMode = "Off"
 )
 
 // A Segment is one BootNetwork as bootd serves it.
@@ -26,6 +30,11 @@ type Segment struct {
 	Relays []netip.Prefix
 	// Interfaces that it's served on; empty: all that have an address in a subnet.
 	Interfaces []string
+}
+
+// GivesAddresses says whether machines have the addresses that are planned for them from us.
+func (s Segment) GivesAddresses() bool {
+	return s.Mode == SegmentAuthoritative || s.Mode == SegmentRelayOnly
 }
 
 // Contains says whether an address is of the segment.

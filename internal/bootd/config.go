@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"os"
 	"time"
@@ -43,6 +44,9 @@ type Config struct {
 	// DHCPListen, TFTPListen and HTTPListen are addresses with ports; empty: not served. Bound to
 	// 0.0.0.0 DHCP hears broadcasts, bound to one address only relays.
 	DHCPListen, TFTPListen, HTTPListen string
+	// ProxyListen is where proxyDHCP is heard while a segment of mode Proxy is known; empty: at port 4011 of DHCPListen's address. Given
+	// without DHCPListen it's all that's heard of DHCP, and port 67 is another program's.
+	ProxyListen string
 	// DHCPInterfaces, where given, get a DHCP socket each that hears nothing else. It takes CAP_NET_RAW.
 	DHCPInterfaces []string
 	// HealthListen serves /healthz, /readyz and /metrics; empty: HTTPListen does.
@@ -97,6 +101,13 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("bootd takes plans from a Kubernetes API or from a folder, not from both")
 	case c.SpecDir == "" && (c.NoInstall || c.NewSite):
 		return c, errors.New("--no-install and --new-site go with --source dir:PATH")
+	}
+	if c.ProxyListen == "" && c.DHCPListen != "" {
+		host, _, err := net.SplitHostPort(c.DHCPListen)
+		if err != nil {
+			return c, fmt.Errorf("cannot listen for DHCP on %q: %w", c.DHCPListen, err)
+		}
+		c.ProxyListen = net.JoinHostPort(host, "4011")
 	}
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
 		return c, fmt.Errorf("cannot make the state folder: %w", err)

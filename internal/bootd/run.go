@@ -77,6 +77,7 @@ type daemon struct {
 	activity *activity
 	loops    *session.Loops
 	tftp     *tftp.Server // nil: not served
+	proxy    *proxyPort
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
@@ -86,7 +87,7 @@ type daemon struct {
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{
 		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
-		activity: newActivity(c.calm), loops: session.NewLoops(),
+		activity: newActivity(c.calm), loops: session.NewLoops(), proxy: &proxyPort{c: c},
 	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
@@ -213,6 +214,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) (*dhcp.Server, error) {
 	srv := dhcp.New(dhcp.Config{
 		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
+		Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
@@ -224,6 +226,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		}
 		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.activity.stopping.Load)) })
 	}
+	g.Go(func() error { return d.proxy.run(ctx, d.state, srv) })
 	return srv, nil
 }
 

@@ -57,8 +57,10 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 			g.Relays = append(g.Relays, p)
 		}
 	}
-	if g.Mode != boot.SegmentAuthoritative && g.Mode != boot.SegmentRelayOnly {
-		return g, false, nil
+	switch g.Mode {
+	case boot.SegmentAuthoritative, boot.SegmentRelayOnly, boot.SegmentProxy, boot.SegmentOff:
+	default:
+		return g, false, nil // Of a newer version than this one.
 	}
 	for _, s := range n.Spec.Subnets {
 		p, err := netip.ParsePrefix(s.CIDR)

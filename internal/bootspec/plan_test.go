@@ -101,7 +101,9 @@ func TestSegmentOf(t *testing.T) {
 	}{
 		"Default":    {"no serveOn: every bootd", nil, nil, true, nil, boot.SegmentAuthoritative},
 		"RelayOnly":  {"as it says", &v1alpha1.NetworkDHCP{Mode: "RelayOnly"}, nil, true, nil, boot.SegmentRelayOnly},
-		"Off":        {"nobody's", &v1alpha1.NetworkDHCP{Mode: "Off"}, nil, false, nil, "Off"},
+		"Proxy":      {"beside another server", &v1alpha1.NetworkDHCP{Mode: "Proxy"}, nil, true, nil, boot.SegmentProxy},
+		"Off":        {"without DHCP", &v1alpha1.NetworkDHCP{Mode: "Off"}, nil, true, nil, boot.SegmentOff},
+		"Unknown":    {"of a newer version", &v1alpha1.NetworkDHCP{Mode: "Fancy"}, nil, false, nil, "Fancy"},
 		"Here":       {"its node is selected", nil, []v1alpha1.ServeOn{{NodeSelector: r7, Interfaces: []string{"eth1"}}}, true, []string{"eth1"}, boot.SegmentAuthoritative},
 		"Elsewhere":  {"another node is", nil, []v1alpha1.ServeOn{{NodeSelector: r8}}, false, nil, boot.SegmentAuthoritative},
 		"Several":    {"interfaces add up", nil, []v1alpha1.ServeOn{{NodeSelector: r8, Interfaces: []string{"x"}}, {NodeSelector: r7, Interfaces: []string{"eth1"}}, {Interfaces: []string{"eth2"}}}, true, []string{"eth1", "eth2"}, boot.SegmentAuthoritative},

@@ -235,8 +235,7 @@ func TestInvalidNetwork(t *testing.T) {
 		return of("BootNetwork", reason, `{spec: `+edit+`}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Proxy":    network("proxyDHCP comes later", `{dhcp: {mode: Proxy}}`, "mode: Proxy is not supported yet; use Authoritative or RelayOnly"),
-		"Off":      network("a network without DHCP comes later", `{dhcp: {mode: "Off"}}`, "mode: Off is not supported yet"),
+		"Mode":     network("four modes are known", `{dhcp: {mode: Fancy}}`, `Unsupported value: "Fancy"`),
 		"Tolerate": network("foreign servers come later", `{dhcp: {foreignServer: Tolerate}}`, "foreignServer: Tolerate is not supported yet; use Refuse"),
 		"Discovery": network("discovery comes later",
 			`{subnets: [{cidr: 10.0.0.0/24, discoveryRanges: [{start: 10.0.0.9, end: 10.0.0.10}]}]}`, "discoveryRanges is not supported yet"),

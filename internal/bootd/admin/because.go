@@ -28,6 +28,12 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentNotRequest:     "it's no request of a client",
 		dhcp.SilentMalformed:      "it names no address that it wants",
 		dhcp.SilentType:           "it's a message that needs no answer",
+		dhcp.SilentOff:            "its BootNetwork's dhcp.mode is Off: bootd answers no DHCP there",
+		dhcp.SilentNoProxy:        "its BootNetwork's dhcp.mode is Proxy, and port 4011 is another program's: bootd's log says whose",
+		dhcp.SilentNotProxied:     "it asked at port 4011, which another server's offer sent it to, and its BootNetwork's dhcp.mode isn't Proxy",
+		dhcp.SilentProxied:        "its BootNetwork's dhcp.mode is Proxy: another server gives the addresses",
+		dhcp.SilentNoNetboot:      "its BootNetwork's dhcp.mode is Proxy, and what isn't a network boot is the other server's to answer",
+		dhcp.SilentNoFile:         "its BootNetwork's dhcp.mode is Proxy, and there is no first stage for its firmware",
 		dhcp.LimitedMachine:       "it asks more often than any firmware does",
 	}[r]
 }

@@ -17,6 +17,8 @@ type Ingress struct {
 	Interface string
 	Index     int
 	Addresses []netip.Addr
+	// Proxy says that it came to the port of proxyDHCP, 4011.
+	Proxy bool
 }
 
 // A View is all that an answer rests on, besides the request.
@@ -30,6 +32,9 @@ type View struct {
 	// HTTPPort of scripts and files.
 	HTTPPort uint16
 	Files    Files
+	// Proxy says that segments of mode Proxy may be answered: the port of proxyDHCP is heard too. ProxyAlone says that it's all that is
+	// heard, and port 67 is another program's.
+	Proxy, ProxyAlone bool
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
 }
@@ -67,6 +72,8 @@ const (
 	Refused      Reason = "Refused"
 	Declined     Reason = "Declined"
 	Released     Reason = "Released"
+	// Proxied is an answer without an address: another server gives that.
+	Proxied Reason = "Proxied"
 
 	SilentNotRequest     Reason = "NotARequest"
 	SilentUnsynced       Reason = "NoStateYet"
@@ -86,6 +93,12 @@ const (
 	SilentType           Reason = "MessageType"
 	SilentDeclined       Reason = "AddressDeclined"
 	SilentUnasked        Reason = "DeclinedUnasked"
+	SilentOff            Reason = "SegmentOff"
+	SilentNoProxy        Reason = "ProxyPortClosed"
+	SilentNotProxied     Reason = "NotAProxySegment"
+	SilentProxied        Reason = "AddressByOtherServer"
+	SilentNoNetboot      Reason = "NotANetworkBoot"
+	SilentNoFile         Reason = "NoFirstStage"
 
 	// Dropped is a request that was never read: too many came at once.
 	Dropped Reason = "Dropped"

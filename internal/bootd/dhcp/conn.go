@@ -33,6 +33,8 @@ type udpConn struct {
 	in, out    []ipv4.Message
 	to         [atOnce]net.UDPAddr
 	deadline   time.Time // of writes, as it was last set
+	// proxy: it hears the port of proxyDHCP.
+	proxy bool
 	// single: packets are read one by one, since a sandbox doesn't allow recvmmsg.
 	single bool
 }
@@ -46,14 +48,19 @@ type knownInterface struct {
 
 // NewConn makes a Conn of a socket: bound to 0.0.0.0:67 it hears broadcasts, bound to one address only relays and renewals.
 // The socket is closed with the Conn.
-func NewConn(c *net.UDPConn) (Conn, error) {
+func NewConn(c *net.UDPConn) (Conn, error) { return newConn(c, false) }
+
+// NewProxyConn makes a Conn of a socket that hears the port of proxyDHCP.
+func NewProxyConn(c *net.UDPConn) (Conn, error) { return newConn(c, true) }
+
+func newConn(c *net.UDPConn, proxy bool) (Conn, error) {
 	p := ipv4.NewPacketConn(c)
 	if err := p.SetControlMessage(ipv4.FlagInterface|ipv4.FlagDst, true); err != nil {
 		return nil, fmt.Errorf("cannot learn on which interface DHCP requests to %s come in: %w", c.LocalAddr(), err)
 	}
 	_ = c.SetReadBuffer(received) // As much as the system allows.
 	u := &udpConn{
-		conn: c, packets: p, interfaces: map[int]knownInterface{},
+		conn: c, packets: p, interfaces: map[int]knownInterface{}, proxy: proxy,
 		in: make([]ipv4.Message, atOnce), out: make([]ipv4.Message, atOnce),
 	}
 	for i := range u.in {
@@ -116,7 +123,7 @@ func (u *udpConn) receiveOne(ps []Packet, wait bool) (int, error) {
 }
 
 func (u *udpConn) ingress(m *ipv4.Message) Ingress {
-	in := Ingress{}
+	in := Ingress{Proxy: u.proxy}
 	if a, ok := m.Addr.(*net.UDPAddr); ok {
 		from := a.AddrPort()
 		in.From = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())

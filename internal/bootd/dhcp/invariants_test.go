@@ -100,6 +100,9 @@ func content(req, got raw, a Answer) []string {
 			bad = append(bad, "an address without mask or router")
 		}
 	}
+	if a.Reason == Proxied {
+		bad = append(bad, unproxied(got)...)
+	}
 	class, _ := req.get(60)
 	_, arch := req.get(93)
 	_, own := req.get(175)
@@ -111,6 +114,28 @@ func content(req, got raw, a Answer) []string {
 	}
 	if !firmware && a.Facts.Client == ClientOS && (p.BootFileName != "" || p.BootFileNameOption() != "") {
 		bad = append(bad, "what isn't firmware is told to boot")
+	}
+	return bad
+}
+
+// unproxied lists what an answer beside another server says that is that server's to say.
+func unproxied(got raw) []string {
+	var bad []string
+	if given := wire.Address(got[rawCiaddr+4 : rawCiaddr+8]); given.IsValid() {
+		bad = append(bad, "gave "+given.String()+" beside another server")
+	}
+	if kind, _ := got.get(53); len(kind) != 1 || kind[0] != 2 && kind[0] != 5 {
+		bad = append(bad, fmt.Sprintf("neither OFFER nor ACK: %x", kind))
+	}
+	class, _ := got.get(60)
+	if string(class) != "PXEClient" && string(class) != "HTTPClient" {
+		bad = append(bad, fmt.Sprintf("class %q: a client that has an address from elsewhere drops it", class))
+	}
+	list, _, _ := got.options()
+	for _, o := range list {
+		if !bytes.Contains([]byte{43, 53, 54, 60, 61, 66, 67, 82, 97}, []byte{o.code}) {
+			bad = append(bad, fmt.Sprintf("option %d beside another server", o.code))
+		}
 	}
 	return bad
 }
@@ -141,7 +166,7 @@ func TestMutations(t *testing.T) {
 	all := situations()
 	n := 0
 	for _, r := range everything(t) {
-		for _, name := range []string{"owner", "selected", "stranger", "relayed-82"} {
+		for _, name := range []string{"owner", "selected", "stranger", "relayed-82", "proxy", "proxy-4011"} {
 			s := all[name]
 			scene := s.of(r.data)
 			for what, data := range mutations(scene.data) {

@@ -44,7 +44,7 @@ func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	switch {
 	case err != nil || a.Reason == Declined: // Another has the machine's address.
 		level = slog.LevelWarn
-	case a.Reason == Acknowledged || a.Reason == Refused:
+	case a.Reason == Acknowledged || a.Reason == Refused || a.Reason == Proxied:
 		level = slog.LevelInfo
 	}
 	if !l.log.Enabled(ctx, level) {

@@ -244,7 +244,7 @@ func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 	case relay.Address.IsValid():
 		a.To = netip.AddrPortFrom(relay.Address, portServer)
 	case why != Refused && e.segment.Contains(e.facts.Address): // Out of its segment nothing is sent on a stranger's word.
-		a.To = netip.AddrPortFrom(e.facts.Address, portClient)
+		a.To = netip.AddrPortFrom(e.facts.Address, e.clientPort())
 	default:
 		a.To = netip.AddrPortFrom(everyone(), portClient)
 		a.From, a.Broadcast = e.local(), true

@@ -21,6 +21,12 @@ func respond(v View, req *wire.Message, in Ingress, reply *wire.Reply, buf []byt
 	if why := e.place(); why != "" {
 		return e.silence(why)
 	}
+	switch e.segment.Mode { //nolint:exhaustive // place lets no other by.
+	case boot.SegmentProxy:
+		return e.proxy()
+	case boot.SegmentOff:
+		return e.watched(SilentOff)
+	}
 	switch f.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
 	case wire.Discover:
 		if e.quarantined() {
@@ -103,6 +109,9 @@ func (e *exchange) place() Reason {
 	if e.segment, ok = e.view.State.Segment(plan.Network.Name); !ok {
 		return SilentNoSegment
 	}
+	if why := e.closed(); why != "" {
+		return why
+	}
 	if why := e.elsewhere(); why != "" {
 		return why
 	}
@@ -154,16 +163,19 @@ func (e *exchange) elsewhere() Reason {
 }
 
 // renews says that a running system renews its lease: by unicast and without its relay (RFC 2131 §4.3.2), from the very
-// address that the answer will go to.
+// address that the answer will go to. So comes who has an address from elsewhere and asks for its boot alone.
 func (e *exchange) renews() bool {
-	return e.facts.Client == ClientOS && e.in.To.IsValid() && e.fromItsAddress()
+	return (e.facts.Client == ClientOS || e.segment.Mode == boot.SegmentProxy) && e.in.To.IsValid() && e.fromItsAddress()
 }
 
 // fromItsAddress says whether a request comes from the planned address and wants its answer there. Any other unicast may
 // have been routed here from anywhere, in the name of a MAC that its sender doesn't have, to get that machine's script token.
 func (e *exchange) fromItsAddress() bool {
-	planned := e.plan.Network.Address.Addr()
-	return e.facts.Address == planned && e.in.From.Addr() == planned
+	its := e.plan.Network.Address.Addr()
+	if e.segment.Mode == boot.SegmentProxy && e.segment.Contains(e.facts.Address) {
+		its = e.facts.Address // Another server gave it: what we know is that an answer to it stays on the segment.
+	}
+	return e.facts.Address == its && e.in.From.Addr() == its
 }
 
 func (e *exchange) ourAddress() netip.Addr {

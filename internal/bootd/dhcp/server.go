@@ -79,6 +79,10 @@ type Config struct {
 	// HTTPPort of scripts and files.
 	HTTPPort uint16
 	Files    Files
+	// Proxy says whether segments of mode Proxy may be answered now: whether the port of proxyDHCP is heard too. nil: they may not.
+	Proxy func() bool
+	// ProxyAlone says that nothing else than that port is heard.
+	ProxyAlone bool
 	// Queue is how many packets wait at most; of more the oldest are dropped. 0 means 512.
 	Queue int
 	// Log gets a line an acknowledged exchange, though at most some hundred a second, and one a packet at debug level; nil
@@ -141,6 +145,9 @@ func (s *Server) view() View {
 	v := View{
 		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Files: s.cfg.Files,
 		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.taken.holds,
+	}
+	if s.cfg.Proxy != nil {
+		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone
 	}
 	return v
 }

@@ -112,6 +112,16 @@ func naming(t byte) func(raw, netip.Addr) raw {
 	}
 }
 
+// forBoot makes it the REQUEST of a machine that another server has given an address, for its boot alone.
+func forBoot(p raw, _ netip.Addr) raw {
+	return asType(3)(p, netip.MustParseAddr(elsewhereGiven))
+}
+
+// atProxy is where it comes in then.
+func atProxy(port string) func(netip.Addr) Ingress {
+	return func(netip.Addr) Ingress { return toProxy(elsewhereGiven + ":" + port) }
+}
+
 // upTo makes the packet ask for everything and say how much it takes.
 func upTo(size int) func(raw, netip.Addr) raw {
 	return func(p raw, a netip.Addr) raw {
@@ -132,7 +142,7 @@ func large(p *boot.Plan) {
 
 // situations are those that exist; a mode or a rule that is added brings its own.
 func situations() map[string]situation {
-	relayOnly := func(g *boot.Segment) { g.Mode = boot.SegmentRelayOnly }
+	relayOnly, proxy := ofMode(boot.SegmentRelayOnly), ofMode(boot.SegmentProxy)
 	trusting := func(g *boot.Segment) { g.Relays = []netip.Prefix{netip.MustParsePrefix("172.16.0.1/32")} }
 	with82 := func(p raw) raw { return p.with(54, 10, 99, 0, 254).with(82, []byte(circuit)...) }
 	return map[string]situation{
@@ -166,10 +176,19 @@ func situations() map[string]situation {
 		"other-segment": {reason: "it came in where another segment is", in: func(netip.Addr) Ingress {
 			return Ingress{Interface: "eth1", Index: 5, Addresses: []netip.Addr{netip.MustParseAddr("10.98.0.1")}}
 		}},
-		"advertised": {reason: "machines are told another address of ours", view: func(v *View) { v.Advertise = netip.MustParseAddr("192.0.2.1") }},
-		"size-300":   {reason: "less than a client must take, which isn't believed", edit: upTo(300), plan: large},
-		"size-576":   {reason: "the least, where the plan has more to say", edit: upTo(576), plan: large},
-		"size-65280": {reason: "as much as UEFI says: no more than a link takes", edit: upTo(65280), plan: large},
+		"advertised":         {reason: "machines are told another address of ours", view: func(v *View) { v.Advertise = netip.MustParseAddr("192.0.2.1") }},
+		"proxy":              {reason: "another server gives the addresses", segment: proxy, view: proxyOpen},
+		"proxy-half":         {reason: "the same, and port 4011 is another program's", segment: proxy},
+		"proxy-stranger":     {reason: "the same of a machine that isn't ours", stranger: true, segment: proxy, view: proxyOpen},
+		"proxy-relayed":      {reason: "the same through a relay", edit: throughRelay("10.99.0.1"), segment: proxy, in: fromRelay, view: proxyOpen},
+		"proxy-4011":         {reason: "a REQUEST for a boot to port 4011", edit: forBoot, segment: proxy, in: atProxy("68"), view: proxyOpen},
+		"proxy-4011-4011":    {reason: "the same from port 4011", edit: forBoot, segment: proxy, in: atProxy("4011"), view: proxyOpen},
+		"proxy-4011-far":     {reason: "the same from an address elsewhere", edit: asType(3), segment: proxy, in: func(netip.Addr) Ingress { return toProxy("192.0.2.66:68") }, view: proxyOpen},
+		"authoritative-4011": {reason: "the same where we give the addresses", edit: asType(3), in: atProxy("68"), view: proxyOpen},
+		"off":                {reason: "its segment has no DHCP of ours", segment: ofMode(boot.SegmentOff)},
+		"size-300":           {reason: "less than a client must take, which isn't believed", edit: upTo(300), plan: large},
+		"size-576":           {reason: "the least, where the plan has more to say", edit: upTo(576), plan: large},
+		"size-65280":         {reason: "as much as UEFI says: no more than a link takes", edit: upTo(65280), plan: large},
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base, uri string, commit bool) (gate.Answer, string, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
-		return ipxe.Input{Plan: c.Plan, Decision: a.Decision, Firmware: fw, Base: base, Token: a.Token, Wait: wait(a.Reason)}
+		return ipxe.Input{Plan: c.Plan, Decision: a.Decision, Firmware: fw, Base: base, NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
 	}
 	a := s.o.Gate.Script(ctx, c, fw, commit, func(a gate.Answer) error {
 		_, err := ipxe.Render(input(a))
@@ -53,6 +53,17 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 	}
 	text, err := ipxe.Render(in)
 	return a, text, err
+}
+
+// proxied says whether another server gives the machine its address: told the planned one as well, its kernel would take what that server
+// may have given to somebody else.
+func (s *Server) proxied(p *boot.Plan) bool {
+	st := s.o.State()
+	if st == nil {
+		return false
+	}
+	g, ok := st.Segment(p.Network.Name)
+	return ok && !g.GivesAddresses()
 }
 
 // sighted notes an answer. That of an install is part of the write that opens the grant.

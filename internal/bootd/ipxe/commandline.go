@@ -22,7 +22,7 @@ const (
 	// WordUserData is where user data is fetched; absent where the plan has none.
 	WordUserData = "baremetal.user-data"
 	// WordAddress is the machine's address with its prefix length, WordGateway its router, WordDNS and WordNTP servers
-	// joined by commas, WordMTU bytes.
+	// joined by commas, WordMTU bytes. Address and router are absent where another server gives them: then the installer asks for them.
 	WordAddress = "baremetal.address"
 	WordGateway = "baremetal.gateway"
 	WordDNS     = "baremetal.dns"
@@ -60,7 +60,7 @@ func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 		}
 	}
 	words = append(words, s.callbacks(files)...)
-	words = append(words, network(p)...)
+	words = append(words, s.network()...)
 	if n := len(strings.Join(words, " ")); n > maxCommandLine {
 		return nil, fmt.Errorf("command line of %s is %d bytes long, kernels read %d", p.Entry, n, maxCommandLine)
 	}
@@ -86,13 +86,14 @@ func (s *script) callbacks(files boot.Artifacts) []string {
 	return words
 }
 
-func network(p *boot.Plan) []string {
+func (s *script) network() []string {
+	p := s.in.Plan
 	n := p.Network
 	var words []string
-	if n.Address.IsValid() {
+	if n.Address.IsValid() && !s.in.NoAddress {
 		words = append(words, WordAddress+"="+n.Address.String())
 	}
-	if n.Gateway.IsValid() {
+	if n.Gateway.IsValid() && !s.in.NoAddress {
 		words = append(words, WordGateway+"="+n.Gateway.String())
 	}
 	words = append(words, optional(WordDNS, joined(n.DNS))...)

@@ -18,6 +18,8 @@ type Input struct {
 	Firmware boot.Firmware
 	// Base URL of this bootd, as the machine reaches it: http://address:port, without a slash at its end.
 	Base string
+	// NoAddress says that another server gives the machine an address, which needn't be the plan's.
+	NoAddress bool
 	// Token of the boot (boot.TokenBoot); used by Install and Live.
 	Token string
 	// Again is the URL of this very script, where the machine asks again. Empty: by a new DHCP exchange, for a machine whose

@@ -68,6 +68,8 @@ func inputs() map[string]Input {
 	twoNICs := func(p *boot.Plan) { p.MACs = append(p.MACs, "52:54:00:00:00:02") }
 	local := func(l boot.LocalBoot) *boot.Plan { return plan(func(p *boot.Plan) { p.LocalBoot = l }) }
 	live := plan(kernelOnly, twoNICs, func(p *boot.Plan) { p.Mode, p.InstallGeneration = boot.ModeLive, 0 })
+	elsewhere := input(boot.AnswerLive, boot.DecidedLive, uefi, live)
+	elsewhere.NoAddress = true
 	expired := input(boot.AnswerHold, "TokenExpired", uefi, nil)
 	expired.Again, expired.Wait = "", 5*time.Second
 	return map[string]Input{
@@ -75,6 +77,7 @@ func inputs() map[string]Input {
 		"install-uefi":   input(boot.AnswerInstall, boot.DecidedGranted, uefi, plan()),
 		"install-kernel": input(boot.AnswerInstall, boot.DecidedGranted, uefi, plan(kernelOnly)),
 		"live":           input(boot.AnswerLive, boot.DecidedLive, bios, live),
+		"live-proxied":   elsewhere,
 		"local-auto":     input(boot.AnswerLocalDisk, boot.DecidedInstalled, uefi, plan()),
 		"local-exit":     input(boot.AnswerLocalDisk, boot.DecidedConsumed, bios, local(boot.LocalBootExit)),
 		"local-sanboot":  input(boot.AnswerLocalDisk, boot.DecidedDisk, bios, local(boot.LocalBootSanboot)),

@@ -49,13 +49,17 @@ func addressesOf(s *boot.State, ours int) addresses {
 	if s == nil {
 		return a
 	}
+	given := map[boot.Name]bool{}
+	for _, g := range s.Segments {
+		given[g.Name] = g.GivesAddresses()
+	}
 	for _, p := range s.Plans() {
 		if m := p.Network.MTU; m >= leastMTU && m < a.mtu {
 			a.mtu = m
 		}
 		at := p.Network.Address.Addr()
-		if !at.IsValid() {
-			continue
+		if gives, known := given[p.Network.Name]; !at.IsValid() || known && !gives {
+			continue // Another server gives addresses there, and may give this one to anybody.
 		}
 		if _, taken := a.plans[at]; taken {
 			p = nil
