@@ -179,6 +179,8 @@ func TestWrongDigest(t *testing.T) {
 	o := newOwnEnv(t)
 	image, right := o.id+".raw", bytes.Repeat([]byte("right image\n"), 64<<10)
 	o.Artifacts.Put(image, right)
+	digest := o.Artifacts.Digest(image)
+	o.Artifacts.Put(image, bytes.Repeat([]byte("wrong image\n"), 64<<10)) // Before bootd sees the profile, and fetches its files.
 	o.own(`
 apiVersion: baremetal.m.crossplane.io/v1alpha1
 kind: BootProfile
@@ -194,8 +196,7 @@ spec:
     image: {url: "«image»", digest: "«imageDigest»", format: Raw, compression: None}
 `, "kernel", o.Artifacts.URL(lab.KernelFile), "kernelDigest", o.Artifacts.Digest(lab.KernelFile),
 		"initrd", o.Artifacts.URL(lab.InitrdFile), "initrdDigest", o.Artifacts.Digest(lab.InitrdFile),
-		"image", o.Artifacts.URL(image), "imageDigest", o.Artifacts.Digest(image))
-	o.Artifacts.Put(image, bytes.Repeat([]byte("wrong image\n"), 64<<10))
+		"image", o.Artifacts.URL(image), "imageDigest", digest)
 	h := o.newHost()
 	o.apply(nodeManifest, "name", "picky", "host", h.Name, "profile", o.id)
 	node := o.node("picky")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,13 +80,16 @@ func (s *sessions) NewBoot(boot.Name, time.Time) bool { return s.newBoot }
 type files struct {
 	dir string
 	err error
+	// opened and sent count what was handed out, and what is done with.
+	opened, sent atomic.Int32
 }
 
 func (f *files) Await(context.Context, boot.Artifact) error { return f.err }
 
 func (f *files) Open(digest string) (*os.File, func(), error) {
 	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, ":", "-")))
-	return file, func() {}, err
+	f.opened.Add(1)
+	return file, func() { f.sent.Add(1) }, err
 }
 
 const (

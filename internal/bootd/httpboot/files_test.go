@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -251,5 +252,21 @@ func TestCallbacks(t *testing.T) {
 				t.Errorf("%s: it isn't told when", tc.reason)
 			}
 		})
+	}
+}
+
+// TestSentIsSaid: the cache keeps what is being sent, and must hear when that's over, however it ends.
+func TestSentIsSaid(t *testing.T) {
+	for name, ask := range map[string][]string{
+		"Whole": {http.MethodGet}, "Head": {http.MethodHead}, "Part": {http.MethodGet, "Range", "bytes=1-2"}, "NoSuchPart": {http.MethodGet, "Range", "bytes=99-"},
+	} {
+		r := newRig(t, func(*rig) {})
+		r.do(ask[0], "/v1/boot/"+r.bootToken()+"/files/sha256-aaaa", "", ask[1:]...)
+		for end := time.Now().Add(10 * time.Second); r.files.sent.Load() == 0 && time.Now().Before(end); { // The answer comes first.
+			time.Sleep(time.Millisecond)
+		}
+		if opened, sent := r.files.opened.Load(), r.files.sent.Load(); opened != 1 || sent != 1 {
+			t.Errorf("%s: opened %d times, sent %d", name, opened, sent)
+		}
 	}
 }
