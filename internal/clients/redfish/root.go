@@ -15,6 +15,7 @@ type rootBody struct {
 	Registries ref
 
 	AccountService ref
+	EventService   ref
 
 	Vendor   text
 	Product  text

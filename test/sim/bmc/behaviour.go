@@ -135,6 +135,8 @@ type Behaviour struct {
 	SessionTimeout time.Duration
 	// Password is what happens with a new password.
 	Password Passwords
+	// Events is what is done with those who listen to the BMC's events.
+	Events Events
 	// Registry is what MessageIds begin with; "" is Base.1.18.
 	Registry string
 	// Code is what error bodies have as their code; "" is the first MessageId.

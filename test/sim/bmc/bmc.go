@@ -39,6 +39,8 @@ type BMC struct {
 	writes         []Write
 	tasks          []*task
 	arriving       []arrival
+	audience       audience
+	told           int // events
 }
 
 // New makes a BMC. It serves as soon as it is put behind a server.
@@ -121,6 +123,11 @@ func (b *BMC) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !b.authorized(w, r) || b.wantsPassword(w, r, path) {
+		return
+	}
+	if does, streams := b.streams(r); streams {
+		b.stream(w, r, does)
+
 		return
 	}
 	switch r.Method {

@@ -12,20 +12,21 @@ type Model string
 
 const (
 	// ModelInline lists its reset types inline, has BootSourceOverrideMode,
-	// takes the override on the System, keeps a LastResetTime, and lists MACs
-	// under Systems/*/EthernetInterfaces.
+	// takes the override on the System, keeps a LastResetTime, lists MACs under
+	// Systems/*/EthernetInterfaces, and tells of changes in a stream of events.
 	ModelInline Model = "ES-1000"
 	// ModelActionInfo lists its reset types in a ResetActionInfo only, takes
 	// the override on a settings resource with If-Match only, has neither Mode
-	// nor LastResetTime, pads its serial with a space, and has its MACs in the
-	// chassis' NetworkDeviceFunctions and Ports and in UEFI boot paths.
+	// nor LastResetTime, nor an event service, pads its serial with a space, and has
+	// its MACs in the chassis' NetworkDeviceFunctions and Ports and in UEFI boot paths.
 	ModelActionInfo Model = "ES-2000"
 	// ModelTasks is ModelInline with a BMC that takes its time: it answers power
 	// actions with a Task, carries them out later, and shows that later still.
 	ModelTasks Model = "ES-3000"
 	// ModelNode is a node of several behind one BMC: it can't override its boot,
 	// only order it by names of its own, knows Off beside ForceOff and no
-	// graceful end, and has no UUID. Nodes of a chassis may have one serial.
+	// graceful end, and has no UUID. Its event service is switched off. Nodes of a
+	// chassis may have one serial.
 	ModelNode Model = "ES-4000"
 	// ModelOpen tells neither serial nor ETags, has its MACs in UEFI boot paths
 	// only, between which is one of the BMC's, and takes the override on a

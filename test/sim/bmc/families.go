@@ -19,6 +19,18 @@ const (
 	macsOfBootPaths
 )
 
+// eventsOf says what of an event service a family has.
+type eventsOf int
+
+const (
+	// noEvents: there's none.
+	noEvents eventsOf = iota
+	// eventsOff: it's switched off.
+	eventsOff
+	// eventsOn: it streams.
+	eventsOn
+)
+
 // family is what machines of a model have in common.
 type family struct {
 	Behaviour
@@ -44,6 +56,8 @@ type family struct {
 	// there's no BIOS to be seen; biosCopy shows there what is in force, too.
 	bios     string
 	biosCopy bool
+	// events says what of an event service there is.
+	events eventsOf
 }
 
 // slow is how long a BMC of ModelTasks takes for a power action, and again until
@@ -71,19 +85,19 @@ func (m Model) family() family {
 	case ModelNode:
 		row.OverrideAt, row.NoIfMatchOnActions = Nowhere, false
 
-		return family{Behaviour: row, resets: []string{"ForceOff", "On", "Off"}, etag: true, order: true}
+		return family{Behaviour: row, resets: []string{"ForceOff", "On", "Off"}, etag: true, order: true, events: eventsOff}
 	case ModelOpen:
 		return family{
 			Behaviour: Behaviour{Name: string(m), OverrideAt: AtSettings, IfMatch: IfMatchIgnored},
 			resets:    append([]string{"PowerCycle", "ForceOn"}, "On", "ForceOff", resetShutdown, resetGraceful, resetForce), settings: "Settings",
 			targets: []BootTarget{"None", BootPxe, BootHdd, BootCd, BootBiosSetup}, unlisted: true,
-			target: string(BootHdd), enabled: "Continuous", order: true, nameless: true, macs: macsOfBootPaths,
+			target: string(BootHdd), enabled: "Continuous", order: true, nameless: true, macs: macsOfBootPaths, events: eventsOn,
 		}
 	default:
 		return family{
 			Behaviour: row, resets: []string{"On", "ForceOff", resetShutdown, resetGraceful, resetForce, "PowerCycle", "Nmi"}, inline: true,
 			targets: all, target: "None", enabled: "Disabled", mode: true, etag: true, tellsResets: true,
-			bios: "Settings",
+			bios: "Settings", events: eventsOn,
 		}
 	}
 }

@@ -42,6 +42,8 @@ type Counters struct {
 	Resets map[string]int
 	// BMCResets are those of the BMC itself.
 	BMCResets int
+	// Streams of events that were opened.
+	Streams int
 }
 
 // Counters returns a copy of the counters.
@@ -127,6 +129,9 @@ func (b *BMC) observe(w http.ResponseWriter, r *http.Request) (watched http.Resp
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.writes[n].Status = watching.status
+		if done := watching.status; done != 0 && done < http.StatusMultipleChoices {
+			b.tell(r.URL.Path)
+		}
 	}
 }
 

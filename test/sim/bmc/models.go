@@ -59,6 +59,10 @@ func ownTree(cfg Config) *Tree {
 	t.put(pathBMCNICs+"/eth0", object{"Id": "eth0", "MACAddress": managerMAC})
 	root["AccountService"] = link(pathAccountService)
 	t.accounts(cfg.Username)
+	if events := cfg.Systems[0].Model.family().events; events != noEvents {
+		root["EventService"] = link(pathEventService)
+		t.eventService(events == eventsOn)
+	}
 	t.put(pathSessionService, object{"Id": "SessionService", "Sessions": link(pathSessions)})
 
 	return t

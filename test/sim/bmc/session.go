@@ -129,11 +129,13 @@ func (b *BMC) endSessions() {
 	for token, s := range b.open {
 		b.endSession(token, s)
 	}
+	b.hangUpOn("") // Who was let in without one.
 	b.listSessions()
 }
 
 func (b *BMC) endSession(token string, s *session) {
 	delete(b.open, token)
+	b.hangUpOn(token)
 	b.store.remove(b.sessions + "/" + s.id)
 }
 

@@ -89,6 +89,7 @@ type gate struct {
 	breaker breaker
 	slowest time.Duration // that a read took lately
 	sweep   *time.Timer   // gives the session back
+	listens listens       // of the session
 }
 
 // Do waits for its turn at the target's BMC and calls f with the shared client,

@@ -45,6 +45,7 @@ func (g *gate) drop(ctx context.Context) {
 	if g.sweep != nil {
 		g.sweep.Stop()
 	}
+	g.listens.over()
 	if g.client == nil {
 		return
 	}
