@@ -21,7 +21,7 @@ type Selector struct{ ID, UUID, Serial string }
 
 // System finds the System that is meant and reads it.
 func (c *Client) System(ctx context.Context, want Selector) (System, error) {
-	uris, err := c.members(ctx, c.systemsPath())
+	uris, unlisted, err := c.systemURIs(ctx)
 	if err != nil {
 		return System{}, err
 	}
@@ -37,6 +37,9 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 		}
 		systems = append(systems, s)
 	}
+	if unlisted != nil && !slices.ContainsFunc(systems, func(s System) bool { return s.CanReset }) {
+		return System{}, unlisted // Whatever these are, the machine isn't among them.
+	}
 
 	s, err := choose(systems, want)
 	for _, other := range systems {
@@ -46,6 +49,42 @@ func (c *Client) System(ctx context.Context, want Selector) (System, error) {
 	}
 
 	return s, err
+}
+
+// systemURIs are the Systems of a BMC: those that it lists. unlisted is why it lists
+// none (404); then they are those that its managers are for, by their own word. As
+// long as one manager isn't shown nothing is taken of the others': it may be the
+// machine's.
+func (c *Client) systemURIs(ctx context.Context) (uris []string, unlisted, err error) {
+	uris, err = c.members(ctx, c.systemsPath())
+	if !IsNotFound(err) {
+		return uris, nil, err
+	}
+	unlisted = err
+	managers, err := c.members(ctx, c.managersPath())
+	for _, m := range managers {
+		var b struct {
+			Links struct {
+				Systems refs `json:"ManagerForServers"`
+			}
+		}
+		if _, err = c.get(ctx, m, &b); err != nil {
+			break
+		}
+		for _, uri := range b.Links.Systems {
+			if !contains(uris, uri) && len(uris) < maxMembers {
+				uris = append(uris, uri)
+			}
+		}
+	}
+	if err != nil && skippable(err) || err == nil && len(uris) == 0 {
+		err = unlisted
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return uris, unlisted, nil
 }
 
 // sameName says whether two Systems of a BMC can't be told apart by what they
