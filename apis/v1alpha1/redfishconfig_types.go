@@ -143,14 +143,44 @@ type QuirkFacts struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Supported;Refused
 	Continuous string `json:"continuous,omitempty"`
-	// Rungs are the ways in which a boot source may be set: the override (by System or Settings), BootNext, and BootOrder for as long as
-	// the machine takes to boot. All of them where it's absent.
+	// Rungs are the ways in which a boot source may be set: the override (by System or Settings), BootNext, BootOrder for as long as the
+	// machine takes to boot, and OEM as oemBoot says. All of them where it's absent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:items:Enum=System;Settings;BootNext;BootOrder
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:Enum=System;Settings;BootNext;BootOrder;OEM
 	Rungs []string `json:"rungs,omitempty"`
+	// OEMBoot is the vendor's own way to boot once, which is taken where no other one does.
+	// +optional
+	OEMBoot *OEMBoot `json:"oemBoot,omitempty"`
+}
+
+// An OEMBoot is a property of a resource of the vendor's own that says what the next boot is from. What was there is put back where the
+// boot doesn't use it up.
+type OEMBoot struct {
+	// Resources that may have the property, of which the first that the BMC shows counts: paths below {system}, the machine's System, or
+	// {manager}, its BMC's Manager.
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^\{(system|manager)\}(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`
+	Resources []string `json:"resources"`
+	// Target is the JSON pointer of that property, such as /Attributes/ServerBoot.1.FirstBootDevice.
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^(/[^/\s]+)+$`
+	Target string `json:"target"`
+	// Words are those that it takes, by target: Pxe, UefiHttp, Hdd, Cd or BiosSetup.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=5
+	Words map[string]string `json:"words"`
+	// With are the values of properties of the same resource that make it a boot for once, by their JSON pointers. true and false are sent as
+	// such where the resource shows one of them.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=4
+	With map[string]string `json:"with,omitempty"`
 }
 
 // RedfishEvents says how BMCs tell of changes.

@@ -111,8 +111,8 @@ type HostBoot struct {
 
 // A BootVia says by what a boot source was set.
 type BootVia struct {
-	// Rung: Settings or System (the override, by the resource that takes it), BootNext (a boot option by UefiBootNext), or BootOrder (a
-	// boot option at the front of the persistent order until the machine has booted).
+	// Rung: Settings or System (the override, by the resource that takes it), BootNext (a boot option by UefiBootNext), BootOrder (a boot
+	// option at the front of the persistent order until the machine has booted), or OEM (a resource of the vendor's own).
 	Rung string `json:"rung"`
 	// Resource of the BMC that was written, or showed it already.
 	// +optional

@@ -8,8 +8,7 @@ import (
 
 // plan is how a boot for once can be had by the boot order, nil where it can't.
 func (l *ladder) plan(ctx context.Context) (*OrderPlan, error) {
-	ownMode := l.want.Mode == "" || strings.EqualFold(l.want.Mode, l.places[0].boot.Mode)
-	if l.want.Lasting || l.want.URI != "" || !ownMode || !l.allowed(RungOrder) {
+	if !l.plain() || !l.allowed(RungOrder) {
 		return nil, nil
 	}
 	o, err := l.c.order(ctx, l.s)
@@ -27,11 +26,22 @@ func (l *ladder) plan(ctx context.Context) (*OrderPlan, error) {
 	return &OrderPlan{Was: o.now, First: option.reference}, nil
 }
 
+// plain says whether a target for one boot is all that is wanted.
+func (l *ladder) plain() bool {
+	ownMode := l.want.Mode == "" || strings.EqualFold(l.want.Mode, l.places[0].boot.Mode)
+
+	return ownMode && !l.want.Lasting && l.want.URI == ""
+}
+
 // refusal is the error of a ladder without a rung: what was tried and didn't
 // work, else what the machine offers.
 func (l *ladder) refusal(ctx context.Context) error {
 	plan, err := l.plan(ctx)
 	if err != nil && !climbs(err) {
+		return err
+	}
+	oem, err := l.oem(ctx)
+	if err != nil {
 		return err
 	}
 	if l.want.Target == TargetBootOption && len(l.fell) == 0 {
@@ -51,7 +61,7 @@ func (l *ladder) refusal(ctx context.Context) error {
 		return worst
 	}
 	out := *e
-	out.Fallback = plan
+	out.Fallback, out.OEM = plan, oem
 	if len(out.Offers) > 0 || out.Kind != Unsupported {
 		return &out
 	}

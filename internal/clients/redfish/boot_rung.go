@@ -24,6 +24,8 @@ const (
 	// RungOrder moves a boot option to the front of the persistent boot order,
 	// until the machine has booted.
 	RungOrder Rung = "BootOrder"
+	// RungOEM is a resource of the vendor's own, that a row of quirks tells of.
+	RungOEM Rung = "OEM"
 )
 
 // NoOverride is the Field of a machine that has no override at all.
@@ -45,8 +47,8 @@ type BootVia struct {
 
 // SetBoot sets a boot source, and reads it back. One that is set already is left
 // alone. What the machine doesn't offer is refused before anything is written:
-// the error is Unsupported, with what it offers, and with a Fallback where a boot
-// for once can be had by the boot order.
+// the error is Unsupported, with what it offers, with a Fallback where a boot for
+// once can be had by the boot order, and with OEM where the vendor has a way of its own.
 func (c *Client) SetBoot(ctx context.Context, s System, want BootSource) (BootVia, error) {
 	facts, _, err := c.quirks(ctx, s)
 	if err != nil {

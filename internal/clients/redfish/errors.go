@@ -67,6 +67,8 @@ type Error struct {
 	// Fallback is how a boot for once can be had by the persistent boot order,
 	// where nothing that doesn't outlive it works; nil where it can't.
 	Fallback *OrderPlan
+	// OEM is how it can be had by the vendor's own way, after that; nil where it can't.
+	OEM *OEMPlan
 	// Count of Systems, for Ambiguous and NoSystem.
 	Count int
 	// Systems of those, for people: the first few.

@@ -4,7 +4,7 @@ import "testing"
 
 // TestUnlisted: a BMC that shows no list of Systems is believed what its managers are for, all of them, and nothing is guessed.
 func TestUnlisted(t *testing.T) {
-	type answer = struct {
+	type said = struct {
 		status int
 		body   string
 	}
@@ -17,19 +17,19 @@ func TestUnlisted(t *testing.T) {
 	)
 	cases := map[string]struct {
 		reason          string
-		list            answer
-		one, two        answer
+		list            said
+		one, two        said
 		system, another string
 		kind            Kind
 	}{
-		"Named":     {reason: "Both managers name it.", list: answer{status: 404}, one: answer{body: ofOne}, two: answer{body: ofOne}, system: host},
-		"Several":   {reason: "Two machines aren't told apart by who names them.", list: answer{status: 404}, one: answer{body: ofOne}, two: answer{body: ofTwo}, system: host, another: host, kind: Ambiguous},
-		"Board":     {reason: "A GPU board alone isn't the machine.", list: answer{status: 404}, one: answer{body: ofOne}, two: answer{body: ofOne}, system: board, kind: NotFound},
-		"Nobody":    {reason: "Managers of nothing.", list: answer{status: 404}, one: answer{body: `{}`}, two: answer{body: `{"Links":{"ManagerForServers":null}}`}, system: host, kind: NotFound},
-		"Hidden":    {reason: "The manager that isn't shown may be the one of the machine.", list: answer{status: 404}, one: answer{body: ofOne}, two: answer{status: 404}, system: host, kind: NotFound},
-		"Away":      {reason: "A BMC that is busy says nothing of what there is.", list: answer{status: 404}, one: answer{status: 503}, two: answer{body: ofOne}, system: host, kind: Unreachable},
-		"Forbidden": {reason: "A list that the account may not see is there.", list: answer{status: 403}, one: answer{body: ofOne}, two: answer{body: ofOne}, system: host, kind: Forbidden},
-		"Empty":     {reason: "A list without members is one.", list: answer{body: `{"Members":[]}`}, one: answer{body: ofOne}, two: answer{body: ofOne}, system: host, kind: NoSystem},
+		"Named":     {reason: "Both managers name it.", list: said{status: 404}, one: said{body: ofOne}, two: said{body: ofOne}, system: host},
+		"Several":   {reason: "Two machines aren't told apart by who names them.", list: said{status: 404}, one: said{body: ofOne}, two: said{body: ofTwo}, system: host, another: host, kind: Ambiguous},
+		"Board":     {reason: "A GPU board alone isn't the machine.", list: said{status: 404}, one: said{body: ofOne}, two: said{body: ofOne}, system: board, kind: NotFound},
+		"Nobody":    {reason: "Managers of nothing.", list: said{status: 404}, one: said{body: `{}`}, two: said{body: `{"Links":{"ManagerForServers":null}}`}, system: host, kind: NotFound},
+		"Hidden":    {reason: "The manager that isn't shown may be the one of the machine.", list: said{status: 404}, one: said{body: ofOne}, two: said{status: 404}, system: host, kind: NotFound},
+		"Away":      {reason: "A BMC that is busy says nothing of what there is.", list: said{status: 404}, one: said{status: 503}, two: said{body: ofOne}, system: host, kind: Unreachable},
+		"Forbidden": {reason: "A list that the account may not see is there.", list: said{status: 403}, one: said{body: ofOne}, two: said{body: ofOne}, system: host, kind: Forbidden},
+		"Empty":     {reason: "A list without members is one.", list: said{body: `{"Members":[]}`}, one: said{body: ofOne}, two: said{body: ofOne}, system: host, kind: NoSystem},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestUnlisted(t *testing.T) {
 				"GET /redfish/v1/Managers/1": tc.one, "GET /redfish/v1/Managers/2": tc.two, "GET /redfish/v1/Systems/1": {body: tc.system},
 			}
 			if tc.another != "" {
-				tree["GET /redfish/v1/Systems/2"] = answer{body: tc.another}
+				tree["GET /redfish/v1/Systems/2"] = said{body: tc.another}
 			}
 			s, err := connectTo(t, tree).System(t.Context(), Selector{})
 			if KindOf(err) != tc.kind || err == nil && s.Serial != "S" {

@@ -19,6 +19,8 @@ type bootBMC interface {
 	SetBootOrder(ctx context.Context, s redfish.System, want []string) (redfish.BootVia, error)
 	PutFirst(ctx context.Context, s redfish.System, plan redfish.OrderPlan) (redfish.BootVia, error)
 	PutBack(ctx context.Context, s redfish.System, plan redfish.OrderPlan) error
+	SetOEM(ctx context.Context, s redfish.System, target string, plan redfish.OEMPlan) (redfish.BootVia, error)
+	ClearOEM(ctx context.Context, s redfish.System, target string, plan redfish.OEMPlan) error
 }
 
 // Rows of the table of facets.
@@ -33,7 +35,10 @@ var (
 		actions: []action{actClearBoot, actPutBack},
 		begin:   beginRestore, resume: resumeRestore, perform: performRestore, failed: bootFailed, noted: bootNoted, readBack: restored,
 		event: func(a act) event.Event {
-			if a.Action == actPutBack {
+			switch {
+			case a.Action == actPutBack && a.byOEM():
+				return event.Normal("BootOverrideCleared", "the vendor's own boot setting isn't for the boot for once any more")
+			case a.Action == actPutBack:
 				return event.Normal("BootOrderPutBack", "the boot order is as it was before the boot for once")
 			}
 
@@ -107,10 +112,12 @@ func beginOnce(v view, j journal) step {
 		j.Boot.Once = nil // What stood in the way may be mended.
 	case t.resting(v, actSetBootOnce):
 		return step{wait: true, why: "the BMC didn't take the boot source"}
-	case j.Boot.Moved != nil && len(v.want.order) == 0:
+	case j.Boot.Moved != nil && (len(v.want.order) == 0 || j.Boot.Moved.byOEM()):
 		return beginPutBack(v, j)
 	case len(t.Plan) > 0 && len(v.want.order) == 0:
 		a.Rung, a.Option = string(redfish.RungOrder), strings.Join(t.Plan, "\n")
+	case len(t.OEM) > 0:
+		a.Rung, a.Option = string(redfish.RungOEM), strings.Join(t.OEM, "\n")
 	}
 
 	return start(v, j, a)
@@ -148,7 +155,7 @@ func resumeOnce(v view, j journal) step {
 	switch {
 	case a.byOrder() && inFront(b.Order, a.lines()[:1]):
 		return carriedOut("the boot order begins with it")
-	case !a.byOrder() && b.Enabled == redfish.EnabledOnce && !b.Idle() && (b.Target == a.Target || shownBoot(b) != a.Shown):
+	case a.Rung == "" && b.Enabled == redfish.EnabledOnce && !b.Idle() && (b.Target == a.Target || shownBoot(b) != a.Shown):
 		return carriedOut("the override is set")
 	case bootedSince(a, v.seen):
 		return carriedOut("the machine booted since: the override, if set, was used up")
@@ -163,7 +170,7 @@ func resumeOnce(v view, j journal) step {
 	if now.Wish != a.Wish && a.Wish != "" {
 		return start(v, j, now)
 	}
-	if a.byOrder() {
+	if a.Rung != "" {
 		now.Rung, now.Option = a.Rung, a.Option
 	}
 
@@ -197,7 +204,7 @@ func retry(v view, j journal, now act) step {
 func (j *journal) setOnce(a act) {
 	j.BootOnce, j.Boot.Once, j.Boot.Clear = a.Generation, nil, nil
 	j.move(a)
-	if !a.byOrder() {
+	if a.Rung == "" {
 		j.Override = a.Target
 	}
 	if l := j.Boot.Lasting; l != nil {
@@ -207,19 +214,14 @@ func (j *journal) setOnce(a act) {
 	}
 }
 
-// move writes down the order that a boot for once goes by, and that it may have
-// changed: it's put back in any case, which does nothing where it didn't.
-func (j *journal) move(a act) {
-	if a.Action != actSetBootOnce || !a.byOrder() {
-		return
-	}
-	p := a.plan()
-	j.Boot.Moved = &moved{Was: p.Was, First: p.First, Power: a.Power, LastReset: a.LastReset}
-}
-
 func performOnce(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
-	if a.byOrder() {
+	switch {
+	case a.byOrder():
 		via, err := bmc.PutFirst(ctx, s, a.plan())
+
+		return redfish.Receipt{Via: &via}, err //nolint:wrapcheck // The caller asks for its kind.
+	case a.byOEM():
+		via, err := bmc.SetOEM(ctx, s, a.Target, a.oem())
 
 		return redfish.Receipt{Via: &via}, err //nolint:wrapcheck // The caller asks for its kind.
 	}
@@ -241,9 +243,10 @@ func overridden(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	why := j.Boot.Once
 	j.setOnce(a)
 	j.Boot.Via = viaOf(r, why)
-	if a.byOrder() {
+	switch {
+	case a.byOrder():
 		s.boot.Order = append([]string{a.lines()[0]}, without(s.boot.Order, a.lines()[0])...)
-	} else {
+	case !a.byOEM(): // What the vendor's own way sets isn't shown as an override.
 		s.boot.Target, s.boot.Enabled = a.Target, redfish.EnabledOnce
 	}
 
@@ -268,8 +271,8 @@ func viaOf(r redfish.Receipt, before *trial) *v1alpha1.BootVia {
 		return nil
 	}
 	via := &v1alpha1.BootVia{Rung: string(r.Via.Rung), Resource: bounded(r.Via.Resource, 512), Why: bounded(r.Via.Why, 512)}
-	if via.Why == "" && before != nil && len(before.Plan) > 0 {
-		via.Why = bounded(saidOf(*before), 512)
+	if via.Why == "" && before != nil {
+		via.Why = bounded(before.Before, 512)
 	}
 
 	return via

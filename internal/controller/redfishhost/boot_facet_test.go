@@ -120,11 +120,13 @@ func TestResumeGivesUp(t *testing.T) {
 }
 
 func TestBootNoted(t *testing.T) {
-	plan := &redfish.OrderPlan{Was: []string{"a", "b"}, First: "b"}
+	plan, own := &redfish.OrderPlan{Was: []string{"a", "b"}, First: "b"}, &redfish.OEMPlan{Resource: "/r", Was: []string{"Normal"}}
+	unoffered := &redfish.Error{Kind: redfish.Unsupported, Field: "Boot.BootOrder"}
 	cases := map[string]struct {
 		reason string
 		rung   string
 		tried  int
+		was    *trial
 		order  []string
 		err    error
 		want   trial
@@ -132,10 +134,14 @@ func TestBootNoted(t *testing.T) {
 	}{
 		"NoEffect":     {reason: "Tried again.", err: &redfish.Error{Kind: redfish.NoEffect, Field: "F"}, want: trial{Tried: 1, Reason: v1alpha1.ReasonNoEffect, Field: "F"}},
 		"Third":        {reason: "Not for ever.", tried: 2, err: &redfish.Error{Kind: redfish.NoEffect, Field: "F"}, want: trial{Tried: 3, Reason: v1alpha1.ReasonNoEffect, Field: "F", Over: true}, over: true},
-		"ThirdOrder":   {reason: "The order is left.", tried: 2, err: &redfish.Error{Kind: redfish.NoEffect, Field: "F", Fallback: plan}, want: trial{Reason: v1alpha1.ReasonNoEffect, Field: "F", Plan: []string{"b", "a", "b"}}, over: true},
+		"ThirdOrder":   {reason: "The order is left.", tried: 2, err: &redfish.Error{Kind: redfish.NoEffect, Field: "F", Fallback: plan}, want: trial{Reason: v1alpha1.ReasonNoEffect, Field: "F", Plan: []string{"b", "a", "b"}, Before: "it accepts a change of F and doesn't make it"}, over: true},
 		"First":        {reason: "But not before.", err: &redfish.Error{Kind: redfish.NoEffect, Field: "F", Fallback: plan}, want: trial{Tried: 1, Reason: v1alpha1.ReasonNoEffect, Field: "F"}},
 		"NotOffered":   {reason: "What isn't there isn't tried again.", err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", Offers: []string{"x"}}, want: trial{Tried: 1, Reason: v1alpha1.ReasonNotSupported, Field: "F", Offers: []string{"x"}, Over: true}, over: true},
-		"OrderAtOnce":  {reason: "The order is, at once.", err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", Fallback: plan}, want: trial{Reason: v1alpha1.ReasonNotSupported, Field: "F", Plan: []string{"b", "a", "b"}}, over: true},
+		"OrderAtOnce":  {reason: "The order is, at once.", err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", Fallback: plan}, want: trial{Reason: v1alpha1.ReasonNotSupported, Field: "F", Plan: []string{"b", "a", "b"}, Before: "it doesn't offer F"}, over: true},
+		"OEMAtOnce":    {reason: "The vendor's own way is.", err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", OEM: own}, want: trial{Reason: v1alpha1.ReasonNotSupported, Field: "F", OEM: []string{"/r", "Normal"}, Before: "it doesn't offer F"}, over: true},
+		"OEMDeclared":  {reason: "And changes no order that is declared.", order: []string{"Hdd"}, err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", Fallback: plan, OEM: own}, want: trial{Reason: v1alpha1.ReasonNotSupported, Field: "F", OEM: []string{"/r", "Normal"}, Before: "it doesn't offer F"}, over: true},
+		"OEMAfter":     {reason: "After the order, where there are both.", rung: "BootOrder", was: &trial{Wish: "w", Plan: []string{"b", "a", "b"}, OEM: []string{"/r", "Normal"}, Before: "it doesn't offer F"}, err: unoffered, want: trial{Reason: v1alpha1.ReasonNotSupported, Field: "Boot.BootOrder", OEM: []string{"/r", "Normal"}, Before: "it doesn't offer F; BootOrder: it doesn't offer Boot.BootOrder"}, over: true},
+		"OEMRefused":   {reason: "And that is all.", rung: "OEM", was: &trial{Wish: "w", Tried: 2, OEM: []string{"/r", "Normal"}, Before: "b"}, err: &redfish.Error{Kind: redfish.NoEffect, Field: "F"}, want: trial{Tried: 3, Reason: v1alpha1.ReasonNoEffect, Field: "F", Over: true}, over: true},
 		"Declared":     {reason: "Never one that is declared.", order: []string{"Hdd"}, err: &redfish.Error{Kind: redfish.Unsupported, Field: "F", Fallback: plan}, want: trial{Tried: 1, Reason: v1alpha1.ReasonNotSupported, Field: "F", Over: true}, over: true},
 		"OrderRefused": {reason: "The last rung is refused.", rung: "BootOrder", tried: 2, err: &redfish.Error{Kind: redfish.Refused, Status: 400, MessageID: "M"}, want: trial{Tried: 3, Reason: v1alpha1.ReasonRefused, Message: "M", Over: true}, over: true},
 		"Busy":         {reason: "A BMC that is busy wasn't told.", err: &redfish.Error{Kind: redfish.Unreachable, Status: http.StatusServiceUnavailable}},
@@ -148,6 +154,9 @@ func TestBootNoted(t *testing.T) {
 			j := &journal{Act: &act{Action: actSetBootOnce, Wish: "w", Rung: tc.rung, State: begun}}
 			if tc.tried > 0 {
 				j.Boot.Once = &trial{Wish: "w", Tried: tc.tried}
+			}
+			if tc.was != nil {
+				j.Boot.Once = tc.was
 			}
 			v := view{now: t0, asked: "7", want: want{order: tc.order}}
 			bootNoted(v, j, tc.err)

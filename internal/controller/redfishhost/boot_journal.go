@@ -50,12 +50,15 @@ type lasting struct {
 	Turns turns  `json:"turns,omitzero"`
 }
 
-// moved is a boot order with one option in front for one boot.
+// moved is a boot order with one option in front for one boot, or a setting of the
+// vendor's own that is for one boot.
 type moved struct {
-	// Was is the order before.
+	// Was is the order before, or what the setting was.
 	Was []string `json:"was"`
-	// First is the option that was moved.
+	// First is the option that was moved, or the target that the setting is for.
 	First string `json:"first"`
+	// Resource of the vendor's own; "" is the boot order.
+	Resource string `json:"resource,omitempty"`
 	// Power and LastReset as they were seen then.
 	Power     redfish.Power `json:"power,omitempty"`
 	LastReset time.Time     `json:"lastReset,omitzero"`
@@ -120,6 +123,11 @@ type trial struct { //nolint:recvcheck // of reads one that may not be there; th
 	// Plan is how it can be had by the boot order: what is moved to the front, and
 	// the order as it was.
 	Plan []string `json:"plan,omitempty"`
+	// OEM is how it can be had by the vendor's own way, where there's no Plan, or
+	// that came to nothing: the resource, and what is there.
+	OEM []string `json:"oem,omitempty"`
+	// Before is what was said of the ways before the one that is tried now.
+	Before string `json:"before,omitempty"`
 	// Over says that it isn't tried any more, as long as the BMC offers what it
 	// Shows, and nobody has asked for another look since Asked.
 	Over  bool   `json:"over,omitempty"`
@@ -149,7 +157,7 @@ func (t trial) resting(v view, a action) bool {
 
 // end ends a trial.
 func (t trial) end(v view) trial {
-	t.Over, t.Shows, t.Asked, t.Plan = true, shows(v.seen.boot), v.asked, nil
+	t.Over, t.Shows, t.Asked, t.Plan, t.OEM, t.Before = true, shows(v.seen.boot), v.asked, nil, nil, ""
 
 	return t
 }
@@ -229,10 +237,13 @@ func bootNoted(v view, j *journal, err error) {
 	t.Reason, t.Field, t.Message, t.Offers = saidReason(e.Kind), bounded(e.Field, 256), e.MessageID, e.Offers
 	last := e.Kind == redfish.Unsupported || t.Tried >= len(patience)
 	switch {
-	case last && e.Fallback != nil && a.Rung == "" && len(v.want.order) == 0:
-		t.Tried, t.Plan = 0, append([]string{e.Fallback.First}, e.Fallback.Was...)
-		a.Refused = true
-	case last:
+	case !last:
+	case a.Rung == "" && t.falls(e, len(v.want.order) > 0):
+		t.Tried, a.Refused = 0, true
+	case a.byOrder() && len(t.OEM) > 0:
+		t.Before, t.Plan = t.Before+"; "+a.Rung+": "+saidOf(t), nil
+		t.Tried, a.Refused = 0, true
+	default:
 		t = t.end(v)
 		a.Refused = true
 	}

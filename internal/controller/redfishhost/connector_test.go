@@ -53,6 +53,7 @@ func TestTLSOf(t *testing.T) {
 func TestTargetOfAConfig(t *testing.T) {
 	facts := v1alpha1.QuirkFacts{
 		OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}, Continuous: "Refused", Rungs: []string{"System"},
+		OEMBoot: &v1alpha1.OEMBoot{Resources: []string{"{system}/Oem/X"}, Target: "/Next", Words: map[string]string{"Pxe": "Lan"}, With: map[string]string{"/Once": "true"}},
 	}
 	r := config.Redfish{Config: v1alpha1.RedfishConfig{
 		AllowedAddresses: []string{"10.0.0.0/8"}, RequestTimeout: &metav1.Duration{Duration: time.Minute},
@@ -66,6 +67,10 @@ func TestTargetOfAConfig(t *testing.T) {
 	is, names := quirk.For(got.Quirks, quirk.Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"})
 	want := quirk.Facts{
 		OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}, Continuous: "Refused", Rungs: []string{"System"},
+		OEM: quirk.OEMBoot{
+			Resources: []string{"{system}/Oem/X"}, Target: "/Next", Words: map[string]string{"Pxe": "Lan", "Hdd": "HDD", "BiosSetup": "BIOS"},
+			With: map[string]string{"/Once": "true"},
+		},
 	}
 	if diff := cmp.Diff(want, is); diff != "" || names[len(names)-1] != "ours" {
 		t.Errorf("rows %v; facts: -want, +got:\n%s", names, diff)
@@ -129,6 +134,14 @@ func (f *fakeBMC) PutFirst(_ context.Context, _ redfish.System, plan redfish.Ord
 
 func (f *fakeBMC) PutBack(context.Context, redfish.System, redfish.OrderPlan) error {
 	return f.boot("back")
+}
+
+func (f *fakeBMC) SetOEM(_ context.Context, _ redfish.System, target string, _ redfish.OEMPlan) (redfish.BootVia, error) {
+	return redfish.BootVia{Rung: redfish.RungOEM}, f.boot("own " + target)
+}
+
+func (f *fakeBMC) ClearOEM(_ context.Context, _ redfish.System, target string, _ redfish.OEMPlan) error {
+	return f.boot("no own " + target)
 }
 
 func (f *fakeBMC) Pin() string { return "" }

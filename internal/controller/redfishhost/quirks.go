@@ -17,10 +17,18 @@ func rowsOf(quirks []v1alpha1.RedfishQuirk) []quirk.Row {
 			},
 			Facts: quirk.Facts{
 				OverrideOn: q.Facts.OverrideOn, Mode: q.Facts.Mode, IfMatch: q.Facts.IfMatch, StoredAs: q.Facts.StoredAs,
-				Continuous: q.Facts.Continuous, Rungs: q.Facts.Rungs,
+				Continuous: q.Facts.Continuous, Rungs: q.Facts.Rungs, OEM: oemOf(q.Facts.OEMBoot),
 			},
 		})
 	}
 
 	return rows
+}
+
+func oemOf(o *v1alpha1.OEMBoot) quirk.OEMBoot {
+	if o == nil {
+		return quirk.OEMBoot{}
+	}
+
+	return quirk.OEMBoot{Resources: o.Resources, Target: o.Target, Words: o.Words, With: o.With}
 }

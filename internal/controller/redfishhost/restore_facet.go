@@ -2,7 +2,6 @@ package redfishhost
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -74,17 +73,18 @@ func (j *journal) unsourced() bool {
 	return j.Boot.Via != nil && j.Override == "" && j.Boot.Lasting == nil && j.Boot.Moved == nil && j.Boot.Order == nil
 }
 
-// beginPutBack puts the boot order back that a boot for once changed: some time
-// after that boot, or at once where it isn't wanted any more.
+// beginPutBack puts the boot order, or the vendor's own setting, back that a boot for
+// once changed: some time after that boot, or at once where it isn't wanted any more.
 func beginPutBack(v view, j journal) step {
 	if j.Boot.Moved == nil {
 		return step{}
 	}
 	m := *j.Boot.Moved
-	t := j.Boot.Clear.of(m.First)
+	back := m.putBack()
+	t := j.Boot.Clear.of(back.Wish)
 	now := v.want.once == nil || wantsOnce(v, j)
 	switch {
-	case len(v.want.order) > 0, t.Over:
+	case len(v.want.order) > 0 && !m.byOEM(), t.Over:
 		// A declared order is another one; and what can't be put back stays.
 		j.Boot.Moved = nil
 
@@ -110,7 +110,7 @@ func beginPutBack(v view, j journal) step {
 		return step{}
 	}
 
-	return start(v, j, act{Action: actPutBack, Wish: m.First, Option: strings.Join(append([]string{m.First}, m.Was...), "\n")})
+	return start(v, j, back)
 }
 
 func resumeRestore(v view, j journal) step {
@@ -132,6 +132,9 @@ func resumeRestore(v view, j journal) step {
 }
 
 func performRestore(ctx context.Context, _ *external, bmc BMC, s redfish.System, a act) (redfish.Receipt, error) {
+	if a.Action == actPutBack && a.byOEM() {
+		return redfish.Receipt{}, bmc.ClearOEM(ctx, s, a.Target, a.oem()) //nolint:wrapcheck // The caller asks for its kind.
+	}
 	if a.Action == actPutBack {
 		return redfish.Receipt{}, bmc.PutBack(ctx, s, a.plan()) //nolint:wrapcheck // The caller asks for its kind.
 	}

@@ -87,7 +87,7 @@ func bootWishes(v view) []bootWish {
 			w.reason, w.waits = v1alpha1.ReasonWaitingForPowerOff, "the machine is powered off first"
 		case wantsOnce(v, *j):
 			w.reason, w.waits = v1alpha1.ReasonWaitingForHost, "it's being set"
-		case j.Boot.Moved != nil:
+		case j.Boot.Moved != nil && !j.Boot.Moved.byOEM():
 			w.note = fmt.Sprintf("boot option %q is at the front of the boot order until some minutes after the machine has booted", j.Boot.Moved.First)
 		}
 		out = append(out, w)

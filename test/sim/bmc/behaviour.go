@@ -80,6 +80,8 @@ type Behaviour struct {
 	Mode ModeRule
 	// StoredAs lists targets that are read back under another name.
 	StoredAs map[string]string
+	// OEMBoot is the vendor's own way beside it; nil is none.
+	OEMBoot *OEMBoot
 	// Sticky keeps a Once override after the boot that it was for.
 	Sticky bool
 	// ETags and IfMatch are the rules for preconditions.

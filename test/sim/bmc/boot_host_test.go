@@ -289,6 +289,7 @@ func TestBootCrash(t *testing.T) {
 		"Lasting": {nil, v1alpha1.HostBoot{Persistent: &v1alpha1.BootSource{Target: v1alpha1.BootTargetHdd}}, v1alpha1.Unmanaged},
 		"Once":    {nil, v1alpha1.HostBoot{Once: onceFrom(v1alpha1.BootTargetUefiHTTP, 1)}, v1alpha1.PoweredOn},
 		"ByOrder": {noOverride, v1alpha1.HostBoot{Once: onceFrom(v1alpha1.BootTargetPxe, 1)}, v1alpha1.PoweredOn},
+		"ByOEM":   {nil, v1alpha1.HostBoot{Once: onceFrom(v1alpha1.BootTargetPxe, 1)}, v1alpha1.PoweredOn},
 		"All": {nil, v1alpha1.HostBoot{
 			Once: onceFrom(v1alpha1.BootTargetPxe, 1), Persistent: &v1alpha1.BootSource{Target: v1alpha1.BootTargetHdd}, Order: []string{optionOther},
 		}, v1alpha1.PoweredOn},
@@ -303,6 +304,9 @@ func TestBootCrash(t *testing.T) {
 		run := func(t *testing.T, crashAt string, nth int) (end, int) {
 			t.Helper()
 			l, r := bootLab(t, tc.change)
+			if name == "ByOEM" {
+				l, r = oemLab(t, owns()["iDRAC"])
+			}
 			booted, seen := len(l.m.Boots()), 0
 			l.boot(tc.boot, tc.power)
 			l.failpoint = func(at string) {

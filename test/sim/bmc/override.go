@@ -14,6 +14,9 @@ func (b *BMC) NextBoot(systemID string) BootTarget {
 	b.adoptOrder(s)
 	b.applyBIOS(s)
 	b.applySecureBoot(s)
+	if target := b.oemBoots(s); target != BootNormal {
+		return target
+	}
 	uri := b.overrideAt(s)
 	boot := at(b.store.body(uri), "Boot")
 	target, enabled := textAt(boot, propTarget), textAt(boot, propEnabled)

@@ -35,7 +35,7 @@ func vendors() []vendor {
 func dell() []vendor {
 	row := Behaviour{
 		Name: "Dell iDRAC9", Mode: ModeAtBoot, Redundant: conflict, Done: http.StatusOK, Sessions: 8,
-		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", Code: "Base.1.12.GeneralError", BIOSJob: true,
+		SessionTimeout: 30 * time.Minute, Registry: "Base.1.12", Code: "Base.1.12.GeneralError", BIOSJob: true, OEMBoot: idracBoot(),
 		Says: map[string]string{"NoOperation": "IDRAC.2.7.PSU501", "SessionLimitExceeded": "IDRAC.2.7.RAC0218", msgInUse: "IDRAC.2.7.SYS011"},
 	}
 	old := row
@@ -149,7 +149,7 @@ func others() []vendor {
 	ami, huawei, fujitsu, nokia := standard("AMI"), standard("Huawei iBMC"), standard("Fujitsu iRMC"), standard("Nokia")
 	ami.ExpandDrops, ami.NoIfMatchOnActions = []string{"@odata.etag", "Name"}, true
 	huawei.ETags, huawei.ResetTypes = ETagsInHeader, standardResets()
-	fujitsu.OverrideAt, fujitsu.ResetParameter = Nowhere, "FTSResetType"
+	fujitsu.OverrideAt, fujitsu.ResetParameter, fujitsu.OEMBoot = Nowhere, "FTSResetType", irmcBoot()
 	nokia.OverrideAt, nokia.MediaProtocol = AtSD, true
 
 	return []vendor{

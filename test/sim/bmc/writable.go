@@ -38,6 +38,9 @@ func (b *BMC) writable(path string) *writeTarget {
 		if t := b.secureBootTarget(s, path); t != nil {
 			return t
 		}
+		if t := b.oemTarget(s, path); t != nil {
+			return t
+		}
 		settings := b.settings(s)
 		onSystem := treeKey(path) == treeKey(s.uri)
 		if !onSystem && (settings == "" || treeKey(path) != treeKey(settings)) {

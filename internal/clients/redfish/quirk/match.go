@@ -70,14 +70,27 @@ func (f Facts) with(more Facts) Facts {
 	if len(more.Rungs) > 0 {
 		f.Rungs = more.Rungs
 	}
-	if len(more.StoredAs) > 0 {
-		merged := maps.Clone(f.StoredAs)
-		if merged == nil {
-			merged = map[string]string{}
-		}
-		maps.Copy(merged, more.StoredAs)
-		f.StoredAs = merged
+	f.StoredAs = merged(f.StoredAs, more.StoredAs)
+	set(&f.OEM.Target, more.OEM.Target)
+	if len(more.OEM.Resources) > 0 {
+		f.OEM.Resources = more.OEM.Resources
 	}
+	if len(more.OEM.With) > 0 {
+		f.OEM.With = more.OEM.With
+	}
+	f.OEM.Words = merged(f.OEM.Words, more.OEM.Words)
 
 	return f
+}
+
+// merged is a where b doesn't say otherwise, in a map of its own.
+func merged(a, b map[string]string) map[string]string {
+	if len(b) == 0 {
+		return a
+	}
+	out := map[string]string{}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+
+	return out
 }

@@ -1,6 +1,8 @@
 package quirk
 
 import (
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +15,10 @@ var known = map[string]struct {
 	want   Facts
 	names  []string
 }{
-	"Dell":       {"As it calls itself.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"}, Facts{Mode: Never}, []string{"dell-mode"}},
+	"Dell":       {"As it calls itself.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge R750"}, Facts{Mode: Never, OEM: idrac(nil)}, []string{"dell-mode", "dell-oem-boot"}},
+	"XE9680":     {"One word more.", Machine{Manufacturer: "Dell Inc.", Model: "PowerEdge XE9680"}, Facts{Mode: Never, OEM: idrac(map[string]string{"UefiHttp": "UefiHttp"})}, []string{"dell-mode", "dell-oem-boot", "dell-xe9680-oem-boot"}},
+	"Fujitsu":    {"iRMC S5.", Machine{Manufacturer: "FUJITSU"}, Facts{OEM: irmcBoot}, []string{"fujitsu-oem-boot"}},
+	"Fsas":       {"The same by another name.", Machine{Manufacturer: "Fsas Technologies"}, Facts{OEM: irmcBoot}, []string{"fsas-oem-boot"}},
 	"HPE":        {"Without case.", Machine{Manufacturer: "hpe", Model: "ProLiant DL380"}, Facts{Mode: Never}, []string{"hpe-mode"}},
 	"Supermicro": {"All generations.", Machine{Manufacturer: "Supermicro", Model: "SYS-821GE"}, Facts{Mode: IfPresent, StoredAs: map[string]string{"Pxe": "UefiBootNext"}}, []string{"supermicro-bootnext", "supermicro-mode"}},
 	"Nokia":      {"By its service root.", Machine{Vendor: "Nokia Solutions and Networks"}, Facts{OverrideOn: OnSD}, []string{"nokia-sd"}},
@@ -22,6 +27,24 @@ var known = map[string]struct {
 	"Lenovo":     {"Its XCC's pending resource has no target, which is seen; its AMI-based machines take the override there.", Machine{Manufacturer: "Lenovo"}, Facts{}, nil},
 	"Other":      {"Most machines do as the standard says.", Machine{Manufacturer: "Emulated Systems"}, Facts{}, nil},
 	"Silent":     {"One that says nothing of itself is no vendor's.", Machine{}, Facts{}, nil},
+}
+
+// irmcBoot is an iRMC's own way to boot once.
+var irmcBoot = OEMBoot{
+	Resources: []string{"{system}/Oem/ts_fujitsu/BootConfig", "{system}/Oem/Fsas/BootConfig"}, Target: "/BootDevice",
+	Words: map[string]string{"Pxe": "Pxe", "Cd": "Cd", "Hdd": "Hdd", "BiosSetup": "BiosSetup"}, With: map[string]string{"/NextBootOnlyEnabled": "true"},
+}
+
+// idrac is an iDRAC's, with more words.
+func idrac(more map[string]string) OEMBoot {
+	words := map[string]string{"Pxe": "PXE", "Hdd": "HDD", "BiosSetup": "BIOS"}
+	maps.Copy(words, more)
+
+	return OEMBoot{
+		Resources: []string{"{manager}/Oem/Dell/DellAttributes/iDRAC.Embedded.1", "{manager}/Attributes"},
+		Target:    "/Attributes/ServerBoot.1.FirstBootDevice", Words: words,
+		With: map[string]string{"/Attributes/ServerBoot.1.BootOnce": "Enabled"},
+	}
 }
 
 func TestTable(t *testing.T) {
@@ -43,6 +66,11 @@ func TestTable(t *testing.T) {
 	for _, r := range Table() {
 		if r.Name == "" || r.Source == "" || cmp.Equal(r.Facts, Facts{}) || !met[r.Name] {
 			t.Errorf("row %q: want a name, a source, facts, and a machine of the test that it is for", r.Name)
+		}
+		for _, of := range r.Facts.OEM.Resources {
+			if !strings.HasPrefix(of, OfSystem+"/") && !strings.HasPrefix(of, OfManager+"/") {
+				t.Errorf("row %q: resource %q is nobody's", r.Name, of)
+			}
 		}
 	}
 }

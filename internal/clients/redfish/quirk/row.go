@@ -67,4 +67,28 @@ type Facts struct {
 	IfMatch string
 	// StoredAs lists boot targets that the BMC shows under another name.
 	StoredAs map[string]string
+	// OEM is the vendor's own way to boot once, where neither the override nor a
+	// boot option does; the zero value is none.
+	OEM OEMBoot
+}
+
+// Where a resource of OEMBoot is: below the System, or below its manager.
+const (
+	OfSystem  = "{system}"
+	OfManager = "{manager}"
+)
+
+// OEMBoot is a property of a resource of the vendor's own that says what the next
+// boot is from.
+type OEMBoot struct {
+	// Resources that may have it: the first that is there does. Each begins with
+	// OfSystem or OfManager.
+	Resources []string
+	// Target is the JSON pointer (RFC 6901) of that property.
+	Target string
+	// Words are those that it takes, by the schema's targets.
+	Words map[string]string
+	// With are the properties that make it a boot for once, by their JSON pointers:
+	// a text, or true and false where the resource shows one of these.
+	With map[string]string
 }

@@ -15,5 +15,5 @@ func Table() []Row {
 			Name: "supermicro-bootnext", Match: Match{Manufacturer: "Supermicro*"}, Facts: Facts{StoredAs: map[string]string{"Pxe": "UefiBootNext"}},
 			Source: "X13 11.01.01 stores Pxe as UefiBootNext; older ones have no mode, which is seen",
 		},
-	}, bootRows()...)
+	}, append(bootRows(), oemRows()...)...)
 }
