@@ -26,6 +26,7 @@ func main() {
 	f := fleet{}
 	flag.IntVar(&f.hosts, "hosts", fleetHosts, "of the figures about Redfish: fewer are a first look, not what is promised")
 	flag.DurationVar(&f.poll, "host-poll", fleetPoll, "of the figures about Redfish: a shorter one likewise")
+	flag.StringVar(&f.trees, "trees", "../shared/testdata/redfish", "of the figures about Redfish: a folder of such folders, whose inventories are counted beside the models'")
 	flag.StringVar(&f.tree, "tree", "", "of the figures about Redfish: a folder with what a real BMC answered, for all of them; default: an emulated model")
 	flag.Parse()
 	if err := run(*only, st, f); err != nil {

@@ -19,6 +19,13 @@ import (
 const (
 	figurePoll     = "redfish_poll_requests"
 	figurePower    = "redfish_power_requests"
+	figureOn       = "redfish_power_requests_on"
+	figureAsked    = "redfish_power_requests_off_asked"
+	figureWaited   = "redfish_power_requests_off_waited"
+	figureForced   = "redfish_power_requests_off_forced"
+	figureReset    = "redfish_power_requests_reset"
+	figureRead     = "redfish_inventory_requests"
+	figureReads    = "redfish_inventory_requests_median"
 	figureReady    = "redfish_2000_ready"
 	figureHostRSS  = "redfish_2000_rss"
 	figureHostCPU  = "redfish_2000_cpu"
@@ -28,6 +35,8 @@ const (
 	fleetPoll  = time.Minute
 	// answerTime is how long an emulated BMC takes for a request.
 	answerTime = 50 * time.Millisecond
+	// powerLimit is how many requests switching a machine may take, and readLimit an inventory: its bound.
+	powerLimit, readLimit = 8, 400
 	// switched is how many machines are switched on to count requests.
 	switched = 5
 	// hostTimeout is how long all hosts may take to be known, on a busy machine.
@@ -35,12 +44,12 @@ const (
 	redfishHost = "RedfishHost"
 )
 
-// A fleet is so many machines with a BMC each, how often each is looked at, and
-// what the BMCs answer with.
+// A fleet is so many machines with a BMC each, how often each is looked at, what
+// the BMCs answer with, and where recorded trees are whose inventories are counted.
 type fleet struct {
-	hosts int
-	poll  time.Duration
-	tree  string
+	hosts       int
+	poll        time.Duration
+	tree, trees string
 }
 
 func (f fleet) bench() bench {
@@ -48,12 +57,17 @@ func (f fleet) bench() bench {
 		figures: []figure{
 			{name: figureReady, unit: "s", limit: 60}, {name: figurePoll, unit: "requests per host and poll", limit: 2},
 			{name: figureHostRSS, unit: "MB", limit: 300}, {name: figureHostCPU, unit: "cores", limit: 0.25},
-			{name: figurePower, unit: "requests beyond polling", limit: 8}, {name: figureReaction, unit: "of 1", limit: 1.5},
+			{name: figurePower, unit: unitBeyond, limit: powerLimit}, {name: figureOn, unit: unitBeyond, limit: powerLimit},
+			{name: figureAsked, unit: unitBeyond, limit: powerLimit}, {name: figureWaited, unit: unitBeyond, limit: powerLimit},
+			{name: figureForced, unit: unitBeyond, limit: powerLimit}, {name: figureReset, unit: unitBeyond, limit: powerLimit},
+			{name: figureRead, unit: "requests", limit: readLimit}, {name: figureReads, unit: "requests", limit: readLimit},
+			{name: figureReaction, unit: "of 1", limit: 1.5},
 		},
 		measure: f.measure, provider: []string{"--poll=" + f.poll.String(), "--debug=false"},
 		what: fmt.Sprintf("%d RedfishHosts with a BMC each, that takes %s for a request, poll %s: from the provider's start until all are Ready; a poll of which nothing comes, "+
-			"after all MACs were read; %d machines switched on; and how long after somebody says so a healthy machine is switched on, one percent of them later: with a tenth of "+
-			"the BMCs hanging and a tenth refusing connections, from the moment on when they begin to, as against before", f.hosts, answerTime, f.poll, switched),
+			"after all MACs were read; %d machines switched on, off (the system obeys at once, after %s, never: grace %s), and reset, the requests beside the looks, the mean of each and the "+
+			"greatest; the inventory of each model and recorded tree, the greatest and the median; and how long after somebody says so a healthy machine is switched on, one percent of them later: with a tenth of "+
+			"the BMCs hanging and a tenth refusing connections, from the moment on when they begin to, as against before", f.hosts, answerTime, f.poll, switched, slowEnd, shortGrace),
 	}
 }
 
@@ -71,7 +85,7 @@ func (f fleet) measure(ctx context.Context, l *lab.Lab) (map[string]float64, err
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, *lab.Lab, *rackOf, map[string]float64) error
-	}{{"start", f.start}, {"steady poll", f.steady}, {"power", f.power}, {"reaction", f.reaction}} {
+	}{{"inventories", f.inventories}, {"start", f.start}, {"steady poll", f.steady}, {"power", f.power}, {"reaction", f.reaction}} {
 		fmt.Fprintf(os.Stderr, "bench: %s of %d hosts\n", part.name, f.hosts)
 		if err := part.measure(ctx, l, rack, out); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
@@ -158,8 +172,8 @@ func (f fleet) known(ctx context.Context, l *lab.Lab, began time.Time) ([]time.D
 	return took, nil
 }
 
-// rest is between two looks at all hosts, which cost the API server some time.
-func (f fleet) rest() time.Duration { return time.Duration(f.hosts) * time.Millisecond }
+// rest is between two looks at all hosts, which cost the API server as much as the provider needs meanwhile: what they find is dated.
+func (f fleet) rest() time.Duration { return time.Duration(f.hosts) * 3 * time.Millisecond }
 
 func readySince(u *unstructured.Unstructured) (time.Time, bool) {
 	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")

@@ -22,6 +22,8 @@ type switchable struct {
 
 	mu sync.Mutex
 	on chan time.Time
+	// ends is how long its operating system takes to shut down.
+	ends time.Duration
 }
 
 // On implements bmc.Machine.
@@ -33,6 +35,26 @@ func (s *switchable) On(target bmc.BootTarget) error {
 	}
 	s.mu.Unlock()
 	return s.Idle.On(target)
+}
+
+// Off implements bmc.Machine.
+func (s *switchable) Off(graceful bool) error {
+	s.mu.Lock()
+	takes := s.ends
+	s.mu.Unlock()
+	if !graceful || takes == 0 {
+		return s.Idle.Off(graceful)
+	}
+	time.AfterFunc(takes, func() { _ = s.Idle.Off(true) }) // An idle machine always can.
+	return nil
+}
+
+// shutsDown says how the operating system takes a shutdown from now on: after some time, or never.
+func (s *switchable) shutsDown(takes time.Duration, never bool) {
+	s.mu.Lock()
+	s.ends = takes
+	s.mu.Unlock()
+	s.IgnoreGraceful(never)
 }
 
 // next is told when the machine is switched on next.

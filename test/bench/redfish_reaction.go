@@ -9,48 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
-
-// switchOn says that a machine is to be on.
-func (s *switchable) switchOn(ctx context.Context, l *lab.Lab) error {
-	u := lab.Kind(redfishHost, lab.InfraNamespace, s.name).Object()
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"forProvider":{"power":"PoweredOn"}}}`))
-	if err := l.Client().Patch(ctx, u, patch); err != nil {
-		return fmt.Errorf("cannot change host %s: %w", s.name, err)
-	}
-	return nil
-}
-
-// power is how many requests it takes to switch a machine on, beside those that would have been made anyway.
-func (f fleet) power(ctx context.Context, l *lab.Lab, rack *rackOf, out map[string]float64) error {
-	// after is how long a host is looked at more often once all is done.
-	const after = 10 * time.Second
-	var sum float64
-	for _, m := range rack.machines[:switched] {
-		before, began := m.Counters().Requests, time.Now()
-		if err := m.switchOn(ctx, l); err != nil {
-			return err
-		}
-		if _, err := l.Await(ctx, lab.Kind(redfishHost, lab.InfraNamespace, m.name), "on", timeout,
-			lab.All(lab.Is("PowerApplied", "True"), lab.Field("PoweredOn", "status", "atProvider", "power"))); err != nil {
-			return err
-		}
-		if err := pass(ctx, after); err != nil {
-			return err
-		}
-		polls := time.Since(began).Seconds() / f.poll.Seconds()
-		sum += float64(m.Counters().Requests-before) - polls*out[figurePoll]
-		if resets := m.Counters().Resets; len(resets) != 1 || resets["On"] != 1 {
-			return fmt.Errorf("%s was sent %v, want On once", m.name, resets)
-		}
-	}
-	out[figurePower] = sum / switched
-	return nil
-}
 
 // reaction compares how soon healthy machines are switched on: before some of the others are in trouble, and from the moment on when that
 // begins. Both are as many machines and as long: two polls, since in the first one all those are asked that are in trouble by then.

@@ -114,8 +114,11 @@ func (v *verdict) end(k key, e event) string {
 // row of the table of faults.
 var row = regexp.MustCompile(`^\| +(\S.*?) +\| +(\d{1,9}) +\| +(\d{1,9}) +\|$`)
 
-// tables are the rows of a passed test's tables, which it shows whoever runs it: its lines that begin with "| ". Those of faults are kept
-// for the end.
+// figure is a line that says what a test has measured, behind where it's logged.
+var figure = regexp.MustCompile(`^(?:\w+\.go:\d+: )?(figure [a-z][a-z0-9_]* [0-9.]+ \S.*)$`)
+
+// tables are the rows of a passed test's tables, which it shows whoever runs it: its lines that begin with "| ", and its figures. Rows of
+// faults are kept for the end.
 func (v *verdict) tables(out []string) string {
 	var b strings.Builder
 	for l := range strings.Lines(strings.Join(out, "")) {
@@ -125,6 +128,8 @@ func (v *verdict) tables(out []string) string {
 			f.injected, _ = strconv.Atoi(m[2]) // They are digits.
 			f.met, _ = strconv.Atoi(m[3])
 			v.add(f)
+		} else if m := figure.FindStringSubmatch(strings.TrimSpace(l)); m != nil {
+			b.WriteString(m[1] + "\n")
 		} else if strings.HasPrefix(l, "| ") {
 			b.WriteString(l)
 		}

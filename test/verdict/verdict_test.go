@@ -21,6 +21,7 @@ func TestRun(t *testing.T) {
 		noShared = `{"Action":"output","Package":"p","Test":"TestD","Output":"    d_test.go:1: ../shared/testdata is missing\n"}` + "\n" + `{"Action":"skip","Package":"p","Test":"TestD"}` + "\n"
 		slowTest = `{"Action":"pass","Package":"p","Test":"TestE","Elapsed":12.34}` + "\n"
 		table    = `{"Action":"output","Package":"p","Test":"TestF","Output":"    f_test.go:1: 7 of 7\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestF","Output":"        | fault | met |\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestF"}` + "\n"
+		figures  = `{"Action":"output","Package":"p","Test":"TestM","Output":"    m_test.go:12: figure some_requests 7 requests beyond polling\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestM","Output":"    m_test.go:13: a figure of speech\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestM"}` + "\n"
 		faults   = `{"Action":"output","Package":"p","Test":"TestG","Output":"        | soak: 429     |   12 |    9 |\n"}` + "\n" + `{"Action":"output","Package":"p","Test":"TestG","Output":"        | client: HTML | 2 | 2 |\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestG"}` + "\n"
 		broken   = `{"ImportPath":"p","Action":"build-output","Output":"p/a.go:1: syntax error\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"
 	)
@@ -41,6 +42,10 @@ func TestRun(t *testing.T) {
 		"Table": {
 			reason: "A table is for whoever runs the test.", in: table + ok,
 			want: "| fault | met |\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
+		},
+		"Figure": {
+			reason: "So is what it measured.", in: figures + ok,
+			want: "figure some_requests 7 requests beyond polling\nok  \tp\t0.1s\nx: 1 passed, 0 failed, 0 skipped in 1 packages\n",
 		},
 		"Faults": {
 			reason: "What went wrong in all tests is one table, at the end.", in: faults + ok,

@@ -3,7 +3,6 @@ package bmc_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,66 +100,6 @@ func TestRestartOnce(t *testing.T) {
 			})
 		}
 	}
-}
-
-// mostRequests are those of one power transition, also of a reset, beyond the looks that are made anyway.
-const mostRequests = 8
-
-// TestTreesPowerRequests counts what switching the host of every tree costs, and of our own models.
-func TestTreesPowerRequests(t *testing.T) {
-	most := 0
-	count := func(t *testing.T, name string, l *lab, step func()) {
-		t.Helper()
-		_, _ = l.reconcile()
-		before := l.emu.Counters().Requests
-		_, _ = l.reconcile()
-		look := l.emu.Counters().Requests - before
-		for _, act := range []struct {
-			name   string
-			change func(*v1alpha1.RedfishHost)
-		}{
-			{"off", func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOff }},
-			{"on", func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOn }},
-			{"reset", func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.ResetGeneration++ }},
-		} {
-			l.edit(act.change)
-			beyond := 0
-			for range 6 {
-				step()
-				before := l.emu.Counters().Requests
-				if _, err := l.reconcile(); err != nil {
-					t.Errorf("%s %s: %v", name, act.name, err)
-				}
-				beyond += max(0, l.emu.Counters().Requests-before-look)
-			}
-			t.Logf("%s: %s: %d requests beyond looks of %d", name, act.name, beyond, look)
-			if most = max(most, beyond); beyond > mostRequests {
-				t.Errorf("%s: %s: %d requests beyond polling, want at most %d", name, act.name, beyond, mostRequests)
-			}
-		}
-	}
-	for _, model := range bmc.Models() {
-		t.Run(string(model), func(t *testing.T) {
-			l := clockLab(t, model, func(*bmc.Config) {})
-			l.settle()
-			count(t, string(model), l, func() { l.now = l.now.Add(15 * time.Second) })
-		})
-	}
-	t.Run("Trees", func(t *testing.T) {
-		for name, dir := range captured(t) {
-			for _, id := range systemsOf(t, dir) {
-				l := newTreeLab(t, dir, id)
-				if h, err := l.until(3, func(h *v1alpha1.RedfishHost) bool { return h.Status.Phase == v1alpha1.HostAvailable }); err != nil || h.Status.Phase != v1alpha1.HostAvailable {
-					t.Logf("%s/%s: not registered: %v", name, id, err)
-
-					continue
-				}
-				_ = l.m.On(bmc.BootNormal)
-				count(t, name+"/"+id, l.lab, func() { l.now = l.now.Add(15 * time.Second); l.rig.later() })
-			}
-		}
-	})
-	t.Logf("figure redfish_power_requests %d requests", most)
 }
 
 // TestOffersAreKept: what an ActionInfo offers is read once, and again when the BMC refuses what it offers.

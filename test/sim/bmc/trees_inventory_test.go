@@ -153,6 +153,7 @@ func goldens() map[string]golden {
 func TestTreesInventory(t *testing.T) {
 	const most = 250
 	want := goldens()
+	var all []int
 	for name, dir := range captured(t) {
 		for _, id := range systemsOf(t, dir) {
 			t.Run(name+"/"+id, func(t *testing.T) {
@@ -168,7 +169,8 @@ func TestTreesInventory(t *testing.T) {
 				if err != nil {
 					t.Fatalf("Inventory(...): %v", err)
 				}
-				t.Logf("figure redfish_inventory_requests_%s %d requests", strings.ReplaceAll(name, "-", "_"), inv.Requests)
+				t.Logf("figure redfish_inventory_requests_%s %d requests", strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(t.Name()[len("TestTreesInventory/"):])), inv.Requests)
+				all = append(all, inv.Requests)
 				if inv.Requests > most || len(inv.Refused) != 0 {
 					t.Errorf("%d requests, want at most %d; refused %v", inv.Requests, most, inv.Refused)
 				}
@@ -193,6 +195,10 @@ func TestTreesInventory(t *testing.T) {
 				}
 			})
 		}
+	}
+	if slices.Sort(all); len(all) > 0 {
+		t.Logf("figure redfish_inventory_requests %d requests", all[len(all)-1])
+		t.Logf("figure redfish_inventory_requests_median %d requests", all[len(all)/2])
 	}
 }
 
