@@ -96,9 +96,9 @@ func assemble(c Config) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, keys, err := d.snapshot.Load()
-	if err != nil {
-		c.Logger.Warn("starting without what was known before", "error", err.Error())
+	old, keys, lost := d.snapshot.Load()
+	if lost != nil {
+		c.Logger.Warn("starting without what was known before", "error", lost.Error())
 	}
 	d.oldKeys = keys
 	d.old.Store(old)
@@ -106,7 +106,7 @@ func assemble(c Config) (*daemon, error) {
 		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
 	}
 	var m atomic.Pointer[metrics]
-	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, old, d.learned)
+	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, earlier{old, lost}, d.learned)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,22 @@ const (
 	burst = 400
 )
 
+// earlier is what an earlier life of this bootd knew, or why that isn't known.
+type earlier struct {
+	state *boot.State
+	lost  error
+}
+
+// warning of what was lost; "" where nothing was.
+func (e earlier) warning() string {
+	if e.lost == nil {
+		return ""
+	}
+	return "it started without what it knew before: " + e.lost.Error()
+}
+
 // sources gives the source of plans and the records of boots.
-func sources(c Config, cache *artifacts.Cache, consumed func(), before *boot.State, onState func(*boot.State)) (Source, *session.Manager, error) {
+func sources(c Config, cache *artifacts.Cache, consumed func(), before earlier, onState func(*boot.State)) (Source, *session.Manager, error) {
 	fresh := specdir.Fresh(c.StateDir)
 	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
 	if err != nil && c.SpecDir == "" {
@@ -56,7 +70,7 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), before *boot.Sta
 	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
 	switch {
 	case c.SpecDir != "":
-		return specs(c, o, specdir.Options{Fresh: fresh, Before: before, Blocked: blocked}, onState)
+		return specs(c, o, specdir.Options{Fresh: fresh, Before: before.state, Blocked: blocked}, onState)
 	case c.Kube == nil:
 		o.Store = dirsource.NoSessions{}
 		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)
@@ -73,7 +87,7 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), before *boot.Sta
 	m := session.New(o)
 	return kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
-		Advertise: advertised(c.Advertise), Cache: cache.Report, Now: c.Now, Logger: c.Logger,
+		Advertise: advertised(c.Advertise), Cache: cache.Report, Warning: before.warning(), Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
 }
 

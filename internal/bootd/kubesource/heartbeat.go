@@ -161,6 +161,7 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 			st.Addresses = append(st.Addresses, n.Address)
 		}
 	}
+	st.Message = s.o.Warning
 	if s.draining.Load() {
 		st.Message = "Draining: this bootd is stopping; it begins no boot, and finishes those that run"
 	}

@@ -131,6 +131,10 @@ func TestPeers(t *testing.T) {
 func TestDraining(t *testing.T) {
 	s := newSource(t, &log{}, &clock{now: t0()})
 	tb := listed(t, s, "1", nil, nil)
+	s.o.Warning = "its snapshot was damaged"
+	if got := s.status(tb, 1).Message; got != s.o.Warning {
+		t.Errorf("%q", got)
+	}
 	s.Drain()
 	if len(s.beat) != 1 {
 		t.Error("the next heartbeat takes its time")

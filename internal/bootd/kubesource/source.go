@@ -39,7 +39,7 @@ type Sessions interface {
 	Synced(revision uint64) uint64
 }
 
-// Options of a Source. All but Addresses, Networks' addresses, Cache and Node are required.
+// Options of a Source. All but Addresses, Networks' addresses, Cache, Warning and Node are required.
 type Options struct {
 	// Kube reads live and watches.
 	Kube client.WithWatch
@@ -53,6 +53,8 @@ type Options struct {
 	Advertise func(boot.Segment) string
 	// Cache says what is kept of artifacts, on its way, and can't be had.
 	Cache func() artifacts.Report
+	// Warning is what people should know of how this bootd started; it's the message of its record while there's nothing worse.
+	Warning string
 	// Now is the clock; it must be monotonic, as time.Now is.
 	Now    func() time.Time
 	Logger *slog.Logger
