@@ -2,8 +2,6 @@ package artifacts
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,41 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
-
-const (
-	// partial is the end of the name of a file that isn't whole yet: nothing serves it. remnants is that of what is known about it.
-	partial  = ".partial"
-	remnants = ".remnant"
-)
-
-// A remnant says whose first bytes a partial holds. A later try goes on where an earlier one broke off, as long as the server says that
-// it still has the same file; whether it had is seen by the digest of the whole.
-type remnant struct {
-	// Source is the sha256 of the URL, which may hold a secret itself.
-	Source string `json:"source"`
-	// Validator is the file's strong ETag, else its Last-Modified.
-	Validator string `json:"validator,omitempty"`
-	// Fixed says that the URL holds a digest of the bytes: what it serves can't have changed.
-	Fixed bool `json:"fixed,omitempty"`
-}
-
-func sourceOf(url string) string {
-	s := sha256.Sum256([]byte(url))
-	return hex.EncodeToString(s[:])
-}
-
-// validator of an answer; "": it has none by which to go on.
-func validator(h http.Header) string {
-	if e := h.Get("ETag"); strings.HasPrefix(e, `"`) { // A weak one says nothing of bytes (RFC 9110 §13.1.5).
-		return e
-	}
-	return h.Get("Last-Modified")
-}
 
 var (
 	errWrite = errors.New("bootd can't write its cache; is its disk full?")
@@ -109,8 +76,6 @@ func (d *download) try(ctx context.Context) error {
 	}
 	return err
 }
-
-func (r remnant) resumable() bool { return r.Fixed || r.Validator != "" }
 
 // pickUp opens what an earlier try left, and hashes it. Nothing is left where that can't be gone on with.
 func (d *download) pickUp() error {
@@ -175,7 +140,7 @@ func (d *download) sized(size int64) error {
 // accept looks at an answer, and makes the partial ready for what comes.
 func (d *download) accept(resp *http.Response, fixed bool) error {
 	switch {
-	case resp.StatusCode == http.StatusPartialContent && d.at > 0 && d.goesOn(resp.Header):
+	case resp.StatusCode == http.StatusPartialContent && d.at > 0 && d.known.goesOn(d.at, resp.Header):
 		return nil
 	case d.at > 0 && (resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable):
 		d.drop()
@@ -187,20 +152,6 @@ func (d *download) accept(resp *http.Response, fixed bool) error {
 	d.drop() // The server gives all of it: it knows no parts, or has another file than before.
 	d.known = remnant{Source: sourceOf(d.a.URL), Validator: validator(resp.Header), Fixed: fixed}
 	return d.create()
-}
-
-// goesOn says whether an answer holds all that follows what is there.
-func (d *download) goesOn(h http.Header) bool {
-	var first, last, size int64
-	r := h.Get("Content-Range")
-	if n, err := fmt.Sscanf(r, "bytes %d-%d/%d", &first, &last, &size); (err != nil || n != 3 || last != size-1) && !strings.HasSuffix(r, "/*") {
-		return false
-	}
-	if strings.HasPrefix(r, fmt.Sprintf("bytes %d-", d.at)) {
-		e := h.Get("ETag")
-		return d.known.Fixed || e == "" || !strings.HasPrefix(d.known.Validator, `"`) || e == d.known.Validator
-	}
-	return false
 }
 
 func (c *Cache) tooLarge(size int64) error {

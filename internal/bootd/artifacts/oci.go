@@ -102,7 +102,7 @@ func (p *pull) ask(ctx context.Context, u string, h http.Header) (*http.Response
 		return resp, err
 	}
 	_ = resp.Body.Close()
-	if p.token, err = p.authorise(ctx, resp.Header.Get("WWW-Authenticate")); err != nil {
+	if p.token, err = p.authorise(ctx, resp.Header.Values("WWW-Authenticate")); err != nil {
 		return nil, err
 	}
 	return p.once(ctx, u, h)
@@ -177,14 +177,18 @@ var challengeWord = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
 
 // authorise asks a registry's token service for a token that anybody may have, to read one repository. Where that service is, a stranger's
 // header says: it's asked like any other server, only where the guard lets it, and told nothing.
-func (p *pull) authorise(ctx context.Context, challenge string) (string, error) {
-	kind, rest, _ := strings.Cut(challenge, " ")
+func (p *pull) authorise(ctx context.Context, challenges []string) (string, error) {
 	words := map[string]string{}
-	for _, m := range challengeWord.FindAllStringSubmatch(rest, -1) {
-		words[m[1]] = m[2]
+	for _, c := range challenges { // There may be one for passwords, too.
+		if kind, rest, _ := strings.Cut(c, " "); strings.EqualFold(kind, "Bearer") {
+			for _, m := range challengeWord.FindAllStringSubmatch(rest, -1) {
+				words[m[1]] = m[2]
+			}
+			break
+		}
 	}
 	u, err := url.Parse(words["realm"])
-	if !strings.EqualFold(kind, "Bearer") || err != nil || u.Host == "" || u.User != nil || scheme(u) != nil {
+	if err != nil || u.Host == "" || u.User != nil || scheme(u) != nil {
 		return "", errors.New("its registry wants a password, and bootd has none: let everybody read the repository, or serve the file by http")
 	}
 	if u.Scheme != "https" && strings.HasPrefix(p.r.base(), "https:") {

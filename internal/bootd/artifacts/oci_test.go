@@ -39,7 +39,9 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, strings.TrimSpace(q.URL.Path+" "+q.Header.Get("Range")))
 	if r.token != "" && q.Header.Get("Authorization") != "Bearer "+r.token {
-		w.Header().Set("WWW-Authenticate", r.challenge)
+		for c := range strings.SplitSeq(r.challenge, "\n") {
+			w.Header().Add("WWW-Authenticate", c)
+		}
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -175,6 +177,7 @@ func TestTokens(t *testing.T) {
 	}{
 		"Token":    {reason: "a token is had, and shown to the registry alone", challenge: `Bearer realm="` + service + `/token?x=y",service="here",scope="repository:other:push"`, answer: `{"token":"let-me-in"}`},
 		"Access":   {reason: "as OAuth calls it", challenge: `bearer realm="` + service + `",service="here"`, answer: `{"access_token":"let-me-in","expires_in":60}`},
+		"Both":     {reason: "who has a password may show that, too", challenge: "Basic realm=\"x\"\n" + `Bearer realm="` + service + `",service="here"`, answer: `{"token":"let-me-in"}`},
 		"Password": {reason: "there is none to give", challenge: `Basic realm="x"`, code: ReasonFetch, says: "bootd has none"},
 		"Nothing":  {reason: "nothing is said", code: ReasonFetch, says: "bootd has none"},
 		"File":     {reason: "no URL of a server", challenge: `Bearer realm="file:///etc/passwd"`, code: ReasonFetch, says: "bootd has none"},
