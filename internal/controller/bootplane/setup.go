@@ -108,12 +108,14 @@ func allProfiles(kube client.Reader) handler.EventHandler {
 	})
 }
 
-// cacheChanged passes a bootd that comes, goes, or has other files than before: not every heartbeat.
+// cacheChanged passes a bootd that comes, goes, has other files than before, or can't get others: not every heartbeat, nor how far a download
+// has come.
 func cacheChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		was, ok := e.ObjectOld.(*v1alpha1.BootServer)
 		is, ok2 := e.ObjectNew.(*v1alpha1.BootServer)
-		return ok && ok2 && !equality.Semantic.DeepEqual(was.Status.Cache, is.Status.Cache)
+		return ok && ok2 && (!equality.Semantic.DeepEqual(was.Status.Cache.Digests, is.Status.Cache.Digests) ||
+			!equality.Semantic.DeepEqual(was.Status.Cache.Failed, is.Status.Cache.Failed))
 	}}
 }
 

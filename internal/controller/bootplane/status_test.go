@@ -261,6 +261,14 @@ func TestWaking(t *testing.T) {
 	if !p.Update(event.UpdateEvent{ObjectOld: server("a", 0, "x"), ObjectNew: server("a", 0, "x", "y")}) || !p.Delete(event.DeleteEvent{}) {
 		t.Error("a bootd with another file, or gone, must wake profiles")
 	}
+	if !p.Update(event.UpdateEvent{ObjectOld: server("a", 0, "x"), ObjectNew: without(server("a", 0, "x"), "y")}) {
+		t.Error("so must one that can't get a file")
+	}
+	loading := server("a", 0, "x")
+	loading.Status.Cache.SizeBytes, loading.Status.Cache.Fetching = 4<<20, []string{"y"}
+	if p.Update(event.UpdateEvent{ObjectOld: server("a", 0, "x"), ObjectNew: loading}) {
+		t.Error("how far a download has come is nothing that a profile shows")
+	}
 }
 
 func names(rs []reconcile.Request) []string {
