@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -109,7 +110,7 @@ func specs(c Config, o session.Options, known specdir.Options, onState func(*boo
 			return nil, nil, err
 		}
 	}
-	o.Store = src.Store()
+	o.Store, o.Brisk = src.Store(), time.Second // Each write is two of the disk's.
 	m := session.New(o)
 	src.Use(m, onState)
 	return src, m, nil

@@ -202,7 +202,7 @@ func (m *Manager) due(now time.Time) (names []boot.Name, next time.Duration) {
 			next = min(next, time.Until(w.again))
 		case w.urgent, !now.Before(w.due):
 			names = append(names, n)
-			w.urgent, w.due, w.again = false, now.Add(calm), time.Now().Add(brisk)
+			w.urgent, w.due, w.again = false, now.Add(calm), time.Now().Add(m.o.Brisk)
 		default:
 			next = min(next, w.due.Sub(now))
 		}

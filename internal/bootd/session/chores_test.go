@@ -86,6 +86,19 @@ func TestStormOfBootsIsWrittenCalmly(t *testing.T) {
 	}
 }
 
+// TestStagesOnADisk: where each write wears a disk, a machine that boots in a loop makes fewer.
+func TestStagesOnADisk(t *testing.T) {
+	m := New(Options{Store: newAPI(granted()), Now: start, Brisk: time.Hour})
+	m.Sight(machine(), Sighting{Kind: SawFirmwareDHCP, At: start()})
+	if names, _ := m.due(start()); len(names) != 1 {
+		t.Errorf("%v: the first is written at once", names)
+	}
+	m.Sight(machine(), Sighting{Kind: SawKernel, At: start()})
+	if names, _ := m.due(start()); len(names) != 0 {
+		t.Errorf("%v: the next waits", names)
+	}
+}
+
 func TestOutageKeepsSightings(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())

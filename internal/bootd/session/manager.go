@@ -25,6 +25,8 @@ type Options struct {
 	Crash func(point string)
 	// Consumed is called after each consumption that this bootd wrote.
 	Consumed func()
+	// Brisk is the least time between two writes of one machine's stages; 0: a tenth of a second.
+	Brisk time.Duration
 }
 
 // A Manager writes sessions: one change at a time for each of them, each by compare-and-swap on a live
@@ -47,6 +49,9 @@ func New(o Options) *Manager {
 	}
 	if o.Consumed == nil {
 		o.Consumed = func() {}
+	}
+	if o.Brisk == 0 {
+		o.Brisk = brisk
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
