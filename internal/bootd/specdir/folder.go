@@ -118,7 +118,7 @@ func (f *folder) read(name string) bool {
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, objects: objects, faults: faults, blind: len(faults) > 0 && (!known || before.blind)}
+	f.files[name] = content{stamp: now, objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind)}
 	f.say(name, sentence(faults))
 	return true
 }
@@ -176,6 +176,11 @@ func keep(now, before []object) []object {
 		}
 	}
 	return now
+}
+
+// hides says whether what is wrong may be a machine, or something that one rests on.
+func hides(faults []fault) bool {
+	return slices.ContainsFunc(faults, func(f fault) bool { return !f.foreign })
 }
 
 // sentence of what is wrong in a file; "" of nothing.

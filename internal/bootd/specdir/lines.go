@@ -18,6 +18,8 @@ type fault struct {
 	line    int // 0: not known
 	field   string
 	message string
+	// foreign says that it's an object of somebody else's, and no machine's.
+	foreign bool
 }
 
 // String is one sentence: file, line, field, and what is wrong.

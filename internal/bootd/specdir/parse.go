@@ -146,7 +146,9 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 	o := object{kind: head.Kind}
 	version, into := o.make()
 	if into == nil {
-		return nil, []fault{d.fault(path+"kind", fmt.Sprintf("kind %q is none of BootNetwork, BootProfile, BootEntry and Secret, nor a list of them", head.Kind))}
+		f := d.fault(path+"kind", fmt.Sprintf("kind %q is none of BootNetwork, BootProfile, BootEntry and Secret, nor a list of them", head.Kind))
+		f.foreign = foreignKind(head.APIVersion, head.Kind)
+		return nil, []fault{f}
 	}
 	if head.APIVersion != version {
 		return nil, []fault{d.fault(path+"apiVersion", fmt.Sprintf("apiVersion of a %s is %s, not %q", head.Kind, version, head.APIVersion))}
@@ -171,6 +173,12 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 		return nil, faults
 	}
 	return []object{o}, nil
+}
+
+// foreignKind says whether an object is certainly none of ours, as a Kustomization or a ConfigMap is. A misspelt one of ours may be a machine.
+func foreignKind(apiVersion, kind string) bool {
+	group := strings.ToLower(apiVersion)
+	return group != "" && kind != "" && !strings.Contains(group, "baremetal") && !strings.Contains(strings.ToLower(kind), "boot")
 }
 
 // make gives a new object of a kind with its apiVersion; nil of a kind that nobody knows.

@@ -185,3 +185,28 @@ func TestKeptAndInstalled(t *testing.T) {
 		t.Errorf("%s\n%s", got, r.said.String())
 	}
 }
+
+// TestForeignObjects: what other tools keep in the folder is told, and stops no install. What may be a misspelt machine does.
+func TestForeignObjects(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text  string
+		stops bool
+	}{
+		"Kustomization": {text: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n"},
+		"ConfigMap":     {text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"},
+		"Misspelt":      {text: "apiVersion: baremetal.m.crossplane.io/v1alpha1\nkind: BotEntry\n", stops: true},
+		"WrongGroup":    {text: "apiVersion: metal.m.crossplane.io/v1alpha1\nkind: BootEntry\n", stops: true},
+		"NoKind":        {text: "spec: {forProvider: {}}\n", stops: true},
+		"Secret":        {text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {a: 1}\n", stops: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, all(1))
+			r.write("x.yaml", tc.text)
+			r.start()
+			if got := r.grant() == nil; got != tc.stops || r.plan() == nil {
+				t.Errorf("nothing granted: %v\n%s", got, r.said.String())
+			}
+			r.says("x.yaml:")
+		})
+	}
+}
