@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -208,4 +209,15 @@ func (c *Client) look(ctx context.Context, l *looking) (p *pile, err error) {
 		return struct{}{}, nil
 	})
 	return p, err
+}
+
+// shared is a record as it was seen before, where it's the same: so that what two looks saw shares its memory.
+func (v *view) shared(is IPAddress) IPAddress {
+	v.mu.Lock()
+	was := v.seen[is.ID].ip
+	v.mu.Unlock()
+	if was.LastUpdated == is.LastUpdated && reflect.DeepEqual(was, is) {
+		return was
+	}
+	return is
 }

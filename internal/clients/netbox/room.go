@@ -210,8 +210,8 @@ func (p *pile) full(reason string) *Error { return p.k.failed(KindUnexpected, re
 
 // weight is about how much memory a record takes for as long as it's kept, in bytes.
 func (ip IPAddress) weight() int64 {
-	// The record itself, its place in a map, and a map of custom fields; a tag, and a field.
-	const record, tag, field = 700, 24, 64
+	// The record itself, its places in two maps, and a map of custom fields; a tag, and a field.
+	const record, tag, field = 800, 24, 64
 	n := record + ip.Assigned.texts() + len(ip.Status) + len(ip.Role) + len(ip.DNSName) + len(ip.Description) + len(ip.Comments) + len(ip.Tenant) + len(ip.URL) + len(ip.LastUpdated)
 	for _, t := range ip.Tags {
 		n += tag + len(t)

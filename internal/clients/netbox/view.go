@@ -2,7 +2,6 @@ package netbox
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +29,8 @@ type view struct {
 
 	mu   sync.Mutex
 	seen map[int64]sighting
+	// hosts are the addresses of what was seen.
+	hosts hosts
 	// weight of what was seen, in bytes.
 	weight int64
 	// under is the look that is under way; nil while none is. begun counts looks, and whole is the number of the last that saw all.
@@ -96,7 +97,7 @@ type found struct {
 var errClosed = errors.New("this connection isn't used any more: its settings have changed, or the provider ends")
 
 func newView(now func() time.Time, room *lodger, field string) *view {
-	return &view{now: now, room: room, field: field, size: lookPage, seen: map[int64]sighting{}, changed: map[int64][]string{}}
+	return &view{now: now, room: room, field: field, size: lookPage, seen: map[int64]sighting{}, hosts: hosts{}, changed: map[int64][]string{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -118,6 +119,7 @@ func (v *view) keep(s sighting) (kept bool) {
 	if was, there := v.seen[s.ip.ID]; there {
 		without -= was.ip.weight()
 		delete(v.seen, s.ip.ID)
+		v.hosts.drop(was.ip)
 	}
 	is := without
 	if !s.gone && !v.closed {
@@ -125,6 +127,7 @@ func (v *view) keep(s sighting) (kept bool) {
 	}
 	if is > without && is-without <= mostRecord && v.room.swap(v.weight, is) {
 		v.seen[s.ip.ID], v.weight = s, is
+		v.hosts.put(s.ip)
 		return true
 	}
 	v.room.swap(v.weight, without)
@@ -132,22 +135,12 @@ func (v *view) keep(s sighting) (kept bool) {
 	return false
 }
 
-// shared is a record as it was seen before, where it's the same: so that what two looks saw shares its memory.
-func (v *view) shared(is IPAddress) IPAddress {
-	v.mu.Lock()
-	was := v.seen[is.ID].ip
-	v.mu.Unlock()
-	if was.LastUpdated == is.LastUpdated && reflect.DeepEqual(was, is) {
-		return was
-	}
-	return is
-}
-
 // drop all that is known.
 func (v *view) drop() {
 	v.room.swap(v.weight, 0)
 	v.weight = 0
 	clear(v.seen)
+	clear(v.hosts)
 }
 
 // close has nothing kept, and no look begin any more.
@@ -230,7 +223,7 @@ func (v *view) finish(l *looking, p *pile, err error) {
 		return
 	}
 	before := v.seen
-	v.seen, v.weight = p.seen, p.weight
+	v.seen, v.hosts, v.weight = p.seen, hostsOf(p.seen), p.weight
 	if !v.looked.IsZero() { // What appears was marked by hand, came with a backup, or was made by a POST without an answer.
 		for id, is := range v.seen {
 			if _, was := before[id]; !was {

@@ -94,6 +94,7 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) || o.ID == e.record.ID {
 		return false, nil
 	}
+	e.displace(mg, *e.record)
 	if p.Address == "" && unnamed(mg) {
 		return false, e.placed(ctx, p, *e.record)
 	}

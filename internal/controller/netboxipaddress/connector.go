@@ -48,6 +48,7 @@ type Reader interface {
 	Preflight(ctx context.Context) (netbox.Preflight, error)
 	Get(ctx context.Context, number int64) (netbox.IPAddress, error)
 	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
+	Displaced(by netbox.IPAddress) (was netbox.IPAddress, ok bool)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
 	FindHost(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
 }
@@ -155,6 +156,8 @@ type Connector struct {
 	disputes  *notes[dispute]
 	verdicts  *notes[verdict]
 	unplaced  *failures
+	// displaced are those whose address another one was just given: what was seen of their record is of before.
+	displaced *notes[bool]
 	// culprits are what was found out about records that are gone, and movers about those that were moved.
 	culprits *notes[culprit]
 	movers   *notes[mover]
@@ -208,8 +211,8 @@ func NewConnector(o Options) *Connector {
 		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
-		verdicts: newCounted(func(v verdict) types.UID { return v.of }),
-		culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
+		displaced: newNotes[bool](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
 		farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
@@ -218,7 +221,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
 		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone,
-		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.culprits, c.movers, c.rivals,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.culprits, c.movers, c.rivals,
 	} {
 		all.forget(mg.GetUID())
 	}

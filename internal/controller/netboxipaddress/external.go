@@ -210,6 +210,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	}
 	e.connector.Failpoint("netbox-after-post")
 	e.obtained(mg)
+	e.displace(mg, ip)
 	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip

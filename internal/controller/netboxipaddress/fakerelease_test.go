@@ -90,3 +90,8 @@ func (f *fakeNetBox) Delete(_ context.Context, ip netbox.IPAddress, marker strin
 	f.records = slices.DeleteFunc(f.records, func(r netbox.IPAddress) bool { return r.ID == ip.ID && r.Marker(testField) == marker })
 	return f.lose["Delete"]
 }
+
+// Displaced is none: nothing is remembered of what was seen.
+func (f *fakeNetBox) Displaced(netbox.IPAddress) (netbox.IPAddress, bool) {
+	return netbox.IPAddress{}, false
+}

@@ -35,6 +35,9 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	if number <= 0 || meta.WasDeleted(mg) || e.connector.MaxAge == 0 {
 		return false, nil
 	}
+	if _, doubtful := e.connector.displaced.get(mg.GetUID()); doubtful {
+		return false, nil // Whatever another provider config's connection has seen of it.
+	}
 	ip, ok, err := e.netbox.Seen(ctx, number, e.connector.MaxAge)
 	if err != nil || !ok {
 		return false, err
@@ -178,6 +181,9 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 		return nameError{name}
 	}
 	ip, err := e.netbox.Get(ctx, id)
+	if err == nil || netbox.IsNotFound(err) {
+		e.connector.displaced.forget(mg.GetUID())
+	}
 	if netbox.IsNotFound(err) {
 		e.left.gone = true
 		return nil

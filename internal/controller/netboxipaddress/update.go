@@ -140,6 +140,9 @@ func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t to
 		return err
 	}
 	e.record = &ip
+	if t.patch.Address != nil || t.patch.VRF != nil {
+		e.displace(mg, ip)
+	}
 	left, err := e.diff(mg.Spec.ForProvider)
 	if err != nil {
 		return err

@@ -69,6 +69,8 @@ type lab struct {
 	maxAge time.Duration
 	// watch are options of connections that are made from now on.
 	watch []netboxclient.Option
+	// woken are the resources that were to be looked at at once.
+	woken []string
 	// counts are what is counted, in registry.
 	counts   *netboxlink.Metrics
 	registry *prometheus.Registry
@@ -164,6 +166,11 @@ func (l *lab) restart() {
 		Failpoint: func(name string) {
 			if name == l.crash {
 				panic(crashed(name))
+			}
+		},
+		Again: func(name types.NamespacedName, at time.Time) {
+			if !at.After(l.now) {
+				l.woken = append(l.woken, name.String())
 			}
 		},
 		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, Asking: l.outstanding, MaxAge: l.maxAge,
