@@ -35,6 +35,8 @@ type crowd[T comparable] struct {
 	all   map[string]*asked[T]
 	whom  map[T]string
 	timer bool
+	// astray are those that were taken out for somebody whom they don't ask any more.
+	astray map[T]bool
 }
 
 // An asked is who is asked, for which reconciles that are under way.
@@ -48,7 +50,7 @@ type asked[T comparable] struct {
 }
 
 func newCrowd[T comparable](workers int) *crowd[T] {
-	return &crowd[T]{workers: workers, now: time.Now, again: func() {}, all: map[string]*asked[T]{}, whom: map[T]string{}}
+	return &crowd[T]{workers: workers, now: time.Now, again: func() {}, all: map[string]*asked[T]{}, whom: map[T]string{}, astray: map[T]bool{}}
 }
 
 // first returns the place of the first of those who may be asked once more, or -1. Who is "" is nobody, whom any number may ask.
@@ -147,6 +149,22 @@ func (c *crowd[T]) begin(item T, who string) {
 		c.all[who] = a
 	}
 	a.since[item], c.whom[item], a.used = time.Time{}, who, c.now()
+}
+
+// stray notes that an item asks somebody else than it was taken out for.
+func (c *crowd[T]) stray(item T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.astray[item] = true
+}
+
+// strayed says, once, whether an item does.
+func (c *crowd[T]) strayed(item T) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.astray[item]
+	delete(c.astray, item)
+	return ok
 }
 
 // end notes that a reconcile is over, however it ended.

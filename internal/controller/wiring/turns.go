@@ -75,7 +75,7 @@ func (t *turns[T]) Push(item T) {
 	t.n++
 }
 
-// Pop takes the first item of the line whose turn it is.
+// Pop takes the first item of the line whose turn it is. One that has to wait elsewhere by now is astray: whoever gets it puts it there.
 func (t *turns[T]) Pop() T {
 	if t.knocked {
 		t.knocked = false
@@ -93,8 +93,8 @@ func (t *turns[T]) Pop() T {
 	}
 	t.n--
 	if t.crowd != nil && t.at(item).asks != who { // It was edited while it waited: nobody pays for another one's.
-		t.Push(item)
-		return *new(T)
+		t.crowd.stray(item)
+		return item
 	}
 	t.crowd.begin(item, who)
 	return item
@@ -131,6 +131,10 @@ func (q *queue[T]) Get() (item T, shutdown bool) {
 		case shutdown: // The queue looks twice whether there's an item; what could be taken out the first time can't be any more.
 			continue
 		case item == *new(T):
+			q.TypedRateLimitingInterface.Done(item)
+			continue
+		case q.crowd.strayed(item): // What the queue counts as waiting is right only if what it gave out is put back as any other.
+			q.Add(item)
 			q.TypedRateLimitingInterface.Done(item)
 			continue
 		case q.crowd.idle() && q.Len() > 0:

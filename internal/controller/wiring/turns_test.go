@@ -1,10 +1,13 @@
 package wiring
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 func TestTurns(t *testing.T) {
@@ -79,21 +82,58 @@ func TestTurnsOfAsked(t *testing.T) {
 	}
 }
 
-// TestTurnsOfTheEdited holds that nobody's seats are taken for what asks somebody else by now.
+// TestTurnsOfTheEdited holds that nobody's seats are taken for what asks somebody else by now, and that what waits is counted right all the same.
 func TestTurnsOfTheEdited(t *testing.T) {
-	of := map[string]string{"1": "a", "2": "b"}
-	q := newTurns(func(s string) place { return place{asks: of[s]} }, newCrowd[string](8))
-	q.Push("1")
-	q.Push("2")
-	of["1"] = "b"
-	var got []string
-	for q.Len() > 0 {
-		got = append(got, q.Pop())
+	of := map[string]string{"1": "a", "2": "b", "3": "b"}
+	q := newQueue("edited", workqueue.DefaultTypedControllerRateLimiter[string](), newTurns(func(s string) place { return place{asks: of[s]} }, newCrowd[string](8)))
+	defer q.ShutDown()
+	for _, item := range []string{"1", "2", "3"} {
+		q.Add(item)
 	}
-	if diff := cmp.Diff([]string{"", "2", "1"}, got); diff != "" {
+	of["1"], of["3"] = "b", "" // An edit, and a deletion.
+	var got []string
+	for range 3 {
+		item, _ := q.Get()
+		got = append(got, item)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"1", "2", "3"}, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-	if n := len(q.crowd.all["b"].since); n != 2 || q.crowd.all["a"] != nil {
-		t.Errorf("%d ask b, and %v a", n, q.crowd.all["a"])
+	crowd := q.(*queue[string]).crowd
+	if n := len(crowd.all["b"].since); n != 2 || crowd.all["a"] != nil || len(crowd.astray) != 0 {
+		t.Errorf("%d ask b, %v a, and %v are astray", n, crowd.all["a"], crowd.astray)
 	}
+	if n := depth(t, "edited"); n != 0 {
+		t.Errorf("workqueue_depth is %v with nothing that waits", n)
+	}
+	for _, item := range got {
+		q.Done(item)
+	}
+	if n := q.Len(); n != 0 || depth(t, "edited") != 0 {
+		t.Errorf("%d wait, and workqueue_depth is %v", n, depth(t, "edited"))
+	}
+}
+
+// depth is what the metric says of how many wait in a queue.
+func depth(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "workqueue_depth" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "name" && l.GetValue() == name {
+					return m.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	t.Fatalf("no depth of %q is measured", name)
+	return 0
 }
