@@ -14,6 +14,8 @@ const (
 	firstAtOnce = 4
 	// slowPart of the workers, and slowLeast of them at least, are for all together who are slow.
 	slowPart, slowLeast = 4, 2
+	// sparePart of the workers is left to others by those who have some already.
+	sparePart = 8
 	// rememberedFor is how long is known of somebody what nobody asks any more.
 	rememberedFor = time.Hour
 	// lookAgain is how soon those that had to wait are looked at again where nothing else happens: some may go by time alone.
@@ -22,8 +24,9 @@ const (
 
 // A crowd bounds how many reconciles ask the same at once, such as one provider config's NetBox: each that isn't answered holds a worker, and
 // nobody else's resource would be looked at. Nobody gets as many workers as would be left for others, which is half of them where nobody else
-// works. Who takes long to answer shares a few with all others who do, and who hasn't answered yet gets a few to begin with; both together
-// have half of the workers at most, however many they are. It is safe for concurrent use; nil bounds nothing.
+// works; the last few are for who has none yet, and for who answers once others have fallen silent. Who takes long to answer shares a few with
+// all others who do, and who hasn't answered yet gets a few to begin with; both together have half of the workers at most, however many they
+// are. It is safe for concurrent use; nil bounds nothing.
 type crowd[T comparable] struct {
 	workers int
 	now     func() time.Time
@@ -75,6 +78,8 @@ func (c *crowd[T]) first(order []string) int {
 			most = min(most, max(c.workers/slowPart, slowLeast)-slow)
 		case !known || !a.answers:
 			most = min(most, firstAtOnce, max(c.workers/2, 1)-unproven)
+		case n > 0 && n < busy-slow: // Any of those may fall silent, one after the other.
+			most = min(most, c.workers-c.workers/sparePart-(busy-slow))
 		}
 		if n < most {
 			return i

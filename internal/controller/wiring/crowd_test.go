@@ -98,6 +98,19 @@ func TestCrowd(t *testing.T) {
 			}
 			answer(s, "a", 0, nil)
 		}, workers / 4},
+		"ManyFellSilent": {"Nor are all gone where several fall silent one after the other that had answered.", func(s *scene) {
+			for i := range 6 {
+				who := fmt.Sprint("b", i)
+				answer(s, who, 0, nil)
+				hang(s, who)
+				s.now = s.now.Add(-longCall)
+			}
+			if n := workers - len(s.whom); n < workers/8 {
+				t.Errorf("%d workers are left", n)
+			}
+			s.now = s.now.Add(longCall)
+			answer(s, "a", 0, nil)
+		}, workers/8/2 + 1},
 		"Remembered": {"Who answers is known for it when he's asked again.", func(s *scene) {
 			answer(s, "a", 0, nil)
 			s.end("a/once")
