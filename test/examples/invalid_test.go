@@ -197,6 +197,9 @@ func refuse(t *testing.T, cases map[string]refusal) {
 			if tc.before == "" {
 				inFolder(t, tc, edited(t, base, tc.edit))
 			}
+			if tc.kind == "NetBoxIPAddress" {
+				t.Logf("\n| bad input, at admission: %s, %s | 1 | 1 |", name, tc.reason)
+			}
 		})
 	}
 }

@@ -81,6 +81,7 @@ func TestDisplaced(t *testing.T) {
 			if c := mg.GetCondition(xpv2.TypeReady); c.Reason != tc.want || mg.Status.AtProvider.Address != before.Address {
 				t.Errorf("%s: %+v, status %+v", tc.reason, c, mg.Status.AtProvider)
 			}
+			t.Log(faultRow("somebody frees an address in NetBox, and another claim gets it: "+name, 1, 1))
 		})
 	}
 }

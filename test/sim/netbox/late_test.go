@@ -33,6 +33,7 @@ func TestDeletedBeforeItsRecord(t *testing.T) {
 			if all := l.netbox.Addresses(); l.get("web-1") != nil || len(all) != 0 {
 				t.Errorf("resource %v, records %+v", l.get("web-1"), all)
 			}
+			t.Log(faultRow("deleted before NetBox carried its POST out: "+name, 1, l.posting()))
 		})
 	}
 }

@@ -46,6 +46,7 @@ func TestRecordDeletedByHand(t *testing.T) {
 	if len(again) != 1 || again[0].Address != first.Address || again[0].ID == first.ID || len(l.netbox.Addresses()) != 2 {
 		t.Errorf("got %+v, want %s again beside record %d", again, first.Address, other)
 	}
+	t.Log(faultRow("a record is deleted by hand, and its address is another's meanwhile", 1, 1))
 }
 
 // TestQuarantine: a released address is deprecated, and nobody's, until its time is over; a crash on the way, and answers that are lost,
@@ -214,4 +215,5 @@ func TestTwoClusters(t *testing.T) {
 	if mg.Status.AtProvider.Address == "10.77.0.5/29" || len(l.netbox.Markers(field)) != 2 {
 		t.Errorf("status %+v, markers %v", mg.Status.AtProvider, l.netbox.Markers(field))
 	}
+	t.Log(faultRow("two clusters have a claim of the same name in one NetBox", 1, 1))
 }

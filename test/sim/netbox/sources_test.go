@@ -101,6 +101,8 @@ func TestBadSources(t *testing.T) {
 	global, prod := &v1alpha1.VRFSelector{Table: v1alpha1.VRFGlobal}, &v1alpha1.VRFSelector{Name: "prod"}
 	v4 := prefix("10.77.1.0/24", nil)
 	v4.PrefixLength = 64
+	named := prefix("10.77.1.0/24", nil)
+	named.DNSName = new("web-1.evil.example")
 	cases := map[string]struct {
 		in     v1alpha1.NetBoxIPAddressParameters
 		reason xpv2.ConditionReason
@@ -124,6 +126,7 @@ func TestBadSources(t *testing.T) {
 		"outside-vrf": {fixed("10.77.1.9/24", prod), v1alpha1.ReasonInvalid, `outside any prefix of VRF "prod" (it is inside one of the global table)`},
 		"ambiguous":   {fixed("10.78.0.9/24", nil), v1alpha1.ReasonAmbiguous, ": name the VRF by its name, rd or id"},
 		"taken":       {fixed("10.77.1.77/24", nil), v1alpha1.ReasonConflict, "another record's in NetBox (record 1 of somebody else: http://"},
+		"no-zone":     {named, v1alpha1.ReasonNotAllowed, `DNS name "web-1.evil.example" is not allowed`},
 		"taken-loose": {fixed("10.78.0.77/24", &v1alpha1.VRFSelector{Name: "dup"}), v1alpha1.ReasonConflict, "another record's in NetBox"},
 	}
 	l := newLab(t, "4.6.8")
@@ -135,6 +138,10 @@ func TestBadSources(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			l.config.Config.Policies = nil
+			if tc.reason == v1alpha1.ReasonNotAllowed {
+				l.config.Config.Policies = []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, DNSZones: []string{"rack7.example"}}}
+			}
 			before := l.netbox.Writes()
 			l.apply(name, func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider = tc.in })
 			mg := l.settle(name, because(tc.reason))
