@@ -16,22 +16,28 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-// portDHCP is where clients and relays reach a DHCP server.
-const portDHCP = 67
+// portDHCP is where clients and relays reach a DHCP server, portProxy where they reach one that gives no addresses.
+const (
+	portDHCP  = 67
+	portProxy = 4011
+)
 
 // tracedDHCP keeps what a machine asked, and what it was answered. It's called between two packets.
 func (d *daemon) tracedDHCP(request []byte, in dhcp.Ingress, a dhcp.Answer, at time.Time) {
-	to := in.To
+	to, port := in.To, uint16(portDHCP)
+	if in.Proxy {
+		port = portProxy
+	}
 	if !to.IsValid() {
 		to = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 	}
-	asked := trace.Packet{At: at, From: in.From, To: netip.AddrPortFrom(to, portDHCP), Index: in.Index, Data: request}
+	asked := trace.Packet{At: at, From: in.From, To: netip.AddrPortFrom(to, port), Index: in.Index, Data: request}
 	from := a.From
 	if !from.IsValid() && len(in.Addresses) > 0 {
 		from = in.Addresses[0]
 	}
 	d.trace.Add(a.Facts.MAC, a.Plan != nil, asked, trace.Packet{
-		At: at, From: netip.AddrPortFrom(from, portDHCP), To: a.To, Index: in.Index, Sent: true, Data: a.Packet,
+		At: at, From: netip.AddrPortFrom(from, port), To: a.To, Index: in.Index, Sent: true, Data: a.Packet,
 	})
 }
 
@@ -72,7 +78,7 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 	if web != nil {
 		o.Script = web.Foresee
 	}
-	for what, served := range map[string]bool{"DHCP": len(l.dhcp) > 0, "TFTP": l.tftp != nil, "HTTP": l.http != nil} {
+	for what, served := range map[string]bool{"DHCP": d.c.DHCPListen+d.c.ProxyListen != "", "TFTP": l.tftp != nil, "HTTP": l.http != nil} {
 		if !served {
 			o.NotServed = append(o.NotServed, what)
 		}

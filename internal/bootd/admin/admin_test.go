@@ -126,7 +126,7 @@ func (r *rig) serve() {
 	state, keys := func() *boot.State { return r.state }, func() [][]byte { return [][]byte{r.key} }
 	log := slog.New(slog.DiscardHandler)
 	r.dhcp = dhcp.New(dhcp.Config{
-		State: state, Keys: keys, Now: now, HTTPPort: 8480, Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"},
+		Proxy: func() bool { return true }, State: state, Keys: keys, Now: now, HTTPPort: 8480, Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"},
 	})
 	g := gate.New(gate.Options{
 		State: state, Keys: keys, Synced: func(*boot.Plan) bool { return r.synced }, Held: func(*boot.Plan) bool { return r.held },
@@ -236,6 +236,10 @@ func TestExplain(t *testing.T) {
 		"Second": {
 			reason: "another one comes first", change: func(r *rig) { r.turn = 40 * time.Millisecond }, q: Query{Entry: "m1", Firmware: "bios"}, waits: "DHCP",
 			text: []string{"another bootd offers first, and this one 40ms later"},
+		},
+		"Proxy": {
+			reason: "beside another DHCP server", change: func(r *rig) { r.segment.Mode = boot.SegmentProxy }, q: Query{Entry: "m1", Firmware: "bios"},
+			script: "Install Granted", waits: "DHCP: nothing was heard of it", text: []string{"OFFER, then undionly.kpxe, 1234 bytes", "its system             silence (NotANetworkBoot)"},
 		},
 		"NoSegment": {
 			reason: "its network isn't served here", change: func(r *rig) { r.plan.Network.Name.Name = "another" }, q: Query{Entry: "m1", Firmware: "bios"},

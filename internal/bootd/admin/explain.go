@@ -186,10 +186,10 @@ func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp
 func (h *handler) lastAsked(v dhcp.View, p *boot.Plan) *Exchange {
 	packets := h.o.Trace.Of(p.MACs...)
 	for _, x := range slices.Backward(packets) {
-		if x.Sent || x.To.Port() != portDHCP {
+		if !asks(x) {
 			continue
 		}
-		in := dhcp.Ingress{From: x.From, Index: x.Index}
+		in := dhcp.Ingress{From: x.From, Index: x.Index, Proxy: x.To.Port() == portProxy}
 		for _, i := range h.o.Interfaces() {
 			if i.Index == x.Index {
 				in.Interface, in.Addresses = i.Name, i.Addresses
@@ -216,6 +216,11 @@ func (h *handler) lastAsked(v dhcp.View, p *boot.Plan) *Exchange {
 	return nil
 }
 
+// othersAnswer says whether silence is as it should be: another server gives the addresses.
+func othersAnswer(r dhcp.Reason) bool {
+	return r == dhcp.SilentProxied || r == dhcp.SilentNoNetboot || r == dhcp.SilentOff
+}
+
 // waitsFor says what has to happen before the machine goes on.
 func waitsFor(e *Explanation) string {
 	if slices.Contains(e.NotServed, "DHCP") {
@@ -224,7 +229,7 @@ func waitsFor(e *Explanation) string {
 	if e.Stopping {
 		return "another bootd: this one is stopping, and begins no boot"
 	}
-	if x := e.LastAsked; x != nil && x.Answer == silence {
+	if x := e.LastAsked; x != nil && x.Answer == silence && !othersAnswer(dhcp.Reason(x.Reason)) {
 		return fmt.Sprintf("DHCP: what it asked last isn't answered (%s)%s", x.Reason, after(": ", x.Because))
 	}
 	answered := false

@@ -7,9 +7,18 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-const portDHCP = 67
+const (
+	portDHCP  = 67
+	portProxy = 4011
+)
+
+// asks says whether a packet is a request by DHCP.
+func asks(p trace.Packet) bool {
+	return !p.Sent && (p.To.Port() == portDHCP || p.To.Port() == portProxy)
+}
 
 // machineOf is a plan for people: of user data it has the format alone.
 func machineOf(p *boot.Plan) Machine {
@@ -138,7 +147,7 @@ func relayOf(g boot.Segment) (relay, link netip.Addr) {
 func (h *handler) heard(macs ...boot.MAC) (Exchange, bool) {
 	for _, x := range slices.Backward(h.o.Trace.Of(macs...)) {
 		m := &wire.Message{}
-		if x.Sent || x.To.Port() != portDHCP || m.Read(x.Data) != nil {
+		if !asks(x) || m.Read(x.Data) != nil {
 			continue
 		}
 		f := dhcp.Classify(m)

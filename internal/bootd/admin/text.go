@@ -95,7 +95,7 @@ func (x Exchange) line() string {
 	if x.Answer == silence {
 		return fmt.Sprintf("silence (%s)%s [%s]", x.Reason, after(": ", x.Because), x.Via)
 	}
-	return fmt.Sprintf("%s %s%s%s to %s [%s]", x.Answer, x.Address, after(", then ", x.File), after(", ", x.TFTP), x.To, x.Via)
+	return fmt.Sprintf("%s%s%s%s to %s [%s]", x.Answer, after(" ", x.Address), after(", then ", x.File), after(", ", x.TFTP), x.To, x.Via)
 }
 
 type text struct{ strings.Builder }
