@@ -13,12 +13,12 @@ import (
 
 // TestOccupied: who has a port is named, so that nobody has to look for it.
 func TestOccupied(t *testing.T) {
-	udp, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // A test's own socket.
+	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = udp.Close() })
-	tcp, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // A test's own socket.
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
