@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Misconfigured is an error of what bootd was told, which trying again doesn't mend.
-type Misconfigured struct{ error }
+// A ConfigError is one of what bootd was told, which trying again doesn't mend.
+type ConfigError struct{ error }
 
 // ExitCode is what a program ends with.
-func (Misconfigured) ExitCode() int { return 2 }
+func (ConfigError) ExitCode() int { return 2 }
 
 // Unwrap gives the cause.
-func (m Misconfigured) Unwrap() error { return m.error }
+func (m ConfigError) Unwrap() error { return m.error }
 
 // onDevice stands between a protocol and the interface that it's served on.
 const onDevice = " on interface "
@@ -31,13 +31,13 @@ const onDevice = " on interface "
 func cannotListen(what, network, address string, err error) error {
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
-		return Misconfigured{fmt.Errorf("cannot listen for %s: %s %s is in use by %s; stop it, or give bootd another address",
+		return ConfigError{fmt.Errorf("cannot listen for %s: %s %s is in use by %s; stop it, or give bootd another address",
 			what, strings.ToUpper(strings.TrimSuffix(network, "4")), address, owner("/proc", network, address))}
 	case errors.Is(err, unix.ENODEV):
 		_, device, _ := strings.Cut(what, onDevice)
-		return Misconfigured{fmt.Errorf("cannot listen for %s: there's no interface %q here; there are %s", what, device, strings.Join(deviceNames(), ", "))}
+		return ConfigError{fmt.Errorf("cannot listen for %s: there's no interface %q here; there are %s", what, device, strings.Join(deviceNames(), ", "))}
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		return Misconfigured{fmt.Errorf("cannot listen for %s: no interface of this host has the address of %s", what, address)}
+		return ConfigError{fmt.Errorf("cannot listen for %s: no interface of this host has the address of %s", what, address)}
 	}
 	return fmt.Errorf("cannot listen for %s: %w", what, err)
 }
@@ -102,7 +102,7 @@ func socketsOn(dir, network string, wanted netip.Addr, port uint16) (inodes []st
 			}
 			host, text, ok := strings.Cut(f[address], ":")
 			p, err := strconv.ParseUint(text, 16, 16)
-			if !ok || err != nil || uint16(p) != port {
+			if !ok || err != nil || p != uint64(port) {
 				continue
 			}
 			if everywhere := strings.Trim(host, "0") == ""; everywhere || !wanted.IsValid() || wanted.IsUnspecified() || host == hexOf(wanted) {

@@ -43,7 +43,7 @@ func TestOccupied(t *testing.T) {
 			if name == "Interface" && errors.Is(err, unix.EPERM) {
 				return // Whoever isn't root may bind to none.
 			}
-			m, ok := errors.AsType[Misconfigured](err)
+			m, ok := errors.AsType[ConfigError](err)
 			if !ok || m.ExitCode() != 2 {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
