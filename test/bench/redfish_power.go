@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,9 +23,6 @@ const (
 	slowEnd, shortGrace = 5 * time.Second, 10 * time.Second
 	// afterwards is how long a host is looked at more often once all is done.
 	afterwards = 10 * time.Second
-	// apart is how far two requests are from each other that aren't of one look: the next is a second later, more or less, and a look's own follow
-	// each other at the provider's rate.
-	apart = 600 * time.Millisecond
 )
 
 // A transition is one change of a machine's power.
@@ -112,23 +111,33 @@ func (s *switchable) goes(ctx context.Context, l *lab.Lab, t transition, look fl
 	if n := s.acts() - acts; n != t.acts {
 		return 0, fmt.Errorf("%s was given %d orders for %s, want %d: %v", s.name, n, t.asks, t.acts, s.Counters().Resets)
 	}
-	n, looks := beside(s.Requests(), asked, look)
+	n, looks := beside(s.Requests(), s.SystemURI(s.Systems()[0]), asked, look)
 	fmt.Fprintf(os.Stderr, "bench: %s: %s: %.1f requests beside %d looks, in %s\n", s.name, t.asks, n, looks, time.Since(asked).Round(time.Second))
 	return n, nil
 }
 
-// beside counts the requests since a time that aren't of looks of so many each, and the looks.
-func beside(log []bmc.Request, since time.Time, look float64) (requests float64, looks int) {
-	n, last := 0, time.Time{}
+// beside counts the requests since a time that aren't of looks of so many each, and the looks. A look reads the System; the last time that it's read
+// before an order, and the first time after, are the order's.
+func beside(log []bmc.Request, system string, since time.Time, look float64) (requests float64, looks int) {
+	n, last, ordered := 0, false, false
 	for _, r := range log {
 		if r.At.Before(since) {
 			continue
 		}
 		n++
-		if r.At.Sub(last) > apart {
+		switch {
+		case r.Method == http.MethodPost:
+			if last {
+				looks--
+			}
+			last, ordered = false, true
+		case r.Method != http.MethodGet || !strings.EqualFold(strings.TrimRight(r.Path, "/"), strings.TrimRight(system, "/")):
+		case ordered:
+			ordered = false
+		default:
+			last = true
 			looks++
 		}
-		last = r.At
 	}
 	return max(0, float64(n)-float64(looks)*look), looks
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -9,29 +10,35 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
 
-// TestBeside: requests that follow each other are one look, whatever else it does.
+// TestBeside: what isn't of a look is of an order: the System as it is right before, and after.
 func TestBeside(t *testing.T) {
+	const system = "/redfish/v1/Systems/1"
 	t0 := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := func(ms ...int) (out []bmc.Request) {
-		for _, m := range ms {
-			out = append(out, bmc.Request{At: t0.Add(time.Duration(m) * time.Millisecond)})
-		}
-		return out
+	of := map[rune]bmc.Request{
+		's': {Method: http.MethodGet, Path: system}, 'S': {Method: http.MethodGet, Path: system + "/"}, 'i': {Method: http.MethodGet, Path: system + "/ResetActionInfo"},
+		'p': {Method: http.MethodPost, Path: system + "/Actions/ComputerSystem.Reset"},
 	}
 	cases := map[string]struct {
-		reason string
-		log    []bmc.Request
-		n      float64
-		looks  int
+		reason, log string
+		n           float64
+		looks       int
 	}{
-		"None":   {"Nothing was asked.", nil, 0, 0},
-		"Before": {"What was asked before isn't counted.", at(-50, -1), 0, 0},
-		"Looks":  {"A look a second is no more than that.", at(0, 1000, 2500), 0, 3},
-		"Act":    {"An order, and what goes with it.", at(0, 250, 500, 1500), 2, 2},
+		"None":   {"Nothing was asked.", "", 0, 0},
+		"Looks":  {"Looks alone.", "sSs", 0, 3},
+		"Order":  {"The System right before and after it.", "sspss", 3, 2},
+		"Info":   {"What is asked for it besides.", "ssipss", 4, 2},
+		"Reset":  {"Two of them.", "sspsspss", 6, 2},
+		"Unread": {"An order without a look before.", "p", 1, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if n, looks := beside(tc.log, t0, 1); n != tc.n || looks != tc.looks {
+			log := []bmc.Request{{At: t0.Add(-time.Second), Method: http.MethodPost, Path: system}}
+			for i, r := range tc.log {
+				q := of[r]
+				q.At = t0.Add(time.Duration(i) * time.Millisecond)
+				log = append(log, q)
+			}
+			if n, looks := beside(log, system, t0, 1); n != tc.n || looks != tc.looks {
 				t.Errorf("%s\nbeside(...) = %v, %d; want %v, %d", tc.reason, n, looks, tc.n, tc.looks)
 			}
 		})
