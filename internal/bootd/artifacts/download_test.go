@@ -222,3 +222,50 @@ func TestPartialWaitsForItsServer(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 }
+
+// TestKilledInTheMiddle: a bootd that had no time to say goodbye has what had come all the same.
+func TestKilledInTheMiddle(t *testing.T) {
+	hang := make(chan struct{})
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"one"`)
+		if r.Header.Get("Range") == "bytes=4-" {
+			w.Header().Set("Content-Range", "bytes 4-9/10")
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte("456789"))
+			return
+		}
+		w.Header().Set("Content-Length", "10")
+		_, _ = w.Write([]byte("0123"))
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	})
+	t.Cleanup(func() { close(hang) })
+	killed := newCache(t, nil)
+	a := boot.Artifact{URL: url, Digest: sum("0123456789")}
+	killed.Start(a)
+	half := killed.path(a.Digest) + partial
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if i, err := os.Stat(half); err == nil && i.Size() == 4 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("nothing comes")
+		}
+	}
+	dir := t.TempDir() // What the next life finds; this one goes on in its own folder.
+	if err := os.CopyFS(dir, os.DirFS(killed.o.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	next := newCache(t, func(o *Options) { o.Dir = dir })
+	if next.Has(a.Digest) || next.Report().Files != 0 {
+		t.Error("half a file is served")
+	}
+	if err := next.Await(t.Context(), a); err != nil || read(t, next, a.Digest) != "0123456789" {
+		t.Error(err)
+	}
+}
