@@ -15,8 +15,7 @@ const (
 	RedfishAuthBasic   RedfishAuth = "Basic"
 )
 
-// RedfishConfig says how to talk to BMCs that share one credential. What isn't built yet is refused here, one line a field.
-// +kubebuilder:validation:XValidation:rule="!has(self.events)",message="events is not supported yet; BMCs are asked once a minute",fieldPath=".events"
+// RedfishConfig says how to talk to BMCs that share one credential.
 type RedfishConfig struct {
 	// Credentials: a Secret with the keys username and password.
 	Credentials Credentials `json:"credentials"`
@@ -61,7 +60,7 @@ type RedfishConfig struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Quirks []RedfishQuirk `json:"quirks,omitempty"`
-	// Events says how BMCs tell of changes. Not supported yet: they are asked once a minute.
+	// Events says how BMCs tell of changes, beside that they are asked once a minute. Where it's absent, they don't.
 	// +optional
 	Events *RedfishEvents `json:"events,omitempty"`
 }
@@ -183,16 +182,18 @@ type OEMBoot struct {
 	With map[string]string `json:"with,omitempty"`
 }
 
-// RedfishEvents says how BMCs tell of changes.
-// +kubebuilder:validation:XValidation:rule="self.delivery != 'Push' || has(self.receiverURL)",message="receiverURL must be set with delivery: Push",fieldPath=".receiverURL"
+// RedfishEvents says how BMCs tell of changes. What they tell is a hint to look at a machine, and nothing else. What isn't built yet is
+// refused here, one line a field.
+// +kubebuilder:validation:XValidation:rule="!has(self.delivery) || self.delivery != 'Push'",message="delivery: Push is not supported yet; use Stream or Auto",fieldPath=".delivery"
+// +kubebuilder:validation:XValidation:rule="!has(self.receiverURL)",message="receiverURL is not supported yet; use delivery: Stream, which is a connection of ours",fieldPath=".receiverURL"
 type RedfishEvents struct {
-	// Delivery is Poll, Stream (a connection of ours), Push (a connection of the BMC's) or Auto (Stream where the BMC has it, else Push
-	// where receiverURL is set, else Poll).
+	// Delivery is Poll (BMCs tell nothing), Stream (they do on a connection of ours, where they can) or Auto (whatever works with a BMC:
+	// Stream, for now). Push, a connection of the BMC's, is not supported yet. They are asked once a minute all the same.
 	// +optional
 	// +kubebuilder:validation:Enum=Poll;Stream;Push;Auto
 	// +kubebuilder:default=Poll
 	Delivery string `json:"delivery,omitempty"`
-	// ReceiverURL is where BMCs reach the provider.
+	// ReceiverURL is where BMCs reach the provider. Not supported yet.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^https://[^@\s]+$`

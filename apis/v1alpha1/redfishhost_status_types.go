@@ -151,6 +151,9 @@ type RedfishHostObservation struct {
 	// CredentialsRotation is the newest rotation of the BMC's password that was carried out.
 	// +optional
 	CredentialsRotation *RotationObservation `json:"credentialsRotation,omitempty"`
+	// Events says how changes of the machine are heard of, where the provider config has BMCs tell of them.
+	// +optional
+	Events *EventsObservation `json:"events,omitempty"`
 	// PoweredOnAt is when we last powered the machine on.
 	// +optional
 	PoweredOnAt *metav1.Time `json:"poweredOnAt,omitempty"`

@@ -259,8 +259,8 @@ func TestInvalidConfig(t *testing.T) {
 		return of("ProviderConfig", reason, `{spec: `+edit+`}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Events":       bmc("events come later", `{redfish: {events: {delivery: Stream}}}`, "events is not supported yet"),
-		"NoReceiver":   bmc("a BMC must know where to", `{redfish: {events: {delivery: Push}}}`, "receiverURL must be set with delivery: Push"),
+		"Push":         bmc("a receiver comes later", `{redfish: {events: {delivery: Push}}}`, "delivery: Push is not supported yet; use Stream or Auto"),
+		"Receiver":     bmc("and nobody would listen there", `{redfish: {events: {delivery: Auto, receiverURL: "https://r.example/"}}}`, "receiverURL is not supported yet"),
 		"BMCTimeout":   bmc("a BMC needs some time", `{redfish: {requestTimeout: 3m}}`, "requestTimeout must be a duration from 1s to 2m"),
 		"SSL":          bmc("nothing older than TLS", `{redfish: {tls: {minVersion: SSL3}}}`, `Unsupported value: "SSL3"`),
 		"Interval":     bmc("an inventory is a hundred requests", `{redfish: {inventoryInterval: 1m}}`, "inventoryInterval must be a duration of 10m at least"),

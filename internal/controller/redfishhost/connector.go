@@ -98,8 +98,12 @@ type Options struct {
 	InventoryAge time.Duration
 	// Forget has a Secret read anew that was written; nil does nothing.
 	Forget func(types.NamespacedName)
-	// Wake has a host looked at, whose inventory was read; nil leaves that to the next poll.
+	// Wake has a host looked at, whose inventory was read or whose BMC tells that something
+	// has changed; nil leaves that to the next poll.
 	Wake func(types.NamespacedName)
+	// EventPause is how long a BMC rests at least that has ended its stream of events, and
+	// what all else about events goes by; 0 is 5 s.
+	EventPause time.Duration
 	// Log is told what no host can show; nil is told nothing.
 	Log logging.Logger
 }
@@ -110,6 +114,7 @@ type Connector struct {
 
 	inventories *inventories
 	tallies     *tallies
+	streams     *streams
 	watch       *stopwatch
 	postponed   *postponed
 	counted     *counted
@@ -143,15 +148,30 @@ func NewConnector(o Options) *Connector {
 		rotationLooks: newLooks[trouble](),
 	}
 	c.tallies = c.inventories.tallies
+	c.streams = newStreams(o.Gates, c.tallies, o.EventPause, c.told)
 	if o.Log != nil {
-		c.inventories.log = o.Log
+		c.inventories.log, c.streams.log = o.Log, o.Log
 	}
 
 	return c
 }
 
-// Stop ends what is being read beside reconciles.
-func (c *Connector) Stop() { c.inventories.stop() }
+// Stop ends what is being read, and listened to, beside reconciles.
+func (c *Connector) Stop() {
+	c.streams.stop()
+	c.inventories.stop()
+}
+
+// told has a host looked at whose BMC tells that something has changed: all of it,
+// also what is beside its System and would be believed for a while.
+func (c *Connector) told(host types.UID, name types.NamespacedName) {
+	c.biosLooks.forget(host)
+	c.secureBootLooks.forget(host)
+	c.mediaLooks.forget(host)
+	if c.Wake != nil {
+		c.Wake(name)
+	}
+}
 
 // Settle waits until nothing is being read beside reconciles, and returns how
 // many inventories were so far. Tests look at hosts again when there's a new one.
@@ -178,7 +198,7 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 		return nil, errors.Wrap(err, "cannot resolve the host's provider config")
 	}
 	e.unusable = err
-	e.inventoryAge = c.InventoryAge
+	e.inventoryAge, e.events = c.InventoryAge, wantsEvents(r.Config.Events)
 	if r.Config.InventoryInterval != nil {
 		e.inventoryAge = r.Config.InventoryInterval.Duration
 	}

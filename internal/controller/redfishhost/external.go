@@ -29,6 +29,8 @@ type external struct {
 	unusable error
 	// inventoryAge is how long an inventory is believed.
 	inventoryAge time.Duration
+	// events says that its BMC is to be listened to.
+	events bool
 
 	// What Observe found, for the Update or Delete of the same reconcile.
 	system     redfish.System
@@ -94,6 +96,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		e.halt(host, err)
 		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
 		showTrouble(host, err, sentence(err, e.inputs))
+		e.hear(host, err) //nolint:contextcheck // It outlives this look.
 		first, err := e.rotatesFirst(ctx, host, err)
 
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: !first}, err
@@ -119,6 +122,9 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	acts := allows(host, xpv2.ManagementActionUpdate)
 	if !meta.WasDeleted(host) && (!acts || !e.rotating(host)) {
 		e.connector.inventories.refresh(host, e.system, e.target, e.inventoryAge, acts && !o.ResourceUpToDate) //nolint:contextcheck // It outlives this look.
+	}
+	if !fresh {
+		e.hear(host, nil) //nolint:contextcheck // The same.
 	}
 
 	return o, nil

@@ -7,6 +7,7 @@ import "github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 // it leaves is given back once nobody uses it.
 func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	uid := host.GetUID()
+	c.streams.forget(uid)
 	c.inventories.forget(uid)
 	c.tallies.forget(nameOfHost(host), uid)
 	c.watch.forget(uid)

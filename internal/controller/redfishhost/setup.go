@@ -68,6 +68,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	if _, err := wiring.Registered(metrics.Registry, c.inventories); err != nil {
 		return errors.Wrap(err, "cannot register the metrics of machines")
 	}
+	if _, err := wiring.Registered(metrics.Registry, c.streams); err != nil {
+		return errors.Wrap(err, "cannot register the metrics of events")
+	}
 	if _, err := wiring.Registered(metrics.Registry, c.tallies); err != nil {
 		return errors.Wrap(err, "cannot register the metrics of BMCs")
 	}

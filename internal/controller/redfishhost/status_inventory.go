@@ -24,6 +24,7 @@ func (e *external) observed(host *v1alpha1.RedfishHost, pin string, j *journal) 
 		inv.Inventory = keepMACs(host, inv.Inventory)
 	}
 	o := observation(e.system, inv.Inventory, pin, j, host.Spec.ForProvider)
+	o.Events = host.Status.AtProvider.Events // Until hear has said how that is now.
 
 	return withClock(withInventory(o, host, inv, e.connector.Now()), host, inv)
 }
