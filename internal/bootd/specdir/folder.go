@@ -100,12 +100,12 @@ func (f *folder) list() (names []string, err error) {
 func (f *folder) read(name string) bool {
 	path := filepath.Join(f.dir, name)
 	before, known := f.files[name]
-	now := stampOf(path)
+	now := seenAs(path)
 	if known && !before.old && before.stamp == now {
 		return false
 	}
 	b, err := readRegular(path)
-	if err != nil || stampOf(path) != now {
+	if err != nil || seenAs(path) != now {
 		if err != nil {
 			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served, and nothing is installed by it", path, err))
 		}
@@ -125,6 +125,13 @@ func (f *folder) read(name string) bool {
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
 func (f *folder) incomplete() bool { return f.lost || len(f.blind()) > 0 }
+
+// seenAs is a file by what its contents change. Its inode isn't part of that: some file systems give another one each time.
+func seenAs(path string) stamp {
+	s := stampOf(path)
+	s.device, s.inode = 0, 0
+	return s
+}
 
 // blind names the files that were never right since bootd started.
 func (f *folder) blind() (names []string) {
