@@ -123,7 +123,8 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if x.of(mac, boot.Name{Name: "other"}); asked != 2 {
+	x.of(mac, boot.Name{Name: "other"})
+	if asked != 2 {
 		t.Errorf("asked %d times", asked)
 	}
 }

@@ -272,7 +272,10 @@ func TestDamagedLogInAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(os.WriteFile(filepath.Join(c.SpecDir, "edge.yaml"), specs, 0o600), os.WriteFile(filepath.Join(c.StateDir, "consumed.log"), []byte("x\n"), 0o600))
+	err = errors.Join(
+		os.WriteFile(filepath.Join(c.SpecDir, "edge.yaml"), specs, 0o600), //nolint:gosec // A test's own folder.
+		os.WriteFile(filepath.Join(c.StateDir, "consumed.log"), []byte("x\n"), 0o600),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

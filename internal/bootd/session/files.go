@@ -118,7 +118,12 @@ func (f *Files) Writes() uint64 {
 
 // Update writes bootd's half of a session, if it's still the one that was read.
 func (f *Files) Update(ctx context.Context, r Record) (Record, error) {
-	return f.swap(ctx, r, func(old Record) Record {
+	unlock, err := f.writing.lock(ctx, r.Name)
+	if err != nil {
+		return Record{}, err
+	}
+	defer unlock()
+	return f.swap(r, func(old Record) Record {
 		r.Session.Grant, r.Session.Revocation, r.Session.EntryUID = old.Session.Grant, old.Session.Revocation, old.Session.EntryUID
 		return r
 	})
@@ -126,7 +131,9 @@ func (f *Files) Update(ctx context.Context, r Record) (Record, error) {
 
 // Grant writes the grants' half of a session, if it's still the one that was read; nil takes the grant out.
 func (f *Files) Grant(r Record, g *boot.Grant) (Record, error) {
-	return f.swap(context.Background(), r, func(old Record) Record {
+	unlock, _ := f.writing.take(nil, r.Name)
+	defer unlock()
+	return f.swap(r, func(old Record) Record {
 		old.Session.Grant = g
 		return old
 	})
@@ -134,10 +141,7 @@ func (f *Files) Grant(r Record, g *boot.Grant) (Record, error) {
 
 // Create makes a session. One that is there already is given instead, whichever entry it's of.
 func (f *Files) Create(n boot.Name, entryUID, uid string) (Record, error) {
-	unlock, err := f.writing.lock(context.Background(), n)
-	if err != nil {
-		return Record{}, err
-	}
+	unlock, _ := f.writing.take(nil, n)
 	defer unlock()
 	if r, ok := f.Find(n); ok {
 		return r, nil
@@ -145,12 +149,8 @@ func (f *Files) Create(n boot.Name, entryUID, uid string) (Record, error) {
 	return f.write(Record{Name: n, Session: boot.Session{UID: uid, EntryUID: entryUID}})
 }
 
-func (f *Files) swap(ctx context.Context, r Record, next func(old Record) Record) (Record, error) {
-	unlock, err := f.writing.lock(ctx, r.Name)
-	if err != nil {
-		return Record{}, err
-	}
-	defer unlock()
+// swap writes what becomes of a session, under its lock.
+func (f *Files) swap(r Record, next func(old Record) Record) (Record, error) {
 	old, ok := f.Find(r.Name)
 	if !ok || old.Session.UID != r.Session.UID || old.Session.Revision != r.Session.Revision {
 		return Record{}, ErrConflict

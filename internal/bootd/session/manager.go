@@ -274,6 +274,14 @@ type locks struct {
 }
 
 func (l *locks) lock(ctx context.Context, n boot.Name) (unlock func(), err error) {
+	if unlock, ok := l.take(ctx.Done(), n); ok {
+		return unlock, nil
+	}
+	return nil, ctx.Err()
+}
+
+// take waits for its turn until it's given up; nil: for as long as it takes.
+func (l *locks) take(givenUp <-chan struct{}, n boot.Name) (unlock func(), ok bool) {
 	for {
 		l.mu.Lock()
 		wait, taken := l.held[n]
@@ -286,13 +294,13 @@ func (l *locks) lock(ctx context.Context, n boot.Name) (unlock func(), err error
 				delete(l.held, n)
 				l.mu.Unlock()
 				close(mine)
-			}, nil
+			}, true
 		}
 		l.mu.Unlock()
 		select {
 		case <-wait:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-givenUp:
+			return nil, false
 		}
 	}
 }

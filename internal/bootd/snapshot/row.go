@@ -142,7 +142,7 @@ func (r *reader) number() uint64 {
 
 func (r *reader) signed() int64 {
 	n := r.number()
-	return int64(n>>1) ^ -int64(n&1) //nolint:gosec // Zigzag, as encoding/binary has it.
+	return int64(n>>1) ^ -int64(n&1) // Zigzag, as encoding/binary has it.
 }
 
 // leastRow is the least number of bytes that a row takes, or a shape.
@@ -151,7 +151,7 @@ const leastRow = 16
 // count of what follows, each of it at least so many bytes long.
 func (r *reader) count(least int) int {
 	n := r.number()
-	if n > uint64(len(r.rest)/least) {
+	if n > uint64(len(r.rest)/least) { //nolint:gosec // A length.
 		r.fail()
 		return 0
 	}

@@ -79,16 +79,16 @@ func filled(v reflect.Value, n *int) {
 		*x = time.Date(2026, 8, 1, 10, 0, *n, 7, time.UTC)
 		return
 	case *netip.Addr:
-		*x = netip.AddrFrom4([4]byte{10, 77, byte(*n >> 8), byte(*n)})
+		*x = netip.AddrFrom4([4]byte{10, 77, 0, byte(*n % 256)})
 		return
 	case *netip.Prefix:
-		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, byte(*n >> 8), byte(*n)}), 16)
+		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, 0, byte(*n % 256)}), 16)
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			filled(v.Field(i), n)
+		for _, f := range v.Fields() {
+			filled(f, n)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))

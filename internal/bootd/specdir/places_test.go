@@ -50,7 +50,11 @@ func TestReplacedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(path+".copy", b, 0o600), os.Chtimes(path+".copy", i.ModTime(), i.ModTime()), os.Rename(path+".copy", path)); err != nil {
+	err = errors.Join(
+		os.WriteFile(path+".copy", b, 0o600), //nolint:gosec // A test's own folder.
+		os.Chtimes(path+".copy", i.ModTime(), i.ModTime()), os.Rename(path+".copy", path),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.turn()
