@@ -74,8 +74,13 @@ const (
 	DHCPOff           DHCPMode = "Off"
 )
 
+// Values of NetworkDHCP's foreignServer.
+const (
+	ForeignServerRefuse = "Refuse"
+	ForeignServerWarn   = "Warn"
+)
+
 // NetworkDHCP says how bootd answers on a segment.
-// +kubebuilder:validation:XValidation:rule="!has(self.foreignServer) || self.foreignServer == 'Refuse'",message="foreignServer: Tolerate is not supported yet; use Refuse",fieldPath=".foreignServer"
 type NetworkDHCP struct {
 	// Mode is Authoritative (answers broadcasts and relays), RelayOnly (answers relays alone), Proxy (beside another DHCP server,
 	// which gives the addresses: says what known machines load, on ports 67 and 4011) or Off (answers no DHCP).
@@ -95,10 +100,10 @@ type NetworkDHCP struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h"
 	LeaseDuration *metav1.Duration `json:"leaseDuration,omitempty"`
-	// ForeignServer says what to do when another DHCP server answers on the segment: Refuse, or Tolerate (not supported yet).
-	// Foreign servers are not looked for yet.
+	// ForeignServer says what to do when another DHCP server answers on a segment of mode Authoritative: Warn says so, and is what is
+	// done where it's absent; Refuse doesn't begin either. A segment that was answered once goes on, whatever it says.
 	// +optional
-	// +kubebuilder:validation:Enum=Refuse;Tolerate
+	// +kubebuilder:validation:Enum=Refuse;Warn
 	ForeignServer string `json:"foreignServer,omitempty"`
 }
 
@@ -183,7 +188,7 @@ type BootNetworkStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Servers []NetworkServer `json:"servers,omitempty"`
-	// ForeignServers that answered DHCP on it, by IP address. Not looked for yet.
+	// ForeignServers that answered DHCP on it in the last half hour, by IP address.
 	// +optional
 	// +listType=set
 	ForeignServers []string `json:"foreignServers,omitempty"`

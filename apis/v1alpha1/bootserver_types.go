@@ -15,6 +15,37 @@ type BootServerNetwork struct {
 	// Address that it serves from.
 	// +optional
 	Address string `json:"address,omitempty"`
+	// Reason and Message say why it isn't served as its BootNetwork says; absent: it is.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+	// Message is a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+	// ForeignServers that answered DHCP on it in the last half hour.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	ForeignServers []ForeignServer `json:"foreignServers,omitempty"`
+}
+
+// A ForeignServer is a DHCP server on a segment that isn't the boot plane's.
+type ForeignServer struct {
+	// Address that it goes by, an IPv4 address.
+	Address string `json:"address"`
+	// MAC that it was heard from; absent where only a machine was heard that takes its offer.
+	// +optional
+	MAC string `json:"mac,omitempty"`
+	// Interface of the node that it was heard on.
+	// +optional
+	Interface string `json:"interface,omitempty"`
+	// Since when it's heard.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// LastSeen is when it was heard last.
+	// +optional
+	LastSeen *metav1.Time `json:"lastSeen,omitempty"`
 }
 
 // A BootServerFailure is an artifact that a bootd can't get.

@@ -90,6 +90,9 @@ const (
 	ReasonSessionsFull         xpv2.ConditionReason = "SessionsFull"
 	ReasonRotating             xpv2.ConditionReason = "Rotating"
 
+	ReasonForeignServer xpv2.ConditionReason = "ForeignServer"
+	ReasonPortInUse     xpv2.ConditionReason = "PortInUse"
+
 	ReasonPasswordChangeRequired xpv2.ConditionReason = "PasswordChangeRequired"
 
 	ReasonWaitingForHost         xpv2.ConditionReason = "WaitingForHost"

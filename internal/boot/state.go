@@ -30,6 +30,8 @@ type Segment struct {
 	Relays []netip.Prefix
 	// Interfaces that it's served on; empty: all that have an address in a subnet.
 	Interfaces []string
+	// RefuseForeign says that it doesn't begin where another DHCP server answers. One that has begun goes on.
+	RefuseForeign bool `json:",omitempty"`
 }
 
 // GivesAddresses says whether machines have the addresses that are planned for them from us.

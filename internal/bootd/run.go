@@ -2,11 +2,9 @@ package bootd
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
@@ -78,6 +77,7 @@ type daemon struct {
 	loops    *session.Loops
 	tftp     *tftp.Server // nil: not served
 	proxy    *proxyPort
+	others   *foreign.Watch
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
@@ -102,11 +102,14 @@ func assemble(c Config) (*daemon, error) {
 	}
 	d.oldKeys = keys
 	d.old.Store(old)
+	d.others = foreign.Open(foreign.Options{
+		State: d.state, Ours: d.ours, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
+	})
 	for name, err := range d.files.Problems {
 		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
 	}
 	var m atomic.Pointer[metrics]
-	d.source, d.sessions, err = sources(c, d.cache, func() { m.Load().consumptions.Inc() }, earlier{old, lost}, d.learned)
+	d.source, d.sessions, err = sources(c, d.cache, d.report, func() { m.Load().consumptions.Inc() }, earlier{old, lost}, d.learned)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +217,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) (*dhcp.Server, error) {
 	srv := dhcp.New(dhcp.Config{
 		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
-		Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
@@ -225,6 +228,9 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 			return nil, err
 		}
 		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.activity.stopping.Load)) })
+	}
+	if len(l.dhcp) > 0 {
+		g.Go(func() error { return d.others.Run(ctx) })
 	}
 	g.Go(func() error { return d.proxy.run(ctx, d.state, srv) })
 	return srv, nil
@@ -274,7 +280,7 @@ func (d *daemon) otherServer(p *boot.Plan, server netip.Addr) {
 	s, ok := d.source.(interface {
 		OtherServer(p *boot.Plan, server netip.Addr)
 	})
-	if !ok || server == d.c.Advertise || slices.Contains(d.c.Peers, server) || d.own.has(server, net.InterfaceAddrs) {
+	if !ok || d.ours(server) {
 		return
 	}
 	s.OtherServer(p, server)

@@ -58,7 +58,7 @@ func (e earlier) warning() string {
 }
 
 // sources gives the source of plans and the records of boots.
-func sources(c Config, cache *artifacts.Cache, consumed func(), before earlier, onState func(*boot.State)) (Source, *session.Manager, error) {
+func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesource.Report, consumed func(), before earlier, onState func(*boot.State)) (Source, *session.Manager, error) {
 	fresh := specdir.Fresh(c.StateDir)
 	log, err := session.OpenLog(filepath.Join(c.StateDir, "consumed.log"))
 	if err != nil && c.SpecDir == "" {
@@ -88,7 +88,7 @@ func sources(c Config, cache *artifacts.Cache, consumed func(), before earlier, 
 	m := session.New(o)
 	return kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
-		Advertise: advertised(c.Advertise), Cache: cache.Report, Warning: before.warning(), Now: c.Now, Logger: c.Logger,
+		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
 }
 

@@ -49,6 +49,7 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 		if d.Mode != "" {
 			g.Mode = boot.SegmentMode(d.Mode)
 		}
+		g.RefuseForeign = d.ForeignServer == v1alpha1.ForeignServerRefuse
 		for _, r := range d.Relays {
 			p, err := netip.ParsePrefix(r)
 			if err != nil {

@@ -61,7 +61,8 @@ func validIPv4s(f faults, what string, list []string) {
 func validDHCP(f faults, d v1alpha1.NetworkDHCP) {
 	f.field(".mode").whenf(!slices.Contains([]v1alpha1.DHCPMode{"", v1alpha1.DHCPAuthoritative, v1alpha1.DHCPProxy, v1alpha1.DHCPRelayOnly, v1alpha1.DHCPOff}, d.Mode),
 		"mode: %s is unknown; use Authoritative, Proxy, RelayOnly or Off", d.Mode)
-	f.field(".foreignServer").whenf(d.ForeignServer != "" && d.ForeignServer != "Refuse", "foreignServer: %s is not supported yet; use Refuse", d.ForeignServer)
+	f.field(".foreignServer").whenf(d.ForeignServer != "" && d.ForeignServer != v1alpha1.ForeignServerRefuse && d.ForeignServer != v1alpha1.ForeignServerWarn,
+		"foreignServer: %s is unknown; use Refuse or Warn", d.ForeignServer)
 	f.field(".relays").whenf(len(d.Relays) > 64, "relays has more than 64 entries")
 	for i, r := range d.Relays {
 		_, err := netip.ParsePrefix(r)

@@ -236,7 +236,7 @@ func TestInvalidNetwork(t *testing.T) {
 	}
 	refuse(t, map[string]refusal{
 		"Mode":     network("four modes are known", `{dhcp: {mode: Fancy}}`, `Unsupported value: "Fancy"`),
-		"Tolerate": network("foreign servers come later", `{dhcp: {foreignServer: Tolerate}}`, "foreignServer: Tolerate is not supported yet; use Refuse"),
+		"Tolerate": network("foreign servers are refused or told of", `{dhcp: {foreignServer: Tolerate}}`, `Unsupported value: "Tolerate"`),
 		"Discovery": network("discovery comes later",
 			`{subnets: [{cidr: 10.0.0.0/24, discoveryRanges: [{start: 10.0.0.9, end: 10.0.0.10}]}]}`, "discoveryRanges is not supported yet"),
 		"IPv6":     network("IPv4 for now", `{subnets: [{cidr: "2001:db8::/64"}]}`, "an IPv6 subnet is not supported yet"),

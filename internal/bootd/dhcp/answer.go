@@ -35,6 +35,8 @@ type View struct {
 	// Proxy says that segments of mode Proxy may be answered: the port of proxyDHCP is heard too. ProxyAlone says that it's all that is
 	// heard, and port 67 is another program's.
 	Proxy, ProxyAlone bool
+	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does, or has. nil: nobody looks for them.
+	Foreign func(network boot.Name) Reason
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
 }
@@ -93,6 +95,8 @@ const (
 	SilentType           Reason = "MessageType"
 	SilentDeclined       Reason = "AddressDeclined"
 	SilentUnasked        Reason = "DeclinedUnasked"
+	SilentForeign        Reason = "ForeignServer"
+	SilentListening      Reason = "ListeningFirst"
 	SilentOff            Reason = "SegmentOff"
 	SilentNoProxy        Reason = "ProxyPortClosed"
 	SilentNotProxied     Reason = "NotAProxySegment"

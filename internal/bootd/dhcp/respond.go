@@ -29,6 +29,9 @@ func respond(v View, req *wire.Message, in Ingress, reply *wire.Reply, buf []byt
 	}
 	switch f.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
 	case wire.Discover:
+		if why := e.foreign(); why != "" {
+			return e.silence(why)
+		}
 		if e.quarantined() {
 			return e.silence(SilentDeclined)
 		}
@@ -229,6 +232,9 @@ func (e *exchange) request() Answer {
 func (e *exchange) refuse() Answer {
 	if e.segment.Mode != boot.SegmentAuthoritative || e.facts.Client.Netboots() {
 		return e.silence(SilentWrongAddress)
+	}
+	if why := e.foreign(); why != "" {
+		return e.silence(why)
 	}
 	return e.answer(e.nak(), Refused)
 }

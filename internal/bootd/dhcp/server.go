@@ -67,6 +67,11 @@ type Config struct {
 	Declined func(plan *boot.Plan, at time.Time)
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
 	OtherServer func(plan *boot.Plan, server netip.Addr)
+	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does. Began is told of each segment whose machine is
+	// given its address, Named of each server that a request on a segment names, whoever sent it. nil: nobody asks, nobody is told.
+	Foreign func(network boot.Name) Reason
+	Began   func(network boot.Name)
+	Named   func(server netip.Addr, in Ingress)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
 	// Limit bounds how often somebody is answered; nil: nothing does.
@@ -146,6 +151,7 @@ func (s *Server) view() View {
 		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Files: s.cfg.Files,
 		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.taken.holds,
 	}
+	v.Foreign = s.cfg.Foreign
 	if s.cfg.Proxy != nil {
 		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone
 	}

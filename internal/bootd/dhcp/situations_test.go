@@ -185,6 +185,8 @@ func situations() map[string]situation {
 		"proxy-4011-4011":    {reason: "the same from port 4011", edit: forBoot, segment: proxy, in: atProxy("4011"), view: proxyOpen},
 		"proxy-4011-far":     {reason: "the same from an address elsewhere", edit: asType(3), segment: proxy, in: func(netip.Addr) Ingress { return toProxy("192.0.2.66:68") }, view: proxyOpen},
 		"authoritative-4011": {reason: "the same where we give the addresses", edit: asType(3), in: atProxy("68"), view: proxyOpen},
+		"foreign":            {reason: "another server is there, and ours has answered nobody yet", segment: refusesForeign, view: foreignThere},
+		"foreign-renewal":    {reason: "the same, and a machine renews what ours gave it", edit: asType(3), segment: refusesForeign, view: foreignThere, in: routed},
 		"off":                {reason: "its segment has no DHCP of ours", segment: ofMode(boot.SegmentOff)},
 		"size-300":           {reason: "less than a client must take, which isn't believed", edit: upTo(300), plan: large},
 		"size-576":           {reason: "the least, where the plan has more to say", edit: upTo(576), plan: large},

@@ -126,6 +126,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 	if a.Reason == SilentOtherServer && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
 		s.cfg.OtherServer(a.Plan, a.Facts.Server)
 	}
+	s.noticed(&a, in)
 	s.saw(a, m.XID(), v.Now)
 	if s.cfg.Trace != nil && !a.Reason.limited() {
 		s.cfg.Trace(m.Raw(), in, a, v.Now)

@@ -156,6 +156,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		if s.o.Advertise != nil {
 			n.Address = s.o.Advertise(g)
 		}
+		if s.o.Report != nil {
+			s.o.Report(g).into(&n, &st)
+		}
 		st.Networks = append(st.Networks, n)
 		if n.Address != "" && !slices.Contains(st.Addresses, n.Address) {
 			st.Addresses = append(st.Addresses, n.Address)

@@ -19,6 +19,8 @@ type server struct {
 	name     boot.Name
 	networks []boot.Name
 	synced   uint64
+	// addresses that it answers from.
+	addresses []string
 }
 
 // heard says when a heartbeat was last seen to change, by our own clock. Clocks of several nodes are
@@ -34,7 +36,7 @@ func serverOf(o client.Object) (server, bool) {
 	if !ok {
 		return server{}, false
 	}
-	x := server{name: nameOf(b), synced: session.Revision(b.Status.SyncedRevision)}
+	x := server{name: nameOf(b), synced: session.Revision(b.Status.SyncedRevision), addresses: b.Status.Addresses}
 	for _, n := range b.Status.Networks {
 		x.networks = append(x.networks, boot.Name{Namespace: n.Namespace, Name: n.Name})
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Version string
 	// Advertise gives the address that a segment is served from, "" where that's decided per request.
 	Advertise func(boot.Segment) string
+	// Report says what there is to say of a segment; nil: nothing.
+	Report func(boot.Segment) Report
 	// Cache says what is kept of artifacts, on its way, and can't be had.
 	Cache func() artifacts.Report
 	// Warning is what people should know of how this bootd started; it's the message of its record while there's nothing worse.

@@ -49,6 +49,7 @@ func (r *networks) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.R
 	live, next := serversOf(req.NamespacedName, all.Items, r.now())
 	before := n.DeepCopy()
 	showNetwork(n, live, len(entries.Items))
+	showReports(n, reports(req.NamespacedName, all.Items, r.now()))
 	if equality.Semantic.DeepEqual(before.Status, n.Status) {
 		return ctrl.Result{RequeueAfter: next}, nil
 	}
