@@ -2,7 +2,6 @@ package redfishhost
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -73,10 +72,8 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 	ctx = e.connector.counting(ctx, host)
 	pin, err := e.lookWithNext(ctx, host)
-	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postponed.note(host.GetUID(), later) {
+	if later := gate.IsBusy(err) && !meta.WasDeleted(host); e.connector.postpone(host, later) {
 		// Nothing is known that is new: it stays as it was, and is looked at again soon.
-		e.connector.soonAgain(host)
-
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
 	if err != nil && !isTrouble(err) {
@@ -245,17 +242,6 @@ func (e *external) halt(host *v1alpha1.RedfishHost, err error) {
 // counting returns a context whose requests to a BMC count as a host's.
 func (c *Connector) counting(ctx context.Context, host *v1alpha1.RedfishHost) context.Context {
 	return c.tallies.counting(ctx, nameOfHost(host), host.GetUID())
-}
-
-// leave closes the session with the last host of its BMC: the host is gone.
-func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
-	e.connector.Gone(host)
-	others, err := e.others(ctx, bmcIndexed(host))
-	if err == nil && slices.ContainsFunc(others, func(o v1alpha1.RedfishHost) bool { return o.GetUID() != host.GetUID() && !meta.WasDeleted(&o) }) {
-		return
-	}
-	// A session that can't be closed ends by itself.
-	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }
 
 // Create is never called: a machine is there or not, and Observe says of every

@@ -1,6 +1,13 @@
 package redfishhost
 
-import "github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+import (
+	"context"
+	"slices"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
 
 // Gone forgets what is remembered of a host that there isn't any more. Of one that
 // was orphaned, or lost its finalizer, nobody hears in another way. A session that
@@ -17,4 +24,15 @@ func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	c.mediaLooks.forget(uid)
 	c.rotationLooks.forget(uid)
 	c.counted.forget(uid)
+}
+
+// leave closes the session with the last host of its BMC: the host is gone.
+func (e *external) leave(ctx context.Context, host *v1alpha1.RedfishHost) {
+	e.connector.Gone(host)
+	others, err := e.others(ctx, bmcIndexed(host))
+	if err == nil && slices.ContainsFunc(others, func(o v1alpha1.RedfishHost) bool { return o.GetUID() != host.GetUID() && !meta.WasDeleted(&o) }) {
+		return
+	}
+	// A session that can't be closed ends by itself.
+	_ = e.connector.Gates.Forget(ctx, host.Spec.ForProvider.Address)
 }

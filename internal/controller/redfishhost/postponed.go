@@ -45,6 +45,15 @@ func (p *postponed) has(host types.UID) bool {
 // had no time.
 const observedAgain = 5 * time.Second
 
+// postpone notes whether a host's look was postponed, and returns that.
+func (c *Connector) postpone(host *v1alpha1.RedfishHost, is bool) bool {
+	if is {
+		c.soonAgain(host)
+	}
+
+	return c.postponed.note(host.GetUID(), is)
+}
+
 // soonAgain has a host looked at again whose look was postponed. Of all others that's
 // by Pending, but what is only observed is looked at by its poll alone.
 func (c *Connector) soonAgain(host *v1alpha1.RedfishHost) {
