@@ -49,6 +49,8 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 		return g.install(ctx, c, fw, g.nonce(c, c.Session.Grant.ID, fw.Arch), commit, render)
 	case d.Answer == boot.AnswerLive:
 		return g.live(ctx, c, fw)
+	case d.Answer == boot.AnswerHold && d.Reason == boot.DecidedDisk && g.o.Held(c.Plan):
+		return Hold(ReasonHeld) // Its plan asks for nothing while its specs are in doubt: that's what it waits for.
 	}
 	return Answer{Decision: d}
 }

@@ -107,7 +107,7 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 func wait(reason string) time.Duration {
 	switch reason {
 	case boot.DecidedNotSynced, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted,
-		gate.ReasonAPI, gate.ReasonPace, gate.ReasonHeld, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
+		gate.ReasonAPI, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
 		return shortWait
 	}
 	return 0

@@ -74,6 +74,12 @@ func TestHeldAfterTheScript(t *testing.T) {
 			if n := len(r.m.Logged(r.plan().EntryUID)); n != 0 {
 				t.Errorf("%s: %d consumptions are in the log", tc.reason, n)
 			}
+			if now := r.plan(); now.InstallGeneration == 0 && now.Otherwise == boot.OtherwiseHold {
+				next := g.Script(t.Context(), gate.Caller{Claims: script.Claims, Plan: now, Session: &s}, fw, true, func(gate.Answer) error { return nil })
+				if next.Answer != boot.AnswerHold || next.Reason != gate.ReasonHeld {
+					t.Errorf("%s: its screen says %+v", tc.reason, next.Decision)
+				}
+			}
 			if tc.forGood {
 				return
 			}
