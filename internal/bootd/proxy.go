@@ -84,7 +84,7 @@ func (p *proxyPort) say(problem string) {
 	p.mu.Unlock()
 	switch {
 	case news && problem != "":
-		p.c.Logger.Error(problem)
+		p.c.Logger.Error("proxyDHCP isn't served", "problem", problem)
 	case news:
 		p.c.Logger.Info("the port of proxyDHCP is no problem any more")
 	}

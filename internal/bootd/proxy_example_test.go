@@ -35,7 +35,7 @@ func exampleSite(t *testing.T, name string) string {
 		text = strings.ReplaceAll(text, digest, hex.EncodeToString(sum[:]))
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil { //nolint:gosec // A test's own file.
 		t.Fatal(err)
 	}
 	return dir

@@ -3,6 +3,7 @@ package dhcp
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
@@ -133,7 +134,7 @@ func unproxied(got raw) []string {
 	}
 	list, _, _ := got.options()
 	for _, o := range list {
-		if !bytes.Contains([]byte{43, 53, 54, 60, 61, 66, 67, 82, 97}, []byte{o.code}) {
+		if !slices.Contains([]byte{43, 53, 54, 60, 61, 66, 67, 82, 97}, o.code) {
 			bad = append(bad, fmt.Sprintf("option %d beside another server", o.code))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // nobody the one that he has.
 func (e *exchange) proxy() Answer {
 	kind := wire.ACK
-	switch e.facts.Type { //nolint:exhaustive // The others are the other server's.
+	switch e.facts.Type {
 	case wire.Discover:
 		kind = wire.Offer
 	case wire.Request, wire.Inform:
