@@ -22,7 +22,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
 )
 
 const plans = `
@@ -179,49 +178,6 @@ func TestRunFromAFolder(t *testing.T) {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics lack %s", want)
 		}
-	}
-}
-
-func TestRunWithoutAPI(t *testing.T) {
-	// A bootd that is restarted while the API is away goes on from its snapshot: addresses, and the disk.
-	c := config(t)
-	c.HealthListen = freePort(t)
-	c.Kube = &rest.Config{Host: "http://" + freePort(t)}
-	name := boot.Name{Namespace: "lab", Name: "rack"}
-	st := boot.NewState(
-		[]boot.Segment{{Name: name, Subnets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Mode: boot.SegmentRelayOnly}},
-		[]boot.Plan{{
-			Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "u1", HostUID: "h", MACs: []boot.MAC{"52:54:00:00:00:01"},
-			Network: boot.Network{Name: name, Address: netip.MustParsePrefix("127.0.0.11/8")}, Mode: boot.ModeInstall, InstallGeneration: 1,
-			Artifacts: []boot.Artifacts{{Arch: boot.AMD64}},
-		}},
-		[]boot.Session{{EntryUID: "u1", Grant: &boot.Grant{ID: "00000000000000aa", HostUID: "h", EntryUID: "u1", Generation: 1, Expires: time.Now().Add(time.Hour)}}},
-	)
-	p, _ := st.ByMAC("52:54:00:00:00:01")
-	st.Sessions["u1"].Grant.PlanDigest = p.Digest()
-	save(t, c.StateDir, st)
-	running(t, c)
-	_, script := get(t, request(t, c.DHCPListen))
-	if !strings.Contains(script, boot.DecidedNotSynced) || strings.Contains(script, "kernel") {
-		t.Errorf("a live grant mustn't be honoured from a snapshot:\n%s", script)
-	}
-	if status, _ := get(t, "http://"+c.HTTPListen+"/metrics"); status != http.StatusNotFound {
-		t.Errorf("machines see the metrics: %d", status)
-	}
-}
-
-func save(t *testing.T, dir string, st *boot.State) {
-	t.Helper()
-	c, err := Config{Name: "b", StateDir: dir, PlansDir: "x"}.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := snapshot.In(dir)
-	s.Offer(st, [][]byte{[]byte("key")})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.Run(ctx, c.Logger); err != nil {
-		t.Fatal(err)
 	}
 }
 
