@@ -31,10 +31,10 @@ func owns() map[string]own {
 
 // withOwn is a machine of a maker that takes no override and has a way of its own;
 // change is what else is made of its Boot.
-func withOwn(t *testing.T, o own, change func(boot map[string]any)) (*bmc.Tree, func(*bmc.Behaviour)) {
+func withOwn(t *testing.T, o own, change func(boot map[string]any)) (tree *bmc.Tree, row func(*bmc.Behaviour)) {
 	t.Helper()
 	const manager = "/redfish/v1/Managers/iDRAC.Embedded.1"
-	tree := bootable(t, change).With(uriSystem, func(body map[string]any) {
+	tree = bootable(t, change).With(uriSystem, func(body map[string]any) {
 		body["Manufacturer"] = o.maker
 		links := body["Links"].(map[string]any)
 		links["ManagedBy"] = []any{map[string]any{"@odata.id": manager}}
@@ -199,11 +199,13 @@ func TestOnceByOEM(t *testing.T) {
 				t.Errorf("long after the boot it says %q, via %+v; written %v", r.OEMBoot("1"), h.Status.AtProvider.Boot.Via, r.FullWrites()[writes:])
 			}
 			l.boot(v1alpha1.HostBoot{Once: onceFrom(v1alpha1.BootTargetHdd, 2)}, v1alpha1.Unmanaged)
-			if l.look30(20); r.OEMBoot("1") == o.rest {
+			l.look30(20)
+			if r.OEMBoot("1") == o.rest {
 				t.Fatalf("generation 2: %v; written %v", l.get().Status.Conditions, r.FullWrites()[writes:])
 			}
 			l.boot(v1alpha1.HostBoot{}, v1alpha1.Unmanaged)
-			if l.look30(4); r.OEMBoot("1") != o.rest {
+			l.look30(4)
+			if r.OEMBoot("1") != o.rest {
 				t.Errorf("taken out before the boot, it says %q; written %v", r.OEMBoot("1"), r.FullWrites()[writes:])
 			}
 			l.edit(func(h *v1alpha1.RedfishHost) { h.Finalizers = []string{"finalizer.managedresource.crossplane.io"} })

@@ -196,7 +196,8 @@ func TestTreesInventory(t *testing.T) {
 			})
 		}
 	}
-	if slices.Sort(all); len(all) > 0 {
+	slices.Sort(all)
+	if len(all) > 0 {
 		t.Logf("figure redfish_inventory_requests %d requests", all[len(all)-1])
 		t.Logf("figure redfish_inventory_requests_median %d requests", all[len(all)/2])
 	}
