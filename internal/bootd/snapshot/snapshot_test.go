@@ -79,10 +79,10 @@ func filled(v reflect.Value, n *int) {
 		*x = time.Date(2026, 8, 1, 10, 0, *n, 7, time.UTC)
 		return
 	case *netip.Addr:
-		*x = netip.AddrFrom4([4]byte{10, 77, 0, byte(*n % 256)})
+		*x = netip.AddrFrom4([4]byte{10, 77, 0, byte(*n % 256)}) //nolint:gosec // As it says.
 		return
 	case *netip.Prefix:
-		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, 0, byte(*n % 256)}), 16)
+		*x = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 78, 0, byte(*n % 256)}), 16) //nolint:gosec // As it says.
 		return
 	}
 	switch v.Kind() {
