@@ -157,11 +157,13 @@ func (b *BMC) stream(w http.ResponseWriter, r *http.Request, e Events) {
 	if e == EventsClose {
 		return
 	}
-	if begun, over := misbehaviour(e, w); over {
+	begun, over := misbehaviour(e, w)
+	if over {
 		<-r.Context().Done()
 
 		return
-	} else if begun {
+	}
+	if begun {
 		flush(w)
 	}
 	b.follow(w, r, e)

@@ -90,16 +90,16 @@ func TestGateStreamEnds(t *testing.T) {
 		reason string
 		then   func(g *gate.Gates, at gate.Target) error
 	}{
-		"Forgotten": {reason: "The host is gone.", then: func(g *gate.Gates, at gate.Target) error { return g.Forget(context.Background(), at.Address) }},
+		"Forgotten": {reason: "The host is gone.", then: func(g *gate.Gates, at gate.Target) error { return g.Forget(t.Context(), at.Address) }},
 		"Shutdown": {reason: "The process ends.", then: func(g *gate.Gates, _ gate.Target) error {
-			g.Close(context.Background())
+			g.Close(t.Context())
 
 			return nil
 		}},
 		"Secret": {reason: "The Secret has changed, and the next look has another session.", then: func(g *gate.Gates, at gate.Target) error {
 			at.CredentialVersion = "v2"
 
-			return g.Do(context.Background(), at, read)
+			return g.Do(t.Context(), at, read)
 		}},
 	}
 	for name, tc := range cases {
