@@ -173,7 +173,7 @@ func (s *Stream) open(ctx context.Context) (io.ReadCloser, error) {
 	if err := wait(ctx, s.limiter); err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, http.NoBody)
 	if err != nil || !s.fence.holds(r.URL) {
 		return nil, failf(Protocol, "the BMC named a stream of events that leads elsewhere")
 	}

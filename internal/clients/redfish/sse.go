@@ -66,7 +66,8 @@ func (d *decoder) write(p []byte) (events int, err error) {
 			if d.line < len(d.head) {
 				d.head[d.line] = b
 			}
-			if d.line++; d.line > maxLine {
+			d.line++
+			if d.line > maxLine {
 				return events, ErrStreamGarbage
 			}
 		}
@@ -99,12 +100,12 @@ type flood struct {
 }
 
 // over says whether that is more than anybody can follow.
-func (f *flood) over(now time.Time, events, bytes int) bool {
+func (f *flood) over(now time.Time, events, streamed int) bool {
 	if now.Sub(f.since) >= floodTime {
 		*f = flood{since: now}
 	}
 	f.events += events
-	f.bytes += bytes
+	f.bytes += streamed
 
 	return f.events > maxEvents || f.bytes > maxStreamed
 }

@@ -46,8 +46,8 @@ func TestDecoder(t *testing.T) {
 
 // decoded feeds a decoder so many bytes at once.
 func decoded(d *decoder, in string, step int) (events int, err error) {
-	for len(in) > 0 && err == nil {
-		n := 0
+	for in != "" && err == nil {
+		var n int
 		n, err = d.write([]byte(in[:min(step, len(in))]))
 		events += n
 		in = in[min(step, len(in)):]

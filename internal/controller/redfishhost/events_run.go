@@ -15,7 +15,7 @@ import (
 // Times, in units of eventPause.
 const (
 	// spreadUnits is over how long the first connections are spread: after a start
-	// all hosts are looked at at once.
+	// all hosts are looked at together.
 	spreadUnits = 2
 	// softMost is the longest rest of a BMC that ended its stream or couldn't be
 	// reached: it doubles from one unit, to ten minutes.

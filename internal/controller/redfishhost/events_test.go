@@ -63,7 +63,7 @@ func TestHints(t *testing.T) {
 		"Flood":      {reason: "Many at once wake it once, and then as if there were a few.", each: 50 * time.Millisecond, hosts: 1, long: time.Minute, least: 3, most: 6, all: 6},
 		"AllDay":     {reason: "Who is told of all the time is looked at twice as often as ever: a poll a minute, and this.", each: time.Second, hosts: 1, long: time.Hour, least: 58, most: 66, all: 66},
 		"NowAndThen": {reason: "Who is told of now and then is woken each time.", each: 5 * time.Minute, hosts: 1, long: 29 * time.Minute, least: 6, most: 6, all: 6},
-		"Hall":       {reason: "A hall that's switched on doesn't have all its hosts looked at at once.", hosts: 500, long: 5 * time.Second, most: 1, all: 130},
+		"Hall":       {reason: "A hall that's switched on doesn't have all its hosts looked at together.", hosts: 500, long: 5 * time.Second, most: 1, all: 130},
 		"AllOfThem":  {reason: "In the end all of them are, or the poll was there first.", hosts: 2000, long: 2 * time.Minute, most: 1, all: 1250},
 	}
 	for name, tc := range cases {

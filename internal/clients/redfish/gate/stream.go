@@ -32,7 +32,7 @@ type Stream struct {
 func (s *Stream) Listen(ctx context.Context, opened func(), heard func(events int)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	defer context.AfterFunc(s.life, func() { end(errSessionGone) })()
+	defer context.AfterFunc(s.life, func() { end(errSessionGone) })() //nolint:contextcheck // The session's life is another one.
 
 	return s.Stream.Listen(ctx, opened, heard)
 }
@@ -87,7 +87,7 @@ func (g *gate) stream(ctx context.Context, of *Gates, t Target) (*Stream, error)
 	}
 	g.breaker.result(nil, of.now(), 0)
 	if g.listens.life == nil {
-		g.listens.life, g.listens.end = context.WithCancel(context.Background())
+		g.listens.life, g.listens.end = context.WithCancel(context.Background()) //nolint:fatcontext // It's the session's, and there is none.
 	}
 
 	return &Stream{s, g.listens.life}, nil
