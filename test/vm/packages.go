@@ -25,6 +25,8 @@ func packages() map[string]string {
 		"ipxe":               filepath.Join(firmwareDir, "snponly.efi"),
 		"ipxe-qemu":          filepath.Join(firmwareDir, "qemu", "pxe-virtio.rom"),
 		"ovmf":               "/usr/share/OVMF/OVMF_CODE_4M.fd",
+		"dnsmasq-base":       "dnsmasq",
+		"iproute2":           "ip",
 		"grub-common":        "grub-mkimage",
 		"grub-pc-bin":        "/usr/lib/grub/i386-pc/boot.img",
 		"grub-efi-amd64-bin": "/usr/lib/grub/x86_64-efi/moddep.lst",

@@ -30,19 +30,43 @@ type Site struct {
 	// Specs is the folder.
 	Specs string
 
+	example example
+	flags   []string
 	log     string
 	segment *qemu.Segment
+	other   *proc.Process // another DHCP server; nil: there's none
 	mirror  *http.Server
 	bootd   *proc.Process
+}
+
+// An example is one of examples/bootd, and the machine that it names.
+type example struct {
+	file, machine, mac string
+	address            int
 }
 
 // NewSite makes a site in an empty folder, with machines by their MAC addresses, which are installed once each: what examples/bootd/edge.yaml
 // describes, with this machine's files.
 func NewSite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
-	s := &Site{Specs: filepath.Join(dir, "specs"), log: filepath.Join(dir, "bootd.log")}
+	return newSite(ctx, root, dir, a, machines, &Site{example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}})
+}
+
+// NewProxySite makes a site beside another DHCP server, with machines that boot into memory each time: what examples/bootd/proxy.yaml describes.
+func NewProxySite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
+	return newSite(ctx, root, dir, a, machines, &Site{example: example{"proxy.yaml", "desk-1", "52:54:00:00:08:01", 21}, flags: []string{"--peer=" + siteForeign}})
+}
+
+func newSite(ctx context.Context, root, dir string, a guest.Artifacts, machines []net.HardwareAddr, s *Site) (*Site, error) {
+	s.Specs, s.log = filepath.Join(dir, "specs"), filepath.Join(dir, "bootd.log")
 	if err := s.start(ctx, root, dir, a, machines); err != nil {
 		s.Stop()
 		return nil, err
+	}
+	if len(s.flags) > 0 {
+		if err := s.foreign(ctx, dir); err != nil {
+			s.Stop()
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -65,10 +89,10 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 		return fmt.Errorf("cannot build bootd: %w\n%s", err, strings.TrimSpace(string(out)))
 	}
 	s.bootd, err = proc.Start(proc.Command{
-		Name: "bootd", Path: program, Log: s.log, Args: []string{
+		Name: "bootd", Path: program, Log: s.log, Args: append([]string{
 			"--source=dir:" + s.Specs, "--state-dir=" + filepath.Join(dir, "state"), "--dhcp-interface=" + siteBridge, "--advertise-address=" + siteAddress,
 			"--tftp-listen=" + siteAddress + ":69", "--http-listen=" + siteAddress + ":8480", "--health-listen=", "--artifact-range=" + siteAddress + "/32",
-		},
+		}, s.flags...),
 	})
 	if err != nil {
 		return err
@@ -109,11 +133,11 @@ func (s *Site) mirrors(ctx context.Context, a guest.Artifacts) error {
 
 // describe writes the specs.
 func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareAddr) error {
-	b, err := os.ReadFile(filepath.Join(root, "examples", "bootd", "edge.yaml"))
+	b, err := os.ReadFile(filepath.Join(root, "examples", "bootd", s.example.file))
 	if err != nil {
 		return fmt.Errorf("cannot read the example of a site: %w", err)
 	}
-	text := string(b)
+	text, x := string(b), s.example
 	const machine = "kind: BootEntry\n"
 	at := strings.Index(text, machine)
 	if at < 0 {
@@ -124,13 +148,15 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	text = text[:at]
 	for i, mac := range machines {
 		text += replaced(entry, map[string]string{
-			"  name: node-1\nspec:": fmt.Sprintf("  name: node-%d\nspec:", i+1), "52:54:00:00:07:01": mac.String(), "10.77.0.11/": fmt.Sprintf("10.77.0.%d/", 11+i),
-			"hostname: node-1": fmt.Sprintf("hostname: node-%d", i+1),
+			"  name: " + x.machine + "\nspec:": fmt.Sprintf("  name: node-%d\nspec:", i+1), x.mac: mac.String(),
+			fmt.Sprintf("10.77.0.%d/", x.address): fmt.Sprintf("10.77.0.%d/", x.address+i),
+			"hostname: " + x.machine:              fmt.Sprintf("hostname: node-%d", i+1),
 		})
 	}
 	text = replaced(text, map[string]string{
 		"10.77.0.": sitePrefix, `["console=ttyS0,115200n8"]`: "[" + strings.Join(strings.Fields(guest.CommandLine), ", ") + "]", "compression: Zstd": "compression: None",
 		"https://images.example/installer/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/installer/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
+		"https://images.example/rescue/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/rescue/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
 		"https://images.example/debian-12/amd64/disk.raw.zst":                     "http://" + siteAddress + "/disk.img",
 		"sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2": a.Kernel.Digest,
 		"sha256:3e2c41a0b9c1d5f0f3c8f0e0a1f0dd2f6a5a7c0f4f3d2b1a09e8d7c6b5a49382": a.Initrd.Digest,
@@ -167,8 +193,10 @@ func (s *Site) Log() string {
 
 // Stop ends bootd and takes the segment away.
 func (s *Site) Stop() {
-	if s.bootd != nil {
-		s.bootd.Stop()
+	for _, p := range []*proc.Process{s.bootd, s.other} {
+		if p != nil {
+			p.Stop()
+		}
 	}
 	if s.mirror != nil {
 		_ = s.mirror.Close()

@@ -40,6 +40,21 @@ func (s *Segment) Close() error {
 	return nil
 }
 
+// Cable adds a port that leads into the network of another process, where its other end has the name there.
+func (s *Segment) Cable(here, there string, pid int) error {
+	v := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: here}, PeerName: there, PeerNamespace: netlink.NsPid(pid)}
+	if err := netlink.LinkAdd(v); err != nil {
+		return fmt.Errorf("cannot make cable %q into the network of process %d: %w", here, pid, err)
+	}
+	if err := netlink.LinkSetMaster(v, s.bridge); err != nil {
+		return fmt.Errorf("cannot add %q to the bridge: %w", here, err)
+	}
+	if err := netlink.LinkSetUp(v); err != nil {
+		return fmt.Errorf("cannot bring %q up: %w", here, err)
+	}
+	return nil
+}
+
 // Tap adds a port and returns the Netdev of the machine that it belongs to.
 func (s *Segment) Tap(name string) (string, error) {
 	t := &netlink.Tuntap{
