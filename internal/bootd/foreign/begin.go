@@ -114,7 +114,7 @@ func (w *Watch) flush() {
 // readMarks gives the segments that have begun; false: nobody has written that yet, or it can't be read.
 func readMarks(path string, log *slog.Logger) (map[boot.Name]bool, bool) {
 	marks := map[boot.Name]bool{}
-	b, err := os.ReadFile(path) //nolint:gosec // A file of the state folder.
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return marks, false
 	}

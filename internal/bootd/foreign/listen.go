@@ -53,7 +53,7 @@ func open() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a packet socket: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "packet") //nolint:gosec // A descriptor is no negative number.
+	f := os.NewFile(uintptr(fd), "packet")
 	raw, err := bpf.Assemble(filter())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot make a filter: %w", err), f.Close())
@@ -89,7 +89,7 @@ func listenTo(ctx context.Context, f *os.File, heard func(frame)) error {
 		var from unix.Sockaddr
 		var rerr error
 		err := raw.Read(func(fd uintptr) bool {
-			n, from, rerr = unix.Recvfrom(int(fd), buf, 0) //nolint:gosec // A descriptor is small.
+			n, from, rerr = unix.Recvfrom(int(fd), buf, 0)
 			return !errors.Is(rerr, unix.EAGAIN) && !errors.Is(rerr, unix.EINTR)
 		})
 		switch {

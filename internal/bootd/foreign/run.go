@@ -68,7 +68,7 @@ func (w *Watch) ask(ctx context.Context, g boot.Segment) {
 			continue
 		}
 		if err := broadcast(ctx, n.Name, discover(n.HardwareAddr)); err != nil {
-			w.o.Logger.Debug("a network can't be asked for other DHCP servers", "network", g.Name.String(), "interface", n.Name, "error", err.Error())
+			w.o.Logger.Debug("a network can't be asked for other DHCP servers", "network", g.String(), "interface", n.Name, "error", err.Error())
 		}
 	}
 }

@@ -40,7 +40,7 @@ type scene struct {
 	st   *boot.State
 }
 
-func newScene(t *testing.T, served ...boot.Segment) *scene {
+func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{now: noon, path: filepath.Join(t.TempDir(), "begun.json")}
 	s.st = boot.NewState([]boot.Segment{
@@ -48,7 +48,7 @@ func newScene(t *testing.T, served ...boot.Segment) *scene {
 		{Name: desks, Mode: boot.SegmentProxy, Interfaces: []string{"eth2"}},
 		{Name: boot.Name{Namespace: "infra", Name: "far"}, Mode: boot.SegmentRelayOnly, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/16")}},
 	}, nil, nil)
-	s.open(served...)
+	s.open()
 	return s
 }
 
