@@ -43,6 +43,7 @@ func Setup() []string {
 func Aside() map[string]string {
 	return map[string]string{
 		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
+		"bootd/oci.yaml":                   "a profile whose files are in a registry that nobody has here; internal/bootd/artifacts fetches such",
 		"bootd/proxy.yaml":                 "a site beside another DHCP server, which internal/bootd's tests serve",
 		"kinds/clusterproviderconfig.yaml": "configuration, which no example uses; its NetBox has a certificate of its own to pin",
 	}

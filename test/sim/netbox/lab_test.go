@@ -69,7 +69,7 @@ type lab struct {
 	maxAge time.Duration
 	// watch are options of connections that are made from now on.
 	watch []netboxclient.Option
-	// woken are the resources that were to be looked at at once.
+	// woken are the resources whose look was asked for at once.
 	woken []string
 	// counts are what is counted, in registry.
 	counts   *netboxlink.Metrics
