@@ -83,7 +83,7 @@ func (e *env) keptByBootds(text string) {
 	e.t.Helper()
 	e.until("snapshots with "+text, func(context.Context) error {
 		for _, b := range e.Bootds {
-			kept, err := os.ReadFile(filepath.Join(b.State, "snapshot.json"))
+			kept, err := os.ReadFile(filepath.Join(b.State, "snapshot"))
 			if err != nil || !bytes.Contains(kept, []byte(text)) {
 				return fmt.Errorf("that of %s lacks it: %w", b.Name, err)
 			}
