@@ -39,7 +39,7 @@ func (w *Watch) May(network boot.Name) Verdict {
 		return Goes
 	}
 	for k, s := range w.sights {
-		if k.network == network && now.Sub(s.Last) < fresh {
+		if k.network == network && now.Sub(s.Last) < fresh && !w.o.Ours(s.Server) {
 			return Refused
 		}
 	}

@@ -182,14 +182,14 @@ func (w *Watch) say(g boot.Segment, s Sight, begun bool) {
 	}
 }
 
-// Of gives the servers that were heard on a segment in the last half hour, by address.
+// Of gives the servers that were heard on a segment in the last half hour, by address. One of ours that wasn't known then isn't among them.
 func (w *Watch) Of(network boot.Name) []Sight {
 	now := w.o.Now()
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	var all []Sight
 	for k, s := range w.sights {
-		if k.network == network && now.Sub(s.Last) < shown {
+		if k.network == network && now.Sub(s.Last) < shown && !w.o.Ours(s.Server) {
 			all = append(all, *s)
 		}
 	}

@@ -38,11 +38,13 @@ type scene struct {
 	said bytes.Buffer
 	path string
 	st   *boot.State
+	// peers are ours.
+	peers []netip.Addr
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{now: noon, path: filepath.Join(t.TempDir(), "begun.json")}
+	s := &scene{now: noon, path: filepath.Join(t.TempDir(), "begun.json"), peers: []netip.Addr{peer}}
 	s.st = boot.NewState([]boot.Segment{
 		{Name: rack, Mode: boot.SegmentAuthoritative, RefuseForeign: true, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}},
 		{Name: desks, Mode: boot.SegmentProxy, Interfaces: []string{"eth2"}},
@@ -54,7 +56,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) open(served ...boot.Segment) {
 	s.Watch = Open(Options{
-		State: func() *boot.State { return s.st }, Ours: func(a netip.Addr) bool { return a == peer }, Path: s.path, Served: served,
+		State: func() *boot.State { return s.st }, Ours: func(a netip.Addr) bool { return slices.Contains(s.peers, a) }, Path: s.path, Served: served,
 		Now: func() time.Time { return s.now }, Logger: slog.New(slog.NewTextHandler(&s.said, nil)),
 	})
 }
@@ -79,6 +81,7 @@ func TestMay(t *testing.T) {
 		"Late":     {"also after a quiet time, as long as nobody was answered", func(s *scene) { s.listened(); s.Heard(other, otherMAC, onRack) }, Refused},
 		"Gone":     {"it was switched off", func(s *scene) { s.Heard(other, otherMAC, onRack); s.listened(); s.now = s.now.Add(fresh) }, Goes},
 		"Peer":     {"one of ours", func(s *scene) { s.Heard(peer, otherMAC, onRack); s.listened() }, Goes},
+		"Known":    {"one that was only then known as ours", func(s *scene) { s.Heard(other, otherMAC, onRack); s.peers = append(s.peers, other); s.listened() }, Goes},
 		"Away":     {"on another interface", func(s *scene) { s.Heard(other, otherMAC, Place{Interface: "eth9"}); s.listened() }, Goes},
 		"Begun":    {"what was answered once goes on", func(s *scene) { s.listened(); s.Began(rack); s.Heard(other, otherMAC, onRack) }, Goes},
 		"Restart":  {"also after a restart", func(s *scene) { s.Began(rack); s.flush(); s.open(); s.Heard(other, otherMAC, onRack) }, Goes},
@@ -145,6 +148,11 @@ func TestSights(t *testing.T) {
 	if n := strings.Count(s.said.String(), "ForeignServer"); n != 1 {
 		t.Errorf("%d lines: a server is told of once\n%s", n, s.said.String())
 	}
+	s.peers = append(s.peers, other)
+	if got := s.Of(rack); len(got) != 0 {
+		t.Errorf("it's known as ours by now: %+v", got)
+	}
+	s.peers = s.peers[:1]
 	s.now = s.now.Add(shown)
 	if got := s.Of(rack); len(got) != 0 {
 		t.Errorf("long gone: %+v", got)
