@@ -31,7 +31,7 @@ type Segment struct {
 	// Interfaces that it's served on; empty: all that have an address in a subnet.
 	Interfaces []string
 	// RefuseForeign says that it doesn't begin where another DHCP server answers. One that has begun goes on.
-	RefuseForeign bool `json:",omitempty"`
+	RefuseForeign bool
 }
 
 // GivesAddresses says whether machines have the addresses that are planned for them from us.
