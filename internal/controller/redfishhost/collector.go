@@ -13,6 +13,8 @@ var (
 	readForDesc  = desc("inventory_requests", "Requests that the last inventory of a machine took.")                                         //nolint:gochecknoglobals // It doesn't change.
 	upDesc       = desc("bmc_up", "Whether the last look at a host found its BMC and was let in.")                                           //nolint:gochecknoglobals // It doesn't change.
 	requestsDesc = desc("bmc_requests_total", "Requests to a host's BMC, by how they ended.", "result")                                      //nolint:gochecknoglobals // It doesn't change.
+	streamDesc   = desc("bmc_event_stream", "Whether a host's BMC is listened to.")                                                          //nolint:gochecknoglobals // It doesn't change.
+	eventsDesc   = desc("bmc_events_total", "Events that a host's BMC has told of.")                                                         //nolint:gochecknoglobals // It doesn't change.
 )
 
 func desc(name, help string, more ...string) *prometheus.Desc {

@@ -1,14 +1,6 @@
 package redfishhost
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-)
-
-// Descriptions of what is told of streams.
-var (
-	streamDesc = desc("bmc_event_stream", "Whether a host's BMC is listened to.")  //nolint:gochecknoglobals // It doesn't change.
-	eventsDesc = desc("bmc_events_total", "Events that a host's BMC has told of.") //nolint:gochecknoglobals // It doesn't change.
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Describe implements prometheus.Collector.
 func (l *streams) Describe(to chan<- *prometheus.Desc) {
