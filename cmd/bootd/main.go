@@ -149,8 +149,8 @@ func (c *cli) config() (bootd.Config, error) {
 		cfg.SpecDir, cfg.NoInstall, cfg.NewSite = dir, c.NoInstall, c.NewSite
 	case c.Source != "kubernetes":
 		return cfg, fmt.Errorf("--source is kubernetes or dir:PATH, not %q", c.Source)
-	case c.NoInstall || c.NewSite || len(c.Peer) > 0:
-		return cfg, errors.New("--no-install, --new-site and --peer go with --source dir:PATH")
+	case c.NoInstall || c.NewSite:
+		return cfg, errors.New("--no-install and --new-site go with --source dir:PATH")
 	case c.PlansDir == "":
 		cfg.Kube, err = c.kube()
 	}

@@ -16,23 +16,23 @@ import (
 // maxLater offers wait for their turn. Of more each goes out at once.
 const maxLater = 1024
 
-var errStopping = errors.New("this bootd is stopping, and begins no boot")
+var errStopping = errors.New("this bootd is stopping, and leaves the offer to another one")
 
-// offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping. All other
+// offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping and another is live. All other
 // answers go out at once: a machine that has chosen a server waits for that one.
 type offers struct {
 	dhcp.Conn
 
-	delay    func(boot.MAC) time.Duration // nil: never
-	stopping func() bool
-	after    func(time.Duration, func())
+	delay func(boot.MAC) time.Duration // nil: never
+	leave func(boot.MAC) bool          // says that an offer is another bootd's to make; nil: never
+	after func(time.Duration, func())
 
 	later atomic.Int64
 	mu    sync.Mutex // A connection sends for one at a time.
 }
 
-func holdOffers(c dhcp.Conn, delay func(boot.MAC) time.Duration, stopping func() bool) *offers {
-	return &offers{Conn: c, delay: delay, stopping: stopping, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+func holdOffers(c dhcp.Conn, delay func(boot.MAC) time.Duration, leave func(boot.MAC) bool) *offers {
+	return &offers{Conn: c, delay: delay, leave: leave, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 }
 
 // Send sends what isn't held back.
@@ -58,17 +58,19 @@ func (o *offers) send(out []dhcp.Outgoing) {
 
 // hold says whether a packet isn't to be sent now.
 func (o *offers) hold(x *dhcp.Outgoing) bool {
-	stopping := o.stopping()
-	if !stopping && o.delay == nil {
+	if o.leave == nil && o.delay == nil {
 		return false
 	}
 	mac, ok := offered(x.Data)
 	if !ok {
 		return false
 	}
-	if stopping {
+	if o.leave != nil && o.leave(mac) {
 		x.Err = errStopping
 		return true
+	}
+	if o.delay == nil {
+		return false
 	}
 	d := o.delay(mac)
 	if d <= 0 || o.later.Load() >= maxLater {
@@ -162,4 +164,21 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		}
 		return t.of(mac, p.Network.Name)
 	}
+}
+
+// leaves says whether this bootd is stopping and another one that's live serves the machine's network. Where there's none, who asks now is
+// answered: a system that boots its disk needs its lease, and an iPXE that was just loaded goes on.
+func (d *daemon) leaves(mac boot.MAC) bool {
+	if !d.activity.stopping.Load() {
+		return false
+	}
+	s, ok := d.source.(interface {
+		Peers(network boot.Name) []string
+	})
+	st := d.state()
+	if !ok || st == nil {
+		return false
+	}
+	p, ok := st.ByMAC(mac)
+	return ok && len(s.Peers(p.Network.Name)) > 0
 }

@@ -56,7 +56,7 @@ func TestOffersTakeTurns(t *testing.T) {
 			return tiebreak.Delay(1)
 		}
 		return 0
-	}, func() bool { return false })
+	}, nil)
 	o.after = func(d time.Duration, f func()) {
 		if d != tiebreak.Delay(1) {
 			t.Errorf("%s", d)
@@ -82,10 +82,10 @@ func TestOffersTakeTurns(t *testing.T) {
 	}
 }
 
-// TestNoOffersWhileStopping: who stops begins no boot, and answers everybody else.
+// TestNoOffersWhileStopping: who stops leaves offers to another one that's there, and answers everybody else.
 func TestNoOffersWhileStopping(t *testing.T) {
 	stopping, conn := false, &sent{}
-	o := holdOffers(conn, nil, func() bool { return stopping })
+	o := holdOffers(conn, nil, func(m boot.MAC) bool { return stopping && m == "52:54:00:00:00:01" })
 	o.Send(outgoing(packet(offer, ours)))
 	stopping = true
 	out := outgoing(packet(offer, ours), packet(ack, ours))
@@ -132,4 +132,44 @@ func TestTurns(t *testing.T) {
 func FuzzOffered(f *testing.F) {
 	f.Add(packet(offer, ours))
 	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = offered(b) })
+}
+
+// alone is a source that knows of other bootds.
+type alone struct {
+	Source
+
+	st    *boot.State
+	peers []string
+}
+
+func (a *alone) State() *boot.State       { return a.st }
+func (a *alone) Peers(boot.Name) []string { return a.peers }
+
+// TestLeaves: who stops leaves a machine's offer to another bootd, where there's one.
+func TestLeaves(t *testing.T) {
+	mac := boot.MAC("52:54:00:00:00:01")
+	st := boot.NewState([]boot.Segment{{Name: boot.Name{Name: "rack"}}}, []boot.Plan{{
+		EntryUID: "u", Entry: boot.Name{Name: "e"}, MACs: []boot.MAC{mac}, Network: boot.Network{Name: boot.Name{Name: "rack"}},
+	}}, nil)
+	cases := map[string]struct {
+		reason   string
+		stopping bool
+		peers    []string
+		mac      boot.MAC
+		want     bool
+	}{
+		"Runs":     {"one that doesn't stop offers", false, []string{"b"}, mac, false},
+		"Other":    {"another one begins its boot", true, []string{"b"}, mac, true},
+		"Alone":    {"nobody else would answer a system that boots its disk", true, nil, mac, false},
+		"Stranger": {"whom nobody knows", true, []string{"b"}, "52:54:00:00:00:02", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := &daemon{activity: newActivity(0), source: &alone{st: st, peers: tc.peers}}
+			d.activity.stopping.Store(tc.stopping)
+			if got := d.leaves(tc.mac); got != tc.want {
+				t.Errorf("%s: %v", tc.reason, got)
+			}
+		})
+	}
 }

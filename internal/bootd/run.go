@@ -178,6 +178,9 @@ func wanted(p *boot.Plan, s boot.Session) bool {
 	if p.Mode == boot.ModeLive {
 		return true
 	}
+	if installing(s) && time.Since(s.Consumed.At) < oneBoot {
+		return true // It may come back for the rest of its image. One that never reports doesn't keep its place for ever.
+	}
 	return s.Grant != nil && (s.Consumed == nil || s.Consumed.GrantID != s.Grant.ID)
 }
 
@@ -227,7 +230,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		if err != nil {
 			return nil, err
 		}
-		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.activity.stopping.Load)) })
+		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.leaves)) })
 	}
 	if len(l.dhcp) > 0 {
 		g.Go(func() error { return d.others.Run(ctx) })

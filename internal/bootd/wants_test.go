@@ -2,6 +2,7 @@ package bootd
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,14 +27,16 @@ func TestWants(t *testing.T) {
 		}
 		return s
 	}
+	writing := grant("writing", true)
+	writing.Consumed.At = time.Now()
 	st := boot.NewState(nil, []boot.Plan{
 		plan("live", boot.ModeLive, "live"), plan("granted", boot.ModeInstall, "kernel", "new"), plan("installed", boot.ModeInstall, "kernel", "old"),
-		plan("idle", boot.ModeInstall, "idle"),
-	}, []boot.Session{grant("granted", false), grant("installed", true)})
+		plan("idle", boot.ModeInstall, "idle"), plan("writing", boot.ModeInstall, "kernel", "half"),
+	}, []boot.Session{grant("granted", false), grant("installed", true), writing})
 	got := wants(st, []boot.Artifact{file("profile"), file("old")})
 	want := map[boot.Artifact]artifacts.Level{
 		file("live"): artifacts.Soon, file("kernel"): artifacts.Soon, file("new"): artifacts.Soon, file("old"): artifacts.ByPlan,
-		file("idle"): artifacts.ByPlan, file("profile"): artifacts.ByProfile,
+		file("half"): artifacts.Soon, file("idle"): artifacts.ByPlan, file("profile"): artifacts.ByProfile,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

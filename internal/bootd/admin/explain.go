@@ -227,7 +227,7 @@ func waitsFor(e *Explanation) string {
 		return "another bootd: this one was started without DHCP"
 	}
 	if e.Stopping {
-		return "another bootd: this one is stopping, and begins no boot"
+		return "another bootd: this one is stopping, and leaves new boots to that"
 	}
 	if x := e.LastAsked; x != nil && x.Answer == silence && !othersAnswer(dhcp.Reason(x.Reason)) {
 		return fmt.Sprintf("DHCP: what it asked last isn't answered (%s)%s", x.Reason, after(": ", x.Because))

@@ -68,6 +68,9 @@ func (c *Cache) found(digest string) (bool, error) {
 	}
 	defer func() { _ = f.Close() }()
 	m, err := right(f, digest)
+	if errors.Is(err, errMoved) { // Its rights may have changed, and nothing else: the next one who asks reads it again.
+		return false, &Error{Reason: ReasonFetch, Digest: digest, err: errRead}
+	}
 	if err != nil {
 		c.setAside(digest, err)
 		return false, nil

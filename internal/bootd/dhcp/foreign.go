@@ -21,7 +21,7 @@ func (s *Server) noticed(a *Answer, in Ingress) {
 		s.cfg.Began(a.Plan.Network.Name)
 	}
 	f := &a.Facts
-	if a.Packet == nil && s.cfg.Named != nil && f.Type == wire.Request && f.Server.IsValid() && !in.To.IsValid() && !f.Relay.Address.IsValid() {
+	if a.Packet == nil && !a.Reason.limited() && s.cfg.Named != nil && f.Type == wire.Request && f.Server.IsValid() && !in.To.IsValid() && !f.Relay.Address.IsValid() {
 		s.cfg.Named(f.Server, in)
 	}
 }

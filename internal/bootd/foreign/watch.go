@@ -134,15 +134,16 @@ func (w *Watch) note(g boot.Segment, s Sight) {
 	w.mu.Lock()
 	k := key{s.Network, s.Server}
 	old, ok := w.sights[k]
+	news := !ok && w.room(s) // What there's no room for isn't told of either: anybody may make up servers.
 	switch {
 	case ok:
 		old.Last, old.Interface, old.MAC = s.Last, s.Interface, cmp.Or(s.MAC, old.MAC)
-	case w.room(s):
+	case news:
 		w.sights[k] = &s
 	}
 	begun := w.begun[s.Network]
 	w.mu.Unlock()
-	if !ok {
+	if news {
 		w.say(g, s, begun)
 	}
 }

@@ -166,6 +166,9 @@ func TestForgedServers(t *testing.T) {
 	for i := range 1000 {
 		s.Heard(netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), "", onRack)
 	}
+	if n := strings.Count(s.said.String(), "ForeignServer"); n != most {
+		t.Errorf("%d lines: of what isn't kept nothing is said", n)
+	}
 	got := s.Of(rack)
 	if len(got) != most || !slices.ContainsFunc(got, func(x Sight) bool { return x.Server == other }) {
 		t.Errorf("%d servers: %+v", len(got), got)

@@ -166,7 +166,7 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	}
 	st.Message = s.o.Warning
 	if s.draining.Load() {
-		st.Message = "Draining: this bootd is stopping; it begins no boot, and finishes those that run"
+		st.Message = draining + ": this bootd is stopping; it leaves new boots to others, and finishes those that run"
 	}
 	if twin {
 		st.Message = twins

@@ -144,6 +144,17 @@ func TestDraining(t *testing.T) {
 	}
 }
 
+// TestDrainingPeer: two bootds that stop at once don't leave a machine to each other.
+func TestDrainingPeer(t *testing.T) {
+	s := newSource(t, &log{}, &clock{now: t0()})
+	stopping := bootServer("b", t0(), "1")
+	stopping.Status.Message = draining + ": this bootd is stopping"
+	listed(t, s, "1", nil, []any{stopping, bootServer("c", t0(), "1"), bootServer("self", t0(), "1")})
+	if diff := cmp.Diff([]string{"baremetal-boot/c"}, s.Peers(plan().Network.Name)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {

@@ -2,6 +2,7 @@ package kubesource
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,9 @@ import (
 // liveFor is how long a bootd counts as live after its last heartbeat, which comes at least every 5 s.
 const liveFor = v1alpha1.BootServerLife
 
+// draining is how the message of a BootServer begins whose bootd is stopping.
+const draining = "Draining"
+
 // server is another bootd.
 type server struct {
 	name     boot.Name
@@ -21,6 +25,8 @@ type server struct {
 	synced   uint64
 	// addresses that it answers from.
 	addresses []string
+	// draining says that it's stopping.
+	draining bool
 }
 
 // heard says when a heartbeat was last seen to change, by our own clock. Clocks of several nodes are
@@ -37,6 +43,7 @@ func serverOf(o client.Object) (server, bool) {
 		return server{}, false
 	}
 	x := server{name: nameOf(b), synced: session.Revision(b.Status.SyncedRevision), addresses: b.Status.Addresses}
+	x.draining = strings.HasPrefix(b.Status.Message, draining)
 	for _, n := range b.Status.Networks {
 		x.networks = append(x.networks, boot.Name{Namespace: n.Namespace, Name: n.Name})
 	}
@@ -85,7 +92,7 @@ func (s *Source) Synced(p *boot.Plan) bool {
 	}) == ""
 }
 
-// Peers names the other bootds of a network that are known to be live: their heartbeat came while the API took ours.
+// Peers names the other bootds of a network that are known to be live: their heartbeat came while the API took ours, and they aren't stopping.
 func (s *Source) Peers(network boot.Name) (names []string) {
 	t := s.t.Load()
 	if t == nil || !t.listed() {
@@ -99,7 +106,7 @@ func (s *Source) Peers(network boot.Name) (names []string) {
 		return nil
 	}
 	for _, x := range all {
-		if x.name != s.self() && now.Sub(s.servers[x.name].at) < liveFor && slices.Contains(x.networks, network) {
+		if x.name != s.self() && !x.draining && now.Sub(s.servers[x.name].at) < liveFor && slices.Contains(x.networks, network) {
 			names = append(names, x.name.String())
 		}
 	}
