@@ -18,8 +18,10 @@ func testExamples(ctx context.Context, t *testing.T, plane *local.Plane) {
 	t.Helper()
 	files, err := uptest.Read(root)
 	must(t, err)
-	// That of the site without a cluster, where nobody has to make one.
-	must(t, plane.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}))
+	// Those of sites without a cluster, where nobody has to make one.
+	for _, name := range []string{"edge", "office"} {
+		must(t, plane.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
 	for _, name := range files.Names() {
 		t.Run(name, func(t *testing.T) {
 			if len(files[name]) == 0 {
