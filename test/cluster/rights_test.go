@@ -24,6 +24,7 @@ func needless() map[string]string {
 	return map[string]string{
 		"list " + group + "bootentries":  fallback,
 		"list " + group + "bootnetworks": fallback,
+		"list " + group + "bootprofiles": fallback,
 		"list " + group + "bootservers":  fallback,
 		"list " + group + "bootsessions": fallback,
 		"list /secrets bootd-tokens":     fallback,
