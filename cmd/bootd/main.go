@@ -24,6 +24,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
+	"github.com/crossplane-contrib/provider-baremetal/internal/heap"
 )
 
 // version is set by the linker.
@@ -105,6 +106,7 @@ func (c *cli) Run() error {
 	if err != nil {
 		return misused{err}
 	}
+	heap.Spare()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // Who says it twice means it.

@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller"
+	"github.com/crossplane-contrib/provider-baremetal/internal/heap"
 )
 
 // version is set by the linker.
@@ -119,7 +120,7 @@ func failpoint(names string, exit func(code int)) func(name string) {
 }
 
 func main() {
-	frugal()
+	heap.Spare()
 	ctx := kong.Parse(&cli{},
 		kong.Description("Bare-metal machines as Crossplane resources."),
 		kong.Vars{"version": version})

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -117,19 +116,5 @@ func TestLogger(t *testing.T) {
 func TestKubeconfig(t *testing.T) {
 	if _, err := (&cli{Kubeconfig: "/nowhere/kubeconfig"}).kube(); err == nil {
 		t.Error("a kubeconfig that isn't there must be refused, not replaced by another")
-	}
-}
-
-func TestFrugal(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	t.Setenv("GOGC", "200")
-	frugal()
-	if debug.SetGCPercent(100) != 100 {
-		t.Error("what the environment says of the collector isn't changed")
-	}
-	t.Setenv("GOGC", "")
-	frugal()
-	if debug.SetGCPercent(100) != collectAt {
-		t.Error("where it says nothing, memory is spared")
 	}
 }
