@@ -42,11 +42,13 @@ type eventService struct {
 }
 
 // Stream reads where the BMC tells of changes: one request, by which the session,
-// or the password, is known to be good. It never logs in: where the session has
-// ended, the error is of kind Unreachable, and whoever asks next renews it. A BMC
-// that can't is Unsupported, by EventService, ServiceEnabled or
-// ServerSentEventUri; so is one, by Session, that lets us in with each request
-// since it has no sessions, or none left: one more connection would make that worse.
+// or the password, is known to be good; a password that is refused there takes a
+// second one, of the machine. It never logs in: where the session has ended, the
+// error is of kind Unreachable, and whoever asks next renews it; so is it where no
+// machine was read with the password yet. A BMC that can't is Unsupported, by
+// EventService, ServiceEnabled or ServerSentEventUri; so is one, by Session, that
+// lets us in with each request since it has no sessions, or none left: one more
+// connection would make that worse.
 func (c *Client) Stream(ctx context.Context) (*Stream, error) {
 	service := string(c.root.EventService)
 	switch {
@@ -56,12 +58,16 @@ func (c *Client) Stream(ctx context.Context) (*Stream, error) {
 		return nil, unsupported("Session")
 	case service == "":
 		return nil, unsupported("EventService")
+	case !c.token && c.system == "":
+		return nil, failf(Unreachable, "cannot listen to the BMC: no machine was read with the password yet")
 	}
 	var b eventService
 	a, err := c.try(ctx, http.MethodGet, service, nil, "")
 	switch {
 	case IsUnauthorized(err) && c.token:
 		return nil, errSessionEnded()
+	case IsUnauthorized(err):
+		return nil, c.deniedStream(ctx, service, err)
 	case IsNotFound(err):
 		return nil, unsupported("EventService")
 	case err != nil:
@@ -75,6 +81,25 @@ func (c *Client) Stream(ctx context.Context) (*Stream, error) {
 	}
 
 	return c.streamAt(string(b.URI))
+}
+
+// deniedStream is what a 401 of the event service by password means: Forbidden where
+// the BMC takes the same password for the machine. Some answer so where an account
+// lacks a privilege, and a hint to look isn't worth the password.
+func (c *Client) deniedStream(ctx context.Context, service string, err error) error {
+	in, unknown := c.letIn(ctx, service)
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case unknown != nil:
+		return unknown
+	case in && ok:
+		denied := *e
+		denied.Kind = Forbidden
+
+		return &denied
+	default:
+		return err
+	}
 }
 
 // errSessionEnded is no fault of the password's.

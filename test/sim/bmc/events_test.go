@@ -119,6 +119,7 @@ func TestNoStream(t *testing.T) {
 			cfg := settings(emu)
 			cfg.Auth = tc.auth
 			c := connect(t, cfg)
+			system(t, c)
 			before := emu.Counters().Requests
 			_, err := c.Stream(t.Context())
 			if e := (*redfish.Error)(nil); tc.field == "" && err != nil || tc.field != "" && (!cmpAs(err, &e) || e.Kind != redfish.Unsupported || e.Field != tc.field) {
