@@ -108,16 +108,18 @@ func beginOnce(v view, j journal) step {
 		return beginPutBack(v, j)
 	case t.hopeless(v):
 		return step{wait: true, why: "the machine can't be told to boot that"}
+	case t.resting(v, actSetBootOnce) && !t.Over:
+		return step{wait: true, why: "the BMC didn't take the boot source"}
+	case j.Boot.Moved != nil && (len(v.want.order) == 0 || j.Boot.Moved.byOEM()) && !j.Boot.Moved.isOf(a, t):
+		return beginPutBack(v, j) // Else ours would be taken for what was there before.
 	case t.Over:
 		j.Boot.Once = nil // What stood in the way may be mended.
-	case t.resting(v, actSetBootOnce):
-		return step{wait: true, why: "the BMC didn't take the boot source"}
-	case j.Boot.Moved != nil && (len(v.want.order) == 0 || j.Boot.Moved.byOEM()):
-		return beginPutBack(v, j)
 	case len(t.Plan) > 0 && len(v.want.order) == 0:
 		a.Rung, a.Option = string(redfish.RungOrder), strings.Join(t.Plan, "\n")
 	case len(t.OEM) > 0:
 		a.Rung, a.Option = string(redfish.RungOEM), strings.Join(t.OEM, "\n")
+		a.Power, a.LastReset = v.seen.power, v.seen.lastReset
+		j.keep(a)
 	}
 
 	return start(v, j, a)
@@ -163,18 +165,33 @@ func resumeOnce(v view, j journal) step {
 		j.move(a)
 
 		return beginOff(v, j)
+	case a.Rung != "" && otherOnce(v, a) && v.lap(a).age < settle:
+		return step{wait: true, why: "what was begun isn't wanted any more, but may come about yet"}
 	case v.want.once == nil:
 		return carriedOut("the override isn't wanted any more")
+	case a.Rung != "" && otherOnce(v, a):
+		j.move(a) // It goes back first: the next wish would take it for what was there before.
+		a.State, a.Option = failed, ""
+
+		return step{journal: j.with(a), why: "another boot is wanted than the one that was begun"}
 	}
 	now := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
-	if now.Wish != a.Wish && a.Wish != "" {
+	if otherOnce(v, a) {
 		return start(v, j, now)
 	}
 	if a.Rung != "" {
 		now.Rung, now.Option = a.Rung, a.Option
 	}
+	if a.byOEM() {
+		j.keep(a) // Of a journal of an older version.
+	}
 
 	return retry(v, j, now)
+}
+
+// otherOnce says whether another boot for once, or none, is wanted than an act is for.
+func otherOnce(v view, a act) bool {
+	return v.want.once == nil || a.Wish != "" && a.Wish != wishOf(sourceOf(*v.want.once), v.want.once.Generation)
 }
 
 // retry makes a boot act once more, after its patience. After the last time it

@@ -224,7 +224,8 @@ func bootFailed(_ view, a act, err error) act {
 }
 
 // bootNoted writes down what the BMC said of a wish. After three times it isn't
-// tried any more in that way; at once where the machine doesn't offer it.
+// tried any more in that way; at once where the machine doesn't offer it, but for
+// what is to be put back: a BMC that starts may not show that for a while.
 func bootNoted(v view, j *journal, err error) {
 	var e *redfish.Error
 	if notCalled(err) || busy(err) || !answered(err) || !errors.As(err, &e) || saidReason(e.Kind) == "" {
@@ -235,7 +236,7 @@ func bootNoted(v view, j *journal, err error) {
 	t := (*slot).of(a.Wish)
 	t.Tried, t.Time = t.Tried+1, v.now.UTC().Truncate(time.Second)
 	t.Reason, t.Field, t.Message, t.Offers = saidReason(e.Kind), bounded(e.Field, 256), e.MessageID, e.Offers
-	last := e.Kind == redfish.Unsupported || t.Tried >= len(patience)
+	last := e.Kind == redfish.Unsupported && a.Action != actPutBack || t.Tried >= len(patience)
 	switch {
 	case !last:
 	case a.Rung == "" && t.falls(e, len(v.want.order) > 0):

@@ -1,6 +1,7 @@
 package redfishhost
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
@@ -37,6 +38,22 @@ func (j *journal) move(a act) {
 		m.First, m.Was = p.First, p.Was
 	}
 	j.Boot.Moved = &m
+}
+
+// keep writes down, with an act by the vendor's own way, what was there before, for
+// whatever becomes of it: an answer may be lost, and what had no effect may have it
+// later, or by half. That an earlier one couldn't be put back says nothing of this.
+func (j *journal) keep(a act) {
+	j.move(a)
+	if c := j.Boot.Clear; c != nil && c.Wish == j.Boot.Moved.putBack().Wish {
+		j.Boot.Clear = nil
+	}
+}
+
+// isOf says whether it's what a trial's next act by the vendor's own way changes, so
+// that the act may go on from there.
+func (m moved) isOf(a act, t trial) bool {
+	return m.byOEM() && m.First == a.Target && len(t.Plan) == 0 && slices.Equal(append([]string{m.Resource}, m.Was...), t.OEM)
 }
 
 // byOEM says that it's a setting of the vendor's own.

@@ -83,6 +83,7 @@ func beginPutBack(v view, j journal) step {
 	back := m.putBack()
 	t := j.Boot.Clear.of(back.Wish)
 	now := v.want.once == nil || wantsOnce(v, j)
+	once := j.Boot.Once
 	switch {
 	case len(v.want.order) > 0 && !m.byOEM(), t.Over:
 		// A declared order is another one; and what can't be put back stays.
@@ -91,6 +92,8 @@ func beginPutBack(v view, j journal) step {
 		return step{journal: &j, why: "the boot order isn't put back"}
 	case t.resting(v, actPutBack):
 		return step{wait: now, why: "the BMC didn't put the boot order back"}
+	case once != nil && once.resting(v, actSetBootOnce):
+		return step{wait: now, why: "what had no effect yet may have it later"}
 	case now:
 	case !m.Booted.IsZero():
 		if v.rested(actPutBack, m.Booted) < orderRest {
