@@ -24,7 +24,8 @@ type OEMPlan struct {
 }
 
 // SetOEM carries a plan out for a target, and reads it back. What is so already
-// isn't written.
+// isn't written. Properties that are neither what they were nor what they are to be
+// are somebody else's: that is Refused, and they're left alone.
 func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPlan) (BootVia, error) {
 	o, facts, err := c.oemOf(ctx, s, plan)
 	if err != nil {
@@ -34,23 +35,40 @@ func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPl
 	if word == "" {
 		return BootVia{}, unoffered("a word of the vendor's for "+target, nil)
 	}
-	via := BootVia{Rung: RungOEM, Resource: o.path}
+	want := oemValues(o.vendor, word)
+	for i, now := range o.values {
+		if now != plan.Was[i] && !strings.EqualFold(now, want[i]) {
+			return BootVia{}, failf(Refused, "the vendor's own boot setting changed meanwhile, and was left alone")
+		}
+	}
+	body := map[string]any{}
+	for i, p := range oemPointers(o.vendor) {
+		point(body, p, o.typed(p, want[i]))
+	}
 
-	return via, c.writeOEM(ctx, o, oemValues(o.vendor, word), facts)
+	return BootVia{Rung: RungOEM, Resource: o.path}, c.writeOEM(ctx, o, want, body, facts)
 }
 
-// ClearOEM undoes SetOEM: the properties get what they were. One that shows another
-// target by now was used up by the boot, or is somebody else's, and is left alone.
+// ClearOEM undoes SetOEM: the properties get what they were, as far as they're
+// something else, since a BMC may have taken one of them and refuse the other. One
+// that shows another target by now was used up by the boot, or is somebody else's,
+// and is left alone.
 func (c *Client) ClearOEM(ctx context.Context, s System, target string, plan OEMPlan) error {
 	o, facts, err := c.oemOf(ctx, s, plan)
 	if err != nil {
 		return err
 	}
-	if word := o.vendor.Words[target]; o.values[0] != word || len(plan.Was) != len(o.values) {
+	if !strings.EqualFold(o.values[0], o.vendor.Words[target]) {
 		return nil
 	}
+	body := map[string]any{}
+	for i, p := range oemPointers(o.vendor) {
+		if o.values[i] != plan.Was[i] {
+			point(body, p, o.typed(p, plan.Was[i]))
+		}
+	}
 
-	return c.writeOEM(ctx, o, plan.Was, facts)
+	return c.writeOEM(ctx, o, plan.Was, body, facts)
 }
 
 // oem is how a boot for once can be had by the vendor's own way, nil where it can't.
@@ -107,6 +125,9 @@ func (c *Client) oemOf(ctx context.Context, s System, plan OEMPlan) (oemPlace, q
 		return oemPlace{}, facts, unoffered("a way of the vendor's own at "+bounded(plan.Resource, maxURI), nil)
 	}
 	o, err := c.oemAt(ctx, plan.Resource, facts.OEM)
+	if err == nil && len(plan.Was) != len(o.values) {
+		err = unoffered("the properties of a boot by the vendor's own way that was begun by another row of quirks", nil)
+	}
 
 	return o, facts, err
 }
@@ -164,19 +185,20 @@ func (c *Client) oemAt(ctx context.Context, path string, vendor quirk.OEMBoot) (
 	return o, nil
 }
 
-// writeOEM gives the properties of a resource their values, and reads them back.
-func (c *Client) writeOEM(ctx context.Context, o oemPlace, values []string, facts quirk.Facts) error {
-	pointers := oemPointers(o.vendor)
-	if slices.Equal(o.values, values) {
-		return nil
+// typed is a value as a property takes it: a flag where it shows one.
+func (o oemPlace) typed(pointer, value string) any {
+	if _, flag := pointed(o.body, pointer).(bool); flag {
+		return value == strconv.FormatBool(true)
 	}
-	body := map[string]any{}
-	for i, p := range pointers {
-		var v any = values[i]
-		if _, flag := pointed(o.body, p).(bool); flag {
-			v = values[i] == strconv.FormatBool(true)
-		}
-		point(body, p, v)
+
+	return value
+}
+
+// writeOEM gives the properties of a resource their values by a body, and reads them
+// back. A BMC may spell them in another way.
+func (c *Client) writeOEM(ctx context.Context, o oemPlace, values []string, body map[string]any, facts quirk.Facts) error {
+	if slices.EqualFunc(o.values, values, strings.EqualFold) {
+		return nil
 	}
 	if _, err := c.patched(ctx, place{path: o.path, etag: o.etag}, body, facts); err != nil {
 		return err
@@ -186,13 +208,14 @@ func (c *Client) writeOEM(ctx context.Context, o oemPlace, values []string, fact
 		var err error
 		now, err = c.oemAt(ctx, o.path, o.vendor)
 
-		return err == nil && slices.Equal(now.values, values), err
+		return err == nil && slices.EqualFunc(now.values, values, strings.EqualFold), err
 	})
 	if err != nil || ok {
 		return err
 	}
+	pointers := oemPointers(o.vendor)
 	for i, p := range pointers {
-		if now.values[i] != values[i] {
+		if !strings.EqualFold(now.values[i], values[i]) {
 			return noEffect(fieldOf(p))
 		}
 	}
