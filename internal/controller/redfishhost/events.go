@@ -115,6 +115,7 @@ func (l *streams) refresh(host *v1alpha1.RedfishHost, t gate.Target) {
 	if was, ok := l.at[uid]; ok && was != bmc {
 		l.leave(uid)
 	}
+	l.replace(uid, nameOfHost(host), bmc)
 	s := l.of[bmc]
 	switch {
 	case s == nil:
@@ -127,6 +128,20 @@ func (l *streams) refresh(host *v1alpha1.RedfishHost, t gate.Target) {
 	select {
 	case s.looked <- struct{}{}:
 	default:
+	}
+}
+
+// replace takes out who had a host's name at its BMC before it was made anew: nobody
+// may have told of that. Called with the lock held.
+func (l *streams) replace(uid types.UID, name types.NamespacedName, bmc string) {
+	s := l.of[bmc]
+	if s == nil {
+		return
+	}
+	for other, n := range s.hosts {
+		if other != uid && n == name {
+			l.leave(other)
+		}
 	}
 }
 

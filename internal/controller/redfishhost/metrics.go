@@ -97,13 +97,22 @@ func (t *tallies) Describe(to chan<- *prometheus.Desc) {
 	to <- requestsDesc
 }
 
-// Collect implements prometheus.Collector. What is told of a host ends with it.
+// Collect implements prometheus.Collector. What is told of a host ends with it. No
+// request to a BMC waits for who reads it.
 func (t *tallies) Collect(to chan<- prometheus.Metric) {
+	for _, m := range t.told() {
+		to <- m
+	}
+}
+
+// told is what is told of all hosts.
+func (t *tallies) told() []prometheus.Metric {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var out []prometheus.Metric
 	for name, h := range t.of {
 		for outcome, n := range h.requests {
-			to <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), name.Namespace, name.Name, string(outcome))
+			out = append(out, prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), name.Namespace, name.Name, string(outcome)))
 		}
 		if !h.looked {
 			continue
@@ -112,6 +121,8 @@ func (t *tallies) Collect(to chan<- prometheus.Metric) {
 		if h.up {
 			up = 1
 		}
-		to <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up, name.Namespace, name.Name)
+		out = append(out, prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up, name.Namespace, name.Name))
 	}
+
+	return out
 }
