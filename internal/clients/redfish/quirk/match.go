@@ -71,16 +71,26 @@ func (f Facts) with(more Facts) Facts {
 		f.Rungs = more.Rungs
 	}
 	f.StoredAs = merged(f.StoredAs, more.StoredAs)
-	set(&f.OEM.Target, more.OEM.Target)
-	if len(more.OEM.Resources) > 0 {
-		f.OEM.Resources = more.OEM.Resources
-	}
-	if len(more.OEM.With) > 0 {
-		f.OEM.With = more.OEM.With
-	}
-	f.OEM.Words = merged(f.OEM.Words, more.OEM.Words)
+	f.OEM = f.OEM.with(more.OEM)
 
 	return f
+}
+
+// with is o where more doesn't say otherwise. Words and what makes it a boot for once
+// are those of one property: another one has its own.
+func (o OEMBoot) with(more OEMBoot) OEMBoot {
+	if more.Target != "" {
+		o.Target, o.Words, o.With = more.Target, nil, nil
+	}
+	if len(more.Resources) > 0 {
+		o.Resources = more.Resources
+	}
+	if len(more.With) > 0 {
+		o.With = more.With
+	}
+	o.Words = merged(o.Words, more.Words)
+
+	return o
 }
 
 // merged is a where b doesn't say otherwise, in a map of its own.

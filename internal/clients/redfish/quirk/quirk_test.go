@@ -95,6 +95,20 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestOEMOfAnotherRow: a row that names a property of its own has nothing of what goes with another one's; one that doesn't adds words.
+func TestOEMOfAnotherRow(t *testing.T) {
+	dell, maker := Machine{Manufacturer: "Dell Inc.", Model: "x"}, Match{Manufacturer: "Dell*"}
+	own := OEMBoot{Resources: []string{OfSystem + "/Own"}, Target: "/Next", Words: map[string]string{"Cd": "Cd"}}
+	facts, _ := For(append(Table(), Row{Name: "own", Match: maker, Facts: Facts{OEM: own}}), dell)
+	if diff := cmp.Diff(own, facts.OEM); diff != "" {
+		t.Errorf("another property: -want, +got:\n%s", diff)
+	}
+	facts, _ = For(append(Table(), Row{Name: "more", Match: maker, Facts: Facts{OEM: OEMBoot{Words: map[string]string{"Cd": "CD"}}}}), dell)
+	if diff := cmp.Diff(idrac(map[string]string{"Cd": "CD"}), facts.OEM); diff != "" {
+		t.Errorf("one word more: -want, +got:\n%s", diff)
+	}
+}
+
 func TestLike(t *testing.T) {
 	cases := map[string]struct {
 		pattern, text string
