@@ -147,7 +147,7 @@ func (c *Client) oemPaths(ctx context.Context, s System, vendor quirk.OEMBoot) (
 		}
 		if managers == nil {
 			var err error
-			if managers, err = c.managersOf(ctx, s); err != nil {
+			if managers, err = c.ownManagers(ctx, s); err != nil {
 				return nil, err
 			}
 		}

@@ -79,6 +79,32 @@ func (c *Client) managersOf(ctx context.Context, s System) ([]string, error) {
 	return c.members(ctx, c.managersPath())
 }
 
+// ownManagers are a System's managers that are no other System's, as far as they
+// say: what is set there is set for all of them. Of several that the System doesn't
+// name, any may be a neighbour's: none is taken.
+func (c *Client) ownManagers(ctx context.Context, s System) ([]string, error) {
+	managers, err := c.managersOf(ctx, s)
+	if err != nil || len(s.managers) == 0 && len(managers) > 1 {
+		return []string{}, err
+	}
+	own := []string{}
+	for _, m := range managers {
+		var b struct {
+			Links struct {
+				Systems refs `json:"ManagerForServers"`
+			}
+		}
+		if _, err := c.get(ctx, m, &b); err != nil && !skippable(err) {
+			return nil, err
+		}
+		if len(b.Links.Systems) <= 1 {
+			own = append(own, m)
+		}
+	}
+
+	return own, nil
+}
+
 // stranger is the error that what answered isn't Redfish.
 func (c *Client) stranger(path string, a answer) error {
 	return &Error{Kind: Protocol, Status: a.status, ContentType: c.fence.contentType, what: "cannot get " + path + ": the answer isn't Redfish"}

@@ -184,7 +184,7 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 	if err != nil {
 		return unsent(err)
 	}
-	reset, err := c.managerReset(ctx, managers)
+	reset, err := c.managerReset(ctx, managers, len(s.managers) > 0)
 	if err != nil {
 		return unsent(err)
 	}
@@ -203,9 +203,11 @@ func (c *Client) ResetBMC(ctx context.Context, s System) error {
 }
 
 // managerReset is the action of the first manager that has one and calls itself a
-// BMC, or else of the first that has one: others may be an enclosure's. Nil: none has.
-func (c *Client) managerReset(ctx context.Context, managers []string) (*resetBody, error) {
-	var first *resetBody
+// BMC, or else of the first that has one: others may be an enclosure's. Nil: none has,
+// or several call themselves BMC, of which the machine named none: they may be its
+// neighbours'.
+func (c *Client) managerReset(ctx context.Context, managers []string, named bool) (*resetBody, error) {
+	var first, bmc *resetBody
 	for _, uri := range managers {
 		var b struct {
 			Type    text `json:"ManagerType"`
@@ -213,16 +215,23 @@ func (c *Client) managerReset(ctx context.Context, managers []string) (*resetBod
 				Reset *resetBody `json:"#Manager.Reset"`
 			}
 		}
-		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) && first == nil {
+		if _, err := c.get(ctx, uri, &b); err != nil && !skippable(err) && (first == nil || !named) {
 			return nil, err
 		}
 		switch reset := b.Actions.Reset; {
 		case reset == nil || reset.Target == "":
+		case strings.EqualFold(string(b.Type), "BMC") && bmc != nil:
+			return nil, nil
+		case strings.EqualFold(string(b.Type), "BMC") && !named:
+			bmc = reset
 		case strings.EqualFold(string(b.Type), "BMC"), len(managers) == 1:
 			return reset, nil
 		case first == nil:
 			first = reset
 		}
+	}
+	if bmc != nil {
+		return bmc, nil
 	}
 
 	return first, nil
