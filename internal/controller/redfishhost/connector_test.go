@@ -68,7 +68,7 @@ func TestTargetOfAConfig(t *testing.T) {
 	want := quirk.Facts{
 		OverrideOn: "Settings", Mode: "IfPresent", IfMatch: "Never", StoredAs: map[string]string{"Cd": "UsbCd"}, Continuous: "Refused", Rungs: []string{"System"},
 		OEM: quirk.OEMBoot{
-			Resources: []string{"{system}/Oem/X"}, Target: "/Next", Words: map[string]string{"Pxe": "Lan", "Hdd": "HDD", "BiosSetup": "BIOS"},
+			Resources: []string{"{system}/Oem/X"}, Target: "/Next", Words: map[string]string{"Pxe": "Lan"},
 			With: map[string]string{"/Once": "true"},
 		},
 	}
