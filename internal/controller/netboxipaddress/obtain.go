@@ -158,7 +158,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
-		ip, err := e.allocateUnused(ctx, mg, *c)
+		ip, err := e.allocate(ctx, *c, p)
 		switch {
 		case err == nil:
 			s.took(e, c.parent, uid)

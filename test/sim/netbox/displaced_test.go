@@ -3,7 +3,6 @@ package netbox_test
 import (
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,30 +12,30 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
-// TestDisplaced: somebody deletes or moves the record of an address, and another claim asks for one. The first one is looked at in the same moment
-// and isn't Ready any more, long before anybody looks at all records; and what NetBox gave away of a record that's gone is left to it.
+// TestDisplaced: somebody deletes or moves the record of an address, and another claim gets that. The first one is looked at in the same moment
+// and isn't Ready any more, long before anybody looks at all records.
 func TestDisplaced(t *testing.T) {
-	removed := func(l *lab, was netbox.Address) { l.netbox.RemoveAddress(was.ID) }
-	moved := func(l *lab, was netbox.Address) {
-		l.netbox.ChangeAddressAs("alice", was.ID, func(a *netbox.Address) { a.Address = netip.MustParsePrefix("10.77.0.5/29") })
-	}
-	only := func(p *v1alpha1.NetBoxIPAddressParameters) { p.From[0].Prefix.CIDR = "10.78.0.0/32" }
-	fixed := func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.77.0.1/29" }
-	same := func(*v1alpha1.NetBoxIPAddressParameters) {}
 	cases := map[string]struct {
-		reason       string
-		first, other func(p *v1alpha1.NetBoxIPAddressParameters)
-		byHand       func(l *lab, was netbox.Address)
-		// waits says that the other one waits before it happens already.
-		waits bool
-		want  xpv2.ConditionReason
-		// gets is what the other one gets, "" nothing.
-		gets string
+		reason string
+		spec   func(p *v1alpha1.NetBoxIPAddressParameters)
+		// second is what another one asks for, if not just any address of the same prefix.
+		second func(p *v1alpha1.NetBoxIPAddressParameters)
+		byHand func(l *lab, was netbox.Address)
+		// waits is what the second one waits for before it happens; "" for one that is applied afterwards.
+		waits, want xpv2.ConditionReason
 	}{
-		"SecondClaim": {"its record was deleted", same, same, removed, false, v1alpha1.ReasonLost, "10.77.0.2/29"},
-		"SecondWaits": {"it was the last one, for which another waits", only, only, removed, true, v1alpha1.ReasonLost, ""},
-		"Moved":       {"it was given another address", same, same, moved, false, v1alpha1.ReasonMoved, "10.77.0.1/29"},
-		"Fixed":       {"the other one asks for just that", same, fixed, removed, false, v1alpha1.ReasonLost, "10.77.0.1/29"},
+		"SecondClaim": {reason: "its record was deleted", byHand: func(l *lab, was netbox.Address) { l.netbox.RemoveAddress(was.ID) }, want: v1alpha1.ReasonLost},
+		"SecondWaits": {
+			reason: "it was the last one, for which another waits", spec: func(p *v1alpha1.NetBoxIPAddressParameters) { p.From[0].Prefix.CIDR = "10.78.0.0/32" },
+			byHand: func(l *lab, was netbox.Address) { l.netbox.RemoveAddress(was.ID) }, waits: v1alpha1.ReasonExhausted, want: v1alpha1.ReasonLost,
+		},
+		"Moved": {reason: "it was given another address", byHand: func(l *lab, was netbox.Address) {
+			l.netbox.ChangeAddressAs("alice", was.ID, func(a *netbox.Address) { a.Address = netip.MustParsePrefix("10.77.0.5/29") })
+		}, want: v1alpha1.ReasonMoved},
+		"Fixed": {
+			reason: "the other one asks for just that", second: func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.77.0.1/29" },
+			byHand: func(l *lab, was netbox.Address) { l.netbox.RemoveAddress(was.ID) }, want: v1alpha1.ReasonLost,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,15 +43,19 @@ func TestDisplaced(t *testing.T) {
 			l.netbox.AddCIDR("10.78.0.0/32")
 			l.maxAge = 2 * time.Minute
 			l.restart()
-			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { tc.first(&mg.Spec.ForProvider) })
-			had := l.settle("web-1", ready).Status.AtProvider.Address
-			rackLab{l}.rest()
-			other := func() {
-				l.apply("web-2", func(mg *v1alpha1.NetBoxIPAddress) { tc.other(&mg.Spec.ForProvider) })
+			with := func(change func(p *v1alpha1.NetBoxIPAddressParameters)) func(*v1alpha1.NetBoxIPAddress) {
+				return func(mg *v1alpha1.NetBoxIPAddress) {
+					if change != nil {
+						change(&mg.Spec.ForProvider)
+					}
+				}
 			}
-			if tc.waits {
-				other()
-				l.settle("web-2", because(v1alpha1.ReasonExhausted))
+			l.apply("web-1", with(tc.spec))
+			before := l.settle("web-1", ready).Status.AtProvider
+			rackLab{l}.rest()
+			if tc.waits != "" {
+				l.apply("web-2", with(tc.spec))
+				l.settle("web-2", because(tc.waits))
 				l.now = l.now.Add(time.Minute)
 				l.settle("web-1", ready)
 			}
@@ -62,54 +65,23 @@ func TestDisplaced(t *testing.T) {
 				t.Fatalf("%s: it's seen without the other one", tc.reason)
 			}
 			l.woken = nil
-			if tc.waits {
-				l.now = l.now.Add(time.Minute - time.Second)
+			if tc.waits == "" {
+				l.apply("web-2", with(tc.spec), with(tc.second))
 			} else {
-				other()
+				l.now = l.now.Add(time.Minute - time.Second)
 			}
-			for range 4 {
-				l.once("web-2")
-			}
-			if mg := l.get("web-2"); mg.Status.AtProvider.Address != tc.gets || ready(mg) != (tc.gets != "") {
-				t.Fatalf("%s: got %s, want %q", tc.reason, mg.Status.AtProvider.Address, tc.gets)
+			if mg := l.settle("web-2", ready); mg.Status.AtProvider.Address != before.Address {
+				t.Fatalf("%s: got %s, want %s", tc.reason, mg.Status.AtProvider.Address, before.Address)
 			}
 			if !slices.Contains(l.woken, "team-a/web-1") {
 				t.Errorf("%s: web-1 wasn't woken: %q", tc.reason, l.woken)
 			}
 			l.once("web-1")
 			mg := l.get("web-1")
-			if c := mg.GetCondition(xpv2.TypeReady); c.Reason != tc.want || mg.Status.AtProvider.Address != had {
+			if c := mg.GetCondition(xpv2.TypeReady); c.Reason != tc.want || mg.Status.AtProvider.Address != before.Address {
 				t.Errorf("%s: %+v, status %+v", tc.reason, c, mg.Status.AtProvider)
 			}
-			if tc.gets != had {
-				l.setAside(mg)
-			}
-			t.Log(faultRow("somebody frees an address in NetBox, and another claim asks for one: "+name, 1, 1))
+			t.Log(faultRow("somebody frees an address in NetBox, and another claim gets it: "+name, 1, 1))
 		})
-	}
-}
-
-// setAside holds that the address of a resource whose record is gone is in quarantine for it, and that it has it back where it's to be restored.
-func (l *lab) setAside(mg *v1alpha1.NetBoxIPAddress) {
-	l.t.Helper()
-	i := slices.IndexFunc(l.netbox.Addresses(), func(a netbox.Address) bool { return a.Address.String() == mg.Status.AtProvider.Address })
-	if i < 0 {
-		l.t.Fatalf("nothing is set aside: %+v", l.netbox.Addresses())
-	}
-	a := l.netbox.Addresses()[i]
-	if note, _ := a.CustomFields["crossplane_released"].(string); a.Status != "deprecated" || a.CustomFields[field] != nil || !strings.HasPrefix(note, clusterID+"/team-a/web-1/uid-web-1 ") {
-		l.t.Errorf("it's %+v", a)
-	}
-	had := mg.Status.AtProvider.Address
-	mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore
-	mg.Generation++
-	if err := l.kube.Update(l.t.Context(), mg); err != nil {
-		l.t.Fatal(err)
-	}
-	l.once("web-1")
-	mg = l.settle("web-1", ready)
-	rackLab{l}.rest()
-	if is := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1"); len(is) != 1 || is[0].ID != a.ID || is[0].Status != "active" || mg.Status.AtProvider.Address != had {
-		l.t.Errorf("web-1 is %+v, and has %+v", mg.Status.AtProvider, is)
 	}
 }
