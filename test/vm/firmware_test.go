@@ -65,7 +65,8 @@ func TestFirmware(t *testing.T) {
 	}
 }
 
-func (w way) boots(t *testing.T, name string, site *vm.Site, a guest.Artifacts) {
+// starts switches a machine on that boots from a site's network once, and waits until its serial port shows a line.
+func (w way) starts(t *testing.T, name string, site *vm.Site, line string) (context.Context, *qemu.Machine) {
 	t.Helper()
 	tap, err := site.Tap("tap-" + strings.ToLower(name))
 	if err != nil {
@@ -77,15 +78,21 @@ func (w way) boots(t *testing.T, name string, site *vm.Site, a guest.Artifacts) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
+	t.Cleanup(m.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	t.Cleanup(cancel)
 	if err := m.On(bmc.BootPxe); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.WaitSerial(ctx, "GUEST running from disk", 1); err != nil {
+	if err := m.WaitSerial(ctx, line, 1); err != nil {
 		t.Fatalf("%s: %v\n%s", w.reason, err, site.Log())
 	}
+	return ctx, m
+}
+
+func (w way) boots(t *testing.T, name string, site *vm.Site, a guest.Artifacts) {
+	t.Helper()
+	ctx, m := w.starts(t, name, site, "GUEST running from disk")
 	if diff := cmp.Diff(w.clients, acknowledged(t, site.Log(), w.mac)); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", w.reason, diff)
 	}

@@ -1,14 +1,10 @@
 package vm_test
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
-	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
@@ -34,25 +30,7 @@ func TestBesideDnsmasq(t *testing.T) {
 	t.Cleanup(site.Stop)
 	for name, w := range machines {
 		t.Run(name, func(t *testing.T) {
-			tap, err := site.Tap("tap-" + strings.ToLower(name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := qemu.New(qemu.Config{
-				Name: name, MAC: w.mac, Dir: t.TempDir(), Netdev: tap, Firmware: w.firmware, Loader: w.loader, UUID: uuid.NewSHA1(uuid.NameSpaceOID, w.mac),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer m.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			if err := m.On(bmc.BootPxe); err != nil {
-				t.Fatal(err)
-			}
-			if err := m.WaitSerial(ctx, "GUEST running from memory", 1); err != nil {
-				t.Fatalf("%s: %v\n%s", w.reason, err, site.Log())
-			}
+			_, m := w.starts(t, name, site, "GUEST running from memory")
 			if !strings.Contains(m.Serial(), "GUEST address 10.88.0.1") { // dnsmasq gives 10.88.0.100 and more; planned are 10.88.0.21 and 22.
 				t.Errorf("%s: the system hasn't dnsmasq's address:\n%s", w.reason, m.Serial())
 			}

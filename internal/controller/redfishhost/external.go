@@ -89,14 +89,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		return managed.ExternalObservation{}, nil
 	}
 	if err != nil {
-		e.trouble = err
-		e.halt(host, err)
-		e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
-		showTrouble(host, err, sentence(err, e.inputs))
-		e.hear(host, err) //nolint:contextcheck // It outlives this look.
-		first, err := e.rotatesFirst(ctx, host, err)
-
-		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: !first}, err
+		return e.observeTrouble(ctx, host, err)
 	}
 
 	fresh := false
@@ -125,6 +118,18 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 
 	return o, nil
+}
+
+// observeTrouble shows why a host can't be looked at. What a rotation has to do with that comes first.
+func (e *external) observeTrouble(ctx context.Context, host *v1alpha1.RedfishHost, err error) (managed.ExternalObservation, error) {
+	e.trouble = err
+	e.halt(host, err)
+	e.inputs.was, e.inputs.is = changedFrom(host, e.system.Identity)
+	showTrouble(host, err, sentence(err, e.inputs))
+	e.hear(host, err) //nolint:contextcheck // It outlives this look.
+	first, err := e.rotatesFirst(ctx, host, err)
+
+	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: !first}, err
 }
 
 // look reads the machine, unless another host has it.
