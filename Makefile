@@ -9,8 +9,9 @@ MAKEFLAGS   += --no-print-directory
 GO       ?= go
 # As the control plane's programs are built: what all have in common is compiled once, and a machine without gcc builds the same.
 export CGO_ENABLED := 0
-# Root in somebody else's checkout builds too: git tells a stranger nothing of it, and go wouldn't build without.
-export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+# Root in somebody else's checkout builds too: git tells a stranger nothing of it, and go wouldn't build without. And paths are trimmed as those
+# of packages are, so that tests, packages and all checkouts share what is compiled.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 # The linter's cache holds paths of the checkout that it saw, so each checkout has its own.
 LINT     := GOLANGCI_LINT_CACHE=$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/provider-baremetal/lint-$(shell echo $(CURDIR) | cksum | cut -d' ' -f1) $(GO) tool -modfile=tools/lint/go.mod golangci-lint
 # Programs that people interrupt run by themselves, not below "go run", which doesn't pass signals on.
@@ -37,8 +38,16 @@ built = $(GO) build -v -o $(CACHE)/$(1) ./test/$(1) 2>&1 | { n=0; at=5; while :;
 # What users install is built by a module of its own, whose program knows by what it was compiled with which firmware this checkout takes: no other
 # checkout's does it.
 packaged = $(GO) build -C tools/packages -o ../../dist/tools/packages . && exec dist/tools/packages $(1) --root=. --dist=dist --version=$(or $(VERSION),v0.0.0-dev)
-# Fetches what later stages compile, while the first one compiles: a fresh machine would wait minutes for the network otherwise.
-ahead = for m in . tools/packages cluster/local/controlplane cluster/node/crank cluster/node/tools tools/helm tools/uptest; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done >/dev/null 2>&1
+# A stage of STAGES, or nothing.
+staged = $(filter $(1),$(STAGES))
+# On processors that nobody else wants: most stages wait more than they work, and none shall wait for this.
+IDLE := $(if $(shell command -v chrt),chrt --idle 0,nice -n 19)
+# Fetches what later stages compile, while the first one compiles, and compiles it while they wait: on a fresh machine that's ten minutes otherwise.
+ahead = for m in . tools/packages cluster/local/controlplane cluster/node/crank cluster/node/tools tools/helm tools/uptest; do $(GO) list -C $$m -e -tags tools -deps -test ./... tool || :; done; \
+	$(if $(call staged,e2e),$(IDLE) $(GO) run ./cluster/local/cmd/localplane -build || :;) \
+	$(if $(call staged,lint),$(IDLE) env $(LINT) version || :;) \
+	$(if $(call staged,e2e-install),for arch in amd64 arm64; do GOARCH=$$arch $(IDLE) $(GO) list -export ./cmd/... || :; done;) \
+	$(if $(call staged,e2e-install e2e-cluster uptest),$(IDLE) $(GO) run ./cluster/node/cmd/onenode -build || :;) :
 # Modules with code of our own beside the root's: tools, whose dependencies the product doesn't have. Not tools/uptest, which is a dozen lines
 # around a module that needs an overlay to compile.
 MODULES := tools/packages cluster/node/tools
@@ -54,12 +63,13 @@ demo: ## Four simulated machines from claim to Ready, without root. KEEP=1 leave
 	@$(call built,demo)
 	@exec $(CACHE)/demo $(if $(KEEP),-keep) $(if $(VM),-vm)
 
-# In this order: what fails soonest comes first, and what compiles comes before those on a cluster with a real node, which mostly wait.
-STAGES := lint unit e2e e2e-vm e2e-install e2e-cluster e2e-docs uptest
+# In this order: what fails soonest comes first, but for lint, whose program takes five minutes to compile on a fresh machine: that's done while
+# e2e waits. What installs packages comes before what needs them in a cluster.
+STAGES := unit e2e lint e2e-vm e2e-install e2e-cluster e2e-docs uptest
 
 .PHONY: test
 test: ## Everything. Each stage says how long it took. STAGES="lint unit e2e" runs some.
-	@{ $(ahead); } & trap "kill $$! 2>/dev/null || :" EXIT; \
+	@set -m; { $(ahead); } >/dev/null 2>&1 </dev/null & set +m; trap "kill -- -$$! 2>/dev/null || :" EXIT; \
 	for stage in $(STAGES); do \
 	  began=$$SECONDS; failed=; $(MAKE) $$stage || failed=$$?; \
 	  echo "figure ci_$${stage//-/_} $$((SECONDS-began)) s"; [ -z "$$failed" ] || exit $$failed; \
@@ -128,7 +138,7 @@ bench: ## One line a figure: "figure NAME VALUE UNIT". ONLY=REGEX runs some.
 
 .PHONY: bench-peers
 bench-peers: ## bootd beside the boot servers that people have, as root, by a harness in HARNESS=DIR. SUITES=dhcp,tftp,http runs some.
-	@mkdir -p $(CACHE)/peers && $(GO) build -o $(CACHE)/peers/ ./cmd/bootd ./test/bench/peers ./test/bench/peers/nethttp
+	@mkdir -p $(CACHE)/peers && $(GO) build -tags bootd -o $(CACHE)/peers/ ./cmd/bootd ./test/bench/peers ./test/bench/peers/nethttp
 	@exec $(CACHE)/peers/peers -harness '$(or $(HARNESS),../shared/bench)' -scratch $(CACHE)/../bench-peers -programs $(CACHE)/peers $(if $(SUITES),-suites '$(SUITES)')
 
 .PHONY: build

@@ -12,5 +12,8 @@ package apis
 // Crossplane's accessors of managed resources.
 //go:generate go tool angryjet generate-methodsets ./v1alpha1
 
+// Those of lists are the provider's alone: their types would link all of Kubernetes' kinds into bootd (docs/adr/0047).
+//go:generate sed -i -e "1i //go:build !bootd\\n" -e "/^.*go:build/,+1d" v1alpha1/zz_generated.managedlist.go v1alpha1/zz_generated.pculist.go
+
 // XRDs of both flavours of the composites.
 //go:generate go run ./xrdgen --types ./platform/v1alpha1 --out ../package

@@ -8,6 +8,7 @@ import (
 // A MachineSelector says which machine an entry is for.
 // +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0)",message="exactly one of hostClaimRef and macs must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.uuid) && !has(self.serial)",message="uuid and serial belong to macs: a HostClaim's machine is known by its host"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.firstStage)",message="firstStage belongs to macs: a HostClaim's machine has that of its host",fieldPath=".firstStage"
 type MachineSelector struct {
 	// HostClaimRef names a HostClaim of this namespace. It's served only while bound.
 	// +optional
@@ -28,6 +29,10 @@ type MachineSelector struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Serial string `json:"serial,omitempty"`
+	// FirstStage says what the UEFI of the machine that has the macs loads first by PXE: Auto is iPXE where there is one for the processor,
+	// else as Shim; Shim is Debian's signed shim and grub, for a machine with Secure Boot. Auto where absent.
+	// +optional
+	FirstStage FirstStage `json:"firstStage,omitempty"`
 }
 
 // An EntryAddress is one address of a machine on a segment.
@@ -83,8 +88,6 @@ const (
 // +kubebuilder:validation:XValidation:rule="size(self.networks) <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise: Inspect is not supported yet; use LocalDisk or Hold",fieldPath=".otherwise"
 // +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
-// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef)",message="networkDataSecretRef is not supported yet; addresses come from networks",fieldPath=".networkDataSecretRef"
-// +kubebuilder:validation:XValidation:rule="!has(self.vendorDataSecretRef)",message="vendorDataSecretRef is not supported yet; put everything into userDataSecretRef",fieldPath=".vendorDataSecretRef"
 type BootEntryParameters struct {
 	// Machine says which machine boots.
 	Machine MachineSelector `json:"machine"`
@@ -109,10 +112,13 @@ type BootEntryParameters struct {
 	// UserDataSecretRef names a Secret of this namespace whose value under key is the machine's user data.
 	// +optional
 	UserDataSecretRef *LocalKeyReference `json:"userDataSecretRef,omitempty"`
-	// NetworkDataSecretRef names the network data. Not supported yet.
+	// NetworkDataSecretRef names a Secret of this namespace whose value under key is a network config of cloud-init, version 1 or 2. It may
+	// name the machine's address, gateway, DNS servers and MTU, which are filled in (docs/bootd.md). It takes the place of DHCP on the
+	// machine's system, which must report that it runs. For userDataFormat CloudInit and Autoinstall.
 	// +optional
 	NetworkDataSecretRef *LocalKeyReference `json:"networkDataSecretRef,omitempty"`
-	// VendorDataSecretRef names the vendor data. Not supported yet.
+	// VendorDataSecretRef names a Secret of this namespace whose value under key is vendor data of cloud-init, what user data overrides. For
+	// userDataFormat CloudInit and Autoinstall.
 	// +optional
 	VendorDataSecretRef *LocalKeyReference `json:"vendorDataSecretRef,omitempty"`
 	// SSHAuthorizedKeys may log in to the machine, each a line of an authorized_keys file. They need a profile with CloudInit.
@@ -134,125 +140,6 @@ type BootEntryParameters struct {
 	// +optional
 	// +kubebuilder:default=LocalDisk
 	Otherwise Otherwise `json:"otherwise,omitempty"`
-}
-
-// A PlanImage is the disk image of a plan.
-type PlanImage struct {
-	// URL of the image.
-	URL string `json:"url"`
-	// Digest of the image.
-	Digest string `json:"digest"`
-	// Format of the image.
-	// +optional
-	Format string `json:"format,omitempty"`
-	// Compression of the image.
-	// +optional
-	Compression string `json:"compression,omitempty"`
-}
-
-// PlanArtifacts are the files of a plan for one architecture.
-type PlanArtifacts struct {
-	// Arch that these are for.
-	Arch Architecture `json:"arch"`
-	// Kernel to boot.
-	Kernel Artifact `json:"kernel"`
-	// Initrds of the kernel.
-	// +optional
-	// +listType=atomic
-	Initrds []Artifact `json:"initrds,omitempty"`
-	// Image to write.
-	// +optional
-	Image *PlanImage `json:"image,omitempty"`
-}
-
-// PlanNetwork is the boot segment of a plan.
-type PlanNetwork struct {
-	// Namespace of the BootNetwork.
-	Namespace string `json:"namespace"`
-	// Name of the BootNetwork.
-	Name string `json:"name"`
-	// Address of the machine with its mask.
-	Address string `json:"address"`
-	// Gateway of the machine.
-	// +optional
-	Gateway string `json:"gateway,omitempty"`
-	// DNS servers.
-	// +optional
-	// +listType=atomic
-	DNS []string `json:"dns,omitempty"`
-	// NTP servers.
-	// +optional
-	// +listType=atomic
-	NTP []string `json:"ntp,omitempty"`
-	// Domain of the machine.
-	// +optional
-	Domain string `json:"domain,omitempty"`
-	// MTU of the segment.
-	// +optional
-	MTU int32 `json:"mtu,omitempty"`
-	// LeaseSeconds of the address.
-	// +optional
-	LeaseSeconds int64 `json:"leaseSeconds,omitempty"`
-}
-
-// A Plan is what a machine is to be given, resolved. It holds no secret.
-type Plan struct {
-	// Digest of the plan: sha256:….
-	Digest string `json:"digest"`
-	// HostUID of the machine.
-	HostUID string `json:"hostUID"`
-	// EntryUID is the BootEntry's own UID.
-	EntryUID string `json:"entryUID"`
-	// Bound says whether the machine comes from a bound host, not from raw MACs.
-	Bound bool `json:"bound"`
-	// MACs of the machine.
-	// +listType=atomic
-	MACs []string `json:"macs"`
-	// UUID of the machine, where known.
-	// +optional
-	UUID string `json:"uuid,omitempty"`
-	// Serial number of the machine, where known.
-	// +optional
-	Serial string `json:"serial,omitempty"`
-	// Network that it boots on.
-	Network PlanNetwork `json:"network"`
-	// Hostname of the machine.
-	// +optional
-	Hostname string `json:"hostname,omitempty"`
-	// Mode is Install or Live.
-	Mode BootMode `json:"mode"`
-	// Method says how it gets onto the machine.
-	Method BootMethod `json:"method"`
-	// Artifacts per architecture.
-	// +listType=map
-	// +listMapKey=arch
-	Artifacts []PlanArtifacts `json:"artifacts"`
-	// CommandLine of the kernel, parameters filled in.
-	// +optional
-	// +listType=atomic
-	CommandLine []string `json:"commandLine,omitempty"`
-	// UserDataFormat that the machine expects.
-	// +optional
-	UserDataFormat UserDataFormat `json:"userDataFormat,omitempty"`
-	// UserDataSecret names the copy of what the machine is given, in bootd's namespace.
-	// +optional
-	UserDataSecret string `json:"userDataSecret,omitempty"`
-	// UserDataDigest of that copy.
-	// +optional
-	UserDataDigest string `json:"userDataDigest,omitempty"`
-	// ProfileDigest of the BootProfile's spec.
-	// +optional
-	ProfileDigest string `json:"profileDigest,omitempty"`
-	// InstallGeneration that is asked for.
-	InstallGeneration int64 `json:"installGeneration"`
-	// Otherwise says what the machine is told when it may not be installed.
-	Otherwise Otherwise `json:"otherwise"`
-	// LocalBoot says how its firmware is sent to its disk.
-	// +optional
-	LocalBoot LocalBoot `json:"localBoot,omitempty"`
-	// InstallTimeoutSeconds bounds the install.
-	// +optional
-	InstallTimeoutSeconds int64 `json:"installTimeoutSeconds,omitempty"`
 }
 
 // A BootStage says where a boot is.

@@ -19,46 +19,51 @@ type AddressesFrom struct {
 	Release *ReleasePolicy `json:"release,omitempty"`
 }
 
-// An AddressRange is a range of addresses, both ends included. Not supported yet.
+// An AddressRange is a range of IPv4 addresses, both ends included, of at most 4096.
+// +kubebuilder:validation:XValidation:rule="!(isIP(self.start) && isIP(self.end) && ip(self.start).family() == 4 && ip(self.end).family() == 4) || ((int(self.end.split('.')[0]) * 16777216 + int(self.end.split('.')[1]) * 65536 + int(self.end.split('.')[2]) * 256 + int(self.end.split('.')[3])) >= (int(self.start.split('.')[0]) * 16777216 + int(self.start.split('.')[1]) * 65536 + int(self.start.split('.')[2]) * 256 + int(self.start.split('.')[3])) && (int(self.end.split('.')[0]) * 16777216 + int(self.end.split('.')[1]) * 65536 + int(self.end.split('.')[2]) * 256 + int(self.end.split('.')[3])) - (int(self.start.split('.')[0]) * 16777216 + int(self.start.split('.')[1]) * 65536 + int(self.start.split('.')[2]) * 256 + int(self.start.split('.')[3])) < 4096)",message="a range must not end before it starts, and has at most 4096 addresses"
 type AddressRange struct {
 	// Start of the range, such as 10.77.0.200.
-	// +kubebuilder:validation:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="start must be an IP address"
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="isIP(self) && ip(self).family() == 4",message="start must be an IPv4 address, such as 10.77.0.200"
 	Start string `json:"start"`
 	// End of the range, such as 10.77.0.220.
-	// +kubebuilder:validation:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="end must be an IP address"
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="isIP(self) && ip(self).family() == 4",message="end must be an IPv4 address, such as 10.77.0.220"
 	End string `json:"end"`
 }
 
 // A Subnet of a boot segment.
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr",fieldPath=".gateway"
-// +kubebuilder:validation:XValidation:rule="cidr(self.cidr).ip().family() == 4",message="an IPv6 subnet is not supported yet; machines boot by IPv4",fieldPath=".cidr"
-// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || size(self.discoveryRanges) == 0",message="discoveryRanges is not supported yet; a machine that nobody knows gets no answer",fieldPath=".discoveryRanges"
+// +kubebuilder:validation:XValidation:rule="cidr(self.cidr).ip().family() == 4 || cidr(self.cidr).ip().isGlobalUnicast()",message="an IPv6 subnet must be of global or unique local addresses, such as fd00:77::/64",fieldPath=".cidr"
+// +kubebuilder:validation:XValidation:rule="!has(self.dns) || self.dns.all(a, isIP(a) && ip(a).family() == cidr(self.cidr).ip().family())",message="dns must be addresses of the subnet's own family, such as 10.77.0.2 for an IPv4 subnet",fieldPath=".dns"
+// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || !isCIDR(self.cidr) || !self.discoveryRanges.all(r, isIP(r.start) && isIP(r.end) && ip(r.start).family() == 4 && ip(r.end).family() == 4) || self.discoveryRanges.all(r, cidr(self.cidr).containsIP(r.start) && cidr(self.cidr).containsIP(r.end))",message="discoveryRanges must be inside cidr",fieldPath=".discoveryRanges"
+// +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || !self.discoveryRanges.all(r, isIP(r.start) && isIP(r.end) && ip(r.start).family() == 4 && ip(r.end).family() == 4) || self.discoveryRanges.all(a, self.discoveryRanges.exists_one(b, (int(b.start.split('.')[0]) * 16777216 + int(b.start.split('.')[1]) * 65536 + int(b.start.split('.')[2]) * 256 + int(b.start.split('.')[3])) <= (int(a.end.split('.')[0]) * 16777216 + int(a.end.split('.')[1]) * 65536 + int(a.end.split('.')[2]) * 256 + int(a.end.split('.')[3])) && (int(b.end.split('.')[0]) * 16777216 + int(b.end.split('.')[1]) * 65536 + int(b.end.split('.')[2]) * 256 + int(b.end.split('.')[3])) >= (int(a.start.split('.')[0]) * 16777216 + int(a.start.split('.')[1]) * 65536 + int(a.start.split('.')[2]) * 256 + int(a.start.split('.')[3]))))",message="discoveryRanges must not overlap",fieldPath=".discoveryRanges"
 type Subnet struct {
-	// CIDR of the subnet, such as 10.77.0.0/24.
+	// CIDR of the subnet, such as 10.77.0.0/24 or fd00:77::/64. A machine with an IPv6 address boots by DHCPv6.
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
 	CIDR string `json:"cidr"`
-	// Gateway of the subnet, an IPv4 address inside cidr. Machines get no route where it's absent.
+	// Gateway of the subnet, an address inside cidr. Machines get no route where it's absent. Over IPv6 the segment's router says who it is,
+	// not DHCP.
 	// +optional
 	// +kubebuilder:validation:MaxLength=39
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"
 	Gateway string `json:"gateway,omitempty"`
-	// DNS servers of the machines, IPv4 addresses.
+	// DNS servers of the machines, addresses of the subnet's own family.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a) && ip(a).family() == 4)",message="dns must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet"
 	DNS []string `json:"dns,omitempty"`
 	// AddressesFrom says where the addresses of claims come from.
 	// +optional
 	AddressesFrom *AddressesFrom `json:"addressesFrom,omitempty"`
-	// DiscoveryRanges for machines that nobody knows yet. Not supported yet.
+	// DiscoveryRanges are lent to machines that no BootEntry names, for ten minutes at a time: an address, and nothing to boot. Addresses
+	// of BootEntries, the gateway and servers in them are left out. Without any such a machine hears nothing. They count in modes
+	// Authoritative and RelayOnly.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=4
 	DiscoveryRanges []AddressRange `json:"discoveryRanges,omitempty"`
 }
 
@@ -87,7 +92,8 @@ type NetworkDHCP struct {
 	// +optional
 	// +kubebuilder:default=Authoritative
 	Mode DHCPMode `json:"mode,omitempty"`
-	// Relays, as CIDRs, whose requests are answered and whose option 82 is trusted. Absent: any inside the subnets.
+	// Relays, as CIDRs, whose requests are answered and whose option 82 is trusted. Absent: any inside the subnets. Of a relay of DHCPv6 it's
+	// the address that it sends from, most often one of another segment.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
@@ -120,6 +126,9 @@ type ServeOn struct {
 }
 
 // BootNetworkSpec is one boot segment.
+// +kubebuilder:validation:XValidation:rule="!has(self.dhcp) || !has(self.dhcp.mode) || self.dhcp.mode != 'Proxy' || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="dhcp.mode: Proxy is not supported with an IPv6 subnet; use Authoritative, RelayOnly or Off",fieldPath=".dhcp"
+// +kubebuilder:validation:XValidation:rule="!has(self.dhcp) || !has(self.dhcp.foreignServer) || self.dhcp.foreignServer != 'Refuse' || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="dhcp.foreignServer: Refuse is not supported with an IPv6 subnet; use Warn",fieldPath=".dhcp"
+// +kubebuilder:validation:XValidation:rule="!has(self.mtu) || self.mtu >= 1280 || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="mtu must be at least 1280 with an IPv6 subnet",fieldPath=".mtu"
 type BootNetworkSpec struct {
 	// AllowedNamespaces says whose machines may boot here. Default: its own namespace.
 	// +optional
@@ -133,12 +142,12 @@ type BootNetworkSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Subnets []Subnet `json:"subnets"`
-	// NTP servers of the machines, IPv4 addresses.
+	// NTP servers of the machines; each gets those of its own address's family.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=39
-	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a) && ip(a).family() == 4)",message="ntp must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, isIP(a))",message="ntp must be IP addresses, such as 10.77.0.2"
 	NTP []string `json:"ntp,omitempty"`
 	// Domain of the machines, such as rack7.example: what follows their host names.
 	// +optional
@@ -171,7 +180,7 @@ type BootNetworkSpec struct {
 type NetworkServer struct {
 	// Name of the BootServer.
 	Name string `json:"name"`
-	// Address that it serves from, an IPv4 address.
+	// Address that it serves from.
 	// +optional
 	Address string `json:"address,omitempty"`
 	// LastSeen is the time of its last heartbeat.

@@ -23,7 +23,9 @@ type BootMethod string
 // Values of BootMethod.
 const (
 	BootMethodDiskImage BootMethod = "DiskImage"
+	BootMethodInstaller BootMethod = "Installer"
 	BootMethodKernel    BootMethod = "Kernel"
+	BootMethodScript    BootMethod = "Script"
 )
 
 // UserDataFormat says what a machine expects its user data to be.
@@ -32,8 +34,13 @@ type UserDataFormat string
 
 // Values of UserDataFormat.
 const (
-	UserDataNone      UserDataFormat = "None"
-	UserDataCloudInit UserDataFormat = "CloudInit"
+	UserDataNone        UserDataFormat = "None"
+	UserDataCloudInit   UserDataFormat = "CloudInit"
+	UserDataIgnition    UserDataFormat = "Ignition"
+	UserDataTalos       UserDataFormat = "Talos"
+	UserDataKickstart   UserDataFormat = "Kickstart"
+	UserDataPreseed     UserDataFormat = "Preseed"
+	UserDataAutoinstall UserDataFormat = "Autoinstall"
 )
 
 // Architecture in Go's words.
@@ -75,7 +82,39 @@ type ImageArtifact struct {
 	Compression string `json:"compression,omitempty"`
 }
 
+// A RaspberryPiFile is one file that a Raspberry Pi's firmware asks for, by name, URL and digest.
+type RaspberryPiFile struct {
+	Artifact `json:",inline"`
+
+	// Name by which the firmware asks for it: bootcode.bin, start*.elf, fixup*.dat, bcm27*.dtb, armstub8*.bin, or overlays/ with a .dtbo or .dtb.
+	// Kernel, initrds, config.txt and cmdline.txt aren't among them: bootd names and makes these itself.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^(bootcode\.bin|start[a-z0-9_]*\.elf|fixup[a-z0-9_]*\.dat|bcm27[a-z0-9-]+\.dtb|armstub8[a-z0-9-]*\.bin|overlays/[A-Za-z0-9][A-Za-z0-9_.-]*\.dtbo?)$`
+	Name string `json:"name"`
+}
+
+// RaspberryPiFiles are what a Raspberry Pi's firmware loads beside kernel and initrds.
+// +kubebuilder:validation:XValidation:rule="!has(self.config) || !self.config.exists(l, l.matches('^(kernel|cmdline|arm_64bit|os_prefix|overlay_prefix|ramfsfile|ramfsaddr|auto_initramfs|boot_ramdisk)='))",message="config may not set kernel, cmdline, arm_64bit, os_prefix, overlay_prefix, ramfsfile, ramfsaddr, auto_initramfs or boot_ramdisk: bootd says these itself",fieldPath=".config"
+type RaspberryPiFiles struct {
+	// Files that the firmware asks for. Which ones a model needs is its firmware's to say: a Pi 4 start4.elf, fixup4.dat and its device tree
+	// (bcm2711-rpi-4-b.dtb), a Pi 5 its device tree alone.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Files []RaspberryPiFile `json:"files"`
+	// Config are lines of config.txt, such as enable_uart=1, dtoverlay=disable-wifi or [pi4]. bootd adds its own behind them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=98
+	// +kubebuilder:validation:items:Pattern=`^(\[[A-Za-z0-9=:_.-]+\]|[a-z][A-Za-z0-9_:.@-]*=[ -~]*)$`
+	Config []string `json:"config,omitempty"`
+}
+
 // ProfileArtifacts are the files of one architecture.
+// +kubebuilder:validation:XValidation:rule="!has(self.raspberryPi) || self.arch == 'arm64'",message="raspberryPi goes with arch: arm64",fieldPath=".raspberryPi"
+// +kubebuilder:validation:XValidation:rule="!has(self.raspberryPi) || !has(self.initrds) || size(self.initrds) <= 9",message="a Raspberry Pi's firmware takes 9 initrds at most",fieldPath=".initrds"
 type ProfileArtifacts struct {
 	// Arch of the machines that these are for.
 	Arch Architecture `json:"arch"`
@@ -90,6 +129,9 @@ type ProfileArtifacts struct {
 	// Image to write to the disk, for DiskImage.
 	// +optional
 	Image *ImageArtifact `json:"image,omitempty"`
+	// RaspberryPi has what else a Raspberry Pi 3, 4 or 5 loads, whose firmware asks for each file by itself. Without it none boots this profile.
+	// +optional
+	RaspberryPi *RaspberryPiFiles `json:"raspberryPi,omitempty"`
 }
 
 // A ProfileParameter is a value that an entry may give.
@@ -149,12 +191,39 @@ type ProfileTimeouts struct {
 	Install *metav1.Duration `json:"install,omitempty"`
 }
 
+// An InstallerReport says how an installer tells that it's done.
+// +kubebuilder:validation:Enum=Callback;None
+type InstallerReport string
+
+// Values of InstallerReport.
+const (
+	InstallerReportCallback InstallerReport = "Callback"
+	InstallerReportNone     InstallerReport = "None"
+)
+
+// A ProfileInstaller says what kind of an installer a profile has.
+type ProfileInstaller struct {
+	// Report says how it tells that it's done: Callback, by its POST to the word baremetal.callback, or None, where it can't, as Talos.
+	// With None an install counts as done once its machine had its user data, began again from the network, was sent to its disk, and a
+	// system asked for an address there whose machine didn't come back for five minutes. So the network must come first in its boot
+	// order, and a system that was on the disk before must be wiped: where nothing was written it would be taken for the new one.
+	// +optional
+	// +kubebuilder:default=Callback
+	Report InstallerReport `json:"report,omitempty"`
+}
+
 // BootProfileSpec says what to boot.
-// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Kernel']",messageExpression="'method: ' + self.method + ' is not supported yet; use DiskImage or Kernel'",fieldPath=".method"
-// +kubebuilder:validation:XValidation:rule="!has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' is not supported yet; use None or CloudInit'",fieldPath=".userDataFormat"
-// +kubebuilder:validation:XValidation:rule="!has(self.scriptTemplate)",message="scriptTemplate is not supported yet; use method DiskImage or Kernel",fieldPath=".scriptTemplate"
+// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Installer', 'Kernel', 'Script']",messageExpression="'method: ' + self.method + ' is not supported yet; use DiskImage, Installer, Kernel or Script'",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="self.method != 'Installer' || (has(self.userDataFormat) && !(self.userDataFormat in ['None', 'CloudInit']))",message="method: Installer needs a userDataFormat that answers the installer's questions: Autoinstall, Ignition, Kickstart, Preseed or Talos",fieldPath=".userDataFormat"
+// +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || !has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' is for method: Installer or Kernel, whose kernel reads it; use None or CloudInit'",fieldPath=".userDataFormat"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || !has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit', 'Ignition']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' installs to a disk, which needs a grant: use mode: Install'",fieldPath=".mode"
+// +kubebuilder:validation:XValidation:rule="self.method == 'Script' || (!has(self.scriptTemplate) && !has(self.grubTemplate))",message="scriptTemplate and grubTemplate are for method: Script alone; leave them out",fieldPath=".scriptTemplate"
+// +kubebuilder:validation:XValidation:rule="self.method != 'Script' || has(self.scriptTemplate) || has(self.grubTemplate)",message="method: Script needs a scriptTemplate for iPXE, a grubTemplate for grub, or both",fieldPath=".scriptTemplate"
 // +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method == 'Kernel'",message="mode: Live needs method: Kernel, since nothing is written to a disk",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="!has(self.installer) || self.method == 'Installer'",message="installer is for method: Installer alone; leave it out",fieldPath=".installer"
+// +kubebuilder:validation:XValidation:rule="!has(self.installer) || !has(self.installer.report) || self.installer.report != 'None' || (has(self.userDataFormat) && self.userDataFormat == 'Talos')",message="report: None is for userDataFormat: Talos; an installer of another format is told to report to the URL of baremetal.callback",fieldPath=".installer.report"
+// +kubebuilder:validation:XValidation:rule="self.method != 'Script' || self.artifacts.all(a, !has(a.raspberryPi))",message="raspberryPi doesn't go with method: Script, which its firmware doesn't run; use another method",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || self.artifacts.all(a, has(a.image))",message="method: DiskImage needs an image in each of artifacts",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="self.method == 'DiskImage' || self.artifacts.all(a, !has(a.image))",message="image is for method: DiskImage alone; leave it out of artifacts",fieldPath=".artifacts"
@@ -164,10 +233,14 @@ type BootProfileSpec struct {
 	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
 	// Mode is Install (writes the disk once for each raised generation) or Live (boots from the network each time).
 	Mode BootMode `json:"mode"`
-	// Method says how it gets onto the machine: DiskImage (an installer writes an image) or Kernel (the kernel is the system).
-	// Installer, ISO and Script are not supported yet.
+	// Method says how it gets onto the machine: DiskImage (an installer writes an image), Installer (an installer that writes nothing
+	// before it has its user data, which answers its questions), Kernel (the kernel is the system; with mode Install one that writes
+	// to the disk without asking again) or Script (a script of your own loads it; mode Install alone, and it may write to the disk without
+	// asking again). ISO is not supported yet.
 	Method BootMethod `json:"method"`
-	// UserDataFormat says what the machine expects its user data to be: None or CloudInit. The others are not supported yet.
+	// UserDataFormat says what the machine expects its user data to be, and thereby by which words of the kernel's command line it's told
+	// where that is: CloudInit (ds=nocloud), Ignition (ignition.config.url), Talos (talos.config), Kickstart (inst.ks), Preseed (url)
+	// or Autoinstall (autoinstall ds=nocloud). None: by none. All but None and CloudInit need user data.
 	// +optional
 	// +kubebuilder:default=None
 	UserDataFormat UserDataFormat `json:"userDataFormat,omitempty"`
@@ -177,6 +250,11 @@ type BootProfileSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2
 	Artifacts []ProfileArtifacts `json:"artifacts"`
+	// PullSecretRef names a Secret of this namespace, of type kubernetes.io/dockerconfigjson, with the passwords of the registries and HTTPS
+	// servers that Artifacts come from. Each goes to the host that the Secret names it for, and to no other; none goes to machines. What it
+	// says counts from the next download on.
+	// +optional
+	PullSecretRef *LocalReference `json:"pullSecretRef,omitempty"`
 	// CommandLine of the kernel. Words may use parameters: role={{ .role }}.
 	// +optional
 	// +listType=atomic
@@ -193,10 +271,20 @@ type BootProfileSpec struct {
 	// RootDevice that the image is written to. Not supported yet: the machine's only disk is taken.
 	// +optional
 	RootDevice *RootDevice `json:"rootDevice,omitempty"`
-	// ScriptTemplate of method Script, at most 64 KiB. Not supported yet.
+	// ScriptTemplate of method Script is what iPXE is told, printable ASCII of at most 16 KiB. It may say parameters, and what is known of the
+	// machine and its boot, as {{ .name }}: docs/bootd.md lists the names. Its grant is used before it's given, once.
 	// +optional
-	// +kubebuilder:validation:MaxLength=65536
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
 	ScriptTemplate string `json:"scriptTemplate,omitempty"`
+	// GrubTemplate of method Script is what grub is told, for machines that boot by shim and grub (firstStage: Shim).
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16384
+	GrubTemplate string `json:"grubTemplate,omitempty"`
+	// Installer says more of the installer of method Installer.
+	// +optional
+	Installer *ProfileInstaller `json:"installer,omitempty"`
 	// Timeouts of a boot's steps.
 	// +optional
 	Timeouts *ProfileTimeouts `json:"timeouts,omitempty"`

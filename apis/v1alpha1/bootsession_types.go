@@ -75,7 +75,7 @@ type Consumption struct {
 	By string `json:"by"`
 }
 
-// A BootResult is how an install ended, by the machine's own report.
+// A BootResult is how an install ended, by the machine's own report, or by the signs of one that never reports.
 type BootResult struct {
 	// GrantID of the install.
 	GrantID string `json:"grantID"`
@@ -83,11 +83,27 @@ type BootResult struct {
 	Generation int64 `json:"generation"`
 	// PlanDigest that was installed.
 	PlanDigest string `json:"planDigest"`
-	// At is when the machine said so.
+	// At is when the machine said so, or its system was seen.
 	At metav1.MicroTime `json:"at"`
-	// Message of a failure.
+	// Message of a failure, or by what signs an install is known.
 	// +optional
 	Message string `json:"message,omitempty"`
+}
+
+// BootSigns speak for an install whose installer never says that it's done.
+type BootSigns struct {
+	// Given is when the boot that used the grant had its user data whole.
+	// +optional
+	Given *metav1.MicroTime `json:"given,omitempty"`
+	// SentToDisk is when the newest boot since then was sent to its disk.
+	// +optional
+	SentToDisk *metav1.MicroTime `json:"sentToDisk,omitempty"`
+	// System is when a system asked for an address since then. The install counts as done once the machine didn't come back for a while.
+	// +optional
+	System *metav1.MicroTime `json:"system,omitempty"`
+	// Returns counts how often the machine's firmware came back to the network after it was sent to its disk.
+	// +optional
+	Returns int64 `json:"returns,omitempty"`
 }
 
 // BootSessionStatus is written by bootd alone.
@@ -120,6 +136,9 @@ type BootSessionStatus struct {
 	// Timeline of the newest boot.
 	// +optional
 	Timeline BootTimeline `json:"timeline,omitempty"`
+	// Signs speak for an install whose installer never says that it's done (a profile's installer.report: None).
+	// +optional
+	Signs *BootSigns `json:"signs,omitempty"`
 	// Boots counts the DHCP conversations of its firmware.
 	// +optional
 	Boots int64 `json:"boots,omitempty"`

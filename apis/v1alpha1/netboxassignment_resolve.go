@@ -1,3 +1,5 @@
+//go:build !bootd
+
 package v1alpha1
 
 import (

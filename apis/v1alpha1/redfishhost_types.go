@@ -180,7 +180,22 @@ type RedfishHostParameters struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot LocalBoot `json:"localBoot,omitempty"`
+	// FirstStage says what this machine's UEFI loads first by PXE: Auto is iPXE where Debian has one for the processor, else as Shim; Shim is
+	// Debian's signed shim and grub, for a machine with Secure Boot, whose kernel must be signed too. Auto where absent. A BIOS has
+	// iPXE whatever is said here.
+	// +optional
+	FirstStage FirstStage `json:"firstStage,omitempty"`
 }
+
+// FirstStage says what a machine's firmware loads first.
+// +kubebuilder:validation:Enum=Auto;Shim
+type FirstStage string
+
+// Values of FirstStage.
+const (
+	FirstStageAuto FirstStage = "Auto"
+	FirstStageShim FirstStage = "Shim"
+)
 
 // LocalBoot says how a machine's firmware is sent to its disk.
 // +kubebuilder:validation:Enum=Auto;Exit;Sanboot;NotFound;Grub

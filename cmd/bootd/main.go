@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
@@ -83,18 +82,25 @@ type cli struct {
 	StateDir               string            `default:"/var/lib/bootd" help:"Folder of the log of consumed grants, which must survive restarts, the snapshot and the artifact cache." type:"path"`
 	DHCPListen             string            `default:"0.0.0.0:67" help:"Address to hear DHCP on; one address alone hears only relays. Empty: don't." name:"dhcp-listen" aliases:"dhcp"`
 	ProxyListen            string            `help:"Address to hear proxyDHCP on while a BootNetwork of mode Proxy is served; default: port 4011 of --dhcp-listen's. With an empty --dhcp-listen this is all that's heard: for a host whose port 67 is another DHCP server's." name:"proxy-listen" aliases:"pxe"`
+	DHCP6Listen            string            `default:"[::]:547" help:"Address to hear DHCPv6 on while a BootNetwork with an IPv6 subnet is served, on the interfaces of its segment. TFTP is then served over IPv6 as well, where it's bound to no one address, as HTTP is anyway. Empty: don't serve IPv6." name:"dhcp6-listen"`
 	DHCPInterface          []string          `help:"Hear DHCP on these interfaces alone; repeatable." name:"dhcp-interface"`
 	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen" aliases:"tftp"`
 	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen" aliases:"http"`
+	HTTPSListen            string            `help:"Address to serve machines on by HTTPS, beside HTTP. Empty: don't." name:"https-listen"`
+	TLSCert                string            `help:"File of the TLS certificate for HTTPS, with those between it and its issuer, in PEM; read again when it changes." name:"tls-cert" type:"path"`
+	TLSKey                 string            `help:"File of its key." name:"tls-key" type:"path"`
+	TLSHost                string            `help:"The host that the certificate names; default: the address that machines are told." name:"tls-host"`
+	TLSFor                 []string          `help:"Who is told URLs by HTTPS: firmware (UEFI HTTP Boot), ipxe (one that trusts the certificate: not Debian's), installer (what runs after: callbacks, user data, images); repeatable." name:"tls-for"`
 	HealthListen           string            `default:":8481" help:"Address to serve /healthz, /readyz and /metrics on. Empty: on that of HTTP."`
 	AdvertiseAddress       string            `help:"Address that machines are told; default: the one that they asked."`
 	TFTPDir                string            `default:"/usr/lib/ipxe" help:"Folder of iPXE's files, as in Debian's package ipxe." name:"tftp-dir" type:"path"`
+	SignedDir              string            `default:"/usr/lib" help:"Folder of Debian's signed shim (shim/) and grub (grub/ARCH-efi-signed/), for machines with Secure Boot." type:"path"`
 	TFTPMTU                int               `default:"1500" help:"MTU of this node's links, in bytes (at least 576): no TFTP packet is longer." name:"tftp-mtu"`
 	TFTPSinglePort         bool              `help:"Answer TFTP from the port that was asked, for NAT and shared addresses." name:"tftp-single-port"`
 	ArtifactRange          []string          `help:"Let kernels and images come from this private range (CIDR), such as the rack's mirror; repeatable."`
 	AllowLoopbackArtifacts bool              `help:"Let kernels and images come from loopback and all private addresses. For demos and tests: never in production."`
 	MaxArtifactBytes       int64             `default:"68719476736" help:"The largest kernel or image."`
-	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk."`
+	CacheBytes             int64             `default:"0" help:"What all kernels and images together may take on the disk, in bytes. 0: half of that disk, or what lies there already where that's more."`
 	TraceBytes             int               `default:"4194304" help:"Memory for the machines' last packets (bootd trace), 8 KiB a machine; 0: none are kept."`
 	Drain                  time.Duration     `default:"60s" help:"How long a bootd that is told to stop goes on for the boots that run, at most; it begins none. 0: it ends at once."`
 	LogLevel               slog.Level        `default:"info" help:"debug, info, warn or error."`
@@ -116,11 +122,11 @@ func (c *cli) Run() error {
 func (c *cli) config() (bootd.Config, error) {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	klog.SetLogger(logr.FromSlogHandler(log.Handler()))
-	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	cfg := bootd.Config{
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,
-		DHCPListen: c.DHCPListen, ProxyListen: c.ProxyListen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
-		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
+		DHCPListen: c.DHCPListen, ProxyListen: c.ProxyListen, DHCP6Listen: c.DHCP6Listen, DHCPInterfaces: c.DHCPInterface, TFTPListen: c.TFTPListen, HTTPListen: c.HTTPListen,
+		TLS:          bootd.TLS{Listen: c.HTTPSListen, Cert: c.TLSCert, Key: c.TLSKey, Host: c.TLSHost, For: c.TLSFor},
+		HealthListen: c.HealthListen, TFTPDir: c.TFTPDir, SignedDir: c.SignedDir, TFTPMTU: c.TFTPMTU, TFTPSinglePort: c.TFTPSinglePort,
 		MaxArtifactBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes, TraceBytes: c.TraceBytes, Drain: c.Drain,
 		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
@@ -159,13 +165,21 @@ func (c *cli) config() (bootd.Config, error) {
 	return cfg, err
 }
 
+// kube gives the access to the cluster: by the file that was named, by $KUBECONFIG, as a pod, or by ~/.kube/config.
 func (c *cli) kube() (*rest.Config, error) {
-	if c.Kubeconfig == "" {
-		return ctrl.GetConfig() //nolint:wrapcheck // It says where it looked.
+	if c.Kubeconfig == "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		if pod, err := rest.InClusterConfig(); err == nil {
+			return pod, nil
+		}
 	}
-	kube, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
-	if err != nil {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.Kubeconfig
+	kube, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	switch {
+	case err != nil && c.Kubeconfig != "":
 		return nil, fmt.Errorf("cannot use kubeconfig %q: %w", c.Kubeconfig, err)
+	case err != nil:
+		return nil, fmt.Errorf("there's no access to a cluster in --kubeconfig, $KUBECONFIG, this pod or ~/.kube/config: %w", err)
 	}
 	return kube, nil
 }

@@ -27,7 +27,7 @@ func (n named) query() admin.Query { return admin.Query{MAC: n.MAC, IP: n.IP, En
 type explain struct {
 	named
 
-	Arch   string `help:"Firmware that is asked about: bios, uefi-x64, uefi-http-x64, uefi-arm64 or uefi-http-arm64; default: all that the machine may have."`
+	Arch   string `help:"Firmware that is asked about: bios, uefi-x64, uefi-http-x64, uefi-arm64, uefi-http-arm64 or raspberry-pi; default: all that the machine may have."`
 	Output string `default:"text" enum:"text,json" help:"text or json." short:"o"`
 }
 
@@ -78,7 +78,7 @@ func (p *packets) Run() error {
 type render struct {
 	Entry  string `help:"A file that holds BootEntries, or NAMESPACE/NAME (or NAME) of one in --specs." required:""`
 	Specs  string `help:"Folder of the specs; default: the one of the file." type:"path"`
-	Arch   string `default:"uefi-x64" help:"Firmware: bios, uefi-x64, uefi-http-x64, uefi-arm64 or uefi-http-arm64."`
+	Arch   string `default:"uefi-x64" help:"Firmware: bios, uefi-x64, uefi-http-x64, uefi-arm64, uefi-http-arm64 or raspberry-pi."`
 	Answer string `default:"auto" enum:"auto,install,disk,hold" help:"What the machine is told: install, disk or hold; auto: what its entry asks for, were it granted."`
 }
 
@@ -107,7 +107,7 @@ func (r *render) print(out, problems io.Writer) error {
 	for i := range plans {
 		text, err := preview.Script(&plans[i], fw, preview.Told(r.Answer))
 		if err != nil {
-			return err //nolint:wrapcheck // It says what is wrong.
+			return misused{err}
 		}
 		if len(plans) > 1 {
 			_, _ = fmt.Fprintf(out, "# BootEntry %s\n", plans[i].Entry) // A closed pipe says so at the end.
@@ -117,7 +117,7 @@ func (r *render) print(out, problems io.Writer) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return errors.New("the specs are wrong; see above")
+		return misused{errors.New("the specs are wrong; see above")}
 	}
 	return nil
 }

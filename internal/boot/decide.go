@@ -35,6 +35,10 @@ const (
 	DecidedGranted     = "Granted"
 )
 
+// ReasonSentToDisk is of a machine whose installer never reports, that has begun again since and was sent to its disk: whether a system is
+// there will be seen.
+const ReasonSentToDisk = "SentToDisk"
+
 // Facts are all that a decision at serve time rests on.
 type Facts struct {
 	Now     time.Time

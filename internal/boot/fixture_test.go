@@ -15,8 +15,8 @@ func plan(change ...func(*Plan)) *Plan {
 		Network: Network{Name: Name{"infra", "rack-7"}, Address: netip.MustParsePrefix("10.77.0.11/24")},
 		Mode:    ModeInstall, Method: MethodDiskImage,
 		Artifacts: []Artifacts{{
-			Arch: AMD64, Kernel: Artifact{"http://x/k", "sha256:k"}, Initrds: []Artifact{{"http://x/i", "sha256:i"}},
-			Image: &Image{Artifact: Artifact{"http://x/d", "sha256:d"}},
+			Arch: AMD64, Kernel: Artifact{URL: "http://x/k", Digest: "sha256:k"}, Initrds: []Artifact{{URL: "http://x/i", Digest: "sha256:i"}},
+			Image: &Image{Artifact: Artifact{URL: "http://x/d", Digest: "sha256:d"}},
 		}},
 		InstallGeneration: 1, Otherwise: OtherwiseLocalDisk,
 	}

@@ -53,12 +53,16 @@ func golden() map[string]*Plan {
 		"TwoArchitectures": plan(func(p *Plan) {
 			p.Artifacts[0].Image.Format, p.Artifacts[0].Image.Compression = "Raw", "Zstd"
 			p.Artifacts = append(p.Artifacts, Artifacts{
-				Arch: ARM64, Kernel: Artifact{"https://x/k?a=b&c=d", "sha512:k"}, Initrds: []Artifact{{"http://x/1", "sha256:1"}, {"http://x/2", "sha256:2"}},
+				Arch: ARM64, Kernel: Artifact{URL: "https://x/k?a=b&c=d", Digest: "sha512:k"},
+				Initrds: []Artifact{{URL: "http://x/1", Digest: "sha256:1"}, {URL: "http://x/2", Digest: "sha256:2"}},
 			})
 		}),
 		"WhatDoesNotCount": plan(func(p *Plan) {
 			p.Entry, p.Since, p.MACs, p.ProfileDigest, p.InstallGeneration = Name{"b", "x"}, noon.Add(time.Hour), nil, "sha256:p", 7
 			p.InstalledGeneration, p.Otherwise, p.LocalBoot, p.InstallTimeout, p.UserDataSecret = 6, OtherwiseHold, LocalBootExit, time.Hour, "x"
+			p.FirstStage = FirstStageShim
+			f := &p.Artifacts[0]
+			f.Kernel.PullSecret, f.Initrds[0].PullSecret, f.Image.PullSecret = "pull-x", "pull-x", "pull-x"
 		}),
 	}
 }

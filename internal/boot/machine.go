@@ -58,6 +58,8 @@ const (
 	FirmwareUEFI    FirmwareKind = "UEFI"
 	// FirmwareUEFIHTTP wants a URL (UEFI 2.5 HTTP Boot).
 	FirmwareUEFIHTTP FirmwareKind = "UEFIHTTP"
+	// FirmwareRaspberryPi asks for its own files by TFTP. It says in option 93 that it's a BIOS.
+	FirmwareRaspberryPi FirmwareKind = "RaspberryPi"
 )
 
 // Firmware is what DHCP option 93 (RFC 4578 §2.1) says of a machine.

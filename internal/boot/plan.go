@@ -24,8 +24,12 @@ type Method string
 const (
 	// MethodDiskImage boots an installer that streams an image to the disk.
 	MethodDiskImage Method = "DiskImage"
+	// MethodInstaller boots an installer that writes nothing before it has its user data, which answers its questions.
+	MethodInstaller Method = "Installer"
 	// MethodKernel boots a kernel and initrds; in mode Install these are destructive themselves.
 	MethodKernel Method = "Kernel"
+	// MethodScript runs a script of the profile's own, which may do anything: it's destructive itself.
+	MethodScript Method = "Script"
 )
 
 // Otherwise says what a machine is told that may not be installed.
@@ -47,10 +51,24 @@ const (
 	LocalBootSanboot LocalBoot = "Sanboot"
 )
 
+// FirstStage says what a machine's firmware loads first.
+type FirstStage string
+
+// Values of FirstStage.
+const (
+	// FirstStageAuto is iPXE where there is one for the firmware, else as Shim.
+	FirstStageAuto FirstStage = "Auto"
+	// FirstStageShim is Debian's signed shim and grub, for UEFI that runs nothing unsigned (Secure Boot). A BIOS knows nothing of that, and
+	// has iPXE.
+	FirstStageShim FirstStage = "Shim"
+)
+
 // An Artifact is one file, by URL and digest (sha256:… or sha512:…, lower-case hex).
 type Artifact struct {
 	URL    string
 	Digest string
+	// PullSecret names the copy, in bootd's namespace, of the Secret with the passwords of its server; "": it's asked without.
+	PullSecret string `json:",omitempty"` //nolint:tagliatelle // As FirstStage.
 }
 
 // An Image is a disk image. The digest is of the file as it's served, compressed or not.
@@ -67,6 +85,8 @@ type Artifacts struct {
 	Kernel  Artifact
 	Initrds []Artifact
 	Image   *Image
+	// RaspberryPi has what else the firmware of a Raspberry Pi loads; nil: none boots by these.
+	RaspberryPi *RaspberryPi `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
 }
 
 // A Network is the boot segment of a plan, as DHCP gives it to the machine.
@@ -102,6 +122,9 @@ type Plan struct {
 	Method      Method
 	Artifacts   []Artifacts
 	CommandLine []string
+	// Script of MethodScript as iPXE is told it, GrubScript as grub is: parameters are filled in, and what a boot alone knows isn't.
+	Script     string `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
+	GrubScript string `json:",omitempty"` //nolint:tagliatelle // As above.
 
 	UserDataFormat string
 	// UserDataSecret names the copy of what the machine is given, in bootd's namespace.
@@ -115,7 +138,10 @@ type Plan struct {
 	InstalledGeneration int64
 	Otherwise           Otherwise
 	LocalBoot           LocalBoot
+	FirstStage          FirstStage `json:",omitempty"` //nolint:tagliatelle // Digests know fields by these names; the others have none of their own.
 	InstallTimeout      time.Duration
+	// SilentInstaller says that the installer of MethodInstaller never tells how it ended: that is read from signs.
+	SilentInstaller bool `json:",omitempty"` //nolint:tagliatelle // As above.
 }
 
 // For gives the files for an architecture.
@@ -128,20 +154,37 @@ func (p Plan) For(a Arch) (Artifacts, bool) {
 	return Artifacts{}, false
 }
 
-// KernelDestroys says whether the plan's kernel writes the disk without asking again, so that serving
+// File gives a kernel or an initrd of the plan by its digest, and says whether it's a kernel; false: the plan has no such file.
+func (p Plan) File(digest string) (a Artifact, kernel, ok bool) {
+	for _, f := range p.Artifacts {
+		if f.Kernel.Digest == digest {
+			return f.Kernel, true, true
+		}
+		for _, i := range f.Initrds {
+			if i.Digest == digest {
+				return i, false, true
+			}
+		}
+	}
+	return Artifact{}, false, false
+}
+
+// KernelDestroys says whether the plan's kernel, or its script, writes the disk without asking again, so that serving
 // its script must consume the grant.
-func (p Plan) KernelDestroys() bool { return p.Mode == ModeInstall && p.Method == MethodKernel }
+func (p Plan) KernelDestroys() bool {
+	return p.Mode == ModeInstall && (p.Method == MethodKernel || p.Method == MethodScript)
+}
 
 // Digest of what would be done to which machine: sha256:…. The MACs aren't in it, since some BMCs list
 // them only once the machine is on, nor what changes no byte on its disk.
 func (p Plan) Digest() string {
 	d := p
 	d.Entry, d.Bound, d.Since, d.MACs, d.ProfileDigest, d.UserDataSecret = Name{}, false, time.Time{}, nil, "", ""
-	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.InstallTimeout = 0, 0, "", "", 0
+	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.FirstStage, d.InstallTimeout = 0, 0, "", "", "", 0
 	d.Network.DNS, d.Network.NTP, d.CommandLine = some(d.Network.DNS), some(d.Network.NTP), some(d.CommandLine)
 	d.Artifacts = append([]Artifacts(nil), d.Artifacts...)
 	for i := range d.Artifacts {
-		d.Artifacts[i].Initrds = some(d.Artifacts[i].Initrds)
+		d.Artifacts[i] = d.Artifacts[i].open()
 	}
 	b, err := json.Marshal(d) //nolint:musttag // Never read again: only its digest counts, and field names are as good as tags.
 	if err != nil {
@@ -149,6 +192,21 @@ func (p Plan) Digest() string {
 	}
 	s := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(s[:])
+}
+
+// open gives the files without what their servers are told: bytes that have their digest are the same, whoever may fetch them.
+func (a Artifacts) open() Artifacts {
+	a.Kernel.PullSecret = ""
+	a.Initrds = append([]Artifact(nil), some(a.Initrds)...)
+	for i := range a.Initrds {
+		a.Initrds[i].PullSecret = ""
+	}
+	if a.Image != nil {
+		i := *a.Image
+		i.PullSecret, a.Image = "", &i
+	}
+	a.RaspberryPi = a.RaspberryPi.open()
+	return a
 }
 
 // some makes empty and nil the same, since a plan that was written and read again mustn't differ.

@@ -25,6 +25,7 @@ func TestDigest(t *testing.T) {
 		"Installed":    {reason: "What was done doesn't change what would be.", change: func(p *Plan) { p.InstalledGeneration = 7 }, same: true},
 		"Otherwise":    {reason: "What is told instead of an install isn't the install.", change: func(p *Plan) { p.Otherwise = OtherwiseHold }, same: true},
 		"Timeout":      {reason: "Patience changes no byte on the disk.", change: func(p *Plan) { p.InstallTimeout = time.Hour }, same: true},
+		"Silent":       {reason: "Its kernel is told other words, without which its signs say nothing.", change: func(p *Plan) { p.SilentInstaller = true }},
 		"EmptyForNil":  {reason: "A plan that was written and read again is the same.", change: func(p *Plan) { p.CommandLine, p.Network.DNS = []string{}, []netip.Addr{} }, same: true},
 		"EmptyInitrds": {reason: "The same for what is nested.", change: func(p *Plan) { p.Network.NTP = []netip.Addr{} }, same: true},
 	}
@@ -50,6 +51,7 @@ func TestKernelDestroys(t *testing.T) {
 		want   bool
 	}{
 		"DiskImage": {reason: "The installer asks before it writes.", mode: ModeInstall, method: MethodDiskImage},
+		"Installer": {reason: "Its user data is what it asks for.", mode: ModeInstall, method: MethodInstaller},
 		"Kernel":    {reason: "A kernel that installs by itself asks nobody.", mode: ModeInstall, method: MethodKernel, want: true},
 		"Live":      {reason: "A live system writes no disk.", mode: ModeLive, method: MethodKernel},
 	}

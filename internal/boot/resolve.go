@@ -40,8 +40,13 @@ type Profile struct {
 	Artifacts      []Artifacts
 	CommandLine    []string
 	Parameters     []Parameter
+	// ScriptTemplate of MethodScript is for iPXE, GrubTemplate for grub.
+	ScriptTemplate string
+	GrubTemplate   string
 	Digest         string
 	InstallTimeout time.Duration
+	// SilentInstaller is Plan's.
+	SilentInstaller bool
 }
 
 // A Subnet of a segment, as DHCP gives it to machines.
@@ -71,6 +76,7 @@ type Machine struct {
 	Serial      string
 	CommandLine []string
 	LocalBoot   LocalBoot
+	FirstStage  FirstStage
 }
 
 // An Entry is a BootEntry as a plan needs it.
@@ -111,6 +117,14 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 	if prob != nil {
 		return nil, prob
 	}
+	words = append(words, m.CommandLine...)
+	if prob := checkWords(p, words); prob != nil {
+		return nil, prob
+	}
+	if p.SilentInstaller && e.Otherwise == OtherwiseHold {
+		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+			"BootProfile %s has installer.report: None, by which a machine that was sent to its disk counts as installed, and with otherwise: Hold none is sent there; use otherwise: LocalDisk", p.Name)}
+	}
 	plan := &Plan{
 		Entry: e.Name, EntryUID: e.UID, Since: e.Since,
 		HostUID: m.HostUID, Bound: m.Bound, MACs: macs, UUID: m.UUID, Serial: m.Serial,
@@ -118,19 +132,33 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 			// The mask is the segment's: what NetBox gives is that of the prefix an address was taken from, and from a part of
 			// the segment it would leave the gateway outside.
 			Name: n.Name, Address: netip.PrefixFrom(e.Address.Addr(), subnet.CIDR.Bits()), Gateway: subnet.Gateway, DNS: subnet.DNS,
-			NTP: n.NTP, Domain: n.Domain, MTU: n.MTU, Lease: n.Lease,
+			NTP: ofFamily(n.NTP, e.Address.Addr()), Domain: n.Domain, MTU: n.MTU, Lease: n.Lease,
 		},
 		Hostname: e.Hostname, Mode: p.Mode, Method: p.Method, Artifacts: p.Artifacts,
-		CommandLine:    append(words, m.CommandLine...),
+		CommandLine:    words,
 		UserDataFormat: p.UserDataFormat, UserDataSecret: e.UserDataSecret, UserDataDigest: e.UserDataDigest,
-		ProfileDigest: p.Digest, InstallTimeout: p.InstallTimeout,
+		ProfileDigest: p.Digest, InstallTimeout: p.InstallTimeout, SilentInstaller: p.SilentInstaller,
 		InstallGeneration: e.InstallGeneration, InstalledGeneration: e.InstalledGeneration,
-		Otherwise: e.Otherwise, LocalBoot: m.LocalBoot,
+		Otherwise: e.Otherwise, LocalBoot: m.LocalBoot, FirstStage: m.FirstStage,
 	}
 	if plan.Network.Lease == 0 {
 		plan.Network.Lease = defaultLease
 	}
+	if prob := fillScripts(plan, p, e.Parameters); prob != nil {
+		return nil, prob
+	}
 	return plan, nil
+}
+
+// ofFamily gives the addresses that a machine with another one can reach.
+func ofFamily(as []netip.Addr, machine netip.Addr) []netip.Addr {
+	var out []netip.Addr
+	for _, a := range as {
+		if a.Is4() == machine.Is4() {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func parseMACs(in []string) ([]MAC, *Problem) {

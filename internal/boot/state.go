@@ -30,6 +30,8 @@ type Segment struct {
 	Relays []netip.Prefix
 	// Interfaces that it's served on; empty: all that have an address in a subnet.
 	Interfaces []string
+	// Pools are lent to machines that nobody knows; empty: those hear nothing.
+	Pools []Pool
 	// RefuseForeign says that it doesn't begin where another DHCP server answers. One that has begun goes on.
 	RefuseForeign bool
 }
@@ -71,6 +73,10 @@ type State struct {
 
 	byMAC   map[MAC]*Plan
 	byEntry map[EntryKey]*Plan
+	// reserved are the planned addresses that lie in a pool.
+	reserved map[netip.Addr]bool
+	// withheld are MACs of machines that have an entry and aren't served.
+	withheld map[MAC]bool
 }
 
 // NewState indexes plans. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
@@ -94,6 +100,12 @@ func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 	}
 	for _, p := range ps {
 		s.add(p)
+	}
+	s.reserve(ps)
+	for _, p := range ps {
+		if _, refused := s.Refused[p.EntryUID]; refused {
+			s.Withhold(p.MACs, nil)
+		}
 	}
 	return s
 }

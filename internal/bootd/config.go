@@ -47,14 +47,21 @@ type Config struct {
 	// ProxyListen is where proxyDHCP is heard while a segment of mode Proxy is known; empty: at port 4011 of DHCPListen's address. Given
 	// without DHCPListen it's all that's heard of DHCP, and port 67 is another program's.
 	ProxyListen string
+	// DHCP6Listen is where DHCPv6 is heard while a segment with a subnet of IPv6 is known; empty: it isn't. TFTP is then
+	// served over IPv6, too, where it's bound to no one address, as HTTP is anyway.
+	DHCP6Listen string
 	// DHCPInterfaces, where given, get a DHCP socket each that hears nothing else. It takes CAP_NET_RAW.
 	DHCPInterfaces []string
+	// TLS serves HTTPS beside HTTP, where it has an address.
+	TLS TLS
 	// HealthListen serves /healthz, /readyz and /metrics; empty: HTTPListen does.
 	HealthListen string
 	// Advertise is the address that machines are told; invalid: the one that they asked.
 	Advertise netip.Addr
 	// TFTPDir holds the first stages, as Debian's package ipxe installs them.
 	TFTPDir string
+	// SignedDir holds shim and grub for machines with Secure Boot, below it as Debian's signed packages have them.
+	SignedDir string
 	// TFTPMTU is that of this node's links, in bytes; 0: 1500. TFTPSinglePort answers from the port that was asked.
 	TFTPMTU        int
 	TFTPSinglePort bool
@@ -65,7 +72,8 @@ type Config struct {
 	calm  time.Duration // how long nobody must have asked for anything by then; 0: calmAfter
 	// Artifacts says where kernels and images may be fetched from.
 	Artifacts artifacts.Guard
-	// MaxArtifactBytes of one file; 0: 64 GiB. CacheBytes of all files together; 0: half of the disk that they're on.
+	// MaxArtifactBytes of one file; 0: 64 GiB. CacheBytes of all files together; 0: half of the disk that they're on, or as
+	// many as lie there.
 	MaxArtifactBytes, CacheBytes int64
 
 	Logger *slog.Logger
@@ -108,6 +116,9 @@ func (c Config) complete() (Config, error) {
 			return c, fmt.Errorf("cannot listen for DHCP on %q: %w", c.DHCPListen, err)
 		}
 		c.ProxyListen = net.JoinHostPort(host, "4011")
+	}
+	if err := c.TLS.check(c.HTTPListen); err != nil {
+		return c, err
 	}
 	if err := os.MkdirAll(c.StateDir, 0o700); err != nil {
 		return c, fmt.Errorf("cannot make the state folder: %w", err)

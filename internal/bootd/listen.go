@@ -15,9 +15,9 @@ import (
 
 // listeners are the open sockets of a bootd; nil where it doesn't serve.
 type listeners struct {
-	dhcp         []*net.UDPConn
-	tftp         *net.UDPConn
-	http, health net.Listener
+	dhcp                []*net.UDPConn
+	tftp                *net.UDPConn
+	http, https, health net.Listener
 }
 
 // listen opens all sockets, or none.
@@ -53,6 +53,9 @@ func listen(ctx context.Context, c Config) (listeners, error) {
 	if c.HTTPListen != "" {
 		l.http = tcp("HTTP", c.HTTPListen)
 	}
+	if c.TLS.Listen != "" {
+		l.https = tcp("HTTPS", c.TLS.Listen)
+	}
 	if c.HealthListen != "" {
 		l.health = tcp("health", c.HealthListen)
 	}
@@ -87,7 +90,7 @@ func (l listeners) close() {
 			_ = c.Close()
 		}
 	}
-	for _, c := range []net.Listener{l.http, l.health} {
+	for _, c := range []net.Listener{l.http, l.https, l.health} {
 		if c != nil {
 			_ = c.Close()
 		}
@@ -103,6 +106,9 @@ func (l listeners) log(log *slog.Logger) {
 	}
 	if l.http != nil {
 		log.Info("listening", "for", "HTTP", "address", l.http.Addr().String())
+	}
+	if l.https != nil {
+		log.Info("listening", "for", "HTTPS", "address", l.https.Addr().String())
 	}
 	if l.health != nil {
 		log.Info("listening", "for", "health and metrics", "address", l.health.Addr().String())

@@ -18,7 +18,7 @@ import (
 type metrics struct {
 	registry     *prometheus.Registry
 	decisions    *prometheus.CounterVec
-	dhcp         *prometheus.CounterVec
+	dhcp, dhcp6  *prometheus.CounterVec
 	tftp         *prometheus.CounterVec
 	http         *prometheus.CounterVec
 	consumptions prometheus.Counter
@@ -44,6 +44,7 @@ func newMetrics(d *daemon) *metrics {
 		registry:  prometheus.NewRegistry(),
 		decisions: counter("decisions_total", "Answers to script requests.", "answer", "reason"),
 		dhcp:      counter("dhcp_packets_total", "DHCP packets, by who sent them and how they were answered.", "client", "reason"),
+		dhcp6:     counter("dhcp6_packets_total", "DHCPv6 packets, by who sent them and how they were answered.", "client", "reason"),
 		tftp:      counter("tftp_transfers_total", "TFTP requests, by how they ended.", "outcome"),
 		http:      counter("http_requests_total", "HTTP requests, by route and status.", "route", "code"),
 		consumptions: prometheus.NewCounter(prometheus.CounterOpts{
@@ -65,7 +66,7 @@ func newMetrics(d *daemon) *metrics {
 		Name: "tftp_transfer_seconds", Help: "How long files took to arrive by TFTP.",
 	})
 	m.registry.MustRegister(
-		m.decisions, m.dhcp, m.tftp, m.http, m.consumptions, m.tftpBytes, m.tftpSeconds, m.httpBytes, m.httpSeconds, m.stageSeconds,
+		m.decisions, m.dhcp, m.dhcp6, m.tftp, m.http, m.consumptions, m.tftpBytes, m.tftpSeconds, m.httpBytes, m.httpSeconds, m.stageSeconds,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -84,6 +85,9 @@ func (d *daemon) gauges() []prometheus.Collector {
 				return float64(len(st.Plans()))
 			}
 			return 0
+		}),
+		gauge("temporary_addresses", "Addresses that are lent to machines which nobody knows.", func() float64 {
+			return float64(d.lent.book.Count(d.c.Now()))
 		}),
 		gauge("grants_unused", "Grants of installs that didn't begin yet, and haven't expired.", func() float64 {
 			return d.sessionsThat(func(s boot.Session) bool {
@@ -117,6 +121,10 @@ func (m *metrics) decided(d boot.Decision) {
 
 func (m *metrics) answered(c dhcp.Client, r dhcp.Reason) {
 	m.dhcp.WithLabelValues(string(c), string(r)).Inc()
+}
+
+func (m *metrics) answered6(c dhcp.Client, r dhcp.Reason) {
+	m.dhcp6.WithLabelValues(string(c), string(r)).Inc()
 }
 
 func (m *metrics) transferred(o tftp.Outcome) { m.tftp.WithLabelValues(string(o)).Inc() }

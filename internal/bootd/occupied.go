@@ -27,12 +27,17 @@ func (m ConfigError) Unwrap() error { return m.error }
 const onDevice = " on interface "
 
 // cannotListen says in one sentence why a socket can't be had, and what to do: what is the protocol, and the interface where there's one,
-// network udp4 or tcp.
+// network udp4, udp6, tcp or tcp6.
 func cannotListen(what, network, address string, err error) error {
+	return notHeard(what, network, address, err, func() string { return owner("/proc", network, address) })
+}
+
+// notHeard is the same, with a way of its own to find out who has the port.
+func notHeard(what, network, address string, err error, owned func() string) error {
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
 		return ConfigError{fmt.Errorf("cannot listen for %s: %s %s is in use by %s; stop it, or give bootd another address",
-			what, strings.ToUpper(strings.TrimSuffix(network, "4")), address, owner("/proc", network, address))}
+			what, strings.ToUpper(strings.TrimRight(network, "46")), address, owned())}
 	case errors.Is(err, unix.ENODEV):
 		_, device, _ := strings.Cut(what, onDevice)
 		return ConfigError{fmt.Errorf("cannot listen for %s: there's no interface %q here; there are %s", what, device, strings.Join(deviceNames(), ", "))}
@@ -66,7 +71,7 @@ func owner(proc, network, address string) string {
 	}
 	host, _, _ := net.SplitHostPort(address)
 	wanted, _ := netip.ParseAddr(host) // Invalid for all addresses.
-	inodes := socketsOn(filepath.Join(proc, "net"), strings.TrimSuffix(network, "4"), wanted, uint16(port))
+	inodes := socketsOn(filepath.Join(proc, "net"), strings.TrimRight(network, "46"), wanted, uint16(port))
 	if len(inodes) == 0 {
 		return unseen
 	}

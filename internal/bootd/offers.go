@@ -127,6 +127,11 @@ type turns struct {
 
 // of a machine: none where it's this bootd's turn, or where no other one is known to be live.
 func (t *turns) of(mac boot.MAC, network boot.Name) time.Duration {
+	return tiebreak.Delay(tiebreak.Rank(mac, t.self, t.others(network)))
+}
+
+// others are the other bootds of a network that are known to be live.
+func (t *turns) others(network boot.Name) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known == nil || time.Since(t.asked) > time.Second {
@@ -135,9 +140,10 @@ func (t *turns) of(mac boot.MAC, network boot.Name) time.Duration {
 	peers, ok := t.known[network]
 	if !ok {
 		peers = t.peers(network)
+		slices.Sort(peers)
 		t.known[network] = peers
 	}
-	return tiebreak.Delay(tiebreak.Rank(mac, t.self, peers))
+	return peers
 }
 
 // turn of an offer; nil where it's always this bootd's. Beside a bootd that installs, one that doesn't comes second: a machine that takes its

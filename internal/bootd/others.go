@@ -51,6 +51,13 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 		r.Reason, r.Message = reasonPortInUse, problem
 		return r
 	}
+	if problem := d.six.Problem(g); problem != "" {
+		r.Reason, r.Message = reasonPortInUse, problem
+		return r
+	}
+	if st := d.state(); st != nil {
+		r.Message = problem(st, g)
+	}
 	refuses := g.RefuseForeign && g.Mode == boot.SegmentAuthoritative
 	if refuses && len(r.Foreign) > 0 && d.others.May(g.Name) == foreign.Refused {
 		s := r.Foreign[0]

@@ -11,8 +11,17 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 )
+
+// knows is a source that knows one state.
+type knows struct {
+	Source
+
+	st *boot.State
+}
+
+// State is that.
+func (k knows) State() *boot.State { return k.st }
 
 // TestOthers: a server that isn't ours keeps a segment from beginning, and is reported; ours and the peers aren't others.
 func TestOthers(t *testing.T) {
@@ -24,7 +33,7 @@ func TestOthers(t *testing.T) {
 	st := boot.NewState([]boot.Segment{g}, nil, nil)
 	d := &daemon{
 		c:      Config{Advertise: netip.MustParseAddr("10.77.0.5"), Peers: []netip.Addr{netip.MustParseAddr("10.77.0.6")}},
-		source: (*specdir.Source)(nil), proxy: &proxyPort{},
+		source: knows{st: st}, proxy: &proxyPort{},
 	}
 	d.others = foreign.Open(foreign.Options{
 		State: func() *boot.State { return st }, Ours: d.ours, Path: filepath.Join(t.TempDir(), "begun.json"),
@@ -49,9 +58,9 @@ func TestOthers(t *testing.T) {
 	if r := d.report(g); d.mayBegin(g.Name) != "" || r.Message != "" || len(r.Foreign) != 1 {
 		t.Errorf("what has begun goes on, and says who else is there: %q, %+v", d.mayBegin(g.Name), r)
 	}
-	d.proxy.problem = "UDP 0.0.0.0:4011 is in use by dnsmasq (pid 811)"
+	d.proxy.problem.set("UDP 0.0.0.0:4011 is in use by dnsmasq (pid 811)")
 	g.Mode = boot.SegmentProxy
-	if r := d.report(g); r.Reason != reasonPortInUse || r.Message != d.proxy.problem {
+	if r := d.report(g); r.Reason != reasonPortInUse || r.Message != d.proxy.problem.get() {
 		t.Errorf("%+v", r)
 	}
 }

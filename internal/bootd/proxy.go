@@ -13,8 +13,14 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 )
 
-// proxyEvery is how often it's looked whether a segment needs the port of proxyDHCP, and whether that can be had.
-const proxyEvery = 250 * time.Millisecond
+const (
+	// proxyEvery is how often it's looked whether a segment needs the port of proxyDHCP, and whether that can be had.
+	proxyEvery = 250 * time.Millisecond
+	// ownerAgain is how long at first whoever has the port isn't looked for again, which takes a look at each process's files, and ownerSeldom
+	// how long at last.
+	ownerAgain  = time.Second
+	ownerSeldom = time.Minute
+)
 
 // A proxyPort is that of proxyDHCP, 4011. It's open while a segment of mode Proxy is known, so that a node without any leaves it to
 // whoever has it; where it can't be had such segments aren't answered at port 67 either.
@@ -22,23 +28,49 @@ type proxyPort struct {
 	c    Config
 	open atomic.Bool
 
-	mu sync.Mutex
 	// problem says why the port can't be had; "": it can, or nobody needs it.
-	problem string
+	problem trouble
 	stop    func()
+
+	// owned is who has the port, as it was last seen. It's run's alone.
+	owned sighted
 }
+
+// sighted is what was found out by a search that costs something: it's made less and less often.
+type sighted struct {
+	what string
+	at   time.Time
+	wait time.Duration
+	// find makes the search; nil: by the system's processes.
+	find func(network, address string) string
+}
+
+// look gives what the last search has found, or makes another.
+func (s *sighted) look(now time.Time, network, address string) string {
+	if s.wait > 0 && now.Sub(s.at) < s.wait {
+		return s.what
+	}
+	find := s.find
+	if find == nil {
+		find = func(network, address string) string { return owner("/proc", network, address) }
+	}
+	s.what, s.at = find(network, address), now
+	s.wait = max(ownerAgain, min(2*s.wait, ownerSeldom)) //nolint:mnd // Doubling.
+	return s.what
+}
+
+// forget what was found: the next look searches.
+func (s *sighted) forget() { s.wait = 0 }
 
 // Open says whether the port is heard.
 func (p *proxyPort) Open() bool { return p.open.Load() }
 
 // Problem with a segment, in a sentence; "": none.
 func (p *proxyPort) Problem(g boot.Segment) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if g.Mode != boot.SegmentProxy {
 		return ""
 	}
-	return p.problem
+	return p.problem.get()
 }
 
 // run keeps the port until ctx ends.
@@ -63,6 +95,7 @@ func (p *proxyPort) turn(ctx context.Context, needed bool, srv *dhcp.Server) {
 	switch {
 	case !needed:
 		p.close()
+		p.owned.forget()
 		p.say("")
 	case !p.Open():
 		p.close() // What is left of one that has failed.
@@ -71,6 +104,7 @@ func (p *proxyPort) turn(ctx context.Context, needed bool, srv *dhcp.Server) {
 			p.say("BootNetworks of mode Proxy aren't served, at port 67 either: " + err.Error())
 			return
 		}
+		p.owned.forget()
 		p.say("")
 		p.serve(ctx, conns, srv)
 	}
@@ -78,11 +112,7 @@ func (p *proxyPort) turn(ctx context.Context, needed bool, srv *dhcp.Server) {
 
 // say notes a problem, and logs it once.
 func (p *proxyPort) say(problem string) {
-	p.mu.Lock()
-	news := p.problem != problem
-	p.problem = problem
-	p.mu.Unlock()
-	switch {
+	switch news := p.problem.set(problem); {
 	case news && problem != "":
 		p.c.Logger.Error("proxyDHCP isn't served", "problem", problem)
 	case news:
@@ -121,7 +151,8 @@ func (p *proxyPort) listenOn(ctx context.Context, name string) (dhcp.Conn, error
 	}
 	c, err := lc.ListenPacket(ctx, "udp4", p.c.ProxyListen)
 	if err != nil {
-		return nil, cannotListen(what, "udp4", p.c.ProxyListen, err)
+		const network = "udp4"
+		return nil, notHeard(what, network, p.c.ProxyListen, err, func() string { return p.owned.look(p.c.Now(), network, p.c.ProxyListen) })
 	}
 	u, _ := c.(*net.UDPConn)
 	return dhcp.NewProxyConn(u) //nolint:wrapcheck // It says what failed.

@@ -78,6 +78,58 @@ func TestProxyPort(t *testing.T) {
 	}
 }
 
+// TestProxyPortIsTakenForLong: who has the port is searched for less and less often, though the port is tried all the time. Once it's free
+// it's had at once, and a later one who has it is searched for anew.
+func TestProxyPortIsTakenForLong(t *testing.T) {
+	var mu sync.Mutex
+	now := time.Now()
+	c, err := Config{Name: "b", StateDir: t.TempDir(), PlansDir: t.TempDir(), ProxyListen: freeUDP(t), Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	searched := 0
+	p := &proxyPort{c: c, owned: sighted{find: func(string, string) string {
+		searched++
+		return "somebody"
+	}}}
+	srv := dhcp.New(dhcp.Config{State: func() *boot.State { return nil }, Keys: func() [][]byte { return nil }})
+	defer p.close()
+	take := func() func() {
+		other, err := net.ListenPacket("udp4", c.ProxyListen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = other.Close() }
+	}
+	free := take()
+	const hour = int(time.Hour / proxyEvery)
+	for range hour {
+		p.turn(t.Context(), true, srv)
+		mu.Lock()
+		now = now.Add(proxyEvery)
+		mu.Unlock()
+	}
+	if searched < 60 || searched > 70 || !strings.Contains(p.Problem(boot.Segment{Mode: boot.SegmentProxy}), "in use by somebody") {
+		t.Errorf("searched for %d times in an hour: %s", searched, p.Problem(boot.Segment{Mode: boot.SegmentProxy}))
+	}
+	free()
+	p.turn(t.Context(), true, srv)
+	if !p.Open() {
+		t.Fatal("the port is free, and it isn't open")
+	}
+	p.turn(t.Context(), false, srv)
+	before := searched
+	defer take()()
+	p.turn(t.Context(), true, srv)
+	if searched != before+1 {
+		t.Errorf("another one who has it is searched for %d times", searched-before)
+	}
+}
+
 // TestProxyAtPorts: a bootd opens the port for a folder that has such a segment.
 func TestProxyAtPorts(t *testing.T) {
 	c := config(t)

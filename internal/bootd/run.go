@@ -2,9 +2,12 @@ package bootd
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +18,10 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/grub"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/rpiboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
@@ -38,6 +43,10 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	certificates, err := c.certificates()
+	if err != nil {
+		return err
+	}
 	l, err := listen(ctx, c)
 	if err != nil {
 		return err
@@ -49,7 +58,7 @@ func Run(ctx context.Context, c Config) error {
 	g.Go(func() error { return d.sessions.Run(serving) })
 	g.Go(func() error { return d.snapshot.Run(serving, c.Logger) })
 	g.Go(func() error { return d.cache.Run(serving) })
-	if err := d.serve(serving, g, l); err != nil {
+	if err := d.serve(serving, g, l, certificates); err != nil {
 		l.close()
 		return err
 	}
@@ -76,22 +85,30 @@ type daemon struct {
 	activity *activity
 	loops    *session.Loops
 	tftp     *tftp.Server // nil: not served
+	pis      *rpiboot.Server
 	proxy    *proxyPort
+	six      *six
 	others   *foreign.Watch
+	lent     *lending
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
 	oldKeys [][]byte
+	settled sync.Once
 }
+
+// settling is how long after the first state what starting took is given back to the system: by then files were looked through, too.
+const settling = 10 * time.Second
 
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{
 		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
-		activity: newActivity(c.calm), loops: session.NewLoops(), proxy: &proxyPort{c: c},
+		activity: newActivity(c.calm), loops: session.NewLoops(), proxy: &proxyPort{c: c}, six: &six{c: c},
 	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
-		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes, Now: c.Now, Logger: c.Logger,
+		Dir: filepath.Join(c.StateDir, "artifacts"), Guard: c.Artifacts, MaxBytes: c.MaxArtifactBytes, CacheBytes: c.CacheBytes,
+		PullSecret: d.pullSecret, Now: c.Now, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -105,6 +122,11 @@ func assemble(c Config) (*daemon, error) {
 	d.others = foreign.Open(foreign.Options{
 		State: d.state, Ours: d.ours, Path: filepath.Join(c.StateDir, "begun.json"), Served: segmentsOf(old), Now: c.Now, Logger: c.Logger,
 	})
+	var unsigned map[boot.Arch]error
+	d.files, unsigned = d.files.WithSigned(c.SignedDir, grub.First())
+	for arch, err := range unsigned {
+		c.Logger.Warn("machines with firstStage Shim can't boot", "architecture", string(arch), "error", err.Error())
+	}
 	for name, err := range d.files.Problems {
 		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
 	}
@@ -113,6 +135,7 @@ func assemble(c Config) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.lent = d.lend()
 	d.gate = gate.New(gate.Options{
 		State: d.state, Keys: d.keys, Synced: d.source.Synced, Held: d.source.Held, Sessions: d.sessions, Artifacts: d.cache, Now: c.Now, Logger: c.Logger,
 	})
@@ -143,8 +166,12 @@ func (d *daemon) keys() [][]byte {
 // learned keeps a new state on the disk, and fetches the files of whoever may ask for them soon.
 func (d *daemon) learned(st *boot.State) {
 	d.old.Store(nil) // It may be as large as what is known now.
+	d.settled.Do(func() { time.AfterFunc(settling, debug.FreeOSMemory) })
 	if k := d.keys(); len(k) > 0 {
 		d.snapshot.Offer(st, k)
+	}
+	if d.lent != nil { // A source may know something before it's run.
+		d.lent.tell(st, d.c.Logger)
 	}
 	var ahead []boot.Artifact
 	if s, ok := d.source.(interface{ Ahead() []boot.Artifact }); ok {
@@ -185,7 +212,8 @@ func wanted(p *boot.Plan, s boot.Session) bool {
 }
 
 // serve starts the listeners.
-func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) error {
+func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, certificates *tls.Config) error {
+	d.pis = d.raspberryPis(l)
 	answers, err := d.serveDHCP(ctx, g, l)
 	if err != nil {
 		return err
@@ -193,7 +221,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 	var web *httpboot.Server
 	if l.tftp != nil {
 		d.tftp = tftp.New(tftp.Config{
-			Files: d.files, State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Trace: d.tracedTFTP,
+			Files: d.files, Own: d.ownFiles(l), State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Trace: d.tracedTFTP,
 			Log: d.c.Logger, Now: d.c.Now, MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
 		})
 		g.Go(func() error { return d.tftp.Serve(ctx, l.tftp) })
@@ -201,13 +229,19 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 	ready := func() bool { return d.state() != nil && len(d.keys()) > 0 }
 	if l.http != nil {
 		mux := http.NewServeMux()
-		web = d.http(l.httpPort())
+		web = d.http(l)
 		mux.Handle("/v1/", d.activity.watch(web.Handler()))
 		if l.health == nil {
 			d.metrics.register(mux, ready)
 		}
 		g.Go(func() error { return httpboot.Serve(ctx, l.http, mux, d.c.Logger) })
+		if l.https != nil {
+			g.Go(func() error {
+				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), certificates, d.c.Logger)
+			})
+		}
 	}
+	g.Go(func() error { return d.serveSix(ctx, l) })
 	if l.health != nil {
 		mux := http.NewServeMux()
 		d.metrics.register(mux, ready)
@@ -218,28 +252,46 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 }
 
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) (*dhcp.Server, error) {
+	frames := d.frames(ctx, l)
 	srv := dhcp.New(dhcp.Config{
-		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(),
+		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
+		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
 		Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
-		Files: dhcp.Files{BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64)},
+		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
 	})
+	var serving sync.WaitGroup
 	for _, c := range l.dhcp {
-		conn, err := dhcp.NewConn(c)
+		conn, err := dhcp.NewConn(c, frames)
 		if err != nil {
 			return nil, err
 		}
-		g.Go(func() error { return srv.Serve(ctx, holdOffers(conn, d.turn(), d.leaves)) })
+		serving.Add(1)
+		g.Go(func() error {
+			defer serving.Done()
+			return srv.Serve(ctx, holdOffers(conn, d.turn(), d.leaves))
+		})
 	}
 	if len(l.dhcp) > 0 {
 		g.Go(func() error { return d.others.Run(ctx) })
+		g.Go(func() error { return d.lent.run(ctx, d, serving.Wait) })
+		g.Go(func() error { return d.lent.watch(ctx, d.state) })
 	}
 	g.Go(func() error { return d.proxy.run(ctx, d.state, srv) })
 	return srv, nil
 }
 
-func (d *daemon) http(port uint16) *httpboot.Server {
+// firstStages are those that there are.
+func (d *daemon) firstStages() dhcp.Files {
+	return dhcp.Files{
+		BIOS: d.files.Has(tftp.BIOS), UEFIAMD64: d.files.Has(tftp.UEFIAMD64), UEFIARM64: d.files.Has(tftp.UEFIARM64),
+		ShimAMD64: d.files.Signed[boot.AMD64].Shim, ShimARM64: d.files.Signed[boot.ARM64].Shim,
+	}
+}
+
+func (d *daemon) http(l listeners) *httpboot.Server {
+	port := l.httpPort()
 	return httpboot.New(httpboot.Options{
 		State: d.state, Ready: d.source.Ready, Gate: d.gate, Sightings: d, Artifacts: d.cache, Data: d.source.Data,
 		Firmware: func(name string) ([]byte, bool) {
@@ -247,11 +299,12 @@ func (d *daemon) http(port uint16) *httpboot.Server {
 			return f.Data, ok
 		},
 		Base: func(local netip.AddrPort) string {
-			if d.c.Advertise.IsValid() {
+			if a := d.c.Advertise; a.IsValid() && (!local.IsValid() || a.Is4() == local.Addr().Is4()) {
 				local = netip.AddrPortFrom(d.c.Advertise, port)
 			}
 			return "http://" + local.String()
 		},
+		Secured: d.c.TLS.secured(l.https), Installer: d.installers(l),
 		Decided: d.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }
@@ -266,7 +319,7 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 	}
 	d.watchLoop(p, stage, at)
 	if k, ok := kindOf(stage); ok {
-		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive})
+		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller})
 	}
 }
 

@@ -11,15 +11,18 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/httpboot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-// portDHCP is where clients and relays reach a DHCP server, portProxy where they reach one that gives no addresses.
+// portDHCP is where clients and relays reach a DHCP server, portProxy where they reach one that gives no addresses, portDHCP6 one of
+// DHCPv6.
 const (
 	portDHCP  = 67
 	portProxy = 4011
+	portDHCP6 = 547
 )
 
 // tracedDHCP keeps what a machine asked, and what it was answered. It's called between two packets.
@@ -39,6 +42,29 @@ func (d *daemon) tracedDHCP(request []byte, in dhcp.Ingress, a dhcp.Answer, at t
 	d.trace.Add(a.Facts.MAC, a.Plan != nil, asked, trace.Packet{
 		At: at, From: netip.AddrPortFrom(from, port), To: a.To, Index: in.Index, Sent: true, Data: a.Packet,
 	})
+}
+
+// tracedDHCP6 is tracedDHCP for DHCPv6.
+func (d *daemon) tracedDHCP6(request []byte, in dhcp6.Ingress, a dhcp6.Answer, at time.Time) {
+	to, from := in.To, a.From
+	if !to.IsValid() {
+		to = dhcp6.Group()
+	}
+	if !from.IsValid() && len(in.Addresses) > 0 {
+		from = in.Addresses[0]
+	}
+	asked := trace.Packet{At: at, From: in.From, To: netip.AddrPortFrom(to, portDHCP6), Index: in.Index, Data: request}
+	d.trace.Add(a.MAC, a.Plan != nil, asked, trace.Packet{
+		At: at, From: netip.AddrPortFrom(from, portDHCP6), To: a.To, Index: in.Index, Sent: true, Data: a.Packet,
+	})
+}
+
+// tracer6 is tracedDHCP6, or nil where nothing is kept.
+func (d *daemon) tracer6() func([]byte, dhcp6.Ingress, dhcp6.Answer, time.Time) {
+	if d.trace == nil {
+		return nil
+	}
+	return d.tracedDHCP6
 }
 
 // tracer is tracedDHCP, or nil where nothing is kept.
@@ -69,14 +95,20 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 		return
 	}
 	o := admin.Options{
-		Name: d.c.Name, View: answers.View, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.activity.stopping.Load,
+		Name: d.c.Name, View: answers.View, View6: d.six.view, Logged: d.sessions.Logged, Interfaces: interfaces, Trace: d.trace, Now: d.c.Now, Turn: d.turn(), Stopping: d.activity.stopping.Load,
 		File: func(name string) (int, bool, bool) {
+			if data, ok := d.files.FindSigned(name); ok {
+				return len(data), false, true
+			}
 			f, ok := d.files.Find(name)
 			return len(f.Data), f.StandIn, ok
 		},
 	}
 	if web != nil {
 		o.Script = web.Foresee
+	}
+	if l.tftp != nil {
+		o.Grub, o.Pi = d.grub(l).Foresee, d.pis.Foresee
 	}
 	for what, served := range map[string]bool{"DHCP": d.c.DHCPListen+d.c.ProxyListen != "", "TFTP": l.tftp != nil, "HTTP": l.http != nil} {
 		if !served {
@@ -91,7 +123,7 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 	})
 }
 
-// interfaces of this node, with their IPv4 addresses; those that can't be read are left out.
+// interfaces of this node, with their addresses; those that can't be read are left out.
 func interfaces() (out []admin.Interface) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -104,8 +136,11 @@ func interfaces() (out []admin.Interface) {
 		}
 		x := admin.Interface{Name: i.Name, Index: i.Index}
 		for _, a := range addressesOf(as) {
-			if a.Is4() {
+			switch {
+			case a.Is4():
 				x.Addresses = append(x.Addresses, a)
+			case !a.IsLinkLocalUnicast():
+				x.Six = append(x.Six, a)
 			}
 		}
 		out = append(out, x)

@@ -2,12 +2,10 @@ package bootd
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
@@ -116,16 +114,8 @@ func specs(c Config, o session.Options, known specdir.Options, onState func(*boo
 	return src, m, nil
 }
 
-func kubeClient(access *rest.Config) (client.WithWatch, error) {
+func kubeClient(access *rest.Config) (*kubesource.Client, error) {
 	access = rest.CopyConfig(access)
 	access.QPS, access.Burst, access.UserAgent = qps, burst, "bootd"
-	scheme, err := kubesource.Scheme()
-	if err != nil {
-		return nil, fmt.Errorf("cannot register the API's kinds: %w", err)
-	}
-	kube, err := client.NewWithWatch(access, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a client of the Kubernetes API: %w", err)
-	}
-	return kube, nil
+	return kubesource.NewClient(access)
 }

@@ -27,15 +27,21 @@ func FilesOf(p *v1alpha1.BootProfile) ProfileFiles {
 	if a := p.Spec.AllowedNamespaces; a != nil && a.From == v1alpha1.AllowedFromNone {
 		return out
 	}
+	pull := PullSecretOf(p)
 	for _, a := range p.Spec.Artifacts {
 		if a.Kernel != nil {
-			out.Files = append(out.Files, boot.Artifact(*a.Kernel))
+			out.Files = append(out.Files, artifact(*a.Kernel, pull))
 		}
 		for _, i := range a.Initrds {
-			out.Files = append(out.Files, boot.Artifact(i))
+			out.Files = append(out.Files, artifact(i, pull))
 		}
 		if a.Image != nil {
-			out.Files = append(out.Files, boot.Artifact(a.Image.Artifact))
+			out.Files = append(out.Files, artifact(a.Image.Artifact, pull))
+		}
+		if pi := raspberryPi(a.RaspberryPi, pull); pi != nil {
+			for _, f := range pi.Files {
+				out.Files = append(out.Files, f.Artifact)
+			}
 		}
 	}
 	return out

@@ -32,6 +32,17 @@ func named(namespace, name string, from v1alpha1.AllowedFrom, urls ...string) Pr
 	return FilesOf(p)
 }
 
+// TestFilesOfRaspberryPi: what a Raspberry Pi's firmware asks for is fetched as all else is.
+func TestFilesOfRaspberryPi(t *testing.T) {
+	p := &v1alpha1.BootProfile{}
+	p.Spec.Artifacts = []v1alpha1.ProfileArtifacts{{Arch: v1alpha1.ARM64, RaspberryPi: &v1alpha1.RaspberryPiFiles{
+		Files: []v1alpha1.RaspberryPiFile{{Name: "start4.elf", Artifact: v1alpha1.Artifact{URL: "s", Digest: "d"}}},
+	}}}
+	if diff := cmp.Diff([]boot.Artifact{{URL: "s", Digest: "d"}}, FilesOf(p).Files); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
 func TestAhead(t *testing.T) {
 	profiles := []ProfileFiles{
 		named("team", "b", "", "k2", "i1"), named("infra", "a", v1alpha1.AllowedFromAll, "k1", "i1", "r1", "r2"),

@@ -2,6 +2,7 @@ package bootspec
 
 import (
 	"fmt"
+	"net/netip"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -14,8 +15,10 @@ type Parts struct {
 	Entry   *v1alpha1.BootEntry
 	Network *v1alpha1.BootNetwork
 	Profile *v1alpha1.BootProfile
-	// Secret is the data of the Secret that the entry names for its user data.
-	Secret map[string][]byte
+	// Address of the machine, where it's known.
+	Address netip.Prefix
+	// Secrets are the data of those that the entry names (DataRefs), by name.
+	Secrets map[string]map[string][]byte
 }
 
 func no(reason xpv2.ConditionReason, format string, args ...any) *boot.Problem {
@@ -69,30 +72,10 @@ func CheckProfile(p Parts) *boot.Problem {
 	return nil
 }
 
-// CheckData says what is missing of what a machine is to be given; nil: nothing.
-func CheckData(p Parts) *boot.Problem {
-	if f := p.Profile.Spec.UserDataFormat; len(p.Entry.Spec.ForProvider.SSHAuthorizedKeys) > 0 && f != v1alpha1.UserDataCloudInit {
-		// Said, not left out in silence: whoever gave keys would have a machine that nobody can log in to.
-		return no(v1alpha1.ReasonInvalid, "sshAuthorizedKeys come to a machine by cloud-init, and BootProfile %q has userDataFormat %s; name a profile with CloudInit, or remove the keys",
-			p.Profile.Namespace+"/"+p.Profile.Name, or(string(f), string(v1alpha1.UserDataNone)))
-	}
-	r := p.Entry.Spec.ForProvider.UserDataSecretRef
-	if r == nil {
-		return nil
-	}
-	if p.Secret == nil {
-		return no(v1alpha1.ReasonNotFound, "Secret %q isn't there; create it, or name another in userDataSecretRef", r.Name)
-	}
-	if _, ok := p.Secret[r.Key]; !ok {
-		return no(v1alpha1.ReasonNotFound, "Secret %q has no key %q; add it, or name another in userDataSecretRef.key", r.Name, r.Key)
-	}
-	return nil
-}
-
 // Resolve makes the plan of an entry of raw MACs with an address of its own: all that there is where no host, no claim and no NetBox
 // is. installed is the generation that is known to be on the machine's disk.
 func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Problem) {
-	for _, check := range []func(Parts) *boot.Problem{CheckNetwork, CheckRawMachine, CheckProfile, CheckRawAddress, CheckData} {
+	for _, check := range []func(Parts) *boot.Problem{CheckNetwork, CheckRawMachine, CheckProfile, CheckRawAddress} {
 		if prob := check(p); prob != nil {
 			return nil, nil, prob
 		}
@@ -101,7 +84,11 @@ func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Pro
 	if prob != nil {
 		return nil, nil, prob
 	}
-	data := Data(p.Entry, p.Profile, p.Secret)
+	p.Address = addr
+	if prob := CheckData(p); prob != nil {
+		return nil, nil, prob
+	}
+	data := p.Data()
 	plan, prob := boot.Resolve(Entry(p.Entry, addr, data, installed), Profile(p.Profile), SegmentConfig(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
 	return plan, data, prob
 }

@@ -30,15 +30,15 @@ func Entry(e *v1alpha1.BootEntry, addr netip.Prefix, data map[string][]byte, ins
 // Address reads the address of a machine with its mask.
 func Address(s string) (netip.Prefix, *boot.Problem) {
 	p, err := netip.ParsePrefix(s)
-	if err != nil || !p.Addr().Is4() {
-		return netip.Prefix{}, no(v1alpha1.ReasonInvalid, "address %q isn't an IPv4 address with its mask, such as 10.77.0.11/24", s)
+	if err != nil || p.Addr().Is4In6() {
+		return netip.Prefix{}, no(v1alpha1.ReasonInvalid, "address %q isn't an IP address with its mask, such as 10.77.0.11/24 or fd00:77::11/64", s)
 	}
 	return p, nil
 }
 
 // RawMachine gives a machine that is named by its MACs.
 func RawMachine(m v1alpha1.MachineSelector) boot.Machine {
-	return boot.Machine{HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial}
+	return boot.Machine{HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial, FirstStage: boot.FirstStage(m.FirstStage)}
 }
 
 // RawHostUID stands for the UID of a host where a machine has none: a hash of its MACs. "" without any.
@@ -60,7 +60,8 @@ func HostMachine(h *v1alpha1.RedfishHost) boot.Machine {
 	out := boot.Machine{
 		HostUID: string(h.UID), Bound: true, UUID: h.Status.AtProvider.Identity.UUID, Serial: h.Status.AtProvider.Identity.Serial,
 		MACs: append([]string(nil), h.Spec.ForProvider.MACs...), CommandLine: h.Spec.ForProvider.CommandLine,
-		LocalBoot: boot.LocalBoot(h.Spec.ForProvider.LocalBoot),
+		LocalBoot:  boot.LocalBoot(h.Spec.ForProvider.LocalBoot),
+		FirstStage: boot.FirstStage(h.Spec.ForProvider.FirstStage),
 	}
 	for _, mac := range h.Status.AtProvider.MACs {
 		out.MACs = append(out.MACs, mac.Address)

@@ -69,6 +69,7 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 			return g, false, fmt.Errorf("subnet %q of BootNetwork %q isn't a CIDR", s.CIDR, g.Name)
 		}
 		g.Subnets = append(g.Subnets, p)
+		g.Pools = append(g.Pools, pools(n, s, p)...)
 	}
 	interfaces, served, err := servedOn(n.Spec.ServeOn, node)
 	if err != nil {
@@ -76,6 +77,29 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 	}
 	g.Interfaces = interfaces
 	return g, served, nil
+}
+
+// pools gives the discovery ranges of a subnet. What no schema would let in is left out.
+func pools(n *v1alpha1.BootNetwork, s v1alpha1.Subnet, cidr netip.Prefix) (out []boot.Pool) {
+	c := SegmentConfig(n)
+	gateway, _ := netip.ParseAddr(s.Gateway)
+	for _, r := range s.DiscoveryRanges {
+		start, end, ok := rangeOf(r)
+		if !ok || !cidr.Contains(start) || !cidr.Contains(end) {
+			continue
+		}
+		out = append(out, boot.Pool{Start: start, End: end, Network: boot.Network{
+			Name: c.Name, Address: cidr, Gateway: gateway, DNS: addrs(s.DNS), NTP: c.NTP, Domain: c.Domain, MTU: c.MTU, Lease: boot.LentFor,
+		}})
+	}
+	return out
+}
+
+// rangeOf reads a range; false: it isn't one.
+func rangeOf(r v1alpha1.AddressRange) (start, end netip.Addr, ok bool) {
+	start, err := netip.ParseAddr(r.Start)
+	end, also := netip.ParseAddr(r.End)
+	return start, end, err == nil && also == nil && start.Is4() && end.Is4() && !end.Less(start)
 }
 
 func servedOn(on []v1alpha1.ServeOn, node map[string]string) (interfaces []string, served bool, err error) {

@@ -14,16 +14,19 @@ func PlanStatus(p boot.Plan) *v1alpha1.Plan {
 	out := &v1alpha1.Plan{
 		Digest: p.Digest(), HostUID: p.HostUID, EntryUID: p.EntryUID, Bound: p.Bound,
 		UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
-		Mode: v1alpha1.BootMode(p.Mode), Method: v1alpha1.BootMethod(p.Method), CommandLine: p.CommandLine,
+		Mode: v1alpha1.BootMode(p.Mode), Method: v1alpha1.BootMethod(p.Method), CommandLine: p.CommandLine, Script: p.Script, GrubScript: p.GrubScript,
 		UserDataFormat: v1alpha1.UserDataFormat(p.UserDataFormat), UserDataSecret: p.UserDataSecret,
-		UserDataDigest: p.UserDataDigest, ProfileDigest: p.ProfileDigest,
+		UserDataDigest: p.UserDataDigest, ProfileDigest: p.ProfileDigest, PullSecret: pullSecret(p),
 		InstallGeneration: p.InstallGeneration, Otherwise: v1alpha1.Otherwise(p.Otherwise),
-		LocalBoot: v1alpha1.LocalBoot(p.LocalBoot), InstallTimeoutSeconds: int64(p.InstallTimeout / time.Second),
+		LocalBoot: v1alpha1.LocalBoot(p.LocalBoot), FirstStage: v1alpha1.FirstStage(p.FirstStage), InstallTimeoutSeconds: int64(p.InstallTimeout / time.Second),
 		Network: v1alpha1.PlanNetwork{
 			Namespace: p.Network.Namespace, Name: p.Network.Name.Name, Address: p.Network.Address.String(),
 			DNS: texts(p.Network.DNS), NTP: texts(p.Network.NTP), Domain: p.Network.Domain,
 			MTU: int32(p.Network.MTU), LeaseSeconds: int64(p.Network.Lease / time.Second), //nolint:gosec // Bounded by the schema.
 		},
+	}
+	if p.SilentInstaller {
+		out.InstallerReport = v1alpha1.InstallerReportNone
 	}
 	if p.Network.Gateway.IsValid() {
 		out.Network.Gateway = p.Network.Gateway.String()
@@ -38,16 +41,29 @@ func PlanStatus(p boot.Plan) *v1alpha1.Plan {
 }
 
 func artifactsStatus(a boot.Artifacts) v1alpha1.PlanArtifacts {
-	out := v1alpha1.PlanArtifacts{Arch: v1alpha1.Architecture(a.Arch), Kernel: v1alpha1.Artifact(a.Kernel)}
+	out := v1alpha1.PlanArtifacts{Arch: v1alpha1.Architecture(a.Arch), Kernel: artifactStatus(a.Kernel)}
 	for _, i := range a.Initrds {
-		out.Initrds = append(out.Initrds, v1alpha1.Artifact(i))
+		out.Initrds = append(out.Initrds, artifactStatus(i))
 	}
 	if a.Image != nil {
 		out.Image = &v1alpha1.PlanImage{
 			URL: a.Image.URL, Digest: a.Image.Digest, Format: a.Image.Format, Compression: a.Image.Compression,
 		}
 	}
+	out.RaspberryPi = planRaspberryPi(a.RaspberryPi)
 	return out
+}
+
+func artifactStatus(a boot.Artifact) v1alpha1.Artifact {
+	return v1alpha1.Artifact{URL: a.URL, Digest: a.Digest}
+}
+
+// pullSecret of a plan: all of its files are of one profile.
+func pullSecret(p boot.Plan) string {
+	if len(p.Artifacts) == 0 {
+		return ""
+	}
+	return p.Artifacts[0].Kernel.PullSecret
 }
 
 func texts(as []netip.Addr) []string {
@@ -73,11 +89,12 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 	p := boot.Plan{
 		Entry: name, EntryUID: a.EntryUID, HostUID: a.HostUID, Bound: a.Bound, Since: e.CreationTimestamp.Time,
 		UUID: a.UUID, Serial: a.Serial, Hostname: a.Hostname, Mode: boot.Mode(a.Mode), Method: boot.Method(a.Method),
-		CommandLine: a.CommandLine, UserDataFormat: string(a.UserDataFormat), UserDataSecret: a.UserDataSecret,
+		CommandLine: a.CommandLine, Script: a.Script, GrubScript: a.GrubScript, UserDataFormat: string(a.UserDataFormat), UserDataSecret: a.UserDataSecret,
 		UserDataDigest: a.UserDataDigest, ProfileDigest: a.ProfileDigest,
 		InstallGeneration: a.InstallGeneration, InstalledGeneration: e.Status.AtProvider.InstalledGeneration,
-		Otherwise: boot.Otherwise(a.Otherwise), LocalBoot: boot.LocalBoot(a.LocalBoot),
-		InstallTimeout: time.Duration(a.InstallTimeoutSeconds) * time.Second,
+		Otherwise: boot.Otherwise(a.Otherwise), LocalBoot: boot.LocalBoot(a.LocalBoot), FirstStage: boot.FirstStage(a.FirstStage),
+		InstallTimeout:  time.Duration(a.InstallTimeoutSeconds) * time.Second,
+		SilentInstaller: a.InstallerReport == v1alpha1.InstallerReportNone,
 	}
 	for _, m := range a.MACs {
 		mac, err := boot.ParseMAC(m)
@@ -87,7 +104,7 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 		p.MACs = append(p.MACs, mac)
 	}
 	for _, f := range a.Artifacts {
-		p.Artifacts = append(p.Artifacts, artifactsOf(f))
+		p.Artifacts = append(p.Artifacts, artifactsOf(f, a.PullSecret))
 	}
 	var err error
 	if p.Network, err = networkOf(a.Network); err != nil {
@@ -96,17 +113,18 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 	return p, true, nil
 }
 
-func artifactsOf(a v1alpha1.PlanArtifacts) boot.Artifacts {
-	out := boot.Artifacts{Arch: boot.Arch(a.Arch), Kernel: boot.Artifact(a.Kernel)}
+func artifactsOf(a v1alpha1.PlanArtifacts, pull string) boot.Artifacts {
+	out := boot.Artifacts{Arch: boot.Arch(a.Arch), Kernel: artifact(a.Kernel, pull)}
 	for _, i := range a.Initrds {
-		out.Initrds = append(out.Initrds, boot.Artifact(i))
+		out.Initrds = append(out.Initrds, artifact(i, pull))
 	}
 	if a.Image != nil {
 		out.Image = &boot.Image{
-			Artifact: boot.Artifact{URL: a.Image.URL, Digest: a.Image.Digest},
+			Artifact: boot.Artifact{URL: a.Image.URL, Digest: a.Image.Digest, PullSecret: pull},
 			Format:   a.Image.Format, Compression: a.Image.Compression,
 		}
 	}
+	out.RaspberryPi = planRaspberryPiOf(a.RaspberryPi, pull)
 	return out
 }
 

@@ -27,10 +27,11 @@ func entry(change func(*v1alpha1.Plan)) *v1alpha1.BootEntry {
 			Domain: "example", MTU: 9000, LeaseSeconds: 60,
 		},
 		Mode: "Install", Method: "DiskImage", CommandLine: []string{"a"}, UserDataFormat: "CloudInit", UserDataSecret: "x", UserDataDigest: "y",
-		ProfileDigest: "z", InstallGeneration: 2, Otherwise: "Hold", LocalBoot: "Exit", InstallTimeoutSeconds: 1800,
+		PullSecret: "p", ProfileDigest: "z", InstallGeneration: 2, Otherwise: "Hold", LocalBoot: "Exit", FirstStage: "Shim", InstallTimeoutSeconds: 1800,
 		Artifacts: []v1alpha1.PlanArtifacts{{
 			Arch: "amd64", Kernel: v1alpha1.Artifact{URL: "k", Digest: "kd"}, Initrds: []v1alpha1.Artifact{{URL: "i", Digest: "id"}},
-			Image: &v1alpha1.PlanImage{URL: "m", Digest: "md", Format: "Raw", Compression: "Zstd"},
+			Image:       &v1alpha1.PlanImage{URL: "m", Digest: "md", Format: "Raw", Compression: "Zstd"},
+			RaspberryPi: &v1alpha1.PlanRaspberryPi{Files: []v1alpha1.PlanFile{{Name: "f", URL: "fu", Digest: "fd"}}, Config: []string{"a=b"}},
 		}},
 	}
 	if change != nil {
@@ -51,10 +52,11 @@ func TestPlanOf(t *testing.T) {
 		},
 		Mode: boot.ModeInstall, Method: boot.MethodDiskImage, CommandLine: []string{"a"}, UserDataFormat: "CloudInit", UserDataSecret: "x",
 		UserDataDigest: "y", ProfileDigest: "z", InstallGeneration: 2, InstalledGeneration: 1, Otherwise: boot.OtherwiseHold, LocalBoot: boot.LocalBootExit,
-		InstallTimeout: 30 * time.Minute,
+		FirstStage: boot.FirstStageShim, InstallTimeout: 30 * time.Minute,
 		Artifacts: []boot.Artifacts{{
-			Arch: boot.AMD64, Kernel: boot.Artifact{URL: "k", Digest: "kd"}, Initrds: []boot.Artifact{{URL: "i", Digest: "id"}},
-			Image: &boot.Image{Artifact: boot.Artifact{URL: "m", Digest: "md"}, Format: "Raw", Compression: "Zstd"},
+			Arch: boot.AMD64, Kernel: boot.Artifact{URL: "k", Digest: "kd", PullSecret: "p"}, Initrds: []boot.Artifact{{URL: "i", Digest: "id", PullSecret: "p"}},
+			Image:       &boot.Image{Artifact: boot.Artifact{URL: "m", Digest: "md", PullSecret: "p"}, Format: "Raw", Compression: "Zstd"},
+			RaspberryPi: &boot.RaspberryPi{Files: []boot.NamedArtifact{{Name: "f", Artifact: boot.Artifact{URL: "fu", Digest: "fd", PullSecret: "p"}}}, Config: []string{"a=b"}},
 		}},
 	}
 	got, ok, err := PlanOf(entry(nil))

@@ -14,31 +14,41 @@ func Profile(p *v1alpha1.BootProfile) boot.Profile {
 	out := boot.Profile{
 		Name: boot.Name{Namespace: p.Namespace, Name: p.Name}, Mode: boot.Mode(p.Spec.Mode), Method: boot.Method(p.Spec.Method),
 		UserDataFormat: string(p.Spec.UserDataFormat), CommandLine: p.Spec.CommandLine, Digest: ProfileDigest(p.Spec),
+		ScriptTemplate: p.Spec.ScriptTemplate, GrubTemplate: p.Spec.GrubTemplate,
 	}
 	if t := p.Spec.Timeouts; t != nil && t.Install != nil {
 		out.InstallTimeout = t.Install.Duration
 	}
+	out.SilentInstaller = p.Spec.Installer != nil && p.Spec.Installer.Report == v1alpha1.InstallerReportNone
 	for _, x := range p.Spec.Parameters {
 		out.Parameters = append(out.Parameters, boot.Parameter{Name: x.Name, Default: x.Default, Pattern: x.Pattern})
 	}
+	pull := PullSecretOf(p)
 	for _, a := range p.Spec.Artifacts {
 		f := boot.Artifacts{Arch: boot.Arch(a.Arch)}
 		if a.Kernel != nil {
-			f.Kernel = boot.Artifact(*a.Kernel)
+			f.Kernel = artifact(*a.Kernel, pull)
 		}
 		for _, i := range a.Initrds {
-			f.Initrds = append(f.Initrds, boot.Artifact(i))
+			f.Initrds = append(f.Initrds, artifact(i, pull))
 		}
 		if a.Image != nil {
-			f.Image = &boot.Image{Artifact: boot.Artifact(a.Image.Artifact), Format: a.Image.Format, Compression: a.Image.Compression}
+			f.Image = &boot.Image{Artifact: artifact(a.Image.Artifact, pull), Format: a.Image.Format, Compression: a.Image.Compression}
 		}
+		f.RaspberryPi = raspberryPi(a.RaspberryPi, pull)
 		out.Artifacts = append(out.Artifacts, f)
 	}
 	return out
 }
 
-// ProfileDigest of a spec: sha256:…. It says which profile a plan was made with; a plan's own digest doesn't hold it.
+func artifact(a v1alpha1.Artifact, pull string) boot.Artifact {
+	return boot.Artifact{URL: a.URL, Digest: a.Digest, PullSecret: pull}
+}
+
+// ProfileDigest of a spec: sha256:…. It says which profile a plan was made with; a plan's own digest doesn't hold it. By which password the
+// files are fetched changes nothing on a machine.
 func ProfileDigest(spec v1alpha1.BootProfileSpec) string {
+	spec.PullSecretRef = nil
 	b, err := json.Marshal(spec)
 	if err != nil {
 		panic(err) // API types always marshal.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -38,14 +37,14 @@ func (f faults) whenf(wrong bool, format string, args ...any) {
 const maxGeneration = 9007199254740991
 
 var (
-	nameForm     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
-	labelForm    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	macForm      = regexp.MustCompile(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)
-	unicastForm  = regexp.MustCompile(`^[0-9a-fA-F][02468aceACE]`)
-	digestForm   = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)
-	wordForm     = regexp.MustCompile(`^[\x20-\x7e]{1,512}$`)
-	parameterKey = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,62}$`)
-	domainForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	nameForm     = formOf(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)       //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	labelForm    = formOf(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)         //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	macForm      = formOf(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	unicastForm  = formOf(`^[0-9a-fA-F][02468aceACE]`)                    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	digestForm   = formOf(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	wordForm     = formOf(`^[\x20-\x7e]{1,512}$`)                         //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	parameterKey = formOf(`^[a-z][A-Za-z0-9]{0,62}$`)                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	domainForm   = formOf(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)       //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
 )
 
 // ValidEntry says what is wrong with a BootEntry.
@@ -58,11 +57,9 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 	validNetworks(f.field(".networks"), p.Networks)
 	f.field(".hostname").whenf(p.Hostname != "" && !labelForm.MatchString(p.Hostname),
 		"hostname must be a DNS label: lower-case letters, digits and dashes, beginning and ending with a letter or a digit")
-	if r := p.UserDataSecretRef; r != nil {
-		f.field(".userDataSecretRef").whenf(r.Name == "" || r.Key == "", "userDataSecretRef needs a name and a key")
+	for _, r := range DataRefs(e) {
+		f.field(".%s", r.Field).whenf(r.Name == "" || r.Key == "", "%s needs a name and a key", r.Field)
 	}
-	f.field(".networkDataSecretRef").whenf(p.NetworkDataSecretRef != nil, "networkDataSecretRef is not supported yet; addresses come from networks")
-	f.field(".vendorDataSecretRef").whenf(p.VendorDataSecretRef != nil, "vendorDataSecretRef is not supported yet; put everything into userDataSecretRef")
 	f.field(".rootDevice").whenf(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
 	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
 	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
@@ -87,6 +84,9 @@ func meta(f faults, namespace, name string) {
 func validMachine(f faults, m v1alpha1.MachineSelector) {
 	f.whenf((m.HostClaimRef != nil) == (len(m.MACs) > 0), "exactly one of hostClaimRef and macs must be set")
 	f.whenf(m.HostClaimRef != nil && (m.UUID != "" || m.Serial != ""), "uuid and serial belong to macs: a HostClaim's machine is known by its host")
+	f.field(".firstStage").whenf(m.HostClaimRef != nil && m.FirstStage != "", "firstStage belongs to macs: a HostClaim's machine has that of its host")
+	f.field(".firstStage").whenf(m.FirstStage != "" && m.FirstStage != v1alpha1.FirstStageAuto && m.FirstStage != v1alpha1.FirstStageShim,
+		`firstStage is Auto or Shim, not %q`, m.FirstStage)
 	f.field(".macs").whenf(len(m.MACs) > 64, "macs has more than 64 addresses")
 	seen := map[string]bool{}
 	for i, mac := range m.MACs {

@@ -1,6 +1,7 @@
 package bootspec
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -23,9 +24,12 @@ func ValidNetwork(n *v1alpha1.BootNetwork) []Fault {
 		seen[x.CIDR] = true
 		validSubnet(at, x)
 	}
-	validIPv4s(f.field(".ntp"), "ntp", s.NTP)
+	validNTP(f.field(".ntp"), s.NTP)
 	f.field(".domain").whenf(s.Domain != "" && !domainForm.MatchString(s.Domain), "domain must be a DNS name in lower case")
 	f.field(".mtu").whenf(s.MTU != 0 && (s.MTU < 576 || s.MTU > 9216), "mtu should be from 576 to 9216")
+	if slices.ContainsFunc(s.Subnets, isSix) {
+		validSix(f, s)
+	}
 	f.field(".vlanID").whenf(s.VLANID < 0 || s.VLANID > 4094, "vlanID should be from 1 to 4094")
 	if d := s.DHCP; d != nil {
 		validDHCP(f.field(".dhcp"), *d)
@@ -40,21 +44,69 @@ func validSubnet(f faults, s v1alpha1.Subnet) {
 		f.field(".cidr").whenf(true, "cidr must be a network such as 10.77.0.0/24, without host bits, and is %q", s.CIDR)
 		return
 	}
-	f.field(".cidr").whenf(!p.Addr().Is4(), "an IPv6 subnet is not supported yet; machines boot by IPv4")
+	six := p.Addr().Is6()
+	f.field(".cidr").whenf(six && (p.Addr().Is4In6() || !p.Addr().IsGlobalUnicast()), "an IPv6 subnet must be of global or unique local addresses, such as fd00:77::/64")
 	if s.Gateway != "" {
 		g, err := netip.ParseAddr(s.Gateway)
 		f.field(".gateway").whenf(err != nil, "gateway must be an IP address")
 		f.field(".gateway").whenf(err == nil && !p.Contains(g), "gateway must be inside cidr")
 	}
-	validIPv4s(f.field(".dns"), "dns", s.DNS)
-	f.field(".discoveryRanges").whenf(len(s.DiscoveryRanges) > 0, "discoveryRanges is not supported yet; a machine that nobody knows gets no answer")
+	f.field(".dns").whenf(len(s.DNS) > 8, "dns has more than 8 addresses")
+	for i, d := range s.DNS {
+		a, err := netip.ParseAddr(d)
+		f.field(".dns[%d]", i).whenf(err != nil || a.Is6() != six, "dns must be addresses of the subnet's own family, such as 10.77.0.2 for an IPv4 subnet")
+	}
+	validRanges(f.field(".discoveryRanges"), p, s.DiscoveryRanges)
 }
 
-func validIPv4s(f faults, what string, list []string) {
-	f.whenf(len(list) > 8, "%s has more than 8 addresses", what)
+// largest range: as many addresses as are looked after for a network.
+const largest = 4096
+
+func validRanges(f faults, cidr netip.Prefix, rs []v1alpha1.AddressRange) {
+	f.whenf(len(rs) > 4, "discoveryRanges has more than 4 ranges")
+	for i, r := range rs {
+		at := f.field("[%d]", i)
+		start, err := netip.ParseAddr(r.Start)
+		at.field(".start").whenf(err != nil || !start.Is4(), "start must be an IPv4 address, such as 10.77.0.200")
+		end, also := netip.ParseAddr(r.End)
+		at.field(".end").whenf(also != nil || !end.Is4(), "end must be an IPv4 address, such as 10.77.0.220")
+		if err != nil || also != nil || !start.Is4() || !end.Is4() {
+			continue
+		}
+		at.whenf(number(end) < number(start) || number(end)-number(start) >= largest, "a range must not end before it starts, and has at most 4096 addresses")
+		f.whenf(!cidr.Contains(start) || !cidr.Contains(end), "discoveryRanges must be inside cidr")
+		for _, before := range rs[:i] {
+			from, to, ok := rangeOf(before)
+			f.whenf(ok && !end.Less(from) && !to.Less(start), "discoveryRanges must not overlap")
+		}
+	}
+}
+
+func number(a netip.Addr) uint32 {
+	b := a.As4()
+	return binary.BigEndian.Uint32(b[:])
+}
+
+func validNTP(f faults, list []string) {
+	f.whenf(len(list) > 8, "ntp has more than 8 addresses")
 	for i, s := range list {
-		a, err := netip.ParseAddr(s)
-		f.field("[%d]", i).whenf(err != nil || !a.Is4(), "%s must be IPv4 addresses, such as 10.77.0.2; IPv6 is not supported yet", what)
+		_, err := netip.ParseAddr(s)
+		f.field("[%d]", i).whenf(err != nil, "ntp must be IP addresses, such as 10.77.0.2")
+	}
+}
+
+func isSix(s v1alpha1.Subnet) bool {
+	p, err := netip.ParsePrefix(s.CIDR)
+	return err == nil && p.Addr().Is6()
+}
+
+// validSix says what can't be had on a network with a subnet of IPv6.
+func validSix(f faults, s v1alpha1.BootNetworkSpec) {
+	const leastMTU = 1280 // RFC 8200 §5.
+	f.field(".mtu").whenf(s.MTU != 0 && s.MTU < leastMTU, "mtu must be at least 1280 with an IPv6 subnet")
+	if d := s.DHCP; d != nil {
+		f.field(".dhcp").whenf(d.Mode == v1alpha1.DHCPProxy, "dhcp.mode: Proxy is not supported with an IPv6 subnet; use Authoritative, RelayOnly or Off")
+		f.field(".dhcp").whenf(d.ForeignServer == v1alpha1.ForeignServerRefuse, "dhcp.foreignServer: Refuse is not supported with an IPv6 subnet; use Warn")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // ValidProfile says what is wrong with a BootProfile.
@@ -13,13 +14,20 @@ func ValidProfile(p *v1alpha1.BootProfile) []Fault {
 	f, s := faults{"spec", &list}, p.Spec
 	validNamespaces(f.field(".allowedNamespaces"), s.AllowedNamespaces)
 	f.field(".mode").whenf(s.Mode != v1alpha1.BootModeInstall && s.Mode != v1alpha1.BootModeLive, "mode must be Install or Live, and is %q", s.Mode)
-	f.field(".method").whenf(s.Method != v1alpha1.BootMethodDiskImage && s.Method != v1alpha1.BootMethodKernel, "method: %s is not supported yet; use DiskImage or Kernel", s.Method)
-	f.field(".method").whenf(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel, "mode: Live needs method: Kernel, since nothing is written to a disk")
-	f.field(".userDataFormat").whenf(!slices.Contains([]v1alpha1.UserDataFormat{"", v1alpha1.UserDataNone, v1alpha1.UserDataCloudInit}, s.UserDataFormat),
-		"userDataFormat: %s is not supported yet; use None or CloudInit", s.UserDataFormat)
-	f.field(".scriptTemplate").whenf(s.ScriptTemplate != "", "scriptTemplate is not supported yet; use method DiskImage or Kernel")
+	validMethod(f, s)
+	validTemplates(f, s)
 	f.field(".rootDevice").whenf(s.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
+	if i := s.Installer; i != nil {
+		f.field(".installer").whenf(s.Method != v1alpha1.BootMethodInstaller, "installer is for method: Installer alone; leave it out")
+		f.field(".installer.report").whenf(!slices.Contains([]v1alpha1.InstallerReport{"", v1alpha1.InstallerReportCallback, v1alpha1.InstallerReportNone}, i.Report),
+			"report must be Callback or None, and is %q", i.Report)
+		f.field(".installer.report").whenf(i.Report == v1alpha1.InstallerReportNone && s.UserDataFormat != v1alpha1.UserDataTalos,
+			"report: None is for userDataFormat: Talos; an installer of another format is told to report to the URL of baremetal.callback")
+	}
 	validArtifacts(f.field(".artifacts"), s)
+	if r := s.PullSecretRef; r != nil {
+		f.field(".pullSecretRef.name").whenf(r.Name == "" || len(r.Name) > 253, "pullSecretRef needs the name of a Secret")
+	}
 	f.field(".commandLine").whenf(len(s.CommandLine) > 64, "commandLine has more than 64 words")
 	for i, w := range s.CommandLine {
 		f.field(".commandLine[%d]", i).whenf(!wordForm.MatchString(w), "a word of commandLine is 1 to 512 printable ASCII characters")
@@ -29,6 +37,34 @@ func ValidProfile(p *v1alpha1.BootProfile) []Fault {
 		f.field(".timeouts.install").whenf(t.Install.Duration < 0, "install must be a duration in hours, minutes and seconds, such as 30m")
 	}
 	return list
+}
+
+// validMethod says what doesn't go together of method, mode and user data.
+func validMethod(f faults, s v1alpha1.BootProfileSpec) {
+	plain := []v1alpha1.UserDataFormat{"", v1alpha1.UserDataNone, v1alpha1.UserDataCloudInit}
+	all := append(slices.Clone(plain), v1alpha1.UserDataIgnition, v1alpha1.UserDataTalos, v1alpha1.UserDataKickstart,
+		v1alpha1.UserDataPreseed, v1alpha1.UserDataAutoinstall)
+	method, format := f.field(".method"), f.field(".userDataFormat")
+	method.whenf(!slices.Contains([]v1alpha1.BootMethod{v1alpha1.BootMethodDiskImage, v1alpha1.BootMethodInstaller, v1alpha1.BootMethodKernel, v1alpha1.BootMethodScript}, s.Method),
+		"method: %s is not supported yet; use DiskImage, Installer, Kernel or Script", s.Method)
+	method.whenf(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel, "mode: Live needs method: Kernel, since nothing is written to a disk")
+	format.whenf(!slices.Contains(all, s.UserDataFormat), "userDataFormat must be one of %v, and is %q", all[1:], s.UserDataFormat)
+	format.whenf(s.Method == v1alpha1.BootMethodInstaller && slices.Contains(plain, s.UserDataFormat),
+		"method: Installer needs a userDataFormat that answers the installer's questions: Autoinstall, Ignition, Kickstart, Preseed or Talos")
+	format.whenf(s.Method == v1alpha1.BootMethodDiskImage && !slices.Contains(plain, s.UserDataFormat),
+		"userDataFormat: %s is for method: Installer or Kernel, whose kernel reads it; use None or CloudInit", s.UserDataFormat)
+	f.field(".mode").whenf(s.Mode == v1alpha1.BootModeLive && s.UserDataFormat != v1alpha1.UserDataIgnition && !slices.Contains(plain, s.UserDataFormat),
+		"userDataFormat: %s installs to a disk, which needs a grant: use mode: Install", s.UserDataFormat)
+}
+
+// validTemplates says whether there are templates where they're wanted, and nowhere else. What is wrong inside of one is boot.CheckTemplates'
+// to say.
+func validTemplates(f faults, s v1alpha1.BootProfileSpec) {
+	at, some := f.field(".scriptTemplate"), s.ScriptTemplate != "" || s.GrubTemplate != ""
+	at.whenf(s.Method != v1alpha1.BootMethodScript && some, "scriptTemplate and grubTemplate are for method: Script alone; leave them out")
+	at.whenf(s.Method == v1alpha1.BootMethodScript && !some, "method: Script needs a scriptTemplate for iPXE, a grubTemplate for grub, or both")
+	at.whenf(len(s.ScriptTemplate) > boot.MaxTemplate, "scriptTemplate is longer than %d bytes", boot.MaxTemplate)
+	f.field(".grubTemplate").whenf(len(s.GrubTemplate) > boot.MaxTemplate, "grubTemplate is longer than %d bytes", boot.MaxTemplate)
 }
 
 func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
@@ -48,6 +84,7 @@ func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
 			validArtifact(at.field(".initrds[%d]", j), x)
 		}
 		at.whenf(s.Method == v1alpha1.BootMethodDiskImage && a.Image == nil, "method: DiskImage needs an image in each of artifacts")
+		validRaspberryPi(at, a, s.Method)
 		at.field(".image").whenf(s.Method != v1alpha1.BootMethodDiskImage && a.Image != nil, "image is for method: DiskImage alone; leave it out of artifacts")
 		if m := a.Image; m != nil {
 			validArtifact(at.field(".image"), m.Artifact)
@@ -86,6 +123,9 @@ const patternDefault = "^[A-Za-z0-9._-]{0,64}$"
 func DefaultProfile(p *v1alpha1.BootProfile) {
 	if p.Spec.UserDataFormat == "" {
 		p.Spec.UserDataFormat = v1alpha1.UserDataNone
+	}
+	if i := p.Spec.Installer; i != nil && i.Report == "" {
+		i.Report = v1alpha1.InstallerReportCallback
 	}
 	for i := range p.Spec.Artifacts {
 		if m := p.Spec.Artifacts[i].Image; m != nil {

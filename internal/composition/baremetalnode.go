@@ -174,7 +174,7 @@ func (n *node) hostObject() *redfishHost {
 	h := &v1alpha1.RedfishHost{ObjectMeta: n.meta(n.Name)}
 	h.Spec.ProviderConfigReference = configReference(bmc.ProviderConfigRef)
 	h.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{From: v1alpha1.AllowedFromSame}
-	h.Spec.ForProvider = v1alpha1.RedfishHostParameters{Address: bmc.Address, System: bmc.System, MACs: bmc.MACs}
+	h.Spec.ForProvider = v1alpha1.RedfishHostParameters{Address: bmc.Address, System: bmc.System, MACs: bmc.MACs, FirstStage: bmc.FirstStage}
 	return &redfishHost{h}
 }
 
@@ -191,10 +191,12 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 			NetworkRef: network.NetworkRef,
 			Addresses:  []v1alpha1.EntryAddress{{Ref: &v1alpha1.LocalReference{Name: n.addressName()}}},
 		}},
-		Hostname:          n.spec.Hostname,
-		UserDataSecretRef: n.spec.UserDataSecretRef,
-		Install:           v1alpha1.EntryInstall{Generation: n.spec.InstallGeneration},
-		Confirm:           n.spec.Confirm,
+		Hostname:             n.spec.Hostname,
+		UserDataSecretRef:    n.spec.UserDataSecretRef,
+		NetworkDataSecretRef: n.spec.NetworkDataSecretRef,
+		VendorDataSecretRef:  n.spec.VendorDataSecretRef,
+		Install:              v1alpha1.EntryInstall{Generation: n.spec.InstallGeneration},
+		Confirm:              n.spec.Confirm,
 	}
 	for _, k := range n.spec.SSHAuthorizedKeys {
 		e.Spec.ForProvider.SSHAuthorizedKeys = append(e.Spec.ForProvider.SSHAuthorizedKeys, string(k))

@@ -177,6 +177,8 @@ func TestBootEntryObject(t *testing.T) {
 		n.spec.SSHAuthorizedKeys = []platform.SSHPublicKey{"ssh-ed25519 AAAA"}
 		n.spec.Parameters = map[string]string{"role": "web"}
 		n.spec.UserDataSecretRef = &v1alpha1.LocalKeyReference{Name: "web-1", Key: "userData"}
+		n.spec.NetworkDataSecretRef = &v1alpha1.LocalKeyReference{Name: "web-1", Key: "network"}
+		n.spec.VendorDataSecretRef = &v1alpha1.LocalKeyReference{Name: "ours", Key: "vendorData"}
 		n.spec.Confirm = &v1alpha1.Confirmation{Serial: "ABC123"}
 	})
 	want := v1alpha1.BootEntryParameters{
@@ -188,11 +190,13 @@ func TestBootEntryObject(t *testing.T) {
 			NetworkRef: v1alpha1.NamespacedReference{Namespace: "infra", Name: "rack-7"},
 			Addresses:  []v1alpha1.EntryAddress{{Ref: &v1alpha1.LocalReference{Name: "web-1-boot-ipv4"}}},
 		}},
-		Hostname:          "web",
-		UserDataSecretRef: &v1alpha1.LocalKeyReference{Name: "web-1", Key: "userData"},
-		SSHAuthorizedKeys: []string{"ssh-ed25519 AAAA"},
-		Install:           v1alpha1.EntryInstall{Generation: 1},
-		Confirm:           &v1alpha1.Confirmation{Serial: "ABC123"},
+		Hostname:             "web",
+		UserDataSecretRef:    &v1alpha1.LocalKeyReference{Name: "web-1", Key: "userData"},
+		NetworkDataSecretRef: &v1alpha1.LocalKeyReference{Name: "web-1", Key: "network"},
+		VendorDataSecretRef:  &v1alpha1.LocalKeyReference{Name: "ours", Key: "vendorData"},
+		SSHAuthorizedKeys:    []string{"ssh-ed25519 AAAA"},
+		Install:              v1alpha1.EntryInstall{Generation: 1},
+		Confirm:              &v1alpha1.Confirmation{Serial: "ABC123"},
 	}
 	if diff := cmp.Diff(want, n.bootEntryObject().Spec.ForProvider); diff != "" {
 		t.Errorf("entry (-want +got):\n%s", diff)
@@ -219,7 +223,7 @@ func TestOwnHost(t *testing.T) {
 	n := aNode(func(n *node) {
 		n.spec.Host = platform.HostSource{BMC: &platform.HostBMC{
 			Address: "10.0.9.21", ProviderConfigRef: v1alpha1.ProviderConfigRef{Kind: "ProviderConfig", Name: "mine"},
-			System: &v1alpha1.SystemSelector{Serial: "LAB1"}, MACs: []string{"52:54:00:00:00:01"},
+			System: &v1alpha1.SystemSelector{Serial: "LAB1"}, MACs: []string{"52:54:00:00:00:01"}, FirstStage: v1alpha1.FirstStageShim,
 		}}
 	})
 	out, err := composeNode(n)
@@ -236,7 +240,7 @@ func TestOwnHost(t *testing.T) {
 			"forProvider": map[string]any{
 				"address": "10.0.9.21",
 				"system":  map[string]any{"serial": "LAB1"},
-				"macs":    []any{"52:54:00:00:00:01"},
+				"macs":    []any{"52:54:00:00:00:01"}, "firstStage": "Shim",
 			},
 		},
 	}

@@ -109,6 +109,9 @@ func (p *pool) hostObject(h platform.PoolHost) (*redfishHost, error) {
 	if h.LocalBoot != "" {
 		d.LocalBoot = h.LocalBoot
 	}
+	if h.FirstStage != "" {
+		d.FirstStage = h.FirstStage
+	}
 	if d.RedfishProviderConfigRef == nil {
 		return nil, fmt.Errorf("cannot compose host %q of pool %q: it has no redfishProviderConfigRef, nor has defaults", h.Name, p.Name)
 	}
@@ -128,6 +131,7 @@ func (p *pool) hostObject(h platform.PoolHost) (*redfishHost, error) {
 		Maintenance:          h.Maintenance,
 		CommandLine:          d.CommandLine,
 		LocalBoot:            d.LocalBoot,
+		FirstStage:           d.FirstStage,
 	}
 	return &redfishHost{out}, nil
 }
@@ -183,6 +187,7 @@ func (p *pool) keptHost(name string, was *v1alpha1.RedfishHost) *redfishHost {
 		Maintenance:          f.Maintenance,
 		CommandLine:          f.CommandLine,
 		LocalBoot:            f.LocalBoot,
+		FirstStage:           f.FirstStage,
 	}
 	return &redfishHost{out}
 }

@@ -82,5 +82,5 @@ func hostProblem(name string, h *v1alpha1.RedfishHost) *platform.HostProblem {
 
 // onItsWay says whether a reason of PowerApplied or BootApplied is no problem.
 func onItsWay(r xpv2.ConditionReason) bool {
-	return r != v1alpha1.ReasonGaveUp && r != v1alpha1.ReasonNotSupported && r != v1alpha1.ReasonRefused && r != v1alpha1.ReasonConflict
+	return r != v1alpha1.ReasonOutdated && r != v1alpha1.ReasonGaveUp && r != v1alpha1.ReasonNotSupported && r != v1alpha1.ReasonRefused && r != v1alpha1.ReasonConflict
 }

@@ -56,6 +56,7 @@ func TestHostOfAPool(t *testing.T) {
 	p := aPool(nil)
 	p.spec.Topology = map[string]platform.LabelValue{"rack": "r7"}
 	p.spec.Defaults.CommandLine, p.spec.Defaults.LocalBoot = []string{"console=ttyS1"}, v1alpha1.LocalBootAuto
+	p.spec.Defaults.FirstStage = v1alpha1.FirstStageShim
 	cases := map[string]struct {
 		reason string
 		host   platform.PoolHost
@@ -81,8 +82,10 @@ func TestHostOfAPool(t *testing.T) {
 			host: platform.PoolHost{Name: "a", Address: "10.0.0.1", HostDefaults: platform.HostDefaults{
 				RedfishProviderConfigRef: &v1alpha1.ProviderConfigRef{Kind: "ProviderConfig", Name: "own"},
 				CommandLine:              []string{"console=ttyS0"}, LocalBoot: v1alpha1.LocalBootExit,
+				FirstStage: v1alpha1.FirstStageAuto,
 			}},
 			want: func(h *v1alpha1.RedfishHost) {
+				h.Spec.ForProvider.FirstStage = v1alpha1.FirstStageAuto
 				h.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: "ProviderConfig", Name: "own"}
 				h.Spec.ForProvider.CommandLine, h.Spec.ForProvider.LocalBoot = []string{"console=ttyS0"}, v1alpha1.LocalBootExit
 			},
@@ -104,7 +107,7 @@ func TestHostOfAPool(t *testing.T) {
 			want.Labels = map[string]string{"topology.baremetal.crossplane.io/rack": "r7", "baremetal.m.crossplane.io/pool": "rack-7"}
 			want.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: "ClusterProviderConfig", Name: "bmc"}
 			want.Spec.AllowedNamespaces = p.spec.AllowedNamespaces
-			want.Spec.ForProvider.Address = "10.0.0.1"
+			want.Spec.ForProvider.Address, want.Spec.ForProvider.FirstStage = "10.0.0.1", v1alpha1.FirstStageShim
 			tc.want(want)
 			got, err := p.hostObject(tc.host)
 			if err != nil {
@@ -216,6 +219,7 @@ func TestPoolStatus(t *testing.T) {
 		"slow":   aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonWaitingForPowerOn, "not yet", 8)), with(is(v1alpha1.ConditionBootApplied, corev1.ConditionFalse, v1alpha1.ReasonNoEffect, "tried again", 8))),
 		"stuck":  aHost(bound, with(is(v1alpha1.ConditionPowerApplied, corev1.ConditionFalse, v1alpha1.ReasonGaveUp, "no effect", 8))),
 		"untold": aHost(bound, with(is(v1alpha1.ConditionBootApplied, corev1.ConditionFalse, v1alpha1.ReasonNotSupported, "no such target", 8))),
+		"older":  aHost(bound, with(is(v1alpha1.ConditionBootApplied, corev1.ConditionFalse, v1alpha1.ReasonOutdated, "a newer version", 8))),
 		"given-up": aHost(func(h *v1alpha1.RedfishHost) {
 			h.SetAnnotations(map[string]string{v1alpha1.AnnotationQuarantined: "BMC burnt"})
 		}),
@@ -223,14 +227,15 @@ func TestPoolStatus(t *testing.T) {
 		"taken-out":  aHost(bound),
 		"going-away": aHost(closed),
 		"closing":    aHost(),
-	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "unable", "untold", "given-up", "wrong", "new")
+	}, "free", "bound", "cordoned", "repaired", "down", "sick", "slow", "stuck", "unable", "untold", "older", "given-up", "wrong", "new")
 	p.spec.RemovalPolicy = platform.RemovalDelete
 	five, six, seven, eight := at(5), at(6), at(7), at(8)
 	want := platform.RackPoolStatus{
-		Hosts: 15, Available: 1, Claimed: 7, Unavailable: 7, ProblemCount: 7,
+		Hosts: 16, Available: 1, Claimed: 8, Unavailable: 7, ProblemCount: 8,
 		Problems: []platform.HostProblem{
 			{Host: "down", Reason: "Unreachable", Since: &five, Message: "down: no answer"},
 			{Host: "given-up", Reason: "Quarantined", Message: "given-up: BMC burnt"},
+			{Host: "older", Reason: "Outdated", Since: &eight, Message: "older: a newer version"},
 			{Host: "sick", Reason: "Critical", Since: &six, Message: "sick: fan 3 failed"},
 			{Host: "stuck", Reason: "GaveUp", Since: &eight, Message: "stuck: no effect"},
 			{Host: "unable", Reason: "NotSupported", Since: &eight, Message: "unable: no off"},

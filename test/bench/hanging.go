@@ -25,7 +25,7 @@ func besideHanging(ctx context.Context, l *lab.Lab) (time.Duration, error) {
 	}
 	defer func() { _ = s.Close() }() // Nobody waits for it any more.
 	s.Inject(netbox.Fault{Kind: netbox.FaultHang})
-	if err := create(ctx, l, addressesOf(hangingConfig, otherNamespace, "hanging", hangingOnes, fairFrom, "")); err != nil {
+	if err := create(ctx, l, addressesOf(hangingConfig, otherNamespace, "hanging", hangingOnes, fairFrom, nil)); err != nil {
 		return 0, err
 	}
 	if err := l.Until(ctx, "a request that hangs", addressTimeout, func(context.Context) error {

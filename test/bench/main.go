@@ -28,8 +28,10 @@ func main() {
 	flag.DurationVar(&f.poll, "host-poll", fleetPoll, "of the figures about Redfish: a shorter one likewise")
 	flag.StringVar(&f.trees, "trees", "../shared/testdata/redfish", "of the figures about Redfish: a folder of such folders, whose inventories are counted beside the models'")
 	flag.StringVar(&f.tree, "tree", "", "of the figures about Redfish: a folder with what a real BMC answered, for all of them; default: an emulated model")
+	h := hall{}
+	flag.IntVar(&h.machines, "machines", stormMachines, "of the figures storm_10k_…: fewer are a first look, not what is promised")
 	flag.Parse()
-	if err := run(*only, st, f); err != nil {
+	if err := run(*only, st, f, h); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -53,9 +55,11 @@ type bench struct {
 	// provider's command line beside the lab's own.
 	provider []string
 	measure  func(context.Context, *lab.Lab) (map[string]float64, error)
+	// bare measures without a lab, where it's set.
+	bare func(context.Context) (map[string]float64, error)
 }
 
-func benches(st calm, f fleet) []bench {
+func benches(st calm, f fleet, h hall) []bench {
 	return []bench{
 		{
 			figures: []figure{{name: "claim_to_dhcp_ready", unit: "s", limit: 3}}, measure: alone("claim_to_dhcp_ready", claimToDHCPReady), rack: true,
@@ -87,11 +91,12 @@ func benches(st calm, f fleet) []bench {
 				{name: figureRSS, unit: "MB", limit: 200}, {name: figureCPU, unit: "cores", limit: 0.05},
 			},
 			measure: st.measure, provider: []string{"--poll=" + st.poll.String(), "--debug=false"},
-			what: fmt.Sprintf("%d NetBoxIPAddresses that are as they should be, but for %d that a person changes while the provider is down, poll %s: the provider started again until "+
+			what: fmt.Sprintf("%d NetBoxIPAddresses that are as they should be, one in %d of them a device's primary address, but for %d that a person changes while the provider is down, poll %s: the provider started again until "+
 				"all were looked at, with what it asks for beside those few; then until all were looked at once more by themselves, which is a whole poll: its requests, and its time "+
-				"as part of one poll; the emulator takes %s a request", st.addresses, changed, st.poll, latency),
+				"as part of one poll; the emulator takes %s a request", st.addresses, seatedPart, changed, st.poll, latency),
 		},
 		f.bench(),
+		h.bench(),
 	}
 }
 
@@ -103,7 +108,7 @@ func alone(name string, measure func(context.Context, *lab.Lab) (float64, error)
 	}
 }
 
-func run(only string, st calm, f fleet) error {
+func run(only string, st calm, f fleet, h hall) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("cannot understand -only: %w", err)
@@ -112,7 +117,7 @@ func run(only string, st calm, f fleet) error {
 	defer cancel()
 	var errs []error
 	ran := 0
-	for _, b := range benches(st, f) {
+	for _, b := range benches(st, f, h) {
 		if !slices.ContainsFunc(b.figures, func(f figure) bool { return match.MatchString(f.name) }) {
 			continue
 		}
@@ -128,6 +133,14 @@ func run(only string, st calm, f fleet) error {
 // run measures on a lab of its own, so that no bench disturbs another.
 func (b bench) run(ctx context.Context) error {
 	name := b.figures[0].name
+	if b.bare != nil {
+		fmt.Printf("ran %s: %s\n", name, b.what)
+		values, err := b.bare(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return b.judge(values)
+	}
 	cache, err := programs.Cache()
 	if err != nil {
 		return err
@@ -148,6 +161,10 @@ func (b bench) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	return b.judge(values)
+}
+
+func (b bench) judge(values map[string]float64) error {
 	var errs []error
 	for _, f := range b.figures {
 		errs = append(errs, f.judge(values[f.name]))

@@ -26,17 +26,17 @@ func TestMedian(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(_[a-z0-9]+)*$`)
-	for _, b := range benches(calm{steadyAddresses, steadyPoll}, fleet{hosts: fleetHosts, poll: fleetPoll}) {
+	for _, b := range benches(calm{steadyAddresses, steadyPoll}, fleet{hosts: fleetHosts, poll: fleetPoll}, hall{stormMachines}) {
 		for _, f := range b.figures {
 			if !name.MatchString(f.name) || f.unit == "" || b.what == "" || f.limit <= 0 {
 				t.Errorf("figure %q isn't whole: %+v", f.name, f)
 			}
 		}
 	}
-	if err := run("(", calm{}, fleet{}); err == nil {
+	if err := run("(", calm{}, fleet{}, hall{}); err == nil {
 		t.Error("a broken expression: want an error")
 	}
-	if err := run("nothing is called so", calm{}, fleet{}); err == nil {
+	if err := run("nothing is called so", calm{}, fleet{}, hall{}); err == nil {
 		t.Error("no figure: want an error")
 	}
 }

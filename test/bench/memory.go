@@ -5,13 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
@@ -100,20 +99,15 @@ func there(ctx context.Context, l *lab.Lab, kind string) error {
 	return nil
 }
 
-// rss of a process, in MB (proc(5): VmRSS of /proc/PID/status, in kB).
+// rss of a process, in MB.
 func rss(pid int) (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("cannot read a process's memory: %w", err)
 	}
-	_, rest, _ := strings.Cut(string(b), "VmRSS:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		return 0, fmt.Errorf("the system doesn't say how much memory process %d has", pid)
-	}
-	kb, err := strconv.ParseFloat(fields[0], 64)
+	n, err := proc.Resident(string(b))
 	if err != nil {
-		return 0, fmt.Errorf("cannot understand %q as kB: %w", fields[0], err)
+		return 0, fmt.Errorf("process %d: %w", pid, err)
 	}
-	return kb * 1024 / 1e6, nil
+	return float64(n) / 1e6, nil
 }

@@ -46,11 +46,15 @@ const (
 
 // addresses writes the manifests of n addresses of a prefix, of the operator's namespace.
 func addresses(name string, n int, cidr, more string) string {
-	return addressesOf(benchConfig, lab.InfraNamespace, name, n, cidr, more)
+	return addressesOf(benchConfig, lab.InfraNamespace, name, n, cidr, func(int) string { return more })
 }
 
-func addressesOf(config, namespace, name string, n int, cidr, more string) string {
+// addressesOf writes those of a provider config and a namespace. more is what each asks for beside; nil is nothing.
+func addressesOf(config, namespace, name string, n int, cidr string, more func(i int) string) string {
 	var b bytes.Buffer
+	if more == nil {
+		more = func(int) string { return "" }
+	}
 	for i := range n {
 		fmt.Fprintf(&b, `
 ---
@@ -60,7 +64,7 @@ metadata: {namespace: %s, name: %s-%05d, labels: {bench: %s}}
 spec:
   providerConfigRef: {kind: ClusterProviderConfig, name: %s}
   forProvider: {from: [{prefix: {cidr: %s}}]%s}
-`, namespace, name, i, name, config, cidr, more)
+`, namespace, name, i, name, config, cidr, more(i))
 	}
 	return b.String()
 }
@@ -77,7 +81,7 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 		return nil, err
 	}
 	// The first makes the marker's field, as an installation does once.
-	if err := errors.Join(l.Namespace(ctx, otherNamespace), comesToBe(ctx, l, "first", 1, fairFrom)); err != nil {
+	if err := errors.Join(l.Namespace(ctx, otherNamespace), comesToBe(ctx, l, "first", 1, fairFrom, nil)); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -194,12 +198,13 @@ func fairly(ctx context.Context, l *lab.Lab) (meanwhile, error) {
 	if err != nil {
 		return out, err
 	}
-	out.busy, err = come("busy", busyOnes, addressesOf(benchConfig, otherNamespace, "busybad", busyOnes, manyFrom, bad)+addressesOf(benchConfig, otherNamespace, "busy", busyOnes, manyFrom, ""))
+	out.busy, err = come("busy", busyOnes, addressesOf(benchConfig, otherNamespace, "busybad", busyOnes, manyFrom, func(int) string { return bad })+addressesOf(benchConfig, otherNamespace, "busy", busyOnes, manyFrom, nil))
 	return out, err
 }
 
-func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string) error {
-	if err := create(ctx, l, addresses(name, n, cidr, "")); err != nil {
+// comesToBe makes addresses and waits until all are Ready. more is what is asked for of each beside where it's from; nil is nothing.
+func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string, more func(i int) string) error {
+	if err := create(ctx, l, addressesOf(benchConfig, lab.InfraNamespace, name, n, cidr, more)); err != nil {
 		return err
 	}
 	_, err := ready(ctx, l, name, n, time.Duration(n)*time.Millisecond/2)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ const (
 
 	steadyAddresses = 10_000
 	steadyPoll      = 10 * time.Minute
+	// seatedPart of the addresses are the primary ones of a device each, and steadyFrom is where all are from.
+	seatedPart = 5
+	steadyFrom = "10.96.0.0/16"
 	// changed are those that a person changes while the provider is down.
 	changed = 10
 	// seenTimeout is how long all may take to be looked at after a start, on a busy machine: a look each, at --max-reconcile-rate.
@@ -42,22 +46,21 @@ type calm struct {
 
 // measure is what they cost.
 func (c calm) measure(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
-	const from = "10.96.0.0/16"
-	s, err := slowNetBox(ctx, l, benchConfig, netbox.Options{}, from)
+	s, err := slowNetBox(ctx, l, benchConfig, netbox.Options{}, steadyFrom)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.Close() }() // Nobody talks to it any more.
-	if err := comesToBe(ctx, l, "steady", c.addresses, from); err != nil {
+	if err := errors.Join(comesToBe(ctx, l, "steady", c.addresses-c.seated(), steadyFrom, nil), comesToBe(ctx, l, "seated", c.seated(), steadyFrom, seats(s, c.seated()))); err != nil {
 		return nil, err
 	}
 	s.Slow(latency, hold)
 	whole := func() error {
-		want, err := given(ctx, l, "steady")
+		want, err := given(ctx, l, "steady", "seated")
 		if err == nil && len(want) != c.addresses {
 			err = fmt.Errorf("there are %d addresses", len(want))
 		}
-		return errors.Join(err, leaks(s.Addresses(), want, 0, bareFrom))
+		return errors.Join(err, leaks(s.Addresses(), want, 0, bareFrom), primaries(s, c.seated()))
 	}
 	if err := whole(); err != nil {
 		return nil, fmt.Errorf("after all were made: %w", err)
@@ -70,6 +73,37 @@ func (c calm) measure(ctx context.Context, l *lab.Lab) (map[string]float64, erro
 		return nil, fmt.Errorf("in the poll that was watched: %w", err)
 	}
 	return out, whole()
+}
+
+// seated are how many of the addresses are the primary ones of devices.
+func (c calm) seated() int { return c.addresses / seatedPart }
+
+// seats makes so many devices with an interface, and returns the part of an address's manifest that makes it the primary one of the device with
+// its number.
+func seats(s *netbox.Server, n int) func(i int) string {
+	site := s.AddSite(netbox.Named{Name: "Bench", Slug: "bench"})
+	for i := range n {
+		s.AddInterface(netbox.Interface{Machine: s.AddMachine(netbox.Machine{Name: deviceName(i), Site: site}), Name: "eth0"})
+	}
+	return func(i int) string {
+		return fmt.Sprintf(", assignTo: {device: {name: %s}, interface: {name: eth0}, use: Primary}", deviceName(i))
+	}
+}
+
+func deviceName(i int) string { return fmt.Sprintf("node-%05d", i) }
+
+// primaries holds that so many devices have their own address as their primary one, each another one.
+func primaries(s *netbox.Server, want int) error {
+	seen := map[int64]bool{}
+	for _, m := range s.Machines() {
+		if m.Primary4 != 0 {
+			seen[m.Primary4] = true
+		}
+	}
+	if len(seen) != want {
+		return fmt.Errorf("%d addresses are primary ones of devices, want %d", len(seen), want)
+	}
+	return nil
 }
 
 // restart is how many requests a provider makes that starts again, until it has looked at all, beside those about what was changed
@@ -112,10 +146,10 @@ const (
 	lookPage = 1000
 )
 
-// edit has a person change some records, far apart.
+// edit has a person change some records that are assigned to nothing, far apart.
 func edit(s *netbox.Server) (map[int64]bool, error) {
 	edited := map[int64]bool{}
-	all := s.Addresses()
+	all := slices.DeleteFunc(s.Addresses(), func(a netbox.Address) bool { return a.Assigned.ID != 0 })
 	for i := range changed {
 		id := all[i*(len(all)-1)/(changed-1)].ID
 		if !s.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.Status = statusEdited }) {

@@ -14,8 +14,8 @@ import (
 // artifactRange lets kernels and images come from the node's own address.
 const artifactRange = "--artifact-range=" + node.Address + "/32"
 
-// rest is how long programs are left alone before their memory is looked at.
-const rest = 10 * time.Second
+// rest is how long programs are left alone before their memory is looked at: bootd gives back what starting took ten seconds after it.
+const rest = 20 * time.Second
 
 // TestInstall goes the way of a user: packages by Crossplane's CLI, the manifests of the README, a machine, and back.
 func TestInstall(t *testing.T) {
@@ -23,7 +23,7 @@ func TestInstall(t *testing.T) {
 	must(t, stage.Prepare(t.Context(), func(s string) { tell("e2e-cluster: " + s) }))
 	w, say := &site{began: time.Now()}, timeline(t)
 	s, state := begin(t, say)
-	u := &update{site: w, lacks: stage.Reaches(t.Context(), older)}
+	u := &update{site: w, lacks: stage.Reaches(t.Context(), stage.OlderCommit)}
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T, *stage.Stage, string)

@@ -13,12 +13,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 )
 
-const (
-	// older is the version before: the first commit that had packages. Once there are releases, it's the last one's.
-	older        = "f102fb8e405133b78538b2e5acd65fb68f9c1aef"
-	olderVersion = "v0.1.0-e2e.0"
-)
-
 // An update is of the cluster of TestInstall, back to an older version and forth again.
 type update struct {
 	*site
@@ -66,7 +60,7 @@ spec:
 func (u *update) build(t *testing.T, s *stage.Stage, _ string) {
 	t.Helper()
 	need(t, u.lacks)
-	from, err := s.Older(t.Context(), older, olderVersion)
+	from, err := s.Older(t.Context(), stage.OlderCommit, stage.OlderVersion)
 	must(t, err)
 	u.packages, err = s.Push(t.Context(), from)
 	must(t, err)

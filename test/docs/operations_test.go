@@ -43,10 +43,7 @@ func tried(t *testing.T) map[string]Page {
 func TestEveryBlockIsTried(t *testing.T) {
 	for name, p := range tried(t) {
 		for _, s := range p.Steps {
-			where := p.Stage
-			if s.Run != nil && s.Run.Attrs[on] != "" {
-				where = s.Run.Attrs[on]
-			}
+			where := p.Where(s)
 			if _, err := os.Stat("on" + where); err != nil || where == "" {
 				t.Errorf("%s:%d: nobody tries it: there's no stage %q", name, s.Line, where)
 			}
@@ -198,23 +195,34 @@ func anchors(text string) (out []string) {
 
 // TestActsAreKnown holds that what happens beside the commands of a page is something that its stage knows how to do.
 func TestActsAreKnown(t *testing.T) {
+	sources := map[string]string{}
 	for name, p := range tried(t) {
-		var source strings.Builder
-		files, err := filepath.Glob("on" + p.Stage + "/*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			b, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			source.Write(b)
-		}
 		for _, s := range p.Steps {
-			if s.Act != "" && !strings.Contains(source.String(), strconv.Quote(s.Act)+":") {
-				t.Errorf("%s:%d: nobody knows how to do %q", name, s.Line, s.Act)
+			where := p.Where(s)
+			if _, ok := sources[where]; !ok {
+				sources[where] = source(t, "on"+where)
+			}
+			if s.Act != "" && !strings.Contains(sources[where], strconv.Quote(s.Act)+":") {
+				t.Errorf("%s:%d: nobody on a %s knows how to do %q", name, s.Line, where, s.Act)
 			}
 		}
 	}
+}
+
+// source of a folder's package.
+func source(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(b)
+	}
+	return out.String()
 }

@@ -53,8 +53,10 @@ func (b Block) As() string { return b.Attrs[as] }
 
 // A Step is what is done next on the way through a page: an act of whoever tries it, or commands and what is seen after them.
 type Step struct {
-	// Act names what happens beside the commands, such as a cable that breaks; "" where there's a block. Line is its comment's.
+	// Act names what happens beside the commands, such as a cable that breaks; "" where there's a block. Line is its comment's. On names the
+	// stage whose it is, where that isn't the page's.
 	Act  string
+	On   string
 	Line int
 	// Run is a block of commands, and Want what must be among their output, nil where nothing is said.
 	Run  *Block
@@ -78,7 +80,7 @@ type Page struct {
 var (
 	// stageComment and actComment are invisible to readers.
 	stageComment = regexp.MustCompile(`^<!-- tried on: ([a-z]+) -->$`)
-	actComment   = regexp.MustCompile(`^<!-- act: ([A-Za-z0-9 '-]+) -->$`)
+	actComment   = regexp.MustCompile(`^<!-- act(?: on ([a-z]+))?: ([A-Za-z0-9 '-]+) -->$`)
 	heading      = regexp.MustCompile(`^#+ (.+)$`)
 	attribute    = regexp.MustCompile(`^\s*([a-z]+)="([^"]+)"`)
 )
@@ -192,7 +194,7 @@ func (p *reader) comment(n int, line string) error {
 	if m == nil {
 		return fmt.Errorf("%q is neither an act nor a stage, nor a reason why something isn't typed", line)
 	}
-	p.page.Steps = append(p.page.Steps, Step{Act: m[1], Line: n})
+	p.page.Steps = append(p.page.Steps, Step{Act: m[2], On: m[1], Line: n})
 	p.last, p.skipped = nil, false
 	return nil
 }
@@ -225,7 +227,7 @@ func (p *reader) block(b Block) error {
 	case seen:
 		return fmt.Errorf("this output follows no commands; say why by %s", noRun)
 	case b.Lang == shell:
-		p.page.Steps = append(p.page.Steps, Step{Run: &b, Line: b.Line})
+		p.page.Steps = append(p.page.Steps, Step{Run: &b, On: b.Attrs[on], Line: b.Line})
 		p.last, p.skipped = &p.page.Steps[len(p.page.Steps)-1], false
 	default:
 		return fmt.Errorf("nobody runs a block of %q; say why by %s", b.Lang, noRun)
@@ -233,18 +235,21 @@ func (p *reader) block(b Block) error {
 	return nil
 }
 
-// For are the steps that a stage takes: all of its own pages but those that another one runs, and of other pages' what names it. Acts
-// are of the page's own stage.
+// For are the steps that a stage takes: all of its own pages but those that another one takes, and of other pages' what names it.
 func (p Page) For(stage string) []Step {
 	var out []Step
 	for _, s := range p.Steps {
-		where := p.Stage
-		if s.Run != nil && s.Run.Attrs[on] != "" {
-			where = s.Run.Attrs[on]
-		}
-		if where == stage {
+		if p.Where(s) == stage {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// Where is the stage that takes a step.
+func (p Page) Where(s Step) string {
+	if s.On != "" {
+		return s.On
+	}
+	return p.Stage
 }

@@ -30,6 +30,7 @@ func TestParse(t *testing.T) {
 		},
 		"OtherLanguage": {"YAML is shown, with a reason.", "'''yaml norun=\"shown\"\na: 1\n'''\n", nil, 1},
 		"Act":           {"What happens beside the commands has its place among them.", "'''sh\nls\n'''\n<!-- act: the cable breaks -->\n", []string{"run 1 : ls", "act the cable breaks"}, 0},
+		"ActElsewhere":  {"It may be another stage's.", "<!-- act on cluster: a node is gone -->\n", []string{"act a node is gone on cluster"}, 0},
 		"Attributes": {
 			"A block may be another stage's, and be refused.",
 			"'''sh on=\"cluster\" fails=\"admission refuses it\"\nls\n'''\n", []string{"run 1 : ls on cluster, admission refuses it"}, 0,
@@ -52,7 +53,11 @@ func TestParse(t *testing.T) {
 func story(steps []Step) (out []string) {
 	for _, s := range steps {
 		if s.Act != "" {
-			out = append(out, "act "+s.Act)
+			line := "act " + s.Act
+			if s.On != "" {
+				line += " on " + s.On
+			}
+			out = append(out, line)
 			continue
 		}
 		line := "run " + strings.TrimPrefix(s.Run.String(), "p.md:") + " " + s.Run.Section + ": " + strings.TrimSpace(s.Run.Text)
@@ -90,11 +95,11 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestFor(t *testing.T) {
-	p, err := Parse("p.md", fenced("<!-- tried on: lab -->\n<!-- act: a -->\n'''sh\nls\n'''\n'''sh on=\"cluster\"\npwd\n'''\n"))
+	p, err := Parse("p.md", fenced("<!-- tried on: lab -->\n<!-- act: a -->\n<!-- act on cluster: b -->\n'''sh\nls\n'''\n'''sh on=\"cluster\"\npwd\n'''\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for stage, want := range map[string]int{"lab": 2, "cluster": 1, "": 0} {
+	for stage, want := range map[string]int{"lab": 2, "cluster": 2, "": 0} {
 		if got := len(p.For(stage)); got != want {
 			t.Errorf("stage %q takes %d steps, want %d", stage, got, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -55,11 +56,8 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	tmp := t.TempDir()
 	s := &site{
-		t: t, bin: filepath.Join(tmp, "bootd"), dir: filepath.Join(tmp, "specs"), state: filepath.Join(tmp, "state"),
+		t: t, bin: program(t), dir: filepath.Join(tmp, "specs"), state: filepath.Join(tmp, "state"),
 		dhcp: port(t, "udp"), tftp: port(t, "udp"), http: port(t, "tcp"), stop: func(os.Signal) {},
-	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-o", s.bin, "./cmd/bootd").CombinedOutput(); err != nil { //nolint:gosec // Our own program.
-		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -184,22 +182,32 @@ func (s *site) granted(generation int) bool {
 	return err == nil && bytes.Contains(b, []byte(`"Generation":`+strconv.Itoa(generation)))
 }
 
+// given are the ports that tests of this run were given: many run side by side, and not all listen already.
+var given sync.Map
+
+// port is one that nobody listens on, of those that no client is given by the system: a bootd that's started anew finds it free again.
 func port(t *testing.T, network string) string {
 	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	const from, many, tries = 20000, 12000, 100
+	for range tries {
+		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(from+rand.IntN(many))) //nolint:gosec // It's no secret.
+		if _, taken := given.LoadOrStore(at, true); taken {
+			continue
 		}
-		defer func() { _ = c.Close() }()
-		return c.LocalAddr().String()
+		var c io.Closer
+		var err error
+		if network == "udp" {
+			c, err = net.ListenPacket("udp4", at)
+		} else {
+			c, err = net.Listen("tcp4", at)
+		}
+		if err == nil {
+			_ = c.Close()
+			return at
+		}
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // TestEdge is the life of a machine at a site without a cluster: it's installed once, and again only when a person raises its generation,

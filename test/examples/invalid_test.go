@@ -60,10 +60,10 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {reclaimPolicy: Retain}}`, "reclaimPolicy: Retain is not supported yet"),
 		"Storage": node("choosing a disk comes later",
 			`{spec: {storage: {rootDevice: {type: NVMe}}}}`, "storage is not supported yet"),
-		"NetworkData": node("network data comes later",
-			`{spec: {networkDataSecretRef: {name: a, key: b}}}`, "networkDataSecretRef is not supported yet"),
-		"VendorData": node("vendor data comes later",
-			`{spec: {vendorDataSecretRef: {name: a, key: b}}}`, "vendorDataSecretRef is not supported yet"),
+		"NetworkData": node("a part of a Secret is meant",
+			`{spec: {networkDataSecretRef: {name: a}}}`, "networkDataSecretRef.key"),
+		"VendorData": node("a Secret has a name",
+			`{spec: {vendorDataSecretRef: {name: "", key: b}}}`, "vendorDataSecretRef.name"),
 		"TwoNetworks": node("one network for now",
 			`{spec: {networks: [{name: a, networkRef: {name: x}}, {name: b, networkRef: {name: z}}]}}`, "networks with more than one entry is not supported yet"),
 		"NoNetwork": node("a node boots from a network",
@@ -222,7 +222,7 @@ func inFolder(t *testing.T, r refusal, doc *unstructured.Unstructured) {
 
 // TestTakenFromAFolder: what an API server takes bootd takes from a folder, as far as it's there for.
 func TestTakenFromAFolder(t *testing.T) {
-	for _, file := range []string{"kinds/bootentry.yaml", "kinds/bootnetwork.yaml", "kinds/bootprofile.yaml", "bootd/edge.yaml", "bootd/proxy.yaml"} {
+	for _, file := range []string{"kinds/bootentry.yaml", "kinds/bootnetwork.yaml", "kinds/bootprofile.yaml", "bootd/cloud-init.yaml", "bootd/edge.yaml", "bootd/installers.yaml", "bootd/ipv6.yaml", "bootd/proxy.yaml", "bootd/raspberry-pi.yaml", "bootd/script.yaml"} {
 		b, err := os.ReadFile(filepath.Join(root, "examples", file))
 		if err != nil {
 			t.Fatal(err)

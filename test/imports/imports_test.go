@@ -87,7 +87,7 @@ func rules() map[string]rule {
 }
 
 func TestArrows(t *testing.T) {
-	packages := list(t)
+	packages := list(t, module+"...")
 	for name, r := range rules() {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range r.violations(packages) {
@@ -156,9 +156,10 @@ func below(path string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-func list(t *testing.T) []pkg {
+// list gives packages and all that they depend on. args are flags of go list, and which packages.
+func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Deps", module+"...")
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-json=ImportPath,Imports,Deps"}, args...)...) //nolint:gosec // Our own packages.
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {

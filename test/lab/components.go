@@ -56,11 +56,13 @@ func (l *Lab) build(ctx context.Context) error {
 	if err := os.MkdirAll(l.bin, 0o750); err != nil {
 		return fmt.Errorf("cannot make the folder of the programs: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", l.bin+string(filepath.Separator), "./cmd/provider", "./cmd/function", "./cmd/bootd") //nolint:gosec // Our own folder.
-	cmd.Dir = l.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build provider, function and bootd: %w\n%s", err, strings.TrimSpace(string(out)))
+	for _, args := range [][]string{{"./cmd/provider", "./cmd/function"}, {"-tags=bootd", "./cmd/bootd"}} {
+		cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", l.bin + string(filepath.Separator)}, args...)...) //nolint:gosec // Our own folder.
+		cmd.Dir = l.root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build %s: %w\n%s", strings.Join(args, ", "), err, strings.TrimSpace(string(out)))
+		}
 	}
 	return nil
 }

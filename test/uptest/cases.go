@@ -42,9 +42,16 @@ func Setup() []string {
 // Aside are examples that are neither tested here nor needed, and why.
 func Aside() map[string]string {
 	return map[string]string{
+		"bootd/cloud-init.yaml":            "a machine of bootd/edge.yaml's site, which cmd/bootd renders",
+		"bootd/discovery.yaml":             "a rack whose machines nobody knows, which internal/bootd's tests serve",
 		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
+		"bootd/installers.yaml":            "installers of distributions, which nobody has here; cmd/bootd renders what each is told",
 		"bootd/oci.yaml":                   "a profile whose files are in a registry that nobody has here; internal/bootd/artifacts fetches such",
+		"bootd/registry.yaml":              "a profile whose registry wants a password, which nobody has here; internal/bootd/artifacts tells such a one its",
+		"bootd/ipv6.yaml":                  "a site whose machines boot over IPv6, which no cluster here has; test/examples holds that both its readers take it",
+		"bootd/raspberry-pi.yaml":          "Raspberry Pis, which test/edge simulates",
 		"bootd/proxy.yaml":                 "a site beside another DHCP server, which internal/bootd's tests serve",
+		"bootd/script.yaml":                "a script of a profile's own, which cmd/bootd renders",
 		"kinds/clusterproviderconfig.yaml": "configuration, which no example uses; its NetBox has a certificate of its own to pin",
 	}
 }

@@ -45,7 +45,7 @@ func kinds() map[string]string {
 		"profileRef": "BootProfile", "networkRef": "BootNetwork", "bootEntryRef": "BootEntry", "hostClaimRef": "HostClaim", "hostRef": "RedfishHost",
 		"host.ref": "RedfishHost", "addresses.ref": "NetBoxIPAddress",
 		"providerConfigRef": clusterConfig, "redfishProviderConfigRef": clusterConfig, "netboxProviderConfigRef": clusterConfig,
-		"secretRef": "Secret", "credentialsSecretRef": "Secret", "userDataSecretRef": "Secret",
+		"secretRef": "Secret", "credentialsSecretRef": "Secret", "userDataSecretRef": "Secret", "networkDataSecretRef": "Secret", "vendorDataSecretRef": "Secret",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
+	"github.com/crossplane-contrib/provider-baremetal/test/able"
 	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netns"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
@@ -50,18 +51,6 @@ func prepare() error {
 	return vm.Prepare(context.Background(), func(s string) { fmt.Fprintln(os.Stderr, "e2e-vm:", s) })
 }
 
-// need skips a test on a machine that can't run it, in one line, and fails it where nothing may be skipped.
-func need(t *testing.T, err error) {
-	t.Helper()
-	if err == nil {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("cannot run here, and under CI=true that is a failure: %v", err)
-	}
-	t.Skipf("skipped: %v", err)
-}
-
 // beside is held by a test with one machine: one of those runs beside the rack with its two. More would only make each slower, and
 // firmware has timeouts.
 var beside sync.Mutex
@@ -78,9 +67,9 @@ func parallel(t *testing.T) {
 func needMachines(t *testing.T) {
 	t.Helper()
 	if !netns.Isolated() {
-		need(t, netns.Missing())
+		able.Need(t, netns.Missing())
 	}
-	need(t, vm.Missing())
+	able.Need(t, vm.Missing())
 	if testing.Short() {
 		t.Skip("skipped: -short, and virtual machines take their time")
 	}
@@ -89,7 +78,7 @@ func needMachines(t *testing.T) {
 func artifacts(t *testing.T) guest.Artifacts {
 	t.Helper()
 	a, err := built()
-	need(t, err)
+	able.Need(t, err)
 	return a
 }
 

@@ -29,7 +29,7 @@ func Prepare(ctx context.Context, say func(string)) error {
 	})
 	g.Go(func() error {
 		return beating(gctx, say, "fetching a kernel, and building what runs beside it", func() error {
-			return errors.Join(builder(finder.Cache, "").Fetch(gctx), compile(gctx, finder.Source))
+			return errors.Join(builder(finder.Cache, "").Fetch(gctx), compile(gctx, finder.Source), fetchSigned(gctx, finder.Cache))
 		})
 	})
 	return g.Wait()
@@ -37,14 +37,14 @@ func Prepare(ctx context.Context, say func(string)) error {
 
 // compile builds all packages of our programs into go's cache.
 func compile(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "list", "-export",
-		"github.com/crossplane-contrib/provider-baremetal/cmd/provider",
-		"github.com/crossplane-contrib/provider-baremetal/cmd/function",
-		"github.com/crossplane-contrib/provider-baremetal/cmd/bootd")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build provider, function and bootd: %w\n%s", err, bytes.TrimSpace(out))
+	const cmds = "github.com/crossplane-contrib/provider-baremetal/cmd/"
+	for _, args := range [][]string{{cmds + "provider", cmds + "function"}, {"-tags=bootd", cmds + "bootd"}} {
+		cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-export"}, args...)...) //nolint:gosec // Our own programs.
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build provider, function and bootd: %w\n%s", err, bytes.TrimSpace(out))
+		}
 	}
 	return nil
 }

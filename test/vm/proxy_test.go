@@ -16,8 +16,8 @@ func TestBesideDnsmasq(t *testing.T) {
 	parallel(t)
 	a := artifacts(t)
 	machines := map[string]way{
-		"BIOS": {"SeaBIOS, whose ROM is an iPXE", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 8}, qemu.BIOS, "", nil},
-		"UEFI": {"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 9}, qemu.UEFI, qemu.PXE, nil},
+		"BIOS": {"SeaBIOS, whose ROM is an iPXE", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 8}, qemu.BIOS, "", false, nil},
+		"UEFI": {"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 9}, qemu.UEFI, qemu.PXE, false, nil},
 	}
 	var macs []net.HardwareAddr
 	for _, w := range machines {

@@ -32,6 +32,7 @@ type Site struct {
 
 	example example
 	flags   []string
+	stage   string // the firstStage of its machines; "": none is said
 	log     string
 	segment *qemu.Segment
 	other   *proc.Process // another DHCP server; nil: there's none
@@ -56,13 +57,24 @@ func NewProxySite(ctx context.Context, root, dir string, a guest.Artifacts, mach
 	return newSite(ctx, root, dir, a, machines, &Site{example: example{"proxy.yaml", "desk-1", "52:54:00:00:08:01", 21}, flags: []string{"--peer=" + siteForeign}})
 }
 
+// NewShimSite makes a site of machines that load Debian's signed shim and grub: that of NewSite otherwise.
+func NewShimSite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
+	signed, err := Signed()
+	if err != nil {
+		return nil, err
+	}
+	return newSite(ctx, root, dir, a, machines, &Site{
+		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, stage: "Shim",
+	})
+}
+
 func newSite(ctx context.Context, root, dir string, a guest.Artifacts, machines []net.HardwareAddr, s *Site) (*Site, error) {
 	s.Specs, s.log = filepath.Join(dir, "specs"), filepath.Join(dir, "bootd.log")
 	if err := s.start(ctx, root, dir, a, machines); err != nil {
 		s.Stop()
 		return nil, err
 	}
-	if len(s.flags) > 0 {
+	if s.example.file == "proxy.yaml" {
 		if err := s.foreign(ctx, dir); err != nil {
 			s.Stop()
 			return nil, err
@@ -83,7 +95,7 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 		return err
 	}
 	program := filepath.Join(dir, "bootd")
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", root, "-o", program, "./cmd/bootd") //nolint:gosec // Our own program.
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", root, "-tags=bootd", "-o", program, "./cmd/bootd") //nolint:gosec // Our own program.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build bootd: %w\n%s", err, strings.TrimSpace(string(out)))
@@ -145,6 +157,9 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	}
 	at = strings.LastIndex(text[:at], "---\n")
 	entry := text[at:]
+	if s.stage != "" {
+		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      firstStage: "+s.stage+"\n", 1)
+	}
 	text = text[:at]
 	for i, mac := range machines {
 		text += replaced(entry, map[string]string{

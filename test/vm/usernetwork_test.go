@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crossplane-contrib/provider-baremetal/test/able"
 	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
@@ -59,7 +60,7 @@ func (s *server) requests() []string {
 }
 
 func TestInstallOverUserNetwork(t *testing.T) {
-	need(t, qemu.Missing(qemu.BIOS))
+	able.Need(t, qemu.Missing(qemu.BIOS))
 	if testing.Short() {
 		t.Skip("skipped: -short, and a virtual machine takes its time")
 	}

@@ -92,7 +92,12 @@ func (b builder) run(ctx context.Context) (*built, error) {
 	for _, arch := range b.Arch {
 		b.say("building provider, function and bootd for " + arch)
 		p := program.Builder{Root: b.Root, Version: b.Version}
-		if err := p.Build(ctx, arch, b.bin(arch), "./cmd/provider", "./cmd/function", "./cmd/bootd"); err != nil {
+		err := p.Build(ctx, arch, b.bin(arch), "./cmd/provider", "./cmd/function")
+		if err == nil {
+			p.Tags = "bootd" // Without what the provider alone has to do with the kinds (docs/adr/0047).
+			err = p.Build(ctx, arch, b.bin(arch), "./cmd/bootd")
+		}
+		if err != nil {
 			return nil, err //nolint:wrapcheck // It says which.
 		}
 	}

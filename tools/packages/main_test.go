@@ -218,7 +218,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for file, words := range map[string]string{
-		"install.yaml": "package: " + registry + "/function-baremetal:v0.1.0", "policies.yaml": ":path-provider-baremetal\n",
+		"install.yaml": "package: " + registry + "/function-baremetal:v0.1.0", "policies.yaml": ":path-provider-baremetal'",
 		"bootd.yaml": "image: " + registry + "/baremetal-bootd@sha256:", "NOTES.md": "* News.\n\nBuilt by " + goruntime.Version() + " from commit abc.",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, file))

@@ -33,8 +33,6 @@ type BareMetalNode struct {
 // +kubebuilder:validation:XValidation:rule="self.onBind != 'Adopt'",message="onBind: Adopt is not supported yet; use Install, with installGeneration: 0 to boot from the disk as it is",fieldPath=".onBind"
 // +kubebuilder:validation:XValidation:rule="self.reclaimPolicy != 'Retain'",message="reclaimPolicy: Retain is not supported yet; use Release",fieldPath=".reclaimPolicy"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage)",message="storage is not supported yet; the machine's only disk is installed",fieldPath=".storage"
-// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef)",message="networkDataSecretRef is not supported yet; addresses come from networks",fieldPath=".networkDataSecretRef"
-// +kubebuilder:validation:XValidation:rule="!has(self.vendorDataSecretRef)",message="vendorDataSecretRef is not supported yet; put everything into userDataSecretRef",fieldPath=".vendorDataSecretRef"
 // +kubebuilder:validation:XValidation:rule="self.networks.size() <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="self.networks == oldSelf.networks",message="changing networks of an existing node is not supported yet; delete the claim and make a new one",fieldPath=".networks"
 type BareMetalNodeSpec struct {
@@ -99,12 +97,15 @@ type BareMetalNodeSpec struct {
 	// +optional
 	UserDataSecretRef *v1alpha1.LocalKeyReference `json:"userDataSecretRef,omitempty"`
 
-	// NetworkDataSecretRef names a Secret with network configuration of the tenant's own making. Not supported yet.
+	// NetworkDataSecretRef names a Secret of the claim's own namespace whose value under key is a network config of cloud-init, version 1
+	// or 2. It may name the machine's address, gateway, DNS servers and MTU, which are filled in (docs/bootd.md). It takes the place of
+	// DHCP on the machine's system, which must report that it runs. For a profile with userDataFormat CloudInit or Autoinstall.
 	//
 	// +optional
 	NetworkDataSecretRef *v1alpha1.LocalKeyReference `json:"networkDataSecretRef,omitempty"`
 
-	// VendorDataSecretRef names a Secret with vendor data for cloud-init. Not supported yet.
+	// VendorDataSecretRef names a Secret of the claim's own namespace whose value under key is vendor data of cloud-init, what user data
+	// overrides. For a profile with userDataFormat CloudInit or Autoinstall.
 	//
 	// +optional
 	VendorDataSecretRef *v1alpha1.LocalKeyReference `json:"vendorDataSecretRef,omitempty"`

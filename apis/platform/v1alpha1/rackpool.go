@@ -95,6 +95,12 @@ type HostDefaults struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot v1alpha1.LocalBoot `json:"localBoot,omitempty"`
+
+	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default)
+	// or Shim (Debian's signed shim and grub, for machines with Secure Boot).
+	//
+	// +optional
+	FirstStage v1alpha1.FirstStage `json:"firstStage,omitempty"`
 }
 
 // A PoolHost is one machine of a pool.

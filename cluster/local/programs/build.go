@@ -83,7 +83,7 @@ func progress(all []build, i int, current, total time.Duration) string {
 }
 
 // run builds beside the final name and renames, so that a program is whole or absent. It builds as the Makefile does, without cgo
-// and without -trimpath, so that what the modules have in common, the standard library first of all, is compiled once.
+// and with -trimpath, so that what the modules have in common, the standard library first of all, is compiled once.
 func (b build) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(b.out), 0o750); err != nil {
 		return fmt.Errorf("cannot make the cache folder of %s: %w", b.name, err)
@@ -101,7 +101,7 @@ func (b build) run(ctx context.Context) error {
 // with builds with more flags.
 func (b build) with(ctx context.Context, flags ...string) error {
 	tmp := b.out + ".new"
-	args := append([]string{"build", "-buildvcs=false", "-ldflags", b.ldflags, "-o", tmp}, flags...)
+	args := append([]string{"build", "-buildvcs=false", "-trimpath", "-ldflags", b.ldflags, "-o", tmp}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, b.pkg)...) //nolint:gosec // Our own constants.
 	cmd.Dir = b.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")

@@ -147,7 +147,7 @@ func (r *rig) serve() {
 			Name: "node-1", View: r.dhcp.View, Script: web.Foresee, Logged: func(string) []boot.Consumption { return nil },
 			File: func(name string) (int, bool, bool) { return 1234, name == "snponly.efi", true },
 			Interfaces: func() []Interface {
-				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}}}
+				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}, nil}}
 			},
 			Trace: r.ring, Now: now, Stopping: func() bool { return r.stopping }, Turn: func(boot.MAC) time.Duration { return r.turn },
 		}), log)
@@ -324,7 +324,7 @@ func TestNobody(t *testing.T) {
 		"UnknownIP":     {"nobody's", Query{IP: "10.77.0.99"}, "no machine that is served here has address 10.77.0.99"},
 		"UnknownEntry":  {"no such entry", Query{Entry: "lab/zzz"}, "no BootEntry \"lab/zzz\" is served here"},
 		"EntryLikeIt":   {"in another namespace", Query{Entry: "prod/m1"}, "there is lab/m1"},
-		"NoSuchMachine": {"of firmware", Query{Entry: "m1", Firmware: "vax"}, "firmware is bios, uefi-arm64, uefi-http-arm64, uefi-http-x64, uefi-x64, not"},
+		"NoSuchMachine": {"of firmware", Query{Entry: "m1", Firmware: "vax"}, "firmware is bios, raspberry-pi, uefi-arm64, uefi-http-arm64, uefi-http-x64, uefi-x64, not"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,8 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentOtherServer:    "the machine took the offer of another DHCP server on its segment",
 		dhcp.SilentWrongAddress:   "it asks for another address than the planned one; firmware begins again by itself",
 		dhcp.SilentNoKeys:         "bootd has no keys for tokens yet; see /readyz and the Secret bootd-tokens",
+		dhcp.SilentNoneFree:       "its network lends addresses to machines that nobody knows, and this bootd may lend none now: all are lent, planned or declined, or the API server isn't reached, or a bootd of its network began or ended within the last ten minutes",
+		dhcp.SilentNotMine:        "another bootd may lend this address",
 		dhcp.SilentDeclined:       "it declined its address within the last ten minutes, since another machine uses it; free the address, or allocate another",
 		dhcp.SilentUnasked:        "nobody was given that address within the last minute, so that declining it isn't believed",
 		dhcp.SilentNotRequest:     "it's no request of a client",

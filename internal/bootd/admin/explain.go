@@ -11,6 +11,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
@@ -33,6 +34,7 @@ func firmwares() map[string][]dhcp.Guise {
 		"uefi-x64":        {{Client: dhcp.ClientPXE, Arch: dhcp.ArchUEFIAMD64}, {Client: dhcp.ClientIPXE, Arch: dhcp.ArchUEFIAMD64}},
 		"uefi-http-x64":   {{Client: dhcp.ClientHTTP, Arch: dhcp.ArchUEFIHTTPAMD64}, {Client: dhcp.ClientIPXE, Arch: dhcp.ArchUEFIAMD64}},
 		"uefi-arm64":      {{Client: dhcp.ClientPXE, Arch: dhcp.ArchUEFIARM64}, {Client: dhcp.ClientIPXE, Arch: dhcp.ArchUEFIARM64}},
+		"raspberry-pi":    {{Client: dhcp.ClientPi, Arch: dhcp.ArchBIOS}},
 		"uefi-http-arm64": {{Client: dhcp.ClientHTTP, Arch: dhcp.ArchUEFIHTTPARM64}, {Client: dhcp.ClientIPXE, Arch: dhcp.ArchUEFIARM64}},
 	}
 }
@@ -44,9 +46,15 @@ func guises(p *boot.Plan, firmware string) (all []dhcp.Guise) {
 		names = nil
 		if _, ok := p.For(boot.AMD64); ok || len(p.Artifacts) == 0 {
 			names = append(names, "bios", "uefi-x64", "uefi-http-x64")
+			if isSix(p) {
+				names = names[1:] // No BIOS has a ROM that speaks IPv6, but an iPXE.
+			}
 		}
-		if _, ok := p.For(boot.ARM64); ok {
+		if f, ok := p.For(boot.ARM64); ok {
 			names = append(names, "uefi-arm64", "uefi-http-arm64")
+			if f.RaspberryPi != nil && !isSix(p) {
+				names = append(names, "raspberry-pi")
+			}
 		}
 	}
 	for _, n := range names {
@@ -72,22 +80,18 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 		}
 	}
 	g, _ := v.State.Segment(p.Network.Name)
-	via := h.way(v, g)
 	for _, as := range guises(p, firmware) {
-		request, err := dhcp.Discover(mac, as, via.relay, via.link)
-		if err != nil {
-			return e, err //nolint:wrapcheck // It says what is wrong.
-		}
-		x, a, err := h.exchange(v, request, via.in, via.text)
+		x, base, err := h.discovered(v, g, p, mac, as)
 		if err != nil {
 			return e, err
 		}
 		x.As = as.String()
 		e.DHCP = append(e.DHCP, x)
-		if as.Client != dhcp.ClientIPXE || h.o.Script == nil {
+		ask := h.told(as, x)
+		if ask == nil {
 			continue
 		}
-		s, err := h.script(ctx, v, p, as, baseOf(a))
+		s, err := h.script(ctx, v, p, as, base, ask)
 		if err != nil {
 			return e, err
 		}
@@ -95,6 +99,20 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 	}
 	e.WaitsFor = waitsFor(&e)
 	return e, nil
+}
+
+// discovered says what a machine would get that asks for an address, and where an iPXE that got it reaches bootd.
+func (h *handler) discovered(v dhcp.View, g boot.Segment, p *boot.Plan, mac boot.MAC, as dhcp.Guise) (Exchange, string, error) {
+	if isSix(p) {
+		return h.solicited(g, mac, as)
+	}
+	via := h.way(v, g)
+	request, err := dhcp.Discover(mac, as, via.relay, via.link)
+	if err != nil {
+		return Exchange{}, "", err //nolint:wrapcheck // It says what is wrong.
+	}
+	x, a, err := h.exchange(v, request, via.in, via.text)
+	return x, baseOf(a), err
 }
 
 // exchange says what a request would get.
@@ -117,6 +135,9 @@ func (h *handler) exchange(v dhcp.View, request []byte, in dhcp.Ingress, via str
 	}
 	file := m.BootFile()
 	x.File = shown(file)
+	if _, _, name, ok := ipxe.LoaderOf(file); ok {
+		file = name
+	}
 	if as.Client == dhcp.ClientPXE && file != "" {
 		x.TFTP = h.file(file)
 	}
@@ -137,6 +158,9 @@ func (h *handler) file(name string) string {
 
 // shown is a boot file without the token in it.
 func shown(file string) string {
+	if token, _, _, ok := ipxe.LoaderOf(file); ok {
+		return strings.Replace(file, token, shownToken, 1)
+	}
 	base, rest, ok := strings.Cut(file, ipxe.PathBoot)
 	if !ok {
 		return file
@@ -158,8 +182,10 @@ func baseOf(a dhcp.Answer) string {
 	return base
 }
 
-// script says what iPXE would be told. It has a token of its own, which goes nowhere: a token of a DHCP exchange says nothing more.
-func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp.Guise, base string) (Script, error) {
+// script says what iPXE would be told, or grub, or a Raspberry Pi. It has a token of its own, which goes nowhere: a token of a DHCP exchange says nothing more.
+func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp.Guise, base string,
+	ask func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error),
+) (Script, error) {
 	s := Script{As: as.String()}
 	token := ""
 	if len(v.Keys) > 0 {
@@ -174,7 +200,7 @@ func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp
 	}
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
-	a, text, err := h.o.Script(ctx, token, base, as.Arch)
+	a, text, err := ask(ctx, token, base, as.Arch)
 	if err != nil {
 		return s, fmt.Errorf("cannot make the script: %w", err)
 	}
@@ -186,6 +212,11 @@ func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp
 func (h *handler) lastAsked(v dhcp.View, p *boot.Plan) *Exchange {
 	packets := h.o.Trace.Of(p.MACs...)
 	for _, x := range slices.Backward(packets) {
+		if asks6(x) {
+			if e, ok := h.lastAsked6(x); ok {
+				return &e
+			}
+		}
 		if !asks(x) {
 			continue
 		}

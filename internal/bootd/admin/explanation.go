@@ -45,6 +45,7 @@ type Machine struct {
 	InstalledGeneration int64    `json:"installedGeneration"`
 	Otherwise           string   `json:"otherwise,omitempty"`
 	LocalBoot           string   `json:"localBoot,omitempty"`
+	FirstStage          string   `json:"firstStage,omitempty"`
 }
 
 // A Session is what was granted and what became of it, as this bootd last saw it.

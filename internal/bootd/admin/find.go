@@ -52,7 +52,7 @@ func (h *handler) first(st *boot.State, q Query) (*boot.Plan, boot.MAC, error) {
 
 // unknown says that nobody has a MAC, and whose is most like it.
 func (h *handler) unknown(st *boot.State, mac boot.MAC) error {
-	says := fmt.Sprintf("no machine has MAC %s: no BootEntry that is served here names it, and it gets silence", mac)
+	says := fmt.Sprintf("no machine has MAC %s: no BootEntry that is served here names it, and it gets %s", mac, h.lent(st, mac))
 	if x, ok := h.heard(mac); ok {
 		says += fmt.Sprintf("; it was heard %s ago (%s)", h.o.Now().Sub(*x.Asked).Round(time.Second), x.As)
 	}
@@ -139,4 +139,24 @@ func names(ps []*boot.Plan) string {
 		all = append(all[:some], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, ", ")
+}
+
+// lent says what a machine that nobody knows gets.
+func (h *handler) lent(st *boot.State, mac boot.MAC) string {
+	v, some := h.o.View(), false
+	for i := range st.Segments {
+		g := &st.Segments[i]
+		some = some || len(g.Pools) > 0
+		if v.Lending.Book == nil || len(g.Pools) == 0 {
+			continue
+		}
+		a, _ := v.Lending.Book.Last(g.Name, mac)
+		if l, counts := v.Lending.Book.Holder(g.Name, a, v.Now); counts && l.MAC == mac && l.Taken() {
+			return fmt.Sprintf("nothing to boot; BootNetwork %s lends it %s until %s", g.Name, a, when(l.Until))
+		}
+	}
+	if some {
+		return "nothing to boot; where its BootNetwork has discoveryRanges it's lent an address, else it gets silence"
+	}
+	return silence
 }

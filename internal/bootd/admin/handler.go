@@ -13,18 +13,25 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-// Options of a Handler. All but Script, Stopping, Turn and Trace are required.
+// Options of a Handler. All but View6, Script, Stopping, Turn and Trace are required.
 type Options struct {
 	// Name of this bootd.
 	Name string
 	// View is what DHCP answers rest on now.
 	View func() dhcp.View
+	// View6 is what DHCPv6 answers rest on now; false: it isn't served. nil: it never is.
+	View6 func() (dhcp6.View, bool)
 	// Script foretells a script (httpboot's Foresee); nil where HTTP isn't served.
 	Script func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
+	// Grub says the same of a grub's configuration; nil where TFTP isn't served.
+	Grub func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
+	// Pi says the same of what a Raspberry Pi is told; nil where TFTP isn't served.
+	Pi func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
 	// Logged is what this bootd's own log knows as consumed of an entry.
 	Logged func(entryUID string) []boot.Consumption
 	// File says how large a first stage is, and whether it's but a stand-in; false: there's none of the name.

@@ -26,6 +26,7 @@ func machineOf(p *boot.Plan) Machine {
 		Entry: p.Entry.String(), EntryUID: p.EntryUID, HostUID: p.HostUID, UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
 		Network: p.Network.String(), Mode: string(p.Mode), Method: string(p.Method), UserData: p.UserDataFormat, PlanDigest: p.Digest(),
 		InstallGeneration: p.InstallGeneration, InstalledGeneration: p.InstalledGeneration, Otherwise: string(p.Otherwise), LocalBoot: string(p.LocalBoot),
+		FirstStage: string(p.FirstStage),
 	}
 	for _, x := range p.MACs {
 		m.MACs = append(m.MACs, string(x))
@@ -80,6 +81,8 @@ type Interface struct {
 	Name      string
 	Index     int
 	Addresses []netip.Addr
+	// Six are its addresses of IPv6, without those of the link alone.
+	Six []netip.Addr
 }
 
 // A way by which a machine's requests may come in.

@@ -1,5 +1,5 @@
 // Package artifacts keeps kernels, initrds and images on bootd's disk. A file is served only after its
-// digest was found right, and fetched once however many machines want it.
+// digest was found right, and fetched once from each URL however many machines want it.
 package artifacts
 
 import (
@@ -26,54 +26,43 @@ type Options struct {
 	Guard Guard
 	// MaxBytes of one file.
 	MaxBytes int64
-	// CacheBytes is what all files together may take; 0: half of the disk that Dir is on.
+	// CacheBytes is what all files together may take; 0: half of the disk that Dir is on, or what lies there already where that's more.
 	CacheBytes int64
-	// Reserve is what must stay free on the disk; 0: DefaultReserve. Free says how much is; nil: as the system says.
+	// Reserve is what must stay free on the disk; 0: DefaultReserve. Free says how much is, and Half what half of the disk is; nil: as the
+	// system says.
 	Reserve int64
 	Free    func() (int64, error)
-	Now     func() time.Time
-	Logger  *slog.Logger
+	Half    func() int64
+	// PullSecret reads the passwords that an artifact's PullSecret names, a Docker config in JSON, anew for each download; nil: there are none.
+	PullSecret func(ctx context.Context, name string) ([]byte, error)
+	Now        func() time.Time
+	Logger     *slog.Logger
 }
 
 // A Cache of files by digest.
 type Cache struct {
 	o    Options
 	http *http.Client
-	// soon bounds the downloads that machines wait for, ahead the others, and checks those that read the disk.
-	soon, ahead *queue
-	checks      chan struct{}
-	counts      counts
+	// soon bounds the downloads that machines wait for, ahead the others, and checks those that read the disk: a file once at a time.
+	soon, ahead, checks *queue
+	counts              counts
 
 	clearing sync.Mutex
 
 	mu sync.Mutex
-	// needed says of a digest how soon; nil before anything is known of plans. wanted are the files that are fetched before anybody asks.
+	// needed says of a digest how soon; nil before anything is known of plans. wanted are the files that are fetched before anybody asks, and
+	// halves the names of their half downloads.
 	needed map[string]Level
 	wanted map[boot.Artifact]Level
-	flying map[string]*flight
-	failed map[string]failure
+	halves map[string]bool
+	// flying are the downloads by digest and source: each URL of a file, and each Secret that it's fetched by, has its own, so that nobody waits for a server that somebody else named.
+	flying map[string]map[string]*flight
+	failed map[boot.Artifact]failure
 	// kept are the files of the folder by their names, those that are half there among them, and bytes their sum.
 	kept  map[string]*kept
 	bytes int64
 	// stale says that when files were used isn't written down yet.
 	stale bool
-}
-
-// flight is one download, or the reading of a file that lay there when bootd started.
-type flight struct {
-	done chan struct{}
-	err  error
-	// level that it's wanted at; it only rises, under the cache's mu. hurry is closed once a machine waits for it.
-	level Level
-	hurry chan struct{}
-}
-
-// failure is remembered for a while, so that machines which ask again and again don't hammer somebody's server.
-type failure struct {
-	url   string
-	level Level
-	err   error
-	at    time.Time
 }
 
 const (
@@ -85,6 +74,8 @@ const (
 	perHost      = 4
 	aheads       = 4
 	perHostAhead = 2
+	// turn is how long a download keeps its place among these; one that takes longer goes on beside them.
+	turn = 2 * time.Minute
 	// readers of what lies on the disk.
 	readers = 4
 	// maxFailed failures are remembered.
@@ -108,17 +99,32 @@ func Open(o Options) (*Cache, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return nil, fmt.Errorf("cannot make the artifact cache: %w", err)
 	}
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = halfOf(o.Dir)
+	if o.Half == nil {
+		o.Half = func() int64 { return halfOf(o.Dir) }
 	}
 	c := &Cache{
-		o: o, http: o.Guard.client(), soon: newQueue(downloads, perHost), ahead: newQueue(aheads, perHostAhead), checks: make(chan struct{}, readers),
-		flying: map[string]*flight{}, failed: map[string]failure{}, kept: map[string]*kept{},
+		o: o, http: o.Guard.client(), soon: newQueue(downloads, perHost, turn), ahead: newQueue(aheads, perHostAhead, turn), checks: newQueue(readers, 1, 0),
+		flying: map[string]map[string]*flight{}, failed: map[boot.Artifact]failure{}, kept: map[string]*kept{},
 	}
 	if err := c.scan(); err != nil {
 		return nil, err
 	}
+	c.bound()
 	return c, nil
+}
+
+// bound makes half of the disk the limit where nobody said another. What lies there already is never above it: a bound that nobody chose
+// throws nothing out.
+func (c *Cache) bound() {
+	if c.o.CacheBytes > 0 {
+		return
+	}
+	c.o.CacheBytes = c.o.Half()
+	if c.bytes > c.o.CacheBytes {
+		c.o.Logger.Warn("the artifact cache holds more than half of its disk, and may stay as large as it is; --cache-bytes sets another bound",
+			"bytes", c.bytes, "half", c.o.CacheBytes)
+		c.o.CacheBytes = c.bytes
+	}
 }
 
 var digestPattern = regexp.MustCompile(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)
@@ -193,102 +199,4 @@ func (c *Cache) Await(ctx context.Context, a boot.Artifact) error {
 	case <-ctx.Done():
 		return &Error{Reason: ReasonFetching, Digest: a.Digest, err: ErrFetching}
 	}
-}
-
-// begin joins or starts a download; nil where it's there already, or failed a moment ago.
-func (c *Cache) begin(a boot.Artifact, level Level) *flight {
-	if c.Has(a.Digest) {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f, ok := c.flying[a.Digest]; ok {
-		f.raise(level)
-		return f
-	}
-	if c.failedLately(a, level) {
-		return nil
-	}
-	f := &flight{done: make(chan struct{}), hurry: make(chan struct{})}
-	f.raise(level)
-	c.flying[a.Digest] = f
-	go c.fly(a, f)
-	return f
-}
-
-func (f *flight) raise(level Level) {
-	if level <= f.level {
-		return
-	}
-	f.level = level
-	if level == Soon {
-		close(f.hurry)
-	}
-}
-
-// failedLately says whether a file's failure stands. One of a download that nobody waited for doesn't for a machine.
-func (c *Cache) failedLately(a boot.Artifact, level Level) bool {
-	x, ok := c.failed[a.Digest]
-	patience := failureFor
-	if level < Soon {
-		patience = aheadAgain
-	}
-	return ok && x.url == a.URL && level <= x.level && c.o.Now().Sub(x.at) < patience
-}
-
-func (c *Cache) fly(a boot.Artifact, f *flight) {
-	began := c.o.Now()
-	n, err := c.obtain(a, f)
-	c.mu.Lock()
-	delete(c.flying, a.Digest)
-	if err != nil {
-		if len(c.failed) >= maxFailed {
-			clear(c.failed)
-		}
-		c.failed[a.Digest] = failure{url: a.URL, level: f.level, err: err, at: c.o.Now()}
-	} else {
-		delete(c.failed, a.Digest)
-	}
-	c.mu.Unlock()
-	took := c.o.Now().Sub(began).String()
-	switch {
-	case err != nil:
-		c.counts.failures.Add(1)
-		c.o.Logger.Warn("cannot fetch an artifact", "url", redacted(a.URL), "digest", a.Digest, "error", err.Error())
-	case n < 0:
-		c.o.Logger.Info("artifact found on the disk, and right", "digest", a.Digest, "took", took)
-	default:
-		c.counts.downloads.Add(1)
-		c.o.Logger.Info("artifact fetched", "digest", a.Digest, "bytes", n, "took", took)
-	}
-	f.err = err
-	close(f.done)
-}
-
-// obtain makes sure that a file is there: as it lies on the disk, where that's right, else from its server. It gives its size, or -1
-// where it was there.
-func (c *Cache) obtain(a boot.Artifact, f *flight) (int64, error) {
-	if !digestPattern.MatchString(a.Digest) {
-		return 0, &Error{Reason: ReasonDigest, Digest: a.Digest, err: ErrDigest}
-	}
-	if c.Has(a.Digest) {
-		return -1, nil
-	}
-	if ok, err := c.found(a.Digest); ok || err != nil {
-		return -1, err
-	}
-	defer c.place(f, hostOf(a.URL))() // Who waits here for a slow server keeps nobody else waiting.
-	return c.fetch(a, f)
-}
-
-func (c *Cache) lastFailure(a boot.Artifact) error {
-	if c.Has(a.Digest) {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if x, ok := c.failed[a.Digest]; ok {
-		return x.err
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -33,7 +34,7 @@ type download struct {
 	c    *Cache
 	f    *flight
 	a    boot.Artifact
-	name string // of the partial
+	name string // Of the partial.
 	// file is open for writing, and holds at bytes whose digest is in sum; from of them were there before.
 	file     *os.File
 	sum      hash.Hash
@@ -44,7 +45,7 @@ type download struct {
 }
 
 func (d *download) path(suffix string) string {
-	return filepath.Join(d.c.o.Dir, fileOf(d.a.Digest)+suffix)
+	return filepath.Join(d.c.o.Dir, strings.TrimSuffix(d.name, partial)+suffix)
 }
 
 // try fetches the file, or what is missing of it. What it leaves behind is either the file or a partial that the next try can go on with.
@@ -92,7 +93,7 @@ func (d *download) pickUp() error {
 
 func (d *download) reopen() bool {
 	b, err := os.ReadFile(d.path(remnants))
-	if err != nil || json.Unmarshal(b, &d.known) != nil || d.known.Source != sourceOf(d.a.URL) || !d.known.resumable() {
+	if err != nil || json.Unmarshal(b, &d.known) != nil || d.known.Source != sourceOf(d.a) || !d.known.resumable() {
 		return false
 	}
 	if d.file, err = os.OpenFile(d.path(partial), os.O_RDWR, 0); err != nil {
@@ -150,7 +151,7 @@ func (d *download) accept(resp *http.Response, fixed bool) error {
 		return answered("its server", resp)
 	}
 	d.drop() // The server gives all of it: it knows no parts, or has another file than before.
-	d.known = remnant{Source: sourceOf(d.a.URL), Validator: validator(resp.Header), Fixed: fixed}
+	d.known = remnant{Source: sourceOf(d.a), Validator: validator(resp.Header), Fixed: fixed}
 	return d.create()
 }
 

@@ -248,7 +248,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	killed := newCache(t, nil)
 	a := boot.Artifact{URL: url, Digest: sum("0123456789")}
 	killed.Start(a)
-	half := killed.path(a.Digest) + partial
+	half := filepath.Join(killed.o.Dir, halfName(a))
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if i, err := os.Stat(half); err == nil && i.Size() == 4 {
 			break

@@ -70,17 +70,17 @@ const (
 )
 
 // fetch downloads one file into its place.
-func (c *Cache) fetch(a boot.Artifact, f *flight) (int64, error) {
+func (c *Cache) fetch(ctx context.Context, a boot.Artifact, f *flight) (int64, error) {
 	fail := func(reason string, err error) (int64, error) {
 		return 0, &Error{Reason: reason, Digest: a.Digest, err: err}
 	}
 	if err := askable(a.URL); err != nil {
 		return fail(ReasonTarget, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	for i := 1; ; i++ {
-		d := &download{c: c, f: f, a: a, name: fileOf(a.Digest) + partial}
+		d := &download{c: c, f: f, a: a, name: f.half}
 		err := d.try(ctx)
 		var wrong *wrongError
 		switch {

@@ -93,8 +93,8 @@ func (g Guard) client() *http.Client {
 		if len(via) > maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
-		if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host {
-			req.Header.Del("Authorization") // What a registry's token service gave is for the registry.
+		if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host || req.URL.Path != via[0].URL.Path {
+			req.Header.Del("Authorization") // A password is for the path that it's named for, what a token service gave for the registry.
 		}
 		req.Header.Del("Referer") // The URL before may hold a secret.
 		return scheme(req.URL)

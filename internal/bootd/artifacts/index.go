@@ -89,9 +89,9 @@ func (c *Cache) useless(name string) bool {
 	}
 	switch {
 	case strings.HasSuffix(name, partial):
-		return digestOf(name) == "" || !there(strings.TrimSuffix(name, partial)+remnants)
+		return digestOf(name) == "" || !hasSource(name) || !there(strings.TrimSuffix(name, partial)+remnants)
 	case strings.HasSuffix(name, remnants):
-		return digestOf(name) == "" || !there(strings.TrimSuffix(name, remnants)+partial)
+		return digestOf(name) == "" || !hasSource(name) || !there(strings.TrimSuffix(name, remnants)+partial)
 	}
 	return strings.HasSuffix(name, fresh)
 }
@@ -122,31 +122,51 @@ func (c *Cache) lastUse(name string) time.Time {
 	return c.o.Now()
 }
 
-// level that a file is needed at.
+// level that a file is needed at. Half of one that nobody names by its URL any more isn't.
 func (c *Cache) level(name string) Level {
-	if strings.HasSuffix(name, damage) {
+	switch {
+	case strings.HasSuffix(name, damage):
 		return aside
+	case strings.HasSuffix(name, partial) && c.halves != nil && !c.halves[name]:
+		return Unneeded
 	}
 	return c.needed[digestOf(name)]
 }
 
-// stays says whether a file may not go for a download of a level: it's needed as much, it's being sent, or it's on its way itself.
-func (c *Cache) stays(name string, k *kept, level Level) bool {
+// isFlying says whether a file is on its way, or half of it is being written.
+func (c *Cache) isFlying(name string) bool {
+	all := c.flying[digestOf(name)]
+	if !strings.HasSuffix(name, partial) {
+		return len(all) > 0
+	}
+	for _, f := range all {
+		if f.half == name {
+			return true
+		}
+	}
+	return false
+}
+
+// stays says whether a file may not go for a download: it's needed as much, it's being sent, or it's on its way itself. What another URL
+// gave of the same file, and doesn't go on with, goes.
+func (c *Cache) stays(name string, k *kept, f *flight) bool {
 	l := c.level(name)
 	switch {
 	case l == aside:
 		return false
-	case c.needed == nil || l >= level || k.senders > 0:
-		return true // Before anything is known of plans nothing goes.
+	case c.isFlying(name), k.senders > 0:
+		return true
+	case strings.HasSuffix(name, partial) && digestOf(name) == digestOf(f.half):
+		return false
 	}
-	return c.flying[digestOf(name)] != nil
+	return c.needed == nil || l >= f.level // Before anything is known of plans nothing goes.
 }
 
-// victim is what goes first for a download of a level: what is needed least, and of that what wasn't used for longest. "": nothing may.
-func (c *Cache) victim(level Level) string {
+// victim is what goes first for a download: what is needed least, and of that what wasn't used for longest. "": nothing may.
+func (c *Cache) victim(f *flight) string {
 	first := ""
 	for name, k := range c.kept {
-		if c.stays(name, k, level) {
+		if c.stays(name, k, f) {
 			continue
 		}
 		if first == "" || c.before(name, first) {

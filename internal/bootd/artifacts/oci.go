@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -58,11 +57,11 @@ func (r reference) manifest(file string) string {
 // base is where a registry's API is. A registry on loopback talks HTTP, as with all of its clients; all others HTTPS.
 func (r reference) base() string {
 	host := r.host
-	if host == "docker.io" { // Its name isn't its address.
+	if host == dockerHub { // Its name isn't its address.
 		host = "registry-1.docker.io"
 	}
 	u := url.URL{Scheme: "https", Host: host}
-	if a, err := netip.ParseAddr(u.Hostname()); u.Hostname() == "localhost" || err == nil && a.IsLoopback() {
+	if loopback(u.Hostname()) {
 		u.Scheme = "http"
 	}
 	return u.String() + "/v2/" + r.repository
@@ -70,15 +69,20 @@ func (r reference) base() string {
 
 // get asks for a file, or with a Range for a part of it. fixed says that its URL holds a digest of what it serves.
 func (c *Cache) get(ctx context.Context, a boot.Artifact, h http.Header) (resp *http.Response, fixed bool, err error) {
+	l, err := c.loginsOf(ctx, a)
+	if err != nil {
+		return nil, false, err
+	}
 	if !strings.HasPrefix(a.URL, ociScheme) {
-		resp, err = c.ask(ctx, a.URL, h)
+		resp, err = c.file(ctx, a, l, h)
 		return resp, false, err
 	}
 	r, err := parseReference(a.URL)
 	if err != nil {
 		return nil, false, err
 	}
-	p := &pull{c: c, r: r}
+	p := &pull{c: c, r: r, logins: l}
+	p.login, p.known = l.of(r.host, r.repository)
 	blob, err := p.blob(ctx, a.Digest)
 	if err != nil {
 		return nil, false, err
@@ -91,27 +95,40 @@ func (c *Cache) get(ctx context.Context, a boot.Artifact, h http.Header) (resp *
 type pull struct {
 	c *Cache
 	r reference
-	// token that the registry's token service gave to this pull; "" before it was asked for.
-	token string
+	// logins of the profile's Secret; nil where it names none. login is the one for this repository, where it's known.
+	logins logins
+	login  login
+	known  bool
+	// authorization that the registry is shown: its own token service's, or the login itself; "" before it wanted one.
+	authorization string
 }
 
-// ask asks the registry. Where it wants a token, one that anybody may have is fetched, once.
+// ask asks the registry. Where it wants to know who asks, that's told, or a token fetched, once.
 func (p *pull) ask(ctx context.Context, u string, h http.Header) (*http.Response, error) {
 	resp, err := p.once(ctx, u, h)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || p.token != "" {
-		return resp, err
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && p.authorization == "" {
+		_ = resp.Body.Close()
+		if p.authorization, err = p.authorise(ctx, resp.Header.Values("WWW-Authenticate")); err == nil {
+			resp, err = p.once(ctx, u, h)
+		}
 	}
-	_ = resp.Body.Close()
-	if p.token, err = p.authorise(ctx, resp.Header.Values("WWW-Authenticate")); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return p.once(ctx, u, h)
+	if p.logins == nil || !barred(resp) || !strings.HasPrefix(p.r.base(), resp.Request.URL.Scheme+"://"+resp.Request.URL.Host+"/") {
+		return resp, nil
+	}
+	_ = resp.Body.Close()
+	if !p.known {
+		return nil, noPassword("its registry", resp)
+	}
+	return nil, wrongPassword("its registry", resp)
 }
 
 func (p *pull) once(ctx context.Context, u string, h http.Header) (*http.Response, error) {
 	h = h.Clone()
-	if p.token != "" {
-		h.Set("Authorization", "Bearer "+p.token)
+	if p.authorization != "" {
+		h.Set("Authorization", p.authorization)
 	}
 	return p.c.ask(ctx, u, h)
 }
@@ -171,62 +188,4 @@ func layer(manifest []byte, file string) (string, error) {
 		return "", &wrongError{}
 	}
 	return m.Layers[0].Digest, nil
-}
-
-var challengeWord = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
-
-// authorise asks a registry's token service for a token that anybody may have, to read one repository. Where that service is, a stranger's
-// header says: it's asked like any other server, only where the guard lets it, and told nothing.
-func (p *pull) authorise(ctx context.Context, challenges []string) (string, error) {
-	words := map[string]string{}
-	for _, c := range challenges { // There may be one for passwords, too.
-		if kind, rest, _ := strings.Cut(c, " "); strings.EqualFold(kind, "Bearer") {
-			for _, m := range challengeWord.FindAllStringSubmatch(rest, -1) {
-				words[m[1]] = m[2]
-			}
-			break
-		}
-	}
-	u, err := url.Parse(words["realm"])
-	if err != nil || u.Host == "" || u.User != nil || scheme(u) != nil {
-		return "", errors.New("its registry wants a password, and bootd has none: let everybody read the repository, or serve the file by http")
-	}
-	if u.Scheme != "https" && strings.HasPrefix(p.r.base(), "https:") {
-		return "", errors.New("its registry's token service isn't an https URL")
-	}
-	q := u.Query()
-	q.Set("scope", "repository:"+p.r.repository+":pull")
-	if s := words["service"]; s != "" {
-		q.Set("service", s)
-	}
-	u.RawQuery = q.Encode()
-	ctx, cancel := context.WithTimeout(ctx, registryPatience)
-	defer cancel()
-	resp, err := p.c.ask(ctx, u.String(), nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return "", answered("its registry's token service", resp)
-	}
-	return token(io.LimitReader(resp.Body, maxToken))
-}
-
-// token reads a token service's answer.
-func token(r io.Reader) (string, error) {
-	t := struct {
-		Token       string `json:"token"`
-		AccessToken string `json:"access_token"` //nolint:tagliatelle // OAuth's word.
-	}{}
-	if err := json.NewDecoder(r).Decode(&t); err != nil {
-		return "", errors.New("its registry's token service gave no token")
-	}
-	if t.Token == "" {
-		t.Token = t.AccessToken
-	}
-	if t.Token == "" || strings.ContainsFunc(t.Token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", errors.New("its registry's token service gave no token")
-	}
-	return t.Token, nil
 }

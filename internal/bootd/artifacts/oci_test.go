@@ -26,6 +26,8 @@ type registry struct {
 	manifests map[string]string
 	// token that it wants; "": none. challenge is what it says then.
 	token, challenge string
+	// basic is another Authorization that it takes; "": none.
+	basic string
 	// store, where set, is where blobs are sent from.
 	store string
 	// breaks are after how many octets answers end.
@@ -38,7 +40,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, strings.TrimSpace(q.URL.Path+" "+q.Header.Get("Range")))
-	if r.token != "" && q.Header.Get("Authorization") != "Bearer "+r.token {
+	shown := q.Header.Get("Authorization")
+	if r.token != "" && shown != "Bearer "+r.token && (r.basic == "" || shown != r.basic) {
 		for c := range strings.SplitSeq(r.challenge, "\n") {
 			w.Header().Add("WWW-Authenticate", c)
 		}

@@ -6,18 +6,33 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 const (
 	// partial is the end of the name of a file that isn't whole yet: nothing serves it. remnants is that of what is known about it.
 	partial  = ".partial"
 	remnants = ".remnant"
+	// sourceDigits of a URL's hash stand between the digest and that: what one server gives of a file is kept apart from what another does.
+	sourceDigits = 16
 )
+
+// halfName is the name of what is written of a file while it comes from its URL.
+func halfName(a boot.Artifact) string {
+	return fileOf(a.Digest) + "." + sourceOf(a)[:sourceDigits] + partial
+}
+
+// hasSource says whether the name of half a download says from where it came. Those of earlier versions don't.
+func hasSource(name string) bool {
+	const parts = 3 // The digest, its source, and partial or remnants.
+	return strings.Count(name, ".") == parts-1
+}
 
 // A remnant says whose first bytes a partial holds. A later try goes on where an earlier one broke off, as long as the server says that
 // it still has the same file; whether it had is seen by the digest of the whole.
 type remnant struct {
-	// Source is the sha256 of the URL, which may hold a secret itself.
+	// Source is the sha256 of the URL, which may hold a secret itself, and of the name of the Secret with its server's passwords.
 	Source string `json:"source"`
 	// Validator is the file's strong ETag, else its Last-Modified.
 	Validator string `json:"validator,omitempty"`
@@ -25,9 +40,17 @@ type remnant struct {
 	Fixed bool `json:"fixed,omitempty"`
 }
 
-func sourceOf(url string) string {
-	s := sha256.Sum256([]byte(url))
+func sourceOf(a boot.Artifact) string {
+	s := sha256.Sum256([]byte(sourceKey(a)))
 	return hex.EncodeToString(s[:])
+}
+
+// sourceKey tells apart by what a file is fetched: its URL, and whose passwords its server is told. A line end is in neither.
+func sourceKey(a boot.Artifact) string {
+	if a.PullSecret == "" {
+		return a.URL
+	}
+	return a.URL + "\n" + a.PullSecret
 }
 
 // validator of an answer; "": it has none by which to go on.

@@ -49,10 +49,7 @@ func (c *Cache) Report() Report {
 			r.Fetching = append(r.Fetching, d)
 		}
 	}
-	for d, x := range c.failed {
-		if c.needed[d] == Unneeded {
-			continue
-		}
+	for d, x := range c.failures() {
 		f := Failure{Digest: d, Reason: ReasonFetch, Message: x.err.Error()}
 		if why, ok := x.err.(*Error); ok { //nolint:errorlint // It's made here, and not wrapped.
 			f.Reason, f.Message = why.Reason, why.err.Error()
@@ -63,6 +60,24 @@ func (c *Cache) Report() Report {
 	slices.Sort(r.Fetching)
 	slices.SortFunc(r.Failed, func(a, b Failure) int { return strings.Compare(a.Digest, b.Digest) })
 	return r
+}
+
+// failures are those of files that are needed, one a digest: of several URLs that of the file that's needed most, and of these the last one.
+// It needs mu.
+func (c *Cache) failures() map[string]failure {
+	all := map[string]failure{}
+	for a, x := range c.failed {
+		if c.needed[a.Digest] == Unneeded {
+			continue
+		}
+		if _, named := c.wanted[a]; c.wanted != nil && !named {
+			continue // Somebody corrected the URL.
+		}
+		if y, ok := all[a.Digest]; !ok || x.level > y.level || x.level == y.level && x.at.After(y.at) {
+			all[a.Digest] = x
+		}
+	}
+	return all
 }
 
 // Run fetches what is wanted and couldn't be had, and writes down when files were last used, once a minute until ctx ends.

@@ -62,12 +62,13 @@ func (c *Cache) Need(digests map[string]Level) {
 
 // Want says all that plans and profiles name, and fetches what no machine should have to wait for.
 func (c *Cache) Want(all map[boot.Artifact]Level) {
-	needed := make(map[string]Level, len(all))
+	needed, halves := make(map[string]Level, len(all)), make(map[string]bool, len(all))
 	for a, l := range all {
 		needed[a.Digest] = max(needed[a.Digest], l)
+		halves[halfName(a)] = true
 	}
 	c.mu.Lock()
-	c.needed, c.wanted = needed, all
+	c.needed, c.wanted, c.halves = needed, all, halves
 	c.mu.Unlock()
 	c.start()
 }
@@ -115,7 +116,7 @@ func (c *Cache) room(f *flight, name string, size int64) error {
 		}
 		gone := ""
 		if errors.Is(err, errFull) || errors.Is(err, errBusy) {
-			if gone = c.victim(f.level); gone != "" {
+			if gone = c.victim(f); gone != "" {
 				c.forget(gone)
 			}
 		}
@@ -170,7 +171,7 @@ func (c *Cache) fits(f *flight, name string, size int64) error {
 	defer c.mu.Unlock()
 	stay := int64(0)
 	for n, k := range c.kept {
-		if n != name && c.stays(n, k, f.level) {
+		if n != name && c.stays(n, k, f) {
 			stay += k.size
 		}
 	}

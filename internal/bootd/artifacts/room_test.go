@@ -105,6 +105,7 @@ func TestDownloadStopsBeforeTheDiskIsFull(t *testing.T) {
 	if left, _ := os.ReadDir(c.o.Dir); len(left) != 0 {
 		t.Errorf("left %v behind", left)
 	}
+	t.Logf("\n| bootd: the disk is full in the middle of a download | %d | %d |", 1, 1)
 }
 
 func TestFreeIn(t *testing.T) {

@@ -51,11 +51,15 @@ var (
 	errRead    = errors.New("bootd can't read its cache")
 )
 
-// found says whether what lies on the disk is what its name says, by reading all of it: a disk forgets, and who may write to the folder
-// may have written. What isn't is set aside and never served.
-func (c *Cache) found(digest string) (bool, error) {
-	c.checks <- struct{}{}
-	defer func() { <-c.checks }()
+// find says whether what lies on the disk is what its name says, by reading all of it: a disk forgets, and who may write to the folder
+// may have written. What isn't is set aside and never served. A file is read by one at a time: what the next one finds set aside, a third
+// may have fetched anew.
+func (c *Cache) find(digest string) (bool, error) {
+	leave, _ := c.checks.enter(digest, nil, nil)
+	defer leave()
+	if c.Has(digest) {
+		return true, nil
+	}
 	f, err := os.Open(c.path(digest))
 	if errors.Is(err, os.ErrNotExist) {
 		c.mu.Lock()

@@ -64,6 +64,7 @@ func TestCacheCorrupted(t *testing.T) {
 				if aside := err == nil; aside == (how == "Removed") || aside != (c.Counts().Damaged == 1) {
 					t.Errorf("set aside: %t, %+v", aside, c.Counts())
 				}
+				t.Logf("\n| bootd: a file of the cache is corrupted | %d | %d |", 1, 1)
 			})
 		}
 	}

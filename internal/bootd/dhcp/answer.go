@@ -31,14 +31,27 @@ type View struct {
 	Advertise netip.Addr
 	// HTTPPort of scripts and files.
 	HTTPPort uint16
+	Secure   Secure
 	Files    Files
+	// Frames says that who has no address yet can be answered at its hardware address.
+	Frames bool
 	// Proxy says that segments of mode Proxy may be answered: the port of proxyDHCP is heard too. ProxyAlone says that it's all that is
 	// heard, and port 67 is another program's.
 	Proxy, ProxyAlone bool
 	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does, or has. nil: nobody looks for them.
 	Foreign func(network boot.Name) Reason
+	// Lending is what machines are lent that nobody knows.
+	Lending Lending
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
+}
+
+// Secure says who is told to load by HTTPS.
+type Secure struct {
+	// Base is a base URL's by HTTPS; nil: nobody is.
+	Base func(base string) string
+	// Firmware is UEFI HTTP Boot, IPXE an iPXE that trusts our certificate, which none of Debian's does.
+	Firmware, IPXE bool
 }
 
 // Files are the names of the first stages, as TFTP and HTTP serve them; "" where there is none.
@@ -46,6 +59,20 @@ type Files struct {
 	BIOS      string
 	UEFIAMD64 string
 	UEFIARM64 string
+	// ShimAMD64 and ShimARM64 are the shims beside which a machine's grub.cfg lies.
+	ShimAMD64 string
+	ShimARM64 string
+}
+
+// Shim for an architecture.
+func (f Files) Shim(a boot.Arch) string {
+	switch a {
+	case boot.AMD64:
+		return f.ShimAMD64
+	case boot.ARM64:
+		return f.ShimARM64
+	}
+	return ""
 }
 
 // For gives the first stage of a firmware.
@@ -53,7 +80,7 @@ func (f Files) For(fw boot.Firmware) string {
 	switch {
 	case fw.Kind == boot.FirmwareBIOS:
 		return f.BIOS
-	case fw.Kind == boot.FirmwareUnknown:
+	case fw.Kind == boot.FirmwareUnknown || fw.Kind == boot.FirmwareRaspberryPi:
 		return ""
 	case fw.Arch == boot.AMD64:
 		return f.UEFIAMD64
@@ -61,6 +88,24 @@ func (f Files) For(fw boot.Firmware) string {
 		return f.UEFIARM64
 	}
 	return ""
+}
+
+// Unsigned gives the first stage of a machine's firmware that runs anything; "" where there's none. A machine that is to run what's signed
+// alone isn't given anything else, or it would be by whatever way its firmware asks first.
+func (f Files) Unsigned(stage boot.FirstStage, fw boot.Firmware) string {
+	if stage == boot.FirstStageShim && fw.Kind != boot.FirmwareBIOS {
+		return ""
+	}
+	return f.For(fw)
+}
+
+// Signed gives the first stage of a machine that boots by shim and grub: one that's said to, or for whose firmware there's nothing else; ""
+// for any other. UEFI HTTP Boot can't begin it: Debian's grub has TFTP alone.
+func (f Files) Signed(stage boot.FirstStage, fw boot.Firmware) string {
+	if fw.Kind != boot.FirmwareUEFI || f.Unsigned(stage, fw) != "" {
+		return ""
+	}
+	return f.Shim(fw.Arch)
 }
 
 // A Reason says in one word why a request was answered as it was: for logs and metrics.
@@ -113,14 +158,29 @@ type Answer struct {
 	// Packet is nil for silence.
 	Packet []byte
 	// To is where it's sent, From our address that it's sent from (invalid: whichever), Broadcast whether on the interface
-	// that the request came in on.
+	// that the request came in on, without asking the routes.
 	To        netip.AddrPort
 	From      netip.Addr
 	Broadcast bool
-	Reason    Reason
-	Facts     Facts
+	// Hardware is the hardware address that it's sent to, since there's no ARP for who has no address yet; zero: not by that.
+	Hardware [6]byte
+	Reason   Reason
+	Facts    Facts
 	// Plan of the machine, where it's ours.
 	Plan *boot.Plan
+	// Lent is the temporary address that it's about, and Network whose that is, where the machine isn't ours; invalid where about none.
+	Lent    netip.Addr
+	Network boot.Name
 	// Stage that the exchange is a sight of; "" where of none.
 	Stage boot.Stage
+	// Pi is the token of the exchange, where a Raspberry Pi is told to boot.
+	Pi string
+}
+
+// about is the network and the address that an answer is about: the machine's planned one, or one that is lent.
+func (a *Answer) about() (boot.Name, netip.Addr) {
+	if a.Plan != nil {
+		return a.Plan.Network.Name, a.Plan.Network.Address.Addr()
+	}
+	return a.Network, a.Lent
 }

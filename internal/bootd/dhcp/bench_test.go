@@ -40,7 +40,7 @@ func BenchmarkAnswer(b *testing.B) {
 				if err := m.Read(data); err != nil {
 					b.Fatal(err)
 				}
-				if a := respond(v, &m, in, &r, buf); a.Reason != Offered {
+				if a := respond(v, &m, Classify(&m), in, &r, buf); a.Reason != Offered {
 					b.Fatal(a.Reason)
 				}
 			}

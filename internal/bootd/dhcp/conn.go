@@ -33,6 +33,9 @@ type udpConn struct {
 	in, out    []ipv4.Message
 	to         [atOnce]net.UDPAddr
 	deadline   time.Time // of writes, as it was last set
+	// frames go to who has no address yet; nil: such an answer is broadcast. They come from port.
+	frames *Frames
+	port   uint16
 	// proxy: it hears the port of proxyDHCP.
 	proxy bool
 	// single: packets are read one by one, since a sandbox doesn't allow recvmmsg.
@@ -47,21 +50,24 @@ type knownInterface struct {
 }
 
 // NewConn makes a Conn of a socket: bound to 0.0.0.0:67 it hears broadcasts, bound to one address only relays and renewals.
-// The socket is closed with the Conn.
-func NewConn(c *net.UDPConn) (Conn, error) { return newConn(c, false) }
+// The socket is closed with the Conn. Frames, which stay open, may be shared by many; nil: there are none.
+func NewConn(c *net.UDPConn, f *Frames) (Conn, error) { return newConn(c, f, false) }
 
 // NewProxyConn makes a Conn of a socket that hears the port of proxyDHCP.
-func NewProxyConn(c *net.UDPConn) (Conn, error) { return newConn(c, true) }
+func NewProxyConn(c *net.UDPConn) (Conn, error) { return newConn(c, nil, true) }
 
-func newConn(c *net.UDPConn, proxy bool) (Conn, error) {
+func newConn(c *net.UDPConn, f *Frames, proxy bool) (Conn, error) {
 	p := ipv4.NewPacketConn(c)
 	if err := p.SetControlMessage(ipv4.FlagInterface|ipv4.FlagDst, true); err != nil {
 		return nil, fmt.Errorf("cannot learn on which interface DHCP requests to %s come in: %w", c.LocalAddr(), err)
 	}
 	_ = c.SetReadBuffer(received) // As much as the system allows.
 	u := &udpConn{
-		conn: c, packets: p, interfaces: map[int]knownInterface{}, proxy: proxy,
+		conn: c, packets: p, interfaces: map[int]knownInterface{}, frames: f, proxy: proxy,
 		in: make([]ipv4.Message, atOnce), out: make([]ipv4.Message, atOnce),
+	}
+	if a, ok := c.LocalAddr().(*net.UDPAddr); ok {
+		u.port = a.AddrPort().Port()
 	}
 	for i := range u.in {
 		u.in[i] = ipv4.Message{Buffers: make([][]byte, 1), OOB: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo))}
@@ -157,6 +163,29 @@ func pktinfo(oob []byte) (index int, to netip.Addr, ok bool) {
 // Send puts packets onto the wire: a broadcast on the interface of its request, anything else by the kernel's routes. Each
 // gets its own error: that one can't be sent keeps no other from it.
 func (u *udpConn) Send(out []Outgoing) {
+	from := 0
+	for i := range out {
+		if u.framed(&out[i]) {
+			u.batches(out[from:i])
+			from = i + 1
+		}
+	}
+	u.batches(out[from:])
+}
+
+// framed says whether a packet has left as a frame. One that is to, and can't, is broadcast.
+func (u *udpConn) framed(o *Outgoing) bool {
+	if o.Hardware == ([6]byte{}) {
+		return false
+	}
+	if u.frames != nil && u.frames.send(o, netip.AddrPortFrom(o.From, u.port)) == nil {
+		return true
+	}
+	o.To = netip.AddrPortFrom(everyone(), o.To.Port())
+	return false
+}
+
+func (u *udpConn) batches(out []Outgoing) {
 	for len(out) > 0 {
 		n := min(len(out), len(u.out))
 		u.send(out[:n])

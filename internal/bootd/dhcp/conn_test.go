@@ -23,11 +23,11 @@ func TestBroadcastLeavesWhereItCameIn(t *testing.T) {
 		return c
 	}
 	machine := listen()
-	heard, err := NewConn(machine)
+	heard, err := NewConn(machine, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewConn(listen())
+	c, err := NewConn(listen(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestOneBadDestination(t *testing.T) {
 		return c
 	}
 	heard := listen()
-	c, err := NewConn(listen())
+	c, err := NewConn(listen(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,6 +75,9 @@ func Classify(m *wire.Message) Facts {
 	}
 	f.Arch, f.Firmware = firmwareOf(m)
 	f.Client = clientOf(m, f.Firmware)
+	if f.isPi(m) {
+		f = f.asPi()
+	}
 	return f
 }
 

@@ -35,6 +35,8 @@ func (g Guise) String() string {
 		firmware = fmt.Sprintf("architecture %d", g.Arch)
 	}
 	switch g.Client {
+	case ClientPi:
+		return "Raspberry Pi"
 	case ClientOS:
 		return "its system"
 	case ClientHTTP:
@@ -63,6 +65,9 @@ func Discover(mac boot.MAC, g Guise, relay, link netip.Addr) ([]byte, error) {
 	class := classPXE
 	if g.Client == ClientHTTP {
 		class = classHTTP
+	}
+	if g.Client == ClientPi {
+		b = wire.AppendOption(b, wire.OptionMachineID, []byte("\x00RPi4\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")...)
 	}
 	if g.Client != ClientOS {
 		b = wire.AppendOption(b, wire.OptionClass, fmt.Appendf(nil, "%s:Arch:%05d:UNDI:003016", class, g.Arch)...)

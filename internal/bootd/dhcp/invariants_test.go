@@ -32,7 +32,7 @@ func broken(req raw, out []byte, a Answer) []string {
 		return bad
 	}
 	got := raw(out)
-	if a.Plan == nil || a.Reason == "" || !a.To.IsValid() || a.To.Port() == 0 {
+	if a.Plan == nil && !a.Lent.IsValid() && a.Reason != Refused || a.Reason == "" || !a.To.IsValid() || a.To.Port() == 0 {
 		wrong("an answer to %s without a plan, a reason or somewhere to go", a.To)
 	}
 	if req[0] != 1 || got[0] != 2 {
@@ -94,12 +94,15 @@ func content(req, got raw, a Answer) []string {
 		bad = append(bad, "no server identifier or no message type")
 	}
 	if given := wire.Address(p.YourIPAddr.To4()); given.IsValid() {
-		if given != a.Plan.Network.Address.Addr() {
-			bad = append(bad, fmt.Sprintf("gave %s, planned is %s", given, a.Plan.Network.Address))
+		if _, wanted := a.about(); given != wanted {
+			bad = append(bad, fmt.Sprintf("gave %s, planned or lent is %s", given, wanted))
 		}
-		if p.SubnetMask() == nil || a.Plan.Network.Gateway.IsValid() && len(p.Router()) == 0 {
+		if p.SubnetMask() == nil || a.Plan != nil && a.Plan.Network.Gateway.IsValid() && len(p.Router()) == 0 {
 			bad = append(bad, "an address without mask or router")
 		}
+	}
+	if a.Plan == nil && (p.BootFileName != "" || p.BootFileNameOption() != "" || p.TFTPServerName() != "" || p.ClassIdentifier() != "") {
+		bad = append(bad, "a machine that nobody knows is told to boot")
 	}
 	if a.Reason == Proxied {
 		bad = append(bad, unproxied(got)...)
@@ -110,6 +113,9 @@ func content(req, got raw, a Answer) []string {
 	user, _ := req.get(77)
 	firmware := arch || own || bytes.Contains(user, []byte("iPXE")) ||
 		bytes.HasPrefix(class, []byte("PXEClient")) || bytes.HasPrefix(class, []byte("HTTPClient"))
+	if id, said := req.get(97); said && a.Facts.Client == ClientPi && len(id) == 1+machineIDSize {
+		firmware = true // A Raspberry Pi's REQUEST may say no more than that.
+	}
 	if _, vendor := got.get(43); vendor && !firmware {
 		bad = append(bad, fmt.Sprintf("option 43 to class %q: it would reconfigure a BMC", class))
 	}
@@ -167,7 +173,7 @@ func TestMutations(t *testing.T) {
 	all := situations()
 	n := 0
 	for _, r := range everything(t) {
-		for _, name := range []string{"owner", "selected", "stranger", "relayed-82", "proxy", "proxy-4011"} {
+		for _, name := range []string{"owner", "selected", "stranger", "relayed-82", "proxy", "proxy-4011", "lent"} {
 			s := all[name]
 			scene := s.of(r.data)
 			for what, data := range mutations(scene.data) {

@@ -44,7 +44,7 @@ func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	switch {
 	case err != nil || a.Reason == Declined: // Another has the machine's address.
 		level = slog.LevelWarn
-	case a.Reason == Acknowledged || a.Reason == Refused || a.Reason == Proxied:
+	case a.Reason == Acknowledged || a.Reason == Refused || a.Reason == Proxied || a.Reason == AcknowledgedTemporarily:
 		level = slog.LevelInfo
 	}
 	if !l.log.Enabled(ctx, level) {
@@ -60,6 +60,9 @@ func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	}
 	if a.Plan != nil {
 		args = append(args, "entry", a.Plan.Entry.String(), "address", a.Plan.Network.Address.String(), "to", a.To.String())
+	}
+	if a.Lent.IsValid() {
+		args = append(args, "network", a.Network.String(), "address", a.Lent.String(), "to", a.To.String())
 	}
 	if a.Plan != nil && a.Facts.contradicts(a.Plan.UUID) {
 		args = append(args, "uuid", "differs from the host's") // The NIC may have moved to another machine.

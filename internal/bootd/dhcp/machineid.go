@@ -42,11 +42,11 @@ func swapped(b []byte) []byte {
 }
 
 // placeholder knows what stands where a board's maker has set no UUID: AMI's default, the MAC behind zeros, and the serial
-// number of a Raspberry Pi four times.
+// number of a Raspberry Pi four times, or what a later one has there.
 func placeholder(id []byte, mac string) bool {
 	ami := []byte{0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9}
 	const fields = 4
-	return bytes.Equal(id, ami) || bytes.Equal(id, swapped(ami)) ||
+	return bytes.HasPrefix(id, []byte(piMachineID)) || bytes.Equal(id, ami) || bytes.Equal(id, swapped(ami)) ||
 		strings.HasSuffix(hex.EncodeToString(id), strings.ReplaceAll(mac, ":", "")) ||
 		bytes.Equal(id, bytes.Repeat(id[:machineIDSize/fields], fields))
 }

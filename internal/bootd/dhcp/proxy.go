@@ -63,7 +63,7 @@ func (e *exchange) direct() bool { return e.in.To.IsValid() && !e.facts.Relay.Ad
 // is nothing.
 func (e *exchange) bootProxied(p *wire.Reply) Reason {
 	if e.facts.Client != ClientIPXE {
-		if e.view.Files.For(e.facts.Firmware) == "" {
+		if e.file() == "" {
 			return SilentNoFile
 		}
 		return e.boot(p)
@@ -72,7 +72,7 @@ func (e *exchange) bootProxied(p *wire.Reply) Reason {
 	if !ok {
 		return SilentNoKeys
 	}
-	setFile(p, ipxe.ScriptURL(e.base(), token, e.facts.Arch))
+	setFile(p, ipxe.ScriptURL(e.base(e.view.Secure.IPXE), token, e.facts.Arch))
 	p.Text(wire.OptionClass, wire.Needed, classPXE) // Without it iPXE takes no offer that has no address.
 	e.echoMachineID(p)
 	return ""

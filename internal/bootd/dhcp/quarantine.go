@@ -18,12 +18,15 @@ const (
 	checking = time.Minute
 	// maxQuarantine bounds what is remembered.
 	maxQuarantine = 8192
+	// maxLentQuarantine bounds what is remembered of lent addresses, apart: strangers push out nothing of a machine that's known.
+	maxLentQuarantine = 1024
 )
 
 // A quarantine remembers which addresses were declined, by network: two networks may use one address. It isn't kept over a
 // restart: a machine that's offered a taken address then declines it once more.
 type quarantine struct {
 	mu    sync.Mutex
+	most  int
 	asked map[boot.MAC]asked
 	until map[place]time.Time
 }
@@ -39,26 +42,26 @@ type place struct {
 	address netip.Addr
 }
 
-func newQuarantine() *quarantine {
-	return &quarantine{asked: map[boot.MAC]asked{}, until: map[place]time.Time{}}
+func newQuarantine(most int) *quarantine {
+	return &quarantine{most: most, asked: map[boot.MAC]asked{}, until: map[place]time.Time{}}
 }
 
-// heard takes note of a REQUEST for the planned address, whichever server of the segment it names: what one bootd gave, and
+// heard takes note of a REQUEST for the planned address, or a lent one, whichever server of the segment it names: what one bootd gave, and
 // the machine found taken, the others mustn't give either.
 func (q *quarantine) heard(a Answer, now time.Time) {
-	counts := a.Reason == Acknowledged || a.Reason == SilentOtherServer && a.Facts.Type == wire.Request
-	if !counts || a.Facts.Requested != a.Plan.Network.Address.Addr() {
+	counts := a.Reason == Acknowledged || a.Reason == AcknowledgedTemporarily || a.Reason == SilentOtherServer && a.Facts.Type == wire.Request
+	if _, address := a.about(); !counts || !address.IsValid() || a.Facts.Requested != address {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.asked) >= maxQuarantine {
+	if len(q.asked) >= q.most {
 		for mac, x := range q.asked {
 			if now.Sub(x.at) > checking {
 				delete(q.asked, mac)
 			}
 		}
-		if len(q.asked) >= maxQuarantine {
+		if len(q.asked) >= q.most {
 			clear(q.asked) // In a storm: it costs at worst that a DECLINE isn't believed, and is sent again.
 		}
 	}
@@ -69,17 +72,18 @@ func (q *quarantine) heard(a Answer, now time.Time) {
 func (q *quarantine) declines(a Answer, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	network, address := a.about()
 	x, ok := q.asked[a.Facts.MAC]
-	if !ok || x.address != a.Plan.Network.Address.Addr() || now.Sub(x.at) > checking {
+	if !ok || x.address != address || now.Sub(x.at) > checking {
 		return false
 	}
 	delete(q.asked, a.Facts.MAC)
 	for p, until := range q.until {
-		if len(q.until) >= maxQuarantine || now.After(until) {
+		if len(q.until) >= q.most || now.After(until) {
 			delete(q.until, p)
 		}
 	}
-	q.until[place{a.Plan.Network.Name, x.address}] = now.Add(quarantined)
+	q.until[place{network, x.address}] = now.Add(quarantined)
 	return true
 }
 

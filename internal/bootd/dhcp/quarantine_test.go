@@ -82,11 +82,21 @@ func TestQuarantine(t *testing.T) {
 
 // TestQuarantineIsOfANetwork: the same address elsewhere is another one.
 func TestQuarantineIsOfANetwork(t *testing.T) {
-	q := newQuarantine()
+	q := newQuarantine(maxQuarantine)
 	q.until[place{testSegment, testAddress}] = testNow.Add(time.Minute)
 	other := testSegment
 	other.Name = "rack-2"
 	if q.holds(other, testAddress, testNow) || !q.holds(testSegment, testAddress, testNow) || q.holds(testSegment, netip.MustParseAddr("10.99.0.84"), testNow) {
 		t.Error("an address is held in one network alone")
+	}
+}
+
+// TestStrangersQuarantine: what strangers ask and decline has a place of its own.
+func TestStrangersQuarantine(t *testing.T) {
+	s := New(testConfig(testState(nil, testPlan())))
+	plan := testPlan()
+	known, stranger := &Answer{Plan: &plan}, &Answer{}
+	if s.quarantineOf(known) == s.quarantineOf(stranger) || s.quarantineOf(stranger).most >= s.quarantineOf(known).most {
+		t.Error("strangers share it with machines that are known")
 	}
 }

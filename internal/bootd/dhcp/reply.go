@@ -46,10 +46,11 @@ func (e *exchange) give(t wire.Type, why Reason) Answer {
 		p.KeepClient(e.req) // RFC 2131 table 3: kept in an ACK, zero in an OFFER.
 	}
 	if why != Informed {
-		p.Yours(e.plan.Network.Address.Addr())
-		e.lease(p)
+		e.yours = e.plan.Network.Address.Addr()
+		p.Yours(e.yours)
+		e.lease(p, e.plan.Network.Lease)
 	}
-	e.network(p)
+	e.network(p, &e.plan.Network, e.plan.Hostname)
 	if why := e.boot(p); why != "" {
 		return e.silence(why)
 	}
@@ -74,8 +75,7 @@ func (e *exchange) packet(t wire.Type) *wire.Reply {
 	return e.reply
 }
 
-func (e *exchange) lease(p *wire.Reply) {
-	lease := e.plan.Network.Lease
+func (e *exchange) lease(p *wire.Reply, lease time.Duration) {
 	if lease <= 0 {
 		lease = defaultLease
 	}
@@ -88,8 +88,7 @@ func (e *exchange) lease(p *wire.Reply) {
 func seconds(d time.Duration) uint32 { return uint32(min(uint64(d/time.Second), math.MaxUint32-1)) } //nolint:gosec // A lease is positive.
 
 // network adds what makes the address useful. Mask and router are given unasked: a Raspberry Pi needs them and doesn't ask.
-func (e *exchange) network(p *wire.Reply) {
-	n := &e.plan.Network
+func (e *exchange) network(p *wire.Reply, n *boot.Network, hostname string) {
 	p.Uint32(wire.OptionMask, wire.Needed, ^hostBits(n.Address))
 	p.Addresses(wire.OptionBroadcast, rankBroadcast, broadcastOf(n.Address))
 	p.Addresses(wire.OptionRouter, wire.Needed, n.Gateway)
@@ -99,8 +98,8 @@ func (e *exchange) network(p *wire.Reply) {
 	if e.req.Asked(wire.OptionNTP) {
 		p.Addresses(wire.OptionNTP, rankNTP, n.NTP...)
 	}
-	if e.plan.Hostname != "" && e.req.Asked(wire.OptionHostname) {
-		p.Text(wire.OptionHostname, rankHostname, e.plan.Hostname)
+	if hostname != "" && e.req.Asked(wire.OptionHostname) {
+		p.Text(wire.OptionHostname, rankHostname, hostname)
 	}
 	if n.Domain != "" && e.req.Asked(wire.OptionDomain) {
 		p.Text(wire.OptionDomain, rankDomain, n.Domain)
@@ -122,11 +121,13 @@ func broadcastOf(p netip.Prefix) netip.Addr {
 func (e *exchange) boot(p *wire.Reply) Reason {
 	switch e.facts.Client {
 	case ClientPXE:
-		e.bootPXE(p)
+		return e.bootPXE(p)
 	case ClientHTTP:
 		e.bootHTTP(p)
 	case ClientIPXE:
 		return e.bootScript(p)
+	case ClientPi:
+		return e.bootPi(p)
 	case ClientOther, ClientOS:
 	}
 	return ""
@@ -137,25 +138,58 @@ func (e *exchange) boot(p *wire.Reply) Reason {
 const loadByItself = "\x06\x01\x08\xff"
 
 // bootPXE names the first stage, in the header and as options: ROMs differ in where they look.
-func (e *exchange) bootPXE(p *wire.Reply) {
-	name := e.view.Files.For(e.facts.Firmware)
+func (e *exchange) bootPXE(p *wire.Reply) Reason {
+	name := e.file()
+	if shim := e.shim(); shim != "" {
+		token, ok := e.token()
+		if !ok {
+			return SilentNoKeys
+		}
+		name = ipxe.LoaderPath(token, e.facts.Firmware.Arch, shim)
+	}
 	if name == "" {
-		return
+		return ""
 	}
 	setFile(p, name)
 	p.Text(wire.OptionTFTPServer, rankTFTPServer, e.server.String())
 	p.Text(wire.OptionClass, wire.Needed, classPXE)
 	p.Text(wire.OptionVendor, wire.Needed, loadByItself)
 	e.echoMachineID(p)
+	return ""
+}
+
+// file is the first stage of a firmware that runs anything; "" where there's none.
+func (e *exchange) file() string { return e.view.Files.Unsigned(e.plan.FirstStage, e.facts.Firmware) }
+
+// shim is the first stage of a machine that boots by shim and grub; "" for any other. Grub takes its server from who gave the address: a
+// proxy can't begin it. A machine that nobody has said it of, and that has nothing to boot from here, isn't taken from its own way to its
+// disk by a loader that knows less of it than its firmware.
+func (e *exchange) shim() string {
+	name := e.view.Files.Signed(e.plan.FirstStage, e.facts.Firmware)
+	if name == "" || !e.segment.GivesAddresses() || e.plan.FirstStage != boot.FirstStageShim && !e.boots() {
+		return ""
+	}
+	return name
+}
+
+// boots says whether there's something to boot for a machine: an install that is granted, or what it netboots each time. That all bootds
+// know of the grant it can wait for in its loader.
+func (e *exchange) boots() bool {
+	f := boot.Facts{Now: e.view.Now, Plan: e.plan, Synced: true, Arch: e.facts.Firmware.Arch}
+	if x, ok := e.view.State.Sessions[e.plan.EntryUID]; ok {
+		f.Session = &x
+	}
+	a := boot.Decide(f).Answer
+	return a == boot.AnswerInstall || a == boot.AnswerLive
 }
 
 // bootHTTP gives UEFI HTTP Boot its URL. Firmware takes no answer that doesn't echo its class (UEFI 2.10 §24.7.3).
 func (e *exchange) bootHTTP(p *wire.Reply) {
-	name := e.view.Files.For(e.facts.Firmware)
+	name := e.file()
 	if name == "" {
 		return
 	}
-	setFile(p, ipxe.FirmwareURL(e.base(), name))
+	setFile(p, ipxe.FirmwareURL(e.base(e.view.Secure.Firmware), name))
 	p.Text(wire.OptionClass, wire.Needed, classHTTP)
 	e.echoMachineID(p)
 }
@@ -176,43 +210,22 @@ func (e *exchange) bootScript(p *wire.Reply) Reason {
 	if !ok {
 		return SilentNoKeys
 	}
-	setFile(p, ipxe.ScriptURL(e.base(), token, e.facts.Arch))
+	setFile(p, ipxe.ScriptURL(e.base(e.view.Secure.IPXE), token, e.facts.Arch))
 	p.Text(wire.OptionEtherboot, wire.Needed, noProxy)
 	return ""
 }
 
-// bootsApart is how soon a machine can't have started again.
-const bootsApart = time.Minute
-
-// token makes the script token of this exchange: derived, so that every replica gives the same one. The exchange is known by
-// its xid and its minute: OVMF under Debian's iPXE has the same xid at every boot, and a boot loop must not look like one
-// boot that is told twice.
+// token makes the script token of this exchange.
 func (e *exchange) token() (string, bool) {
-	if len(e.view.Keys) == 0 {
-		return "", false
-	}
-	key, uid := e.view.Keys[0], e.plan.EntryUID
-	c := boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(uid), Expires: expiry(nil, e.view.Now)}
-	if s, ok := e.view.State.Sessions[uid]; ok && s.Grant != nil {
-		c.GrantID, c.Expires = s.Grant.ID, expiry(s.Grant, e.view.Now)
-	}
-	minute := e.view.Now.Truncate(bootsApart).UTC().Format(time.RFC3339)
-	c.Nonce = boot.DerivedNonce(key, string(e.facts.MAC), xidText(e.req.XID()), minute, uid, c.GrantID)
-	t, err := boot.Mint(key, c)
-	return t, err == nil
+	return ScriptToken(e.view.State, e.view.Keys, e.plan, e.facts.MAC, xidText(e.req.XID()), e.view.Now)
 }
 
-// expiry of a script token: that of the grant while it lasts, else a day from the next full hour, which all replicas agree
-// on but in the instant in which the hour turns.
-func expiry(g *boot.Grant, now time.Time) time.Time {
-	if g != nil && now.Before(g.Expires) {
-		return g.Expires
+func (e *exchange) base(secured bool) string {
+	base := "http://" + netip.AddrPortFrom(e.server, e.view.HTTPPort).String()
+	if secured && e.view.Secure.Base != nil {
+		return e.view.Secure.Base(base)
 	}
-	return now.Truncate(time.Hour).Add(25 * time.Hour) //nolint:mnd // The hour that has begun, and a day.
-}
-
-func (e *exchange) base() string {
-	return "http://" + netip.AddrPortFrom(e.server, e.view.HTTPPort).String()
+	return base
 }
 
 // xidText is an exchange's number as tokens are derived from it: every replica must write it in the same way.
@@ -233,10 +246,10 @@ func most(req *wire.Message) int {
 	return min(max(defaultMaxSize, req.MaxSize()), linkSize) - headers
 }
 
-// answer addresses a packet (RFC 2131 §4.1). Where it says to unicast to a client that can't answer ARP yet, we broadcast:
-// every client takes that, and it needs no raw socket.
+// answer addresses a packet (RFC 2131 §4.1). Where it says to unicast to a client that can't answer ARP yet, and we may not send frames,
+// we broadcast: nearly every client takes that.
 func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
-	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To}
+	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To, Pi: e.pi}
 	relay := e.facts.Relay
 	switch {
 	case relay.Address.IsValid() && relay.SourcePort && e.in.From.Port() != 0:
@@ -248,8 +261,17 @@ func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 	default:
 		a.To = netip.AddrPortFrom(everyone(), portClient)
 		a.From, a.Broadcast = e.local(), true
+		if e.framed(&a) {
+			a.To, a.Hardware = netip.AddrPortFrom(e.yours, portClient), [6]byte(e.req.Hardware())
+		}
 	}
 	return a
+}
+
+// framed says whether an answer without a relay goes to the client's hardware address, and the address that it's given. A NAK never does:
+// it's broadcast (RFC 2131 §4.1).
+func (e *exchange) framed(a *Answer) bool {
+	return e.view.Frames && e.yours.IsValid() && a.Reason != Refused && a.From.IsValid() && e.in.Index != 0 && e.req.Ethernet() && !e.req.WantsBroadcast()
 }
 
 // local is our address to broadcast from: e.server, unless that's one which is advertised for somebody else's NAT.

@@ -11,14 +11,18 @@ import (
 // Respond decides what a request gets. It's pure: the same request gets the same answer from every replica that knows the
 // same, retransmitted or not.
 func Respond(v View, req *wire.Message, in Ingress) Answer {
-	return respond(v, req, in, &wire.Reply{}, nil)
+	return respond(v, req, Classify(req), in, &wire.Reply{}, nil)
 }
 
 // respond is Respond with memory to work in: the answer's packet lies in buf where that is large enough.
-func respond(v View, req *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
-	f := Classify(req)
+func respond(v View, req *wire.Message, f Facts, in Ingress, reply *wire.Reply, buf []byte) Answer {
 	e := exchange{view: v, req: req, facts: f, in: in, reply: reply, buf: buf}
-	if why := e.place(); why != "" {
+	switch why := e.place(); why {
+	case "":
+		e.planned()
+	case SilentUnknown:
+		return e.stranger()
+	default:
 		return e.silence(why)
 	}
 	switch e.segment.Mode { //nolint:exhaustive // place lets no other by.
@@ -27,7 +31,7 @@ func respond(v View, req *wire.Message, in Ingress, reply *wire.Reply, buf []byt
 	case boot.SegmentOff:
 		return e.watched(SilentOff)
 	}
-	switch f.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
+	switch e.facts.Type { //nolint:exhaustive // The others are a server's, or of no client we know.
 	case wire.Discover:
 		if why := e.foreign(); why != "" {
 			return e.silence(why)
@@ -61,6 +65,9 @@ type exchange struct {
 	segment boot.Segment
 	server  netip.Addr // siaddr and the host of URLs
 	id      netip.Addr // option 54
+	yours   netip.Addr // what an answer gives, once it does
+	share   func(netip.Addr) bool
+	pi      string // the token of a Raspberry Pi's exchange, once it's told to boot
 }
 
 func (e *exchange) silence(why Reason) Answer {
@@ -118,13 +125,18 @@ func (e *exchange) place() Reason {
 	if why := e.elsewhere(); why != "" {
 		return why
 	}
+	return e.ourselves()
+}
+
+// ourselves finds out which of our addresses the machine speaks to.
+func (e *exchange) ourselves() Reason {
 	e.server = e.ourAddress()
 	if !e.server.IsValid() {
 		return SilentNoServer
 	}
 	e.id = e.server
 	if e.facts.Relay.ServerID.IsValid() {
-		e.id = e.facts.Relay.ServerID // RFC 5107 §4; place has made sure that the relay is trusted.
+		e.id = e.facts.Relay.ServerID // RFC 5107 §4; that the relay is trusted was made sure of.
 	}
 	return ""
 }
@@ -182,7 +194,7 @@ func (e *exchange) fromItsAddress() bool {
 }
 
 func (e *exchange) ourAddress() netip.Addr {
-	if e.view.Advertise.IsValid() {
+	if e.view.Advertise.Is4() {
 		return e.view.Advertise
 	}
 	if e.in.To.Is4() {

@@ -61,7 +61,7 @@ func TestOneByOne(t *testing.T) {
 		return c
 	}
 	from, to := listen(), listen()
-	c, err := NewConn(to)
+	c, err := NewConn(to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

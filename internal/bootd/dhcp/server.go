@@ -41,6 +41,9 @@ type Outgoing struct {
 	From netip.Addr
 	// Index of the interface that it leaves by; 0: the one that the routes say.
 	Index int
+	// Hardware is that of a machine which has no address yet: the packet goes there in a frame of its own, or by broadcast where that
+	// can't be. Zero: it goes as any other.
+	Hardware [6]byte
 	// Err is set by Send.
 	Err error
 }
@@ -67,11 +70,15 @@ type Config struct {
 	Declined func(plan *boot.Plan, at time.Time)
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
 	OtherServer func(plan *boot.Plan, server netip.Addr)
+	// Pi is told of each Raspberry Pi that's about to be told to boot; it must not block. nil: nobody is.
+	Pi func(Pi)
 	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does. Began is told of each segment whose machine is
 	// given its address, Named of each server that a request on a segment names, whoever sent it. nil: nobody asks, nobody is told.
 	Foreign func(network boot.Name) Reason
 	Began   func(network boot.Name)
 	Named   func(server netip.Addr, in Ingress)
+	// Lending is what machines are lent that nobody knows; the zero value: nothing.
+	Lending Lending
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
 	// Limit bounds how often somebody is answered; nil: nothing does.
@@ -83,12 +90,16 @@ type Config struct {
 	Advertise netip.Addr
 	// HTTPPort of scripts and files.
 	HTTPPort uint16
+	Secure   Secure
 	Files    Files
+	// Frames says that machines without an address are answered at their hardware address, as far as they don't want a broadcast.
+	Frames bool
 	// Proxy says whether segments of mode Proxy may be answered now: whether the port of proxyDHCP is heard too. nil: they may not.
 	Proxy func() bool
 	// ProxyAlone says that nothing else than that port is heard.
 	ProxyAlone bool
-	// Queue is how many packets wait at most; of more the oldest are dropped. 0 means 512.
+	// Queue is how many packets wait at most; of more the oldest are dropped. 0 means 4096: what is answered within
+	// a fraction of the second that firmware waits, where ten thousand machines ask at once.
 	Queue int
 	// Log gets a line an acknowledged exchange, though at most some hundred a second, and one a packet at debug level; nil
 	// discards them.
@@ -98,7 +109,7 @@ type Config struct {
 }
 
 const (
-	defaultQueue = 512
+	defaultQueue = 4096
 	// short is how long we wait where the system is short of memory: machines ask again.
 	short = 10 * time.Millisecond
 )
@@ -108,7 +119,8 @@ type Server struct {
 	cfg    Config
 	sights *sights
 	lines  *lines
-	taken  *quarantine
+	taken  *quarantine // of planned addresses
+	spoilt *quarantine // of lent ones
 }
 
 // New makes a server.
@@ -122,7 +134,7 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Server{cfg: cfg, sights: newSights(), lines: newLines(cfg.Log), taken: newQuarantine()}
+	return &Server{cfg: cfg, sights: newSights(), lines: newLines(cfg.Log), taken: newQuarantine(maxQuarantine), spoilt: newQuarantine(maxLentQuarantine)}
 }
 
 // Serve answers requests until the context ends or the connection fails. It closes the connection. Several may run at once,
@@ -148,14 +160,26 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 
 func (s *Server) view() View {
 	v := View{
-		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Files: s.cfg.Files,
-		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.taken.holds,
+		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files,
+		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.held,
 	}
-	v.Foreign = s.cfg.Foreign
+	v.Foreign, v.Frames, v.Lending = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending
 	if s.cfg.Proxy != nil {
 		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone
 	}
 	return v
+}
+
+// held says whether an address was declined, be it a planned or a lent one.
+func (s *Server) held(network boot.Name, address netip.Addr, now time.Time) bool {
+	return s.taken.holds(network, address, now) || s.spoilt.holds(network, address, now)
+}
+
+func (s *Server) quarantineOf(a *Answer) *quarantine {
+	if a.Plan == nil {
+		return s.spoilt
+	}
+	return s.taken
 }
 
 func (s *Server) observe(c Client, r Reason) {

@@ -30,7 +30,7 @@ func loopback(t *testing.T, s *boot.State, sightings Sightings) (relay *net.UDPC
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := NewConn(sock)
+	conn, err := NewConn(sock, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

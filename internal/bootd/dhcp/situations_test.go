@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/pool"
 )
 
 // A situation is where a recorded packet is put: how it comes in, and what bootd knows.
@@ -13,6 +14,8 @@ type situation struct {
 	reason string
 	// stranger: the machine isn't ours, and must hear nothing.
 	stranger bool
+	// unknown: the machine isn't ours, and may be lent an address.
+	unknown bool
 	// edit changes the packet; planned is the address that the machine is to have.
 	edit    func(p raw, planned netip.Addr) raw
 	plan    func(*boot.Plan)
@@ -40,7 +43,7 @@ func (s situation) of(data []byte) scene {
 	}
 	plan := testPlan(func(x *boot.Plan) {
 		x.MACs = []boot.MAC{otherMAC}
-		if mac, ok := p.mac(); ok && !s.stranger {
+		if mac, ok := p.mac(); ok && !s.stranger && !s.unknown {
 			x.MACs = []boot.MAC{mac}
 		}
 		x.Network.Address = netip.PrefixFrom(planned, 24)
@@ -187,12 +190,17 @@ func situations() map[string]situation {
 		"authoritative-4011": {reason: "the same where we give the addresses", edit: asType(3), in: atProxy("68"), view: proxyOpen},
 		"foreign":            {reason: "another server is there, and ours has answered nobody yet", segment: refusesForeign, view: foreignThere},
 		"foreign-renewal":    {reason: "the same, and a machine renews what ours gave it", edit: asType(3), segment: refusesForeign, view: foreignThere, in: routed},
+		"lent":               {reason: "a machine that nobody knows, where addresses are lent", unknown: true, edit: ofOurs, segment: lending("10.99.0.100", "10.99.0.131"), view: lends},
+		"lent-relayed":       {reason: "the same through a relay", unknown: true, edit: throughRelay("10.99.0.1"), segment: lending("10.99.0.100", "10.99.0.131"), view: lends, in: fromRelay},
+		"lent-owner":         {reason: "a machine of ours there", edit: ofOurs, segment: lending("10.99.0.100", "10.99.0.131"), view: lends},
 		"off":                {reason: "its segment has no DHCP of ours", segment: ofMode(boot.SegmentOff)},
 		"size-300":           {reason: "less than a client must take, which isn't believed", edit: upTo(300), plan: large},
 		"size-576":           {reason: "the least, where the plan has more to say", edit: upTo(576), plan: large},
 		"size-65280":         {reason: "as much as UEFI says: no more than a link takes", edit: upTo(65280), plan: large},
 	}
 }
+
+func lends(v *View) { v.Lending.Book = pool.NewBook(pool.Most) }
 
 func otherAddress(p *boot.Plan) { p.Network.Address = netip.MustParsePrefix("10.99.0.200/24") }
 

@@ -3,6 +3,7 @@ package dhcp
 import (
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
 )
 
@@ -28,17 +29,32 @@ func (s *Server) limit(a *Answer, now time.Time) {
 		}
 		return
 	}
-	switch s.cfg.Limit.Stranger(a.Facts.MAC, a.Facts.Relay.Address, now) {
-	case limit.Within:
-		return
-	case limit.PerMAC:
-		a.Reason = LimitedStranger
-	case limit.PerRelay:
-		a.Reason = LimitedRelay
-	case limit.InTotal:
-		a.Reason = LimitedStrangers
+	if why := s.tooMany(a.Facts, now); why != "" {
+		a.Packet, a.Reason, a.Stage = nil, why, ""
 	}
-	a.Packet, a.Stage = nil, ""
+}
+
+// tooMany says why a stranger isn't looked at; "": it is.
+func (s *Server) tooMany(f Facts, now time.Time) Reason {
+	switch s.cfg.Limit.Stranger(f.MAC, f.Relay.Address, now) {
+	case limit.PerMAC:
+		return LimitedStranger
+	case limit.PerRelay:
+		return LimitedRelay
+	case limit.InTotal:
+		return LimitedStrangers
+	case limit.Within:
+	}
+	return ""
+}
+
+// knows says whether a MAC is that of a machine with a plan.
+func (v *View) knows(mac boot.MAC) bool {
+	if v.State == nil {
+		return false
+	}
+	_, ok := v.State.ByMAC(mac)
+	return ok
 }
 
 // limited says that a stranger's request wasn't looked at, since there are too many.

@@ -91,6 +91,7 @@ func TestStrangersShout(t *testing.T) {
 	if n := l.counts[SilentUnknown] + l.counts[LimitedRelay] + l.counts[LimitedStranger] + l.counts[LimitedStrangers]; n != shouts {
 		t.Errorf("%d of %d are counted: %v", n, shouts, l.counts)
 	}
+	t.Logf("\n| bootd: 10,000 unknown machines shout while a known one asks | %d | %d |", boots, l.counts[Offered])
 }
 
 // TestLoopingMachine: one of ours that asks without end is answered no more often than any firmware asks, and goes on when it calms down.
@@ -112,6 +113,7 @@ func TestLoopingMachine(t *testing.T) {
 			t.Fatalf("what isn't answered anyway keeps its reason: %s", a.Reason)
 		}
 	}
+	t.Logf("\n| bootd: a machine asks without end | %d | %d |", 20_000, 20_000)
 }
 
 // TestForesee: what is foretold for a guise is what the server then does, byte for byte, silence included.

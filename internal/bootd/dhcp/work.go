@@ -96,7 +96,7 @@ func (w *work) one(ctx context.Context, p *Packet) {
 		w.s.lines.write(ctx, a, p.In, nil)
 		return
 	}
-	o := Outgoing{Data: a.Packet, To: a.To, From: a.From}
+	o := Outgoing{Data: a.Packet, To: a.To, From: a.From, Hardware: a.Hardware}
 	if a.Broadcast {
 		o.Index = p.In.Index
 	}
@@ -118,34 +118,56 @@ func (w *work) flush(ctx context.Context) {
 // handle answers one packet, and passes on what it's a sign of before the answer can be sent.
 func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
 	v := s.view()
-	a := respond(v, m, in, reply, buf)
-	s.limit(&a, v.Now)
-	s.taken.heard(a, v.Now)
+	a := s.decide(v, m, in, reply, buf)
+	s.lent(&a, v.Now)
+	s.quarantineOf(&a).heard(a, v.Now)
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Client, a.Reason)
-	if a.Reason == SilentOtherServer && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
+	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
 		s.cfg.OtherServer(a.Plan, a.Facts.Server)
 	}
 	s.noticed(&a, in)
 	s.saw(a, m.XID(), v.Now)
+	s.began(&a, v.Now)
 	if s.cfg.Trace != nil && !a.Reason.limited() {
 		s.cfg.Trace(m.Raw(), in, a, v.Now)
 	}
 	return a
 }
 
+// decide gives the answer to one packet, unless its sender asks too often. Who is a stranger is asked that first: to look for an address
+// for one takes longer than to answer a machine that's known.
+func (s *Server) decide(v View, m *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
+	f := Classify(m)
+	if s.cfg.Limit != nil && f.MAC != "" && !v.knows(f.MAC) {
+		if why := s.tooMany(f, v.Now); why != "" {
+			return Answer{Reason: why, Facts: f}
+		}
+		return respond(v, m, f, in, reply, buf)
+	}
+	a := respond(v, m, f, in, reply, buf)
+	s.limit(&a, v.Now)
+	return a
+}
+
 // declined puts what was declined into quarantine, and says so. What was given by another bootd, and declined to that one, is
 // taken for us as well.
 func (s *Server) declined(a *Answer, now time.Time) {
-	of := a.Reason == Declined || a.Reason == SilentOtherServer && a.Facts.Requested == a.Plan.Network.Address.Addr()
-	if a.Facts.Type != wire.Decline || !of {
+	if a.Facts.Type != wire.Decline {
 		return
 	}
-	believed := s.taken.declines(*a, now)
+	network, address := a.about()
+	if a.Reason != Declined && (a.Reason != SilentOtherServer || a.Facts.Requested != address) {
+		return
+	}
+	believed := s.quarantineOf(a).declines(*a, now)
+	if believed && a.Plan == nil && s.cfg.Lending.Book != nil {
+		s.cfg.Lending.Book.Release(network, address, a.Facts.MAC)
+	}
 	switch {
 	case a.Reason == Declined && !believed:
 		a.Reason = SilentUnasked
-	case a.Reason == Declined && s.cfg.Declined != nil:
+	case a.Reason == Declined && a.Plan != nil && s.cfg.Declined != nil:
 		s.cfg.Declined(a.Plan, now)
 	}
 }

@@ -113,7 +113,7 @@ func (g *Gate) repeat(c Caller, arch boot.Arch, d boot.Decision) (string, bool) 
 // install opens the grant, and consumes it where the kernel destroys, before a byte goes out. The files
 // come first: a grant isn't used up for what can't be served.
 func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce string, commit bool, render func(Answer) error) Answer {
-	if err := g.ready(ctx, c.Plan, fw.Arch); err != nil {
+	if err := g.ready(ctx, c.Plan, fw); err != nil {
 		return unready(err)
 	}
 	grant := c.Session.Grant
@@ -151,13 +151,16 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 		return err
 	}
 	if c.Plan.KernelDestroys() {
-		return g.o.Sessions.OpenAndConsume(ctx, c.Plan, t)
+		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t); err != nil || c.Plan.Method != boot.MethodScript {
+			return err
+		}
+		return g.o.Sessions.Deliver(ctx, c.Plan, t) // What its author's script does isn't known: it's given once, and to no repeat.
 	}
 	return g.o.Sessions.Open(ctx, c.Plan, t.GrantID, t.Nonce)
 }
 
 func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
-	if err := g.ready(ctx, c.Plan, fw.Arch); err != nil {
+	if err := g.ready(ctx, c.Plan, fw); err != nil {
 		return unready(err)
 	}
 	id := LiveID(c.Plan)
@@ -179,10 +182,13 @@ func (g *Gate) mint(t boot.Claims) (string, error) {
 }
 
 // ready waits a moment until all files of a boot are here with the right digests.
-func (g *Gate) ready(ctx context.Context, p *boot.Plan, arch boot.Arch) error {
+func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error {
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
-	files, _ := p.For(arch)
+	files, _ := p.For(fw.Arch)
+	if fw.Kind != boot.FirmwareRaspberryPi {
+		files.RaspberryPi = nil // No other firmware waits for what it doesn't load.
+	}
 	for _, a := range Files(files) {
 		if err := g.o.Artifacts.Await(ctx, a); err != nil {
 			return err
@@ -196,6 +202,11 @@ func Files(f boot.Artifacts) []boot.Artifact {
 	all := append([]boot.Artifact{f.Kernel}, f.Initrds...)
 	if f.Image != nil {
 		all = append(all, f.Image.Artifact)
+	}
+	if f.RaspberryPi != nil {
+		for _, x := range f.RaspberryPi.Files {
+			all = append(all, x.Artifact)
+		}
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -26,7 +27,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.unknown(w)
 		return
 	}
-	a, kernel, ok := find(c.Plan, ipxe.DigestOf(r.PathValue("digest")))
+	a, kernel, ok := c.Plan.File(ipxe.DigestOf(r.PathValue("digest")))
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -42,20 +43,6 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
 	}
 	s.artifact(w, r, a)
-}
-
-func find(p *boot.Plan, digest string) (a boot.Artifact, kernel, ok bool) {
-	for _, f := range p.Artifacts {
-		if f.Kernel.Digest == digest {
-			return f.Kernel, true, true
-		}
-		for _, i := range f.Initrds {
-			if i.Digest == digest {
-				return i, false, true
-			}
-		}
-	}
-	return boot.Artifact{}, false, false
 }
 
 // image serves the disk image. The first GET consumes the grant before its first byte.
@@ -109,6 +96,14 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	if !ok {
 		return
 	}
+	if c.Ended() && boot.AnsweredBy(c.Plan.UserDataFormat) {
+		forbidden(w) // An installer that is done has no more questions; cloud-init asks again on the system that it installed.
+		return
+	}
+	if s.closed(c) {
+		forbidden(w)
+		return
+	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method == http.MethodHead && !c.Owns() && c.Plan.Mode != boot.ModeLive {
@@ -121,6 +116,18 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	s.secret(w, r, c, name)
 }
 
+// talosPatience is how long an install by Talos has its machine config where its profile has no timeout.
+const talosPatience = time.Hour
+
+// closed says that a boot had its data for long enough. Talos never says that it's done, and keeps the URL in its boot loader: there the
+// time since the grant was used says it.
+func (s *Server) closed(c gate.Caller) bool {
+	if c.Live() || c.Plan.UserDataFormat != boot.UserDataTalos || !c.Owns() {
+		return false
+	}
+	return s.o.Now().After(c.Session.Consumed.At.Add(cmp.Or(c.Plan.InstallTimeout, talosPatience)))
+}
+
 // secret serves what is in the machine's Secret, unless that was changed since the boot began.
 func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, name string) {
 	if present, ok := s.o.State().ByEntry(c.Claims.Entry); !ok || present.UserDataDigest != c.Plan.UserDataDigest {
@@ -128,7 +135,7 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 		return
 	}
 	if c.Plan.UserDataSecret == "" {
-		s.given(w, r, nil, name)
+		s.given(w, r, c, nil, name)
 		return
 	}
 	data, err := s.o.Data(r.Context(), c.Plan.UserDataSecret)
@@ -140,20 +147,32 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 		s.refuse(w, errEdited)
 		return
 	}
-	s.given(w, r, data, name)
+	s.given(w, r, c, data, name)
 }
 
 // errEdited says that a machine's data was changed, and its plan not yet: whether it may still have it is known in a moment.
 var errEdited = errors.New("what the machine is to be given was edited since its plan was made")
 
-// given serves one part of the data. Vendor data is what nobody has to say: cloud-init asks for it all the same.
-func (s *Server) given(w http.ResponseWriter, r *http.Request, data map[string][]byte, name string) {
+// given serves one part of the data. Vendor data and a network config are what nobody has to say: cloud-init asks for both all the same,
+// and asks ten times for what it's told isn't there. The network config says the place that was granted, whatever became of the network since.
+func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, data map[string][]byte, name string) {
 	b, ok := data[name]
-	if !ok && name != "vendor-data" {
+	if !ok && name != vendorData && name != networkConfig {
 		http.NotFound(w, r)
 		return
 	}
+	if name == networkConfig {
+		f, wrong := boot.FillNetworkConfig(b, c.Plan.NetworkValues(), "the plan doesn't say it")
+		if wrong != "" {
+			s.refuse(w, errors.New("the network config can't be filled in: "+wrong))
+			return
+		}
+		b = f
+	}
 	serveBytes(w, r, b)
+	if name == userData && r.Method == http.MethodGet && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
+		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawData, At: s.o.Now(), GrantID: c.Claims.GrantID, Silent: true})
+	}
 }
 
 // artifact serves a file of the cache, by Range where asked.

@@ -24,6 +24,11 @@ func destroys(r *rig) {
 	owned(r)
 }
 
+func talos(r *rig) {
+	r.plan.Method, r.plan.UserDataFormat = boot.MethodInstaller, boot.UserDataTalos
+	owned(r)
+}
+
 func TestFiles(t *testing.T) {
 	live := func(r *rig) { r.plan.Mode = boot.ModeLive }
 	cases := map[string]struct {
@@ -129,8 +134,51 @@ func TestFiles(t *testing.T) {
 		"MetaDataMissing": {
 			reason: "what isn't there", change: owned, path: "meta-data", status: 404, calls: []string{"check"},
 		},
+		"AnswersAfterwards": {
+			reason: "an installer that is done has no more questions",
+			change: func(r *rig) {
+				r.plan.Method, r.plan.UserDataFormat = boot.MethodInstaller, boot.UserDataKickstart
+				owned(r)
+				r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1}
+			},
+			path: "user-data", status: 403,
+		},
+		"DataAfterwards": {
+			reason: "cloud-init asks again on the system that it installed",
+			change: func(r *rig) { owned(r); r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1} },
+			path:   "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
+		},
 		"VendorDataMissing": {
 			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200, calls: []string{"check"},
+		},
+		"NetworkConfigMissing": {
+			reason: "so it does here", change: owned, path: "network-config", status: 200, calls: []string{"check"},
+		},
+		"TalosInTime": {
+			reason: "an install that goes on has its answers", change: func(r *rig) { talos(r); r.session.Consumed.At = r.now.Add(-talosPatience) },
+			path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
+		},
+		"TalosAfterwards": {
+			reason: "Talos never says that it's done, and has the URL in its boot loader",
+			change: func(r *rig) { talos(r); r.session.Consumed.At = r.now.Add(-talosPatience - time.Second) }, path: "user-data", status: 403,
+		},
+		"TalosTimeout": {
+			reason: "the profile says how long", change: func(r *rig) {
+				r.plan.InstallTimeout = time.Minute
+				talos(r)
+				r.session.Consumed.At = r.now.Add(-2 * time.Minute)
+			}, path: "user-data", status: 403,
+		},
+		"NetworkConfigFilled": {
+			reason: "the machine's place is that of its plan", change: func(r *rig) {
+				r.plan.Network.MTU = 9000
+				owned(r)
+				r.data["network-config"] = []byte("version: 2 # {{ .mtu }}\n")
+			}, path: "network-config", status: 200, body: "version: 2 # 9000\n", calls: []string{"check"},
+		},
+		"NetworkConfig": {
+			reason: "it consumes like all of the data", change: func(r *rig) { r.data["network-config"] = []byte("version: 2\n") },
+			path: "network-config", status: 200, body: "version: 2\n", calls: []string{"consume"},
 		},
 		"DataAPIDown": {
 			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,

@@ -34,6 +34,22 @@ func TestScript(t *testing.T) {
 			change: func(r *rig) { r.plan.Method = boot.MethodKernel; r.session.Grant.PlanDigest = r.plan.Digest() },
 			want:   boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, calls: []string{"open+consume " + nonce},
 		},
+		"Script": {
+			reason: "a script of a profile's own consumes before it's given, and is given once",
+			change: func(r *rig) {
+				r.plan.Method, r.plan.Script = boot.MethodScript, "kernel {{ .kernel }}"
+				r.session.Grant.PlanDigest = r.plan.Digest()
+			},
+			want: boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, calls: []string{"open+consume " + nonce, "deliver " + nonce},
+		},
+		"NoScript": {
+			reason: "what iPXE can't be told uses nothing",
+			change: func(r *rig) {
+				r.plan.Method, r.plan.GrubScript = boot.MethodScript, "reboot"
+				r.session.Grant.PlanDigest = r.plan.Digest()
+			},
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript},
+		},
 		"NotSynced": {
 			reason: "as long as a live bootd lags nothing is opened", change: func(r *rig) { r.synced = false },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced},

@@ -4,6 +4,7 @@ package httpboot
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,6 +49,8 @@ type Options struct {
 	Firmware func(name string) ([]byte, bool)
 	// Base URL of this bootd for a machine that reached us at an address.
 	Base func(local netip.AddrPort) string
+	// Secured is a base URL's by HTTPS, and Installer the one that what runs after a script is told. nil: there's no HTTPS, and the same one.
+	Secured, Installer func(base string) string
 	// Decided is told of each answer to a script request, Served of each request: its route and status.
 	Decided func(boot.Decision)
 	Served  func(route string, status int)
@@ -75,6 +78,13 @@ const (
 	shutdownAfter = 3 * time.Second
 )
 
+// Parts of a machine's data. All but the first needn't be there.
+const (
+	userData      = "user-data"
+	vendorData    = "vendor-data"
+	networkConfig = "network-config"
+)
+
 // Handler serves everything under ipxe.PathBoot and ipxe.PathFirmware.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -82,7 +92,7 @@ func (s *Server) Handler() http.Handler {
 	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ScriptName, s.script)
 	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
 	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
-	for _, name := range []string{"user-data", "meta-data", "vendor-data"} {
+	for _, name := range []string{userData, "meta-data", vendorData, networkConfig} {
 		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.data(w, r, name) })
 	}
 	for verb, f := range s.callbacks() {
@@ -95,9 +105,19 @@ func (s *Server) Handler() http.Handler {
 // Serve runs an HTTP server with deadlines until ctx ends. There is no deadline for the whole of an
 // answer, since an image takes as long as it takes; the handlers bound bodies and each write instead.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	return serveHTTP(ctx, l, h, nil, log)
+}
+
+// ServeTLS is Serve by HTTPS.
+func ServeTLS(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config, log *slog.Logger) error {
+	return serveHTTP(ctx, l, h, c, log)
+}
+
+func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler: cleaned(bounded(h, bodyPatience)), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), TLSConfig: c,
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 alone: its bounds are those of a connection.
 	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -108,7 +128,11 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 			_ = srv.Close() // Machines go on by Range at another bootd.
 		}
 	})
-	err := srv.Serve(boundClients(l, perClient, places(log)))
+	serve := srv.Serve
+	if c != nil {
+		serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
+	}
+	err := serve(boundClients(l, perClient, places(log)))
 	if stop() {
 		return err
 	}
@@ -171,5 +195,17 @@ func (s *Server) base(r *http.Request) string {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		local = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
 	}
-	return s.o.Base(local)
+	base := s.o.Base(local)
+	if r.TLS != nil && s.o.Secured != nil {
+		return s.o.Secured(base) // Who came by HTTPS goes on by it.
+	}
+	return base
+}
+
+// installer is the base URL for what runs after a script.
+func (s *Server) installer(base string) string {
+	if s.o.Installer == nil {
+		return base
+	}
+	return s.o.Installer(base)
 }

@@ -1,6 +1,7 @@
 package ipxe
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -36,11 +37,6 @@ const (
 // maxCommandLine is COMMAND_LINE_SIZE of Linux on x86 and ARM64, without its NUL.
 const maxCommandLine = 2047
 
-const (
-	userDataNone      = "None"
-	userDataCloudInit = "CloudInit"
-)
-
 // commandLine gives the words of the kernel's command line: what loads it, the plan's own, then ours, so that a profile
 // can't override them: of a repeated word the last counts.
 func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
@@ -51,6 +47,25 @@ func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 			words = append(words, "initrd="+initrdName(i))
 		}
 	}
+	given, err := planWords(p)
+	if err != nil {
+		return nil, err
+	}
+	given, kept := keptWords(p, given)
+	words = append(words, given...)
+	words = append(words, s.callbacks(files)...)
+	words = append(words, s.userData(given)...)
+	words = append(words, s.network()...)
+	words = append(words, kept...)
+	if n := len(strings.Join(words, " ")); n > maxCommandLine {
+		return nil, fmt.Errorf("command line of %s is %d bytes long, kernels read %d", p.Entry, n, maxCommandLine)
+	}
+	return words, nil
+}
+
+// planWords are the plan's own.
+func planWords(p *boot.Plan) ([]string, error) {
+	var words []string
 	for _, part := range p.CommandLine {
 		for w := range strings.FieldsSeq(part) {
 			if err := carried(w); err != nil {
@@ -59,29 +74,16 @@ func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 			words = append(words, w)
 		}
 	}
-	words = append(words, s.callbacks(files)...)
-	words = append(words, s.network()...)
-	if n := len(strings.Join(words, " ")); n > maxCommandLine {
-		return nil, fmt.Errorf("command line of %s is %d bytes long, kernels read %d", p.Entry, n, maxCommandLine)
-	}
 	return words, nil
 }
 
 func (s *script) callbacks(files boot.Artifacts) []string {
-	base := CallbackURL(s.in.Base, s.in.Token)
+	base := CallbackURL(cmp.Or(s.in.Installer, s.in.Base), s.in.Token)
 	words := []string{WordCallback + "=" + base}
 	if i := files.Image; i != nil {
 		words = append(words, WordImage+"="+base+"/image", WordImageDigest+"="+safeWord(i.Digest))
 		words = append(words, optional(WordImageCompression, safeWord(i.Compression))...)
 		words = append(words, optional(WordImageFormat, safeWord(i.Format))...)
-	}
-	if f := s.in.Plan.UserDataFormat; f != "" && f != userDataNone {
-		words = append(words, WordUserData+"="+base+"/user-data")
-		if f == userDataCloudInit {
-			// cloud-init appends user-data, meta-data and vendor-data by itself. Neither iPXE nor the kernel takes the
-			// semicolon for anything; only GRUB would.
-			words = append(words, "ds=nocloud;s="+base+"/")
-		}
 	}
 	return words
 }
@@ -110,8 +112,11 @@ func mac(p *boot.Plan) string {
 	if len(p.MACs) == 1 {
 		return string(p.MACs[0])
 	}
-	return "${netX/mac}"
+	return loaderMAC
 }
+
+// loaderMAC is the NIC that iPXE has open, in its own words.
+const loaderMAC = "${netX/mac}"
 
 func joined(as []netip.Addr) string {
 	var out []string

@@ -18,6 +18,8 @@ type Input struct {
 	Firmware boot.Firmware
 	// Base URL of this bootd, as the machine reaches it: http://address:port, without a slash at its end.
 	Base string
+	// Installer is the base URL for what runs later, which may trust a certificate that iPXE doesn't; "": Base.
+	Installer string
 	// NoAddress says that another server gives the machine an address, which needn't be the plan's.
 	NoAddress bool
 	// Token of the boot (boot.TokenBoot); used by Install and Live.
@@ -38,7 +40,11 @@ func Render(in Input) (string, error) {
 	s.linef("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
 	switch in.Decision.Answer {
 	case boot.AnswerInstall, boot.AnswerLive:
-		if err := s.kernel(); err != nil {
+		load := s.kernel
+		if in.Plan != nil && in.Plan.Method == boot.MethodScript {
+			load = s.custom
+		}
+		if err := load(); err != nil {
 			return "", err
 		}
 	case boot.AnswerLocalDisk:

@@ -63,6 +63,13 @@ func kernelOnly(p *boot.Plan) {
 	p.Method, p.UserDataFormat, p.Artifacts[0].Image = boot.MethodKernel, "None", nil
 }
 
+// answered makes a plan one of an installer that is answered by its user data.
+func answered(format string, words ...string) *boot.Plan {
+	return plan(func(p *boot.Plan) {
+		p.Method, p.UserDataFormat, p.CommandLine, p.Artifacts[0].Image = boot.MethodInstaller, format, words, nil
+	})
+}
+
 // inputs are the scripts that are kept as golden files.
 func inputs() map[string]Input {
 	twoNICs := func(p *boot.Plan) { p.MACs = append(p.MACs, "52:54:00:00:00:02") }
@@ -70,6 +77,8 @@ func inputs() map[string]Input {
 	live := plan(kernelOnly, twoNICs, func(p *boot.Plan) { p.Mode, p.InstallGeneration = boot.ModeLive, 0 })
 	elsewhere := input(boot.AnswerLive, boot.DecidedLive, uefi, live)
 	elsewhere.NoAddress = true
+	flatcar := answered(boot.UserDataIgnition, "flatcar.first_boot=1")
+	flatcar.Mode, flatcar.Method, flatcar.InstallGeneration = boot.ModeLive, boot.MethodKernel, 0
 	expired := input(boot.AnswerHold, "TokenExpired", uefi, nil)
 	expired.Again, expired.Wait = "", 5*time.Second
 	return map[string]Input{
@@ -83,6 +92,18 @@ func inputs() map[string]Input {
 		"local-sanboot":  input(boot.AnswerLocalDisk, boot.DecidedDisk, bios, local(boot.LocalBootSanboot)),
 		"hold":           input(boot.AnswerHold, boot.DecidedNotSynced, bios, plan()),
 		"hold-new-token": expired,
+
+		"script": input(boot.AnswerInstall, boot.DecidedGranted, uefi, plan(kernelOnly, func(p *boot.Plan) {
+			p.Method, p.Serial = boot.MethodScript, "ABC-1"
+			p.Script = "#!ipxe\necho {{ .serial }} {{ .dns }}\nkernel {{ .kernel }} {{ .commandLine }}\ninitrd --name initrd0.img {{ .initrd0 }}\nboot"
+		})),
+
+		"talos":       input(boot.AnswerInstall, boot.DecidedGranted, uefi, answered(boot.UserDataTalos, "slab_nomerge pti=on")),
+		"ignition":    input(boot.AnswerInstall, boot.DecidedGranted, bios, answered(boot.UserDataIgnition, "console=ttyS0")),
+		"flatcar":     input(boot.AnswerLive, boot.DecidedLive, uefi, flatcar),
+		"kickstart":   input(boot.AnswerInstall, boot.DecidedGranted, uefi, answered(boot.UserDataKickstart, "inst.repo=http://mirror.example/9")),
+		"preseed":     input(boot.AnswerInstall, boot.DecidedGranted, bios, answered(boot.UserDataPreseed, "priority=high", "---", "console=ttyS0")),
+		"autoinstall": input(boot.AnswerInstall, boot.DecidedGranted, uefi, answered(boot.UserDataAutoinstall, "ip=dhcp --- console=ttyS0")),
 	}
 }
 

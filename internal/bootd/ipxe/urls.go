@@ -41,6 +41,47 @@ func FirmwareOf(q url.Values) boot.Firmware {
 // FirmwareURL is where UEFI HTTP Boot fetches a first stage.
 func FirmwareURL(base, name string) string { return base + PathFirmware + url.PathEscape(name) }
 
+// LoaderPath is where a shim lies for TFTP, with the script token of its machine. Both loaders look for what comes next beside it: the shim
+// for grub, grub for its grub.cfg. The slash in front is for grub, which puts nothing between its server and the folder.
+func LoaderPath(token string, arch boot.Arch, name string) string {
+	return "/" + token + "/" + folders()[arch] + "/" + name
+}
+
+// LoaderOf reads a LoaderPath, whose slash in front may be missing, as its folder's architecture, its token and the name behind.
+func LoaderOf(path string) (token string, arch boot.Arch, name string, ok bool) {
+	token, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	folder, name, more := strings.Cut(rest, "/")
+	if !ok || !more || strings.Contains(name, "/") {
+		return "", "", "", false
+	}
+	for arch, f := range folders() {
+		if f == folder {
+			return token, arch, name, true
+		}
+	}
+	return "", "", "", false
+}
+
+// folders by architecture. A token says nothing of the firmware, and one machine may come by several.
+func folders() map[boot.Arch]string {
+	return map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}
+}
+
+// LoaderFilePath is where grub loads a kernel or an initrd by TFTP, with the token of its boot.
+func LoaderFilePath(token, digest string) string {
+	return "/" + token + "/files/" + strings.ReplaceAll(digest, ":", "-")
+}
+
+// LoaderFileOf reads a LoaderFilePath, whose slash in front may be missing.
+func LoaderFileOf(path string) (token, digest string, ok bool) {
+	token, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	element, ok := strings.CutPrefix(rest, "files/")
+	if !ok || strings.Contains(element, "/") {
+		return "", "", false
+	}
+	return token, DigestOf(element), true
+}
+
 // CallbackURL is the base of a boot's endpoints, without a slash at its end; its last element is the token.
 func CallbackURL(base, token string) string { return base + PathBoot + token }
 

@@ -72,3 +72,30 @@ func TestFileURLIsRead(t *testing.T) {
 		}
 	}
 }
+
+func TestLoaderPathIsRead(t *testing.T) {
+	for _, arch := range []boot.Arch{boot.AMD64, boot.ARM64} {
+		path := LoaderPath(token, arch, "shim.efi")
+		for _, asked := range []string{path, strings.TrimPrefix(path, "/")} {
+			if tok, a, name, ok := LoaderOf(asked); !ok || tok != token || a != arch || name != "shim.efi" {
+				t.Errorf("%q is read as %q, %q, %q, %t", asked, tok, a, name, ok)
+			}
+		}
+		if len(path) > maxFileField {
+			t.Errorf("%q is %d characters long", path, len(path))
+		}
+	}
+	for _, d := range []string{digest("a"), "sha512:" + strings.Repeat("b", 128)} {
+		if tok, got, ok := LoaderFileOf(LoaderFilePath(token, d)); !ok || tok != token || got != d {
+			t.Errorf("%q is read as %q, %q, %t", LoaderFilePath(token, d), tok, got, ok)
+		}
+	}
+	for _, other := range []string{"", "/", "undionly.kpxe", "grub/grub.cfg", token, token + "/x64", token + "/files", token + "/files/a/b", token + "/x64/a/b", "//x64/a/b"} {
+		if _, _, _, ok := LoaderOf(other); ok {
+			t.Errorf("%q is read as a loader's path", other)
+		}
+		if _, _, ok := LoaderFileOf(other); ok {
+			t.Errorf("%q is read as a file's path", other)
+		}
+	}
+}

@@ -3,8 +3,6 @@ package kubesource
 import (
 	"slices"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
@@ -26,7 +24,7 @@ func (t *tables) segments() []boot.Segment {
 	return all
 }
 
-func profileFiles(o client.Object) (bootspec.ProfileFiles, bool) {
+func profileFiles(o Object) (bootspec.ProfileFiles, bool) {
 	p, ok := o.(*v1alpha1.BootProfile)
 	if !ok {
 		return bootspec.ProfileFiles{}, false

@@ -95,7 +95,7 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 	}
 	s.recognise(b.Status.LastSeen)
 	b.Status = s.status(t, seen)
-	if err := s.o.Kube.Status().Update(ctx, b); err != nil {
+	if err := s.o.Kube.UpdateStatus(ctx, b); err != nil {
 		return fmt.Errorf("cannot write BootServer %q: %w", s.self(), err)
 	}
 	wrote := session.Revision(b.ResourceVersion)

@@ -24,7 +24,7 @@ var errBoom = errors.New("boom")
 
 // broken makes a source's API fail as f says.
 func broken(s *Source, f interceptor.Funcs) {
-	s.o.Kube = noWatchList{interceptor.NewClient(s.o.Kube, f)}
+	s.o.Kube = faked{interceptor.NewClient(whole(s), f)}
 }
 
 func TestHeartbeatFails(t *testing.T) {
@@ -76,7 +76,7 @@ func TestUncertainHeartbeats(t *testing.T) {
 	s := newSource(t, &log{}, c)
 	tb := listed(t, s, "1", nil, nil)
 	beat(t, s, tb)
-	whole, lost := s.o.Kube, 0
+	before, lost := s.o.Kube, 0
 	broken(s, interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, k client.Client, _ string, o client.Object, _ ...client.SubResourceUpdateOption) error {
 		lost++
 		if lost == 2 {
@@ -90,7 +90,7 @@ func TestUncertainHeartbeats(t *testing.T) {
 			t.Fatal("the answer was lost")
 		}
 	}
-	s.o.Kube = whole
+	s.o.Kube = before
 	c.add(time.Second)
 	beat(t, s, tb)
 	if !s.connected(c.get()) {

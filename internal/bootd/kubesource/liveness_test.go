@@ -80,7 +80,7 @@ func TestTwins(t *testing.T) {
 	other := read()
 	at := metav1.NewMicroTime(c.get().Add(time.Millisecond))
 	other.Status.LastSeen = &at
-	if err := s.o.Kube.Status().Update(t.Context(), other); err != nil {
+	if err := s.o.Kube.UpdateStatus(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	beat(t, s, tb)
@@ -162,4 +162,46 @@ func await(t *testing.T, what string, ok func() bool) {
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}
+}
+
+// TestCompany: who may have lent addresses: who is stopping too, and for a moment after a network came whoever is live.
+func TestCompany(t *testing.T) {
+	c := &clock{now: t0()}
+	s := newSource(t, &log{}, c)
+	network, later := plan().Network.Name, boot.Name{Namespace: "infra", Name: "later"}
+	stopping := bootServer("b", t0(), "1")
+	stopping.Status.Message = draining + ": this bootd is stopping"
+	tb := listed(t, s, "1", nil, []any{stopping, bootServer("self", t0(), "1")})
+	want := func(reason string, of boot.Name, names []string, sure bool) {
+		t.Helper()
+		if got, is := s.Company(of); !slices.Equal(got, names) || is != sure {
+			t.Errorf("%s: %v, %t", reason, got, is)
+		}
+	}
+	b := []string{"baremetal-boot/b"}
+	s.state.Store(nil)
+	want("before anything is known", network, nil, false)
+	st := boot.NewState([]boot.Segment{{Name: network}}, nil, nil)
+	s.networksCame(st)
+	s.state.Store(st)
+	want("who is stopping has lent what may still be had", network, b, true)
+	if got := s.Peers(network); len(got) != 0 {
+		t.Errorf("and offers nothing: %v", got)
+	}
+	want("who doesn't serve a network hasn't", later, nil, true)
+	for len(s.beat) > 0 {
+		<-s.beat
+	}
+	s.networksCame(boot.NewState([]boot.Segment{{Name: network}, {Name: later}}, nil, nil))
+	want("whether it serves a network that has just come isn't known", later, b, true)
+	if len(s.beat) != 1 {
+		t.Error("others aren't told of the network")
+	}
+	c.add(liveFor - 1)
+	beat(t, s, tb)
+	c.add(1)
+	want("later it would have said so, and it's gone", later, nil, true)
+	want("as it is from the other", network, nil, true)
+	c.add(liveFor)
+	want("while the API isn't reached nobody knows", network, nil, false)
 }

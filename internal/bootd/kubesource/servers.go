@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
@@ -14,6 +12,9 @@ import (
 
 // liveFor is how long a bootd counts as live after its last heartbeat, which comes at least every 5 s.
 const liveFor = v1alpha1.BootServerLife
+
+// LiveFor is how long a bootd counts as live after it was last heard.
+const LiveFor = liveFor
 
 // draining is how the message of a BootServer begins whose bootd is stopping.
 const draining = "Draining"
@@ -37,7 +38,7 @@ type heard struct {
 	at   time.Time
 }
 
-func serverOf(o client.Object) (server, bool) {
+func serverOf(o Object) (server, bool) {
 	b, ok := o.(*v1alpha1.BootServer)
 	if !ok {
 		return server{}, false
@@ -50,7 +51,7 @@ func serverOf(o client.Object) (server, bool) {
 	return x, true
 }
 
-func (s *Source) seenServer(o client.Object) error {
+func (s *Source) seenServer(o Object) error {
 	b, ok := o.(*v1alpha1.BootServer)
 	if !ok {
 		return nil
@@ -111,6 +112,50 @@ func (s *Source) Peers(network boot.Name) (names []string) {
 		}
 	}
 	return names
+}
+
+// Company names the other bootds that may have lent addresses of a network; false: who is live isn't known now. Beside those that serve it
+// these are who is stopping, and was only just found: what they lent may still be had. For a moment after a network came they're all that are
+// live: their next heartbeat says whether they serve it.
+func (s *Source) Company(network boot.Name) (names []string, sure bool) {
+	t := s.t.Load()
+	if t == nil || !t.listed() || s.State() == nil {
+		return nil, false
+	}
+	all := t.servers.all()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.o.Now()
+	if !s.connected(now) {
+		return nil, false
+	}
+	came, is := s.came[network]
+	for _, x := range all {
+		if x.name == s.self() || now.Sub(s.servers[x.name].at) >= liveFor {
+			continue
+		}
+		if slices.Contains(x.networks, network) || is && now.Sub(came) < liveFor {
+			names = append(names, x.name.String())
+		}
+	}
+	return names, true
+}
+
+// networksCame notes when networks came that weren't there at first, and says so to others at once.
+func (s *Source) networksCame(st *boot.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.came
+	s.came = map[boot.Name]time.Time{}
+	for i := range st.Segments {
+		n := st.Segments[i].Name
+		at, known := before[n]
+		if !known && before != nil {
+			at = s.o.Now()
+			poke(s.beat)
+		}
+		s.came[n] = at
+	}
 }
 
 // Drain says in the next heartbeat, which comes at once, that this bootd is stopping.

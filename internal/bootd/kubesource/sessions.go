@@ -18,7 +18,7 @@ func RecordOf(b *v1alpha1.BootSession) session.Record {
 		Name: boot.Name{Namespace: b.Namespace, Name: b.Name}, Session: *bootspec.Session(b),
 		Progress: session.Progress{
 			Stage: boot.Stage(st.Stage), Reason: st.StageReason, Timeline: timelineOf(st.Timeline),
-			Boots: st.Boots, Report: st.LastReport,
+			Boots: st.Boots, Report: st.LastReport, Signs: signsOf(st.Signs),
 		},
 	}
 }
@@ -32,7 +32,17 @@ func StatusOf(r session.Record) v1alpha1.BootSessionStatus {
 		Kernel: at(p.Timeline.Kernel), Began: at(p.Timeline.Began), Installed: at(p.Timeline.Installed),
 		BootedFromDisk: at(p.Timeline.BootedFromDisk),
 	}
+	if s := p.Signs; s != (session.Signs{}) {
+		st.Signs = &v1alpha1.BootSigns{Given: at(s.Given), SentToDisk: at(s.SentToDisk), System: at(s.System), Returns: s.Returns}
+	}
 	return st
+}
+
+func signsOf(s *v1alpha1.BootSigns) session.Signs {
+	if s == nil {
+		return session.Signs{}
+	}
+	return session.Signs{Given: when(s.Given), SentToDisk: when(s.SentToDisk), System: when(s.System), Returns: s.Returns}
 }
 
 func timelineOf(t v1alpha1.BootTimeline) session.Timeline {

@@ -11,23 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
-
-// Scheme of what bootd reads and writes.
-func Scheme() (*runtime.Scheme, error) {
-	s := runtime.NewScheme()
-	return s, errors.Join(v1alpha1.AddToScheme(s), corev1.AddToScheme(s))
-}
 
 // Sessions are told what the watch delivers, in order.
 type Sessions interface {
@@ -42,7 +32,7 @@ type Sessions interface {
 // Options of a Source. All but Addresses, Networks' addresses, Cache, Warning and Node are required.
 type Options struct {
 	// Kube reads live and watches.
-	Kube client.WithWatch
+	Kube API
 	// Name of this bootd's BootServer, and Namespace of it, of the token keys and of the machines' data.
 	Name, Namespace string
 	// Node holds the labels that BootNetworks' serveOn selects by.
@@ -83,6 +73,8 @@ type Source struct {
 	wrote []metav1.MicroTime
 	twin  time.Time
 
+	came map[boot.Name]time.Time // When the networks came; zero: they were there at first.
+
 	ahead []boot.Artifact // The files of profiles when one of these last changed.
 
 	rebuild, beat chan struct{}
@@ -104,6 +96,7 @@ type tables struct {
 	sessions *table[session.Record]
 	servers  *table[server]
 	keys     *table[[][]byte]
+	unserved unserved
 }
 
 // New makes a source. Sessions are told what it sees; onState, if not nil, gets each new state, one at a time.
@@ -150,9 +143,9 @@ func (s *Source) Run(ctx context.Context) error {
 const (
 	// debounce is the least time between two states.
 	debounce = 20 * time.Millisecond
-	// rest is how many times as long as a state took to make it takes until the next: with ten thousand machines that all report
+	// resting is how many times as long as a state took to make it takes until the next: with ten thousand machines that all report
 	// something, making states must leave the processor to answering them.
-	rest = 4
+	resting = 4
 )
 
 // build makes states until ctx ends: at once after a quiet time, else every 20 ms, or less often where that's much work.
@@ -167,7 +160,7 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 		if t.listed() {
 			s.publish(t)
 		}
-		if !pause(ctx, max(debounce, rest*time.Since(began))) {
+		if !pause(ctx, max(debounce, resting*time.Since(began))) {
 			return nil
 		}
 	}
@@ -176,6 +169,8 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 func (s *Source) publish(t *tables) {
 	plans := t.entries.all()
 	st := boot.NewState(t.segments(), plans, sessionsOf(plans, t.sessions.all()))
+	t.unserved.into(st)
+	s.networksCame(st)
 	s.state.Store(st)
 	s.onNew(st)
 }

@@ -49,11 +49,6 @@ func (l *log) Synced(revision uint64) uint64 {
 	return revision
 }
 
-// noWatchList is a fake client, which can't stream a list as the API does.
-type noWatchList struct{ client.WithWatch }
-
-func (noWatchList) IsWatchListSemanticsUnSupported() bool { return true }
-
 // clock is moved by hand.
 type clock struct {
 	mu  sync.Mutex
@@ -82,7 +77,7 @@ func newSource(t *testing.T, l *log, c *clock, objects ...client.Object) *Source
 		WithStatusSubresource(&v1alpha1.BootSession{}, &v1alpha1.BootServer{}).
 		WithIndex(&corev1.Secret{}, "metadata.name", func(o client.Object) []string { return []string{o.GetName()} }).Build()
 	return New(Options{
-		Kube: noWatchList{kube}, Name: "self", Namespace: "baremetal-boot", Now: c.get, Logger: slog.New(slog.DiscardHandler),
+		Kube: faked{kube}, Name: "self", Namespace: "baremetal-boot", Now: c.get, Logger: slog.New(slog.DiscardHandler),
 		Advertise: func(boot.Segment) string { return "10.77.0.5" },
 		Cache:     cacheReport,
 	}, l, nil)
@@ -377,13 +372,13 @@ func TestRunReadsEverything(t *testing.T) {
 	if _, err := s.Data(t.Context(), "none"); err == nil {
 		t.Error("a missing Secret is an error")
 	}
-	if err := s.o.Kube.Delete(t.Context(), e); err != nil {
+	if err := whole(s).Delete(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	again := e.DeepCopy() // The fake API tells a watch that begins later nothing of what was before.
 	await(t, "the deletion", func() bool {
 		again.ResourceVersion = ""
-		_ = errors.Join(s.o.Kube.Create(t.Context(), again), s.o.Kube.Delete(t.Context(), again))
+		_ = errors.Join(s.o.Kube.Create(t.Context(), again), whole(s).Delete(t.Context(), again))
 		return len(s.State().Plans()) == 0
 	})
 	cancel()

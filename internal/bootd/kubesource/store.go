@@ -8,7 +8,6 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -18,7 +17,7 @@ import (
 // A Store reads and writes BootSessions live. It's a session.Store.
 type Store struct {
 	// Kube must not read from a cache.
-	Kube client.Client
+	Kube API
 }
 
 // Get reads a session, with quorum.
@@ -44,7 +43,7 @@ func (s Store) Update(ctx context.Context, r session.Record) (session.Record, er
 		Spec:   v1alpha1.BootSessionSpec{EntryUID: r.Session.EntryUID}, // Required by the schema, ignored by the subresource.
 		Status: StatusOf(r),
 	}
-	err := s.Kube.Status().Update(ctx, b)
+	err := s.Kube.UpdateStatus(ctx, b)
 	switch {
 	case kerrors.IsConflict(err), kerrors.IsNotFound(err):
 		return session.Record{}, session.ErrConflict

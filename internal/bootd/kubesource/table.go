@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
@@ -16,12 +14,14 @@ import (
 // known to be worked in when the call returns.
 type table[T any] struct {
 	// convert gives what is kept of an object; false: nothing.
-	convert func(client.Object) (T, bool)
+	convert func(Object) (T, bool)
 	// seen is called with each object before its revision counts, one at a time. An error, which the
 	// reflector only logs, keeps the revision back until retry or a fresh list succeeds.
-	seen func(client.Object) error
+	seen func(Object) error
 	// gone is called with the name of each object that went.
 	gone func(boot.Name)
+	// relisted is called with the names of a fresh list.
+	relisted func(names map[boot.Name]bool)
 	// changed is called after each change.
 	changed func()
 
@@ -31,14 +31,14 @@ type table[T any] struct {
 	rows     map[boot.Name]T
 	revision uint64
 	listed   bool
-	late     map[boot.Name]client.Object // Those that seen failed with.
-	held     uint64                      // The revision that they keep back.
+	late     map[boot.Name]Object // Those that seen failed with.
+	held     uint64               // The revision that they keep back.
 }
 
-func newTable[T any](convert func(client.Object) (T, bool), changed func()) *table[T] {
+func newTable[T any](convert func(Object) (T, bool), changed func()) *table[T] {
 	return &table[T]{
-		convert: convert, changed: changed, rows: map[boot.Name]T{}, late: map[boot.Name]client.Object{},
-		seen: func(client.Object) error { return nil }, gone: func(boot.Name) {},
+		convert: convert, changed: changed, rows: map[boot.Name]T{}, late: map[boot.Name]Object{},
+		seen: func(Object) error { return nil }, gone: func(boot.Name) {}, relisted: func(map[boot.Name]bool) {},
 	}
 }
 
@@ -47,7 +47,7 @@ func (t *table[T]) Add(o any) error { return t.Update(o) }
 
 // Update is the reflector's.
 func (t *table[T]) Update(o any) error {
-	x, ok := o.(client.Object)
+	x, ok := o.(Object)
 	if !ok {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (t *table[T]) Update(o any) error {
 
 // Delete is the reflector's.
 func (t *table[T]) Delete(o any) error {
-	x, ok := o.(client.Object)
+	x, ok := o.(Object)
 	if !ok {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (t *table[T]) Replace(list []any, revision string) error {
 	rows := map[boot.Name]T{}
 	names := map[boot.Name]bool{}
 	for _, o := range list {
-		x, ok := o.(client.Object)
+		x, ok := o.(Object)
 		if !ok {
 			continue
 		}
@@ -110,13 +110,14 @@ func (t *table[T]) Replace(list []any, revision string) error {
 	t.mu.Lock()
 	before := t.rows
 	t.rows, t.revision, t.listed = rows, session.Revision(revision), true
-	t.late, t.held = map[boot.Name]client.Object{}, 0
+	t.late, t.held = map[boot.Name]Object{}, 0
 	t.mu.Unlock()
 	for n := range before {
 		if !names[n] {
 			t.gone(n)
 		}
 	}
+	t.relisted(names)
 	t.changed()
 	return nil
 }
@@ -155,7 +156,7 @@ func (t *table[T]) at() (uint64, bool) {
 	return t.revision, t.listed
 }
 
-func nameOf(o client.Object) boot.Name {
+func nameOf(o Object) boot.Name {
 	return boot.Name{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 

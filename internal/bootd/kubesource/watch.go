@@ -9,14 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	utilclock "k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -32,15 +30,13 @@ func (s *Source) run(ctx context.Context) error {
 	t := s.newTables()
 	s.t.Store(t)
 	g, ctx := errgroup.WithContext(ctx)
-	everywhere := &client.ListOptions{}
-	keys := &client.ListOptions{
-		Namespace: s.o.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", SecretTokens),
-	}
+	everywhere, own := scope{}, scope{namespace: s.o.Namespace}
+	keys := scope{s.o.Namespace, "metadata.name=" + SecretTokens}
 	s.reflect(ctx, g, &v1alpha1.BootNetwork{}, &v1alpha1.BootNetworkList{}, everywhere, t.networks)
 	s.reflect(ctx, g, &v1alpha1.BootProfile{}, &v1alpha1.BootProfileList{}, everywhere, t.profiles)
 	s.reflect(ctx, g, &v1alpha1.BootEntry{}, &v1alpha1.BootEntryList{}, everywhere, t.entries)
 	s.reflect(ctx, g, &v1alpha1.BootSession{}, &v1alpha1.BootSessionList{}, everywhere, t.sessions)
-	s.reflect(ctx, g, &v1alpha1.BootServer{}, &v1alpha1.BootServerList{}, &client.ListOptions{Namespace: s.o.Namespace}, t.servers)
+	s.reflect(ctx, g, &v1alpha1.BootServer{}, &v1alpha1.BootServerList{}, own, t.servers)
 	s.reflect(ctx, g, &corev1.Secret{}, &corev1.SecretList{}, keys, t.keys)
 	g.Go(func() error { return s.build(ctx, t) })
 	g.Go(func() error { return s.heartbeats(ctx, t) })
@@ -50,10 +46,17 @@ func (s *Source) run(ctx context.Context) error {
 func (s *Source) newTables() *tables {
 	changed := func() { poke(s.rebuild) }
 	t := &tables{
-		networks: newTable(s.network, changed), entries: newTable(s.plan, changed),
+		networks: newTable(s.network, changed),
 		sessions: newTable(record, func() { poke(s.rebuild); poke(s.beat) }),
 		servers:  newTable(serverOf, changed),
+		unserved: unserved{rows: map[boot.Name]withheld{}},
 	}
+	t.entries = newTable(func(o Object) (boot.Plan, bool) {
+		p, served := s.plan(o)
+		t.unserved.note(o, p, served)
+		return p, served
+	}, changed)
+	t.entries.gone, t.entries.relisted = t.unserved.forget, t.unserved.keep
 	t.profiles = newTable(profileFiles, func() { s.profilesChanged(t) })
 	t.keys = newTable(keysOf, func() { s.takeKeys(t) })
 	t.sessions.seen, t.sessions.gone = s.seenSession, s.goneSession
@@ -61,22 +64,20 @@ func (s *Source) newTables() *tables {
 	return t
 }
 
+// A scope says which objects of a kind are watched: those of a namespace ("": of all), and of them those that a field selector chooses.
+type scope struct{ namespace, fields string }
+
 // reflect keeps a table up to date until ctx ends.
-func (s *Source) reflect(
-	ctx context.Context, g *errgroup.Group, o client.Object, list client.ObjectList, opts *client.ListOptions, t cache.ReflectorStore,
-) {
+func (s *Source) reflect(ctx context.Context, g *errgroup.Group, o, list runtime.Object, of scope, t cache.ReflectorStore) {
 	lw := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, raw metav1.ListOptions) (runtime.Object, error) {
-			l, _ := list.DeepCopyObject().(client.ObjectList)
-			lo := *opts
-			lo.Raw = &raw
-			return l, s.o.Kube.List(ctx, l, &lo)
+			l := list.DeepCopyObject()
+			raw.FieldSelector = of.fields
+			return l, s.o.Kube.List(ctx, of.namespace, l, raw)
 		},
 		WatchFuncWithContext: func(ctx context.Context, raw metav1.ListOptions) (watch.Interface, error) {
-			l, _ := list.DeepCopyObject().(client.ObjectList)
-			lo := *opts
-			lo.Raw = &raw
-			w, err := s.o.Kube.Watch(ctx, l, &lo)
+			raw.FieldSelector = of.fields
+			w, err := s.o.Kube.Watch(ctx, of.namespace, list, raw)
 			if utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 				// What the reflector recognizes, it waits for by its own back-off.
 				return nil, errors.New(err.Error())
@@ -85,11 +86,15 @@ func (s *Source) reflect(
 		},
 	}
 	r := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, s.o.Kube), o, t, cache.ReflectorOptions{})
+	refused := &refusal{kind: kindName(o), most: patience(o), log: s.o.Logger}
 	// A rack that waits for an install shouldn't wait for the reflector's own back-off, made for thousands of kubelets.
 	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
 	g.Go(func() error {
 		_ = backoff.DelayWithReset(utilclock.RealClock{}, time.Minute).Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-			if err := r.ListAndWatchWithContext(ctx); err != nil {
+			err := r.ListAndWatchWithContext(ctx)
+			if d := refused.after(err); d > 0 {
+				pause(ctx, d)
+			} else if err != nil {
 				cache.DefaultWatchErrorHandler(ctx, r, err)
 			}
 			return false, nil
@@ -98,7 +103,7 @@ func (s *Source) reflect(
 	})
 }
 
-func (s *Source) network(o client.Object) (network, bool) {
+func (s *Source) network(o Object) (network, bool) {
 	n, ok := o.(*v1alpha1.BootNetwork)
 	if !ok {
 		return network{}, false
@@ -110,7 +115,7 @@ func (s *Source) network(o client.Object) (network, bool) {
 	return network{g, n.Spec.AllowedProfileNamespaces}, served
 }
 
-func (s *Source) plan(o client.Object) (boot.Plan, bool) {
+func (s *Source) plan(o Object) (boot.Plan, bool) {
 	e, ok := o.(*v1alpha1.BootEntry)
 	if !ok {
 		return boot.Plan{}, false
@@ -125,7 +130,7 @@ func (s *Source) plan(o client.Object) (boot.Plan, bool) {
 	return p, served
 }
 
-func record(o client.Object) (session.Record, bool) {
+func record(o Object) (session.Record, bool) {
 	b, ok := o.(*v1alpha1.BootSession)
 	if !ok {
 		return session.Record{}, false
@@ -133,7 +138,7 @@ func record(o client.Object) (session.Record, bool) {
 	return RecordOf(b), true
 }
 
-func (s *Source) seenSession(o client.Object) error {
+func (s *Source) seenSession(o Object) error {
 	r, ok := record(o)
 	if !ok {
 		return nil
@@ -161,7 +166,7 @@ func (s *Source) goneSession(n boot.Name) {
 	s.sessions.Gone(n)
 }
 
-func keysOf(o client.Object) ([][]byte, bool) {
+func keysOf(o Object) ([][]byte, bool) {
 	x, ok := o.(*corev1.Secret)
 	if !ok {
 		return nil, false

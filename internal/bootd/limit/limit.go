@@ -95,8 +95,8 @@ func (l *Limiter) Stranger(mac boot.MAC, relay netip.Addr, now time.Time) Verdic
 	if !l.strangers.take(maphash.String(l.strangers.seed, string(mac)), now) {
 		return PerMAC
 	}
-	if relay.Is4() {
-		a := relay.As4()
+	if relay.IsValid() {
+		a := relay.As16()
 		if !l.relays.take(maphash.Bytes(l.relays.seed, a[:]), now) {
 			return PerRelay
 		}

@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/grub"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/rpi"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
 )
 
 // What stands in the place of what a boot alone has.
@@ -36,6 +40,7 @@ func firmwares() map[string]boot.Firmware {
 		"uefi-x64":        {Kind: boot.FirmwareUEFI, Arch: boot.AMD64},
 		"uefi-http-x64":   {Kind: boot.FirmwareUEFIHTTP, Arch: boot.AMD64},
 		"uefi-arm64":      {Kind: boot.FirmwareUEFI, Arch: boot.ARM64},
+		"raspberry-pi":    {Kind: boot.FirmwareRaspberryPi, Arch: boot.ARM64},
 		"uefi-http-arm64": {Kind: boot.FirmwareUEFIHTTP, Arch: boot.ARM64},
 	}
 }
@@ -49,12 +54,31 @@ func Firmware(name string) (boot.Firmware, error) {
 	return fw, nil
 }
 
-// Script is what iPXE would be given. An error says what in the plan no script can be made of.
+// debians are the first stages of a bootd that has what Debian has: no iPXE for arm64.
+func debians() dhcp.Files {
+	return dhcp.Files{BIOS: tftp.BIOS, UEFIAMD64: tftp.UEFIAMD64, ShimAMD64: "shimx64.efi", ShimARM64: "shimaa64.efi"}
+}
+
+// Script is what iPXE would be given, or grub where the machine boots by that, or a Raspberry Pi's firmware, of a bootd without first stages of its operator's. An error says what in the plan no script can be made of.
 func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 	d := decision(p, t)
+	if fw.Kind == boot.FirmwareRaspberryPi {
+		return rpi.Told(rpi.Input{Plan: p, Decision: d, Base: base, Token: token, MAC: anyMAC(p)}) //nolint:wrapcheck // It says what is wrong, and of which entry.
+	}
+	if debians().Signed(p.FirstStage, fw) != "" {
+		return grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: base, Server: "BOOTD", Token: token}) //nolint:wrapcheck // It says what is wrong, and of which entry.
+	}
 	return ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
 		Plan: p, Decision: d, Firmware: fw, Base: base, Token: token, Again: base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
 	})
+}
+
+// anyMAC stands for the NIC that boots.
+func anyMAC(p *boot.Plan) boot.MAC {
+	if len(p.MACs) == 0 {
+		return ""
+	}
+	return p.MACs[0]
 }
 
 func decision(p *boot.Plan, t Told) boot.Decision {

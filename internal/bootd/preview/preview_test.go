@@ -51,3 +51,33 @@ func TestScript(t *testing.T) {
 		t.Error("there's no iPXE for a VAX")
 	}
 }
+
+// TestLoader: what's shown is for the loader that DHCP names.
+func TestLoader(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		stage    boot.FirstStage
+		firmware string
+		grub     bool
+	}{
+		"X64":       {"iPXE", boot.FirstStageAuto, "uefi-x64", false},
+		"X64Shim":   {"it's said", boot.FirstStageShim, "uefi-x64", true},
+		"BIOS":      {"knows no signatures", boot.FirstStageShim, "bios", false},
+		"ARM64":     {"Debian has no iPXE for it", boot.FirstStageAuto, "uefi-arm64", true},
+		"ARM64Said": {"the same", boot.FirstStageShim, "uefi-arm64", true},
+		"ARM64HTTP": {"its grub has no HTTP", boot.FirstStageAuto, "uefi-http-arm64", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fw, err := Firmware(tc.firmware)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &boot.Plan{Entry: boot.Name{Namespace: "lab", Name: "m1"}, FirstStage: tc.stage, Mode: boot.ModeLive, Artifacts: []boot.Artifacts{{Arch: fw.Arch}}}
+			got, err := Script(p, fw, Auto)
+			if err != nil || strings.HasPrefix(got, "set answered=yes\n") != tc.grub || strings.HasPrefix(got, "#!ipxe\n") == tc.grub {
+				t.Errorf("%s: %v\n%s", tc.reason, err, got)
+			}
+		})
+	}
+}

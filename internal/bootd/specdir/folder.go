@@ -25,6 +25,8 @@ type folder struct {
 	lost bool
 	// expects says that machines were served from it before bootd started: then it isn't empty on purpose.
 	expects bool
+	// settling says that bootd has just started, and the folder goes on changing: it may be half copied.
+	settling bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
 }
@@ -124,7 +126,7 @@ func (f *folder) read(name string) bool {
 }
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.
-func (f *folder) incomplete() bool { return f.lost || len(f.blind()) > 0 }
+func (f *folder) incomplete() bool { return f.lost || f.settling || len(f.blind()) > 0 }
 
 // seenAs is a file by what its contents change. Its inode isn't part of that: some file systems give another one each time.
 func seenAs(path string) stamp {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // found is an object, and where it stands.
@@ -22,7 +23,7 @@ type found struct {
 func (f *folder) gather(w *world) parts {
 	p := parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
-		doubtful: map[string]bool{},
+		kinds: map[boot.Name]string{}, doubtful: map[string]bool{},
 	}
 	first := map[string]found{}
 	for _, old := range []bool{false, true} {
@@ -77,6 +78,7 @@ func (p *parts) add(x found) {
 	case x.secret != nil:
 		p.secrets[x.name] = map[string][]byte{} // Not nil, where it holds nothing.
 		maps.Copy(p.secrets[x.name], x.secret.Data)
+		p.kinds[x.name] = string(x.secret.Type)
 	case x.entry != nil:
 		p.entries = append(p.entries, placed{x.entry, x.place})
 	}
@@ -89,8 +91,10 @@ func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
 		"BootEntry":   {Namespace: e.Namespace, Name: e.Name},
 		"BootProfile": {Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name},
 	}
-	if r := spec.UserDataSecretRef; r != nil {
-		on["Secret"] = boot.Name{Namespace: e.Namespace, Name: r.Name}
+	for _, r := range bootspec.DataRefs(e) {
+		if p.doubtful["Secret "+boot.Name{Namespace: e.Namespace, Name: r.Name}.String()] {
+			return true
+		}
 	}
 	for _, n := range spec.Networks {
 		if p.doubtful["BootNetwork "+boot.Name{Namespace: or(n.NetworkRef.Namespace, e.Namespace), Name: n.NetworkRef.Name}.String()] {

@@ -22,6 +22,9 @@ const (
 	// still is how long the folder must not have changed before anything is granted by it: a file that is being written may say
 	// generation 1 of 12 for a moment, and half a folder that is being copied says other things than all of it.
 	still = 2 * time.Second
+	// settled is how many times as long it must not have changed after a start until what isn't there is taken for deleted. Until then what an
+	// earlier life served is, and nothing is installed by it: a folder may be half copied, by somebody who was half a minute away.
+	settled = 15
 	// debounce is the least time between two states, rest how many times as long as a state took to make it takes until the next.
 	debounce = 20 * time.Millisecond
 	rest     = 4
@@ -90,6 +93,7 @@ type Source struct {
 	said     map[string]string
 	seen     map[boot.Name]string // Revisions that the log was compared with.
 	changed  time.Time
+	missed   int // Machines that only an earlier life has read, while that's said.
 	// version counts what was read, and what is in doubt. The rest is how things were at the last turn.
 	version int
 	marked  string
@@ -124,6 +128,7 @@ func Open(o Options) (*Source, error) {
 		return nil, fmt.Errorf("cannot make the folder of confirmations: %w", err)
 	}
 	s.folder.expects = o.Before != nil && len(o.Before.Plans()) > 0
+	s.folder.settling = s.folder.expects
 	var err error
 	if s.site, err = openSite(o); err != nil {
 		return nil, err
@@ -243,12 +248,16 @@ func (s *Source) look() {
 		return
 	}
 	s.say("", "")
-	if !changed && s.state.Load() != nil {
+	settles := !changed && s.settles()
+	if !changed && !settles && s.state.Load() != nil {
 		return
 	}
 	s.world = s.folder.resolve(s.o.Node, s.before())
-	s.changed = time.Now()
+	if !settles { // Nothing was written: whatever is granted needn't wait again.
+		s.changed = time.Now()
+	}
 	s.version++
+	s.sayEarlier()
 	for what := range s.said {
 		if _, still := s.world.problems[what]; !still && what != "" {
 			s.say(what, "")

@@ -48,7 +48,9 @@ type parts struct {
 	networks map[boot.Name]*v1alpha1.BootNetwork
 	profiles map[boot.Name]*v1alpha1.BootProfile
 	secrets  map[boot.Name]map[string][]byte
-	entries  []placed
+	// kinds are the types of the secrets.
+	kinds   map[boot.Name]string
+	entries []placed
 	// doubtful are the keys of what is of before, or is there twice: nothing is installed by what rests on it.
 	doubtful map[string]bool
 }
@@ -89,6 +91,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 		}
 	}
 	w.ahead = p.ahead(networks)
+	w.pullSecrets(p)
 	var plans []boot.Plan
 	for _, x := range p.entries {
 		plan, ok := w.plan(p, x, before)
@@ -118,9 +121,12 @@ func (w *world) plan(p parts, x placed, before served) (boot.Plan, bool) {
 		Entry:   e,
 		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
 		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
+		Secrets: map[string]map[string][]byte{},
 	}
-	if r := spec.UserDataSecretRef; r != nil {
-		in.Secret = p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]
+	for _, r := range bootspec.DataRefs(e) {
+		if s := p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]; s != nil {
+			in.Secrets[r.Name] = s
+		}
 	}
 	plan, data, prob := bootspec.Resolve(in, 0)
 	if prob == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +18,10 @@ func (l *loop) requests() {
 		if err != nil {
 			return
 		}
-		a, ok := from.(*unix.SockaddrInet4)
+		client, ok := addrPort(from)
 		if !ok || n < headerSize {
 			continue
 		}
-		client := netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)) //nolint:gosec // A port.
 		l.asked(l.in[:n], client, destination(l.oob[:nn]))
 	}
 }
@@ -29,6 +29,17 @@ func (l *loop) requests() {
 // destination is the address of ours that a packet was sent to; invalid where that's nobody's own.
 func destination(oob []byte) netip.Addr {
 	h, data, _, err := unix.ParseOneSocketControlMessage(oob)
+	if err == nil && h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_PKTINFO && len(data) >= unix.SizeofInet6Pktinfo {
+		const size = 16
+		a := netip.AddrFrom16([size]byte(data))
+		if a.IsLinkLocalUnicast() {
+			a = a.WithZone(strconv.FormatUint(uint64(binary.NativeEndian.Uint32(data[size:])), 10))
+		}
+		if a.IsMulticast() {
+			return netip.Addr{}
+		}
+		return a
+	}
 	if err != nil || h.Level != unix.IPPROTO_IP || h.Type != unix.IP_PKTINFO || len(data) < unix.SizeofInet4Pktinfo {
 		return netip.Addr{}
 	}
@@ -91,18 +102,27 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		}
 		l.end(r, Aborted, errAnew) // Firmware with a fixed port, that was started again.
 	}
+	if l.openOwn(b, req, client, ours) {
+		return
+	}
 	r, err := l.s.open(req, client, l.makeRoom)
 	if errors.Is(err, errBusy) {
 		return // Who hears nothing asks again in a second or four; who hears an error boots from its next device.
 	}
 	if err != nil {
 		code := uint16(codeUndefined)
-		if errors.Is(err, errNotFound) {
+		if errors.Is(err, ErrNotFound) {
 			code = codeNotFound
 		}
 		l.refuse(client, ours, code, err.Error())
 		return
 	}
+	l.start(string(b), r, client, ours)
+}
+
+// start begins a transfer that has its place.
+func (l *loop) start(asked string, r *running, client netip.AddrPort, ours netip.Addr) {
+	var err error
 	if l.s.cfg.SinglePort {
 		r.peer = share(l.main, client, ours)
 	} else if r.peer, err = connect(client, ours, l.segments); err == nil {
@@ -110,7 +130,7 @@ func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Ad
 		err = l.watch(r.fd)
 	}
 	l.byClient[client] = r
-	r.asked, r.began, r.heard = string(b), l.now, l.now
+	r.asked, r.began, r.heard = asked, l.now, l.now
 	if err != nil {
 		r.shared = r.fd == 0 // There's no socket to close.
 		l.end(r, Aborted, err)
@@ -129,7 +149,8 @@ func (r *running) midway(now time.Time) bool {
 }
 
 // makeRoom gives up those who asked and never answered, once all places are taken: a machine answers within milliseconds, and
-// whoever asks in the name of others must not keep a rack from booting for as long as we'd wait for them.
+// whoever asks in the name of others must not keep a rack from booting for as long as we'd wait for them. Where all of them answer it's the
+// file that is being opened for longest which goes, so that there's room for who asks next.
 func (l *loop) makeRoom() bool {
 	const answers, sweeps = 200 * time.Millisecond, 50 * time.Millisecond
 	if l.now.Sub(l.swept) < sweeps {
@@ -142,7 +163,11 @@ func (l *loop) makeRoom() bool {
 			l.end(r, Aborted, errSilent)
 		}
 	}
-	return len(l.byClient) < before
+	if len(l.byClient) < before {
+		return true
+	}
+	l.openings.giveUpOldest(l.now)
+	return false
 }
 
 // open finds the file that is asked for and takes a place for its transfer, which room may make. An error but errBusy goes
@@ -151,7 +176,7 @@ func (s *Server) open(req request, client netip.AddrPort, room func() bool) (*ru
 	file, ok := s.cfg.Files.Find(req.name)
 	if !ok {
 		s.done(NotFound, client.Addr(), req.name, nil)
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	if !s.limits.acquire(client.Addr()) && (!room() || !s.limits.acquire(client.Addr())) {
 		s.done(Busy, client.Addr(), file.Name, nil)
@@ -161,18 +186,23 @@ func (s *Server) open(req request, client netip.AddrPort, room func() bool) (*ru
 	if req.ascii {
 		data = s.asASCII(file)
 	}
+	return s.transferOf(req, client, file.Name, data, len(data)), nil
+}
+
+// transferOf is the transfer of a file, as its client wants it.
+func (s *Server) transferOf(req request, client netip.AddrPort, name string, data []byte, size int) *running {
 	block := defaultBlock
 	if req.block > 0 {
-		req.block = min(req.block, s.mtu(client.Addr())-headers)
+		req.block = min(req.block, s.mtu(client.Addr())-headersOf(client.Addr()))
 		block = req.block
 	}
 	timeout := s.cfg.Timeout
 	if req.timeout > 0 {
 		timeout = time.Duration(req.timeout) * time.Second
 	}
-	oack := req.oack(len(data))
+	oack := req.oack(size)
 	return &running{
-		transfer: newTransfer(len(data), block, max(req.window, 1), oack != nil),
-		client:   client, name: file.Name, file: data, oack: oack, timeout: timeout,
-	}, nil
+		transfer: newTransfer(size, block, max(req.window, 1), oack != nil),
+		client:   client, name: name, file: data, oack: oack, timeout: timeout,
+	}
 }

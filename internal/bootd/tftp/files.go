@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // Names of the first stages, as Debian's package ipxe has them. There is no ARM64 build in Debian 12; one that lies in the
@@ -37,6 +38,8 @@ type Files struct {
 	byName map[string]File
 	// Problems say why a file is a stand-in, by name.
 	Problems map[string]error
+	// Signed are Debian's signed loaders, by architecture: see WithSigned.
+	Signed map[boot.Arch]Signed
 }
 
 // Load reads the first stages in a directory. A file that can't be read becomes a stand-in, so that simulated machines
@@ -106,13 +109,6 @@ func (f Files) StandIns() []string {
 // Find gives the file that a client means. Firmware writes paths with either slash, with one in front, and ends them with
 // what its buffer held: NUL or 0xFF. There are no directories, so that nothing can be traversed.
 func (f Files) Find(asked string) (File, bool) {
-	end := len(asked)
-	for end > 0 && (asked[end-1] == 0 || asked[end-1] == 0xff || asked[end-1] == ' ') {
-		end--
-	}
-	name := asked[:end]
-	name = strings.ReplaceAll(name, `\`, "/")
-	name = strings.TrimPrefix(strings.TrimLeft(name, "/"), "./")
-	file, ok := f.byName[name]
+	file, ok := f.byName[cleanName(asked)]
 	return file, ok
 }

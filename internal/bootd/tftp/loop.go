@@ -36,6 +36,9 @@ type running struct {
 	name  string
 	file  []byte
 	oack  []byte
+	// own says that it's a machine's own file, content what that is.
+	own     bool
+	content Content
 	// timeout of one answer; began is when it was asked for, due when the timeout is over, heard when the client last said something.
 	timeout           time.Duration
 	began, due, heard time.Time
@@ -59,6 +62,7 @@ type loop struct {
 	bySocket map[int]*running
 	in, out  []byte
 	oob      []byte
+	openings openings
 }
 
 // newLoop takes a socket's descriptor anew; the socket itself may be closed.
@@ -66,7 +70,7 @@ func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 	l := &loop{
 		s: s, main: -1, poll: -1, wake: -1, tick: max(s.cfg.Timeout/4, time.Millisecond),
 		byClient: map[netip.AddrPort]*running{}, bySocket: map[int]*running{},
-		in: make([]byte, maxPacket), oob: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo)),
+		in: make([]byte, maxPacket), oob: make([]byte, unix.CmsgSpace(unix.SizeofInet6Pktinfo)), openings: newOpenings(s.cfg.Total),
 	}
 	_ = conn.SetReadBuffer(maxWaiting)
 	rc, err := conn.SyscallConn()
@@ -75,7 +79,7 @@ func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 	}
 	cerr := rc.Control(func(fd uintptr) {
 		if l.main, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err == nil {
-			err = unix.SetsockoptInt(l.main, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+			err = tellDestination(l.main)
 		}
 	})
 	if err = errors.Join(cerr, err); err == nil {
@@ -97,11 +101,21 @@ func newLoop(s *Server, conn *net.UDPConn) (*loop, error) {
 	return l, nil
 }
 
+// tellDestination has the kernel say which address of ours each packet was sent to.
+func tellDestination(fd int) error {
+	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err == nil && family == unix.AF_INET6 {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+}
+
 func (l *loop) watch(fd int) error {
 	return unix.EpollCtl(l.poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}) //nolint:gosec // A descriptor is an int of C.
 }
 
 func (l *loop) close() {
+	l.openings.close() // They write to what is closed below.
 	for _, r := range l.byClient {
 		l.end(r, Aborted, errStopping)
 	}
@@ -129,7 +143,7 @@ func (l *loop) run(ctx context.Context) error {
 		}
 		l.now = time.Now()
 		for _, e := range list[:n] {
-			l.ready(int(e.Fd))
+			l.ready(int(e.Fd)) //nolint:contextcheck // What it begins to open ends with the loop (openings.close), and knows no other end.
 		}
 		l.expire()
 	}
@@ -186,8 +200,12 @@ func (l *loop) survive(r *running) {
 func (l *loop) ready(fd int) {
 	r := l.bySocket[fd]
 	defer l.survive(r)
-	if fd == l.main {
+	switch fd {
+	case l.main:
 		l.requests()
+		return
+	case l.wake:
+		l.wakened()
 		return
 	}
 	if r == nil {
@@ -236,9 +254,13 @@ func (l *loop) send(r *running, what burst) {
 		l.out = l.out[:0]
 		for n := what.from; n <= what.to; n++ {
 			l.out = append(l.out, 0, opDATA, byte(n>>8&255), byte(n&255))
-			l.out = append(l.out, r.data(r.file, n)...)
+			if l.out, err = r.fill(l.out, n); err != nil {
+				break
+			}
 		}
-		err = r.sendAll(l.out, r.block+headerSize)
+		if err == nil {
+			err = r.sendAll(l.out, r.block+headerSize)
+		}
 	}
 	if err != nil {
 		l.end(r, Aborted, err)
@@ -281,13 +303,16 @@ func (l *loop) end(r *running, o Outcome, err error) {
 		delete(l.bySocket, r.fd)
 	}
 	r.close()
+	r.content.close()
 	l.s.limits.release(r.client.Addr())
 	l.s.done(o, r.client.Addr(), r.name, err)
 	if o != Sent {
 		return
 	}
 	if l.s.cfg.Sent != nil {
-		l.s.cfg.Sent(len(r.file), l.now.Sub(r.began))
+		l.s.cfg.Sent(r.size, l.now.Sub(r.began))
 	}
-	l.s.saw(r.client.Addr())
+	if !r.own || r.content.First {
+		l.s.saw(r.client.Addr())
+	}
 }

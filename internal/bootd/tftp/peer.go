@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +21,7 @@ const (
 type peer struct {
 	fd     int
 	shared bool
-	to     *unix.SockaddrInet4
+	to     unix.Sockaddr
 	from   []byte // a control message that says our address, for the shared socket
 	// segments says that the kernel cuts one large write into packets.
 	segments bool
@@ -35,16 +36,20 @@ func canSegment(fd int) bool {
 
 // connect opens a socket to a client, from the address that it asked.
 func connect(client netip.AddrPort, ours netip.Addr, segments bool) (peer, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	family := unix.AF_INET
+	if client.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return peer{}, err
 	}
 	p := peer{fd: fd, segments: segments}
-	if ours.Is4() {
-		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: ours.As4()})
+	if ours.IsValid() && ours.Is4() == client.Addr().Is4() {
+		err = unix.Bind(fd, sockaddr(netip.AddrPortFrom(ours, 0)))
 	}
 	if err == nil {
-		err = unix.Connect(fd, &unix.SockaddrInet4{Addr: client.Addr().As4(), Port: int(client.Port())})
+		err = unix.Connect(fd, sockaddr(client))
 	}
 	if err != nil {
 		_ = unix.Close(fd)
@@ -55,11 +60,45 @@ func connect(client netip.AddrPort, ours netip.Addr, segments bool) (peer, error
 
 // share sends from the server's own socket.
 func share(fd int, client netip.AddrPort, ours netip.Addr) peer {
-	p := peer{fd: fd, shared: true, to: &unix.SockaddrInet4{Addr: client.Addr().As4(), Port: int(client.Port())}}
-	if ours.Is4() {
+	p := peer{fd: fd, shared: true, to: sockaddr(client)}
+	switch {
+	case ours.Is4():
 		p.from = unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: ours.As4()})
+	case ours.Is6():
+		p.from = unix.PktInfo6(&unix.Inet6Pktinfo{Addr: ours.As16(), Ifindex: zone(ours)})
 	}
 	return p
+}
+
+// sockaddr is an address as the kernel takes it.
+func sockaddr(a netip.AddrPort) unix.Sockaddr {
+	if a.Addr().Is4() {
+		return &unix.SockaddrInet4{Addr: a.Addr().As4(), Port: int(a.Port())}
+	}
+	return &unix.SockaddrInet6{Addr: a.Addr().As16(), Port: int(a.Port()), ZoneId: zone(a.Addr())}
+}
+
+// addrPort is an address of the kernel's. One of the link alone has the number of its interface for its zone.
+func addrPort(s unix.Sockaddr) (netip.AddrPort, bool) {
+	switch a := s.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)), true //nolint:gosec // A port.
+	case *unix.SockaddrInet6:
+		ip := netip.AddrFrom16(a.Addr)
+		if a.ZoneId != 0 && ip.IsLinkLocalUnicast() {
+			ip = ip.WithZone(strconv.FormatUint(uint64(a.ZoneId), 10))
+		}
+		return netip.AddrPortFrom(ip, uint16(a.Port)), true //nolint:gosec // A port.
+	}
+	return netip.AddrPort{}, false
+}
+
+func zone(a netip.Addr) uint32 {
+	n, err := strconv.ParseUint(a.Zone(), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
 }
 
 func (p *peer) close() {

@@ -5,26 +5,20 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"os"
-	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-)
 
-// inNarrow says that a test runs where packets have 1300 bytes at most.
-const inNarrow = "TFTP_TEST_IN_NARROW_NETWORK"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/ownnet"
+)
 
 // TestNarrowRoute: a tunnel on the way takes less than our links. The kernel then cuts no window into packets (EMSGSIZE, or EINVAL of
 // an older one), and sends each block in fragments.
 func TestNarrowRoute(t *testing.T) {
-	if os.Getenv(inNarrow) == "" {
-		anew(t)
+	if !ownnet.Inside(t) {
 		return
 	}
 	narrow(t, 1300)
@@ -33,31 +27,6 @@ func TestNarrowRoute(t *testing.T) {
 	_, tid := exchange(t, c, to, "\x00\x01undionly.kpxe\x00octet\x00blksize\x001468\x00windowsize\x004\x00")
 	if got := receive(t, c, tid, 1468, 4); !bytes.Equal(got, content()) {
 		t.Errorf("%d bytes came, want %d", len(got), len(content()))
-	}
-}
-
-// anew runs a test once more, in a network of its own.
-func anew(t *testing.T) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.v") //nolint:gosec // This test itself.
-	cmd.Env = append(os.Environ(), inNarrow+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
-	out, err := cmd.CombinedOutput()
-	switch {
-	case cmd.Process == nil:
-		t.Skipf("no network of our own may be made here: %v", err)
-	case err != nil:
-		t.Errorf("%v:\n%s", err, out)
-	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("skipped there:\n%s", out)
 	}
 }
 

@@ -36,11 +36,15 @@ const (
 	NotFound Outcome = "NotFound"
 	// Busy: this client, or all together, have too many transfers. It hears nothing, and asks again.
 	Busy Outcome = "Busy"
+	// Later: a machine's own file can't be had now. It hears nothing, and asks again.
+	Later Outcome = "Later"
 )
 
 // Config of a Server. Files is required.
 type Config struct {
 	Files Files
+	// Own gives the files that are a machine's alone; nil: there are none.
+	Own Own
 	// State finds the machine behind an address; nil: sights aren't passed on.
 	State func() *boot.State
 	// Sightings are told of whole transfers; nil: nobody is.
@@ -73,13 +77,21 @@ const (
 	defaultTotal     = 1024
 	defaultMTU       = 1500
 	defaultTimeout   = time.Second
-	// headers of IPv4, UDP and a DATA packet.
+	// headers of IPv4, UDP and a DATA packet; that of IPv6 is longer.
 	headers   = 20 + 8 + headerSize
+	longer    = 20
 	maxLogged = 64
 )
 
+// headersOf a packet to a client.
+func headersOf(client netip.Addr) int {
+	if client.Is6() {
+		return headers + longer
+	}
+	return headers
+}
+
 var (
-	errNotFound = errors.New("file not found")
 	errBusy     = errors.New("too many transfers")
 	errStopping = errors.New("the server is stopping")
 	errSilent   = errors.New("the client doesn't answer")
@@ -202,6 +214,7 @@ func (s *Server) done(o Outcome, client netip.Addr, name string, err error) {
 	if o == Sent || o == Busy && s.saysBusy() {
 		write = s.cfg.Log.Info
 	}
+	name = last(name)
 	args := []any{"outcome", string(o), "client", client.String(), "file", strconv.QuoteToASCII(name[:min(len(name), maxLogged)])}
 	if err != nil {
 		args = append(args, "error", err.Error())

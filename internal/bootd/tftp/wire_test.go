@@ -104,7 +104,7 @@ func TestRequestAgain(t *testing.T) {
 
 // TestLostACK: what isn't acknowledged comes again, by itself and once a timeout; a doubled ACK brings nothing.
 func TestLostACK(t *testing.T) {
-	to := served(t, nil)
+	to := served(t, func(c *Config) { c.Timeout = 2 * time.Second })
 	c := client(t)
 	first, tid := exchange(t, c, to, "\x00\x01undionly.kpxe\x00octet\x00")
 	again := make([]byte, 2000)

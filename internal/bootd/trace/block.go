@@ -8,7 +8,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// A Packet is a UDP datagram of IPv4 that came or went.
+// A Packet is a UDP datagram that came or went.
 type Packet struct {
 	At       time.Time
 	From, To netip.AddrPort
@@ -26,9 +26,34 @@ const (
 	longest = 1472
 	// maxCount of packets that one machine's block holds, however short they are.
 	maxCount = 64
-	// header of a record: time, interface, flags, how much is kept, size, and two addresses with their ports.
-	header = 8 + 4 + 1 + 2 + 2 + 2*(4+2)
+	// fixed is what each record begins with: time, interface, flags, how much is kept, and size. Two addresses with their ports follow.
+	fixed = 8 + 4 + 1 + 2 + 2
+	// Flags: a packet that's ours, and one of IPv6.
+	flagSent, flagSix = 1, 2
 )
+
+// header is the size of a record without its payload, by its flags.
+func header(flags byte) int { return fixed + 2*(octets(flags)+2) }
+
+// octets of an address.
+func octets(flags byte) int {
+	if flags&flagSix != 0 {
+		return 16
+	}
+	return 4
+}
+
+func flagsOf(p *Packet) (flags byte) {
+	if p.Sent {
+		flags |= flagSent
+	}
+	if isSix(p.From) || isSix(p.To) {
+		flags |= flagSix
+	}
+	return flags
+}
+
+func isSix(a netip.AddrPort) bool { return a.Addr().Is6() && !a.Addr().Is4In6() }
 
 // A block holds records of one machine's packets, one behind another in memory that's taken once.
 type block struct {
@@ -40,8 +65,10 @@ type block struct {
 
 // add keeps a packet; what's oldest goes where there's no room.
 func (b *block) add(p *Packet) {
-	data := p.Data[:min(len(p.Data), longest, cap(b.buf)-header)]
-	need := header + len(data)
+	flags := flagsOf(p)
+	head := header(flags)
+	data := p.Data[:min(len(p.Data), longest, cap(b.buf)-head)]
+	need := head + len(data)
 	if len(b.buf)+need > cap(b.buf) || b.count == maxCount {
 		b.makeRoom(need)
 	}
@@ -50,16 +77,14 @@ func (b *block) add(p *Packet) {
 	r := b.buf[at:]
 	binary.LittleEndian.PutUint64(r[0:], uint64(p.At.UnixNano()))
 	binary.LittleEndian.PutUint32(r[8:], uint32(p.Index)) //nolint:gosec // The kernel counts interfaces from 1.
-	r[12] = 0
-	if p.Sent {
-		r[12] = 1
-	}
+	r[12] = flags
 	binary.LittleEndian.PutUint16(r[13:], uint16(len(data)))                 //nolint:gosec // At most longest.
 	binary.LittleEndian.PutUint16(r[15:], uint16(min(len(p.Data), 1<<16-1))) //nolint:gosec // As it says.
-	putAddress(r[17:], p.From)
-	putAddress(r[23:], p.To)
-	copy(r[header:], data)
-	Mask(r[header:])
+	n := octets(flags)
+	putAddress(r[fixed:], p.From, n)
+	putAddress(r[fixed+n+2:], p.To, n)
+	copy(r[head:], data)
+	Mask(r[head:])
 	b.count++
 }
 
@@ -73,7 +98,7 @@ func (b *block) makeRoom(need int) {
 	b.buf = b.buf[:copy(b.buf, b.buf[from:])]
 }
 
-func recordSize(r []byte) int { return header + int(binary.LittleEndian.Uint16(r[13:])) }
+func recordSize(r []byte) int { return header(r[12]) + int(binary.LittleEndian.Uint16(r[13:])) }
 
 // packets appends copies of what the block holds.
 func (b *block) packets(all []Packet) []Packet {
@@ -82,26 +107,32 @@ func (b *block) packets(all []Packet) []Packet {
 		r := rest[:n]
 		all = append(all, Packet{
 			At:    time.Unix(0, int64(binary.LittleEndian.Uint64(r))), //nolint:gosec // The same bits.
-			Index: int(binary.LittleEndian.Uint32(r[8:])), Sent: r[12] == 1,
+			Index: int(binary.LittleEndian.Uint32(r[8:])), Sent: r[12]&flagSent != 0,
 			Size: int(binary.LittleEndian.Uint16(r[15:])),
-			From: address(r[17:]), To: address(r[23:]),
-			Data: append([]byte{}, r[header:]...),
+			From: address(r[fixed:], octets(r[12])), To: address(r[fixed+octets(r[12])+2:], octets(r[12])),
+			Data: append([]byte{}, r[header(r[12]):]...),
 		})
 		rest = rest[n:]
 	}
 	return all
 }
 
-// putAddress writes an address of IPv4; anything else is 0.0.0.0.
-func putAddress(b []byte, a netip.AddrPort) {
-	v := [4]byte{}
-	if ip := a.Addr().Unmap(); ip.Is4() {
-		v = ip.As4()
+// putAddress writes an address of so many octets; one of another kind is all zeros.
+func putAddress(b []byte, a netip.AddrPort, n int) {
+	ip := a.Addr().Unmap()
+	clear(b[:n])
+	switch v4, v16 := [4]byte{}, [16]byte{}; {
+	case n == len(v4) && ip.Is4():
+		v4 = ip.As4()
+		copy(b, v4[:])
+	case n == len(v16) && ip.Is6():
+		v16 = ip.As16()
+		copy(b, v16[:])
 	}
-	copy(b, v[:])
-	binary.LittleEndian.PutUint16(b[4:], a.Port())
+	binary.LittleEndian.PutUint16(b[n:], a.Port())
 }
 
-func address(b []byte) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[:4])), binary.LittleEndian.Uint16(b[4:]))
+func address(b []byte, n int) netip.AddrPort {
+	a, _ := netip.AddrFromSlice(b[:n])
+	return netip.AddrPortFrom(a, binary.LittleEndian.Uint16(b[n:]))
 }

@@ -18,7 +18,7 @@ const (
 	snapLen   = 1 << 16
 	ethernet  = 1 // LINKTYPE_ETHERNET
 
-	ethernetSize, ipSize, udpSize = 14, 20, 8
+	ethernetSize, ipSize, ip6Size, udpSize = 14, 20, 40, 8
 )
 
 // WritePCAP writes packets as tcpdump and Wireshark read them. A socket tells nothing of what lies around a datagram: the headers of
@@ -45,7 +45,8 @@ func WritePCAP(w io.Writer, mac boot.MAC, packets []Packet) error {
 }
 
 func appendPacket(b []byte, theirs [6]byte, p Packet) []byte {
-	const headers = ethernetSize + ipSize + udpSize
+	ip, kind := ipHeader(p)
+	headers := ethernetSize + len(ip) + udpSize
 	us := p.At.UnixNano() / int64(time.Microsecond)
 	b = binary.LittleEndian.AppendUint32(b, uint32(us/1e6)) //nolint:gosec // Good until 2106.
 	b = binary.LittleEndian.AppendUint32(b, uint32(us%1e6))
@@ -56,26 +57,44 @@ func appendPacket(b []byte, theirs [6]byte, p Packet) []byte {
 	if p.Sent {
 		from, to = to, from
 	}
-	if p.To.Addr() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+	switch at := p.To.Addr(); {
+	case at == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
 		to = [6]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	case at.Is6() && at.IsMulticast(): // RFC 2464 §7.
+		v := at.As16()
+		to = [6]byte{0x33, 0x33, v[12], v[13], v[14], v[15]}
 	}
 	b = append(append(b, to[:]...), from[:]...)
-	b = append(b, 8, 0) // IPv4
+	b = append(append(b, kind[:]...), ip...)
 
+	b = binary.BigEndian.AppendUint16(b, p.From.Port())
+	b = binary.BigEndian.AppendUint16(b, p.To.Port())
+	b = binary.BigEndian.AppendUint16(b, uint16(min(udpSize+max(p.Size, len(p.Data)), 1<<16-1))) //nolint:gosec // As it says.
+	b = append(b, 0, 0)                                                                          // No checksum: over what was blotted out it would be wrong.
+	return append(b, p.Data...)
+}
+
+// ipHeader makes the header of IP, and says which protocol that is in Ethernet's words.
+func ipHeader(p Packet) (ip []byte, kind [2]byte) {
+	const protocol, hops = 17, 64 // UDP
 	udp := udpSize + max(p.Size, len(p.Data))
-	ip := [ipSize]byte{0x45, 8: 64, 9: 17}                               // Twenty octets, 64 hops, UDP.
+	if isSix(p.From) || isSix(p.To) {
+		ip = make([]byte, ip6Size)
+		ip[0], ip[6], ip[7] = 0x60, protocol, hops
+		binary.BigEndian.PutUint16(ip[4:], uint16(min(udp, 1<<16-1))) //nolint:gosec // As it says.
+		src, dst := p.From.Addr().As16(), p.To.Addr().As16()
+		copy(ip[8:], src[:])
+		copy(ip[24:], dst[:])
+		return ip, [2]byte{0x86, 0xdd}
+	}
+	ip = make([]byte, ipSize)
+	ip[0], ip[8], ip[9] = 0x45, hops, protocol                           // Twenty octets.
 	binary.BigEndian.PutUint16(ip[2:], uint16(min(ipSize+udp, 1<<16-1))) //nolint:gosec // As it says.
 	src, dst := four(p.From), four(p.To)
 	copy(ip[12:], src[:])
 	copy(ip[16:], dst[:])
-	binary.BigEndian.PutUint16(ip[10:], checksum(ip[:]))
-	b = append(b, ip[:]...)
-
-	b = binary.BigEndian.AppendUint16(b, p.From.Port())
-	b = binary.BigEndian.AppendUint16(b, p.To.Port())
-	b = binary.BigEndian.AppendUint16(b, uint16(min(udp, 1<<16-1))) //nolint:gosec // As it says.
-	b = append(b, 0, 0)                                             // No checksum: over what was blotted out it would be wrong.
-	return append(b, p.Data...)
+	binary.BigEndian.PutUint16(ip[10:], checksum(ip))
+	return ip, [2]byte{8, 0}
 }
 
 func four(a netip.AddrPort) [4]byte {

@@ -165,18 +165,22 @@ func chooseInterface(k call, all []Interface, meant func(Interface) bool) (Inter
 	return Interface{}, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d: %s; name the device, and the interface by its name", len(found), strings.Join(them, ", ")), nil)
 }
 
-// SeenInterface returns an interface as it was at some moment of the last maxAge: as SeenHolder does.
+// macAge is how old what is known of interfaces' MAC addresses may be: there are many of them, they seldom change, and when they last did isn't
+// told, as they are records of their own.
+const macAge = 30 * time.Minute
+
+// SeenInterface returns an interface as it was at some moment of the last maxAge, or of the last half an hour where that's longer; with a maxAge of
+// 0 as it is now. Those of all addresses are read together: as SeenHolder does.
 func (c *Client) SeenInterface(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (i Interface, ok bool, err error) {
-	k := call{
-		op: "list the interfaces with addresses of each " + string(kind), method: http.MethodGet, path: kind.api().interfaces, want: http.StatusOK,
-		query: url.Values{"fields": {interfaceFields(kind)}},
-	}
+	k := rosterCall("list the interfaces with addresses of each %s", kind, kind.api().interfaces, interfaceFields(kind))
 	others := func() []int64 {
 		return c.view.places(func(p Place) (int64, bool) { return p.ID, p.Kind == kind })
 	}
-	return c.interfaces[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call) (map[int64]Interface, error) {
-		all, err := listAll(ctx, c, k, interfaceDecoder(kind))
-		return byNumber(all, func(i Interface) int64 { return i.ID }), err
+	if maxAge > 0 {
+		maxAge = max(maxAge, macAge)
+	}
+	return c.interfaces[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call, pages int, stray func(Interface) bool) ([]Interface, bool, error) {
+		return listSome(ctx, c, k, pages, interfaceDecoder(kind), stray)
 	})
 }
 

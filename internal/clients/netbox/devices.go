@@ -48,6 +48,8 @@ type Holder struct {
 	Serial string
 	// Seated are the addresses in its seats; a free seat isn't among them.
 	Seated map[Seat]Seated
+	// LastUpdated is NetBox's last_updated as it stands; "" where it doesn't tell.
+	LastUpdated string
 	// ETag is set when one record was read from NetBox 4.6 or later.
 	ETag string
 }
@@ -84,10 +86,10 @@ func (k HolderKind) api() holderAPI {
 	if k == VirtualMachine {
 		return holderAPI{
 			"virtualization/virtual-machines/", "virtualization/interfaces/", "virtualization.vminterface", "virtual_machine",
-			"id,name,site,primary_ip4,primary_ip6",
+			"id,name,site,primary_ip4,primary_ip6,last_updated",
 		}
 	}
-	return holderAPI{"dcim/devices/", "dcim/interfaces/", "dcim.interface", "device", "id,name,site,serial,primary_ip4,primary_ip6,oob_ip"}
+	return holderAPI{"dcim/devices/", "dcim/interfaces/", "dcim.interface", "device", "id,name,site,serial,primary_ip4,primary_ip6,oob_ip,last_updated"}
 }
 
 // kindOf returns the kind of holder whose interfaces are objects of a type, or "".
@@ -196,17 +198,15 @@ func (c *Client) Seat(ctx context.Context, kind HolderKind, number int64, seat S
 	return h, err
 }
 
-// SeenHolder returns a holder as it was at some moment of the last maxAge. Those of all addresses that are known are read together:
-// see Seen, whose limits it has. ok is false where NetBox doesn't show it.
+// SeenHolder returns a holder as it was at some moment of the last maxAge. Those of all addresses that are known are read together, and for an
+// hour after that only what has changed among them: see Seen, whose limits it has. ok is false where NetBox doesn't show it.
 func (c *Client) SeenHolder(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (h Holder, ok bool, err error) {
-	k := call{op: "list each " + string(kind) + " with addresses", method: http.MethodGet, path: kind.api().holders, want: http.StatusOK}
-	k.query = url.Values{"fields": {kind.api().fields}}
+	k := rosterCall("list each %s with addresses", kind, kind.api().holders, kind.api().fields)
 	others := func() []int64 {
 		return c.view.places(func(p Place) (int64, bool) { return p.Holder, p.Kind == kind })
 	}
-	return c.holders[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call) (map[int64]Holder, error) {
-		all, err := listAll(ctx, c, k, holderDecoder(kind))
-		return byNumber(all, func(h Holder) int64 { return h.ID }), err
+	return c.holders[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call, pages int, stray func(Holder) bool) ([]Holder, bool, error) {
+		return listSome(ctx, c, k, pages, holderDecoder(kind), stray)
 	})
 }
 
@@ -243,6 +243,7 @@ func decodeHolder(kind HolderKind, b []byte) (Holder, error) {
 		Primary4 seated `json:"primary_ip4"`
 		Primary6 seated `json:"primary_ip6"`
 		OOB      seated `json:"oob_ip"`
+		Updated  text   `json:"last_updated"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Holder{}, fmt.Errorf("%s isn't an object: %w", kind, err)
@@ -252,7 +253,7 @@ func decodeHolder(kind HolderKind, b []byte) (Holder, error) {
 	}
 	h := Holder{
 		Kind: kind, ID: int64(w.ID), Name: string(nameOf(w.Name)), Site: string(w.Site.Slug), Serial: strings.TrimSpace(string(nameOf(w.Serial))),
-		Seated: map[Seat]Seated{},
+		LastUpdated: string(nameOf(w.Updated)), Seated: map[Seat]Seated{},
 	}
 	for seat, s := range map[Seat]seated{SeatPrimary4: w.Primary4, SeatPrimary6: w.Primary6, SeatOutOfBand: w.OOB} {
 		if s.ID != 0 {

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -134,86 +132,6 @@ func TestSeat(t *testing.T) {
 				t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
 			}
 		})
-	}
-}
-
-// A hall is a NetBox of devices with addresses on their interfaces, that counts what it's asked.
-type hall struct {
-	devices int
-
-	mu    sync.Mutex
-	asked []string
-	gone  map[int]bool
-}
-
-func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asked = append(h.asked, r.URL.Path+" "+strconv.Itoa(len(r.URL.Query()["id"])))
-	if len(r.URL.RequestURI()) > 4000 {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	var out []string
-	for n := range h.devices {
-		id := n + 1
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/ip-addresses/"):
-			out = append(out, fmt.Sprintf(`{"id":%d,"address":"10.0.0.1/16","custom_fields":{"claim":"c1/ns/a-%d/u"},"assigned_object_type":"dcim.interface",`+
-				`"assigned_object_id":%d,"assigned_object":{"id":%d,"name":"eno1","device":{"id":%d,"name":"d"}}}`, id, id, id+10000, id+10000, id))
-		case h.gone[id]:
-		case strings.HasSuffix(r.URL.Path, "/devices/") && has(r.URL.Query()["id"], id):
-			out = append(out, fmt.Sprintf(`{"id":%d,"name":"d","primary_ip4":{"id":%d,"address":"10.0.0.1/16"}}`, id, id))
-		case strings.HasSuffix(r.URL.Path, "/interfaces/") && has(r.URL.Query()["id"], id+10000):
-			out = append(out, fmt.Sprintf(`{"id":%d,"name":"eno1","device":{"id":%d},"mac_addresses":[{"mac_address":"52:54:00:00:00:01"}]}`, id+10000, id))
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprint(w, string(page(out...).Answer))
-}
-
-func has(ids []string, id int) bool {
-	for _, s := range ids {
-		if s == strconv.Itoa(id) {
-			return true
-		}
-	}
-	return false
-}
-
-// TestSeenHolders: what a thousand addresses are assigned to costs a page each two hundred, and what is asked for now is read now.
-func TestSeenHolders(t *testing.T) {
-	const age = time.Minute
-	h := &hall{devices: 1000, gone: map[int]bool{7: true}}
-	now := time.Now()
-	s := serveMarked(t, h, func() time.Time { return now })
-	if _, _, err := s.Seen(t.Context(), 1, age); err != nil {
-		t.Fatal(err)
-	}
-	for id := range int64(1000) {
-		d, ok, err := s.SeenHolder(t.Context(), netbox.Device, id+1, age)
-		if err != nil || ok != (id+1 != 7) || ok && d.Seated[netbox.SeatPrimary4].ID != id+1 {
-			t.Fatalf("device %d: %+v, %v, %v", id+1, d, ok, err)
-		}
-		i, ok, err := s.SeenInterface(t.Context(), netbox.Device, id+10001, age)
-		if err != nil || ok && !i.HasMAC("52-54-00-00-00-01") {
-			t.Fatalf("interface %d: %+v, %v", id+10001, i, err)
-		}
-	}
-	if n := len(h.asked); n != 11 {
-		t.Errorf("%d requests for 1,000 addresses, want 11: %v", n, h.asked)
-	}
-	h.asked = nil
-	if _, ok, err := s.SeenHolder(t.Context(), netbox.Device, 1, 0); err != nil || !ok {
-		t.Error(err)
-	}
-	if diff := cmp.Diff([]string{"/api/dcim/devices/ 1"}, h.asked); diff != "" {
-		t.Errorf("read now, and alone (-want +got):\n%s", diff)
-	}
-	now = now.Add(2 * age)
-	h.devices = 0
-	if _, ok, err := s.SeenHolder(t.Context(), netbox.Device, 2, age); err != nil || ok {
-		t.Errorf("what is old is read anew: %v, %v", ok, err)
 	}
 }
 

@@ -50,11 +50,13 @@ func (c *Client) Inspect(ctx context.Context) (Inspection, error) {
 	if i.Token = c.mayAdd(ctx); i.Token == TokenReadOnly {
 		i.Lacks = append(i.Lacks, right(http.MethodPost, addressesPath))
 	}
-	if p.Field != FieldMissing {
-		return i, nil
+	if p.Field == FieldMissing && ctx.Err() == nil {
+		if o, ok := c.offered(ctx, fieldsPath); ok && o[http.MethodPost] {
+			i.Creatable = TokenWritable
+		}
 	}
-	if o, ok := c.offered(ctx, fieldsPath); ok && o[http.MethodPost] {
-		i.Creatable = TokenWritable
+	if err := ctx.Err(); errors.Is(err, context.Canceled) { // Where its time is over it's whole: what isn't answered is unproven.
+		return i, &Error{Kind: KindUnreachable, Op: "look at what the token may do", Reason: "the look was broken off", Err: err}
 	}
 	return i, nil
 }

@@ -1,6 +1,8 @@
 package netbox_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -139,6 +141,31 @@ func TestInspect(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestInspectBrokenOff: a look that was broken off isn't told as a whole one, wherever that was.
+func TestInspectBrokenOff(t *testing.T) {
+	all := transcripts(t, "4.6.8")
+	list := made(200, `{"count":0,"next":null,"results":[]}`)
+	for _, at := range []string{"OPTIONS ipam/ip-addresses/", "POST ipam/ip-addresses/", "OPTIONS extras/custom-fields/"} {
+		t.Run(at, func(t *testing.T) {
+			f := &front{t: t, answers: map[string]transcript{
+				"GET status/": all["002"], "GET extras/custom-fields/": all["112"], "GET ipam/prefixes/": list, "GET ipam/ip-addresses/": list,
+				"OPTIONS ipam/ip-addresses/": made(200, description+`}`), "POST ipam/ip-addresses/": all["026"],
+			}}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/") == at {
+					stop()
+				}
+				f.ServeHTTP(w, r)
+			}))
+			if _, err := c.Inspect(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -20,6 +20,10 @@ type Release struct {
 	Note string
 	// Retire makes the record deprecated, and takes its DNS name and its assignment away.
 	Retire bool
+	// Clear takes away, too, whatever a Request writes: role, description, comments, tenant, tags, and these custom fields. Where NetBox refuses that,
+	// as it does of what it requires, they stay.
+	Clear  bool
+	Fields []string
 }
 
 // Release lets a record go: one PATCH, so that there is no moment in which it carries neither marker nor note. A record that is gone is
@@ -34,6 +38,11 @@ func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
 	k := c.idCall("release", http.MethodPatch, ip.ID, http.StatusOK)
 	k.body, k.ifMatch = c.releaseBody(now, r), now.ETag
 	got, err := c.one(ctx, k)
+	if r.Clear && (IsInvalid(err) || IsMarkerTaken(err)) {
+		r.Clear = false
+		k.body = c.releaseBody(now, r)
+		got, err = c.one(ctx, k)
+	}
 	switch {
 	case IsNotFound(err):
 		return nil
@@ -50,7 +59,15 @@ func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
 }
 
 func (c *Client) releaseBody(now IPAddress, r Release) map[string]any {
-	m := map[string]any{"custom_fields": map[string]any{c.field: nil, c.note: r.Note}}
+	fields := map[string]any{}
+	m := map[string]any{"custom_fields": fields}
+	if r.Clear {
+		m["role"], m["description"], m["comments"], m["tenant"], m["tags"] = "", "", "", nil, slugs(nil)
+		for _, f := range r.Fields {
+			fields[f] = nil
+		}
+	}
+	fields[c.field], fields[c.note] = nil, r.Note
 	if !r.Retire {
 		return m
 	}

@@ -97,6 +97,42 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestReleaseClear: what a request wrote goes with its marker, unless NetBox requires that it's there.
+func TestReleaseClear(t *testing.T) {
+	ours := one(`"claim_id":"`+ourMarker+`","rack":"R7"`, `,"description":"x"`)
+	released := one(`"claim_id":null,"released":"`+ourNote+`"`, `,"status":{"value":"deprecated"}`)
+	fields := map[string]any{"claim_id": nil, "released": ourNote}
+	cleared := map[string]any{
+		"status": "deprecated", "dns_name": "", "role": "", "description": "", "comments": "", "tenant": nil, "tags": []any{},
+		"custom_fields": map[string]any{"claim_id": nil, "released": ourNote, "rack": nil},
+	}
+	plain := map[string]any{"status": "deprecated", "dns_name": "", "custom_fields": fields}
+	for name, tc := range map[string]struct {
+		answers []transcript
+		bodies  []map[string]any
+	}{
+		"Cleared":   {[]transcript{ours, released}, []map[string]any{cleared}},
+		"Required":  {[]transcript{ours, made(400, `{"custom_fields":{"rack":["Required field cannot be empty."]}}`), released}, []map[string]any{cleared, plain}},
+		"Validated": {[]transcript{ours, made(400, `{"__all__":["a tenant is required"]}`), released}, []map[string]any{cleared, plain}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, s := releasing(t, tc.answers...)
+			seen := netbox.IPAddress{ID: 7, LastUpdated: "t"}
+			seen.Address = prefix("10.77.0.11/24").Prefix
+			if err := c.Release(t.Context(), seen, netbox.Release{Marker: ourMarker, Note: ourNote, Retire: true, Clear: true, Fields: []string{"rack"}}); err != nil {
+				t.Fatal(err)
+			}
+			var got []map[string]any
+			for _, r := range s.seen[1:] {
+				got = append(got, r.Body)
+			}
+			if diff := cmp.Diff(tc.bodies, got); diff != "" {
+				t.Errorf("bodies (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestReleased(t *testing.T) {
 	field := made(200, `{"results":[{"name":"released","type":"text","filter_logic":"exact","object_types":["ipam.ipaddress"]}]}`)
 	page := func(items ...transcript) transcript {

@@ -2,18 +2,13 @@ package netbox
 
 import (
 	"context"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
 
-// rosterPage is how many records are read by their numbers in one call: NetBox answers 400, in HTML, to a URL of more than 4 kB.
-const rosterPage = 200
-
-// A roster is what a connection lately saw of the records of one kind, as far as there's room for it. It reads many at a time by their numbers:
-// what ten thousand addresses are assigned to costs as many requests as it fills pages, not one for each address.
-type roster[V weighty] struct {
+// A roster is what a connection lately saw of the records of one kind, as far as there's room for it. It reads many at a time, and after that
+// only what has changed since: what ten thousand addresses are assigned to costs as many requests as it fills pages, and then one for all.
+type roster[V resident] struct {
 	now  func() time.Time
 	room *lodger
 	// slot lets one call at a time be made.
@@ -25,6 +20,11 @@ type roster[V weighty] struct {
 	weight int64
 	// full is until when records are read one at a time, after there was no room for one.
 	full time.Time
+	// mark is a time of NetBox's clock that had come by from, of ours: what was read since then is as it was, but for what NetBox says was
+	// changed since mark. Zero where NetBox doesn't tell.
+	mark, from time.Time
+	// unranged and undated are until when NetBox isn't asked for numbers in a row, and for what has changed, as it didn't answer that as it should.
+	unranged, undated time.Time
 	// closed has nothing remembered any more.
 	closed bool
 }
@@ -32,22 +32,34 @@ type roster[V weighty] struct {
 // weighty is what says about how much memory it takes, in bytes.
 type weighty interface{ weight() int64 }
 
-// A rosterEntry is a record as it was, or that it wasn't shown.
-type rosterEntry[V weighty] struct {
-	value V
-	shown bool
-	at    time.Time
+// A resident is a record of a roster, by its number. changed is when it was changed last by NetBox's clock; the zero time: it isn't said, or
+// what is shown may change without it.
+type resident interface {
+	weighty
+	number() int64
+	changed() time.Time
+}
+
+// A readFn reads so many pages of a list at most, and says whether that's the whole of it. It stops at a page that has a stray, which shows that a filter
+// was ignored; nil: none is.
+type readFn[V resident] func(ctx context.Context, k call, pages int, stray func(V) bool) (found []V, whole bool, err error)
+
+// A rosterEntry is a record as it was at some moment, or that it wasn't shown, and when it was read itself.
+type rosterEntry[V resident] struct {
+	value    V
+	shown    bool
+	at, read time.Time
 }
 
 // weight is in bytes, with its place in a map.
 func (e rosterEntry[V]) weight() int64 { return 100 + e.value.weight() }
 
-func newRoster[V weighty](now func() time.Time, room *lodger) *roster[V] {
+func newRoster[V resident](now func() time.Time, room *lodger) *roster[V] {
 	return &roster[V]{now: now, room: room, slot: newSlot(), known: map[int64]rosterEntry[V]{}}
 }
 
 // rosters are one of each kind of holder, of it or of its interfaces.
-func rosters[V weighty](now func() time.Time, room *lodger) map[HolderKind]*roster[V] {
+func rosters[V resident](now func() time.Time, room *lodger) map[HolderKind]*roster[V] {
 	out := map[HolderKind]*roster[V]{}
 	for _, k := range holderKinds() {
 		out[k] = newRoster[V](now, room)
@@ -59,7 +71,8 @@ func rosters[V weighty](now func() time.Time, room *lodger) map[HolderKind]*rost
 func (r *roster[V]) put(number int64, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keep(number, rosterEntry[V]{value: v, shown: true, at: r.now()})
+	now := r.now()
+	r.keep(number, rosterEntry[V]{value: v, shown: true, at: now, read: now})
 }
 
 // keep what is newest of a record, where there's room for it.
@@ -93,6 +106,7 @@ func (r *roster[V]) close() {
 	r.weight = 0
 }
 
+// get what is known of a record, and whether that's good enough.
 func (r *roster[V]) get(number int64, maxAge time.Duration) (e rosterEntry[V], ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,10 +114,9 @@ func (r *roster[V]) get(number int64, maxAge time.Duration) (e rosterEntry[V], o
 	return e, ok && r.now().Sub(e.at) < maxAge
 }
 
-// look returns a record as it was at some moment of the last maxAge, or reads it together with others that will soon be asked for.
-func (r *roster[V]) look(
-	ctx context.Context, number int64, maxAge time.Duration, others func() []int64, k call, read func(context.Context, call) (map[int64]V, error),
-) (v V, shown bool, err error) {
+// look returns a record as it was at some moment of the last maxAge: by what has changed since it was read, or together with others that will
+// soon be asked for.
+func (r *roster[V]) look(ctx context.Context, number int64, maxAge time.Duration, others func() []int64, k call, read readFn[V]) (v V, shown bool, err error) {
 	if e, ok := r.get(number, maxAge); ok {
 		return e.value, e.shown, nil
 	}
@@ -115,82 +128,67 @@ func (r *roster[V]) look(
 	if e, ok := r.get(number, maxAge); ok {
 		return e.value, e.shown, nil
 	}
+	if since, ok := r.since(number, maxAge); ok {
+		if err := r.update(ctx, since, k, read); err != nil {
+			return v, false, err
+		}
+		if e, ok := r.get(number, maxAge); ok {
+			return e.value, e.shown, nil
+		}
+	}
 	began := r.now()
-	numbers := []int64{number}
+	p := batch{numbers: []int64{number}}
 	if maxAge > 0 {
-		numbers = r.stale(number, maxAge, others())
+		p = r.stale(number, maxAge, others())
 	}
-	k.query["id"] = nil
-	for _, n := range numbers {
-		k.query.Add("id", strconv.FormatInt(n, 10))
-	}
-	found, err := read(ctx, k)
+	asked, found, err := r.ask(ctx, p, k, read)
 	if err != nil {
 		return v, false, err
 	}
-	r.note(numbers, found, began)
+	r.note(asked, found, began)
 	if e, _ := r.get(number, maxAge); e.at.After(began) {
 		return e.value, e.shown, nil
 	}
-	v, shown = found[number]
-	return v, shown, nil
-}
-
-// stale lists a page of numbers, the first among them: others that are known no better.
-func (r *roster[V]) stale(first int64, maxAge time.Duration, others []int64) []int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := []int64{first}
-	if r.now().Before(r.full) {
-		return out
-	}
-	slices.Sort(others)
-	for _, n := range slices.Compact(others) {
-		if len(out) == rosterPage {
-			break
-		}
-		e, ok := r.known[n]
-		if n != first && (!ok || r.now().Sub(e.at) >= maxAge/2) {
-			out = append(out, n)
+	for _, f := range found {
+		if f.number() == number {
+			return f, true, nil
 		}
 	}
-	return out
+	return v, false, nil
 }
 
 // note takes over what a call showed that began then, and forgets what nobody has asked for in a long time.
-func (r *roster[V]) note(asked []int64, found map[int64]V, began time.Time) {
+func (r *roster[V]) note(asked []int64, found []V, began time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n, e := range r.known {
-		if began.Sub(e.at) > 2*fieldTTL {
+		if began.Sub(e.read) > 2*wholeAge {
 			r.drop(n)
 		}
 	}
+	shown := make(map[int64]V, len(found))
+	for _, v := range found {
+		shown[v.number()] = v
+	}
 	for _, n := range asked {
-		if e, ok := r.known[n]; ok && e.at.After(began) {
+		if e, ok := r.known[n]; ok && e.read.After(began) {
 			continue // Somebody read it by itself meanwhile.
 		}
-		v, shown := found[n]
-		if !r.keep(n, rosterEntry[V]{value: v, shown: shown, at: began}) {
+		v, ok := shown[n]
+		if !r.keep(n, rosterEntry[V]{value: v, shown: ok, at: began, read: began}) {
 			r.full = began.Add(fieldTTL)
 		}
 	}
-}
-
-// byNumber makes a map of a list.
-func byNumber[V any](all []V, number func(V) int64) map[int64]V {
-	out := make(map[int64]V, len(all))
-	for _, v := range all {
-		out[number(v)] = v
+	if latest := latestOf(found, began); r.mark.IsZero() && !latest.IsZero() {
+		r.mark, r.from = latest, began
 	}
-	return out
 }
 
 // weight is about how much memory it takes, in bytes.
 func (h Holder) weight() int64 {
 	// The record itself, and the map of its seats with one of them.
 	const plain, seats, seat = 150, 320, 80
-	n := plain + len(h.Name) + len(h.Site) + len(h.Serial) + len(h.ETag)
+	n := plain + len(h.Name) + len(h.Site) + len(h.Serial) + len(h.ETag) + len(h.LastUpdated)
 	if h.Seated != nil {
 		n += seats
 	}
@@ -199,6 +197,18 @@ func (h Holder) weight() int64 {
 	}
 	return int64(n)
 }
+
+func (h Holder) number() int64 { return h.ID }
+
+func (h Holder) changed() time.Time {
+	t, _ := time.Parse(time.RFC3339, h.LastUpdated)
+	return t
+}
+
+func (i Interface) number() int64 { return i.ID }
+
+// changed is never: MAC addresses are records of their own.
+func (i Interface) changed() time.Time { return time.Time{} }
 
 // weight is about how much memory it takes, in bytes.
 func (i Interface) weight() int64 {

@@ -19,17 +19,16 @@ func TestRosterRoom(t *testing.T) {
 	room := NewRoom(Limits{Each: 4 * some, All: 40 * some})
 	r := newRoster[Interface](func() time.Time { return now }, room.beside.lodge("team-a"))
 	var asked []int
-	read := func(_ context.Context, k call) (map[int64]Interface, error) {
+	read := func(_ context.Context, k call, _ int, _ func(Interface) bool) (found []Interface, whole bool, err error) {
 		asked = append(asked, len(k.query["id"]))
-		found := map[int64]Interface{}
 		for _, id := range k.query["id"] {
 			n, err := strconv.ParseInt(id, 10, 64)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
-			found[n] = Interface{Place: Place{Kind: Device, ID: n, Holder: 1, Name: strings.Repeat("x", 1000)}}
+			found = append(found, Interface{Place: Place{Kind: Device, ID: n, Holder: 1, Name: strings.Repeat("x", 1000)}})
 		}
-		return found, nil
+		return found, true, nil
 	}
 	others := func() []int64 {
 		var out []int64

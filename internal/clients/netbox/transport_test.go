@@ -131,7 +131,11 @@ func TestTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(tc.handler)
 			defer srv.CloseClientConnections()
-			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", Timeout: 300 * time.Millisecond})
+			timeout := patient
+			if name == "Hang" {
+				timeout = hasty
+			}
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f", Timeout: timeout})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,14 +33,25 @@ func (l *ladder) plain() bool {
 	return ownMode && !l.want.Lasting && l.want.URI == ""
 }
 
+// left are the ways that are left. One that can't be read hides no other one; where
+// there's none, it may be the one that can't.
+func (l *ladder) left(ctx context.Context) (*OrderPlan, *OEMPlan, error) {
+	plan, orderErr := l.plan(ctx)
+	oem, oemErr := l.oem(ctx)
+	switch {
+	case plan != nil, oem != nil:
+		return plan, oem, nil
+	case orderErr != nil && !climbs(orderErr):
+		return nil, nil, orderErr
+	default:
+		return nil, nil, oemErr
+	}
+}
+
 // refusal is the error of a ladder without a rung: what was tried and didn't
 // work, else what the machine offers.
 func (l *ladder) refusal(ctx context.Context) error {
-	plan, err := l.plan(ctx)
-	if err != nil && !climbs(err) {
-		return err
-	}
-	oem, err := l.oem(ctx)
+	plan, oem, err := l.left(ctx)
 	if err != nil {
 		return err
 	}

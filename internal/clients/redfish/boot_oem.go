@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,13 +20,26 @@ type OEMPlan struct {
 	// Was is what its properties were before, in the order of quirk.OEMBoot: the
 	// target, then the others by their pointers.
 	Was []string
+	// At are the JSON pointers of these properties, and Set what they're given, by
+	// the row of quirks that the plan was made by: it may be another one by the time
+	// that they're put back. A plan of an older version has neither.
+	At, Set []string
 }
+
+// Fields of a plan that can't be gone on with.
+const (
+	// OtherRow is of one that the rows of quirks tell nothing of any more.
+	OtherRow = "what a boot by the vendor's own way was begun by: its row of quirks was changed, or taken out"
+	// Unlisted is of one whose row is as it was, while the BMC doesn't list whose
+	// resource it is, as BMCs do while they start.
+	Unlisted = "the resource that a boot by the vendor's own way was begun by: its manager isn't listed just now"
+)
 
 // SetOEM carries a plan out for a target, and reads it back. What is so already
 // isn't written. Properties that are neither what they were nor what they are to be
 // are somebody else's: that is Refused, and they're left alone.
 func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPlan) (BootVia, error) {
-	o, facts, err := c.oemOf(ctx, s, plan)
+	o, facts, err := c.oemOf(ctx, s, plan, false)
 	if err != nil {
 		return BootVia{}, err
 	}
@@ -36,6 +48,9 @@ func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPl
 		return BootVia{}, unoffered("a word of the vendor's for "+target, nil)
 	}
 	want := oemValues(o.vendor, word)
+	if len(plan.At) > 0 && !slices.Equal(want, plan.Set) {
+		return BootVia{}, unoffered(OtherRow, nil) // What was kept doesn't tell of this one.
+	}
 	for i, now := range o.values {
 		if now != plan.Was[i] && !strings.EqualFold(now, want[i]) {
 			return BootVia{}, failf(Refused, "the vendor's own boot setting changed meanwhile, and was left alone")
@@ -52,23 +67,31 @@ func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPl
 // ClearOEM undoes SetOEM: the properties get what they were, as far as they're
 // something else, since a BMC may have taken one of them and refuse the other. One
 // that shows another target by now was used up by the boot, or is somebody else's,
-// and is left alone.
+// and is left alone; so is a property beside the target that isn't what it was set to. What was set is the plan's word, whatever the rows of quirks
+// say by now; where none of them tells of such properties, of this machine or another
+// one's, nothing is written: a journal alone opens no resource.
 func (c *Client) ClearOEM(ctx context.Context, s System, target string, plan OEMPlan) error {
-	o, facts, err := c.oemOf(ctx, s, plan)
+	o, facts, err := c.oemOf(ctx, s, plan, true)
 	if err != nil {
 		return err
 	}
-	if !strings.EqualFold(o.values[0], o.vendor.Words[target]) {
+	set := o.vendor.Words[target]
+	if len(plan.Set) > 0 {
+		set = plan.Set[0]
+	}
+	if !strings.EqualFold(o.values[0], set) {
 		return nil
 	}
-	body := map[string]any{}
+	body, want := map[string]any{}, slices.Clone(o.values)
 	for i, p := range oemPointers(o.vendor) {
-		if o.values[i] != plan.Was[i] {
+		others := len(plan.Set) == len(o.values) && !strings.EqualFold(o.values[i], plan.Set[i])
+		if o.values[i] != plan.Was[i] && !others {
+			want[i] = plan.Was[i]
 			point(body, p, o.typed(p, plan.Was[i]))
 		}
 	}
 
-	return c.writeOEM(ctx, o, plan.Was, body, facts)
+	return c.writeOEM(ctx, o, want, body, facts)
 }
 
 // oem is how a boot for once can be had by the vendor's own way, nil where it can't.
@@ -83,7 +106,9 @@ func (l *ladder) oem(ctx context.Context) (*OEMPlan, error) {
 	for _, path := range paths {
 		o, err := l.c.oemAt(ctx, path, l.facts.OEM)
 		if err == nil {
-			return &OEMPlan{Resource: path, Was: o.values}, nil
+			at, set := oemPointers(o.vendor), oemValues(o.vendor, o.vendor.Words[l.want.Target])
+
+			return &OEMPlan{Resource: path, Was: o.values, At: at, Set: set}, nil
 		}
 		if passed(err) != nil {
 			return nil, err
@@ -111,25 +136,64 @@ type oemPlace struct {
 	values []string
 }
 
-// oemOf reads the resource of a plan, where the rows of quirks still tell of it.
-func (c *Client) oemOf(ctx context.Context, s System, plan OEMPlan) (oemPlace, quirk.Facts, error) {
+// oemOf reads the resource of a plan, where the rows of quirks still tell of it:
+// those that are followed, or, to undo it, any of them.
+func (c *Client) oemOf(ctx context.Context, s System, plan OEMPlan, undo bool) (oemPlace, quirk.Facts, error) {
 	facts, _, err := c.quirks(ctx, s)
 	if err != nil {
 		return oemPlace{}, facts, err
 	}
-	paths, err := c.oemPaths(ctx, s, facts.OEM)
-	if err != nil {
-		return oemPlace{}, facts, err
+	var missed error
+	for _, vendor := range c.vendorsOf(facts, plan, undo) {
+		paths, err := c.oemPaths(ctx, s, vendor)
+		if err != nil {
+			return oemPlace{}, facts, err
+		}
+		if !slices.ContainsFunc(paths, func(path string) bool { return lenient.SamePath(path, plan.Resource) }) {
+			if missed == nil && ofManager(vendor, plan.Resource) {
+				missed = unoffered(Unlisted, nil)
+			}
+
+			continue
+		}
+		o, err := c.oemAt(ctx, plan.Resource, vendor)
+		switch {
+		case err == nil && len(plan.Was) == len(o.values):
+			return o, facts, nil
+		case err != nil:
+			missed = err
+		}
 	}
-	if !slices.ContainsFunc(paths, func(path string) bool { return lenient.SamePath(path, plan.Resource) }) {
-		return oemPlace{}, facts, unoffered("a way of the vendor's own at "+bounded(plan.Resource, maxURI), nil)
-	}
-	o, err := c.oemAt(ctx, plan.Resource, facts.OEM)
-	if err == nil && len(plan.Was) != len(o.values) {
-		err = unoffered("the properties of a boot by the vendor's own way that was begun by another row of quirks", nil)
+	if missed == nil {
+		missed = unoffered(OtherRow, nil)
 	}
 
-	return o, facts, err
+	return oemPlace{}, facts, missed
+}
+
+// ofManager says whether a row tells of such a resource of a manager's.
+func ofManager(vendor quirk.OEMBoot, resource string) bool {
+	return slices.ContainsFunc(vendor.Resources, func(of string) bool {
+		below, ok := strings.CutPrefix(of, quirk.OfManager)
+
+		return ok && below != "" && strings.HasSuffix(strings.ToLower(strings.TrimRight(resource, "/")), strings.ToLower(strings.TrimRight(below, "/")))
+	})
+}
+
+// vendorsOf are the ways of vendors' own that a plan may have been made by: this
+// machine's, and to undo it, where that is about other properties by now, those of
+// any row.
+func (c *Client) vendorsOf(facts quirk.Facts, plan OEMPlan, undo bool) []quirk.OEMBoot {
+	out := []quirk.OEMBoot{facts.OEM}
+	if len(plan.At) > 0 && undo {
+		for _, r := range c.cfg.Quirks {
+			out = append(out, r.Facts.OEM)
+		}
+	}
+
+	return slices.DeleteFunc(out, func(o quirk.OEMBoot) bool {
+		return o.Target == "" || len(plan.At) > 0 && (!slices.Equal(oemPointers(o), plan.At) || len(plan.Set) != len(plan.At))
+	})
 }
 
 // oemPaths are where the vendor's own way may be, best first.
@@ -221,63 +285,4 @@ func (c *Client) writeOEM(ctx context.Context, o oemPlace, values []string, body
 	}
 
 	return noEffect(fieldOf(pointers[0]))
-}
-
-// oemPointers are those of the properties, in their order.
-func oemPointers(vendor quirk.OEMBoot) []string {
-	return append([]string{vendor.Target}, slices.Sorted(maps.Keys(vendor.With))...)
-}
-
-// oemValues are what the properties are to be.
-func oemValues(vendor quirk.OEMBoot, word string) []string {
-	out := []string{word}
-	for _, p := range slices.Sorted(maps.Keys(vendor.With)) {
-		out = append(out, vendor.With[p])
-	}
-
-	return out
-}
-
-// unescaped is a reference token of a JSON pointer.
-var unescaped = strings.NewReplacer("~1", "/", "~0", "~") //nolint:gochecknoglobals // A table.
-
-func tokens(pointer string) []string {
-	out := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i := range out {
-		out[i] = unescaped.Replace(out[i])
-	}
-
-	return out
-}
-
-// fieldOf is a pointer for people.
-func fieldOf(pointer string) string { return bounded(strings.TrimPrefix(pointer, "/"), maxURI) }
-
-// pointed is the value at a pointer; nil where there's none.
-func pointed(body map[string]any, pointer string) any {
-	var v any = body
-	for _, name := range tokens(pointer) {
-		o, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = o[name]
-	}
-
-	return v
-}
-
-// point puts a value at a pointer.
-func point(body map[string]any, pointer string, v any) {
-	names := tokens(pointer)
-	last := len(names) - 1
-	for _, name := range names[:last] {
-		next, ok := body[name].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			body[name] = next
-		}
-		body = next
-	}
-	body[names[last]] = v
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
@@ -31,6 +32,7 @@ type Client struct {
 	fence   *fence
 	api     *gofish.APIClient
 	root    rootBody
+	rootAt  time.Time // when it was read
 
 	header  map[string]string // authentication of every request
 	token   bool              // that of a session
@@ -170,6 +172,7 @@ func (c *Client) relogin(ctx context.Context) error {
 	}
 	defer changesNothing(ctx)()
 	c.token, c.session, c.header, c.lost = false, "", nil, true
+	c.rootAt = time.Time{}
 	c.firmware, c.offers = nil, nil // Sessions end when a BMC gets another firmware.
 	if err := c.login(ctx); err != nil {
 		if e := new(Error); errors.As(err, &e) {

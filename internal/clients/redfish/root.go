@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 type rootBody struct {
 	URI        text `json:"@odata.id"`
 	Type       text `json:"@odata.type"`
 	Version    text `json:"RedfishVersion"`
+	UUID       text
 	Systems    ref
 	Managers   ref
 	Registries ref
@@ -29,6 +31,7 @@ func (c *Client) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.rootAt = time.Now()
 	if !c.root.isRoot() && !isBare(a.body) {
 		return c.stranger(pathRoot, a)
 	}

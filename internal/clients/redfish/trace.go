@@ -3,7 +3,12 @@ package redfish
 import (
 	"context"
 	"strings"
+	"time"
 )
+
+// rootAge is how long the service root is believed that a session began with: no
+// other BMC knows that.
+const rootAge = time.Minute
 
 // Traces say what of a machine is read that tells it from another one.
 type Traces struct {
@@ -13,7 +18,7 @@ type Traces struct {
 }
 
 // Trace adds traces to a System: its chassis' serial and its BMC's UUID, for a
-// request each. What they don't tell stays empty. A machine without a name
+// request each, or none where the service root was read just now. What they don't tell stays empty. A machine without a name
 // doesn't get its BMC's UUID while its chassis can't be read: that is the better
 // word, and who has one is known by it.
 func (c *Client) Trace(ctx context.Context, s System, want Traces) (System, error) {
@@ -25,6 +30,11 @@ func (c *Client) Trace(ctx context.Context, s System, want Traces) (System, erro
 		}
 	}
 	if !want.BMC || unread && s.Serial == "" && s.UUID == "" {
+		return s, nil
+	}
+	if c.token && time.Since(c.rootAt) < rootAge && CleanUUID(string(c.root.UUID)) != "" {
+		s.BMCUUID = CleanUUID(string(c.root.UUID))
+
 		return s, nil
 	}
 	var b struct{ UUID text }

@@ -22,18 +22,21 @@ const (
 
 // machineData is what a machine is given beside its image.
 func machineData(in inputs) map[string][]byte {
-	return bootspec.Data(in.entry, in.profile, userData(in))
+	return parts(in).Data()
 }
 
-// userData is what the entry's Secret holds; nil where it isn't there.
-func userData(in inputs) map[string][]byte {
-	if in.userData == nil {
-		return nil
+// tenantData is what the Secrets that the entry names hold, by name, without those that aren't there.
+func tenantData(in inputs) map[string]map[string][]byte {
+	out := map[string]map[string][]byte{}
+	for name, s := range in.secrets {
+		if s == nil {
+			continue
+		}
+		if out[name] = s.Data; s.Data == nil {
+			out[name] = map[string][]byte{}
+		}
 	}
-	if in.userData.Data == nil {
-		return map[string][]byte{}
-	}
-	return in.userData.Data
+	return out
 }
 
 // copiedWell says whether the copy in bootd's namespace is what the machine should get.

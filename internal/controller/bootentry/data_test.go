@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 func copied(name, entry string) *corev1.Secret {
@@ -91,5 +92,31 @@ func TestDeleteClosesFirst(t *testing.T) {
 	want := []state{{Exists: true, Granted: true, Copied: true}, {Exists: true, Revoked: true, Copied: true}, {Revoked: true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("after each Delete: -want, +got:\n%s", diff)
+	}
+}
+
+// TestNetworkDataFilledIn: what a tenant can't know when the Secret is written, the address from NetBox, is filled in as it's given: so an
+// edit of the network changes neither the copy that bootd has nor its digest.
+func TestNetworkDataFilledIn(t *testing.T) {
+	in := world()
+	in.profile.Spec.UserDataFormat = v1alpha1.UserDataCloudInit
+	in.entry.Spec.ForProvider.NetworkDataSecretRef = &v1alpha1.LocalKeyReference{Name: "web-1", Key: "net"}
+	in.secrets = map[string]*corev1.Secret{"web-1": {Data: map[string][]byte{"net": []byte("version: 2 # {{ .ip }}\n")}}}
+	plan, prob := resolve(in)
+	if prob != nil {
+		t.Fatal(prob.message)
+	}
+	in.copied = copyOf(in, "boot")
+	want := "version: 2 # {{ .ip }}\n"
+	if got := string(in.copied.Data["network-config"]); got != want || !copiedWell(in) || boot.DataDigest(in.copied.Data) != plan.UserDataDigest {
+		t.Errorf("%q, want %q, in a copy that's planned", got, want)
+	}
+	in.network.Spec.MTU = 9000
+	if edited, prob := resolve(in); prob != nil || edited.UserDataDigest != plan.UserDataDigest || !copiedWell(in) {
+		t.Errorf("an edit of the network is one of the data: %v", prob)
+	}
+	in.secrets["web-1"].Data["net"] = []byte("version: 2 # {{ .mac }}\n")
+	if _, prob := resolve(in); prob == nil || prob.reason != v1alpha1.ReasonInvalid {
+		t.Errorf("a name that nobody knows: %v", prob)
 	}
 }

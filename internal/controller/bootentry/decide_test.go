@@ -119,6 +119,8 @@ func TestConditions(t *testing.T) {
 		"UsedBefore":    {"A generation that another grant used up isn't waited for.", world(granted, consumed, func(in *inputs) { in.session.Spec.Grant.ID = "g2" }), noon, map[string]string{"Installed": "Interrupted"}},
 		"Used":          {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
 		"Interrupted":   {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
+		"SentToDisk":    {"Of an installer that doesn't report the disk is awaited.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.ReasonSentToDisk }), noon, map[string]string{"Installed": "WaitingForDiskBoot"}},
+		"DiskLoop":      {"One that never gets to its disk is a loop.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedBootLoop }), noon, map[string]string{"Installed": "BootLoop"}},
 		"Failed": {"A machine's own word of failure.", world(granted, consumed, func(in *inputs) {
 			in.session.Status.Failed = &v1alpha1.BootResult{GrantID: "g", Message: "disk is full"}
 		}), noon, map[string]string{"Installed": "InstallFailed"}},

@@ -132,7 +132,7 @@ func poweredOn(in *inputs) { in.host.Status.AtProvider.Power = v1alpha1.PoweredO
 
 func withUserData(in *inputs) {
 	in.entry.Spec.ForProvider.UserDataSecretRef = &v1alpha1.LocalKeyReference{Name: "web-1", Key: "userData"}
-	in.userData = &corev1.Secret{Data: map[string][]byte{"userData": []byte("#cloud-config\n")}}
+	in.secrets = map[string]*corev1.Secret{"web-1": {Data: map[string][]byte{"userData": []byte("#cloud-config\n")}}}
 }
 
 func confirmed(serial string) func(*inputs) {

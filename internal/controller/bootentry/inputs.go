@@ -22,10 +22,10 @@ type inputs struct {
 	address *v1alpha1.NetBoxIPAddress
 	profile *v1alpha1.BootProfile
 	network *v1alpha1.BootNetwork
-	// userData is the tenant's own Secret, copied the provider's copy of it.
-	userData *corev1.Secret
-	copied   *corev1.Secret
-	servers  []v1alpha1.BootServer
+	// secrets are the tenant's own that the entry names, by name, copied the provider's copy of what is meant in them.
+	secrets map[string]*corev1.Secret
+	copied  *corev1.Secret
+	servers []v1alpha1.BootServer
 	// others are all other entries, for the MACs they hold. They are shared and not to be changed.
 	others []v1alpha1.BootEntry
 	// hosts are all hosts, where the entry's own isn't of the segment's namespace. They are shared and not to be changed.
@@ -82,10 +82,18 @@ func (g gatherer) gatherMachine(ctx context.Context, e *v1alpha1.BootEntry, in *
 }
 
 func (g gatherer) gatherData(ctx context.Context, e *v1alpha1.BootEntry, in *inputs) (err error) {
-	if r := e.Spec.ForProvider.UserDataSecretRef; r != nil {
-		if in.userData, err = get[corev1.Secret](ctx, g.kube, e.Namespace, r.Name); err != nil {
+	for _, r := range bootspec.DataRefs(e) {
+		if _, read := in.secrets[r.Name]; read {
+			continue // Parts of one Secret are of one moment.
+		}
+		s, err := get[corev1.Secret](ctx, g.kube, e.Namespace, r.Name)
+		if err != nil {
 			return err
 		}
+		if in.secrets == nil {
+			in.secrets = map[string]*corev1.Secret{}
+		}
+		in.secrets[r.Name] = s
 	}
 	if in.copied, err = get[corev1.Secret](ctx, g.kube, g.bootNamespace, bootspec.DataName(e)); err != nil {
 		return err

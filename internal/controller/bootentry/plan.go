@@ -51,7 +51,8 @@ func resolve(in inputs) (plan *boot.Plan, prob *problem) {
 
 // parts are those of an entry's objects that bootd has, too.
 func parts(in inputs) bootspec.Parts {
-	return bootspec.Parts{Entry: in.entry, Network: in.network, Profile: in.profile, Secret: userData(in)}
+	addr, _ := addressOf(in) // What is wrong with it is told where it's looked at.
+	return bootspec.Parts{Entry: in.entry, Network: in.network, Profile: in.profile, Address: addr, Secrets: tenantData(in)}
 }
 
 // told is a problem of the domain's, in its own words.

@@ -33,8 +33,8 @@ func TestSentences(t *testing.T) {
 		"ProfileElsewhere":  {"A profile of a namespace that the network doesn't trust.", world(func(in *inputs) { in.profile.Namespace = "team-a" }), v1alpha1.ReasonNotAllowed, []string{"allowedProfileNamespaces"}},
 		"NetworkMissing":    {"A network that isn't there.", world(func(in *inputs) { in.network = nil }), v1alpha1.ReasonNotFound, []string{`BootNetwork "infra/rack-7"`, "networkRef"}},
 		"NetworkNotAllowed": {"A network that isn't for this namespace.", world(func(in *inputs) { in.network.Spec.AllowedNamespaces = nil }), v1alpha1.ReasonNotAllowed, []string{`namespace "team-a"`}},
-		"SecretMissing":     {"User data that isn't there.", world(withUserData, func(in *inputs) { in.userData = nil }), v1alpha1.ReasonNotFound, []string{`Secret "web-1"`, "userDataSecretRef"}},
-		"SecretKeyMissing":  {"A key that isn't there.", world(withUserData, func(in *inputs) { in.userData.Data = nil }), v1alpha1.ReasonNotFound, []string{`no key "userData"`}},
+		"SecretMissing":     {"User data that isn't there.", world(withUserData, func(in *inputs) { in.secrets["web-1"] = nil }), v1alpha1.ReasonNotFound, []string{`Secret "web-1"`, "userDataSecretRef"}},
+		"SecretKeyMissing":  {"A key that isn't there.", world(withUserData, func(in *inputs) { in.secrets["web-1"].Data = nil }), v1alpha1.ReasonNotFound, []string{`no key "userData"`}},
 		"KeysWithoutInit":   {"SSH keys that nothing would bring to the machine.", world(withKeys), v1alpha1.ReasonInvalid, []string{"sshAuthorizedKeys", `BootProfile "infra/debian-12"`, "userDataFormat None", "CloudInit"}},
 		"KeysByInit":        {"cloud-init brings them.", world(withKeys, func(in *inputs) { in.profile.Spec.UserDataFormat = v1alpha1.UserDataCloudInit }), "", nil},
 		"ClaimMissing":      {"A claim that isn't there.", world(func(in *inputs) { in.claim = nil }), v1alpha1.ReasonNotFound, []string{`HostClaim "web-1"`}},
@@ -45,7 +45,7 @@ func TestSentences(t *testing.T) {
 			in.address.Status.AtProvider.Address = ""
 			in.address.SetConditions(xpv2.Condition{Type: xpv2.TypeReady, Status: "False", Reason: v1alpha1.ReasonExhausted, Message: "prefix 10.77.0.0/24 is full"})
 		}), v1alpha1.ReasonExhausted, []string{"prefix 10.77.0.0/24 is full"}},
-		"AddressIsV6": {"An IPv6 address can't boot yet.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "2001:db8::1/64" }), v1alpha1.ReasonInvalid, []string{"2001:db8::1/64", "IPv4"}},
+		"AddressIsV6": {"An IPv6 address boots where its network has a subnet for it.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "2001:db8::1/64" }), v1alpha1.ReasonInvalid, []string{"2001:db8::1/64", "infra/rack-7"}},
 		"OffSegment":  {"An address of another segment.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "10.78.0.1/24" }), v1alpha1.ReasonInvalid, []string{"10.78.0.1/24", "infra/rack-7"}},
 		"RawMACsOfTenant": {"A tenant can't name a machine by its MAC.", world(func(in *inputs) {
 			in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}

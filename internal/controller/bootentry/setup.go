@@ -18,6 +18,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
@@ -35,10 +36,11 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 			now:    o.Clock, newID: NewID, failpoint: o.Fail,
 		},
 		Secrets: func(e *v1alpha1.BootEntry) []types.NamespacedName {
-			if r := e.Spec.ForProvider.UserDataSecretRef; r != nil {
-				return []types.NamespacedName{{Namespace: e.Namespace, Name: r.Name}}
+			var names []types.NamespacedName
+			for _, r := range bootspec.DataRefs(e) {
+				names = append(names, types.NamespacedName{Namespace: e.Namespace, Name: r.Name})
 			}
-			return nil
+			return names
 		},
 		Pending: func(e *v1alpha1.BootEntry) bool { return e.Status.AtProvider.Grant != nil },
 		Watches: watches(kube),

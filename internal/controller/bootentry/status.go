@@ -233,9 +233,14 @@ func installing(in inputs, want int64, limit time.Duration, now time.Time) xpv2.
 		return c(v1alpha1.ReasonInstallFailed, "the machine says that its install failed: %s; mend the cause and raise %s to %d", s.Status.Failed.Message, raised(in), want+1)
 	case used && s.Status.StageReason == boot.DecidedConsumed:
 		return c(v1alpha1.ReasonInterrupted, "the machine was reset after its install began, and isn't installed twice by itself; raise %s to %d to install again", raised(in), want+1)
+	case used && s.Status.StageReason == boot.DecidedBootLoop:
+		return c(v1alpha1.ReasonBootLoop, "the machine was sent to its disk again and again after its install began, and came back to the network each time: look at its console, and whether localBoot suits its firmware; then raise %s to %d to install again",
+			raised(in), want+1)
 	case used && limit > 0 && now.Sub(s.Status.Consumed.At.Time) > limit:
 		return c(v1alpha1.ReasonInstallOverdue, "generation %d has been installing since %s, longer than the %s of its profile: look at the machine's console; it may still end, else raise %s to %d to install again",
 			want, s.Status.Consumed.At.UTC().Format(time.RFC3339), limit, raised(in), want+1)
+	case used && s.Status.StageReason == boot.ReasonSentToDisk:
+		return c(v1alpha1.ReasonWaitingForDiskBoot, "the machine began again after its install, whose installer doesn't report, and was sent to its disk: generation %d counts as installed once a system was seen there that stays", want)
 	case used:
 		return c(v1alpha1.ReasonWaitingForInstall, "generation %d is being installed", want)
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:

@@ -64,7 +64,7 @@ func showReports(n *v1alpha1.BootNetwork, reports []v1alpha1.BootServerNetwork) 
 	switch {
 	case len(wrong) > 0:
 		ready = xpv2.Available().WithMessage(wrong[0].Message)
-		if len(wrong) == len(reports) {
+		if len(wrong) == len(reports) && wrong[0].Reason != "" { // Without a reason it's a note.
 			ready = xpv2.Unavailable().WithMessage(wrong[0].Message)
 			ready.Reason = xpv2.ConditionReason(wrong[0].Reason)
 		}

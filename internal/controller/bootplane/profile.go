@@ -13,11 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // profiles keeps the status of BootProfiles.
-type profiles struct{ kube client.Client }
+type profiles struct{ kube client.Client } // Live for Secrets.
 
 // Reconcile says what a profile's digest is, who boots it, and where its files are.
 func (r *profiles) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.Result, error) {
@@ -35,6 +36,11 @@ func (r *profiles) Reconcile(ctx context.Context, req reconcile.Request) (ctrl.R
 	}
 	before := p.DeepCopy()
 	showProfile(p, len(entries.Items), servers.Items)
+	if ready, err := r.pullReady(ctx, p); err != nil {
+		return ctrl.Result{}, err
+	} else if ready != nil {
+		p.Status.SetConditions(ready.WithObservedGeneration(p.Generation))
+	}
 	if equality.Semantic.DeepEqual(before.Status, p.Status) {
 		return ctrl.Result{}, nil
 	}
@@ -49,7 +55,7 @@ func showProfile(p *v1alpha1.BootProfile, users int, servers []v1alpha1.BootServ
 	p.Status.Digest = bootspec.ProfileDigest(p.Spec)
 	p.Status.Users = int64(users)
 	p.Status.Artifacts = artifactsOf(p.Spec, servers)
-	p.Status.SetConditions(profileReady(p.Spec).WithObservedGeneration(p.Generation))
+	p.Status.SetConditions(profileReady(p).WithObservedGeneration(p.Generation))
 }
 
 // artifactsOf lists a profile's files once each, in the order of its spec, with how many bootds have them.
@@ -94,13 +100,18 @@ func files(spec v1alpha1.BootProfileSpec) []v1alpha1.Artifact {
 		if a.Image != nil {
 			out = append(out, a.Image.Artifact)
 		}
+		if a.RaspberryPi != nil {
+			for _, f := range a.RaspberryPi.Files {
+				out = append(out, f.Artifact)
+			}
+		}
 	}
 	return out
 }
 
-// profileReady checks what admission can't: that parameters' patterns are RE2, and that defaults match them.
-func profileReady(spec v1alpha1.BootProfileSpec) xpv2.Condition {
-	for _, p := range spec.Parameters {
+// profileReady checks what admission can't: that parameters' patterns are RE2, that defaults match them, and that templates can be read.
+func profileReady(profile *v1alpha1.BootProfile) xpv2.Condition {
+	for _, p := range profile.Spec.Parameters {
 		re, err := regexp.Compile(`^(?:` + p.Pattern + `)$`)
 		if err != nil {
 			return invalid("pattern %q of parameter %q isn't RE2: correct it", p.Pattern, p.Name)
@@ -108,6 +119,9 @@ func profileReady(spec v1alpha1.BootProfileSpec) xpv2.Condition {
 		if p.Default != nil && !re.MatchString(*p.Default) {
 			return invalid("default %q of parameter %q doesn't match its pattern %q: change one of them", *p.Default, p.Name, p.Pattern)
 		}
+	}
+	if wrong := boot.CheckTemplates(bootspec.Profile(profile)); wrong != "" {
+		return invalid("%s; correct it", wrong)
 	}
 	return xpv2.Available()
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -50,6 +51,7 @@ func addStatuses(mgr ctrl.Manager, o wiring.Options) error {
 		For(&v1alpha1.BootProfile{}, changed).
 		Watches(&v1alpha1.BootEntry{}, wake(profilesOf), changed).
 		Watches(&v1alpha1.BootServer{}, allProfiles(mgr.GetClient()), builder.WithPredicates(cacheChanged())).
+		Watches(&corev1.Secret{}, bySecret(mgr.GetClient()), builder.OnlyMetadata).
 		Complete(&profiles{kube: mgr.GetClient()})
 	if err != nil {
 		return fmt.Errorf("cannot build the controller of BootProfiles: %w", err)
@@ -64,7 +66,7 @@ func addStatuses(mgr ctrl.Manager, o wiring.Options) error {
 	if err != nil {
 		return fmt.Errorf("cannot build the controller of BootNetworks: %w", err)
 	}
-	return nil
+	return addPullSecrets(mgr, o)
 }
 
 // index makes BootEntries findable by what they name.

@@ -154,11 +154,26 @@ func TestProfileReady(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := profileReady(profile(func(s *v1alpha1.BootProfileSpec) { s.Parameters = []v1alpha1.ProfileParameter{tc.parameter} }).Spec)
+			got := profileReady(profile(func(s *v1alpha1.BootProfileSpec) { s.Parameters = []v1alpha1.ProfileParameter{tc.parameter} }))
 			if got.Message != tc.want || (got.Status == corev1.ConditionTrue) != (tc.want == "") {
 				t.Errorf("%s\nprofileReady(...) = %s: %q, want %q", tc.reason, got.Status, got.Message, tc.want)
 			}
 		})
+	}
+}
+
+// TestTemplateReady: what is wrong with a template for each machine is its profile's to say.
+func TestTemplateReady(t *testing.T) {
+	for template, want := range map[string]string{
+		"#!ipxe\nkernel {{ .kernel }} {{ .role }}": "",
+		"#!ipxe\n  echo {{ .roles }}":              "scriptTemplate, line 2, column 8: {{ .roles }} is neither a parameter of the profile nor one of address, ",
+	} {
+		got := profileReady(profile(func(s *v1alpha1.BootProfileSpec) {
+			s.Method, s.ScriptTemplate, s.Parameters = v1alpha1.BootMethodScript, template, []v1alpha1.ProfileParameter{{Name: "role", Pattern: "[a-z]+"}}
+		}))
+		if !strings.HasPrefix(got.Message, want) || (got.Status == corev1.ConditionTrue) != (want == "") || strings.Contains(got.Message, "\n") {
+			t.Errorf("%q: %s: %q, want %q", template, got.Status, got.Message, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -31,7 +32,7 @@ type Finding struct {
 	Clock *xpv2.Condition
 }
 
-// A ProbeFn looks at the NetBox of a config.
+// A ProbeFn looks at the NetBox of a config, until that has answered or the context ends.
 type ProbeFn func(ctx context.Context, n NetBox) Finding
 
 // A probed is a finding, when it was made, and for what.
@@ -54,30 +55,58 @@ func (r *Resolver) ProbeNetBox(fn ProbeFn) {
 	r.probe = fn
 }
 
-// probed returns what is known of the NetBox of a config with these credentials, by a look where that's due, and after which time it's
-// due again. ok is false where nobody looks.
-func (r *reconciler) probed(ctx context.Context, c config, s secret) (f Finding, again time.Duration, ok bool) {
+// probed returns what is known of the NetBox of a config with these credentials, nil where nothing is yet, and after which time it's to be asked
+// for again. Where a look is due, it's begun, and its end wakes the config's reconciler. looks is false where nobody looks.
+func (r *reconciler) probed(ctx context.Context, c config, s secret) (f *Finding, again time.Duration, looks bool) {
 	n, probe := netBoxOf(c, s), r.prober()
 	if n == nil || probe == nil {
-		return Finding{}, 0, false
+		return nil, 0, false
 	}
 	r.mu.Lock()
 	last, known := r.findings[n.UID]
 	r.mu.Unlock()
-	if known && last.generation == n.Generation && last.secret == n.SecretVersion {
+	same := known && last.generation == n.Generation && last.secret == n.SecretVersion
+	if same {
+		f = &last.finding
 		if left := last.due().Sub(r.now()); left > 0 {
-			return last.finding, left, true
+			return f, left, true
 		}
 	}
-	next := probed{finding: probe(ctx, *n), at: r.now(), ref: n.Ref, generation: n.Generation, secret: n.SecretVersion, confirmed: last.doubted}
-	next.finding.Facts = remembered(next.finding, c.status().NetBox, r.now())
+	r.look(ctx, *n, probe, last, same && last.finding.Reason == v1alpha1.ReasonUnreachable, c.status().NetBox)
+	return f, probeAgain, true
+}
+
+// look at the NetBox of a config, of which last was found before. slow says that it didn't answer then, and was is what its status says.
+func (r *reconciler) look(ctx context.Context, n NetBox, fn ProbeFn, last probed, slow bool, was *v1alpha1.NetBoxFacts) {
+	was = was.DeepCopy()
+	r.looks.begin(ctx, &probe{
+		of: n.UID, owner: n.Namespace, version: fmt.Sprintf("%d/%s", n.Generation, n.SecretVersion),
+		look: func(ctx context.Context) Finding { return fn(ctx, n) },
+		tell: func(f Finding, broken bool) {
+			next := probed{finding: f, at: r.now(), ref: n.Ref, generation: n.Generation, secret: n.SecretVersion, confirmed: last.doubted}
+			if broken { // That it isn't quick is no news of one that answered before.
+				next.finding = Finding{Reason: v1alpha1.ReasonUnreachable, Message: fmt.Sprintf("%s hasn't answered within %s: it's asked again, with more time", n.String(), quickFor)}
+			}
+			next.finding.Facts = remembered(next.finding, was, r.now())
+			if r.learn(n.UID, next, broken) {
+				r.wake(n.Ref)
+			}
+		},
+	}, slow)
+}
+
+// learn what was found. unsure says that it's said only where nothing else is known; then it isn't due again, as the look goes on.
+func (r *Resolver) learn(of types.UID, p probed, unsure bool) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.findings[n.UID] = next
-	if v := next.finding.Facts.Version; v != "" {
-		r.versions[n.UID] = v
+	if was, known := r.findings[of]; unsure && known && was.generation == p.generation && was.secret == p.secret {
+		return false
 	}
-	return next.finding, next.due().Sub(r.now()), true
+	r.findings[of] = p
+	if v := p.finding.Facts.Version; v != "" {
+		r.versions[of] = v
+	}
+	return true
 }
 
 func (r *Resolver) prober() ProbeFn {
@@ -147,6 +176,7 @@ func netBoxOf(c config, s secret) *NetBox {
 
 // forgetProbe forgets a config that is gone.
 func (r *Resolver) forgetProbe(uid types.UID) {
+	r.looks.forget(uid)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.findings, uid)

@@ -41,15 +41,22 @@ func newProbing(t *testing.T) *probing {
 	return p
 }
 
-// look reconciles after a while, and returns what the config shows and when it's looked at again.
+// look reconciles after a while, and again when a look that was begun has ended, and returns what the config shows and when it's looked at again.
 func (p *probing) look(after time.Duration) (seen, time.Duration) {
 	p.t.Helper()
 	p.at = p.at.Add(after)
-	res, err := p.Reconcile(p.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "netbox"}})
-	if err != nil {
-		p.t.Fatal(err)
+	for {
+		res, err := p.Reconcile(p.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "netbox"}})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.looks.wait()
+		select {
+		case <-p.seen[v1alpha1.ClusterProviderConfigKind]:
+		default:
+			return see(p.t, p.kube, p.config), res.RequeueAfter
+		}
 	}
-	return see(p.t, p.kube, p.config), res.RequeueAfter
 }
 
 func TestProbe(t *testing.T) {

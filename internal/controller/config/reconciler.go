@@ -133,16 +133,21 @@ func (r *reconciler) keep(ctx context.Context, c config, users int64) (again tim
 		s, err = r.read(ctx, at, false)
 	}
 	ready := credentialsReady(refTo(c), *c.spec(), at, s.data, err)
-	var clock *xpv2.Condition
+	said, clock := &ready, (*xpv2.Condition)(nil)
 	if ready.Status == corev1.ConditionTrue {
-		f, after, ok := r.probed(ctx, c, s)
-		if ok {
-			ready, clock, again = reachable(f), f.Clock, after
+		f, after, looks := r.probed(ctx, c, s)
+		switch again = after; {
+		case f != nil:
+			ready, clock = reachable(*f), f.Clock
+		case looks:
+			said = nil // What was said before stands until the look has ended.
 		}
 	}
 	return again, r.report(ctx, c, func() {
 		o.SetUsers(users)
-		o.SetConditions(ready.WithObservedGeneration(o.GetGeneration()))
+		if said != nil {
+			o.SetConditions(said.WithObservedGeneration(o.GetGeneration()))
+		}
 		if clock != nil {
 			o.SetConditions(clock.WithObservedGeneration(o.GetGeneration()))
 		}

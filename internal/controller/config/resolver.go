@@ -59,6 +59,8 @@ type Resolver struct {
 	// probe looks at NetBoxes, and findings are what it last found, by their config's UID. Nil where nobody looks.
 	probe    ProbeFn
 	findings map[types.UID]probed
+	// looks at NetBoxes that are under way.
+	looks *probes
 	// seen wakes the reconciler of a config, by kind, once its version is another, or it's in doubt.
 	seen map[string]chan event.GenericEvent
 }
@@ -68,7 +70,7 @@ type Resolver struct {
 func NewResolver(kube client.Client, metadata, live client.Reader) *Resolver {
 	return &Resolver{
 		kube: kube, meta: metadata, live: live, last: map[types.NamespacedName]secret{}, versions: map[types.UID]string{},
-		findings: map[types.UID]probed{},
+		findings: map[types.UID]probed{}, looks: newProbes(),
 		seen: map[string]chan event.GenericEvent{
 			v1alpha1.ProviderConfigKind: make(chan event.GenericEvent, waiting), v1alpha1.ClusterProviderConfigKind: make(chan event.GenericEvent, waiting),
 		},

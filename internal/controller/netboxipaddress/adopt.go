@@ -80,7 +80,10 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	}
 	switch {
 	case len(bare) == 0 || len(there) > len(bare):
-		return e.free(ctx, e.plan, deref(p.Role))
+		if err := e.free(ctx, e.plan, deref(p.Role)); err != nil || sharesRole(deref(p.Role)) {
+			return err
+		}
+		return e.unlost(ctx, e.plan)
 	case len(bare) > 1:
 		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
@@ -137,6 +140,9 @@ func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (net
 	patch, ip := netbox.Patch{NotAfter: e.latest}, *e.plan.adopt
 	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
 		patch.Status = &status
+	}
+	if was := e.plan.address.String(); e.plan.again && e.plan.address.IsValid() && ip.Address != e.plan.address {
+		patch.Address = &was // Who set it aside had it by another source's mask.
 	}
 	return e.netbox.Adopt(ctx, ip, e.us.marker(), patch)
 }

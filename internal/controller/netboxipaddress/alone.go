@@ -94,11 +94,16 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) || o.ID == e.record.ID {
 		return false, nil
 	}
-	e.displace(mg, *e.record)
+	defer func() { e.displace(mg, *e.record) }() // By then it's known whose the address was.
 	if p.Address == "" && unnamed(mg) {
-		return false, e.placed(ctx, p, *e.record)
+		if err := e.placed(ctx, p, *e.record); err != nil {
+			return false, err
+		}
+		return e.proveUnused(ctx, mg)
 	}
-	err = e.alone(ctx, mg, *e.record)
+	if err = e.alone(ctx, mg, *e.record); err == nil && unnamed(mg) {
+		err = e.usurped(ctx, mg, *e.record)
+	}
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return false, err // It may be a person's, that we had marked.
 	}

@@ -97,6 +97,10 @@ type Options struct {
 	Saw func(of config.Identity, version string)
 	// Kube reads the hosts that assignments name.
 	Kube client.Reader
+	// Live reads addresses past any cache; nil is Kube.
+	Live client.Reader
+	// Holders are the addresses whose status says that they have one, whatever its mask and table (HostOf); a cache is welcome. Nil finds none.
+	Holders func(ctx context.Context, address netip.Addr) ([]v1alpha1.NetBoxIPAddress, error)
 	// Recorder is told what was taken and given up, what was changed by others in NetBox, of adoptions, losses, and what became of released addresses; nil tells nobody.
 	Recorder event.Recorder
 	// Warn tells the owner of a provider config what he should know before it's trouble; nil isn't told.
@@ -158,6 +162,8 @@ type Connector struct {
 	unplaced  *failures
 	// displaced are those whose address another one was just given: what was seen of their record is of before.
 	displaced *notes[bool]
+	// formers had an address that another one was given, by that address: they outlive whoever was given it.
+	formers *notes[former]
 	// culprits are what was found out about records that are gone, and movers about those that were moved.
 	culprits *notes[culprit]
 	movers   *notes[mover]
@@ -183,6 +189,9 @@ func NewConnector(o Options) *Connector {
 	}
 	if o.Recorder == nil {
 		o.Recorder = event.NewNopRecorder()
+	}
+	if o.Live == nil {
+		o.Live = o.Kube
 	}
 	if o.Tally == nil {
 		o.Tally = noTally{}
@@ -212,7 +221,7 @@ func NewConnector(o Options) *Connector {
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
-		displaced: newNotes[bool](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		displaced: newNotes[bool](), formers: newNotes[former](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
 		farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
@@ -244,7 +253,7 @@ func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		e.settings = fmt.Sprintf("%d/%s/%d/%s/%.16x", mg.GetGeneration(), cfg.UID, cfg.Generation, cfg.SecretVersion, asked)
 		e.grant = grantOf(cfg.Config.Policies, mg.GetNamespace())
 		e.inputs = inputs{config: cfg.String(), field: netboxlink.FieldOf(cfg.Config), note: netboxlink.NoteFieldOf(cfg.Config), from: fromWords(mg.Spec.ForProvider)}
-		e.of, e.warnBelow = cfg.Identity, warnBelow(cfg.Config)
+		e.of, e.warnBelow, e.url = cfg.Identity, warnBelow(cfg.Config), cfg.Config.URL
 		e.netbox, err = c.Client(cfg.Identity, netboxlink.Settings(cfg, c.ClusterID))
 	}
 	if err == nil {

@@ -1,29 +1,209 @@
 package netboxipaddress
 
 import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
+// IndexHost is the index of addresses by what their status says that they have.
+const IndexHost = "baremetal.host"
+
+// HostOf is the value of that index: an address without its mask, whatever its table.
+func HostOf(o client.Object) []string {
+	mg, ok := o.(*v1alpha1.NetBoxIPAddress)
+	if !ok {
+		return nil
+	}
+	a, _, seen := lastSeen(mg.Status.AtProvider)
+	if !seen {
+		return nil
+	}
+	return []string{a.Addr().String()}
+}
+
+// A former is a resource that had an address which another one was given, or is to be, and the record that it had it by.
+type former struct {
+	of     identity
+	record int64
+	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
+	// may be anybody's.
+	elsewhere bool
+}
+
 // displace has the resource looked at, at once, whose record was last seen with the address that this one's was just given: NetBox gives nobody
 // what a record has, so somebody deleted or moved that one since, and its resource is Ready of what was seen before. Where an address is to be
 // had more than once that says nothing.
 func (e *external) displace(mg *v1alpha1.NetBoxIPAddress, by netbox.IPAddress) {
-	if mg.Spec.ForProvider.Duplicates == v1alpha1.DuplicatesAllow || sharesRole(by.Role) {
+	if shares(mg, by.Role) {
 		return
 	}
-	was, ok := e.netbox.Displaced(by)
-	if !ok {
-		return
+	if f, ok := e.displaced(by); ok {
+		e.rouse(f.of)
 	}
-	of, ok := parseMarker(was.Marker(e.inputs.field))
-	if !ok || of.cluster != e.us.cluster {
-		return
+}
+
+// shares says that an address of a resource is one that others may have.
+func shares(mg *v1alpha1.NetBoxIPAddress, role string) bool {
+	return mg.Spec.ForProvider.Duplicates == v1alpha1.DuplicatesAllow || sharesRole(role)
+}
+
+// displaced is whose record was last seen with a record's address. The connection tells that once: it's remembered until it's known that the
+// address isn't that one's any more, whoever asks for it then, and however often that can't be told.
+func (e *external) displaced(by netbox.IPAddress) (f former, ok bool) {
+	if was, told := e.netbox.Displaced(by); told {
+		if of, ours := parseMarker(was.Marker(e.inputs.field)); ours && of.cluster == e.us.cluster && of.uid != e.us.uid {
+			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID})
+		}
 	}
+	return e.remembered(by.Address.Addr(), by.VRF)
+}
+
+// remembered is who was seen to have been displaced from an address, another than this resource.
+func (e *external) remembered(address netip.Addr, vrf *netbox.VRF) (f former, ok bool) {
+	key := e.hostKey(address, vrf)
+	f, ok = e.connector.formers.get(key)
+	if !ok || f.of.uid == e.us.uid {
+		return former{}, false
+	}
+	e.connector.formers.put(key, f) // It's of use yet.
+	return f, true
+}
+
+// hostKey is what a former is noted by: an address of a table of a NetBox. By a namespace's own provider config that is nobody else's: whoever
+// answers it may say of any address that a resource had it.
+func (e *external) hostKey(address netip.Addr, vrf *netbox.VRF) types.UID {
+	of := strings.TrimRight(e.url, "/")
+	if e.of.Namespace != "" {
+		of = e.of.Namespace + "/" + e.of.Name + " " + of
+	}
+	return types.UID(fmt.Sprintf("%s %d %s", of, tableRef(vrf).ID, address))
+}
+
+// rouse has a resource looked at, at once, by what NetBox says now.
+func (e *external) rouse(of identity) {
 	uid := types.UID(of.uid)
 	e.connector.displaced.put(uid, true)
 	e.connector.doubt(uid)
-	e.connector.Again(types.NamespacedName{Namespace: of.namespace, Name: of.name}, e.connector.Now())
+	e.connector.Again(of.resource(), e.connector.Now())
+}
+
+// loser returns the resource that has lost an address which NetBox has just given this one's record: somebody deleted the record that it had, and a
+// machine may be using the address. nil: there's none. An error says that it can't be told.
+func (e *external) loser(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, by netbox.IPAddress) (*identity, error) {
+	if shares(mg, by.Role) {
+		return nil, nil
+	}
+	if f, ok := e.displaced(by); ok {
+		e.rouse(f.of)
+	}
+	return e.loserOf(ctx, by.Address.Addr(), by.VRF)
+}
+
+// loserOf is that for an address that is to be asked for.
+func (e *external) loserOf(ctx context.Context, address netip.Addr, vrf *netbox.VRF) (*identity, error) {
+	all, err := e.formers(ctx, address, vrf)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := e.remembered(address, vrf); ok {
+		all = append(all, f)
+	}
+	for _, f := range all {
+		if lost, err := e.lostBy(ctx, f, address); lost || err != nil {
+			e.rouse(f.of)
+			return &f.of, err
+		}
+	}
+	e.connector.formers.forget(e.hostKey(address, vrf))
+	return nil, nil
+}
+
+// formers are the resources whose status says that they have an address of a table of this NetBox, as the cache has them.
+func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]former, error) {
+	if e.connector.Holders == nil {
+		return nil, nil
+	}
+	found, err := e.connector.Holders(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	var all []former
+	for i := range found {
+		mg := &found[i]
+		of, o := identityOf(e.us.cluster, mg), mg.Status.AtProvider
+		a, table, seen := lastSeen(o)
+		if seen && a.Addr() == address && tableRef(table) == tableRef(vrf) && o.Marker == of.marker() && of.uid != e.us.uid {
+			all = append(all, former{of: of, record: o.ID, elsewhere: !e.sameNetBox(mg)})
+		}
+	}
+	return all, nil
+}
+
+// sameNetBox says whether it's sure that a resource's record is in this one's NetBox: by its provider config, or by its page. What a page is, its
+// NetBox says: that of another namespace's own provider config, which anybody may have set up, is believed nothing.
+func (e *external) sameNetBox(mg *v1alpha1.NetBoxIPAddress) bool {
+	ref := mg.GetProviderConfigReference()
+	if ref == nil {
+		return false
+	}
+	clusters := ref.Kind == v1alpha1.ClusterProviderConfigKind
+	if ref.Kind == e.of.Kind && ref.Name == e.of.Name && (clusters || e.of.Namespace == mg.GetNamespace()) {
+		return true
+	}
+	if !clusters && e.us.namespace != mg.GetNamespace() {
+		return false
+	}
+	base, _, ok := strings.Cut(mg.Status.AtProvider.URL, "/ipam/ip-addresses/")
+	return ok && strings.TrimSuffix(base, "/api") == strings.TrimRight(e.url, "/")
+}
+
+// customFields is what NetBox's API calls them.
+const customFields = "custom_fields"
+
+// deletedHere says by this NetBox's change log, where its token may read that, whether the record of a resource was deleted here: the same NetBox may
+// be reached by several names.
+func (e *external) deletedHere(ctx context.Context, f former) (bool, error) {
+	changes, err := e.netbox.Changes(ctx, f.record)
+	if netbox.IsForbidden(err) || netbox.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil || len(changes) == 0 || !changes[0].Deleted() {
+		return false, err
+	}
+	fields, _ := changes[0].Before[customFields].(map[string]any)
+	return fields[e.inputs.field] == f.of.marker(), nil
+}
+
+// lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
+// its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
+// what was released is lost.
+func (e *external) lostBy(ctx context.Context, f former, address netip.Addr) (bool, error) {
+	if _, err := e.netbox.Get(ctx, f.record); !netbox.IsNotFound(err) {
+		return false, err
+	}
+	if f.elsewhere {
+		if here, err := e.deletedHere(ctx, f); !here || err != nil {
+			return false, err
+		}
+	}
+	mg := &v1alpha1.NetBoxIPAddress{}
+	err := e.connector.Live.Get(ctx, f.of.resource(), mg)
+	if kerrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err //nolint:wrapcheck // It's worded by who asked.
+	}
+	a, _, seen := lastSeen(mg.Status.AtProvider)
+	return string(mg.GetUID()) == f.of.uid && !meta.WasDeleted(mg) && recordOf(mg) == f.record && (!seen || a.Addr() == address), nil
 }

@@ -26,6 +26,8 @@ type external struct {
 	inputs    inputs
 	// warnBelow is the part of a source, in percent, below which its owner is warned.
 	warnBelow int32
+	// url of the NetBox.
+	url string
 	// settings change whenever what Create depends on does.
 	settings string
 
@@ -65,8 +67,9 @@ type external struct {
 	// lost says that the POST of this Create had no answer, and latest is until when it may be sent.
 	lost   bool
 	latest time.Time
-	// back is why a record that was just made is to be taken back.
-	back *takenError
+	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
+	back  *takenError
+	aside *identity
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
@@ -195,7 +198,11 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 
 // Create makes the record: one POST with the marker in it.
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
-	if e.back != nil {
+	switch {
+	case e.aside != nil:
+		err := e.setAside(ctx, mg, *e.record, *e.aside)
+		return managed.ExternalCreation{}, sentence(asideError{e.record.Address.String(), err}, e.inputs)
+	case e.back != nil:
 		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
 	}
 	if _, again := e.connector.tried.get(mg.GetUID()); again {

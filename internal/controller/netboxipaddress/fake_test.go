@@ -30,6 +30,9 @@ const (
 
 // A fakeNetBox has records and prefixes, fails where fail says so, and writes down the calls.
 type fakeNetBox struct {
+	// displaced is what Displaced tells; nil: nothing.
+	displaced *netbox.IPAddress
+
 	field    netbox.FieldState
 	prefixes []netbox.Parent
 	ranges   []netbox.Parent

@@ -91,7 +91,12 @@ func (f *fakeNetBox) Delete(_ context.Context, ip netbox.IPAddress, marker strin
 	return f.lose["Delete"]
 }
 
-// Displaced is none: nothing is remembered of what was seen.
+// Displaced tells once what was seen.
 func (f *fakeNetBox) Displaced(netbox.IPAddress) (netbox.IPAddress, bool) {
-	return netbox.IPAddress{}, false
+	was := f.displaced
+	f.displaced = nil
+	if was == nil {
+		return netbox.IPAddress{}, false
+	}
+	return *was, true
 }

@@ -26,7 +26,10 @@ func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return out, nil // Who has it is looked at there.
 	}
-	return out, e.free(ctx, out, deref(p.Role))
+	if err = e.free(ctx, out, deref(p.Role)); err == nil && !sharesRole(deref(p.Role)) {
+		err = e.unlost(ctx, out)
+	}
+	return out, err
 }
 
 // tableOf is the table of the prefix that holds an address; nil is the global one. An address outside any prefix belongs to no

@@ -108,15 +108,20 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	}
 	policy, err := e.allowed(address, deref(p.DNSName))
 	out := plan{address: address, vrf: vrf, duplicates: p.Duplicates, again: true, lost: l, policy: policy}
-	if err == nil {
-		// NetBox itself refuses a second one only where a table is to have each address once.
-		err = e.free(ctx, out, deref(p.Role))
+	if err != nil {
+		return out, err
 	}
-	if t := (takenError{}); errors.As(err, &t) {
-		l.holder = recordWords(t)
-		return plan{}, l
+	// NetBox itself refuses a second one only where a table is to have each address once.
+	others, err := e.others(ctx, out, deref(p.Role))
+	switch {
+	case err != nil || len(others) == 0:
+		return out, err
+	case len(others) == 1 && e.whose(others[0]) == ownerReleased && e.retired(others[0]): // Set aside for this resource, by who was given it.
+		out.adopt = &others[0]
+		return out, nil
 	}
-	return out, err
+	l.holder = recordWords(e.takenFrom(out, others[0]))
+	return plan{}, l
 }
 
 // lastSeen is the address that a record had when it was last seen. ok is false where nothing was.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
 
@@ -22,6 +24,11 @@ func identityOf(cluster string, mg *v1alpha1.NetBoxIPAddress) identity {
 // marker is what stands in the custom field.
 func (i identity) marker() string {
 	return strings.Join([]string{i.cluster, i.namespace, i.name, i.uid}, "/")
+}
+
+// resource is its name.
+func (i identity) resource() types.NamespacedName {
+	return types.NamespacedName{Namespace: i.namespace, Name: i.name}
 }
 
 // parseMarker reads a marker; ok is false for what isn't one.

@@ -84,6 +84,9 @@ func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ne
 		return ip, err
 	}
 	err = e.alone(ctx, mg, ip)
+	if err == nil && !e.plan.again {
+		err = e.usurped(ctx, mg, ip)
+	}
 	if t := (takenError{}); errors.As(err, &t) {
 		err = e.takeBack(ctx, ip, t)
 	}
@@ -116,7 +119,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	}
 	switch {
 	case lerr == nil:
-		return found, e.planned(ctx, mg.Spec.ForProvider, found)
+		return e.foundNow(ctx, mg, found)
 	case netbox.IsAmbiguous(lerr):
 		return netbox.IPAddress{}, lerr
 	case e.plan.again && taken(err):
@@ -131,6 +134,14 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 		return netbox.IPAddress{}, edgeError{address: e.plan.address}
 	}
 	return netbox.IPAddress{}, err
+}
+
+// foundNow is a record that was found while it was asked for: of this try or an earlier one.
+func (e *external) foundNow(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (netbox.IPAddress, error) {
+	if err := e.planned(ctx, mg.Spec.ForProvider, ip); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
+		return ip, err
+	}
+	return e.unused(ctx, mg, ip)
 }
 
 // mustLook says whether a failed POST may hide a record of ours.
@@ -158,7 +169,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
-		ip, err := e.allocate(ctx, *c, p)
+		ip, err := e.allocateUnused(ctx, mg, *c)
 		switch {
 		case err == nil:
 			s.took(e, c.parent, uid)

@@ -79,8 +79,8 @@ func TestCreate(t *testing.T) {
 			if len(tc.policy) > 0 && ip.Tenant != "a" {
 				t.Errorf("%s: tenant %q", tc.reason, ip.Tenant)
 			}
-			if diff := cmp.Diff([]string{"netbox-after-post"}, h.points); diff != "" {
-				t.Errorf("failpoint: %s", diff)
+			if n := len(h.points); n == 0 || h.points[n-1] != "netbox-after-post" {
+				t.Errorf("failpoints: %q", h.points)
 			}
 		})
 	}

@@ -183,7 +183,7 @@ func fieldWords(fields []string) string {
 		"address":              "address (another record may have it)",
 		"assigned_object_id":   "assignTo (the interface may be gone)",
 		"assigned_object_type": "assignTo (the interface may be gone)",
-		"custom_fields":        "customFields (each must be there, and of its type)",
+		customFields:           "customFields (each must be there, and of its type)",
 		"comments":             "comments",
 		"description":          "description (it may be too long)",
 		"dns_name":             "dnsName (NetBox takes letters, digits, hyphens, underscores, dots and asterisks)",

@@ -73,6 +73,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 func Kind(c *Connector) wiring.Kind[*v1alpha1.NetBoxIPAddress] {
 	return wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK:                       v1alpha1.NetBoxIPAddressGroupVersionKind,
+		Indexes:                   map[string]client.IndexerFunc{IndexHost: HostOf},
 		Connector:                 c,
 		Made:                      c.Made,
 		Gone:                      c.forget,
@@ -96,6 +97,15 @@ func addresses(kube client.Reader) func(ctx context.Context, namespace string) (
 	}
 }
 
+// holders finds the addresses whose status says that they have one.
+func holders(kube client.Reader) func(ctx context.Context, address netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+	return func(ctx context.Context, address netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+		all := &v1alpha1.NetBoxIPAddressList{}
+		err := kube.List(ctx, all, client.MatchingFields{IndexHost: address.String()}, client.UnsafeDisableDeepCopy)
+		return all.Items, err //nolint:wrapcheck // It's worded by who asked.
+	}
+}
+
 // connect makes the connector.
 func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *netboxlink.Metrics, due func(time.Time), again func(types.NamespacedName, time.Time)) *Connector {
 	return NewConnector(Options{
@@ -106,6 +116,8 @@ func connect(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m *net
 		Tally:     m,
 		Saw:       o.Config.SawNetBox,
 		Kube:      mgr.GetClient(),
+		Live:      o.Live,
+		Holders:   holders(mgr.GetClient()),
 		Due:       due,
 		Again:     again,
 		Recorder:  o.Recorder(mgr, managed.ControllerName(v1alpha1.NetBoxIPAddressGroupVersionKind.GroupKind().String())),

@@ -30,6 +30,9 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 	if e.trouble != nil && !e.initial {
 		return errors.New(sentence(e.trouble, e.inputs).message)
 	}
+	if outdated(host) {
+		return e.errOutdated()
+	}
 	e.want = w
 	j, seen := e.journal(host, w), e.seen(e.system)
 	for {
@@ -286,6 +289,7 @@ func (e *external) writeJournal(ctx context.Context, host *v1alpha1.RedfishHost,
 		return errors.Wrap(err, "cannot write the host's journal")
 	}
 	recorded(&host.Status.AtProvider, j)
+	e.tellCrowdedOut(host, before, j)
 	for _, what := range givenUp(before, j) {
 		e.connector.Recorder.Event(host, event.Warning(event.Reason(v1alpha1.ReasonGaveUp), errors.Errorf("the BMC at %q doesn't carry out %s, and isn't told any more: the host's conditions say why", e.inputs.address, what)))
 	}

@@ -30,33 +30,39 @@ type settingTurns struct {
 
 // mark is what is given up of an act: one image in one type of drive, one value of
 // a setting, one generation of the BMC's restart.
-func (a act) mark() act {
+func (a act) mark() mark {
 	switch a.Action {
 	case actInsertMedia, actEjectMedia:
-		return act{Action: a.Action + "/" + action(a.Target), Target: a.Digest}
+		return mark{a.Action + "/" + action(a.Target), a.Digest}
 	case actResetBMC:
-		return act{Action: a.Action, Target: strconv.FormatInt(a.Generation, 10)}
+		return mark{a.Action, strconv.FormatInt(a.Generation, 10)}
 	default:
-		return act{Action: a.Action, Target: a.Target}
+		return mark{a.Action, a.Target}
 	}
+}
+
+// mark is what is given up, and of what it is.
+type mark struct {
+	action action
+	target string
 }
 
 // given says whether an act was given up.
 func (r settingsRecord) given(a act, asked string) bool {
-	a = a.mark()
-	value, ok := r.Refused[a.Action]
+	m := a.mark()
+	value, ok := r.Refused[m.action]
 
-	return ok && value == a.Target && r.Asked == asked
+	return ok && value == m.target && r.Asked == asked
 }
 
 // with returns a record in which an act is given up, too.
 func (r settingsRecord) with(a act, asked string) settingsRecord {
-	a = a.mark()
+	m := a.mark()
 	refused := map[action]string{}
 	if r.Asked == asked {
 		maps.Copy(refused, r.Refused)
 	}
-	refused[a.Action] = a.Target
+	refused[m.action] = m.target
 	r.Refused, r.Asked = refused, asked
 
 	return r
@@ -153,7 +159,7 @@ func givenUp(before, after *journal) []string {
 	if after.BIOS.State == gaveUp && before.BIOS.State != gaveUp {
 		out = append(out, string(actStageBIOS))
 	}
-	for _, a := range []action{actSetBootOnce, actSetBoot, actSetOrder, actClearBoot} {
+	for _, a := range []action{actSetBootOnce, actSetBoot, actSetOrder, actClearBoot, actPutBack} {
 		was, is := *before.Boot.trials(a), *after.Boot.trials(a)
 		if is != nil && is.Over && (was == nil || !was.Over || was.Wish != is.Wish) {
 			out = append(out, string(a))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -104,10 +105,8 @@ func beginOnce(v view, j journal) step {
 	a := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
 	t := j.Boot.Once.of(a.Wish)
 	switch {
-	case t.hopeless(v) && j.Boot.Moved != nil:
-		return beginPutBack(v, j)
 	case t.hopeless(v):
-		return step{wait: true, why: "the machine can't be told to boot that"}
+		return beginHopeless(v, j)
 	case t.resting(v, actSetBootOnce) && !t.Over:
 		return step{wait: true, why: "the BMC didn't take the boot source"}
 	case j.Boot.Moved != nil && (len(v.want.order) == 0 || j.Boot.Moved.byOEM()) && !j.Boot.Moved.isOf(a, t):
@@ -116,10 +115,13 @@ func beginOnce(v view, j journal) step {
 		j.Boot.Once = nil // What stood in the way may be mended.
 	case len(t.Plan) > 0 && len(v.want.order) == 0:
 		a.Rung, a.Option = string(redfish.RungOrder), strings.Join(t.Plan, "\n")
+		a.Time, a.Power, a.LastReset = v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
+		j.expect(a)
 	case len(t.OEM) > 0:
-		a.Rung, a.Option = string(redfish.RungOEM), strings.Join(t.OEM, "\n")
-		a.Power, a.LastReset = v.seen.power, v.seen.lastReset
+		a.Rung, a.Option, a.At, a.Set = string(redfish.RungOEM), strings.Join(t.OEM, "\n"), t.At, t.Set
+		a.Time, a.Power, a.LastReset = v.now.UTC().Truncate(time.Second), v.seen.power, v.seen.lastReset
 		j.keep(a)
+		j.expect(a)
 	}
 
 	return start(v, j, a)
@@ -156,6 +158,8 @@ func resumeOnce(v view, j journal) step {
 	}
 	switch {
 	case a.byOrder() && inFront(b.Order, a.lines()[:1]):
+		j.unexpect(a)
+
 		return carriedOut("the boot order begins with it")
 	case a.Rung == "" && b.Enabled == redfish.EnabledOnce && !b.Idle() && (b.Target == a.Target || shownBoot(b) != a.Shown):
 		return carriedOut("the override is set")
@@ -163,6 +167,7 @@ func resumeOnce(v view, j journal) step {
 		return carriedOut("the machine booted since: the override, if set, was used up")
 	case mustGoOff(v):
 		j.move(a)
+		j.doubt(a, true)
 
 		return beginOff(v, j)
 	case a.Rung != "" && otherOnce(v, a) && v.lap(a).age < settle:
@@ -171,7 +176,8 @@ func resumeOnce(v view, j journal) step {
 		return carriedOut("the override isn't wanted any more")
 	case a.Rung != "" && otherOnce(v, a):
 		j.move(a) // It goes back first: the next wish would take it for what was there before.
-		a.State, a.Option = failed, ""
+		j.doubt(a, true)
+		a.State, a.Option, a.At, a.Set = failed, "", nil, nil
 
 		return step{journal: j.with(a), why: "another boot is wanted than the one that was begun"}
 	}
@@ -180,7 +186,7 @@ func resumeOnce(v view, j journal) step {
 		return start(v, j, now)
 	}
 	if a.Rung != "" {
-		now.Rung, now.Option = a.Rung, a.Option
+		now.Rung, now.Option, now.At, now.Set = a.Rung, a.Option, a.At, a.Set
 	}
 	if a.byOEM() {
 		j.keep(a) // Of a journal of an older version.
@@ -206,10 +212,14 @@ func retry(v view, j journal, now act) step {
 		slot := j.Boot.trials(a.Action)
 		t := (*slot).of(now.Wish)
 		t.Reason, t.Tried = v1alpha1.ReasonGaveUp, a.Attempts
+		if a.Action.undoes() {
+			t.Time = v.now.UTC().Truncate(time.Second)
+		}
 		t = t.end(v)
 		*slot = &t
 		j.move(a)
-		a.State, a.Option = failed, ""
+		j.doubt(a, true)
+		a.State, a.Option, a.At, a.Set = failed, "", nil, nil
 
 		return step{journal: j.with(a), why: "given up: the BMC answers to " + string(a.Action) + " with errors"}
 	default:
@@ -219,7 +229,7 @@ func retry(v view, j journal, now act) step {
 
 // setOnce writes down that a boot for once was set.
 func (j *journal) setOnce(a act) {
-	j.BootOnce, j.Boot.Once, j.Boot.Clear = a.Generation, nil, nil
+	j.BootOnce, j.Boot.Once, j.Boot.Clear, j.Boot.Back = a.Generation, nil, nil, nil
 	j.move(a)
 	if a.Rung == "" {
 		j.Override = a.Target
@@ -260,6 +270,11 @@ func overridden(v view, j journal, r redfish.Receipt) (*journal, seen) {
 	why := j.Boot.Once
 	j.setOnce(a)
 	j.Boot.Via = viaOf(r, why)
+	if r.Via != nil && r.Via.Staged {
+		j.doubt(a, true)
+	} else {
+		j.unexpect(a) // It's there.
+	}
 	switch {
 	case a.byOrder():
 		s.boot.Order = append([]string{a.lines()[0]}, without(s.boot.Order, a.lines()[0])...)

@@ -32,6 +32,9 @@ type boots struct {
 	Lasting *lasting `json:"lasting,omitempty"`
 	// Moved is the boot order that is ours for one boot.
 	Moved *moved `json:"moved,omitempty"`
+	// Late are those that were told and weren't seen: they may come about yet, with
+	// the next boot at last.
+	Late []moved `json:"late,omitempty"`
 	// Order is what a declared order came to.
 	Order *ordered `json:"order,omitempty"`
 	// Trials at what the BMC doesn't do, each of one wish.
@@ -39,6 +42,7 @@ type boots struct {
 	Lastly  *trial `json:"persistent,omitempty"`
 	Ordered *trial `json:"ordered,omitempty"`
 	Clear   *trial `json:"clear,omitempty"`
+	Back    *trial `json:"back,omitempty"`
 }
 
 // lasting is a persistent source that was set.
@@ -57,13 +61,22 @@ type moved struct {
 	Was []string `json:"was"`
 	// First is the option that was moved, or the target that the setting is for.
 	First string `json:"first"`
-	// Resource of the vendor's own; "" is the boot order.
-	Resource string `json:"resource,omitempty"`
-	// Power and LastReset as they were seen then.
+	// Resource of the vendor's own; "" is the boot order. At are the pointers of what
+	// was set there, and Set to what, by the row of quirks of that time; a journal of
+	// an older version has neither.
+	Resource string   `json:"resource,omitempty"`
+	At       []string `json:"at,omitempty"`
+	Set      []string `json:"set,omitempty"`
+	// Time, Power and LastReset as they were then; a journal of an older version has
+	// no time.
+	Time      time.Time     `json:"time,omitzero"`
 	Power     redfish.Power `json:"power,omitempty"`
 	LastReset time.Time     `json:"lastReset,omitzero"`
 	// Booted is when the boot was seen that it was for.
 	Booted time.Time `json:"booted,omitzero"`
+	// Told says that the BMC accepted it once, or may have got it, so that it may
+	// come about whatever the BMC says later.
+	Told bool `json:"told,omitempty"`
 }
 
 // ordered is a declared boot order that was set.
@@ -124,14 +137,21 @@ type trial struct { //nolint:recvcheck // of reads one that may not be there; th
 	// the order as it was.
 	Plan []string `json:"plan,omitempty"`
 	// OEM is how it can be had by the vendor's own way, where there's no Plan, or
-	// that came to nothing: the resource, and what is there.
+	// that came to nothing: the resource, and what is there; and of which properties
+	// that is, and what they're to be.
 	OEM []string `json:"oem,omitempty"`
+	At  []string `json:"at,omitempty"`
+	Set []string `json:"set,omitempty"`
+	// Replans are how often it was planned anew, since its row of quirks was another one.
+	Replans int `json:"replans,omitempty"`
 	// Before is what was said of the ways before the one that is tried now.
 	Before string `json:"before,omitempty"`
 	// Over says that it isn't tried any more, as long as the BMC offers what it
 	// Shows, and nobody has asked for another look since Asked.
 	Over  bool   `json:"over,omitempty"`
 	Shows string `json:"shows,omitempty"`
+	// Shown is the override that was seen then, of a trial at clearing it.
+	Shown string `json:"shown,omitempty"`
 	Asked string `json:"asked,omitempty"`
 }
 
@@ -157,7 +177,11 @@ func (t trial) resting(v view, a action) bool {
 
 // end ends a trial.
 func (t trial) end(v view) trial {
-	t.Over, t.Shows, t.Asked, t.Plan, t.OEM, t.Before = true, shows(v.seen.boot), v.asked, nil, nil, ""
+	t.Over, t.Shows, t.Asked, t.Before = true, shows(v.seen.boot), v.asked, ""
+	if t.Wish == clearWish {
+		t.Shown = shownBoot(v.seen.boot)
+	}
+	t.Plan, t.OEM, t.At, t.Set = nil, nil, nil, nil
 
 	return t
 }
@@ -187,6 +211,8 @@ func (b *boots) trials(a action) **trial {
 		return &b.Lastly
 	case actSetOrder:
 		return &b.Ordered
+	case actPutBack:
+		return &b.Back
 	default:
 		return &b.Clear
 	}
@@ -197,7 +223,7 @@ func (j *journal) trying() bool {
 	if j == nil {
 		return false
 	}
-	for _, t := range []*trial{j.Boot.Once, j.Boot.Lastly, j.Boot.Ordered, j.Boot.Clear} {
+	for _, t := range []*trial{j.Boot.Once, j.Boot.Lastly, j.Boot.Ordered, j.Boot.Clear, j.Boot.Back} {
 		if t != nil && !t.Over && time.Since(t.Time) < 2*patience[len(patience)-1] {
 			return true
 		}
@@ -208,7 +234,7 @@ func (j *journal) trying() bool {
 
 // traces says whether something of ours is on the machine, or may be.
 func (b *boots) traces(a *act) bool {
-	return b.Lasting != nil || b.Moved != nil || a != nil && a.State == begun && (a.Action == actSetBoot || a.Action == actPutBack)
+	return b.Lasting != nil || b.Moved != nil || len(b.Late) > 0 || a != nil && a.State == begun && (a.Action == actSetBoot || a.Action == actPutBack)
 }
 
 // bootFailed is what becomes of a boot act whose call failed.
@@ -234,12 +260,18 @@ func bootNoted(v view, j *journal, err error) {
 	a := j.Act
 	slot := j.Boot.trials(a.Action)
 	t := (*slot).of(a.Wish)
+	if !a.Action.undoes() {
+		j.doubt(*a, e.Kind == redfish.NoEffect || a.Attempts > 1)
+	}
 	t.Tried, t.Time = t.Tried+1, v.now.UTC().Truncate(time.Second)
 	t.Reason, t.Field, t.Message, t.Offers = saidReason(e.Kind), bounded(e.Field, 256), e.MessageID, e.Offers
-	last := e.Kind == redfish.Unsupported && a.Action != actPutBack || t.Tried >= len(patience)
+	last := e.Kind == redfish.Unsupported && !a.Action.undoes() && e.Field != redfish.Unlisted || t.Tried >= len(patience)
 	switch {
+	case a.byOEM() && !a.Action.undoes() && e.Field == redfish.OtherRow && t.Replans < len(patience):
+		t, a.Refused = trial{Wish: a.Wish, Replans: t.Replans + 1}, true // By the row that there is now.
 	case !last:
 	case a.Rung == "" && t.falls(e, len(v.want.order) > 0):
+		t.before(j.Boot.Late, *a)
 		t.Tried, a.Refused = 0, true
 	case a.byOrder() && len(t.OEM) > 0:
 		t.Before, t.Plan = t.Before+"; "+a.Rung+": "+saidOf(t), nil

@@ -19,7 +19,7 @@ func (a act) byOEM() bool { return a.Rung == string(redfish.RungOEM) }
 func (a act) oem() redfish.OEMPlan {
 	l := a.lines()
 
-	return redfish.OEMPlan{Resource: l[0], Was: l[1:]}
+	return redfish.OEMPlan{Resource: l[0], Was: l[1:], At: a.At, Set: a.Set}
 }
 
 // move writes down the order, or the vendor's own setting, that a boot for once goes
@@ -29,15 +29,22 @@ func (j *journal) move(a act) {
 	if a.Action != actSetBootOnce || a.Rung == "" {
 		return
 	}
-	m := moved{Power: a.Power, LastReset: a.LastReset}
+	m := a.moves()
+	j.Boot.Moved = &m
+}
+
+// moves is what an act by the order, or by the vendor's own way, changes.
+func (a act) moves() moved {
+	m := moved{Time: a.Time, Power: a.Power, LastReset: a.LastReset}
 	if a.byOEM() {
 		p := a.oem()
-		m.Resource, m.First, m.Was = p.Resource, a.Target, p.Was
+		m.Resource, m.First, m.Was, m.At, m.Set = p.Resource, a.Target, p.Was, p.At, p.Set
 	} else {
 		p := a.plan()
 		m.First, m.Was = p.First, p.Was
 	}
-	j.Boot.Moved = &m
+
+	return m
 }
 
 // keep writes down, with an act by the vendor's own way, what was there before, for
@@ -45,15 +52,16 @@ func (j *journal) move(a act) {
 // later, or by half. That an earlier one couldn't be put back says nothing of this.
 func (j *journal) keep(a act) {
 	j.move(a)
-	if c := j.Boot.Clear; c != nil && c.Wish == j.Boot.Moved.putBack().Wish {
-		j.Boot.Clear = nil
+	if b := j.Boot.Back; b != nil && b.Wish == j.Boot.Moved.putBack().Wish {
+		j.Boot.Back = nil
 	}
 }
 
 // isOf says whether it's what a trial's next act by the vendor's own way changes, so
 // that the act may go on from there.
 func (m moved) isOf(a act, t trial) bool {
-	return m.byOEM() && m.First == a.Target && len(t.Plan) == 0 && slices.Equal(append([]string{m.Resource}, m.Was...), t.OEM)
+	return m.byOEM() && m.First == a.Target && len(t.Plan) == 0 && slices.Equal(append([]string{m.Resource}, m.Was...), t.OEM) &&
+		slices.Equal(m.At, t.At) && slices.Equal(m.Set, t.Set)
 }
 
 // byOEM says that it's a setting of the vendor's own.
@@ -64,7 +72,7 @@ func (m moved) putBack() act {
 	if m.byOEM() {
 		return act{
 			Action: actPutBack, Wish: digest(m.Resource, m.First), Target: m.First,
-			Rung: string(redfish.RungOEM), Option: strings.Join(append([]string{m.Resource}, m.Was...), "\n"),
+			Rung: string(redfish.RungOEM), Option: strings.Join(append([]string{m.Resource}, m.Was...), "\n"), At: m.At, Set: m.Set,
 		}
 	}
 
@@ -79,6 +87,7 @@ func (t *trial) falls(e *redfish.Error, declared bool) bool {
 	}
 	if e.OEM != nil {
 		t.OEM = append([]string{e.OEM.Resource}, e.OEM.Was...)
+		t.At, t.Set = e.OEM.At, e.OEM.Set
 	}
 	if len(t.Plan)+len(t.OEM) == 0 {
 		return false

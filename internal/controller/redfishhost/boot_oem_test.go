@@ -22,7 +22,7 @@ func begunByOEM(attempts int) *journal {
 // TestOwnSettingThatMayBeThere: what may have been set by the vendor's own way is put back, whatever became of the act, and though an order is
 // declared; an override that is seen meanwhile isn't it.
 func TestOwnSettingThatMayBeThere(t *testing.T) {
-	want := moved{Was: []string{"Normal", "Disabled"}, First: "Pxe", Resource: "/own", Power: redfish.PowerOn, LastReset: t0.Add(-time.Hour)}
+	want := moved{Was: []string{"Normal", "Disabled"}, First: "Pxe", Resource: "/own", Time: t0, Power: redfish.PowerOn, LastReset: t0.Add(-time.Hour)}
 	w, s := wishBoot(1, false), sight(redfish.PowerOn)
 	off := w
 	off.power = v1alpha1.PoweredOff
@@ -107,7 +107,7 @@ func TestPutBackUnoffered(t *testing.T) {
 	j := &journal{Act: &act{Action: actPutBack, Wish: "w", State: begun, Rung: string(redfish.RungOEM)}}
 	for i := range patience {
 		bootNoted(view{now: t0}, j, &redfish.Error{Kind: redfish.Unsupported, Field: "F"})
-		if got := j.Boot.Clear; got == nil || got.Over != (i == len(patience)-1) || got.Reason != v1alpha1.ReasonNotSupported {
+		if got := j.Boot.Back; got == nil || got.Over != (i == len(patience)-1) || got.Reason != v1alpha1.ReasonNotSupported {
 			t.Fatalf("after %d times: %+v", i+1, got)
 		}
 	}
@@ -117,9 +117,9 @@ func TestPutBackUnoffered(t *testing.T) {
 func TestPutBackAnew(t *testing.T) {
 	j := begunByOEM(1)
 	own := moved{Was: []string{"Normal", "Disabled"}, First: "Pxe", Resource: "/own"}
-	j.Boot.Clear = &trial{Wish: own.putBack().Wish, Tried: len(patience), Over: true, Time: t0}
+	j.Boot.Back = &trial{Wish: own.putBack().Wish, Tried: len(patience), Over: true, Time: t0}
 	st := next(wishBoot(1, false), j, sight(redfish.PowerOn), t4)
-	if st.do != actSetBootOnce || st.journal.Boot.Clear != nil {
-		t.Errorf("got %+v; put back: %+v", short(st), st.journal.Boot.Clear)
+	if st.do != actSetBootOnce || st.journal.Boot.Back != nil {
+		t.Errorf("got %+v; put back: %+v", short(st), st.journal.Boot.Back)
 	}
 }

@@ -40,6 +40,7 @@ type BMC interface { //nolint:interfacebloat // One interface for each facet.
 type Gatekeeper interface {
 	Do(ctx context.Context, t gate.Target, f func(context.Context, BMC) error) error
 	Forget(ctx context.Context, address string) error
+	Distrust(address string)
 }
 
 // Gates adapts the process's gatekeepers to Gatekeeper.
@@ -132,6 +133,9 @@ func NewConnector(o Options) *Connector {
 	if o.Recorder == nil {
 		o.Recorder = event.NewNopRecorder()
 	}
+	if o.Log == nil {
+		o.Log = logging.NewNopLogger()
+	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
@@ -149,9 +153,7 @@ func NewConnector(o Options) *Connector {
 	}
 	c.tallies = c.inventories.tallies
 	c.streams = newStreams(o.Gates, c.tallies, o.EventPause, c.told)
-	if o.Log != nil {
-		c.inventories.log, c.streams.log = o.Log, o.Log
-	}
+	c.inventories.log, c.streams.log = o.Log, o.Log
 
 	return c
 }

@@ -157,6 +157,8 @@ func (g openGate) Do(ctx context.Context, _ gate.Target, f func(context.Context,
 
 func (g openGate) Forget(context.Context, string) error { return nil }
 
+func (openGate) Distrust(string) {}
+
 func enrolled(j *journal) *v1alpha1.RedfishHost {
 	h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "h", UID: "h"}}
 	h.Spec.ForProvider.Address = "10.0.0.1"

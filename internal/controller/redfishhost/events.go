@@ -65,6 +65,8 @@ type streams struct {
 	// of are the streams by BMC, and at the BMCs by host.
 	of map[string]*stream
 	at map[types.UID]string
+	// barred are hosts that are paused. A look may be under way when they are.
+	barred map[types.UID]bool
 }
 
 // stream is one BMC's.
@@ -97,7 +99,7 @@ func newStreams(by Gatekeeper, t *tallies, unit time.Duration, wake func(types.U
 
 	return &streams{
 		from: from, hints: newHints(unit, wake), unit: unit, opens: rate.NewLimiter(opensASecond, opensASecond), random: rand.Float64,
-		log: logging.NewNopLogger(), tallies: t, ctx: ctx, stop: stop, of: map[string]*stream{}, at: map[types.UID]string{},
+		log: logging.NewNopLogger(), tallies: t, ctx: ctx, stop: stop, of: map[string]*stream{}, at: map[types.UID]string{}, barred: map[types.UID]bool{},
 	}
 }
 
@@ -112,6 +114,9 @@ func (l *streams) refresh(host *v1alpha1.RedfishHost, t gate.Target) {
 	uid := host.GetUID()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.barred[uid] {
+		return
+	}
 	if was, ok := l.at[uid]; ok && was != bmc {
 		l.leave(uid)
 	}
@@ -161,6 +166,16 @@ func (l *streams) forget(host types.UID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leave(host)
+}
+
+// bar has nobody listened to for a host, whatever is looked at, or not any more.
+func (l *streams) bar(host types.UID, is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.barred, host)
+	if is {
+		l.barred[host] = true
+	}
 }
 
 // leave takes a host out. Called with the lock held.

@@ -65,7 +65,7 @@ var _ managed.TypedExternalClient[*v1alpha1.RedfishHost] = &external{}
 // answer is condition Reachable and no error: the host still exists, and Ready
 // doesn't flap with its BMC.
 func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (managed.ExternalObservation, error) {
-	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && !leavesTraces(host) {
+	if meta.WasDeleted(host) && host.Spec.ClaimRef == nil && (!leavesTraces(host) || outdated(host)) {
 		e.leave(ctx, host)
 
 		return managed.ExternalObservation{}, nil
@@ -93,7 +93,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 	}
 
 	fresh := false
-	if !meta.WasDeleted(host) {
+	if !meta.WasDeleted(host) && !outdated(host) {
 		if fresh, err = e.enrol(ctx, host, pin); err != nil {
 			return managed.ExternalObservation{}, err
 		}
@@ -103,7 +103,7 @@ func (e *external) Observe(ctx context.Context, host *v1alpha1.RedfishHost) (man
 		return managed.ExternalObservation{}, err
 	}
 	o := e.show(host, pin, fresh)
-	if meta.WasDeleted(host) && e.over(host) {
+	if meta.WasDeleted(host) && !outdated(host) && e.over(host) {
 		e.leave(ctx, host)
 
 		return managed.ExternalObservation{}, nil
@@ -147,10 +147,10 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (pin st
 	if err := refused(host, e.target, e.connector.Now()); err != nil {
 		return "", err
 	}
+	var unfound error
 	err = e.connector.Gates.Do(ctx, e.target, func(ctx context.Context, bmc BMC) error {
-		var err error
-		if e.system, err = e.find(ctx, bmc, host); err != nil {
-			return err
+		if e.system, unfound = e.find(ctx, bmc, host); unfound != nil {
+			return unfound
 		}
 		pin, e.connection = bmc.Pin(), bmc.Connection()
 		if recognise(host, e.system.Identity) != nil {
@@ -162,6 +162,9 @@ func (e *external) look(ctx context.Context, host *v1alpha1.RedfishHost) (pin st
 
 		return e.lookBeside(ctx, bmc, host)
 	})
+	if unfound != nil {
+		err = notListed(host, err) // It let us in; what isn't Redfish doesn't.
+	}
 	if err != nil {
 		return pin, e.rememberRefusal(ctx, host, err)
 	}
@@ -201,17 +204,21 @@ func isTrouble(err error) bool {
 
 // others lists the hosts that may be the same machine by values of the index,
 // from the cache and without copying. Some may be in it twice.
-func (e *external) others(ctx context.Context, values []string) ([]v1alpha1.RedfishHost, error) {
+func (c *Connector) others(ctx context.Context, values []string) ([]v1alpha1.RedfishHost, error) {
 	var out []v1alpha1.RedfishHost
 	for _, v := range values {
 		list := &v1alpha1.RedfishHostList{}
-		if err := e.connector.Kube.List(ctx, list, client.MatchingFields{fieldMachine: v}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := c.Kube.List(ctx, list, client.MatchingFields{fieldMachine: v}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, errors.Wrap(err, "cannot list hosts")
 		}
 		out = append(out, list.Items...)
 	}
 
 	return out, nil
+}
+
+func (e *external) others(ctx context.Context, values []string) ([]v1alpha1.RedfishHost, error) {
+	return e.connector.others(ctx, values)
 }
 
 // duplicate names the other host only to readers of its namespace.

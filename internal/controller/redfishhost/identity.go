@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -89,6 +90,27 @@ func (s silentError) Error() string {
 
 // Unwrap returns errSilent.
 func (silentError) Unwrap() error { return errSilent }
+
+// errUnlisted is of a BMC that has let us in to a machine before, and lists none just
+// now, as BMCs do while they start.
+var errUnlisted = redfish.Unreachablef("the BMC lists no machine at the moment")
+
+// notListed is err, or errUnlisted where a BMC lists nothing at all for a machine that
+// was known.
+func notListed(host *v1alpha1.RedfishHost, err error) error {
+	if _, recorded := recordOf(host); recorded && (listsNone(err) || redfish.IsNotFound(err)) {
+		return errUnlisted
+	}
+
+	return err
+}
+
+// listsNone says whether a BMC has a list of Systems without any.
+func listsNone(err error) bool {
+	e, ok := errors.AsType[*redfish.Error](err)
+
+	return ok && e.Kind == redfish.NoSystem && e.Count == 0
+}
 
 // silent says whether the serial that a host is known by is missing just now,
 // and nothing else speaks for another machine.

@@ -20,6 +20,11 @@ const (
 	// a quarter of an hour.
 	readersAtOnce = 16
 	urgentReaders = 4
+	// rushHosts are so many that are looked at for the first time within rushTime, as
+	// after a start with a fleet: then few are read that nobody waits for, rushReaders
+	// at once. That all are Ready comes first, which no inventory is needed for.
+	rushHosts, rushReaders = 50, 2
+	rushTime               = 3 * time.Second
 	// readsATurn is how many requests are made in one turn at a BMC. Who waits for
 	// the BMC comes sooner: after the request that is under way.
 	readsATurn = 8
@@ -54,6 +59,10 @@ type inventories struct {
 	idle    *sync.Cond
 	of      map[types.UID]*inventoryOf
 	waiting []*job
+	// barred are hosts that are paused. A look may be under way when they are.
+	barred map[types.UID]bool
+	// firsts are when hosts were looked at for the first time lately.
+	firsts []time.Time
 	// running are the jobs by BMC.
 	running map[string]*job
 	// ended counts jobs.
@@ -105,7 +114,7 @@ func newInventories(gates Gatekeeper, now func() time.Time, wake func(types.Name
 	ctx, stop := context.WithCancel(context.Background())
 	i := &inventories{
 		gates: gates, now: now, wake: wake, log: logging.NewNopLogger(), ctx: ctx, stop: stop,
-		tallies: newTallies(), of: map[types.UID]*inventoryOf{}, running: map[string]*job{},
+		tallies: newTallies(), of: map[types.UID]*inventoryOf{}, barred: map[types.UID]bool{}, running: map[string]*job{},
 	}
 	i.idle = sync.NewCond(&i.mu)
 
@@ -133,9 +142,15 @@ func (i *inventories) refresh(host *v1alpha1.RedfishHost, s redfish.System, t ga
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.barred[host.GetUID()] {
+		return
+	}
 	now, name := i.now(), types.NamespacedName{Namespace: host.GetNamespace(), Name: host.GetName()}
 	d := i.of[host.GetUID()]
 	if d == nil || d.machine != s.Name() {
+		if d == nil {
+			i.firsts = append(recent(i.firsts, now), now)
+		}
 		d = &inventoryOf{name: name, machine: s.Name(), memory: &redfish.Memory{}}
 		i.of[host.GetUID()] = d
 	}
@@ -155,6 +170,27 @@ func (i *inventories) refresh(host *v1alpha1.RedfishHost, s redfish.System, t ga
 	i.dispatch()
 }
 
+// recent are those of sorted times that are no longer ago than rushTime, of which no
+// more than rushHosts count.
+func recent(times []time.Time, now time.Time) []time.Time {
+	times = times[max(0, len(times)-rushHosts):]
+	for len(times) > 0 && now.Sub(times[0]) > rushTime {
+		times = times[1:]
+	}
+
+	return times
+}
+
+// readers are how many inventories are read at once that nobody waits for. Called
+// with the lock held.
+func (i *inventories) readers() int {
+	if i.firsts = recent(i.firsts, i.now()); len(i.firsts) >= rushHosts {
+		return rushReaders
+	}
+
+	return readersAtOnce
+}
+
 // halt has nothing more read of a host in trouble, until it's well: not with a
 // password that is refused, nor at a place that isn't allowed any more.
 func (i *inventories) halt(host types.UID) {
@@ -164,6 +200,16 @@ func (i *inventories) halt(host types.UID) {
 		d.halted = true
 	}
 	i.unqueue(host)
+}
+
+// bar has nothing read of a host, whatever is looked at, or not any more.
+func (i *inventories) bar(host types.UID, is bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.barred, host)
+	if is {
+		i.barred[host] = true
+	}
 }
 
 // unqueue takes a host's job out of the line. Called with the lock held.

@@ -40,10 +40,11 @@ func (i *inventories) add(j *job) {
 // dispatch starts jobs: so many at once, a few more that somebody waits for, and
 // one for each BMC. Called with the lock held.
 func (i *inventories) dispatch() {
+	readers := i.readers()
 	for at := 0; at < len(i.waiting); {
-		j, most := i.waiting[at], readersAtOnce
+		j, most := i.waiting[at], readers
 		if j.urgent {
-			most += urgentReaders
+			most = readersAtOnce + urgentReaders
 		}
 		if len(i.running) >= most {
 			return // Those that are urgent come first.

@@ -64,6 +64,8 @@ func (r *readers) Do(ctx context.Context, t gate.Target, f func(context.Context,
 
 func (r *readers) Forget(context.Context, string) error { return nil }
 
+func (r *readers) Distrust(string) {}
+
 // walker is a BMC that is only walked.
 type walker struct {
 	BMC

@@ -32,6 +32,18 @@ func TestReadAsTheHostIsNow(t *testing.T) {
 		"Moved":   {reason: "The address was wrong.", change: func(s *shelf) { s.refresh(h, systemOf("a"), at("10.0.0.2", "1"), time.Hour, true) }, turns: []string{"1", "1"}, read: true},
 		"Trouble": {reason: "The BMC refuses the password, or isn't allowed any more.", change: func(s *shelf) { s.halt("a") }, turns: []string{"1"}},
 		"Over":    {reason: "It was well again soon.", change: func(s *shelf) { s.halt("a"); s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false) }, turns: []string{"1", "1"}, read: true},
+		"Paused":  {reason: "The host is paused: the turn ends, and no other is taken.", change: func(s *shelf) { s.bar("a", true); s.halt("a") }, turns: []string{"1"}},
+		"Looked": {reason: "Though a look was under way.", change: func(s *shelf) {
+			s.bar("a", true)
+			s.halt("a")
+			s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false)
+		}, turns: []string{"1"}},
+		"Unpaused": {reason: "Once it isn't any more it goes on.", change: func(s *shelf) {
+			s.bar("a", true)
+			s.halt("a")
+			s.bar("a", false)
+			s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false)
+		}, turns: []string{"1", "1"}, read: true},
 		"Another": {reason: "It was another machine in between.", change: func(s *shelf) { s.forget("a"); s.refresh(h, systemOf("a"), at("10.0.0.1", "1"), time.Hour, false) }, turns: []string{"1"}},
 	}
 	for name, tc := range cases {
@@ -87,5 +99,28 @@ func TestReadingEnds(t *testing.T) {
 	s.look("a", "10.0.0.1")
 	if n := s.settle(); n != 1 || s.known("a", systemOf("a")).read {
 		t.Errorf("%d jobs ended, read %t", n, s.known("a", systemOf("a")).read)
+	}
+}
+
+// TestPausedInventory: nothing is read of a host that is paused, whatever looks were under way, and all of it once it isn't any more.
+func TestPausedInventory(t *testing.T) {
+	c := NewConnector(Options{Gates: newReaders(), Now: func() time.Time { return t0 }})
+	t.Cleanup(c.Stop)
+	gates, ok := c.Gates.(*readers)
+	if !ok {
+		t.Fatal("not our gates")
+	}
+	close(gates.open)
+	h := hostAt("a", "10.0.0.1")
+	look := func() { c.inventories.refresh(h, systemOf("a"), targetAt("10.0.0.1", "1"), time.Hour, false) }
+	c.Paused(h, true)
+	look()
+	if n := c.Settle(); n != 0 || gates.turns != 0 {
+		t.Errorf("%d inventories, %d turns at the BMC of a host that is paused", n, gates.turns)
+	}
+	c.Paused(h, false)
+	look()
+	if n := c.Settle(); n != 1 || !c.inventories.known("a", systemOf("a")).read {
+		t.Errorf("it isn't paused any more: %d inventories", n)
 	}
 }

@@ -76,6 +76,9 @@ type act struct {
 	Unasked bool `json:"unasked,omitempty"`
 	// Rung is the way of several by which it is done, "" where there is but one.
 	Rung string `json:"rung,omitempty"`
+	// At and Set are what it's done to by the vendor's own way, as moved has them.
+	At  []string `json:"at,omitempty"`
+	Set []string `json:"set,omitempty"`
 	// Task is where the BMC tells how far it is, "" where it doesn't.
 	Task string `json:"task,omitempty"`
 	// Refusals are how often the BMC said that it doesn't do it now, and Message
@@ -135,6 +138,8 @@ func (a act) last() bool { return a.attempt() == len(patience)-1 }
 // journal is what the provider did and is about to do to a BMC. It is an
 // annotation, since it must survive a backup that loses status.
 type journal struct {
+	// Needs is what a version must understand to go on with it, as journalKnown.
+	Needs int `json:"needs,omitempty"`
 	// BootOnce is the newest boot.once.generation that was carried out.
 	BootOnce int64 `json:"bootOnce"`
 	// Reset is the newest resetGeneration that was carried out.
@@ -170,16 +175,43 @@ func parseJournal(annotation string) *journal {
 		return nil
 	}
 	var j journal
-	if json.Unmarshal([]byte(annotation), &j) != nil {
-		return nil
+	if json.Unmarshal([]byte(annotation), &j) == nil {
+		return &j
+	}
+	// What it needs can be read, whatever shape the rest has in a newer version.
+	var of struct {
+		Needs int `json:"needs"`
+	}
+	if newer := json.Unmarshal([]byte(annotation), &of) == nil && of.Needs > journalKnown; newer {
+		return &journal{Needs: of.Needs}
 	}
 
-	return &j
+	return nil
+}
+
+// journalKnown is what of a journal this version understands. A version that
+// understands less would take one thing for another, or forget it unsaid.
+const journalKnown = 1
+
+// newer says that a journal needs a newer version.
+func (j *journal) newer() bool { return j != nil && j.Needs > journalKnown }
+
+// needs is what a version must understand to go on with j: 1 where something is on
+// the machine, or may come, that versions before didn't know of.
+func (j *journal) needs() int {
+	b := j.Boot
+	if b.Moved != nil && b.Moved.byOEM() || len(b.Late) > 0 || j.Act != nil && j.Act.State == begun && j.Act.byOEM() {
+		return 1
+	}
+
+	return 0
 }
 
 // encoded is the journal as it's written.
 func (j *journal) encoded() (string, error) {
-	b, err := json.Marshal(j)
+	written := *j
+	written.Needs = j.needs()
+	b, err := json.Marshal(written)
 	if err != nil {
 		return "", errors.Wrap(err, "cannot encode the journal")
 	}

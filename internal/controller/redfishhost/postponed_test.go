@@ -40,6 +40,8 @@ func (g moodyGate) Do(ctx context.Context, t gate.Target, f func(context.Context
 
 func (moodyGate) Forget(context.Context, string) error { return nil }
 
+func (moodyGate) Distrust(string) {}
+
 // TestPostponed: a look that had to be put off changes nothing that is known, is no error, and is made up for soon.
 func TestPostponed(t *testing.T) {
 	var busy bool

@@ -190,6 +190,8 @@ func (g deafGate) Do(ctx context.Context, _ gate.Target, f func(context.Context,
 
 func (g deafGate) Forget(context.Context, string) error { return nil }
 
+func (deafGate) Distrust(string) {}
+
 // TestNoTurnIsNoAttempt: a call that got no turn at the BMC, no session, or no answer to its first look left nothing behind.
 func TestNoTurnIsNoAttempt(t *testing.T) {
 	for name, cut := range map[string]bool{"NoTurn": false, "Slow": true} {

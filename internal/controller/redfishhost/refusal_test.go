@@ -27,6 +27,8 @@ func (g closedGate) Do(context.Context, gate.Target, func(context.Context, BMC) 
 
 func (closedGate) Forget(context.Context, string) error { return nil }
 
+func (closedGate) Distrust(string) {}
+
 func TestRefusal(t *testing.T) {
 	at := func(address, version string) gate.Target {
 		return gate.Target{Config: redfish.Config{Address: address, Password: "secret"}, CredentialVersion: version}

@@ -11,10 +11,23 @@ import (
 // set for it: firmware reads it minutes after the power comes.
 const orderRest = 10 * time.Minute
 
-// beginRestore takes away what is ours and isn't wanted any more: an override
-// that the machine hasn't used up, a lasting one, a boot order that was changed
-// for one boot. Foreign ones, or none, aren't ours to clear.
+// beginRestore takes away what is ours and isn't wanted any more. Of a host that is
+// deleted what may come late is waited for at last, for some minutes.
 func beginRestore(v view, j journal) step {
+	st := takeAway(v, j)
+	if st.idle() && v.awaitsLate(j) {
+		return step{wait: true, why: "what had no effect yet may have it soon, and is undone then"}
+	}
+
+	return st
+}
+
+// takeAway takes away an override that the machine hasn't used up, a lasting one, a
+// boot order that was changed for one boot. Foreign ones, or none, aren't ours to clear.
+func takeAway(v view, j journal) step {
+	if st := beginLate(v, j); !st.idle() {
+		return st
+	}
 	b := v.seen.boot
 	if v.want.once != nil && j.Override != "" && !v.overridden() {
 		// What is shown later is somebody else's.
@@ -35,7 +48,14 @@ func beginRestore(v view, j journal) step {
 		return beginPutBack(v, j)
 	case there && t.resting(v, actClearBoot) && !t.Over:
 		return step{wait: true, why: "the BMC didn't clear the override"}
-	case there && !t.Over:
+	case there && t.Over && t.Shown != "" && t.Shown != shownBoot(b):
+		j.forget(once, lasts)
+		j.Boot.Clear = nil
+
+		return step{journal: &j, why: "the override that couldn't be cleared is gone: what is shown is somebody else's"}
+	case there && t.Over && t.keptOn(v, actClearBoot) && !v.want.leaving:
+		return beginPutBack(v, j) // Which doesn't wait for that.
+	case there && (!t.Over || !v.want.leaving): // What stood in the way may be mended.
 		a := act{Action: actClearBoot, Wish: clearWish}
 		if j.Boot.Via != nil {
 			a.Option = j.Boot.Via.Resource
@@ -81,15 +101,19 @@ func beginPutBack(v view, j journal) step {
 	}
 	m := *j.Boot.Moved
 	back := m.putBack()
-	t := j.Boot.Clear.of(back.Wish)
+	t := j.Boot.Back.of(back.Wish)
 	now := v.want.once == nil || wantsOnce(v, j)
 	once := j.Boot.Once
 	switch {
-	case len(v.want.order) > 0 && !m.byOEM(), t.Over:
-		// A declared order is another one; and what can't be put back stays.
+	case len(v.want.order) > 0 && !m.byOEM(), t.Over && (v.want.leaving || triesOnce(v, j)):
+		// A declared order is another one; and what can't be put back stays where
+		// somebody waits for that.
 		j.Boot.Moved = nil
 
 		return step{journal: &j, why: "the boot order isn't put back"}
+	case t.Over && t.keptOn(v, actPutBack):
+		return step{}
+	case t.Over: // What stood in the way may be mended.
 	case t.resting(v, actPutBack):
 		return step{wait: now, why: "the BMC didn't put the boot order back"}
 	case once != nil && once.resting(v, actSetBootOnce):
@@ -99,7 +123,7 @@ func beginPutBack(v view, j journal) step {
 		if v.rested(actPutBack, m.Booted) < orderRest {
 			return step{}
 		}
-	case bootedSince(act{Power: m.Power, LastReset: m.LastReset}, v.seen):
+	case m.bootedSince(v.seen, j):
 		m.Booted = v.now.UTC().Truncate(time.Second)
 		j.Boot.Moved = &m
 
@@ -155,10 +179,13 @@ func (j *journal) cleared() {
 func restored(v view, j journal, _ redfish.Receipt) (*journal, seen) {
 	s := v.seen
 	if j.Act.Action == actPutBack {
-		j.Boot.Moved, j.Boot.Clear = nil, nil
+		j.Boot.Moved, j.Boot.Back = nil, nil
+		if c := j.Boot.Clear; c != nil && c.Wish != clearWish {
+			j.Boot.Clear = nil // Of an older version, which kept both there.
+		}
 		j.forget(false, false)
 		a := *j.Act
-		a.Option = ""
+		a.Option, a.At, a.Set = "", nil, nil
 		j.Act = &a
 	} else {
 		j.cleared()

@@ -171,7 +171,7 @@ func (e *external) rotatesFirst(ctx context.Context, host *v1alpha1.RedfishHost,
 
 		return false, nil
 	}
-	if redfish.KindOf(err) != redfish.PasswordChangeRequired || w.rotation == 0 || meta.WasDeleted(host) || recorded || meta.GetExternalName(host) != "" || j.gaveUp() {
+	if redfish.KindOf(err) != redfish.PasswordChangeRequired || w.rotation == 0 || meta.WasDeleted(host) || recorded || meta.GetExternalName(host) != "" || j.gaveUp() || j.newer() {
 		return false, nil
 	}
 	if j.pending() && !slices.Contains(rotationFacet.actions, j.Act.Action) {
@@ -216,6 +216,9 @@ func (e *external) rotating(host *v1alpha1.RedfishHost) bool {
 	w := wanted(host.Spec.ForProvider)
 	j, seen := e.journal(host, w), e.seen(e.system)
 	seen.rotation.reading = false
+	if j.newer() {
+		return false
+	}
 	next := following(e.view(host, w, j, seen)).do
 
 	return slices.Contains(rotationFacet.actions, next) || j.pending() && slices.Contains(rotationFacet.actions, j.Act.Action)

@@ -24,6 +24,7 @@ type trouble struct {
 var (
 	errIdentityChanged = errors.New("another machine answers")
 	errDuplicate       = errors.New("another host is the same machine")
+	errNewerJournal    = errors.New("the journal was written by a newer version")
 )
 
 // inputs are what sentences name. Nothing secret is among them.
@@ -51,6 +52,10 @@ func sentence(err error, in inputs) trouble {
 	switch {
 	case errors.As(err, &silent):
 		return trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the BMC at %q answers, but doesn't tell the machine's %s, by which this host knows it: it's waited for, and nothing is written; where it stays so after an update of its firmware, %s", in.address, silent.missing, knowAnew)}
+	case errors.Is(err, errUnlisted):
+		return trouble{v1alpha1.ReasonUnreachable, fmt.Sprintf("the BMC at %q answers, and lists no machine just now, as while it starts: it's waited for, and nothing is written; where it stays so, restart the BMC", in.address)}
+	case errors.Is(err, errNewerJournal):
+		return trouble{v1alpha1.ReasonOutdated, fmt.Sprintf("a newer version of the provider has something to put back on the machine behind BMC %q that this one doesn't know of: nothing is written to it; install that version again, or put the machine's boot settings back by hand and take the annotation %s off this host", in.address, v1alpha1.AnnotationJournal)}
 	case errors.Is(err, errIdentityChanged):
 		return trouble{v1alpha1.ReasonIdentityChanged, fmt.Sprintf("the BMC at %q shows machine %q, but this host is %q: nothing is written to it; correct the address, or, where it's the same machine with another board, %s", in.address, in.is, in.was, knowAnew)}
 	case errors.Is(err, errDuplicate):
@@ -92,6 +97,10 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	case redfish.NotAllowed:
 		return trouble{v1alpha1.ReasonNotAllowed, fmt.Sprintf("BMC address %q may not be used (%v): no credential was sent; correct the address or allowedAddresses", in.address, e)}
 	case redfish.NoSystem:
+		if e.Count == 0 {
+			return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("the BMC at %q lists no System: it may be starting, and is looked at again; where it stays so, correct the address, or look whether the BMC's account may see its machine", in.address)}
+		}
+
 		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("the BMC at %q has %s, none of which is the one that is selected%s: correct spec.forProvider.system", in.address, systems(e.Count), choices(e.Systems))}
 	case redfish.Ambiguous:
 		return trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("the BMC at %q has %s that can be meant%s: choose one by id, uuid or serial in spec.forProvider.system", in.address, systems(e.Count), choices(e.Systems))}

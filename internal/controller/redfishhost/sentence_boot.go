@@ -127,8 +127,11 @@ func showBoot(v view, in inputs) []xpv2.Condition {
 			return is(corev1.ConditionFalse, w.reason, fmt.Sprintf("%s (boot.%s): %s", w.what, w.field, w.waits))
 		}
 	}
-	if v.j != nil && v.j.Boot.Clear != nil && v.j.Boot.Clear.Over {
-		return is(corev1.ConditionFalse, v1alpha1.ReasonGaveUp, fmt.Sprintf("the BMC at %q doesn't take back a boot source that isn't wanted any more (%s): set it on the machine", in.address, saidOf(*v.j.Boot.Clear)))
+	if t := v.j.kept(); t != nil {
+		return is(corev1.ConditionFalse, v1alpha1.ReasonGaveUp, fmt.Sprintf("the BMC at %q doesn't take back a boot source that isn't wanted any more (%s): set it on the machine", in.address, saidOf(*t)))
+	}
+	if v.j != nil && v.awaitsLate(*v.j) {
+		return is(corev1.ConditionFalse, v1alpha1.ReasonReleasing, fmt.Sprintf("the BMC at %q may carry out a boot source late that it was told a few minutes ago: the host is deleted once that can be taken back, or %.0f minutes after it was told, or the machine's next boot", in.address, orderRest.Minutes()))
 	}
 	if len(wishes) == 0 {
 		return nil

@@ -89,6 +89,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Secrets:            secretsOf,
 		Pending:            c.Pending,
 		Gone:               c.Gone,
+		Paused:             c.Paused,
 		Timeout:            timeout,
 	})
 }

@@ -40,6 +40,9 @@ func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) mana
 		// again: the next look goes on.
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true}
 	}
+	if j.newer() {
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}
+	}
 	st := following(e.view(host, w, j, e.seen(e.system)))
 
 	return managed.ExternalObservation{
@@ -53,11 +56,17 @@ func (e *external) show(host *v1alpha1.RedfishHost, pin string, fresh bool) mana
 func (e *external) showActs(host *v1alpha1.RedfishHost, w want, s seen) {
 	v := e.view(host, w, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]), s)
 	host.Status.AtProvider.Pending = pendingOf(v)
+	if v.j.newer() {
+		host.Status.AtProvider.Pending = nil // Another version's word.
+	}
 	for _, f := range v.facets() {
 		if f.show == nil {
 			continue
 		}
 		shown := f.show(v, e.inputs)
+		if v.j.newer() {
+			shown = outdatedConditions(shown, f.conditions, e.inputs)
+		}
 		host.SetConditions(shown...)
 		host.Status.Conditions = slices.DeleteFunc(host.Status.Conditions, func(c xpv2.Condition) bool {
 			is := func(s xpv2.Condition) bool { return s.Type == c.Type }
@@ -74,7 +83,7 @@ func showTrouble(host *v1alpha1.RedfishHost, err error, t trouble) {
 	enrolled := ours && meta.GetExternalName(host) != ""
 	showSystems(&host.Status.AtProvider, err)
 	recorded(&host.Status.AtProvider, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal]))
-	host.Status.Phase = phaseOf(host, enrolled, !ours || (!enrolled && !redfish.IsUnreachable(err)))
+	host.Status.Phase = phaseOf(host, enrolled, !ours || (!enrolled && !redfish.IsUnreachable(err) && !listsNone(err)))
 	host.SetConditions(condition(v1alpha1.ConditionReachable, corev1.ConditionFalse, t.reason, t.message))
 	switch {
 	case enrolled:
@@ -118,7 +127,7 @@ func PollSoon(host *v1alpha1.RedfishHost) bool {
 	p, j := host.Status.AtProvider.Power, parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 	between := p == v1alpha1.PoweringOn || p == v1alpha1.PoweringOff
 
-	moving := j.pending() && !waiting(*j.Act, "").refused
+	moving := !j.newer() && j.pending() && !waiting(*j.Act, "").refused
 
-	return moving || j.trying() || (between && !j.gaveUp())
+	return moving || !j.newer() && j.trying() || (between && !j.gaveUp())
 }

@@ -12,7 +12,7 @@ import (
 // believed that a task which is done, or gone, has brought about what it was for.
 func (e *external) follow(ctx context.Context, bmc BMC, host *v1alpha1.RedfishHost) error {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
-	if !j.pending() || j.Act.Task == "" {
+	if !j.pending() || j.newer() || j.Act.Task == "" {
 		return nil
 	}
 	watch := e.connector.watch

@@ -31,6 +31,8 @@ func (a ailing) Do(ctx context.Context, t gate.Target, f func(context.Context, B
 
 func (ailing) Forget(context.Context, string) error { return nil }
 
+func (ailing) Distrust(string) {}
+
 // TestTroubleHaltsInventories: of a host in trouble nothing more is read, and nothing that may be another machine's is kept; its metric says so.
 func TestTroubleHaltsInventories(t *testing.T) {
 	cases := map[string]struct {

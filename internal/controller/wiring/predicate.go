@@ -3,6 +3,7 @@ package wiring
 import (
 	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -33,4 +34,33 @@ func goneTo[T resource.ModernManaged](p *pace, gone func(T)) predicate.Predicate
 		}
 		return true
 	}}
+}
+
+// pausedTo passes everything, and tells, of resources that are paused, and of those that aren't any more, which they are: nobody calls an
+// external client of one that is paused. paused may be nil.
+func pausedTo[T resource.ModernManaged](paused func(mg T, is bool)) predicate.Predicate {
+	if paused == nil {
+		return predicate.Funcs{}
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool {
+			if mg, ok := e.Object.(T); ok && isPaused(mg) {
+				paused(mg, true)
+			}
+			return true
+		},
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, known := e.ObjectOld.(T)
+			is, ok := e.ObjectNew.(T)
+			if known && ok && (isPaused(was) != isPaused(is) || was.GetUID() != is.GetUID()) {
+				paused(is, isPaused(is))
+			}
+			return true
+		},
+	}
+}
+
+// isPaused says whether the managed reconciler leaves a resource alone, by its annotation or by policies without any.
+func isPaused(mg resource.ModernManaged) bool {
+	return meta.IsPaused(mg) || len(mg.GetManagementPolicies()) == 0
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -64,6 +65,29 @@ func TestGone(t *testing.T) {
 		t.Errorf("kept %v, %v, %v", all.deletions, all.versions, all.looks)
 	}
 	if !goneTo[*v1alpha1.RedfishHost](all, nil).Delete(event.DeleteEvent{Object: h}) {
+		t.Error("nobody needs to hear of it")
+	}
+}
+
+// TestPaused: whoever wants to hear of resources that are paused does, by whatever word they are, and of those that aren't any more.
+func TestPaused(t *testing.T) {
+	var told []bool
+	p := pausedTo(func(_ *v1alpha1.RedfishHost, is bool) { told = append(told, is) })
+	runs := testHost("1")
+	runs.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
+	byWord, byPolicy := runs.DeepCopy(), runs.DeepCopy()
+	meta.AddAnnotations(byWord, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"})
+	byPolicy.Spec.ManagementPolicies = xpv2.ManagementPolicies{}
+	anew := runs.DeepCopy()
+	anew.UID = "another"
+	all := p.Create(event.CreateEvent{Object: runs}) && p.Create(event.CreateEvent{Object: byWord})
+	for _, u := range [][2]*v1alpha1.RedfishHost{{runs, byWord}, {byWord, byPolicy}, {byWord, runs}, {runs, runs.DeepCopy()}, {runs, byPolicy}, {byPolicy, runs}, {runs, anew}} {
+		all = p.Update(event.UpdateEvent{ObjectOld: u[0], ObjectNew: u[1]}) && all
+	}
+	if diff := cmp.Diff([]bool{true, true, false, true, false, false}, told); diff != "" || !all {
+		t.Errorf("passed all: %v; -want, +told:\n%s", all, diff)
+	}
+	if !pausedTo[*v1alpha1.RedfishHost](nil).Update(event.UpdateEvent{ObjectOld: runs, ObjectNew: byWord}) {
 		t.Error("nobody needs to hear of it")
 	}
 }

@@ -53,6 +53,8 @@ type Kind[T resource.ModernManaged] struct {
 	UsesProviderConfig bool
 	// Secrets that a resource itself names, if any: it's woken when one changes.
 	Secrets func(mg T) []types.NamespacedName
+	// Indexes by which resources are found in the cache, beside those of their provider config and Secrets.
+	Indexes map[string]client.IndexerFunc
 	// Watches that wake resources, beside those.
 	Watches []Watch
 	// Wake wakes resources by what happened outside of the API server, if anything does.
@@ -66,6 +68,8 @@ type Kind[T resource.ModernManaged] struct {
 	// Gone is told of a resource that the API server hasn't any more, however it went: nobody looks at one again that was orphaned, or lost
 	// its finalizer. May be nil.
 	Gone func(mg T)
+	// Paused is told of a resource that is paused, and of one that isn't any more: nobody looks at it meanwhile. May be nil.
+	Paused func(mg T, is bool)
 	// Made puts on a resource, whose Create has just returned, what it made and how that is; false where it isn't known, or not yet as it
 	// should be: then the look that follows says so. May be nil.
 	Made func(mg T) bool
@@ -116,12 +120,17 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(options).
-		For(object, builder.WithPredicates(goneTo(p, k.Gone), desiredStateChanged()))
+		For(object, builder.WithPredicates(goneTo(p, k.Gone), pausedTo(k.Paused), desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
 	}
 	if k.Wake != nil {
 		b.WatchesRawSource(source.Channel(k.Wake, &handler.EnqueueRequestForObject{}))
+	}
+	for field, fn := range k.Indexes {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), object, field, fn); err != nil {
+			return fmt.Errorf("cannot index %s by %s: %w", k.GVK.Kind, field, err)
+		}
 	}
 	if err := watchConfig(mgr, o, k, object, newList, b); err != nil {
 		return err

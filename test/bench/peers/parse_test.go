@@ -60,6 +60,9 @@ func TestFigures(t *testing.T) {
 			}
 		})
 	}
+	if got := missing(nil, []string{"http"}); !cmp.Equal(got, []string{"http_script_ratio", "http_file_ratio"}) {
+		t.Errorf("missing of HTTP: %q", got)
+	}
 	if _, err := read(strings.NewReader(`{"suite":1}`)); err == nil {
 		t.Error("want an error for what isn't a result")
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/proc"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 )
 
@@ -42,14 +42,14 @@ func (s *Stage) RSS(ctx context.Context, c Component) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("pod %s: %w", pod.Name, err)
 	}
-	return resident(status)
+	return proc.Resident(status)
 }
 
 var errNoProcess = errors.New("no process of it is to be found")
 
 // processOf a control group, by a part of its path, with that name: what /proc says of it. Containers' processes are seen outside too.
-func processOf(proc, group, name string) (status string, err error) {
-	all, err := filepath.Glob(filepath.Join(proc, "[0-9]*"))
+func processOf(root, group, name string) (status string, err error) {
+	all, err := filepath.Glob(filepath.Join(root, "[0-9]*"))
 	if err != nil {
 		return "", fmt.Errorf("cannot list processes: %w", err)
 	}
@@ -64,20 +64,4 @@ func processOf(proc, group, name string) (status string, err error) {
 		}
 	}
 	return "", errNoProcess
-}
-
-// resident set in bytes, of what /proc/PID/status says.
-func resident(status string) (int64, error) {
-	for line := range strings.Lines(status) {
-		rest, ok := strings.CutPrefix(line, "VmRSS:")
-		if !ok {
-			continue
-		}
-		kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("cannot understand %q: %w", strings.TrimSpace(line), err)
-		}
-		return kb << 10, nil
-	}
-	return 0, errors.New("the process has no memory: it has ended")
 }

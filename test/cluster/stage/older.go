@@ -10,6 +10,13 @@ import (
 	"strings"
 )
 
+const (
+	// OlderCommit is the version before: the first commit that had packages. Once there are releases, it's the last one's.
+	OlderCommit = "f102fb8e405133b78538b2e5acd65fb68f9c1aef"
+	// OlderVersion is what its packages are called.
+	OlderVersion = "v0.1.0-e2e.0"
+)
+
 // Reaches says in one line why a commit can't be had from this checkout; nil where it can.
 func Reaches(ctx context.Context, commit string) error {
 	s, err := blank(Options{})

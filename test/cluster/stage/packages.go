@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,8 +62,9 @@ func (s *Stage) buildTool(ctx context.Context) error {
 	return buildTool(ctx, s.root, s.tool)
 }
 
-func buildTool(ctx context.Context, root, to string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(root, "tools", "packages"), "-o", to, ".") //nolint:gosec // Our own program.
+func buildTool(ctx context.Context, root, to string, flags ...string) error {
+	args := slices.Concat([]string{"build", "-C", filepath.Join(root, "tools", "packages"), "-o", to}, flags, []string{"."})
+	build := exec.CommandContext(ctx, "go", args...) //nolint:gosec // Our own program.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build tools/packages of %s: %w\n%s", root, err, out)
@@ -145,10 +147,15 @@ func (s *Stage) pushOwn(ctx context.Context, args []string) ([]byte, error) {
 	return exec.CommandContext(ctx, s.tool, append(args, "--via="+via)...).CombinedOutput() //nolint:gosec // Our own program.
 }
 
-// pushOther runs the program of another checkout, which may not know how to reach a registry that is elsewhere, where the registry is.
+// pushOther runs the program of another checkout, which may not know how to reach a registry that is elsewhere, where the registry is. There's
+// nothing else there: what it takes of Debian must have been downloaded for this checkout (repin).
 func (s *Stage) pushOther(ctx context.Context, from Source, args []string) (out []byte, err error) {
 	tool := s.in("packages-" + from.Version)
-	if err := errors.Join(buildTool(ctx, from.Root, tool), s.compile(ctx, from.Root)); err != nil {
+	flags, err := s.overlay(from)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(buildTool(ctx, from.Root, tool, flags...), s.compile(ctx, from.Root)); err != nil {
 		return nil, err
 	}
 	err = s.Inside(func() (err error) {

@@ -81,14 +81,11 @@ func TestProcessOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := resident(status); got != 2<<20 || err != nil {
-		t.Errorf("want 2 MiB, got %d, %v", got, err)
+	if !strings.Contains(status, "2048 kB") {
+		t.Errorf("it's another one's: %q", status)
 	}
 	if _, err := processOf(proc, "pod-c", "provider"); !errors.Is(err, errNoProcess) {
 		t.Errorf("of a pod without processes: %v", err)
-	}
-	if _, err := resident("Name:\tkernel\n"); err == nil {
-		t.Error("what has no memory has none")
 	}
 }
 

@@ -28,6 +28,9 @@ func (c *cluster) acts() map[string]func(context.Context) error {
 		"the machine is as it was":             c.untouched,
 		"the machine was given back":           c.givenBack,
 		"what is left is what the page names":  c.onlyNamedLeft,
+		"images that nodes cannot pull":        c.imagesGone,
+		"nodes can pull the images":            c.imagesBack,
+		"a node loses the label of bootd":      c.unlabelled,
 	}
 }
 
@@ -138,6 +141,14 @@ func web() lab.Ref { return lab.Node("team-a", "web-1") }
 
 // machineRuns is a claim whose machine is on. NetBox may tell the provider of changes: docs/netbox.md says how, and no page here does.
 func (c *cluster) machineRuns(ctx context.Context) error {
+	if err := c.claimed(ctx); err != nil {
+		return err
+	}
+	return c.Apply(ctx, filepath.Join(c.manifests(), "netbox-webhook.yaml"))
+}
+
+// claimed waits until the machine is on for its claim.
+func (c *cluster) claimed(ctx context.Context) error {
 	h, err := c.surroundings()
 	if err != nil {
 		return err
@@ -152,7 +163,7 @@ func (c *cluster) machineRuns(ctx context.Context) error {
 		return err
 	}
 	h.boots, h.addresses = len(h.machine.Boots()), len(h.netbox.Addresses())
-	return c.Apply(ctx, filepath.Join(c.manifests(), "netbox-webhook.yaml"))
+	return nil
 }
 
 // nextVersion pushes this checkout as another version, and writes its manifests where "make push" does: over those of the version before.

@@ -53,21 +53,28 @@ func kept() []string {
 	}
 }
 
-// onlyNamedLeft fails where there's more in crossplane-system than before the reader began and than uninstall.md names, or the node has other
-// labels.
+// namespaces are those of the racks of the README and of the other pages, which uninstall.md leaves too.
+func namespaces() []string {
+	return []string{"namespace/infra", "namespace/team-a", "namespace/team-b"}
+}
+
+// onlyNamedLeft fails where there's more in crossplane-system, or of what belongs to no namespace, than before the reader began and than
+// uninstall.md names, or the node has other labels.
 func (c *cluster) onlyNamedLeft(ctx context.Context) error {
 	return c.Until(ctx, "nothing but what the page names to be left", patience, func(ctx context.Context) error {
 		all, err := c.inventory(ctx)
 		if err != nil {
 			return err
 		}
-		left := slices.DeleteFunc(all, func(name string) bool {
-			// Crossplane may have got its own leases after we looked.
-			crossplanes := strings.HasPrefix(name, "lease.") && !strings.Contains(name, "baremetal")
-			return crossplanes || slices.Contains(c.before, name)
-		})
-		if diff := cmp.Diff(kept(), left); diff != "" {
+		if diff := cmp.Diff(kept(), c.more(all)); diff != "" {
 			return fmt.Errorf("what is left in %s, -named +left:\n%s", local.CrossplaneNamespace, diff)
+		}
+		all, err = c.clusterwide(ctx)
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(namespaces(), c.more(all)); diff != "" {
+			return fmt.Errorf("what is left of what belongs to no namespace, -named +left:\n%s", diff)
 		}
 		labels, err := c.nodeLabels(ctx)
 		if err == nil && labels != c.labels {
@@ -78,6 +85,48 @@ func (c *cluster) onlyNamedLeft(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// more than there was when the reader began.
+func (c *cluster) more(now []string) []string {
+	return slices.DeleteFunc(now, func(name string) bool {
+		// Crossplane may have got its own leases after we looked.
+		crossplanes := strings.HasPrefix(name, "lease.") && !strings.Contains(name, "baremetal")
+		return crossplanes || slices.Contains(c.before, name)
+	})
+}
+
+// look names what there is where the reader's things come and go.
+func (c *cluster) look(ctx context.Context) ([]string, error) {
+	inside, err := c.inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outside, err := c.clusterwide(ctx)
+	return append(inside, outside...), err
+}
+
+// clusterwide names all that belongs to no namespace, of every kind that there is, but what Kubernetes itself makes when it likes.
+func (c *cluster) clusterwide(ctx context.Context) ([]string, error) {
+	kinds, err := c.Kubectl(ctx, "api-resources", "--namespaced=false", "--verbs=list", "-o", "name")
+	if err != nil {
+		return nil, err
+	}
+	asked := slices.DeleteFunc(strings.Fields(kinds), func(kind string) bool {
+		return slices.Contains([]string{"certificatesigningrequests.certificates.k8s.io", "componentstatuses", "ipaddresses.networking.k8s.io"}, kind)
+	})
+	out, err := c.Kubectl(ctx, "get", strings.Join(asked, ","), "-o", "name")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(out) {
+		if name := strings.TrimSpace(line); strings.Contains(name, "/") && !strings.Contains(name, " ") { // Warnings have words.
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 func (c *cluster) nodeLabels(ctx context.Context) (string, error) {

@@ -15,10 +15,11 @@ func TestFlags(t *testing.T) {
 	bin := t.TempDir()
 	run(t.Context(), t, "go", "build", "-C", root, "-o", bin+"/", "./cmd/provider", "./cmd/function", "./cmd/bootd")
 	for file, path := range map[string][]string{
-		"examples/install/runtime.yaml": {"spec", "deploymentTemplate", "spec", "template", "spec", "containers"},
-		"package/bootd/bootd.yaml":      {"spec", "template", "spec", "containers"},
+		root + "/examples/install/runtime.yaml": {"spec", "deploymentTemplate", "spec", "template", "spec", "containers"},
+		root + "/package/bootd/bootd.yaml":      {"spec", "template", "spec", "containers"},
+		plainHTTPS(t):                           {"spec", "template", "spec", "containers"},
 	} {
-		objects, err := local.Load(filepath.Join(root, filepath.FromSlash(file)))
+		objects, err := local.Load(filepath.FromSlash(file))
 		must(t, err)
 		for _, o := range objects {
 			containers, _, err := unstructured.NestedSlice(o.Object, path...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/crossplane-contrib/provider-baremetal/test/docs"
@@ -57,7 +58,7 @@ func tried(t *testing.T, page, words string) string {
 }
 
 // TestOtherConfiguration installs configuration-baremetal-v2 in the place of configuration-baremetal, as docs/operations/install.md says:
-// there are no claims then, and what keeps packages from being deleted is Ready all the same.
+// there are no claims then, and what keeps packages from being deleted is Ready all the same. This Crossplane activates no kinds by itself.
 func TestOtherConfiguration(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
@@ -65,7 +66,6 @@ func TestOtherConfiguration(t *testing.T) {
 	s := &stage{tool: tool, registry: serve(ctx, t, tool) + "/some/path", plane: start(ctx, t)}
 	run(ctx, t, tool, "push", "--registry="+s.registry, "--version="+version, "--root="+checkout(t), "--dist="+filepath.Join(dir, "dist"), "--bare", "--arch="+read)
 	s.kube = s.plane.Client()
-	s.apply(ctx, t, activateAll)
 	r := s.reads(ctx, t, dir)
 	r.types(ctx, t, block(t, "install.md", otherBlock))
 	apply, wait, _ := strings.Cut(tried(t, "install.md", "kubectl apply -f dist/install/install.yaml"), "\n")
@@ -75,6 +75,7 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	s.pretend(ctx, t)
 	r.types(ctx, t, wait)
+	s.activation(ctx, t, r)
 	r.types(ctx, t, tried(t, "install.md", "clusterusages"))
 
 	s.await(ctx, t, object("apiextensions.crossplane.io/v1", "CompositeResourceDefinition", "", claimsV2), "an XRD", exists)
@@ -85,6 +86,37 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	t.Run("Backup", func(t *testing.T) { s.backup(ctx, t, r) })
 	r.types(ctx, t, tried(t, "uninstall.md", "delete clusterusages"))
+}
+
+// activationSection is what troubleshooting.md says of a provider whose kinds nobody activated.
+const activationSection = "The provider waits for its kinds"
+
+// activation types that, and then what install.md says to do about it: the kinds are there then, and the provider is to be run.
+func (s *stage) activation(ctx context.Context, t *testing.T, r *reader) {
+	t.Helper()
+	looks := r.shell
+	looks.Table = []string{"PACKAGES", "some-path"}
+	var run *docs.Block
+	seen := 0
+	for _, b := range pages(t)["troubleshooting.md"].Other {
+		switch {
+		case b.Section != activationSection:
+		case b.NoRun() != "":
+			run = &b
+		case run != nil:
+			must(t, looks.Try(ctx, docs.Step{Run: run, Want: &b}))
+			run = nil
+			seen++
+		}
+	}
+	if seen != 2 {
+		t.Errorf("troubleshooting.md shows %d things of a provider that waits for its kinds, want 2", seen)
+	}
+	provider := object("pkg.crossplane.io/v1", "Provider", "", "some-path-provider-baremetal")
+	r.types(ctx, t, tried(t, "install.md", "kind: ManagedResourceActivationPolicy"))
+	s.await(ctx, t, definition(hosts), "there", says([]string{"Established True"}))
+	s.await(ctx, t, provider, "to be run", says(healthy()))
+	s.await(ctx, t, provider, "to be run", func(u *unstructured.Unstructured) bool { return !strings.Contains(conditions(u), "AwaitingActivation") })
 }
 
 const activateAll = `

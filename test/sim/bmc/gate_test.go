@@ -150,7 +150,15 @@ func TestGatePinIsTheSameSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := g.Do(t.Context(), first, read); !redfish.IsUntrustedCertificate(err) {
-		t.Errorf("Do(...) after a host was deleted: got %v, want untrusted: who deletes a host of an address may have had no right to it", err)
+		t.Errorf("Do(...) after a host was deleted: got %v, want untrusted: another one may go by it", err)
+	}
+	g.Distrust("https://" + emu.Addr() + "/")
+	g.Distrust("192.0.2.1") // Nobody was there.
+	if err := g.Do(t.Context(), stored, read); !redfish.IsUntrustedCertificate(err) {
+		t.Errorf("Do(...) of a host that has stored the first one: got %v, want untrusted", err)
+	}
+	if err := g.Do(t.Context(), first, read); err != nil {
+		t.Errorf("Do(...) once no host is left: %v", err)
 	}
 }
 

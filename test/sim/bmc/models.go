@@ -1,6 +1,7 @@
 package bmc
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"strconv"
@@ -27,7 +28,7 @@ func ownTree(cfg Config) *Tree {
 	root := object{
 		"@odata.type": "#ServiceRoot.v1_15_0.ServiceRoot",
 		"Id":          "RootService", "Name": "Root Service", "RedfishVersion": "1.18.0",
-		"Vendor": "Emulated Systems", "Product": "Emulated BMC",
+		"Vendor": "Emulated Systems", "Product": "Emulated BMC", "UUID": uuidOf(cfg.Systems[0].Serial),
 		"Systems": link(pathSystems), "Managers": link(pathManagers), "Chassis": link(pathChassis),
 		"SessionService": link(pathSessionService), "Links": object{"Sessions": link(pathSessions)},
 	}
@@ -66,6 +67,13 @@ func ownTree(cfg Config) *Tree {
 	t.put(pathSessionService, object{"Id": "SessionService", "Sessions": link(pathSessions)})
 
 	return t
+}
+
+// uuidOf is a BMC's, made of a serial number behind it.
+func uuidOf(serial string) string {
+	sum := sha256.Sum256([]byte("BMC " + serial))
+
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
 // collect adds a collection of members by their ids.

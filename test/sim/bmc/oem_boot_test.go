@@ -94,13 +94,14 @@ func TestOEMBoot(t *testing.T) {
 			if err := c.ClearOEM(t.Context(), system(t, c), "Pxe", *e.OEM); err != nil || len(r.FullWrites()) != before || r.NextBoot("1") != bmc.BootNormal {
 				t.Errorf("used up, it's left alone: %v; written %v", err, r.FullWrites()[before:])
 			}
-			if _, err := c.SetOEM(t.Context(), system(t, c), "Hdd", *e.OEM); err != nil {
+			older := redfish.OEMPlan{Resource: e.OEM.Resource, Was: e.OEM.Was} // Of a version that kept no more of it.
+			if _, err := c.SetOEM(t.Context(), system(t, c), "Hdd", older); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.ClearOEM(t.Context(), system(t, c), "Pxe", *e.OEM); err != nil || r.OEMBoot("1") == o.rest {
 				t.Errorf("another target isn't ours to clear: %v; it says %q", err, r.OEMBoot("1"))
 			}
-			if err := c.ClearOEM(t.Context(), system(t, c), "Hdd", *e.OEM); err != nil || r.OEMBoot("1") != o.rest {
+			if err := c.ClearOEM(t.Context(), system(t, c), "Hdd", older); err != nil || r.OEMBoot("1") != o.rest {
 				t.Errorf("ClearOEM(...): %v; it says %q, want %q", err, r.OEMBoot("1"), o.rest)
 			}
 		})

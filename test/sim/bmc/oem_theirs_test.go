@@ -38,6 +38,24 @@ func TestOEMTheirs(t *testing.T) {
 			t.Errorf("ClearOEM(...) by another row: %v", err)
 		}
 	})
+	t.Run("Beside", func(t *testing.T) {
+		r, c := at(t, "PXE", "Disabled")
+		_, err := c.SetBoot(t.Context(), system(t, c), redfish.BootSource{Target: "Pxe"})
+		e := new(redfish.Error)
+		if !cmpAs(err, &e) || e.OEM == nil || len(e.OEM.Set) != 2 {
+			t.Fatalf("SetBoot(...): %v, %+v", err, e.OEM)
+		}
+		theirs := redfish.OEMPlan{Resource: o.resource, Was: []string{"Normal", "Auto"}, At: e.OEM.At, Set: e.OEM.Set}
+		before := len(r.FullWrites())
+		if err := c.ClearOEM(t.Context(), system(t, c), "Pxe", theirs); err != nil || r.OEMBoot("1") != o.rest {
+			t.Errorf("ClearOEM(...): %v; it says %q", err, r.OEMBoot("1"))
+		}
+		for _, w := range r.FullWrites()[before:] {
+			if strings.Contains(w.Body, "Auto") {
+				t.Errorf("written %v, though somebody else set that beside the target", w)
+			}
+		}
+	})
 	for name, shown := range map[string][2]string{"Spelt": {"Pxe", "enabled"}, "Half": {"PXE", "Disabled"}} {
 		t.Run(name, func(t *testing.T) {
 			r, c := at(t, shown[0], shown[1])

@@ -127,6 +127,7 @@ func TestAssignmentFaults(t *testing.T) {
 				l := newRackLab(t, v)
 				l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { on(device(v1alpha1.UsePrimary))(&mg.Spec.ForProvider) })
 				l.rest()
+				l.meets(k, hasty)
 				l.netbox.Inject(netbox.Fault{Kind: k, Method: http.MethodPatch, Times: 2})
 				l.edit(on(machine(v1alpha1.UsePrimary)))
 				for range 8 {

@@ -73,6 +73,7 @@ func TestCrash(t *testing.T) {
 		t.Run(string(k), func(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
+			l.meets(k, hasty)
 			l.netbox.Inject(netbox.Fault{Kind: k, Method: http.MethodPost, Times: 1})
 			l.apply("web-1")
 			l.settle("web-1", ready)
@@ -86,7 +87,8 @@ func TestCrash(t *testing.T) {
 func TestLateRecord(t *testing.T) {
 	l := newLab(t, "4.6.8")
 	l.netbox.AddMarkerField(field)
-	l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 450 * time.Millisecond, Method: http.MethodPost, Times: 2})
+	l.meets(netbox.FaultDelay, brief)
+	l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: brief * 3 / 2, Method: http.MethodPost, Times: 2})
 	l.apply("web-1")
 	l.settle("web-1", ready)
 	l.only()

@@ -52,6 +52,7 @@ func TestCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
+			l.meets(tc.fault, hasty)
 			l.netbox.Inject(netbox.Fault{Kind: tc.fault, Method: "POST", Path: "/available-ips/", Times: 1})
 			l.apply("web-1")
 			for range 8 {

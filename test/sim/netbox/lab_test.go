@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,9 @@ import (
 
 const clusterID = "c0ffee"
 
+// patient is a timeout that nobody meets, hasty that of a client that is to meet it, and brief is hasty's where each call is made until it's answered.
+const patient, hasty, brief = time.Minute, 2 * time.Second, 300 * time.Millisecond
+
 // A lab is the real reconciler between a fake API server and an emulated NetBox.
 type lab struct {
 	t      *testing.T
@@ -54,6 +59,8 @@ type lab struct {
 	// crash, if set, is the failpoint that ends the provider.
 	crash string
 	now   time.Time
+	// timeout of a call: patient, but where a test is about calls that have no answer, as a busy machine may take a second for what takes none.
+	timeout time.Duration
 	// outstanding is how long a POST without an answer may still be carried out; 0 is the provider's own.
 	outstanding time.Duration
 	// changes of resources that the API server was asked for.
@@ -96,7 +103,7 @@ func newLab(t *testing.T, version string) *lab {
 		}
 	}
 	l := &lab{
-		t: t, netbox: s, now: time.Now(), namespace: "team-a", registry: prometheus.NewRegistry(), wishes: map[string]string{},
+		t: t, netbox: s, now: time.Now(), timeout: patient, namespace: "team-a", registry: prometheus.NewRegistry(), wishes: map[string]string{},
 	}
 	var err error
 	if l.counts, err = netboxlink.NewMetrics(l.registry); err != nil {
@@ -155,10 +162,11 @@ func (l *lab) restart() {
 			return l.config, nil
 		},
 		Client: func(of config.Identity, cfg netboxclient.Config) (netboxipaddress.NetBox, error) {
-			cfg.Timeout = 300 * time.Millisecond
+			cfg.Timeout = l.timeout
 			return pool.Client(string(of.UID), cfg)
 		},
 		Kube:      l.kube,
+		Holders:   holders(l.kube),
 		Recorder:  &l.told,
 		Warn:      func(of config.Identity, message string) { l.warned = append(l.warned, of.Name+": "+message) },
 		Tally:     l.counts,
@@ -180,6 +188,25 @@ func (l *lab) restart() {
 	l.reconciler = wiring.NewReconciler(&manager{fake.Manager{Client: l.kube, Scheme: l.kube.Scheme()}, &l.said}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
 		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
+}
+
+// meets has calls time out where a fault is one that has no answer.
+func (l *lab) meets(k netbox.FaultKind, timeout time.Duration) {
+	if k == netbox.FaultHang || k == netbox.FaultHangAfter || k == netbox.FaultDelay {
+		l.timeout = timeout
+		l.restart()
+	}
+}
+
+// holders finds the addresses that say they have one, as the provider's cache does by its index.
+func holders(kube client.Reader) func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+	return func(ctx context.Context, a netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+		all := &v1alpha1.NetBoxIPAddressList{}
+		err := kube.List(ctx, all)
+		return slices.DeleteFunc(all.Items, func(mg v1alpha1.NetBoxIPAddress) bool {
+			return !slices.Contains(netboxipaddress.HostOf(&mg), a.String())
+		}), err
+	}
 }
 
 // A manager, whose events nobody reads unless recorder does.

@@ -16,8 +16,8 @@ func TestDeletedBeforeItsRecord(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
 			l.outstanding = 3 * time.Second // annotations have whole seconds
-			l.restart()
-			l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 900 * time.Millisecond, Method: http.MethodPost, Times: 1})
+			l.meets(netbox.FaultDelay, brief)
+			l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDelay, Delay: 3 * brief, Method: http.MethodPost, Times: 1})
 			l.apply("web-1")
 			for l.posting() == 0 {
 				l.once("web-1")

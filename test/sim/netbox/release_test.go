@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -100,6 +99,7 @@ func TestReleasedIsTold(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.apply("web-1")
 			l.settle("web-1", ready)
+			l.meets(k, hasty)
 			if k != "" {
 				l.netbox.Inject(netbox.Fault{Kind: k, Method: http.MethodDelete, Times: 1})
 			}
@@ -137,7 +137,7 @@ func TestReleasedRecords(t *testing.T) {
 		t.Run(v, func(t *testing.T) {
 			l := newLab(t, v)
 			c, err := netboxclient.New(netboxclient.Config{
-				URL: l.netbox.URL(), Token: secret, MarkerField: field, ReleaseField: "crossplane_released", MarkersBegin: clusterID + "/", Timeout: time.Second,
+				URL: l.netbox.URL(), Token: secret, MarkerField: field, ReleaseField: "crossplane_released", MarkersBegin: clusterID + "/", Timeout: patient,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -220,7 +219,7 @@ func (l rackLab) lives(change ...func(*v1alpha1.NetBoxIPAddressParameters)) stri
 
 // proven says whether the marker's field is known to be unique.
 func (l rackLab) proven() string {
-	c, err := netboxclient.New(netboxclient.Config{URL: l.netbox.URL(), Token: secret, MarkerField: field, MarkersBegin: clusterID + "/", Timeout: time.Second})
+	c, err := netboxclient.New(netboxclient.Config{URL: l.netbox.URL(), Token: secret, MarkerField: field, MarkersBegin: clusterID + "/", Timeout: patient})
 	if err != nil {
 		l.t.Fatal(err)
 	}

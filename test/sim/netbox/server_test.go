@@ -30,7 +30,7 @@ func start(t *testing.T, version, network string) (*netbox.Server, *client.Clien
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s, newClient(t, s.URL(), 2*time.Second), p
+	return s, newClient(t, s.URL(), patient), p
 }
 
 func newClient(t *testing.T, url string, timeout time.Duration) *client.Client {
@@ -201,10 +201,17 @@ func TestFaults(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s, _, p := start(t, "4.6.8", "10.77.0.0/24")
-			c := newClient(t, s.URL(), 250*time.Millisecond)
+			reads := newClient(t, s.URL(), patient)
+			c, writes := reads, reads
+			if k := tc.fault.Kind; k == netbox.FaultHang || k == netbox.FaultHangAfter {
+				writes = newClient(t, s.URL(), hasty)
+			}
+			if tc.fault.Kind == netbox.FaultHang {
+				reads = writes
+			}
 			remove := s.Inject(tc.fault)
-			_, rerr := c.FindByMarker(t.Context(), "m")
-			_, werr := c.Allocate(t.Context(), p, client.Request{Marker: "m"})
+			_, rerr := reads.FindByMarker(t.Context(), "m")
+			_, werr := writes.Allocate(t.Context(), p, client.Request{Marker: "m"})
 			if client.KindOf(rerr) != tc.read || client.KindOf(werr) != tc.write {
 				t.Errorf("read %v, write %v; want %q, %q", rerr, werr, tc.read, tc.write)
 			}

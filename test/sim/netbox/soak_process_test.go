@@ -69,7 +69,7 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Recorder: ear{p, &k.told}, Outstanding: soakOutstanding, Asking: soakAsking,
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Live: k.kube, Holders: holders(k.kube), Recorder: ear{p, &k.told}, Outstanding: soakOutstanding, Asking: soakAsking,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)

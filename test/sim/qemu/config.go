@@ -47,6 +47,8 @@ type Config struct {
 	Firmware Firmware
 	// Loader is what a machine with UEFI boots from the network by; BIOS has but one, and ignores it.
 	Loader Loader
+	// SecureBoot has UEFI run only what Microsoft has signed, or who Microsoft's shim trusts: here Debian.
+	SecureBoot bool
 	// NetworkFirst makes the network come before the disk in the normal boot order.
 	NetworkFirst bool
 	// Dir holds the machine's disk, NVRAM, serial log and QMP socket; its path must be short (a socket's is, at 108 bytes).
@@ -102,12 +104,20 @@ func Missing(f Firmware) error {
 	return nil
 }
 
-func (c Config) code() string   { return filepath.Join(c.OVMF, "OVMF_CODE_4M.fd") }
-func (c Config) vars() string   { return filepath.Join(c.OVMF, "OVMF_VARS_4M.fd") }
+func (c Config) code() string   { return filepath.Join(c.OVMF, "OVMF_CODE_4M"+c.keys()+".fd") }
+func (c Config) vars() string   { return filepath.Join(c.OVMF, "OVMF_VARS_4M"+c.keys()+".fd") }
 func (c Config) nvram() string  { return filepath.Join(c.Dir, "vars.fd") }
 func (c Config) disk() string   { return filepath.Join(c.Dir, "disk.img") }
 func (c Config) serial() string { return filepath.Join(c.Dir, "serial.log") }
 func (c Config) socket() string { return filepath.Join(c.Dir, "qmp") }
+
+// keys is what OVMF's files are named by that have Microsoft's keys.
+func (c Config) keys() string {
+	if c.SecureBoot {
+		return ".ms"
+	}
+	return ""
+}
 
 const maxSocketPath = 107
 
@@ -184,6 +194,9 @@ func (c Config) args(i indices) []string {
 			"-drive", "if=pflash,format=raw,readonly=on,file="+c.code(),
 			"-drive", "if=pflash,format=raw,file="+c.nvram(),
 			"-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=no")
+		if c.SecureBoot { // This OVMF keeps its variables from whoever isn't in system management mode.
+			a = append(a, "-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on")
+		}
 		if c.Loader == HTTPBoot {
 			a = append(a, "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=no")
 		}

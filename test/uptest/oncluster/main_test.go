@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
+	"github.com/crossplane-contrib/provider-baremetal/test/able"
 	"github.com/crossplane-contrib/provider-baremetal/test/cluster/stage"
 	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
 )
@@ -19,12 +20,7 @@ func say(s string) { fmt.Fprintln(os.Stderr, "uptest:", s) }
 // they mostly wait; machines boot in one at a time, whose processors are emulated by the same two cores. After a failure nothing more is
 // begun: what it left would stand in the way of the others.
 func TestExamples(t *testing.T) {
-	if err := stage.Missing(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("cannot run here, and under CI=true that is a failure: %v", err)
-		}
-		t.Skipf("skipped: %v", err)
-	}
+	able.Need(t, stage.Missing())
 	files, err := uptest.Read(root)
 	must(t, err)
 	cases, err := files.Cases()

@@ -4,6 +4,7 @@ package demo_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/test/able"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
 
@@ -30,11 +32,11 @@ func TestDemo(t *testing.T) {
 		{reason: "The same with real firmware.", line: "make demo VM=1", says: []string{"demo: 2/2 machines Ready in "}, vm: true},
 	} {
 		t.Run(tc.line, func(t *testing.T) {
-			if err := vm.Missing(); tc.vm && (err != nil || os.Geteuid() != 0) {
-				if os.Getenv("CI") == "true" {
-					t.Fatalf("cannot run here, and under CI=true that is a failure: it takes root and Debian's packages: %v", err)
+			if tc.vm {
+				if os.Geteuid() != 0 {
+					able.Need(t, errors.New("it takes root"))
 				}
-				t.Skipf("skipped: it takes root and Debian's packages: %v", err)
+				able.Need(t, vm.Missing())
 			}
 			out, err := typed(t, tc.line)
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	state := flag.String("state", "", "folder for everything the cluster writes; emptied at the start")
-	build := flag.Bool("build", false, "only build and download what is missing in the cache")
+	build := flag.Bool("build", false, "only build and download what is missing in the cache, and what uptest takes")
 	bare := flag.Bool("bare", false, "without Crossplane")
 	flag.Parse()
 	if err := run(*state, *build, *bare); err != nil {
@@ -33,7 +33,7 @@ func run(state string, buildOnly, bare bool) (err error) {
 	start := time.Now()
 	say := func(s string) { fmt.Printf("%5.1fs %s\n", time.Since(start).Seconds(), s) }
 	if buildOnly {
-		return node.Prepare(ctx, say)
+		return prepare(ctx, say)
 	}
 	if state == "" {
 		cache, err := programs.Cache()
@@ -57,4 +57,17 @@ func run(state string, buildOnly, bare bool) (err error) {
 	fmt.Printf("inside: nsenter --target %d --all\n", c.PID())
 	<-ctx.Done()
 	return nil
+}
+
+// prepare fills the cache for all that runs in such a cluster.
+func prepare(ctx context.Context, say func(string)) error {
+	if err := node.Prepare(ctx, say); err != nil {
+		return err
+	}
+	finder, err := programs.Default(say)
+	if err != nil {
+		return err
+	}
+	_, err = finder.Find(ctx, programs.Uptests()...)
+	return err
 }

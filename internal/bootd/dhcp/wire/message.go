@@ -181,6 +181,12 @@ func Address(v []byte) netip.Addr {
 // IsRequest says whether a client speaks, or a relay in its name.
 func (m *Message) IsRequest() bool { return m.b[0] == BootRequest }
 
+// WantsBroadcast says that the client can't hear an answer to the address that it's given, before it has that (RFC 2131 §4.1).
+func (m *Message) WantsBroadcast() bool { return m.b[atFlags]&0x80 != 0 }
+
+// Ethernet says that the hardware address is one of Ethernet.
+func (m *Message) Ethernet() bool { return m.b[1] == 1 && m.b[2] == 6 }
+
 // XID is the client's number of the exchange.
 func (m *Message) XID() [4]byte { return [4]byte(m.b[atXID:]) }
 

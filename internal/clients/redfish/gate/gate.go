@@ -80,11 +80,13 @@ type gate struct {
 	limiter *rate.Limiter
 	// suspect is breaker.suspect, for those who haven't the turn.
 	suspect atomic.Bool
+	// distrusted says that pin is to be forgotten, as no host is left that it's of.
+	distrusted atomic.Bool
 
 	// Guarded by turns.
 	client  *redfish.Client
 	opened  [sha256.Size]byte
-	pin     string // trusted by a host that trusts on first use, for as long as the process lives: who deletes a host of this address may have had no right to it
+	pin     string // trusted by a host that trusts on first use, until distrusted
 	refused map[string]refusal
 	breaker breaker
 	slowest time.Duration // that a read took lately
@@ -170,8 +172,8 @@ func (g *gate) result(ctx context.Context, of *Gates, t Target, err error) {
 
 // Forget logs out of the BMC at address: a host of it is gone. What the BMC
 // refused stays in memory, so that making a host anew isn't a way to try the
-// same password again; so does the certificate trusted on first use, so that it
-// isn't a way to have another one trusted.
+// same password again; so does the certificate trusted on first use, until Distrust:
+// other hosts of the address may go by it.
 func (g *Gates) Forget(ctx context.Context, address string) error {
 	key, err := redfish.Endpoint(address)
 	if err != nil {
@@ -185,6 +187,14 @@ func (g *Gates) Forget(ctx context.Context, address string) error {
 	}
 
 	return gk.close(ctx, g.queue)
+}
+
+// Distrust forgets the certificate that was trusted on first use at address: no host
+// is left that names it. It waits for nobody.
+func (g *Gates) Distrust(address string) {
+	if gk, err := g.known(address); err == nil && gk != nil {
+		gk.distrusted.Store(true)
+	}
 }
 
 // Close logs out everywhere, all at once: a shutdown has little time. Nothing
@@ -239,6 +249,10 @@ func (g *gate) enter(ctx context.Context, lane Lane, patience time.Duration) err
 // than last time, such as a new password or pin, get a new session.
 func (g *gate) ensure(ctx context.Context, connect Connect, t Target) (*redfish.Client, error) {
 	g.limiter.SetLimit(rate.Limit(perSecond(t)))
+	if g.distrusted.Swap(false) {
+		g.drop(ctx) // It was opened for who is gone.
+		g.pin = ""
+	}
 	firstUse := t.TLS.Verify == redfish.VerifyTrustOnFirstUse && len(t.TLS.Pins) == 0
 	if firstUse && g.pin != "" {
 		t.TLS.Pins = []string{g.pin}

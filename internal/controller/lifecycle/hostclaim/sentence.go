@@ -65,6 +65,8 @@ func troubleOf(h *v1alpha1.RedfishHost) string {
 		return ": its operator has paused it"
 	case !updated(h):
 		return ": its operator lets nothing be done to it, by its managementPolicies"
+	case h.GetCondition(v1alpha1.ConditionBootApplied).Reason == v1alpha1.ReasonOutdated:
+		return ": a newer version of the provider has left something to do on it; its operator must install that version again"
 	case h.GetCondition(v1alpha1.ConditionPowerApplied).Reason == v1alpha1.ReasonGaveUp:
 		return ": its BMC accepts orders about its power and doesn't carry them out; its operator must look at it"
 	case h.GetCondition(v1alpha1.ConditionPowerApplied).Reason == v1alpha1.ReasonNotSupported:

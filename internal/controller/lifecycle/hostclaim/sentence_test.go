@@ -92,6 +92,12 @@ func TestIdleHost(t *testing.T) {
 		"Unable": {"Or can't.", func(h *v1alpha1.RedfishHost) {
 			h.SetConditions(xpv2.Condition{Type: v1alpha1.ConditionPowerApplied, Status: "False", Reason: v1alpha1.ReasonNotSupported})
 		}, "can't switch its power"},
+		"Outdated": {"Or this version may not do anything.", func(h *v1alpha1.RedfishHost) {
+			h.SetConditions(
+				xpv2.Condition{Type: v1alpha1.ConditionBootApplied, Status: "False", Reason: v1alpha1.ReasonOutdated},
+				xpv2.Condition{Type: v1alpha1.ConditionPowerApplied, Status: "False", Reason: v1alpha1.ReasonOutdated},
+			)
+		}, "a newer version of the provider"},
 		"Refuses": {"Or the BMC doesn't obey, in words that are the operator's.", func(h *v1alpha1.RedfishHost) { h.SetConditions(xpv2.ReconcileError(errors.New("10.0.7.12 refused"))) }, "doesn't do what it's asked to"},
 	}
 	for name, tc := range cases {

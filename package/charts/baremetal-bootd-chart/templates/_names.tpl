@@ -9,6 +9,11 @@ app.kubernetes.io/name: bootd
 app.kubernetes.io/instance: {{ include "bootd.name" . }}
 {{- end -}}
 
+{{/* The port of HTTPS. */}}
+{{- define "bootd.https" -}}
+{{ .port | default 8483 | int }}
+{{- end -}}
+
 {{/* The image, by its digest where that's known. */}}
 {{- define "bootd.image" -}}
 {{- if and .Values.image.digest .Values.image.tag -}}

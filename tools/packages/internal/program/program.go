@@ -18,6 +18,8 @@ type Builder struct {
 	Root string
 	// Version is what the programs say with --version.
 	Version string
+	// Tags are build tags, comma-separated.
+	Tags string
 }
 
 // Build makes the programs of those packages, such as ./cmd/bootd, for one architecture in a folder. That of "." is named like its folder.
@@ -27,7 +29,7 @@ func (b Builder) Build(ctx context.Context, arch, dir string, packages ...string
 	}
 	args := []string{
 		// Neither the checkout's path nor its commit is in a program: the image's labels name the commit.
-		"build", "-trimpath", "-buildvcs=false",
+		"build", "-trimpath", "-buildvcs=false", "-tags=" + b.Tags,
 		"-ldflags=-s -w -buildid= -X main.version=" + b.Version,
 		"-o", dir + string(filepath.Separator),
 	}

@@ -22,9 +22,8 @@ type Fact struct {
 // manifests are made of files of the checkout.
 func manifests() map[string][]string {
 	return map[string][]string{
-		"install.yaml": {"examples/install/runtime.yaml", "examples/install/packages.yaml"},
-		// What policies refer to is there before they are.
-		"policies.yaml": {"package/manifests/writers.yaml", "package/manifests/rbac.yaml", "package/manifests/policies.yaml", "examples/install/usages.yaml"},
+		"install.yaml":  {"examples/install/runtime.yaml", "examples/install/packages.yaml"},
+		"policies.yaml": {"package/manifests/rbac.yaml", "package/manifests/policies.yaml", "examples/install/usages.yaml"},
 		"network.yaml":  {"examples/install/network.yaml"},
 		"bootd.yaml":    {"package/manifests/bootd.yaml", "package/bootd/bootd.yaml"},
 		// For those who have what they're about: the other configuration, the Prometheus operator, and a NetBox that sends webhooks.

@@ -109,6 +109,10 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s still names the checkout's version", name)
 		}
 	}
+	const provider, inThree = "system:serviceaccount:crossplane-system:p-provider-baremetal'", 3
+	if n := strings.Count(string(got["policies.yaml"]), provider); n != inThree || strings.Contains(string(got["policies.yaml"]), "crossplane-contrib-") {
+		t.Errorf("the policies that ask for the provider have its name %d times, want %d, and no other", n, inThree)
+	}
 	files, err := filepath.Glob("../../../../examples/install/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no files to be installed: %v", err)

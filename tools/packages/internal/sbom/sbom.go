@@ -113,7 +113,7 @@ func (d *document) program(info *buildinfo.BuildInfo, digest string, i Image) {
 
 func (d *document) debian(p Package) {
 	d.add(imageID, "CONTAINS", component{
-		ID: id("debian-" + p.Name), Name: p.Name, Version: p.Version, Purpose: "LIBRARY",
+		ID: id("debian-" + p.Name + "-" + p.Arch), Name: p.Name, Version: p.Version, Purpose: "LIBRARY",
 		Source: "some files of this Debian package; its source package is " + p.Source, Supplier: "Organization: Debian",
 		Declared:   p.License,
 		Checksums:  []checksum{{Algorithm: "SHA256", Value: p.SHA256}},

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestRenderInstallers: what the machines of examples/bootd/installers.yaml are told, by firmware.
+func TestRenderInstallers(t *testing.T) {
+	for _, arch := range []string{"bios", "uefi-x64"} {
+		t.Run(arch, func(t *testing.T) {
+			var out, problems strings.Builder
+			r := render{Entry: "../../examples/bootd/installers.yaml", Arch: arch, Answer: "auto"}
+			if err := r.print(&out, &problems); err != nil || problems.String() != "" {
+				t.Fatalf("%v\n%s", err, problems.String())
+			}
+			path := filepath.Join("testdata", "installers-"+arch+".ipxe")
+			if *update {
+				if err := os.WriteFile(path, []byte(out.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("-want (-update writes it), +got:\n%s", diff)
+			}
+			for _, secret := range []string{"autopart", "d-i partman", "sshAuthorizedKeys", "controlPlane"} {
+				if strings.Contains(out.String(), secret) {
+					t.Errorf("a preview tells what only a machine is given: %q", secret)
+				}
+			}
+		})
+	}
+}
+
+// TestRenderRaspberryPi: what the board of examples/bootd/raspberry-pi.yaml is told.
+func TestRenderRaspberryPi(t *testing.T) {
+	for _, answer := range []string{"auto", "disk"} {
+		var out, problems strings.Builder
+		r := render{Entry: "../../examples/bootd/raspberry-pi.yaml", Arch: "raspberry-pi", Answer: answer}
+		if err := r.print(&out, &problems); err != nil || problems.String() != "" {
+			t.Fatalf("%v\n%s", err, problems.String())
+		}
+		path := filepath.Join("testdata", "raspberry-pi-"+answer+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(out.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), out.String()); diff != "" {
+			t.Errorf("%s: -want (-update writes it), +got:\n%s", answer, diff)
+		}
+	}
+}
+
+// TestRenderCloudInit: what a machine is given beside user data is found by the same word, and isn't told by a preview.
+func TestRenderCloudInit(t *testing.T) {
+	var out, problems strings.Builder
+	r := render{Entry: "../../examples/bootd/cloud-init.yaml", Arch: "uefi-x64", Answer: "auto"}
+	if err := r.print(&out, &problems); err != nil || problems.String() != "" {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	if got := out.String(); !strings.Contains(got, " ds=nocloud;s=http://BOOTD/v1/boot/BOOT-TOKEN/ ") || strings.Contains(got, "uplink") || strings.Contains(got, "ntp:") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestRenderScript: what a machine gets by a script of its profile's own is shown as it gets it, and what is wrong with that by its place.
+func TestRenderScript(t *testing.T) {
+	const example = "../../examples/bootd/script.yaml"
+	var out, problems strings.Builder
+	r := render{Entry: example, Arch: "uefi-x64", Answer: "auto"}
+	if err := r.print(&out, &problems); err != nil || problems.String() != "" {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	for _, want := range []string{"\necho new-1 burns in for 72 hours\n", "\nkernel http://BOOTD/v1/boot/BOOT-TOKEN/files/sha256-a4052e", " baremetal.hostname=new-1 burnin.hours=72 || goto again\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q isn't told:\n%s", want, out.String())
+		}
+	}
+	b, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, tc := range map[string]struct{ put, says string }{
+		"{{ .hours }} hours\n    :load": {"{{ .days }} days\n    :load", "scriptTemplate, line 2, column 35: {{ .days }} is neither a parameter of the profile nor one of "},
+		`hours: "72"`:                   {`hours: "7 2"`, `parameter "hours" is "7 2", which doesn't match`},
+		"  scriptTemplate: |":           {"  x: |", "x"},
+	} {
+		path := filepath.Join(t.TempDir(), "script.yaml")
+		if err := os.WriteFile(path, []byte(strings.Replace(string(b), old, tc.put, 1)), 0o600); err != nil { //nolint:gosec // A test's own file.
+			t.Fatal(err)
+		}
+		problems.Reset()
+		err := (&render{Entry: path, Arch: "uefi-x64", Answer: "auto"}).print(&out, &problems)
+		var wrong misused
+		if !errors.As(err, &wrong) || wrong.ExitCode() != 2 || !strings.Contains(problems.String(), tc.says) {
+			t.Errorf("%s: %v\n%s", tc.put, err, problems.String())
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// Package certificate keeps a TLS certificate with its key as their files have them, which others renew.
+package certificate
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// often is how soon the files are looked at again.
+	often = time.Second
+	// soon is how long before its end a certificate is told of.
+	soon = 7 * 24 * time.Hour
+	// daily is how often that's said.
+	daily = 24 * time.Hour
+)
+
+// A Pair is a certificate and its key. They're read again when their files change: a volume of a Secret, an ACME client and a person all
+// write new ones in their place.
+type Pair struct {
+	cert, key string
+	now       func() time.Time
+	log       *slog.Logger
+
+	mu      sync.Mutex
+	present *tls.Certificate
+	read    [2]mark   // of the files that were read last, whether they were good or not
+	looked  time.Time // when
+	warned  time.Time
+}
+
+// mark tells a file from what it was before.
+type mark struct {
+	size    int64
+	changed time.Time
+}
+
+// Read reads a pair. An error says which file is wrong, and how.
+func Read(cert, key string, now func() time.Time, log *slog.Logger) (*Pair, error) {
+	p := &Pair{cert: cert, key: key, now: now, log: log}
+	marks := p.marks() // Of what is replaced while it's read, they are of what was before, so that it's read again.
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	p.present, p.read, p.looked = c, marks, now()
+	p.warn()
+	return p, nil
+}
+
+// Config serves with the pair, as it is at each handshake.
+func (p *Pair) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.get(), nil },
+	}
+}
+
+// get gives the pair. Where its files have become wrong it's the last good one: a machine that boots is worth more than a certificate that
+// is new.
+func (p *Pair) get() *tls.Certificate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if since := now.Sub(p.looked); since >= 0 && since < often {
+		return p.present
+	}
+	p.looked = now
+	if marks := p.marks(); marks != p.read {
+		p.read = marks // What's wrong is said once.
+		c, err := p.load()
+		if err != nil {
+			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
+		} else {
+			p.present, p.warned = c, time.Time{}
+			p.log.Info("the TLS certificate was read anew", "until", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		}
+	}
+	p.warn()
+	return p.present
+}
+
+// warn says that a certificate ends.
+func (p *Pair) warn() {
+	now := p.now()
+	left := p.present.Leaf.NotAfter.Sub(now)
+	if left > soon || !p.warned.IsZero() && now.Sub(p.warned) < daily {
+		return
+	}
+	p.warned = now
+	p.log.Warn("the TLS certificate ends, and machines refuse it then: renew it", "file", p.cert, "until", p.present.Leaf.NotAfter.UTC().Format(time.RFC3339))
+}
+
+func (p *Pair) marks() (m [2]mark) {
+	for i, path := range []string{p.cert, p.key} {
+		if info, err := os.Stat(path); err == nil {
+			m[i] = mark{info.Size(), info.ModTime()}
+		}
+	}
+	return m
+}
+
+var errEmpty = errors.New("it holds no certificate")
+
+func (p *Pair) load() (*tls.Certificate, error) {
+	cert, err := os.ReadFile(p.cert)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the TLS certificate: %w", err)
+	}
+	key, err := os.ReadFile(p.key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the TLS key: %w", err)
+	}
+	c, err := tls.X509KeyPair(cert, key)
+	if err == nil && len(c.Certificate) == 0 {
+		err = errEmpty
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot use TLS certificate %q with key %q: %w", p.cert, p.key, err)
+	}
+	if c.Leaf == nil {
+		if c.Leaf, err = x509.ParseCertificate(c.Certificate[0]); err != nil {
+			return nil, fmt.Errorf("cannot read TLS certificate %q: %w", p.cert, err)
+		}
+	}
+	return &c, nil
+}

@@ -1,0 +1,208 @@
+package certificate
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func t0() time.Time { return time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC) }
+
+// files are a certificate and its key in a folder.
+type files struct {
+	t         *testing.T
+	cert, key string
+}
+
+func newFiles(t *testing.T) files {
+	t.Helper()
+	dir := t.TempDir()
+	return files{t, filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")}
+}
+
+// renew writes a new pair by a name, which ends after some time.
+func (f files) renew(name string, lasts time.Duration) {
+	f.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	x := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: t0().Add(-time.Hour), NotAfter: t0().Add(lasts),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, x, x, &key.PublicKey, key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.write(f.cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	f.write(f.key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+// write replaces a file, as a volume of a Secret does: all at once.
+func (f files) write(path string, b []byte) {
+	f.t.Helper()
+	if err := errors.Join(os.WriteFile(path+".new", b, 0o600), os.Rename(path+".new", path)); err != nil { //nolint:gosec // A folder of the test.
+		f.t.Fatal(err)
+	}
+}
+
+// name that a client sees.
+func name(t *testing.T, p *Pair) string {
+	t.Helper()
+	c, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Leaf.Subject.CommonName
+}
+
+func TestRenewed(t *testing.T) {
+	f, now := newFiles(t), t0()
+	var log bytes.Buffer
+	f.renew("one", 90*24*time.Hour)
+	p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := name(t, p); got != "one" {
+		t.Fatalf("%q is served", got)
+	}
+	f.renew("two", 90*24*time.Hour)
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "two" {
+		t.Errorf("%q is served after it was renewed", got)
+	}
+	f.write(f.key, []byte("nonsense"))
+	for range 3 {
+		now = now.Add(2 * often)
+		if got := name(t, p); got != "two" {
+			t.Errorf("%q is served while the key is nonsense", got)
+		}
+	}
+	if n := strings.Count(log.String(), "isn't read anew"); n != 1 {
+		t.Errorf("it's said %d times what is wrong:\n%s", n, log.String())
+	}
+	if err := os.Remove(f.cert); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "two" {
+		t.Errorf("%q is served while there's no file", got)
+	}
+	f.renew("three", 90*24*time.Hour)
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "three" {
+		t.Errorf("%q is served once the files are right again", got)
+	}
+	if strings.Contains(log.String(), "PRIVATE") || strings.Contains(log.String(), "nonsense") {
+		t.Errorf("the log shows a key:\n%s", log.String())
+	}
+}
+
+// TestReplacedMeanwhile: a pair that's replaced while the one before is being read is read soon, and not at its own renewal.
+func TestReplacedMeanwhile(t *testing.T) {
+	f, now := newFiles(t), t0()
+	f.renew("one", 90*24*time.Hour)
+	key, err := os.ReadFile(f.key)
+	if err = errors.Join(err, os.Remove(f.key), syscall.Mkfifo(f.key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() {
+		pipe, err := os.OpenFile(f.key, os.O_WRONLY, 0) // Once its reader is there, who has the certificate then.
+		if err != nil {
+			written <- err
+			return
+		}
+		f.renew("two", 90*24*time.Hour)
+		_, err = pipe.Write(key)
+		written <- errors.Join(err, pipe.Close())
+	}()
+	p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	if err = errors.Join(err, <-written); err != nil {
+		t.Fatal(err)
+	}
+	if got := name(t, p); got != "one" {
+		t.Fatalf("%q is served", got)
+	}
+	now = now.Add(2 * often)
+	if got := name(t, p); got != "two" {
+		t.Errorf("%q is served though it was replaced", got)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	f, now := newFiles(t), t0()
+	var log bytes.Buffer
+	f.renew("one", 10*24*time.Hour)
+	p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("it's said too soon:\n%s", log.String())
+	}
+	now = t0().Add(4 * 24 * time.Hour)
+	for range 47 {
+		name(t, p)
+		now = now.Add(time.Hour)
+	}
+	if n := strings.Count(log.String(), "renew it"); n != 2 {
+		t.Errorf("it's said %d times in two days:\n%s", n, log.String())
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(files)
+		says   string
+	}{
+		"NoCertificate": {"a path that isn't right", func(f files) { _ = os.Remove(f.cert) }, "cannot read the TLS certificate"},
+		"NoKey":         {"or that of the key", func(f files) { _ = os.Remove(f.key) }, "cannot read the TLS key"},
+		"Nonsense":      {"no certificate", func(f files) { f.write(f.cert, []byte("x")) }, "cannot use TLS certificate"},
+		"NotAKey": {"a certificate in the place of the key", func(f files) {
+			b, err := os.ReadFile(f.cert)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			f.write(f.key, b)
+		}, "cannot use TLS certificate"},
+		"OtherKey": {"the key of another", func(f files) {
+			b, err := os.ReadFile(f.cert)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			f.renew("other", time.Hour)
+			f.write(f.cert, b)
+		}, "does not match"},
+	}
+	for n, tc := range cases {
+		t.Run(n, func(t *testing.T) {
+			f := newFiles(t)
+			f.renew("one", time.Hour)
+			tc.change(f)
+			if _, err := Read(f.cert, f.key, t0, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, tc.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package dhcp
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
+)
+
+// withShims are all files of a bootd, with an iPXE for ARM64 or, as in Debian, without.
+func withShims(ipxeARM64 string) Files {
+	f := testFiles
+	f.UEFIARM64, f.ShimAMD64, f.ShimARM64 = ipxeARM64, "shimx64.efi", "shimaa64.efi"
+	return f
+}
+
+// granted is a state in which a plan's install is granted, on either architecture; change may make it another.
+func granted(p boot.Plan, change func(*boot.Plan, *boot.Session)) *boot.State {
+	p.Artifacts = []boot.Artifacts{{Arch: boot.AMD64}, {Arch: boot.ARM64}}
+	s := testState(nil).Sessions["entry-1"]
+	g := *s.Grant
+	s.Grant = &g
+	if change != nil {
+		change(&p, &s)
+	}
+	if s.Grant != nil {
+		s.Grant.PlanDigest = p.Digest()
+	}
+	st := testState(nil, p)
+	st.Sessions[s.EntryUID] = s
+	return st
+}
+
+// TestShimWhereItBoots: a machine that nobody has said it of is given the shim where it boots something from here, and only an address
+// otherwise, as ever; one that's said to boot by it is always asked.
+func TestShimWhereItBoots(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*boot.Plan, *boot.Session)
+		want   bool
+	}{
+		"Granted": {"its install", nil, true},
+		"Live":    {"what it netboots each time", func(p *boot.Plan, s *boot.Session) { p.Mode, p.InstallGeneration, s.Grant = boot.ModeLive, 0, nil }, true},
+		"Disk":    {"it never asked for anything", func(p *boot.Plan, s *boot.Session) { p.InstallGeneration, s.Grant = 0, nil }, false},
+		"Holds": {"it waited at its disk before", func(p *boot.Plan, s *boot.Session) {
+			p.InstallGeneration, p.Otherwise, s.Grant = 0, boot.OtherwiseHold, nil
+		}, false},
+		"NoGrant":   {"nobody has confirmed it", func(_ *boot.Plan, s *boot.Session) { s.Grant = nil }, false},
+		"Expired":   {"nobody came for it", func(_ *boot.Plan, s *boot.Session) { s.Grant.Expires = testNow }, false},
+		"Revoked":   {"the session is closed", func(_ *boot.Plan, s *boot.Session) { s.Revocation = "x" }, false},
+		"Installed": {"it has its system", func(p *boot.Plan, _ *boot.Session) { p.InstalledGeneration = 1 }, false},
+		"Used": {
+			"its installer starts again", func(_ *boot.Plan, s *boot.Session) {
+				s.Consumed = &boot.Consumption{GrantID: s.Grant.ID, HostUID: "host-1", EntryUID: "entry-1", Generation: 1}
+			}, false,
+		},
+		"BootLoop": {
+			"five boots of it came to nothing", func(_ *boot.Plan, s *boot.Session) {
+				s.OpenedGrantID, s.Opened = s.Grant.ID, make([]boot.Opened, boot.MaxOpens)
+			}, false,
+		},
+		"OtherArch": {"its files are for another processor", func(p *boot.Plan, _ *boot.Session) { p.Artifacts = p.Artifacts[:1] }, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for stage, want := range map[boot.FirstStage]bool{boot.FirstStageAuto: tc.want, "": tc.want, boot.FirstStageShim: true} {
+				v := testView(granted(testPlan(func(p *boot.Plan) { p.FirstStage = stage }), tc.change))
+				v.Files = withShims("")
+				p := offer(t, v, asPXE(11))
+				if _, _, _, ok := ipxe.LoaderOf(p.BootFileName); ok != want || !ok && p.BootFileName != "" || !p.YourIPAddr.Equal(testAddress.AsSlice()) {
+					t.Errorf("%s: by %q it's given %s and told to load %q, want the shim: %t", tc.reason, stage, p.YourIPAddr, p.BootFileName, want)
+				}
+			}
+		})
+	}
+}
+
+// TestFirstStage: what a machine's firmware is told to load, by what its plan says. TOKEN stands for the token of its exchange.
+func TestFirstStage(t *testing.T) {
+	httpBoot := func(arch byte) dhcpv4.Modifier {
+		return all(option(93, 0, arch), text(60, "HTTPClient:Arch:00016:UNDI:003016"))
+	}
+	cases := map[string]struct {
+		reason string
+		stage  boot.FirstStage
+		files  Files
+		req    dhcpv4.Modifier
+		want   string
+	}{
+		"Auto":        {"iPXE, as ever", boot.FirstStageAuto, withShims(""), asPXE(7), "snponly.efi"},
+		"Unsaid":      {"the same", "", withShims(""), asPXE(7), "snponly.efi"},
+		"Shim":        {"its own folder, by the token of its exchange", boot.FirstStageShim, withShims(""), asPXE(7), "/TOKEN/x64/shimx64.efi"},
+		"BIOS":        {"knows nothing of signatures", boot.FirstStageShim, withShims(""), asPXE(0), "undionly.kpxe"},
+		"HTTPBoot":    {"Debian's grub has no HTTP: nothing, and the firmware goes on to PXE", boot.FirstStageShim, withShims(""), httpBoot(16), ""},
+		"ARM64":       {"Debian has no iPXE for it", boot.FirstStageAuto, withShims(""), asPXE(11), "/TOKEN/aa64/shimaa64.efi"},
+		"ARM64IPXE":   {"where an operator has one it's taken", boot.FirstStageAuto, withShims("snponly-arm64.efi"), asPXE(11), "snponly-arm64.efi"},
+		"ARM64Shim":   {"unless the machine says otherwise", boot.FirstStageShim, withShims("snponly-arm64.efi"), asPXE(11), "/TOKEN/aa64/shimaa64.efi"},
+		"ARM64HTTP":   {"as for x64", boot.FirstStageAuto, withShims(""), httpBoot(19), ""},
+		"NotThere":    {"nothing unsigned instead", boot.FirstStageShim, testFiles, asPXE(7), ""},
+		"IA32":        {"there's nothing for it", boot.FirstStageShim, withShims(""), asPXE(6), ""},
+		"System":      {"boots nothing", boot.FirstStageShim, withShims(""), text(60, "x"), ""},
+		"ARM64NoShim": {"an address, and no promise", boot.FirstStageAuto, testFiles, asPXE(11), ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := testView(granted(testPlan(func(p *boot.Plan) { p.FirstStage = tc.stage }), nil))
+			v.Files = tc.files
+			got := offer(t, v, tc.req).BootFileName
+			if token, arch, file, ok := ipxe.LoaderOf(got); ok {
+				if c, err := boot.Verify(v.Keys, token, v.Now); err != nil || c.Kind != boot.TokenScript || c.Entry != boot.KeyOf("entry-1") {
+					t.Errorf("its token is %+v, %v", c, err)
+				}
+				if len(got) > 127 {
+					t.Errorf("%q is longer than DHCP's file field, which the shim reads", got)
+				}
+				got = ipxe.LoaderPath("TOKEN", arch, file)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestShimNeedsKeys: without a token there'd be no grub.cfg.
+func TestShimNeedsKeys(t *testing.T) {
+	v := testView(testState(nil, testPlan(func(p *boot.Plan) { p.FirstStage = boot.FirstStageShim })))
+	v.Files, v.Keys = withShims(""), nil
+	if a, p := answered(t, v, request(t, asPXE(7)), broadcastIn()); p != nil || a.Reason != SilentNoKeys {
+		t.Errorf("%s: %v", a.Reason, p)
+	}
+}
+
+// TestShimByProxy: grub takes its server from who gave the address, which isn't us.
+func TestShimByProxy(t *testing.T) {
+	v := testView(testState(func(g *boot.Segment) { g.Mode = boot.SegmentProxy }, testPlan(func(p *boot.Plan) { p.FirstStage = boot.FirstStageShim })))
+	v.Files, v.Proxy = withShims(""), true
+	if a, p := answered(t, v, request(t, asPXE(7)), broadcastIn()); p != nil || a.Reason != SilentNoFile {
+		t.Errorf("%s: %v", a.Reason, p)
+	}
+}

@@ -1,0 +1,163 @@
+package kubesource
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// asked is what a server was asked: method, path, query and body.
+type asked struct{ method, path, query, body string }
+
+// serving answers each request with an object, and notes it.
+func serving(t *testing.T, status int, o any) (*Client, *[]asked) {
+	t.Helper()
+	var all []asked
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		all = append(all, asked{r.Method, r.URL.Path, r.URL.RawQuery, string(b)})
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(o)
+	}))
+	t.Cleanup(srv.Close)
+	c, err := NewClient(&rest.Config{Host: srv.URL, QPS: 100, Burst: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, &all
+}
+
+func self() metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "baremetal-boot", Name: "self", ResourceVersion: "7"}
+}
+
+// TestClientAsks: what bootd's rights are written for (package/bootd) is what it asks.
+func TestClientAsks(t *testing.T) {
+	own := "/apis/baremetal.m.crossplane.io/v1alpha1/"
+	name := types.NamespacedName{Namespace: "baremetal-boot", Name: "self"}
+	server := &v1alpha1.BootServer{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self()}
+	cases := map[string]struct {
+		reason string
+		answer any
+		do     func(c *Client) error
+		want   asked
+	}{
+		"Get": {
+			reason: "an object of our own, by its namespace and name", answer: server,
+			do:   func(c *Client) error { return c.Get(t.Context(), name, &v1alpha1.BootServer{}) },
+			want: asked{http.MethodGet, own + "namespaces/baremetal-boot/bootservers/self", "", ""},
+		},
+		"Secret": {
+			reason: "of Kubernetes' own kinds Secrets alone",
+			answer: &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: self()},
+			do:     func(c *Client) error { return c.Get(t.Context(), name, &corev1.Secret{}) },
+			want:   asked{http.MethodGet, "/api/v1/namespaces/baremetal-boot/secrets/self", "", ""},
+		},
+		"Create": {
+			reason: "into the object's namespace", answer: server,
+			do:   func(c *Client) error { return c.Create(t.Context(), server.DeepCopy()) },
+			want: asked{http.MethodPost, own + "namespaces/baremetal-boot/bootservers", "", ""},
+		},
+		"Status": {
+			reason: "the status alone", answer: server,
+			do:   func(c *Client) error { return c.UpdateStatus(t.Context(), server.DeepCopy()) },
+			want: asked{http.MethodPut, own + "namespaces/baremetal-boot/bootservers/self/status", "", ""},
+		},
+		"List": {
+			reason: "all namespaces", answer: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BootEntryList"},
+			do: func(c *Client) error {
+				return c.List(t.Context(), "", &v1alpha1.BootEntryList{}, metav1.ListOptions{ResourceVersion: "0"})
+			},
+			want: asked{http.MethodGet, own + "bootentries", "resourceVersion=0", ""},
+		},
+		"Watch": {
+			reason: "one Secret, by its name", answer: struct{}{},
+			do: func(c *Client) error {
+				w, err := c.Watch(t.Context(), "baremetal-boot", &corev1.SecretList{}, metav1.ListOptions{FieldSelector: "metadata.name=" + SecretTokens})
+				if err == nil {
+					w.Stop()
+				}
+				return err
+			},
+			want: asked{http.MethodGet, "/api/v1/namespaces/baremetal-boot/secrets", "fieldSelector=metadata.name%3Dbootd-tokens&watch=true", ""},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c, got := serving(t, http.StatusOK, tc.answer)
+			if err := tc.do(c); err != nil {
+				t.Fatalf("%s: %v", tc.reason, err)
+			}
+			if len(*got) != 1 {
+				t.Fatalf("%s: %+v", tc.reason, *got)
+			}
+			one := (*got)[0]
+			if one.method == http.MethodPut || one.method == http.MethodPost {
+				sent := &v1alpha1.BootServer{}
+				if err := json.Unmarshal([]byte(one.body), sent); err != nil || sent.ResourceVersion != "7" || sent.Kind != v1alpha1.BootServerKind {
+					t.Errorf("%s: it sent %s (%v)", tc.reason, one.body, err)
+				}
+			}
+			one.body = ""
+			if diff := cmp.Diff(tc.want, one, cmp.AllowUnexported(asked{})); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestClientReads: what comes is read into the object, and what the API refuses is known by its reason.
+func TestClientReads(t *testing.T) {
+	c, _ := serving(t, http.StatusOK, &v1alpha1.BootServer{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self(),
+	})
+	got := &v1alpha1.BootServer{ObjectMeta: self()}
+	got.ResourceVersion = "6"
+	if err := c.UpdateStatus(t.Context(), got); err != nil || got.ResourceVersion != "7" {
+		t.Errorf("%+v, %v: the revision that was made must be known", got.ObjectMeta, err)
+	}
+	c, _ = serving(t, http.StatusConflict, kerrors.NewConflict(v1alpha1.GroupVersion.WithResource("bootservers").GroupResource(), "self", errBoom).Status())
+	if err := c.UpdateStatus(t.Context(), got); !kerrors.IsConflict(err) {
+		t.Errorf("%v is to be a conflict", err)
+	}
+	if err := c.Get(t.Context(), types.NamespacedName{Name: "x"}, &v1alpha1.RedfishHost{}); err == nil {
+		t.Error("bootd asks for no hosts")
+	}
+	if err := c.List(t.Context(), "", got, metav1.ListOptions{}); err == nil {
+		t.Error("an object is no list")
+	}
+}
+
+// TestClientWatches: objects come typed, bookmarks too.
+func TestClientWatches(t *testing.T) {
+	object, err := json.Marshal(&v1alpha1.BootServer{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := serving(t, http.StatusOK, metav1.WatchEvent{Type: string(watch.Added), Object: runtime.RawExtension{Raw: object}})
+	w, err := c.Watch(t.Context(), "baremetal-boot", &v1alpha1.BootServerList{}, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	e := <-w.ResultChan()
+	if b, ok := e.Object.(*v1alpha1.BootServer); !ok || e.Type != watch.Added || b.Name != "self" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,56 @@
+package bootd
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
+)
+
+// TestTFTPTaken: systems get their addresses over IPv6 though somebody has TFTP's port, which is said, and had as soon as it's free.
+func TestTFTPTaken(t *testing.T) {
+	other, err := net.ListenPacket("udp6", "[::]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(other.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Config{Name: "b", StateDir: t.TempDir(), PlansDir: t.TempDir(), DHCP6Listen: "[::1]:0", TFTPListen: ":" + port}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := boot.Segment{Mode: boot.SegmentAuthoritative, Subnets: []netip.Prefix{netip.MustParsePrefix("fd00:77::/64")}}
+	st := boot.NewState([]boot.Segment{g}, nil, nil)
+	x := &six{c: c, tftp: func(ctx context.Context, u *net.UDPConn) error {
+		<-ctx.Done()
+		return u.Close()
+	}}
+	if x.learnt, err = dhcp6.OpenLearnt(filepath.Join(c.StateDir, "duids.json")); err != nil {
+		t.Fatal(err)
+	}
+	x.server = func() *dhcp6.Server {
+		return dhcp6.New(dhcp6.Config{State: func() *boot.State { return st }, Keys: func() [][]byte { return nil }, TFTP: x.tftpOpen.Load})
+	}
+	defer x.close()
+	x.turn(t.Context(), st)
+	v, ok := x.view()
+	if !ok || v.TFTP || !strings.Contains(x.Problem(g), "no first stage: cannot listen for TFTP") {
+		t.Fatalf("served: %t, TFTP: %t, problem %q", ok, v.TFTP, x.Problem(g))
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x.triedTFTP, x.joined = time.Time{}, time.Time{}
+	x.turn(t.Context(), st)
+	if v, ok = x.view(); !ok || !v.TFTP || x.Problem(g) != "" {
+		t.Errorf("once it's free: served: %t, TFTP: %t, problem %q", ok, v.TFTP, x.Problem(g))
+	}
+}

@@ -1,0 +1,25 @@
+package specdir
+
+import (
+	"fmt"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
+)
+
+// pullSecrets keeps the Secrets that profiles' files are fetched by under the names that plans have for them, and says which aren't there. A
+// profile without its Secret is served all the same: its files may be here.
+func (w *world) pullSecrets(p parts) {
+	for name, profile := range p.profiles {
+		ref := profile.Spec.PullSecretRef
+		if ref == nil {
+			continue
+		}
+		at := boot.Name{Namespace: profile.Namespace, Name: ref.Name}
+		if prob := bootspec.CheckPullSecret(profile, p.kinds[at], p.secrets[at]); prob != nil {
+			w.problems["BootProfile "+name.String()] = fmt.Sprintf("BootProfile %s: %s: %s", name, prob.Reason, prob.Message)
+			continue
+		}
+		w.data[bootspec.PullSecretOf(profile)] = map[string][]byte{boot.KeyPullSecret: p.secrets[at][boot.KeyPullSecret]}
+	}
+}

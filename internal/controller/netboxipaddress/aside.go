@@ -1,0 +1,150 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+const (
+	// setAsides is how many addresses of one source one Create leaves to those who lost them.
+	setAsides = 8
+	// eventSetAside tells that an address was.
+	eventSetAside event.Reason = "SetAside"
+)
+
+// An asideError is an address that NetBox gave and that another resource may be using, whose record was deleted.
+type asideError struct {
+	address string
+	// cause is why that can't be told, or the address can't be set aside; nil: it was.
+	cause error
+}
+
+// Error doesn't wrap the cause: that says nothing of the POST.
+func (e asideError) Error() string { return "address " + e.address + " isn't to be used" }
+
+func (e asideError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	message = fmt.Sprintf("address %q, which NetBox gave, is set aside there: another resource of this cluster had it, whose record somebody deleted, and a machine may be using it; another address is asked for", e.address)
+	if e.cause != nil {
+		message = fmt.Sprintf("address %q, which NetBox gave, may be another resource's, whose record somebody deleted: it isn't used before that is known, or it is set aside; %s", e.address, sentence(e.cause, in).message)
+	}
+	return v1alpha1.ReasonConflict, message
+}
+
+// A keptError is a record with this resource's marker whose address is another one's, and that isn't written to.
+type keptError struct {
+	id int64
+	// unasked says that this resource never asked for it; else it's that none may be made for it.
+	unasked bool
+}
+
+func (e keptError) Error() string { return fmt.Sprintf("record %d stays as it is", e.id) }
+
+func (e keptError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	why := "spec.managementPolicies let none be made for this resource: add Create there, so that it's set aside"
+	if e.unasked {
+		why = "this resource never asked for it, as far as is known here"
+	}
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, and %s; or delete that record in NetBox", e.id, why)
+}
+
+// allocateUnused asks a source for an address until it gives one that no machine of another resource may be using.
+func (e *external) allocateUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, c candidate) (ip netbox.IPAddress, err error) {
+	for range setAsides {
+		if ip, err = e.allocate(ctx, c, mg.Spec.ForProvider); err != nil {
+			return ip, err
+		}
+		e.connector.Failpoint("netbox-after-allocate")
+		ip, err = e.unused(ctx, mg, ip)
+		if aside := (asideError{}); !errors.As(err, &aside) || aside.cause != nil {
+			return ip, err
+		}
+	}
+	return ip, err
+}
+
+// unused returns a record that was just made of whichever address was free, unless another resource may be using that: then it's set aside. What fails
+// here is found by its marker, and looked at again before it's used.
+func (e *external) unused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (netbox.IPAddress, error) {
+	of, err := e.loser(ctx, mg, ip)
+	if err == nil && of == nil {
+		return ip, nil
+	}
+	if err == nil {
+		err = e.setAside(ctx, mg, ip, *of)
+	}
+	return netbox.IPAddress{}, asideError{ip.Address.String(), err}
+}
+
+// proveUnused is that for a record that was found.
+func (e *external) proveUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
+	of, err := e.loser(ctx, mg, *e.record)
+	if err == nil && of != nil && (e.unasked || !creates(mg)) {
+		err = keptError{e.record.ID, e.unasked}
+	}
+	switch {
+	case err != nil:
+		return false, asideError{e.record.Address.String(), err}
+	case of == nil:
+		return false, nil
+	}
+	e.aside = of
+	return true, nil
+}
+
+// setAside leaves a record that was just made to the resource that had its address: in quarantine, as if that had released it. Nobody gets the
+// address as long as its machine may be using it, and whenLost: Restore finds it.
+func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, of identity) error {
+	if err := e.netbox.EnsureReleaseField(ctx); err != nil {
+		return err
+	}
+	n := note{marker: of.marker(), until: e.connector.Now().Add(quarantine).Truncate(time.Second)}
+	r := netbox.Release{Marker: e.us.marker(), Note: n.String(), Retire: true, Clear: true} // What its request wrote is this tenant's.
+	r.Fields = slices.Sorted(maps.Keys(mg.Spec.ForProvider.CustomFields))
+	if err := e.netbox.Release(ctx, ip, r); err != nil {
+		return err
+	}
+	e.connector.Due(n.until)
+	e.rouse(of) // It may have looked in between, and seen another one's record.
+	e.connector.Recorder.Event(mg, event.Normal(eventSetAside, fmt.Sprintf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s, and another one is asked for",
+		ip.Address, ip.ID, e.inputs.config, e.whoseWords(of), n.until.UTC().Format(time.RFC3339))))
+	return nil
+}
+
+// whoseWords say whose an address is, without naming anything of another namespace.
+func (e *external) whoseWords(of identity) string {
+	if of.namespace != e.us.namespace {
+		return "another namespace's resource's"
+	}
+	return fmt.Sprintf("that of NetBoxIPAddress %q", of.name)
+}
+
+// unlost says, by an error, that a given address is to be had in NetBox only since somebody deleted another resource's record of it.
+func (e *external) unlost(ctx context.Context, p plan) error {
+	if p.duplicates == v1alpha1.DuplicatesAllow {
+		return nil
+	}
+	of, err := e.loserOf(ctx, p.address.Addr(), p.vrf)
+	if err != nil || of == nil {
+		return err
+	}
+	return takenError{address: p.address.String(), by: e.whoseWords(*of), lost: true}
+}
+
+// usurped is that for a record of a given address that was just made, or found.
+func (e *external) usurped(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	of, err := e.loser(ctx, mg, ip)
+	if err != nil || of == nil {
+		return err
+	}
+	return takenError{address: ip.Address.String(), by: e.whoseWords(*of), lost: true}
+}

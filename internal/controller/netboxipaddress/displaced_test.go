@@ -1,0 +1,241 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// holder is another resource, which says that it has an address by record 5.
+func holder(edits ...edit) *v1alpha1.NetBoxIPAddress {
+	mg := &v1alpha1.NetBoxIPAddress{}
+	mg.Namespace, mg.Name, mg.UID = "team-b", "x", "y"
+	mg.Spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: v1alpha1.ClusterProviderConfigKind, Name: "netbox"}
+	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.1/24", Marker: theirs}
+	meta.SetExternalName(mg, "5")
+	for _, e := range edits {
+		e(mg)
+	}
+	return mg
+}
+
+// TestLoser: an address is another resource's whose record was deleted, and nobody's whose was released, whatever the cache says.
+func TestLoser(t *testing.T) {
+	errLive := errors.New("the API server is away")
+	elsewhere := func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ProviderConfigReference.Name, mg.Status.AtProvider.URL = "other", "https://other.example/ipam/ip-addresses/5/"
+	}
+	sameURL := func(mg *v1alpha1.NetBoxIPAddress) {
+		elsewhere(mg)
+		mg.Status.AtProvider.URL = "https://netbox.example/ipam/ip-addresses/5/"
+	}
+	own := func(mg *v1alpha1.NetBoxIPAddress) {
+		sameURL(mg)
+		mg.Spec.ProviderConfigReference.Kind = v1alpha1.ProviderConfigKind
+	}
+	deletion := []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}}
+	cases := map[string]struct {
+		reason string
+		// cached is what the cache has of it, and live what the API server has; nil is nothing.
+		cached, live *v1alpha1.NetBoxIPAddress
+		records      []netbox.IPAddress
+		mg           []edit
+		fails        error
+		// changes are what NetBox's log has of the record, and unread is why that can't be read.
+		changes   []netbox.Change
+		unread    netbox.Kind
+		want, err bool
+	}{
+		"Lost":     {reason: "its record is gone, and it's there", cached: holder(), live: holder(), want: true},
+		"SameURL":  {reason: "by another provider config of the same NetBox", cached: holder(sameURL), live: holder(sameURL), want: true},
+		"Released": {reason: "it's gone, too, which the cache doesn't know yet", cached: holder()},
+		"Ends":     {reason: "it's being deleted, which the cache doesn't know yet", cached: holder(), live: holder(deleted)},
+		"Again":    {reason: "one of the same name was made since", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
+		"Renumbered": {reason: "it has another record by now", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) {
+			meta.SetExternalName(mg, "6")
+		})},
+		"There":     {reason: "its record is there", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", theirs)}},
+		"OtherVRF":  {reason: "of another table", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.VRF = &v1alpha1.VRFObservation{ID: 3} }), live: holder()},
+		"Elsewhere": {reason: "of another NetBox", cached: holder(elsewhere), live: holder(elsewhere)},
+		"OtherName": {reason: "of this one by another name, as its log says", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, want: true},
+		"OtherRecord": {reason: "of another one, where this one deleted another's of the number", cached: holder(elsewhere), live: holder(elsewhere), changes: []netbox.Change{
+			{User: "alice", Before: map[string]any{"custom_fields": map[string]any{testField: ours}}},
+		}},
+		"Unlogged":      {reason: "nobody may read the log", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, unread: netbox.KindForbidden},
+		"Unread":        {reason: "the log can't be read just now", cached: holder(elsewhere), live: holder(elsewhere), unread: netbox.KindServerError, err: true},
+		"Foreign":       {reason: "whoever answers a namespace's own provider config says which page it is", cached: holder(own), live: holder(own)},
+		"ForeignLogged": {reason: "this NetBox's own log says so, too", cached: holder(own), live: holder(own), changes: deletion, want: true},
+		"Observed":      {reason: "which never was its own", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = "" }), live: holder()},
+		"Shared":        {reason: "several may have it", cached: holder(), live: holder(), mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Duplicates = v1alpha1.DuplicatesAllow })}},
+		"Unknown":       {reason: "the API server can't be asked", cached: holder(), live: holder(), fails: errLive, err: true},
+		"Nobody":        {reason: "nobody had it"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records, f.rack.changes = tc.records, tc.changes
+			if tc.unread != "" {
+				f.fail["Changes"] = errKind(tc.unread)
+			}
+			h, mg := newHarness(f), newAddress(tc.mg...)
+			h.cfg.Config.URL = "https://netbox.example/"
+			live := kubefake.NewClientBuilder().WithScheme(scheme()).WithInterceptorFuncs(interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+					if tc.fails != nil {
+						return tc.fails
+					}
+					return c.Get(ctx, key, o, opts...)
+				},
+			})
+			if tc.live != nil {
+				if tc.live.DeletionTimestamp != nil {
+					tc.live.Finalizers = []string{"test.example/keep"}
+				}
+				live.WithObjects(tc.live)
+			}
+			h.Live = live.Build()
+			h.Holders = func(_ context.Context, a netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+				if tc.cached == nil || HostOf(tc.cached)[0] != a.String() {
+					return nil, nil
+				}
+				return []v1alpha1.NetBoxIPAddress{*tc.cached}, nil
+			}
+			e := h.connect(t, mg)
+			of, err := e.loser(t.Context(), mg, record(9, "10.77.0.1/24", ours))
+			if (of != nil) != (tc.want || tc.err) || (err != nil) != tc.err || of != nil && types.UID(of.uid) != "y" {
+				t.Errorf("%s: %+v, %v", tc.reason, of, err)
+			}
+			made, err := e.unused(t.Context(), mg, record(9, "10.77.0.1/24", ours))
+			if kept := err == nil && made.ID == 9; kept == (tc.want || tc.err) {
+				t.Errorf("%s: %+v, %v", tc.reason, made, err)
+			}
+		})
+	}
+	if HostOf(newAddress()) != nil || HostOf(&v1alpha1.RedfishHost{}) != nil {
+		t.Error("who has none is found by one")
+	}
+}
+
+// TestFormerIsRemembered: who was seen to have an address has lost it, however often that can't be told, and whoever asks for it, until it's told that
+// it isn't so: the connection says it once, and no status does.
+func TestFormerIsRemembered(t *testing.T) {
+	bare := holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{} })
+	f := newFake()
+	was := record(5, "10.77.0.1/24", theirs)
+	f.displaced = &was
+	h, mg := newHarness(f), newAddress()
+	errAway := errors.New("the API server is away")
+	var errList, errLive error
+	live := kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(bare).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if errLive != nil {
+				return errLive
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	}).Build()
+	h.Live = live
+	h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) { return nil, errList }
+	p := plan{address: netip.MustParsePrefix("10.77.0.1/24")}
+	e := h.connect(t, mg)
+	e.displace(mg, record(9, "10.77.0.1/24", ours))
+	for _, step := range []struct {
+		reason    string
+		happen    func()
+		lost, err bool
+	}{
+		{"others can't be listed", func() { errList = errAway }, true, true},
+		{"NetBox can't be asked", func() { errList, f.fail["Get"] = nil, errKind(netbox.KindServerError) }, true, true},
+		{"the API server can't be asked", func() { clear(f.fail); errLive = errAway }, true, true},
+		{"it's told", func() { errLive = nil }, true, false},
+		{"and again", func() {}, true, false},
+		{"it goes", func() {
+			if err := live.Delete(t.Context(), bare.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+		}, false, false},
+		{"which is all", func() { errLive = errAway }, false, false},
+	} {
+		step.happen()
+		e := h.connect(t, mg)
+		for name, err := range map[string]error{"unlost": e.unlost(t.Context(), p), "usurped": e.usurped(t.Context(), mg, record(9, "10.77.0.1/24", ours))} {
+			if taken := errors.As(err, new(takenError)); taken != (step.lost && !step.err) || (err != nil) != step.lost {
+				t.Errorf("%s: %s: %v", step.reason, name, err)
+			}
+		}
+		if e = h.connect(t, mg); e.unlost(t.Context(), plan{address: netip.MustParsePrefix("10.77.0.2/24")}) != nil && !step.err {
+			t.Errorf("%s: another address", step.reason)
+		}
+	}
+}
+
+// TestFormerOfOwnConfig: who answers a namespace's own provider config says what he likes of who had an address: that's remembered for it alone, whatever
+// URL it names.
+func TestFormerOfOwnConfig(t *testing.T) {
+	bare := holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{} })
+	was := record(5, "10.77.0.1/24", theirs)
+	for name, tc := range map[string]struct {
+		namespace string
+		want      bool
+	}{
+		"Clusters": {"", true},
+		"Own":      {"team-b", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.displaced = &was
+			h, mg := newHarness(f), newAddress()
+			h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(bare).Build()
+			h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) { return nil, nil }
+			sees := h.connect(t, mg)
+			sees.of.Namespace = tc.namespace
+			sees.displace(mg, record(9, "10.77.0.1/24", ours))
+			err := h.connect(t, mg).unlost(t.Context(), plan{address: netip.MustParsePrefix("10.77.0.1/24")})
+			if errors.As(err, new(takenError)) != tc.want {
+				t.Errorf("another provider config is told: %v", err)
+			}
+		})
+	}
+}
+
+// TestKept: what is another one's, and is neither asked for nor to be made here, isn't said to be set aside.
+func TestKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unasked  bool
+		policies []edit
+		want     string
+	}{
+		"Unasked":  {true, nil, "this resource never asked for it"},
+		"Observes": {false, []edit{managedBy(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)}, "add Create there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress(tc.policies...)
+			h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(holder()).Build()
+			h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+				return []v1alpha1.NetBoxIPAddress{*holder()}, nil
+			}
+			e, ip := h.connect(t, mg), record(9, "10.77.0.1/24", ours)
+			e.record, e.unasked = &ip, tc.unasked
+			back, err := e.proveUnused(t.Context(), mg)
+			if aside := (asideError{}); back || !errors.As(err, &aside) {
+				t.Fatalf("%v, %v", back, err)
+			}
+			if says := sentence(err, e.inputs).message; !strings.Contains(says, tc.want) || strings.Contains(says, "is set aside there") {
+				t.Errorf("it says %q", says)
+			}
+		})
+	}
+}
