@@ -191,13 +191,24 @@ func (c *cluster) untouched(context.Context) error {
 	return nil
 }
 
-// givenBack fails where the machine is on, or NetBox still has an address of its claim.
-func (c *cluster) givenBack(context.Context) error {
+// givenBack fails where the machine stays on, or NetBox still has an address of its claim.
+func (c *cluster) givenBack(ctx context.Context) error {
 	if c.host == nil {
 		return errNoMachine
 	}
-	if n := len(c.host.netbox.Addresses()); c.host.machine.Powered() || n != c.host.addresses-1 {
-		return fmt.Errorf("the machine wasn't given back: on %t, %d addresses, and it had %d", c.host.machine.Powered(), n, c.host.addresses)
+	return c.freed(ctx, c.host.addresses-1)
+}
+
+// freed waits for a machine that is off, and for NetBox to have so many addresses. A deleted claim that is gone doesn't say that by itself: a
+// cluster's garbage collector learns of new kinds every 30 seconds, and until then doesn't hold a claim back for what was made for it.
+func (c *cluster) freed(ctx context.Context, addresses int) error {
+	if c.host == nil {
+		return errNoMachine
 	}
-	return nil
+	return c.Until(ctx, "the machine to be given back", patience, func(context.Context) error {
+		if n := len(c.host.netbox.Addresses()); c.host.machine.Powered() || n != addresses {
+			return fmt.Errorf("on %t, and NetBox has %d addresses, not %d", c.host.machine.Powered(), n, addresses)
+		}
+		return nil
+	})
 }

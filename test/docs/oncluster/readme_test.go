@@ -93,13 +93,10 @@ func edit(path string, values []string) error {
 }
 
 // rackDown takes the README's rack away, for the pages that follow, which have one of their own. The machine must be off, and its address
-// free.
+// free but for the node's own.
 func (c *cluster) rackDown(ctx context.Context) error {
-	if c.host == nil {
-		return errNoMachine
-	}
-	if n := len(c.host.netbox.Addresses()); c.host.machine.Powered() || n != 1 {
-		return fmt.Errorf("the README's machine wasn't given back: on %t, and NetBox has %d addresses, where there's one of the node's", c.host.machine.Powered(), n)
+	if err := c.freed(ctx, 1); err != nil {
+		return err
 	}
 	var errs []error
 	for _, args := range []string{
