@@ -6,7 +6,6 @@ package gate
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -56,12 +55,13 @@ type Options struct {
 type Gate struct {
 	o       Options
 	granted granted
+	lives   liveIDs
 	pace    paces
 }
 
 // New makes a gate.
 func New(o Options) *Gate {
-	return &Gate{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
+	return &Gate{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, lives: liveIDs{of: map[boot.EntryKey]liveID{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
 }
 
 // A Caller is a machine with a token of its boot.
@@ -71,6 +71,8 @@ type Caller struct {
 	Plan *boot.Plan
 	// Session as it was last seen; nil where none was.
 	Session *boot.Session
+	// live is the plan's LiveID, of a machine that netboots each time.
+	live string
 }
 
 // Caller reads a token. Who has none that's good is told no word why.
@@ -88,6 +90,9 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 		return Caller{}, false
 	}
 	c := Caller{Claims: t, Plan: p}
+	if c.Live() {
+		c.live = g.lives.get(t.Entry, p)
+	}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
 		c.Session = &x
 	}
@@ -102,12 +107,6 @@ func (c Caller) GrantID() string {
 	return c.Session.Grant.ID
 }
 
-// liveDigits of a plan's digest stand in the token of a live boot where the grant's id is otherwise.
-const liveDigits = 16
-
-// LiveID ties the token of a live boot to the plan that it was made for.
-func LiveID(p *boot.Plan) string { return strings.TrimPrefix(p.Digest(), "sha256:")[:liveDigits] }
-
 // Fits says whether a boot token is of the present plan or grant, and may fetch what destroys nothing by
 // itself: kernels and initrds. Whether it may go further is the session's to say.
 func (c Caller) Fits() bool {
@@ -115,7 +114,7 @@ func (c Caller) Fits() bool {
 		return false
 	}
 	if c.Plan.Mode == boot.ModeLive {
-		return c.Claims.GrantID == LiveID(c.Plan)
+		return c.live != "" && c.Claims.GrantID == c.live
 	}
 	s := c.Session
 	if s == nil || c.Claims.GrantID == "" {

@@ -163,7 +163,7 @@ func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
 	if err := g.ready(ctx, c.Plan, fw); err != nil {
 		return unready(err)
 	}
-	id := LiveID(c.Plan)
+	id := g.lives.get(c.Claims.Entry, c.Plan)
 	token, err := g.mint(boot.Claims{
 		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: id, Nonce: g.nonce(c, id, fw.Arch), Expires: g.o.Now().Add(bootTokenLife),
 	})

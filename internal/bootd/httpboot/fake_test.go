@@ -105,7 +105,7 @@ const (
 
 // rig is a server with one machine.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	plan     boot.Plan
 	session  boot.Session
 	sessions sessions
@@ -115,6 +115,8 @@ type rig struct {
 	synced   bool
 	held     bool
 	stateNil bool
+	// known is what doesn't change any more; nil: it's made anew each time.
+	known    *boot.State
 	starting bool
 	now      time.Time
 	key      []byte
@@ -124,11 +126,11 @@ type rig struct {
 }
 
 // newRig makes a machine with a live grant; change may make it another.
-func newRig(t *testing.T, change func(*rig)) *rig {
-	t.Helper()
+func newRig(tb testing.TB, change func(*rig)) *rig {
+	tb.Helper()
 	r := &rig{
-		t: t, synced: true, now: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), key: []byte("key"),
-		files: files{dir: t.TempDir()}, data: map[string][]byte{"user-data": []byte("#cloud-config\n{}\n")},
+		t: tb, synced: true, now: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), key: []byte("key"),
+		files: files{dir: tb.TempDir()}, data: map[string][]byte{"user-data": []byte("#cloud-config\n{}\n")},
 		plan: boot.Plan{
 			Entry: boot.Name{Namespace: "team", Name: "web"}, EntryUID: "entry", HostUID: "host", MACs: []boot.MAC{"52:54:00:00:00:01"},
 			Mode: boot.ModeInstall, Method: boot.MethodDiskImage, InstallGeneration: 1, Otherwise: boot.OtherwiseLocalDisk,
@@ -143,7 +145,7 @@ func newRig(t *testing.T, change func(*rig)) *rig {
 	}
 	for digest, text := range map[string]string{kernelDigest: "kernel", initrdDigest: "initrd", imageDigest: "0123456789"} {
 		if err := os.WriteFile(filepath.Join(r.files.dir, strings.ReplaceAll(digest, ":", "-")), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	r.session = boot.Session{EntryUID: "entry", Grant: &boot.Grant{
@@ -153,13 +155,13 @@ func newRig(t *testing.T, change func(*rig)) *rig {
 		change(r)
 	}
 	r.http = httptest.NewServer(New(r.options()).Handler())
-	t.Cleanup(r.http.Close)
+	tb.Cleanup(r.http.Close)
 	return r
 }
 
 func (r *rig) state() *boot.State {
-	if r.stateNil {
-		return nil
+	if r.stateNil || r.known != nil {
+		return r.known
 	}
 	return boot.NewState(nil, []boot.Plan{r.plan}, []boot.Session{r.session})
 }

@@ -2,7 +2,9 @@ package httpboot
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -89,10 +91,15 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	serveScript(w, r, text)
 }
 
+// serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
 func serveScript(w http.ResponseWriter, r *http.Request, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	serveBytes(w, r, []byte(text))
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	if r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, text) //nolint:gosec // Plain text, read by no browser.
+	}
 }
 
 // firmware completes what a request says by what the plan leaves no choice about.
