@@ -17,9 +17,11 @@ import (
 func (c *Client) Explain(ctx context.Context, r Request) []string {
 	var out []string
 	for _, explain := range []func(context.Context, Request) ([]string, error){c.explainTags, c.explainTenant, c.explainFields} {
-		if why, err := explain(ctx, r); err == nil {
-			out = append(out, why...)
+		why, err := explain(ctx, r)
+		if IsUnreachable(err) { // It has other troubles.
+			break
 		}
+		out = append(out, why...)
 	}
 	return out
 }

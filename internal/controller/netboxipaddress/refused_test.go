@@ -1,6 +1,8 @@
 package netboxipaddress
 
 import (
+	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -140,5 +142,28 @@ func TestRefusedCreate(t *testing.T) {
 				t.Errorf("%s\nonce NetBox makes it: %v, %+v", tc.reason, err, f.records)
 			}
 		})
+	}
+}
+
+// TestFailedOver: a 500 may be about what was asked for; whether anything was made is looked up all the same.
+func TestFailedOver(t *testing.T) {
+	tags := v1alpha1.NetBoxIPAddressParameters{Tags: []string{"racks"}}
+	lost := func(status int) error { return &netbox.Error{Kind: netbox.KindUnknownOutcome, Status: status} }
+	cases := map[string]struct {
+		reason string
+		in     v1alpha1.NetBoxIPAddressParameters
+		err    error
+		want   bool
+	}{
+		"Tag":     {"NetBox fails over a tag", tags, lost(http.StatusInternalServerError), true},
+		"Nothing": {"nothing was asked for that it could fail over", v1alpha1.NetBoxIPAddressParameters{}, lost(http.StatusInternalServerError), false},
+		"Gateway": {"somebody in front of it failed", tags, lost(http.StatusBadGateway), false},
+		"Silence": {"it was lost on the way", tags, lost(0), false},
+		"Read":    {"a read isn't about that", tags, &netbox.Error{Kind: netbox.KindServerError, Status: http.StatusInternalServerError}, false},
+	}
+	for name, tc := range cases {
+		if err := failedOver(tc.in, tc.err); (err != nil) != tc.want || tc.want && (!netbox.IsInvalid(err) || !errors.Is(err, tc.err)) {
+			t.Errorf("%s: %s: %v", name, tc.reason, err)
+		}
 	}
 }

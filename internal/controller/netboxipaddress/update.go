@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 
@@ -202,9 +203,13 @@ func (e *external) unkept(mg *v1alpha1.NetBoxIPAddress, what string) error {
 
 // explain adds what can be found out about a refusal.
 func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) error {
+	cause := err
+	if over := failedOver(mg.Spec.ForProvider, err); over != nil {
+		cause = over
+	}
 	var busy takenError
 	var gone lostError
-	if (!netbox.IsInvalid(err) && !netbox.IsMarkerTaken(err)) || errors.As(err, &busy) || errors.As(err, &gone) {
+	if (!netbox.IsInvalid(cause) && !netbox.IsMarkerTaken(cause)) || errors.As(err, &busy) || errors.As(err, &gone) {
 		return err
 	}
 	policy, _ := e.grant.policy(e.network(), deref(mg.Spec.ForProvider.DNSName))
@@ -212,7 +217,19 @@ func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, er
 	if len(why) == 0 {
 		return err
 	}
-	return refusedError{strings.Join(why, "; "), err}
+	return refusedError{strings.Join(why, "; "), cause}
+}
+
+// failedOver is a 500 as the refusal that it may be, or nil. NetBox aborts an allocation with a tag that isn't for addresses so (356), and
+// fails over some values of another type than their custom field takes. Whether the record was made isn't known by that, and is looked up.
+func failedOver(p v1alpha1.NetBoxIPAddressParameters, err error) error {
+	e, ok := errors.AsType[*netbox.Error](err)
+	if !ok || e.Kind != netbox.KindUnknownOutcome || e.Status != http.StatusInternalServerError || len(p.Tags)+len(p.CustomFields) == 0 {
+		return nil
+	}
+	refusal := *e
+	refusal.Kind, refusal.Err = netbox.KindInvalid, err
+	return &refusal
 }
 
 // A refusedError is a refusal whose reason was found out.

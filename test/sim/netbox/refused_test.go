@@ -1,0 +1,96 @@
+package netbox_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+// TestTagNotForAddresses: NetBox fails over a tag that is for other things than addresses, by a 500 where it allocates. It's named as what is wrong, NetBox is
+// asked ever less often for what it fails over, and when the tag is for addresses there's one record.
+func TestTagNotForAddresses(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			l.netbox.AddTag(netbox.Named{Name: "Racks", Slug: "racks", ObjectTypes: []string{"dcim.rack"}})
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Tags = []string{"racks"} })
+			mg := l.settle("web-1", because(v1alpha1.ReasonInvalid))
+			if m := mg.GetCondition(xpv2.TypeReady).Message; !strings.Contains(m, `tag "racks" isn't for IP addresses`) {
+				t.Errorf("what is wrong? %q", m)
+			}
+			for range 60 {
+				l.now = l.now.Add(10 * time.Second)
+				l.once("web-1")
+			}
+			if n := l.posts(); n > 6 { // 30 s, 1 min, 2, 4, 8.
+				t.Errorf("%d POSTs in ten minutes", n)
+			}
+			l.delete("web-1")
+			l.now = l.now.Add(5 * time.Minute)
+			if n := len(l.netbox.Addresses()); n != 0 {
+				t.Errorf("%d addresses were taken", n)
+			}
+		})
+	}
+}
+
+// TestSpellings: an address is the same however it's written, in the spec, its policies and its source; and what is spelled in another way
+// than NetBox does is no drift.
+func TestSpellings(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			l.netbox.AddCIDR("2001:db8:0:1::/64")
+			l.config.Config.Policies = []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"2001:0DB8:0000::/48"}, DNSZones: []string{"Example"}}}
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+				p := &mg.Spec.ForProvider
+				p.From, p.Address = nil, "2001:0DB8:0000:0001:0000::00A5/64"
+				p.DNSName, p.Description, p.Comments = new("WEB-1.Example."), new(" a line \n"), new("some\nlines\n")
+				p.Status = ""
+			})
+			l.still(l.settle("web-1", ready))
+			l.apply("web-2", func(mg *v1alpha1.NetBoxIPAddress) {
+				p := &mg.Spec.ForProvider
+				p.From, p.Address, p.Adopt = nil, "2001:db8:0:1::A5/64", v1alpha1.AdoptIfUnowned
+			})
+			l.settle("web-2", because(v1alpha1.ReasonConflict))
+			l.delete("web-2")
+			l.settle("web-2", gone)
+			l.apply("web-3", func(mg *v1alpha1.NetBoxIPAddress) {
+				mg.Spec.ForProvider.From = []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: "2001:0DB8:0:01::/64"}}}
+			})
+			mg := l.settle("web-3", ready)
+			if mg.Status.AtProvider.Address != "2001:db8:0:1::1/64" {
+				t.Errorf("address %q", mg.Status.AtProvider.Address)
+			}
+			l.still(mg)
+		})
+	}
+}
+
+// TestSmallest: the smallest networks give what NetBox has in them, and then say that they are full.
+func TestSmallest(t *testing.T) {
+	for cidr, n := range map[string]int{"10.78.0.0/31": 2, "10.78.0.8/32": 1, "2001:db8::a0/127": 2, "2001:db8::b0/128": 1} {
+		for _, v := range versions() {
+			t.Run(v+" "+strings.ReplaceAll(cidr, "/", "-"), func(t *testing.T) {
+				l := newLab(t, v)
+				l.netbox.AddCIDR(cidr)
+				of := func(mg *v1alpha1.NetBoxIPAddress) {
+					mg.Spec.ForProvider.From = []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: cidr}}}
+				}
+				for i := range n {
+					name := "web-" + string(rune('1'+i))
+					l.apply(name, of)
+					l.still(l.settle(name, ready))
+				}
+				l.apply("late", of)
+				l.settle("late", because(v1alpha1.ReasonExhausted))
+			})
+		}
+	}
+}
