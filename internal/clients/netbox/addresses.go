@@ -87,7 +87,7 @@ func (c *Client) one(ctx context.Context, k call) (IPAddress, error) {
 	if err != nil {
 		return IPAddress{}, reply{status: k.want, contentType: typeJSON}.torn(k, "its answer isn't an address", err)
 	}
-	ip.ETag = a.header.Get("ETag")
+	ip.ETag = a.etag()
 	c.view.put(sighting{ip: ip})
 	return ip, nil
 }

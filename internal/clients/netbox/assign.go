@@ -172,7 +172,7 @@ const macAge = 30 * time.Minute
 // SeenInterface returns an interface as it was at some moment of the last maxAge, or of the last half an hour where that's longer; with a maxAge of
 // 0 as it is now. Those of all addresses are read together: as SeenHolder does.
 func (c *Client) SeenInterface(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (i Interface, ok bool, err error) {
-	k := rosterCall("list the interfaces with addresses of each %s", kind, kind.api().interfaces, interfaceFields(kind))
+	k := rosterCall("list the interfaces with addresses of each %s", kind, kind.api().interfaces, url.Values{"fields": {interfaceFields(kind)}})
 	others := func() []int64 {
 		return c.view.places(func(p Place) (int64, bool) { return p.ID, p.Kind == kind })
 	}

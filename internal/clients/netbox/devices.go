@@ -92,6 +92,12 @@ func (k HolderKind) api() holderAPI {
 	return holderAPI{"dcim/devices/", "dcim/interfaces/", "dcim.interface", "device", "id,name,site,serial,primary_ip4,primary_ip6,oob_ip,last_updated"}
 }
 
+// shown asks for what we read of a holder. NetBox computes a config context for each that it shows, however few fields are asked for, unless it's told not
+// to (163).
+func (k HolderKind) shown() url.Values {
+	return url.Values{"fields": {k.api().fields}, "exclude": {"config_context"}}
+}
+
 // kindOf returns the kind of holder whose interfaces are objects of a type, or "".
 func kindOf(objectType string) HolderKind {
 	for _, k := range holderKinds() {
@@ -115,7 +121,8 @@ func (c *Client) FindHolder(ctx context.Context, r HolderRef) (Holder, error) {
 	if r.Name == "" {
 		return Holder{}, k.failed(KindInvalid, "it has no name", nil)
 	}
-	k.query = url.Values{"name": {r.Name}, "fields": {r.Kind.api().fields}}
+	k.query = r.Kind.shown()
+	k.query.Set("name", r.Name)
 	all, err := listAll(ctx, c, k, holderDecoder(r.Kind))
 	if err != nil {
 		return Holder{}, err
@@ -144,7 +151,7 @@ func chooseHolder(k call, r HolderRef, all []Holder) (Holder, error) {
 // GetHolder reads one device or virtual machine.
 func (c *Client) GetHolder(ctx context.Context, kind HolderKind, number int64) (Holder, error) {
 	k := holderCall("read the "+string(kind)+" number", http.MethodGet, kind, number)
-	k.query = url.Values{"fields": {kind.api().fields}}
+	k.query = kind.shown()
 	return c.holder(ctx, k, kind, number)
 }
 
@@ -165,7 +172,7 @@ func (c *Client) holder(ctx context.Context, k call, kind HolderKind, number int
 	if err != nil || h.ID != number {
 		return Holder{}, reply{status: k.want, contentType: typeJSON}.torn(k, "its answer isn't that "+string(kind), err)
 	}
-	h.ETag = a.header.Get("ETag")
+	h.ETag = a.etag()
 	c.holders[kind].put(number, h)
 	return h, nil
 }
@@ -201,7 +208,7 @@ func (c *Client) Seat(ctx context.Context, kind HolderKind, number int64, seat S
 // SeenHolder returns a holder as it was at some moment of the last maxAge. Those of all addresses that are known are read together, and for an
 // hour after that only what has changed among them: see Seen, whose limits it has. ok is false where NetBox doesn't show it.
 func (c *Client) SeenHolder(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (h Holder, ok bool, err error) {
-	k := rosterCall("list each %s with addresses", kind, kind.api().holders, kind.api().fields)
+	k := rosterCall("list each %s with addresses", kind, kind.api().holders, kind.shown())
 	others := func() []int64 {
 		return c.view.places(func(p Place) (int64, bool) { return p.Holder, p.Kind == kind })
 	}

@@ -205,8 +205,8 @@ func listSome[T any](ctx context.Context, c *Client, k call, pages int, item fun
 }
 
 // rosterCall lists records of a kind.
-func rosterCall(what string, kind HolderKind, path, fields string) call {
+func rosterCall(what string, kind HolderKind, path string, shown url.Values) call {
 	return call{
-		op: fmt.Sprintf(what, kind), method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"fields": {fields}},
+		op: fmt.Sprintf(what, kind), method: http.MethodGet, path: path, want: http.StatusOK, query: shown,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -67,6 +68,18 @@ func (k call) writes() bool {
 type answer struct {
 	header http.Header
 	body   []byte
+}
+
+// etag is the answer's, as NetBox gave it: what compresses on the way may append how, and pass it on in If-Match as it's said there, where
+// NetBox doesn't know it (Apache's mod_deflate).
+func (a answer) etag() string {
+	tag := a.header.Get("ETag")
+	for _, how := range []string{"-gzip", "-br", "-zstd", ";gzip", ";br"} {
+		if plain, ok := strings.CutSuffix(tag, how+`"`); ok {
+			return plain + `"`
+		}
+	}
+	return tag
 }
 
 // do performs one call and classifies whatever comes back. A 403 costs one more GET, of /api/status/,

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -64,7 +65,7 @@ func same(want, got any) bool {
 	switch w := want.(type) {
 	case string:
 		g, ok := plain(got).(string)
-		return ok && strings.TrimSpace(w) == strings.TrimSpace(g)
+		return ok && (strings.TrimSpace(w) == strings.TrimSpace(g) || sameTime(w, g))
 	case []any:
 		g, ok := got.([]any)
 		return ok && len(w) == len(g) && !slices.ContainsFunc(w, func(v any) bool {
@@ -76,6 +77,18 @@ func same(want, got any) bool {
 		}
 	}
 	return reflect.DeepEqual(want, got) || reflect.DeepEqual(want, plain(got))
+}
+
+// sameTime says whether both are one time, which NetBox gives back in a form of its own: 2026-08-01 10:00:00+00:00 as 2026-08-01T10:00:00Z.
+func sameTime(a, b string) bool {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} { // With its zone, or both without one.
+		t, err := time.Parse(layout, strings.Replace(a, " ", "T", 1))
+		u, uerr := time.Parse(layout, strings.Replace(b, " ", "T", 1))
+		if err == nil && uerr == nil {
+			return t.Equal(u)
+		}
+	}
+	return false
 }
 
 // missingTags is nil where all wanted tags are there, else all that are to be: NetBox replaces tags as a whole.

@@ -110,6 +110,9 @@ func TestDiff(t *testing.T) {
 			"zones": []any{map[string]any{"value": "a", "label": "A"}, "b"},
 		}
 	}
+	times := func(ip *netbox.IPAddress) {
+		ip.CustomFields = map[string]any{"m": marker, "since": "2026-08-01T10:00:00Z", "until": "2026-08-01T12:00:00"}
+	}
 	cases := map[string]struct {
 		reason string
 		in     params
@@ -133,6 +136,8 @@ func TestDiff(t *testing.T) {
 		"NoneYet":     {"and what is empty stays", params{Role: new(""), Comments: new(" ")}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{}, ""},
 		"NullField":   {"a custom field named null is cleared", params{CustomFields: map[string]apiextv1.JSON{"purpose": json("null")}}, v1alpha1.NetBoxPolicy{}, nil, netbox.Patch{CustomFields: map[string]any{"purpose": nil}}, "customFields"},
 		"Lists":       {"selections and objects, in any order, as they read", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2,1]"), "zones": json(`["b","a"]`), "site": json(`{"id":1}`)}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{}, ""},
+		"Times":       {"NetBox writes a time in its own way", params{CustomFields: map[string]apiextv1.JSON{"since": json(`"2026-08-01 12:00:00+02:00"`), "until": json(`"2026-08-01 12:00:00"`)}}, v1alpha1.NetBoxPolicy{}, times, netbox.Patch{}, ""},
+		"OtherTime":   {"another one is another one", params{CustomFields: map[string]apiextv1.JSON{"since": json(`"2026-08-01T12:00:00Z"`)}}, v1alpha1.NetBoxPolicy{}, times, netbox.Patch{CustomFields: map[string]any{"since": "2026-08-01T12:00:00Z"}}, "customFields"},
 		"ListsDiffer": {"one more is another list", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2]")}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{CustomFields: map[string]any{"sites": []any{2.0}}}, "customFields"},
 		"PolicyWins":  {"the policy's tenant, whatever is asked for", params{Tenant: &v1alpha1.SlugReference{Slug: "team-a"}}, v1alpha1.NetBoxPolicy{Tenant: "b"}, nil, netbox.Patch{Tenant: new("b")}, "tenant"},
 		"PolicyAlone": {"also where none is asked for", params{}, v1alpha1.NetBoxPolicy{Tenant: "team-a"}, nil, netbox.Patch{}, ""},

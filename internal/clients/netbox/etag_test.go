@@ -1,0 +1,19 @@
+package netbox
+
+import (
+	"net/http"
+	"testing"
+)
+
+// TestETag: what is in front of NetBox may say in an ETag how it compressed the answer; NetBox knows only its own.
+func TestETag(t *testing.T) {
+	const own = `W/"2026-11-21T03:13:36.123456+00:00"`
+	for in, want := range map[string]string{
+		own: own, `W/"2026-11-21T03:13:36.123456+00:00-gzip"`: own, `W/"2026-11-21T03:13:36.123456+00:00-br"`: own, `W/"2026-11-21T03:13:36.123456+00:00;gzip"`: own,
+		`"x"`: `"x"`, "": "",
+	} {
+		if got := (answer{header: http.Header{"Etag": {in}}}).etag(); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
