@@ -65,6 +65,9 @@ func found(n config.NetBox, i netbox.Inspection) config.Finding {
 	if n.Config.Access == v1alpha1.NetBoxReadOnly {
 		said = []string{"addresses are looked at alone (access: ReadOnly): nothing is written to NetBox"}
 	}
+	if t := n.Config.TLS; t != nil && t.Verify == v1alpha1.TLSVerifyNone {
+		said = append(said, "its certificate isn't verified (tls.verify: None): whoever answers there is believed, and gets the token")
+	}
 	f.Message = strings.Join(said, "; ")
 	return f
 }

@@ -204,6 +204,19 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// TestFoundUnverified: a connection that nothing verifies says so for as long as it's so, also where all is well, and where it's only looked at.
+func TestFoundUnverified(t *testing.T) {
+	for verify, want := range map[v1alpha1.TLSVerify]bool{v1alpha1.TLSVerifyNone: true, v1alpha1.TLSVerifyPinned: false, v1alpha1.TLSVerifySystem: false} {
+		for _, access := range []v1alpha1.NetBoxAccess{v1alpha1.NetBoxReadWrite, v1alpha1.NetBoxReadOnly} {
+			n := config.NetBox{Config: v1alpha1.NetBoxConfig{Access: access, TLS: &v1alpha1.TLS{Verify: verify}}}
+			f := found(n, netbox.Inspection{Token: netbox.TokenWritable, Preflight: netbox.Preflight{Field: netbox.FieldReady}})
+			if says := strings.Contains(f.Message, "isn't verified (tls.verify: None)"); says != want || f.Reason != "" {
+				t.Errorf("%s, %s: %+v", verify, access, f)
+			}
+		}
+	}
+}
+
 // TestFoundToLook: who only looks is told so, and needs no more than he uses.
 func TestFoundToLook(t *testing.T) {
 	n := config.NetBox{Config: v1alpha1.NetBoxConfig{Access: v1alpha1.NetBoxReadOnly}}

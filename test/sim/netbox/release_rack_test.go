@@ -137,21 +137,24 @@ func TestReleaseExamples(t *testing.T) {
 					}
 				}
 			}
-			if len(l.netbox.Addresses()) != 4 {
+			if len(l.netbox.Addresses()) != 5 {
 				t.Errorf("NetBox has %+v", l.netbox.Addresses())
 			}
-			for _, name := range []string{"gateway", "adopted-address", "adopted-record", "quarantined", "restored"} {
+			for _, name := range []string{"gateway", "adopted-address", "adopted-record", "quarantined", "kept", "restored"} {
 				if err := l.kube.Delete(t.Context(), l.get(name)); err != nil {
 					t.Fatal(err)
 				}
 				l.settle(name, gone)
 			}
-			left := map[int64]string{}
+			left, kept := map[int64]string{}, 0
 			for _, a := range l.netbox.Addresses() {
 				left[a.ID] = a.Status
+				if a.Description == "stays in NetBox" && a.Status == "active" && a.CustomFields[field] == nil && a.CustomFields["crossplane_released"] == clusterID+"/team-a/kept/uid-kept" {
+					kept++
+				}
 			}
-			if len(left) != 2 || left[gateway] != "active" || left[theirs] != "" || meta.GetExternalName(example(t, "adopt.yaml")[1]) != "1" {
-				t.Errorf("left %v: the kept gateway, and one in quarantine", left)
+			if len(left) != 3 || kept != 1 || left[gateway] != "active" || left[theirs] != "" || meta.GetExternalName(example(t, "adopt.yaml")[1]) != "1" {
+				t.Errorf("left %v: the kept gateway, one that was kept, and one in quarantine", left)
 			}
 		})
 	}

@@ -197,6 +197,7 @@ func (s *Server) AddExampleWorld() (prod int64) {
 		{Prefix: mustNetwork("10.78.0.0/24"), VRF: prod, Site: site, Role: servers}, {Prefix: mustNetwork("10.78.0.0/24"), VRF: dup},
 		{Prefix: mustNetwork("2001:db8:78::/64"), VRF: prod, Site: site, Role: servers},
 		{Prefix: mustNetwork("10.77.11.0/29"), IsPool: true, Description: "pool"}, {ID: ExampleNumber, Prefix: mustNetwork("10.77.12.0/24"), Description: "storage"},
+		{Prefix: mustNetwork("10.77.13.0/25"), MarkUtilized: true, CustomFields: pool("lab")}, {Prefix: mustNetwork("10.77.13.128/25"), CustomFields: pool("lab")},
 	} {
 		s.AddPrefix(p)
 	}

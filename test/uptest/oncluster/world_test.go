@@ -143,10 +143,13 @@ func (w *world) seedNetBox() error {
 	w.netbox.AddCIDR(rack7)
 	prod := w.netbox.AddExampleWorld()
 	for i, vrf := range []int64{0, prod} {
-		w.netbox.AddAddress(netbox.Address{Address: gateways()[i], VRF: vrf, Status: "active", Description: "the node"})
+		w.netbox.AddAddress(netbox.Address{Address: gateways()[i], VRF: vrf, Status: "active", Description: nodes})
 	}
 	return nil
 }
+
+// nodes is what NetBox says of the node's own addresses.
+const nodes = "the node"
 
 // gateways of the segments, which are the node's addresses.
 func gateways() []netip.Prefix {
