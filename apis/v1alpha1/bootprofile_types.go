@@ -66,11 +66,14 @@ type Artifact struct {
 }
 
 // An ImageArtifact is a disk image, by URL and digest.
-// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format == 'Raw'",messageExpression="'format: ' + self.format + ' is not supported yet; use Raw'",fieldPath=".format"
+// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format != 'OCI'",message="format: OCI is not supported yet; use Raw or QCOW2",fieldPath=".format"
+// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format != 'QCOW2' || !has(self.compression) || self.compression == 'None'",message="compression doesn't go with format: QCOW2, which has its own; leave it out",fieldPath=".compression"
 type ImageArtifact struct {
 	Artifact `json:",inline"`
 
-	// Format of the image: Raw; QCOW2 and OCI are not supported yet.
+	// Format of the image: Raw, or QCOW2, which bootd unpacks: its digest is that of the qcow2 file, and the installer gets the raw disk that's
+	// in it, with the digest of that. One with a backing file, an external data file, snapshots, encryption or zstd is refused. OCI is not supported
+	// yet.
 	// +optional
 	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI
 	// +kubebuilder:default=Raw

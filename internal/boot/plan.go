@@ -69,6 +69,9 @@ type Artifact struct {
 	Digest string
 	// PullSecret names the copy, in bootd's namespace, of the Secret with the passwords of its server; "": it's asked without.
 	PullSecret string `json:",omitempty"` //nolint:tagliatelle // As FirstStage.
+	// Unpack says that the file is a qcow2 image, of which machines are given the raw disk that's in it. No plan's own artifacts say it: an Image's
+	// Source does.
+	Unpack bool `json:",omitempty"` //nolint:tagliatelle // As FirstStage.
 }
 
 // An Image is a disk image. The digest is of the file as it's served, compressed or not.
@@ -77,6 +80,19 @@ type Image struct {
 
 	Format      string
 	Compression string
+}
+
+// Formats of an Image. bootd unpacks one of FormatQCOW2: machines are given the raw disk that's in it.
+const (
+	FormatRaw   = "Raw"
+	FormatQCOW2 = "QCOW2"
+)
+
+// Source is the image as it's asked for: one of FormatQCOW2 by what's in it.
+func (i Image) Source() Artifact {
+	a := i.Artifact
+	a.Unpack = i.Format == FormatQCOW2
+	return a
 }
 
 // Artifacts are the files of one architecture.

@@ -36,7 +36,7 @@ func FilesOf(p *v1alpha1.BootProfile) ProfileFiles {
 			out.Files = append(out.Files, artifact(i, pull))
 		}
 		if a.Image != nil {
-			out.Files = append(out.Files, artifact(a.Image.Artifact, pull))
+			out.Files = append(out.Files, boot.Image{Artifact: artifact(a.Image.Artifact, pull), Format: a.Image.Format}.Source())
 		}
 		if pi := raspberryPi(a.RaspberryPi, pull); pi != nil {
 			for _, f := range pi.Files {

@@ -43,6 +43,15 @@ func TestFilesOfRaspberryPi(t *testing.T) {
 	}
 }
 
+// TestFilesOfQCOW2: an image that bootd unpacks is unpacked before a machine asks.
+func TestFilesOfQCOW2(t *testing.T) {
+	p := &v1alpha1.BootProfile{}
+	p.Spec.Artifacts = []v1alpha1.ProfileArtifacts{{Arch: v1alpha1.AMD64, Image: &v1alpha1.ImageArtifact{Artifact: v1alpha1.Artifact{URL: "q", Digest: "d"}, Format: "QCOW2"}}}
+	if diff := cmp.Diff([]boot.Artifact{{URL: "q", Digest: "d", Unpack: true}}, FilesOf(p).Files); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
 func TestAhead(t *testing.T) {
 	profiles := []ProfileFiles{
 		named("team", "b", "", "k2", "i1"), named("infra", "a", v1alpha1.AllowedFromAll, "k1", "i1", "r1", "r2"),

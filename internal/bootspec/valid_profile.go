@@ -88,7 +88,9 @@ func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
 		at.field(".image").whenf(s.Method != v1alpha1.BootMethodDiskImage && a.Image != nil, "image is for method: DiskImage alone; leave it out of artifacts")
 		if m := a.Image; m != nil {
 			validArtifact(at.field(".image"), m.Artifact)
-			at.field(".image.format").whenf(m.Format != "" && m.Format != "Raw", "format: %s is not supported yet; use Raw", m.Format)
+			at.field(".image.format").whenf(!slices.Contains([]string{"", boot.FormatRaw, boot.FormatQCOW2}, m.Format), "format: %s is not supported yet; use Raw or QCOW2", m.Format)
+			at.field(".image.compression").whenf(m.Format == boot.FormatQCOW2 && m.Compression != "" && m.Compression != "None",
+				"compression doesn't go with format: QCOW2, which has its own; leave it out")
 			at.field(".image.compression").whenf(!slices.Contains([]string{"", "None", "Gzip", "Zstd", "Xz"}, m.Compression),
 				"compression must be None, Gzip, Zstd or Xz, and is %q", m.Compression)
 		}
@@ -129,7 +131,7 @@ func DefaultProfile(p *v1alpha1.BootProfile) {
 	}
 	for i := range p.Spec.Artifacts {
 		if m := p.Spec.Artifacts[i].Image; m != nil {
-			m.Format, m.Compression = or(m.Format, "Raw"), or(m.Compression, "None")
+			m.Format, m.Compression = or(m.Format, boot.FormatRaw), or(m.Compression, "None")
 		}
 	}
 	for i := range p.Spec.Parameters {

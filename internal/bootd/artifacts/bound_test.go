@@ -74,7 +74,7 @@ func TestBeingSentStays(t *testing.T) {
 	c := newCache(t, func(o *Options) { o.CacheBytes, o.Now = 8, ticking() })
 	c.Need(map[string]Level{})
 	has(t, c, url, "/aaa")
-	f, sent, err := c.Open(sum("/aaa"))
+	f, sent, err := c.Open(boot.Artifact{Digest: sum("/aaa")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,9 @@ type Cache struct {
 	http *http.Client
 	// soon bounds the downloads that machines wait for, ahead the others, and checks those that read the disk: a file once at a time.
 	soon, ahead, checks *queue
-	counts              counts
+	// unpacks bounds the images that are unpacked at once for machines, unpacksAhead the others.
+	unpacks, unpacksAhead *queue
+	counts                counts
 
 	clearing sync.Mutex
 
@@ -58,6 +60,8 @@ type Cache struct {
 	// flying are the downloads by digest and source: each URL of a file, and each Secret that it's fetched by, has its own, so that nobody waits for a server that somebody else named.
 	flying map[string]map[string]*flight
 	failed map[boot.Artifact]failure
+	// faults are what is wrong with the images themselves, by digest: these aren't read again.
+	faults map[string]error
 	// kept are the files of the folder by their names, those that are half there among them, and bytes their sum.
 	kept  map[string]*kept
 	bytes int64
@@ -78,6 +82,8 @@ const (
 	turn = 2 * time.Minute
 	// readers of what lies on the disk.
 	readers = 4
+	// unpacks of images that machines wait for run at once. It's a core's work, and DHCP has to be answered meanwhile.
+	unpacks = 2
 	// maxFailed failures are remembered.
 	maxFailed = 1024
 	// DefaultMaxBytes of one file.
@@ -105,6 +111,7 @@ func Open(o Options) (*Cache, error) {
 	c := &Cache{
 		o: o, http: o.Guard.client(), soon: newQueue(downloads, perHost, turn), ahead: newQueue(aheads, perHostAhead, turn), checks: newQueue(readers, 1, 0),
 		flying: map[string]map[string]*flight{}, failed: map[boot.Artifact]failure{}, kept: map[string]*kept{},
+		unpacks: newQueue(unpacks, 1, 0), unpacksAhead: newQueue(1, 1, 0), faults: map[string]error{},
 	}
 	if err := c.scan(); err != nil {
 		return nil, err
@@ -145,26 +152,33 @@ func (c *Cache) path(digest string) string { return filepath.Join(c.o.Dir, fileO
 
 // Has says whether a file is there, its digest checked since this process started, and not written to since.
 func (c *Cache) Has(digest string) bool {
-	if !digestPattern.MatchString(digest) {
-		return false
-	}
-	i, err := os.Stat(c.path(digest))
+	return digestPattern.MatchString(digest) && c.there(fileOf(digest))
+}
+
+// has is Has of what is given for an artifact.
+func (c *Cache) has(a boot.Artifact) bool {
+	return digestPattern.MatchString(a.Digest) && c.there(nameOf(a))
+}
+
+func (c *Cache) there(name string) bool {
+	i, err := os.Stat(filepath.Join(c.o.Dir, name))
 	if err != nil {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.kept[fileOf(digest)]
+	k := c.kept[name]
 	return k != nil && k.good == markOf(i)
 }
 
-// Open opens a file that is there, for somebody to send: it stays while that lasts, and sent must be called after. ErrFetching where it
-// isn't there, or what lies there isn't what was checked.
-func (c *Cache) Open(digest string) (f *os.File, sent func(), err error) {
-	if !digestPattern.MatchString(digest) {
+// Open opens what is given for an artifact that is there, for somebody to send: it stays while that lasts, and sent must be called after.
+// ErrFetching where it isn't there, or what lies there isn't what was checked.
+func (c *Cache) Open(a boot.Artifact) (f *os.File, sent func(), err error) {
+	if !digestPattern.MatchString(a.Digest) {
 		return nil, nil, ErrDigest
 	}
-	f, err = os.Open(c.path(digest))
+	name := nameOf(a)
+	f, err = os.Open(filepath.Join(c.o.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, ErrFetching
 	}
@@ -172,7 +186,7 @@ func (c *Cache) Open(digest string) (f *os.File, sent func(), err error) {
 		return nil, nil, err //nolint:wrapcheck // It says what failed.
 	}
 	if i, serr := f.Stat(); serr == nil {
-		if sent, ok := c.send(fileOf(digest), markOf(i)); ok {
+		if sent, ok := c.send(name, markOf(i)); ok {
 			return f, sent, nil
 		}
 	}
@@ -186,7 +200,7 @@ func (c *Cache) Start(a boot.Artifact) { _ = c.begin(a, Soon) }
 // Await fetches a file unless it's there, and waits for it as long as ctx lasts: then ErrFetching, and
 // the download goes on. Its other errors are *Error.
 func (c *Cache) Await(ctx context.Context, a boot.Artifact) error {
-	if c.Has(a.Digest) {
+	if c.has(a) {
 		return nil
 	}
 	f := c.begin(a, Soon) //nolint:contextcheck // A download outlives the machine that asked first: others wait for it too.

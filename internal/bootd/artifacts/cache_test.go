@@ -49,7 +49,7 @@ func serving(t *testing.T, h http.HandlerFunc) string {
 
 func read(t *testing.T, c *Cache, digest string) string {
 	t.Helper()
-	f, sent, err := c.Open(digest)
+	f, sent, err := c.Open(boot.Artifact{Digest: digest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +203,10 @@ func TestHalfDoneIsRemoved(t *testing.T) {
 	if left, _ := os.ReadDir(c.o.Dir); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
-	if _, _, err := c.Open("sha256:../../etc/passwd"); !errors.Is(err, ErrDigest) {
+	if _, _, err := c.Open(boot.Artifact{Digest: "sha256:../../etc/passwd"}); !errors.Is(err, ErrDigest) {
 		t.Errorf("a digest is no path: %v", err)
 	}
-	if _, _, err := c.Open(sum("x")); !errors.Is(err, ErrFetching) {
+	if _, _, err := c.Open(boot.Artifact{Digest: sum("x")}); !errors.Is(err, ErrFetching) {
 		t.Errorf("not there: %v", err)
 	}
 }

@@ -156,7 +156,7 @@ func TestResume(t *testing.T) {
 			if err := first.Await(t.Context(), a); err == nil || !strings.Contains(err.Error(), "broke off after 4 bytes") {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
-			if _, _, err := first.Open(a.Digest); err == nil || first.Has(a.Digest) || first.Report().Files != 0 {
+			if _, _, err := first.Open(a); err == nil || first.Has(a.Digest) || first.Report().Files != 0 {
 				t.Fatalf("%s: half a file is served: %v", tc.reason, err)
 			}
 			b.mu.Lock()

@@ -11,8 +11,9 @@ import (
 
 // flight is one download, or the reading of a file that lay there when bootd started.
 type flight struct {
-	// half is the name of what it writes.
-	half string
+	// half is the name of what it writes. unpacks says that it unpacks an image, whose own download is another flight.
+	half    string
+	unpacks bool
 	// cancel ends it: the file came from another URL.
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -31,12 +32,12 @@ type failure struct {
 
 // begin joins or starts a download; nil where it's there already, or failed a moment ago.
 func (c *Cache) begin(a boot.Artifact, level Level) *flight {
-	if c.Has(a.Digest) {
+	if c.has(a) {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f, ok := c.flying[a.Digest][sourceKey(a)]; ok {
+	if f, ok := c.flying[a.Digest][flightKey(a)]; ok {
 		f.raise(level)
 		return f
 	}
@@ -44,12 +45,12 @@ func (c *Cache) begin(a boot.Artifact, level Level) *flight {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &flight{half: halfName(a), cancel: cancel, done: make(chan struct{}), hurry: make(chan struct{})}
+	f := &flight{half: halfName(a), unpacks: a.Unpack, cancel: cancel, done: make(chan struct{}), hurry: make(chan struct{})}
 	f.raise(level)
 	if c.flying[a.Digest] == nil {
 		c.flying[a.Digest] = map[string]*flight{}
 	}
-	c.flying[a.Digest][sourceKey(a)] = f
+	c.flying[a.Digest][flightKey(a)] = f
 	go c.fly(ctx, a, f)
 	return f
 }
@@ -77,8 +78,12 @@ func (c *Cache) failedLately(a boot.Artifact, level Level) bool {
 func (c *Cache) fly(ctx context.Context, a boot.Artifact, f *flight) {
 	defer f.cancel()
 	began := c.o.Now()
-	n, err := c.obtain(ctx, a, f)
-	if err != nil && c.Has(a.Digest) {
+	obtain := c.obtain
+	if a.Unpack {
+		obtain = c.unpacked
+	}
+	n, err := obtain(ctx, a, f)
+	if err != nil && c.has(a) {
 		n, err = overtaken, nil
 	}
 	c.land(a, f, err)
@@ -89,6 +94,8 @@ func (c *Cache) fly(ctx context.Context, a boot.Artifact, f *flight) {
 		c.o.Logger.Warn("cannot fetch an artifact", "url", redacted(a.URL), "digest", a.Digest, "error", err.Error())
 	case n == overtaken:
 		c.o.Logger.Info("artifact came from another URL first", "url", redacted(a.URL), "digest", a.Digest, "took", took)
+	case a.Unpack:
+		c.o.Logger.Info("image unpacked", "digest", a.Digest, "raw", c.DigestOf(a), "bytes", n, "took", took)
 	case n == found:
 		c.o.Logger.Info("artifact found on the disk, and right", "digest", a.Digest, "took", took)
 	default:
@@ -103,9 +110,9 @@ func (c *Cache) fly(ctx context.Context, a boot.Artifact, f *flight) {
 func (c *Cache) land(a boot.Artifact, f *flight, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.flying[a.Digest], sourceKey(a))
+	delete(c.flying[a.Digest], flightKey(a))
 	for _, other := range c.flying[a.Digest] {
-		if err == nil {
+		if err == nil && !other.unpacks {
 			other.cancel()
 		}
 	}
@@ -119,7 +126,7 @@ func (c *Cache) land(a boot.Artifact, f *flight, err error) {
 		c.failed[a] = failure{level: f.level, err: err, at: c.o.Now()}
 		return
 	}
-	maps.DeleteFunc(c.failed, func(x boot.Artifact, _ failure) bool { return x.Digest == a.Digest })
+	maps.DeleteFunc(c.failed, func(x boot.Artifact, _ failure) bool { return x.Digest == a.Digest && x.Unpack == a.Unpack })
 	c.tidy(a.Digest)
 }
 
@@ -163,7 +170,7 @@ func (c *Cache) obtain(ctx context.Context, a boot.Artifact, f *flight) (int64, 
 }
 
 func (c *Cache) lastFailure(a boot.Artifact) error {
-	if c.Has(a.Digest) {
+	if c.has(a) {
 		return nil
 	}
 	c.mu.Lock()

@@ -36,6 +36,8 @@ type kept struct {
 	used time.Time
 	// good is the mark of what was found right; zero: it wasn't read yet. A partial never has one.
 	good mark
+	// digest of a disk that was unpacked; "" of what has it in its name.
+	digest string
 	// senders are those that send it now.
 	senders int
 }
@@ -76,7 +78,7 @@ func (c *Cache) scan() error {
 		if at.IsZero() || at.After(now) { // A clock may have been put back.
 			at = i.ModTime()
 		}
-		c.keep(name, &kept{size: i.Size(), used: at})
+		c.keep(name, &kept{size: taken(name, i), used: at})
 	}
 	return nil
 }

@@ -18,8 +18,11 @@ const (
 	sourceDigits = 16
 )
 
-// halfName is the name of what is written of a file while it comes from its URL.
+// halfName is the name of what is written of a file while it comes from its URL, or of an image while it's unpacked.
 func halfName(a boot.Artifact) string {
+	if a.Unpack {
+		return fileOf(a.Digest) + "." + sourceOf(a)[:sourceDigits] + raw + fresh
+	}
 	return fileOf(a.Digest) + "." + sourceOf(a)[:sourceDigits] + partial
 }
 

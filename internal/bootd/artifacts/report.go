@@ -38,14 +38,17 @@ func (c *Cache) Report() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := Report{Bytes: c.bytes, Limit: c.o.CacheBytes}
+	packed := c.packedOnly()
 	for name := range c.kept {
 		if d := digestOf(name); fileOf(d) == name {
 			r.Files++
-			r.Digests = append(r.Digests, d)
+			if !packed[d] {
+				r.Digests = append(r.Digests, d)
+			}
 		}
 	}
 	for d := range c.flying {
-		if c.kept[fileOf(d)] == nil { // Else it's read, not fetched.
+		if c.kept[fileOf(d)] == nil || packed[d] { // Else it's read, not fetched.
 			r.Fetching = append(r.Fetching, d)
 		}
 	}
@@ -60,6 +63,17 @@ func (c *Cache) Report() Report {
 	slices.Sort(r.Fetching)
 	slices.SortFunc(r.Failed, func(a, b Failure) int { return strings.Compare(a.Digest, b.Digest) })
 	return r
+}
+
+// packedOnly are the images that are there and of no use yet, since they're wanted unpacked. It needs mu.
+func (c *Cache) packedOnly() map[string]bool {
+	out := map[string]bool{}
+	for a := range c.wanted {
+		if a.Unpack && c.kept[nameOf(a)] == nil {
+			out[a.Digest] = true
+		}
+	}
+	return out
 }
 
 // failures are those of files that are needed, one a digest: of several URLs that of the file that's needed most, and of these the last one.

@@ -65,6 +65,7 @@ func (c *Cache) Want(all map[boot.Artifact]Level) {
 	needed, halves := make(map[string]Level, len(all)), make(map[string]bool, len(all))
 	for a, l := range all {
 		needed[a.Digest] = max(needed[a.Digest], l)
+		a.Unpack = false // What is half unpacked is begun anew.
 		halves[halfName(a)] = true
 	}
 	c.mu.Lock()
@@ -80,7 +81,7 @@ func (c *Cache) start() {
 	size := map[boot.Artifact]int64{}
 	c.mu.Lock()
 	for a, l := range c.wanted {
-		k := c.kept[fileOf(a.Digest)]
+		k := c.kept[nameOf(a)]
 		switch {
 		case l == Soon:
 			soon = append(soon, a)

@@ -36,7 +36,7 @@ func TestTenThousandMachines(t *testing.T) {
 			}
 			descriptors.Lock()
 			defer descriptors.Unlock()
-			f, sent, err := c.Open(a.Digest)
+			f, sent, err := c.Open(a)
 			if err != nil {
 				t.Error(err)
 				return

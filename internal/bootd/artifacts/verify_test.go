@@ -51,7 +51,7 @@ func TestCacheCorrupted(t *testing.T) {
 					dir := c.o.Dir
 					c = newCache(t, func(o *Options) { o.Dir = dir })
 				}
-				if _, _, err := c.Open(a.Digest); !errors.Is(err, ErrFetching) || c.Has(a.Digest) {
+				if _, _, err := c.Open(a); !errors.Is(err, ErrFetching) || c.Has(a.Digest) {
 					t.Errorf("it would be served: %v", err)
 				}
 				if err := c.Await(t.Context(), a); err != nil {
@@ -78,7 +78,7 @@ func TestFoundIsReadOnce(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	a := boot.Artifact{URL: "http://127.0.0.1:1/away", Digest: sum("kernel")}
-	if _, _, err := c.Open(a.Digest); !errors.Is(err, ErrFetching) {
+	if _, _, err := c.Open(a); !errors.Is(err, ErrFetching) {
 		t.Errorf("before it was read: %v", err)
 	}
 	for range 2 {

@@ -32,6 +32,8 @@ type Sessions interface {
 type Artifacts interface {
 	// Await returns nil when a file is there, its digest checked.
 	Await(ctx context.Context, a boot.Artifact) error
+	// DigestOf is that of what machines are given for a file that's there, which for an image that is unpacked is another than its own.
+	DigestOf(a boot.Artifact) string
 }
 
 // Options of a Gate. All are required.

@@ -26,6 +26,34 @@ type Answer struct {
 	Token string
 	// Message says more than the reason does, for people; may be empty.
 	Message string
+
+	// told is the plan as its machine is told it, where that's another one.
+	told *boot.Plan
+}
+
+// Told is a caller's plan as its machine is told it: of an image that is unpacked here an installer gets the raw disk, with the digest of that.
+func (a Answer) Told(c Caller) *boot.Plan {
+	if a.told != nil {
+		return a.told
+	}
+	return c.Plan
+}
+
+// told is a plan whose files are there in the place of one whose images are to be unpacked; nil: it has none. It's for the installer's eyes: what
+// is granted, noted and compared is the plan itself.
+func (g *Gate) told(p *boot.Plan, arch boot.Arch) (*boot.Plan, error) {
+	f, ok := p.For(arch)
+	if !ok || f.Image == nil || !f.Image.Source().Unpack {
+		return nil, nil //nolint:nilnil // There's no other.
+	}
+	digest := g.o.Artifacts.DigestOf(f.Image.Source())
+	if digest == "" {
+		return nil, artifacts.ErrFetching // It was there a moment ago, and went for others.
+	}
+	f.Image = &boot.Image{Artifact: boot.Artifact{Digest: digest}, Format: boot.FormatRaw, Compression: f.Image.Compression}
+	out := *p
+	out.Artifacts = []boot.Artifacts{f}
+	return &out, nil
 }
 
 // Hold is the answer that makes a machine wait, for a reason.
@@ -116,6 +144,10 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 	if err := g.ready(ctx, c.Plan, fw); err != nil {
 		return unready(err)
 	}
+	told, err := g.told(c.Plan, fw.Arch)
+	if err != nil {
+		return Hold(artifacts.ReasonFetching)
+	}
 	grant := c.Session.Grant
 	t := boot.Claims{
 		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: grant.ID, Nonce: nonce, Expires: grant.Expires.Add(bootTokenLife),
@@ -124,7 +156,7 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 	if err != nil {
 		return Hold(ReasonScript)
 	}
-	a := Answer{Decision: boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, Token: token}
+	a := Answer{Decision: boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}, Token: token, told: told}
 	if err := render(a); err != nil {
 		return Answer{Decision: Hold(ReasonScript).Decision, Message: err.Error()}
 	}
@@ -201,7 +233,7 @@ func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error 
 func Files(f boot.Artifacts) []boot.Artifact {
 	all := append([]boot.Artifact{f.Kernel}, f.Initrds...)
 	if f.Image != nil {
-		all = append(all, f.Image.Artifact)
+		all = append(all, f.Image.Source())
 	}
 	if f.RaspberryPi != nil {
 		for _, x := range f.RaspberryPi.Files {

@@ -116,7 +116,7 @@ func (s *Server) config(ctx context.Context, c gate.Caller, arch boot.Arch, ours
 func (s *Server) decide(ctx context.Context, c gate.Caller, arch boot.Arch, server, base string, commit bool) (gate.Answer, string, error) {
 	input := func(a gate.Answer) grub.Input {
 		return grub.Input{
-			Plan: c.Plan, Decision: a.Decision, Arch: arch, Base: base, Installer: s.installer(base), Server: server, NoAddress: s.proxied(c.Plan), Token: a.Token,
+			Plan: a.Told(c), Decision: a.Decision, Arch: arch, Base: base, Installer: s.installer(base), Server: server, NoAddress: s.proxied(c.Plan), Token: a.Token,
 		}
 	}
 	a := s.o.Gate.Script(ctx, c, boot.Firmware{Kind: boot.FirmwareUEFI, Arch: arch}, commit, func(a gate.Answer) error {

@@ -27,6 +27,7 @@ const (
 	kernelDigest = "sha256:aaaa"
 	initrdDigest = "sha256:bbbb"
 	imageDigest  = "sha256:cccc"
+	rawDigest    = "sha256:dddd"
 )
 
 var errBoom = errors.New("boom")
@@ -59,21 +60,6 @@ func (s *sessions) Sight(_ boot.Name, x session.Sighting) { s.sights = append(s.
 
 func (s *sessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) error {
 	return s.call("report")
-}
-
-// files is an Artifacts of a folder.
-type files struct {
-	dir  string
-	err  error
-	open int
-}
-
-func (f *files) Await(context.Context, boot.Artifact) error { return f.err }
-
-func (f *files) Open(digest string) (*os.File, func(), error) {
-	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, ":", "-")))
-	f.open++
-	return file, func() { f.open-- }, err
 }
 
 // rig is a server with one machine.

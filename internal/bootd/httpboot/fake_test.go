@@ -80,14 +80,27 @@ func (s *sessions) NewBoot(boot.Name, time.Time) bool { return s.newBoot }
 type files struct {
 	dir string
 	err error
+	// lost says that what was unpacked went for others.
+	lost bool
 	// opened and sent count what was handed out, and what is done with.
 	opened, sent atomic.Int32
 }
 
 func (f *files) Await(context.Context, boot.Artifact) error { return f.err }
 
-func (f *files) Open(digest string) (*os.File, func(), error) {
-	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, ":", "-")))
+// DigestOf gives rawDigest for an image that is unpacked, and Open the file of that name.
+func (f *files) DigestOf(a boot.Artifact) string {
+	switch {
+	case a.Unpack && f.lost:
+		return ""
+	case a.Unpack:
+		return rawDigest
+	}
+	return a.Digest
+}
+
+func (f *files) Open(a boot.Artifact) (*os.File, func(), error) {
+	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(f.DigestOf(a), ":", "-"))) //nolint:gosec // A test's own folder.
 	f.opened.Add(1)
 	return file, func() { f.sent.Add(1) }, err
 }
@@ -101,6 +114,7 @@ const (
 	kernelDigest = "sha256:aaaa"
 	initrdDigest = "sha256:bbbb"
 	imageDigest  = "sha256:cccc"
+	rawDigest    = "sha256:dddd"
 )
 
 // rig is a server with one machine.
@@ -143,7 +157,7 @@ func newRig(tb testing.TB, change func(*rig)) *rig {
 			}},
 		},
 	}
-	for digest, text := range map[string]string{kernelDigest: "kernel", initrdDigest: "initrd", imageDigest: "0123456789"} {
+	for digest, text := range map[string]string{kernelDigest: "kernel", initrdDigest: "initrd", imageDigest: "0123456789", rawDigest: "a raw disk"} {
 		if err := os.WriteFile(filepath.Join(r.files.dir, strings.ReplaceAll(digest, ":", "-")), []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
 		}

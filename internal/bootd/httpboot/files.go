@@ -57,7 +57,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, f := range c.Plan.Artifacts {
 		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
-			s.artifact(w, r, f.Image.Artifact)
+			s.artifact(w, r, f.Image.Source())
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifac
 	var f *os.File
 	var sent func()
 	if err == nil {
-		f, sent, err = s.o.Artifacts.Open(a.Digest)
+		f, sent, err = s.o.Artifacts.Open(a)
 	}
 	switch {
 	case errors.Is(err, artifacts.ErrFetching):
@@ -197,6 +197,6 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifac
 	defer sent()
 	defer func() { _ = f.Close() }()
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("ETag", `"`+a.Digest+`"`)
+	w.Header().Set("ETag", `"`+s.o.Artifacts.DigestOf(a)+`"`)
 	serve(w, r, f)
 }

@@ -43,7 +43,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base, uri string, commit bool) (gate.Answer, string, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
-		return ipxe.Input{Plan: c.Plan, Decision: a.Decision, Firmware: fw, Base: base, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
+		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
 	}
 	a := s.o.Gate.Script(ctx, c, fw, commit, func(a gate.Answer) error {
 		_, err := ipxe.Render(input(a))

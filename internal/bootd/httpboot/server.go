@@ -30,7 +30,9 @@ type Artifacts interface {
 	// Await returns nil when a file is there, its digest checked.
 	Await(ctx context.Context, a boot.Artifact) error
 	// Open gives a file, and what is to be called when it's sent.
-	Open(digest string) (f *os.File, sent func(), err error)
+	Open(a boot.Artifact) (f *os.File, sent func(), err error)
+	// DigestOf is that of what Open gives.
+	DigestOf(a boot.Artifact) string
 }
 
 // Options of a Server. All are required, but Reached and Took.

@@ -62,6 +62,7 @@ func debians() dhcp.Files {
 // Script is what iPXE would be given, or grub where the machine boots by that, or a Raspberry Pi's firmware, of a bootd without first stages of its operator's. An error says what in the plan no script can be made of.
 func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 	d := decision(p, t)
+	p = unpacked(p)
 	if fw.Kind == boot.FirmwareRaspberryPi {
 		return rpi.Told(rpi.Input{Plan: p, Decision: d, Base: base, Token: token, MAC: anyMAC(p)}) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
@@ -71,6 +72,21 @@ func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 	return ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
 		Plan: p, Decision: d, Firmware: fw, Base: base, Token: token, Again: base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
 	})
+}
+
+// rawDigest stands for the digest of the disk in an image of QEMU's: who unpacks it knows it.
+const rawDigest = "RAW-DIGEST"
+
+// unpacked is a plan as an installer is told it, with its images unpacked.
+func unpacked(p *boot.Plan) *boot.Plan {
+	out := *p
+	out.Artifacts = append([]boot.Artifacts(nil), p.Artifacts...)
+	for n, f := range out.Artifacts {
+		if f.Image != nil && f.Image.Source().Unpack {
+			out.Artifacts[n].Image = &boot.Image{Artifact: boot.Artifact{Digest: rawDigest}, Format: boot.FormatRaw, Compression: f.Image.Compression}
+		}
+	}
+	return &out
 }
 
 // anyMAC stands for the NIC that boots.

@@ -71,7 +71,7 @@ func (s *Server) ask(ctx context.Context, c gate.Caller, mac boot.MAC, base stri
 }
 
 func (s *Server) input(c gate.Caller, a gate.Answer, mac boot.MAC, base string) rpi.Input {
-	in := rpi.Input{Plan: c.Plan, Decision: a.Decision, Base: base, Token: a.Token, MAC: mac}
+	in := rpi.Input{Plan: a.Told(c), Decision: a.Decision, Base: base, Token: a.Token, MAC: mac}
 	if s.o.Installer != nil {
 		in.Installer = s.o.Installer(base)
 	}

@@ -43,8 +43,16 @@ type files struct {
 
 func (f *files) Await(context.Context, boot.Artifact) error { return f.err }
 
-func (f *files) Open(digest string) (*os.File, func(), error) {
-	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(digest, "/", "-")))
+// DigestOf gives rawDigest for an image that is unpacked, and Open the file of that name.
+func (f *files) DigestOf(a boot.Artifact) string {
+	if a.Unpack {
+		return rawDigest
+	}
+	return a.Digest
+}
+
+func (f *files) Open(a boot.Artifact) (*os.File, func(), error) {
+	file, err := os.Open(filepath.Join(f.dir, strings.ReplaceAll(f.DigestOf(a), "/", "-")))
 	f.open++
 	return file, func() { f.open-- }, err
 }
@@ -67,6 +75,8 @@ type rig struct {
 	seen   []boot.Stage
 	server *Server
 }
+
+const rawDigest = "sha256:dddd"
 
 func newRig(tb testing.TB, change func(*rig)) *rig {
 	tb.Helper()

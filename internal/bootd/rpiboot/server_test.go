@@ -286,6 +286,15 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestUnpackedImage: of an image of QEMU's the installer is told the digest of the disk that it's given.
+func TestUnpackedImage(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.plan.Artifacts[0].Image.Format = boot.FormatQCOW2 })
+	r.asksDHCP(true)
+	if text, err := r.get("cmdline.txt"); err != nil || !strings.Contains(text, " baremetal.image-digest="+rawDigest+" baremetal.image-format=Raw ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // TestForesee: what would be told is told, and nothing is done for it.
 func TestForesee(t *testing.T) {
 	r := newRig(t, nil)

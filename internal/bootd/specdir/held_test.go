@@ -16,6 +16,8 @@ type noFiles struct{}
 
 func (noFiles) Await(context.Context, boot.Artifact) error { return nil }
 
+func (noFiles) DigestOf(a boot.Artifact) string { return a.Digest }
+
 // TestHeldAfterTheScript: a machine has its script, and then somebody wants to stop it. Nothing is used, and once it's right again the same
 // boot goes on.
 func TestHeldAfterTheScript(t *testing.T) {

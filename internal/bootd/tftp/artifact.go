@@ -14,7 +14,7 @@ type Artifacts interface {
 	// Await returns nil when a file is there, its digest checked.
 	Await(ctx context.Context, a boot.Artifact) error
 	// Open gives a file, and what is to be called when it's sent.
-	Open(digest string) (f *os.File, sent func(), err error)
+	Open(a boot.Artifact) (f *os.File, sent func(), err error)
 }
 
 // maxSent is how long a file may be: some clients count its length in 32 bits, with a sign.
@@ -27,7 +27,7 @@ func OpenArtifact(ctx context.Context, from Artifacts, a boot.Artifact, name str
 	if err := from.Await(ctx, a); err != nil {
 		return Content{Name: name}, fmt.Errorf("%w: %w", ErrLater, err)
 	}
-	f, sent, err := from.Open(a.Digest)
+	f, sent, err := from.Open(a)
 	if err != nil {
 		return Content{Name: name}, fmt.Errorf("%w: %w", ErrLater, err)
 	}

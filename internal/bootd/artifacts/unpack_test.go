@@ -1,0 +1,239 @@
+package artifacts
+
+import (
+	"encoding/binary"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// image is one that QEMU wrote, of a disk of 96 KiB.
+func image(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "qcow2", "testdata", name+".qcow2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// imageServer serves an image, and counts how often.
+func imageServer(t *testing.T, b []byte) (a boot.Artifact, asked *atomic.Int32) {
+	t.Helper()
+	asked = &atomic.Int32{}
+	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write(b)
+	})
+	return boot.Artifact{URL: url, Digest: sum(string(b)), Unpack: true}, asked
+}
+
+func given(t *testing.T, c *Cache, a boot.Artifact) string {
+	t.Helper()
+	if err := c.Await(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	f, sent, err := c.Open(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sent()
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// hollow is an image of a disk of n bytes (a multiple of 2 MiB) that has nothing but its first cluster.
+func hollow(n uint64) []byte {
+	const size = 4096
+	b := make([]byte, 4*size)
+	copy(b, "QFI\xfb")
+	put32, put64 := binary.BigEndian.PutUint32, binary.BigEndian.PutUint64
+	put32(b[4:], 3)
+	put32(b[20:], 12)
+	put64(b[24:], n)
+	put32(b[36:], uint32(n/(2<<20))) //nolint:gosec // A test's own.
+	put64(b[40:], size)
+	put32(b[100:], 104)
+	put64(b[size:], 2*size)
+	put64(b[2*size:], 3*size)
+	copy(b[3*size:], "a boot sector")
+	return b
+}
+
+// TestUnpacked: of an image of QEMU's machines get the disk that's in it, with the digest of that; it's fetched and unpacked once.
+func TestUnpacked(t *testing.T) {
+	a, asked := imageServer(t, image(t, "compressed"))
+	c := newCache(t, nil)
+	if d := c.DigestOf(a); d != "" {
+		t.Errorf("nobody can know yet that it's %s", d)
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if err := c.Await(t.Context(), a); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	disk := given(t, c, a)
+	if len(disk) != 96<<10 || c.DigestOf(a) != sum(disk) || asked.Load() != 1 {
+		t.Errorf("%d bytes, %s, asked %d times", len(disk), c.DigestOf(a), asked.Load())
+	}
+	plain, _ := imageServer(t, image(t, "version2"))
+	if other := given(t, c, plain); other != disk {
+		t.Error("another image of the same disk is another disk")
+	}
+	packed := a
+	packed.Unpack = false
+	if got := given(t, c, packed); sum(got) != a.Digest || c.DigestOf(packed) != a.Digest {
+		t.Error("the image itself is something else now")
+	}
+	if n, _ := filepath.Glob(filepath.Join(c.o.Dir, "*"+fresh)); len(n) != 0 {
+		t.Errorf("left behind: %v", n)
+	}
+}
+
+// TestUnpackedBefore: after a restart a disk is held against its image, and neither fetched nor written again; what isn't the image's goes.
+func TestUnpackedBefore(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		change  func(t *testing.T, path string)
+		rewrite bool
+	}{
+		"Same":    {"as it was", func(*testing.T, string) {}, false},
+		"Flipped": {"a disk that forgets, or somebody who writes", func(t *testing.T, path string) { t.Helper(); changed(t, path, "Flipped") }, true},
+		"Shorter": {"half of it", func(t *testing.T, path string) {
+			t.Helper()
+			if err := os.Truncate(path, 4096); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+		"Removed": {"none of it", func(t *testing.T, path string) { t.Helper(); changed(t, path, "Removed") }, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, asked := imageServer(t, image(t, "plain"))
+			first := newCache(t, nil)
+			disk := given(t, first, a)
+			path := filepath.Join(first.o.Dir, nameOf(a))
+			tc.change(t, path)
+			half := filepath.Join(first.o.Dir, halfName(a))
+			if err := os.WriteFile(half, []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := os.Stat(path)
+			c := newCache(t, func(o *Options) { o.Dir = first.o.Dir })
+			if _, err := os.Stat(half); err == nil {
+				t.Error("what was half unpacked is there still")
+			}
+			if d := c.DigestOf(a); d != "" {
+				t.Errorf("%s is believed", d)
+			}
+			if got := given(t, c, a); got != disk || c.DigestOf(a) != sum(disk) || asked.Load() != 1 {
+				t.Errorf("%s: another disk, asked %d times", tc.reason, asked.Load())
+			}
+			after, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if written := before == nil || !before.ModTime().Equal(after.ModTime()); written != tc.rewrite || (c.Counts().Damaged == 1) != (tc.rewrite && before != nil) {
+				t.Errorf("%s: written again: %t, %+v", tc.reason, written, c.Counts())
+			}
+		})
+	}
+}
+
+// TestHoles: what a disk doesn't hold takes no room, and its room is that of the cache.
+func TestHoles(t *testing.T) {
+	b := hollow(64 << 20)
+	a, _ := imageServer(t, b)
+	c := newCache(t, func(o *Options) { o.CacheBytes = 64 << 20 })
+	if disk := given(t, c, a); len(disk) != 64<<20 || !strings.HasPrefix(disk, "a boot sector\x00") || c.DigestOf(a) != sum(disk) {
+		t.Errorf("%d bytes", len(disk))
+	}
+	if r := c.Report(); r.Bytes != int64(len(b))+4096 || r.Files != 1 {
+		t.Errorf("%+v", r)
+	}
+	again := newCache(t, func(o *Options) { o.Dir, o.CacheBytes = c.o.Dir, 64<<20 })
+	if r := again.Report(); r.Bytes > 1<<20 {
+		t.Errorf("after a restart: %+v", r)
+	}
+}
+
+// TestNotUnpacked: what an image says of itself fills no disk, and each refusal is a sentence.
+func TestNotUnpacked(t *testing.T) {
+	lying := hollow(64 << 20)
+	binary.BigEndian.PutUint64(lying[24:], 1<<60)
+	backed := hollow(2 << 20)
+	binary.BigEndian.PutUint64(backed[8:], 512)
+	broken := image(t, "compressed")
+	for i := len(broken) - 4096; i < len(broken); i++ {
+		broken[i] = 0xff
+	}
+	cases := map[string]struct {
+		reason string
+		image  []byte
+		bytes  int64 // of the cache
+		says   string
+		kept   bool // It's tried again later.
+	}{
+		"Lie":     {"2^60 bytes", lying, 1 << 30, "it can't be unpacked: its disk has 1152921504606846976 bytes, and 1073741824 is the most", false},
+		"Large":   {"larger than all files together may be", hollow(64 << 20), 32 << 20, "its disk has 67108864 bytes, and 33554432 is the most", false},
+		"Backing": {"a file of this server", backed, 1 << 30, "backing file", false},
+		"Raw":     {"not an image of QEMU's", []byte("a raw disk"), 1 << 30, "isn't a qcow2 image; correct its format", false},
+		"Broken":  {"it can't be inflated", broken, 1 << 30, "can't be decoded", false},
+		"NoRoom":  {"image and disk don't both fit", image(t, "plain"), 97 << 10, "full of files that machines need now", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, asked := imageServer(t, tc.image)
+			now := time.Now()
+			c := newCache(t, func(o *Options) { o.CacheBytes, o.Now = tc.bytes, func() time.Time { return now } })
+			c.Want(map[boot.Artifact]Level{a: Soon})
+			for range 2 {
+				if err := c.Await(t.Context(), a); err == nil || !strings.Contains(err.Error(), tc.says) {
+					t.Fatalf("%s: %v, want %q", tc.reason, err, tc.says)
+				}
+				now = now.Add(failureFor)
+			}
+			if got := len(c.faults) == 0; got != tc.kept || asked.Load() != 1 {
+				t.Errorf("%s: remembered: %t; asked %d times", tc.reason, !got, asked.Load())
+			}
+			r := c.Report()
+			if len(r.Failed) != 1 || r.Failed[0].Reason != ReasonFetch || !strings.Contains(r.Failed[0].Message, tc.says) || len(r.Digests) != 0 {
+				t.Errorf("%s: %+v", tc.reason, r)
+			}
+			if n, _ := filepath.Glob(filepath.Join(c.o.Dir, "*"+raw+"*")); len(n) != 0 {
+				t.Errorf("left behind: %v", n)
+			}
+		})
+	}
+}
+
+// TestUnpackedAhead: a profile's image is unpacked before any machine asks.
+func TestUnpackedAhead(t *testing.T) {
+	a, _ := imageServer(t, image(t, "compressed"))
+	c := newCache(t, nil)
+	c.Want(map[boot.Artifact]Level{a: ByProfile})
+	for end := time.Now().Add(10 * time.Second); c.DigestOf(a) == ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it isn't unpacked")
+		}
+	}
+	if r := c.Report(); len(r.Digests) != 1 || len(r.Failed) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
