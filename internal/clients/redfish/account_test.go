@@ -29,7 +29,7 @@ func (b *accountBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, basic, _ := r.BasicAuth()
 	switch account, ok := b.accounts[r.URL.Path]; {
 	case r.URL.Path == pathRoot:
-		_, _ = io.WriteString(w, `{"@odata.id":"/redfish/v1/","RedfishVersion":"1.1.0","Systems":{"@odata.id":"/redfish/v1/Systems"}}`)
+		_, _ = io.WriteString(w, `{"@odata.id":"/redfish/v1/","RedfishVersion":"1.1.0","Systems":{"@odata.id":"/redfish/v1/Systems"},"Links":{"Sessions":{"@odata.id":"/redfish/v1/SessionService/Sessions"}}}`)
 	case r.Method == http.MethodPost && b.basic:
 		w.WriteHeader(http.StatusNotFound)
 	case r.Method == http.MethodPost:

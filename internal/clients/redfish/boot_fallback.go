@@ -51,6 +51,12 @@ func (l *ladder) left(ctx context.Context) (*OrderPlan, *OEMPlan, error) {
 // refusal is the error of a ladder without a rung: what was tried and didn't
 // work, else what the machine offers.
 func (l *ladder) refusal(ctx context.Context) error {
+	if l.kept != nil {
+		e := unoffered(propEnabled+" "+EnabledOnce, nil)
+		e.OEM = l.kept
+
+		return e
+	}
 	plan, oem, err := l.left(ctx)
 	if err != nil {
 		return err

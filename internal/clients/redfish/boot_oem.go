@@ -44,6 +44,9 @@ func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPl
 		return BootVia{}, err
 	}
 	word := o.vendor.Words[target]
+	if plan.OfOverride() {
+		word = plan.Set[0]
+	}
 	if word == "" {
 		return BootVia{}, unoffered("a word of the vendor's for "+target, nil)
 	}
@@ -61,7 +64,12 @@ func (c *Client) SetOEM(ctx context.Context, s System, target string, plan OEMPl
 		point(body, p, o.typed(p, want[i]))
 	}
 
-	return BootVia{Rung: RungOEM, Resource: o.path}, c.writeOEM(ctx, o, want, body, facts)
+	via := BootVia{Rung: RungOEM, Resource: o.path}
+	if plan.OfOverride() {
+		via.Rung = RungSystem
+	}
+
+	return via, c.writeOEM(ctx, o, want, body, facts)
 }
 
 // ClearOEM undoes SetOEM: the properties get what they were, as far as they're
@@ -185,6 +193,9 @@ func ofManager(vendor quirk.OEMBoot, resource string) bool {
 // any row.
 func (c *Client) vendorsOf(facts quirk.Facts, plan OEMPlan, undo bool) []quirk.OEMBoot {
 	out := []quirk.OEMBoot{facts.OEM}
+	if plan.OfOverride() {
+		out = []quirk.OEMBoot{keptOverride()}
+	}
 	if len(plan.At) > 0 && undo {
 		for _, r := range c.cfg.Quirks {
 			out = append(out, r.Facts.OEM)

@@ -81,6 +81,8 @@ type ladder struct {
 	// fell is why each rung wasn't it, and why the same in words.
 	fell []error
 	why  []string
+	// kept is how to boot once by an override that the BMC keeps for every boot.
+	kept *OEMPlan
 }
 
 func (l *ladder) climb(ctx context.Context) (BootVia, error) {
@@ -88,6 +90,9 @@ func (l *ladder) climb(ctx context.Context) (BootVia, error) {
 		via, err := rung(ctx)
 		if err == nil {
 			return via, nil
+		}
+		if l.kept != nil {
+			break
 		}
 		if !climbs(err) {
 			return BootVia{}, err
@@ -165,7 +170,7 @@ func (l *ladder) override(ctx context.Context) (BootVia, error) {
 	var err error
 	for _, p := range append(listing, others...) {
 		var via BootVia
-		if via, err = l.set(ctx, p, rungOf(l.s, p.path), l.setting(p)); err == nil || !climbs(err) {
+		if via, err = l.set(ctx, p, rungOf(l.s, p.path), l.setting(p)); err == nil || !climbs(err) || l.kept != nil {
 			return via, err
 		}
 	}
@@ -235,7 +240,7 @@ func (l *ladder) set(ctx context.Context, p place, r Rung, w setting) (BootVia, 
 		return BootVia{}, err
 	}
 	if !ok {
-		return BootVia{}, l.fall(r, noBootEffect(w.missing(now, l.facts)))
+		return BootVia{}, l.fall(r, l.ineffective(ctx, p, w, now))
 	}
 
 	return via, nil

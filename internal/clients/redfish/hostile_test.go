@@ -26,7 +26,7 @@ func (b bmcOf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, body)
 }
 
-const emptyRoot = `{"Systems":{"@odata.id":"/redfish/v1/Systems"}}`
+const emptyRoot = `{"Systems":{"@odata.id":"/redfish/v1/Systems"},"Links":{"Sessions":{"@odata.id":"/redfish/v1/SessionService/Sessions"}}}`
 
 func TestHostileAnswers(t *testing.T) {
 	var stolen atomic.Int32

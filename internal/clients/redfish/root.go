@@ -18,6 +18,7 @@ type rootBody struct {
 
 	AccountService ref
 	EventService   ref
+	SessionService ref
 
 	Vendor   text
 	Product  text
@@ -48,6 +49,12 @@ func (c *Client) start(ctx context.Context) error {
 // something else gets no password.
 func (b rootBody) isRoot() bool {
 	return b.URI != "" || b.Version != "" || b.Systems != "" || b.Managers != "" || b.Links.Sessions != "" || strings.Contains(string(b.Type), "ServiceRoot")
+}
+
+// sessionless says whether a service root that lists what there is lists nothing of
+// sessions, which the standard has in each that knows any (DSP0266, 6.2).
+func (b rootBody) sessionless() bool {
+	return b.Systems != "" && b.Links.Sessions == "" && b.SessionService == ""
 }
 
 // isBare says whether an answer is an object that says nothing: nobody else's either.

@@ -10,9 +10,12 @@ import (
 	"strings"
 )
 
-// login opens a session or sets up basic authentication.
+// login opens a session or sets up basic authentication. The latter at once where
+// the BMC has no sessions: it may want to know who asks before it says that there's
+// no such thing (sushy-tools behind its password file), and a 401 for a log-in is a
+// refusal.
 func (c *Client) login(ctx context.Context) error {
-	if c.cfg.Auth == AuthBasic {
+	if c.cfg.Auth == AuthBasic || c.cfg.Auth != AuthSession && c.root.sessionless() {
 		c.useBasic()
 
 		return nil

@@ -17,12 +17,15 @@ type loginBMC struct {
 	body     string // in its place
 	forgets  bool   // every session, once
 	refuse   string // a path that answers 401 whatever comes
+	root     string // in place of one that lists nothing
 
 	tries, logouts int
 }
 
 func (b *loginBMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case r.URL.Path == pathRoot && b.root != "":
+		_, _ = io.WriteString(w, b.root)
 	case r.URL.Path == pathRoot:
 		_, _ = io.WriteString(w, emptyRoot)
 	case r.Method == http.MethodPost:
@@ -75,6 +78,10 @@ func TestLogin(t *testing.T) {
 		"NoLink":          {reason: "One without any link is still a session: forgotten, it is opened again, and no wrong password.", bmc: loginBMC{status: 201, token: "t", forgets: true}, tries: 2},
 		"NoSessions":      {reason: "A BMC without sessions gets basic authentication.", bmc: loginBMC{status: 404}, tries: 1},
 		"NotAllowed":      {reason: "The same.", bmc: loginBMC{status: 405}, tries: 1},
+		"Unlisted":        {reason: "Of one that lists none, too, though a password file before it answers 401 to everything without a password.", bmc: loginBMC{status: 401, root: `{"Systems":{"@odata.id":"/s"}}`}},
+		"UnlistedRefused": {reason: "Which is a refusal, and not tried in another way.", bmc: loginBMC{status: 201, token: "t", root: `{"Systems":{"@odata.id":"/s"}}`, refuse: "/s"}, want: Unauthorized},
+		"UnlistedSession": {reason: "Unless it must be a session: the list may be short.", bmc: loginBMC{status: 201, token: "t", root: `{"Systems":{"@odata.id":"/s"}}`}, auth: AuthSession, tries: 1},
+		"ListedService":   {reason: "The service alone will do.", bmc: loginBMC{status: 201, token: "t", root: `{"Systems":{"@odata.id":"/s"},"SessionService":{"@odata.id":"/redfish/v1/SessionService"}}`}, tries: 1},
 		"NoToken":         {reason: "A session without a token is none.", bmc: loginBMC{status: 201}, tries: 1},
 		"NoTokenOpened":   {reason: "One that was opened all the same isn't left behind.", bmc: loginBMC{status: 201, location: "/redfish/v1/SessionService/Sessions/1"}, tries: 1, out: 1},
 		"SessionOnly":     {reason: "Session means session.", bmc: loginBMC{status: 404}, auth: AuthSession, want: NotFound, tries: 1},

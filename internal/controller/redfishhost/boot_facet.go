@@ -37,6 +37,8 @@ var (
 		begin:   beginRestore, resume: resumeRestore, perform: performRestore, failed: bootFailed, noted: bootNoted, readBack: restored,
 		event: func(a act) event.Event {
 			switch {
+			case a.Action == actPutBack && a.oem().OfOverride():
+				return event.Normal("BootOverrideCleared", "the boot override is what it was before the boot for once")
 			case a.Action == actPutBack && a.byOEM():
 				return event.Normal("BootOverrideCleared", "the vendor's own boot setting isn't for the boot for once any more")
 			case a.Action == actPutBack:
@@ -103,6 +105,7 @@ func beginOnce(v view, j journal) step {
 		return step{}
 	}
 	a := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
+	a.Was = shownOverride(v.seen.boot)
 	t := j.Boot.Once.of(a.Wish)
 	switch {
 	case t.hopeless(v):
@@ -182,6 +185,7 @@ func resumeOnce(v view, j journal) step {
 		return step{journal: j.with(a), why: "another boot is wanted than the one that was begun"}
 	}
 	now := bootAct(v, actSetBootOnce, sourceOf(*v.want.once), v.want.once.Generation)
+	now.Was = a.Was // What is shown by now may be ours.
 	if otherOnce(v, a) {
 		return start(v, j, now)
 	}

@@ -270,7 +270,7 @@ func bootNoted(v view, j *journal, err error) {
 	case a.byOEM() && !a.Action.undoes() && e.Field == redfish.OtherRow && t.Replans < len(patience):
 		t, a.Refused = trial{Wish: a.Wish, Replans: t.Replans + 1}, true // By the row that there is now.
 	case !last:
-	case a.Rung == "" && t.falls(e, len(v.want.order) > 0):
+	case a.Rung == "" && t.falls(e, a.Was, len(v.want.order) > 0):
 		t.before(j.Boot.Late, *a)
 		t.Tried, a.Refused = 0, true
 	case a.byOrder() && len(t.OEM) > 0:

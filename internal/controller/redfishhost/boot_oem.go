@@ -67,6 +67,9 @@ func (m moved) isOf(a act, t trial) bool {
 // byOEM says that it's a setting of the vendor's own.
 func (m moved) byOEM() bool { return m.Resource != "" }
 
+// ofOverride says that it's the standard's override, which the BMC keeps for every boot.
+func (m moved) ofOverride() bool { return redfish.OEMPlan{At: m.At, Set: m.Set}.OfOverride() }
+
 // putBack is the act that undoes it.
 func (m moved) putBack() act {
 	if m.byOEM() {
@@ -79,15 +82,36 @@ func (m moved) putBack() act {
 	return act{Action: actPutBack, Wish: m.First, Option: strings.Join(append([]string{m.First}, m.Was...), "\n")}
 }
 
+// shownOverride is an override by its target and enabled; none: it's idle.
+func shownOverride(b redfish.Boot) []string {
+	if b.Idle() {
+		return nil
+	}
+
+	return []string{b.Target, b.Enabled}
+}
+
+// putBackTo is an override as it's put back.
+func putBackTo(was []string) []string {
+	if len(was) == 0 {
+		return []string{redfish.TargetNone, redfish.EnabledDisabled}
+	}
+
+	return was
+}
+
 // falls notes the ways that are left, and says whether there's one. An order that is
-// declared isn't changed for a boot.
-func (t *trial) falls(e *redfish.Error, declared bool) bool {
+// declared isn't changed for a boot. was is the override before.
+func (t *trial) falls(e *redfish.Error, was []string, declared bool) bool {
 	if e.Fallback != nil && !declared {
 		t.Plan = append([]string{e.Fallback.First}, e.Fallback.Was...)
 	}
 	if e.OEM != nil {
 		t.OEM = append([]string{e.OEM.Resource}, e.OEM.Was...)
 		t.At, t.Set = e.OEM.At, e.OEM.Set
+		if e.OEM.OfOverride() {
+			t.OEM = append([]string{e.OEM.Resource}, putBackTo(was)...) // What the plan found may be our own.
+		}
 	}
 	if len(t.Plan)+len(t.OEM) == 0 {
 		return false

@@ -79,6 +79,9 @@ type act struct {
 	// At and Set are what it's done to by the vendor's own way, as moved has them.
 	At  []string `json:"at,omitempty"`
 	Set []string `json:"set,omitempty"`
+	// Was is the override that a boot for once is put in the place of, by target and
+	// enabled; none: it was idle.
+	Was []string `json:"was,omitempty"`
 	// Task is where the BMC tells how far it is, "" where it doesn't.
 	Task string `json:"task,omitempty"`
 	// Refusals are how often the BMC said that it doesn't do it now, and Message

@@ -40,7 +40,7 @@ func beginLasting(v view, j journal) step {
 	renamed := ours && j.Boot.Lasting.is(b) && b.Target != a.Target
 	t := j.Boot.Lastly.of(a.Wish)
 	switch {
-	case stands(*v.want.persistent, b), b.Enabled == redfish.EnabledOnce && !b.Idle(), wantsOnce(v, j):
+	case stands(*v.want.persistent, b), b.Enabled == redfish.EnabledOnce && !b.Idle(), wantsOnce(v, j), j.Boot.Moved != nil && j.Boot.Moved.ofOverride():
 		return step{}
 	case renamed && j.Boot.Lasting.Shown == "":
 		l := *j.Boot.Lasting

@@ -84,6 +84,8 @@ type Behaviour struct {
 	OEMBoot *OEMBoot
 	// Sticky keeps a Once override after the boot that it was for.
 	Sticky bool
+	// Lasts keeps an override that is asked for once for every boot.
+	Lasts bool
 	// ETags and IfMatch are the rules for preconditions.
 	ETags   ETags
 	IfMatch IfMatch

@@ -188,6 +188,10 @@ func (b *BMC) apply(t *writeTarget, changes []change) {
 				if as := t.behaviour.StoredAs[s.meant]; as != "" {
 					value = as
 				}
+			case propEnabled:
+				if t.behaviour.Lasts {
+					value = "Continuous"
+				}
 			case propMode:
 				if t.behaviour.Mode == ModeAtBoot && value != o[name] {
 					s.mode, _ = value.(string)
