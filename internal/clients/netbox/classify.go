@@ -124,7 +124,10 @@ func (r reply) gateway(k call) *Error {
 func (r reply) badRequest(k call) *Error {
 	keys := refusedFields(r.body)
 	kind, reason := KindInvalid, "the value isn't one that this NetBox takes"
-	if slices.Contains(keys, allFields) {
+	switch {
+	case k.method == http.MethodDelete:
+		reason = "a rule of this NetBox refuses it, such as one that protects records"
+	case slices.Contains(keys, allFields):
 		kind, reason = KindMarkerTaken, "a rule of the record as a whole refused it, such as a unique custom field"
 	}
 	e := r.error(k, kind, reason)
