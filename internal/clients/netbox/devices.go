@@ -92,8 +92,8 @@ func (k HolderKind) api() holderAPI {
 	return holderAPI{"dcim/devices/", "dcim/interfaces/", "dcim.interface", "device", "id,name,site,serial,primary_ip4,primary_ip6,oob_ip,last_updated"}
 }
 
-// shown asks for what we read of a holder. NetBox computes a config context for each that it shows, however few fields are asked for, unless it's told not
-// to (163).
+// shown asks for what we read of a holder. Before 4.7 NetBox computes a config context for each that it shows, however few fields are asked for, unless it's
+// told not to (163).
 func (k HolderKind) shown() url.Values {
 	return url.Values{"fields": {k.api().fields}, "exclude": {"config_context"}}
 }
