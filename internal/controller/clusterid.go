@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,15 +45,18 @@ func ClusterID(ctx context.Context, kube client.Client, namespace string, random
 	return recordedID(state, namespace, err)
 }
 
-// recordedID is the id that another process, or we before, has recorded. An empty one is nobody's choice: ids don't change by
-// themselves, so a person must say what it was.
+// recordedID is the id that another process, or we before, has recorded, or a person has. An empty one is nobody's choice: ids don't change by
+// themselves, so a person must say what it was. One with a slash or a space would have our own markers and notes read as nobody's.
 func recordedID(state *corev1.ConfigMap, namespace string, err error) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot get ConfigMap %q in namespace %q: %w", stateName, namespace, err)
 	}
-	id := state.Data[clusterIDKey]
+	id := strings.TrimSpace(state.Data[clusterIDKey]) // Of a file that it was kept in.
 	if id == "" {
 		return "", fmt.Errorf("ConfigMap %q in namespace %q has no %q: restore it, or delete the ConfigMap for a new one", stateName, namespace, clusterIDKey)
+	}
+	if !regexp.MustCompile(`^[-0-9A-Za-z._]{1,63}$`).MatchString(id) {
+		return "", fmt.Errorf("%q of ConfigMap %q in namespace %q can't be a part of our markers in NetBox: it may have letters, digits, hyphens, dots and underscores, 63 at most", clusterIDKey, stateName, namespace)
 	}
 	return id, nil
 }

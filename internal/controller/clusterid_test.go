@@ -58,6 +58,18 @@ func TestClusterID(t *testing.T) {
 			random: fresh,
 			err:    `ConfigMap "provider-baremetal" in namespace "crossplane-system" has no "clusterID": restore it, or delete the ConfigMap for a new one`,
 		},
+		"Restored": {
+			reason: "A file that somebody kept it in may end with a line's end: that isn't another cluster.",
+			before: []client.Object{stateMap(map[string]string{"clusterID": "feedfacefeedface\n"})},
+			random: fresh,
+			want:   "feedfacefeedface",
+		},
+		"Chosen": {
+			reason: "One that somebody gave must be one part of a marker, and of a release note.",
+			before: []client.Object{stateMap(map[string]string{"clusterID": "prod/eu 1"})},
+			random: fresh,
+			err:    `"clusterID" of ConfigMap "provider-baremetal" in namespace "crossplane-system" can't be a part of our markers in NetBox: it may have letters, digits, hyphens, dots and underscores, 63 at most`,
+		},
 		"NoAnswer": {
 			reason: "Not to know whether there's an id isn't to have none.",
 			funcs: interceptor.Funcs{
