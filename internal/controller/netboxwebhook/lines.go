@@ -155,10 +155,16 @@ func wordsOf(marker string) int { return len(marker) + 32 }
 // work looks at what waits until nothing does.
 func (l *lines) work(ctx context.Context, at *line) {
 	for {
-		if wait.PollUntilContextCancel(ctx, pollMany, true, func(context.Context) (bool, error) { return !l.crowded(at), nil }) != nil {
+		var conn Connection
+		var batch []netbox.Hook
+		var together bool
+		if wait.PollUntilContextCancel(ctx, pollMany, true, func(context.Context) (bool, error) {
+			var rests bool
+			conn, batch, together, rests = l.next(at)
+			return !rests, nil
+		}) != nil {
 			return // The provider ends.
 		}
-		conn, batch, together := l.next(at)
 		if len(batch) == 0 || !together && at.limiter.Wait(ctx) != nil {
 			return
 		}
@@ -166,19 +172,16 @@ func (l *lines) work(ctx context.Context, at *line) {
 	}
 }
 
-// crowded says that many wait for the next look at all together.
-func (l *lines) crowded(at *line) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(at.order) >= many && l.now().Before(at.rests)
-}
-
-// next takes what is to be looked at next: one record, or all that wait, where they are many.
-func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool) {
+// next takes what is to be looked at next: one record, or all that wait, where they are many. Those wait for the next look at all together, where NetBox
+// rests.
+func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together, rests bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := min(1, len(at.order))
 	if len(at.order) >= many {
+		if l.now().Before(at.rests) {
+			return nil, nil, false, true
+		}
 		n, together = len(at.order), true
 	}
 	for _, id := range at.order[:n] {
@@ -191,7 +194,7 @@ func (l *lines) next(at *line) (c Connection, batch []netbox.Hook, together bool
 	}
 	at.order = slices.Clone(at.order[n:])
 	at.working = n > 0
-	return at.conn, batch, together
+	return at.conn, batch, together, false
 }
 
 // look asks NetBox, and wakes whose records are other than they were. Where it can't be asked, and where a record is gone that was never

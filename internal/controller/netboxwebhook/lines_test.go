@@ -102,7 +102,7 @@ func TestRests(t *testing.T) {
 				return now
 			}
 			s.looking = func() { pass(tc.takes) }
-			s.block = make(chan struct{})
+			release := s.hold()
 			h := s.Handler(t.Context())
 			told := 0
 			tell := func() {
@@ -116,16 +116,16 @@ func TestRests(t *testing.T) {
 				return func() bool { return s.looks == n }
 			}
 			tell() // The first is read by itself, for which the others wait.
-			close(s.block)
+			release()
 			s.eventually(t, "they are looked at", looked(1))
 			s.eventually(t, "and NetBox rests", func() bool {
 				s.lines.mu.Lock()
 				defer s.lines.mu.Unlock()
 				return !s.lines.each["uid"].rests.IsZero()
 			})
-			s.block = make(chan struct{}) // So that they wait together, also on a slow machine.
+			release = s.hold() // So that they wait together, also on a slow machine.
 			tell()
-			close(s.block)
+			release()
 			pass(tc.rests - time.Millisecond)
 			time.Sleep(5 * pollMany)
 			s.mu.Lock()
@@ -136,5 +136,37 @@ func TestRests(t *testing.T) {
 			pass(time.Millisecond)
 			s.eventually(t, tc.reason, looked(2))
 		})
+	}
+}
+
+// TestManyRest: of many that wait none is taken while NetBox rests, also where they have become many since that was last asked.
+func TestManyRest(t *testing.T) {
+	s := newStage(t)
+	l, now := s.lines, time.Unix(0, 0)
+	l.now = func() time.Time { return now }
+	at := &line{waiting: map[int64]netbox.Hook{}, rests: now.Add(leastRest)}
+	wait := func(n int) {
+		for len(at.order) < n {
+			id := int64(len(at.order) + 1)
+			at.order, at.waiting[id] = append(at.order, id), netbox.Hook{ID: id}
+		}
+	}
+	for _, step := range []struct {
+		reason          string
+		waiting, taken  int
+		pass            time.Duration
+		together, rests bool
+	}{
+		{"a few are read one by one", many - 1, 1, 0, false, false},
+		{"many rest", many, 0, 0, false, true},
+		{"until that is over", many, many, leastRest, true, false},
+		{"none are left", 0, 0, 0, false, false},
+	} {
+		wait(step.waiting)
+		now = now.Add(step.pass)
+		_, batch, together, rests := l.next(at)
+		if len(batch) != step.taken || together != step.together || rests != step.rests {
+			t.Errorf("%s: %d of %d, together %v, rests %v", step.reason, len(batch), step.waiting, together, rests)
+		}
 	}
 }

@@ -54,9 +54,12 @@ func (s *stage) MarkerField() string { return "claim" }
 func (s *stage) News(h netbox.Hook) bool { return h.LastUpdated != "known" }
 
 func (s *stage) Reread(ctx context.Context, number int64) ([]netbox.IPAddress, error) {
-	if s.block != nil {
+	s.mu.Lock()
+	block := s.block
+	s.mu.Unlock()
+	if block != nil {
 		select {
-		case <-s.block:
+		case <-block:
 		case <-ctx.Done():
 		}
 	}
@@ -209,10 +212,19 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// eventually waits for what a goroutine does.
+// hold has reads wait from now on, until release.
+func (s *stage) hold() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	block := make(chan struct{})
+	s.block = block
+	return func() { close(block) }
+}
+
+// eventually waits for what a goroutine does: for as long as a busy machine may take for what takes none.
 func (s *stage) eventually(t *testing.T, reason string, ok func() bool) {
 	t.Helper()
-	for range 1000 {
+	for late := time.Now().Add(time.Minute); time.Now().Before(late); {
 		s.mu.Lock()
 		done := ok()
 		s.mu.Unlock()
