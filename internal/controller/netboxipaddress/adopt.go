@@ -135,9 +135,14 @@ func (e *external) mayHave(ip netbox.IPAddress, dnsName string) error {
 }
 
 // adopt carries the plan out. A record that comes back out of quarantine is given its status, too: nothing else would tell that it's in
-// use again where drift is only reported.
+// use again where drift is only reported. One that was set aside for a resource which lost its own is given all that spec asks for: what is missing
+// there nobody took away.
 func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
-	patch, ip := netbox.Patch{NotAfter: e.latest}, *e.plan.adopt
+	patch, ip := netbox.Patch{}, *e.plan.adopt
+	if e.plan.again {
+		patch = diff(mg.Spec.ForProvider, e.plan.policy, e.inputs.field, e.us.marker(), ip)
+	}
+	patch.NotAfter = e.latest
 	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
 		patch.Status = &status
 	}

@@ -164,3 +164,32 @@ func TestSetAsideIsBare(t *testing.T) {
 	bare(l.restore())
 	t.Log(faultRow("an address is set aside that another tenant's request made", 1, 1))
 }
+
+// TestRestoredWhole: an address that was set aside for who lost it comes back with all that spec asks for: what it lost there is nobody's change, and
+// isn't left out where changes are only reported.
+func TestRestoredWhole(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			l.netbox.AddTag(netbox.Named{Name: "Nodes", Slug: "nodes"})
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+				p := &mg.Spec.ForProvider
+				p.WhenLost, p.Drift, p.DNSName, p.Tags, p.Description = v1alpha1.LostRestore, v1alpha1.DriftReport, new("web-1.example"), []string{"nodes"}, new("ours")
+			})
+			l.settle("web-1", ready)
+			was := l.only()
+			l.netbox.RemoveAddress(was.ID)
+			l.apply("web-2")
+			l.settle("web-2", ready)
+			mg := l.settle("web-1", func(mg *v1alpha1.NetBoxIPAddress) bool { return ready(mg) && mg.Status.AtProvider.ID != was.ID })
+			all := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")
+			if len(all) != 1 || all[0].Address != was.Address || all[0].DNSName != was.DNSName || all[0].Description != was.Description || len(all[0].Tags) != 1 || all[0].Status != "active" {
+				t.Errorf("it's %+v, and was %+v", all, was)
+			}
+			if len(mg.Status.AtProvider.Drift) != 0 || slices.ContainsFunc(l.told, func(s string) bool { return strings.HasPrefix(s, "Drift") }) {
+				t.Errorf("%+v, told %q", mg.Status.AtProvider.Drift, l.told)
+			}
+			l.still(mg)
+		})
+	}
+}
