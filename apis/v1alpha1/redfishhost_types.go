@@ -175,10 +175,10 @@ type RedfishHostParameters struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:items:Pattern=`^[ -~]+$`
 	CommandLine []string `json:"commandLine,omitempty"`
-	// LocalBoot says how this machine's firmware is sent to its disk: Auto (by the firmware), Exit or Sanboot; NotFound and Grub
-	// are not supported yet. Auto where absent.
+	// LocalBoot says how this machine's firmware is sent to its disk: Auto (by the firmware), Exit (the loader ends), Sanboot (iPXE starts the
+	// first disk of a BIOS), NotFound (what it asks for isn't found) or Grub (Debian's signed grub starts the disk's loader, for UEFI by PXE).
+	// Auto where absent.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot LocalBoot `json:"localBoot,omitempty"`
 	// FirstStage says what this machine's UEFI loads first by PXE: Auto is iPXE where Debian has one for the processor, else as Shim; Shim is
 	// Debian's signed shim and grub, for a machine with Secure Boot, whose kernel must be signed too. Auto where absent. A BIOS has
@@ -203,9 +203,11 @@ type LocalBoot string
 
 // Values of LocalBoot.
 const (
-	LocalBootAuto    LocalBoot = "Auto"
-	LocalBootExit    LocalBoot = "Exit"
-	LocalBootSanboot LocalBoot = "Sanboot"
+	LocalBootAuto     LocalBoot = "Auto"
+	LocalBootExit     LocalBoot = "Exit"
+	LocalBootSanboot  LocalBoot = "Sanboot"
+	LocalBootNotFound LocalBoot = "NotFound"
+	LocalBootGrub     LocalBoot = "Grub"
 )
 
 // A ClaimReference is the host's half of a binding. It's written by the HostClaim controller alone.

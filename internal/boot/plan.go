@@ -49,6 +49,10 @@ const (
 	LocalBootAuto    LocalBoot = "Auto"
 	LocalBootExit    LocalBoot = "Exit"
 	LocalBootSanboot LocalBoot = "Sanboot"
+	// LocalBootNotFound isn't found its script, or its shim.
+	LocalBootNotFound LocalBoot = "NotFound"
+	// LocalBootGrub is sent to its disk by grub, whatever it installs by: UEFI by PXE, as that's what grub takes. Elsewhere it's Auto.
+	LocalBootGrub LocalBoot = "Grub"
 )
 
 // FirstStage says what a machine's firmware loads first.
@@ -183,6 +187,14 @@ func (p Plan) File(digest string) (a Artifact, kernel, ok bool) {
 		}
 	}
 	return Artifact{}, false, false
+}
+
+// Stage is what a machine's firmware loads first, to be told an answer.
+func (p Plan) Stage(a Answer) FirstStage {
+	if p.LocalBoot == LocalBootGrub && a == AnswerLocalDisk {
+		return FirstStageShim
+	}
+	return p.FirstStage
 }
 
 // KernelDestroys says whether the plan's kernel, or its script, writes the disk without asking again, so that serving

@@ -89,11 +89,11 @@ type HostDefaults struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	CommandLine []string `json:"commandLine,omitempty"`
 
-	// LocalBoot is how the machine's firmware is told to boot from its disk: Auto (by the firmware, the default), Exit or Sanboot.
-	// NotFound and Grub are not supported yet.
+	// LocalBoot is how the machine's firmware is told to boot from its disk: Auto (by the firmware, the default), Exit (the loader ends), Sanboot
+	// (iPXE starts the first disk of a BIOS), NotFound (what it asks for isn't found) or Grub (Debian's signed grub starts the disk's loader, for
+	// UEFI by PXE).
 	//
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self in ['Auto', 'Exit', 'Sanboot']",messageExpression="'localBoot: ' + self + ' is not supported yet; use Auto, Exit or Sanboot'"
 	LocalBoot v1alpha1.LocalBoot `json:"localBoot,omitempty"`
 
 	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default)

@@ -163,24 +163,32 @@ func (e *exchange) file() string { return e.view.Files.Unsigned(e.plan.FirstStag
 
 // shim is the first stage of a machine that boots by shim and grub; "" for any other. Grub takes its server from who gave the address: a
 // proxy can't begin it. A machine that nobody has said it of, and that has nothing to boot from here, isn't taken from its own way to its
-// disk by a loader that knows less of it than its firmware.
+// disk by a loader that knows less of it than its firmware, unless it's said that this knows more (LocalBootGrub).
 func (e *exchange) shim() string {
-	name := e.view.Files.Signed(e.plan.FirstStage, e.facts.Firmware)
-	if name == "" || !e.segment.GivesAddresses() || e.plan.FirstStage != boot.FirstStageShim && !e.boots() {
+	if e.facts.Firmware.Kind != boot.FirmwareUEFI || !e.segment.GivesAddresses() {
 		return ""
 	}
-	return name
+	name, grub := e.view.Files.Signed(e.plan.FirstStage, e.facts.Firmware), e.plan.LocalBoot == boot.LocalBootGrub
+	if e.plan.FirstStage == boot.FirstStageShim || name == "" && !grub {
+		return name
+	}
+	switch a := e.foretold(); {
+	case a == boot.AnswerInstall || a == boot.AnswerLive:
+		return name
+	case a == boot.AnswerLocalDisk && grub:
+		return e.view.Files.Signed(e.plan.Stage(a), e.facts.Firmware)
+	}
+	return ""
 }
 
-// boots says whether there's something to boot for a machine: an install that is granted, or what it netboots each time. That all bootds
-// know of the grant it can wait for in its loader.
-func (e *exchange) boots() bool {
+// foretold is what the gate will say, as far as it's known here: an install that is granted, what it netboots each time, or its disk. That all bootds
+// know of the grant it can wait for in its loader. Nothing is given by it but the loader's name.
+func (e *exchange) foretold() boot.Answer {
 	f := boot.Facts{Now: e.view.Now, Plan: e.plan, Synced: true, Arch: e.facts.Firmware.Arch}
 	if x, ok := e.view.State.Sessions[e.plan.EntryUID]; ok {
 		f.Session = &x
 	}
-	a := boot.Decide(f).Answer
-	return a == boot.AnswerInstall || a == boot.AnswerLive
+	return boot.Decide(f).Answer
 }
 
 // bootHTTP gives UEFI HTTP Boot its URL. Firmware takes no answer that doesn't echo its class (UEFI 2.10 §24.7.3).

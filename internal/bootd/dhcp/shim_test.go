@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +74,38 @@ func TestShimWhereItBoots(t *testing.T) {
 				if _, _, _, ok := ipxe.LoaderOf(p.BootFileName); ok != want || !ok && p.BootFileName != "" || !p.YourIPAddr.Equal(testAddress.AsSlice()) {
 					t.Errorf("%s: by %q it's given %s and told to load %q, want the shim: %t", tc.reason, stage, p.YourIPAddr, p.BootFileName, want)
 				}
+			}
+		})
+	}
+}
+
+// TestGrubToTheDisk: a machine that is sent to its disk by grub has that named once it is to go there, and installs by what it has.
+func TestGrubToTheDisk(t *testing.T) {
+	disk := func(p *boot.Plan, _ *boot.Session) { p.InstalledGeneration = 1 }
+	httpBoot := all(option(93, 0, 16), text(60, "HTTPClient:Arch:00016:UNDI:003016"))
+	const shim = "the shim"
+	cases := map[string]struct {
+		reason string
+		change func(*boot.Plan, *boot.Session)
+		files  Files
+		req    dhcpv4.Modifier
+		want   string
+	}{
+		"Disk":     {"its firmware shows a menu otherwise", disk, withShims(""), asPXE(7), shim},
+		"Install":  {"by iPXE, which has HTTP", nil, withShims(""), asPXE(7), "snponly.efi"},
+		"Holds":    {"it waits in iPXE", func(_ *boot.Plan, s *boot.Session) { s.Revocation = "x" }, withShims(""), asPXE(7), "snponly.efi"},
+		"NotThere": {"this bootd has no grub: as Auto", disk, testFiles, asPXE(7), "snponly.efi"},
+		"BIOS":     {"iPXE starts its disk", disk, withShims(""), asPXE(0), "undionly.kpxe"},
+		"HTTPBoot": {"grub has no HTTP", disk, withShims(""), httpBoot, "http"},
+		"ARM64":    {"here, too", disk, withShims(""), asPXE(11), shim},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			v := testView(granted(testPlan(func(p *boot.Plan) { p.LocalBoot = boot.LocalBootGrub }), tc.change))
+			v.Files = tc.files
+			file := offer(t, v, tc.req).BootFileName
+			if _, _, _, ok := ipxe.LoaderOf(file); ok != (tc.want == shim) || !ok && !strings.HasPrefix(file, tc.want) {
+				t.Errorf("%s: it's told to load %q, want %s", tc.reason, file, tc.want)
 			}
 		})
 	}

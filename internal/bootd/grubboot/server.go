@@ -77,10 +77,27 @@ func (s *Server) Own(name string, _, ours netip.Addr) (tftp.OwnFile, bool) {
 	if !ok {
 		return tftp.OwnFile{}, false // The shim asks for revocations and certificates too, and does without.
 	}
-	of.Open = func(context.Context) (tftp.Content, error) {
+	of.Open = func(ctx context.Context) (tftp.Content, error) {
+		if name == signed.Shim && c.Plan.LocalBoot == boot.LocalBootNotFound && s.unfound(ctx, c, arch) {
+			return tftp.Content{Name: name}, errDisk
+		}
 		return tftp.Content{Name: name, Data: data, First: name == signed.Shim}, nil
 	}
 	return of, true
+}
+
+// errDisk is of a machine that is sent to its disk by a shim that isn't there.
+var errDisk = fmt.Errorf("%w: it boots from its disk", tftp.ErrNotFound)
+
+// unfound says whether a machine is to boot from its disk, which then was told. It opens and uses nothing.
+func (s *Server) unfound(ctx context.Context, c gate.Caller, arch boot.Arch) bool {
+	a := s.o.Gate.Script(ctx, c, boot.Firmware{Kind: boot.FirmwareUEFI, Arch: arch}, false, func(gate.Answer) error { return nil })
+	if a.Answer != boot.AnswerLocalDisk || ctx.Err() != nil {
+		return false
+	}
+	s.o.Logger.Info("shim not found", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
+	s.told(c, a)
+	return true
 }
 
 // config decides and renders. It's what iPXE's script is by HTTP.
@@ -99,10 +116,16 @@ func (s *Server) config(ctx context.Context, c gate.Caller, arch boot.Arch, ours
 		s.o.Logger.Warn("a grub.cfg can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		return tftp.Content{Name: configName}, err
 	}
+	s.o.Logger.Info("grub.cfg", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
+	s.told(c, a)
+	return tftp.Content{Name: configName, Data: []byte(text)}, nil
+}
+
+// told notes an answer.
+func (s *Server) told(c gate.Caller, a gate.Answer) {
 	if s.o.Decided != nil {
 		s.o.Decided(a.Decision)
 	}
-	s.o.Logger.Info("grub.cfg", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
 	if a.Answer != boot.AnswerInstall { // That of an install is part of the write that opens the grant.
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
 			Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
@@ -110,7 +133,6 @@ func (s *Server) config(ctx context.Context, c gate.Caller, arch boot.Arch, ours
 		})
 	}
 	s.reached(c, boot.StageScript)
-	return tftp.Content{Name: configName, Data: []byte(text)}, nil
 }
 
 func (s *Server) decide(ctx context.Context, c gate.Caller, arch boot.Arch, server, base string, commit bool) (gate.Answer, string, error) {

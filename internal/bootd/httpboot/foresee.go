@@ -29,6 +29,9 @@ func (s *Server) Foresee(ctx context.Context, token, base string, arch uint16) (
 		return gate.Answer{}, "", err
 	}
 	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, at.RequestURI(), false)
+	if unfound(c.Plan, a) {
+		text = ipxe.NotFoundText
+	}
 	if a.Token != "" {
 		text = strings.ReplaceAll(text, a.Token, shownBootToken)
 		a.Token = shownBootToken

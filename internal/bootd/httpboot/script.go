@@ -36,7 +36,17 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 		s.sighted(c, a)
 		s.reached(c, boot.StageScript)
 	}
+	if !ipxe.IsHeld(r.URL.Query()) && unfound(c.Plan, a) {
+		w.Header().Set("Cache-Control", "no-store")
+		http.NotFound(w, r)
+		return
+	}
 	serveScript(w, r, text)
+}
+
+// unfound says whether a machine is sent to its disk by a script that isn't there.
+func unfound(p *boot.Plan, a gate.Answer) bool {
+	return a.Answer == boot.AnswerLocalDisk && p.LocalBoot == boot.LocalBootNotFound
 }
 
 // decide gives the answer to a script request, and its text. uri is where the machine asks again.
@@ -52,6 +62,9 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 	in := input(a)
 	if a.Answer == boot.AnswerHold {
 		in.Again = base + uri
+		if c.Plan.LocalBoot == boot.LocalBootNotFound {
+			in.Again = base + ipxe.Held(uri)
+		}
 	}
 	text, err := ipxe.Render(in)
 	return a, text, err

@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
@@ -109,6 +110,47 @@ func TestScript(t *testing.T) {
 				t.Errorf("%s: the log holds a token:\n%s", tc.reason, r.log.String())
 			}
 		})
+	}
+}
+
+// TestNotFound: a machine that is sent to its disk by a script that isn't there is noted as any other, and isn't when it waits: its script would
+// take that for a server that's away, and wait for ever.
+func TestNotFound(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*rig)
+		method string
+		query  string
+		status int
+		says   string
+		sights int
+	}{
+		"Disk":    {"it begins", func(r *rig) { r.plan.InstallGeneration = 0 }, http.MethodGet, "?arch=7", http.StatusNotFound, "", 1},
+		"Head":    {"nothing is noted", func(r *rig) { r.plan.InstallGeneration = 0 }, http.MethodHead, "?arch=7", http.StatusNotFound, "", 0},
+		"Waits":   {"it was held", func(r *rig) { r.plan.InstallGeneration = 0 }, http.MethodGet, "?arch=7&held", http.StatusOK, "local disk: BootsFromDisk\niseq ${platform} efi && goto next || exit 0\n", 1},
+		"Held":    {"what waits says so when it asks again", func(r *rig) { r.synced = false }, http.MethodGet, "?arch=7", http.StatusOK, "/script.ipxe?arch=7&held || goto silent1\n", 1},
+		"Install": {"an install is found", nil, http.MethodGet, "?arch=7", http.StatusOK, "install: Granted", 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(r *rig) {
+				r.plan.LocalBoot = boot.LocalBootNotFound
+				if tc.change != nil {
+					tc.change(r)
+				}
+			})
+			got := r.do(tc.method, "/v1/boot/"+r.scriptToken()+"/script.ipxe"+tc.query, "")
+			if got.status != tc.status || !strings.Contains(got.body, tc.says) || len(r.sessions.sights) != tc.sights {
+				t.Errorf("%s: %d, %d sights\n%s", tc.reason, got.status, len(r.sessions.sights), got.body)
+			}
+		})
+	}
+	r := newRig(t, func(r *rig) { r.plan.LocalBoot, r.plan.InstallGeneration = boot.LocalBootNotFound, 0 })
+	if _, text, err := New(r.options()).Foresee(t.Context(), r.scriptToken(), r.http.URL, 7); err != nil || text != ipxe.NotFoundText {
+		t.Errorf("foretold: %q, %v", text, err)
+	}
+	if got := r.do(http.MethodGet, "/v1/boot/x/script.ipxe", "").body; !strings.Contains(got, "chain --replace --autofree ${filename}&held || goto bootd_plain\n:bootd_plain\nchain --replace --autofree ${filename} || goto wait\n") {
+		t.Errorf("who has another token now isn't found its script either:\n%s", got)
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *script) localDisk() {
 		how = s.in.Plan.LocalBoot
 	}
 	switch how {
-	case boot.LocalBootExit:
+	case boot.LocalBootExit, boot.LocalBootNotFound: // The latter is told so only where it waits: IsHeld.
 		s.linef("iseq ${platform} efi && goto next || exit 0")
 	case boot.LocalBootSanboot:
 		s.linef("sanboot --no-describe --drive 0x80 || goto next")
@@ -152,9 +152,14 @@ func (s *script) hold() {
 	s.exchange("wait")
 }
 
-// exchange begins again with DHCP, and goes to a label where nobody answers.
+// exchange begins again with DHCP, and goes to a label where nobody answers. A machine that may not be
+// found its script says that it waits. Where the name is another server's, that fails, and it's taken as it is.
 func (s *script) exchange(label string) {
 	s.linef("dhcp || goto %s", label)
+	if s.in.Plan == nil || s.in.Plan.LocalBoot == boot.LocalBootNotFound {
+		s.linef("chain --replace --autofree ${filename}&%s || goto bootd_plain", heldParameter) // A ScriptURL has a query.
+		s.linef(":bootd_plain")
+	}
 	s.linef("chain --replace --autofree ${filename} || goto %s", label)
 }
 

@@ -90,6 +90,9 @@ func inputs() map[string]Input {
 		"local-auto":     input(boot.AnswerLocalDisk, boot.DecidedInstalled, uefi, plan()),
 		"local-exit":     input(boot.AnswerLocalDisk, boot.DecidedConsumed, bios, local(boot.LocalBootExit)),
 		"local-sanboot":  input(boot.AnswerLocalDisk, boot.DecidedDisk, bios, local(boot.LocalBootSanboot)),
+		"local-notfound": input(boot.AnswerLocalDisk, boot.DecidedDisk, uefi, local(boot.LocalBootNotFound)),
+		"local-grub":     input(boot.AnswerLocalDisk, boot.DecidedDisk, uefi, local(boot.LocalBootGrub)),
+		"hold-notfound":  input(boot.AnswerHold, boot.DecidedNotSynced, uefi, local(boot.LocalBootNotFound)),
 		"hold":           input(boot.AnswerHold, boot.DecidedNotSynced, bios, plan()),
 		"hold-new-token": expired,
 

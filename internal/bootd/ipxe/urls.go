@@ -2,6 +2,7 @@ package ipxe
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,27 @@ func FirmwareOf(q url.Values) boot.Firmware {
 	}
 	return boot.FirmwareOf(uint16(n))
 }
+
+// heldParameter marks a script request of a script that waits, or that failed. It can't be told that there's no script: it would take that for a server
+// that is away, and wait for ever.
+const heldParameter = "held"
+
+// Held is the path of a script, with its query, for a script that asks for it.
+func Held(uri string) string {
+	switch _, query, ok := strings.Cut(uri, "?"); {
+	case !ok:
+		return uri + "?" + heldParameter
+	case slices.Contains(strings.Split(query, "&"), heldParameter):
+		return uri
+	}
+	return uri + "&" + heldParameter
+}
+
+// IsHeld says whether a script request comes from a script.
+func IsHeld(q url.Values) bool { return q.Has(heldParameter) }
+
+// NotFoundText is what a person is shown for the answer of a script that isn't found.
+const NotFoundText = "404 Not Found\n"
 
 // FirmwareURL is where UEFI HTTP Boot fetches a first stage.
 func FirmwareURL(base, name string) string { return base + PathFirmware + url.PathEscape(name) }

@@ -13,6 +13,20 @@ import (
 // maxFileField is what fits into DHCP's file field with its NUL.
 const maxFileField = 127
 
+// TestHeld: a script that asks for its script says so, once.
+func TestHeld(t *testing.T) {
+	for uri, want := range map[string]string{"/s?arch=7": "/s?arch=7&held", "/s?arch=7&held": "/s?arch=7&held", "/s": "/s?held", "/s?heldup=1": "/s?heldup=1&held"} {
+		got := Held(uri)
+		u, err := url.Parse(got)
+		if got != want || err != nil || !IsHeld(u.Query()) {
+			t.Errorf("%q is %q, want %q", uri, got, want)
+		}
+	}
+	if IsHeld(url.Values{"arch": {"7"}}) {
+		t.Error("a machine that begins isn't held")
+	}
+}
+
 func TestScriptURLFits(t *testing.T) {
 	tok, err := boot.Mint([]byte("key"), boot.Claims{Kind: boot.TokenScript})
 	if err != nil {

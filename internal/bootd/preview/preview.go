@@ -66,7 +66,10 @@ func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 	if fw.Kind == boot.FirmwareRaspberryPi {
 		return rpi.Told(rpi.Input{Plan: p, Decision: d, Base: base, Token: token, MAC: anyMAC(p)}) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
-	if debians().Signed(p.FirstStage, fw) != "" {
+	if p.LocalBoot == boot.LocalBootNotFound && d.Answer == boot.AnswerLocalDisk {
+		return ipxe.NotFoundText, nil
+	}
+	if debians().Signed(p.Stage(d.Answer), fw) != "" {
 		return grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: base, Server: "BOOTD", Token: token}) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
 	return ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.

@@ -33,6 +33,7 @@ func TestScript(t *testing.T) {
 		"LiveToo":   {"a machine that netboots isn't installed", func(p *boot.Plan) { p.Mode = boot.ModeLive }, Install, "live: Live"},
 		"Install":   {"as if it were granted", func(p *boot.Plan) { p.InstallGeneration = 0 }, Install, "install: Granted"},
 		"ToldDisk":  {"afterwards", nil, Disk, "local disk: BootsFromDisk"},
+		"Grub":      {"iPXE has nothing better on a BIOS", func(p *boot.Plan) { p.LocalBoot = boot.LocalBootGrub }, Disk, "local disk: BootsFromDisk"},
 		"ToldHold":  {"in between", nil, Hold, "hold: NotSynced"},
 	}
 	for name, tc := range cases {
@@ -49,6 +50,20 @@ func TestScript(t *testing.T) {
 	}
 	if _, err := Firmware("vax"); err == nil {
 		t.Error("there's no iPXE for a VAX")
+	}
+}
+
+// TestLocalBoot: a disk that is reached by grub is shown as grub's, and a script that isn't found as that.
+func TestLocalBoot(t *testing.T) {
+	fw, err := Firmware("uefi-x64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for way, want := range map[boot.LocalBoot]string{boot.LocalBootGrub: "set answered=yes\n", boot.LocalBootNotFound: "404 Not Found\n", boot.LocalBootAuto: "#!ipxe\n"} {
+		p := &boot.Plan{Entry: boot.Name{Namespace: "lab", Name: "m1"}, LocalBoot: way, Artifacts: []boot.Artifacts{{Arch: fw.Arch}}}
+		if got, err := Script(p, fw, Disk); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %v\n%s", way, err, got)
+		}
 	}
 }
 
