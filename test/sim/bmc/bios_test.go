@@ -211,3 +211,27 @@ func swappable(t *testing.T, b *bmc.BMC, uri, pending string) (name string, valu
 
 	return "", nil
 }
+
+// TestBIOSOfModels: our own models take what their registry describes, and nothing else.
+func TestBIOSOfModels(t *testing.T) {
+
+	cases := map[string]struct {
+		reason string
+		body   map[string]any
+		want   int
+	}{
+		"Number":     {reason: "A number within its bounds, as the examples ask for.", body: map[string]any{"AcPowerRecoveryDelay": 30}, want: http.StatusNoContent},
+		"OutOfRange": {reason: "One beyond.", body: map[string]any{"AcPowerRecoveryDelay": 601}, want: http.StatusBadRequest},
+		"Choice":     {reason: "One of its words.", body: map[string]any{"BootMode": "LegacyBios"}, want: http.StatusNoContent},
+		"NoChoice":   {reason: "Another one.", body: map[string]any{"BootMode": "Legacy"}, want: http.StatusBadRequest},
+		"ReadOnly":   {reason: "What can't be changed.", body: map[string]any{"SystemSerialNumber": "X"}, want: http.StatusBadRequest},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			emu, _ := emulator(t, bmc.ModelInline, nil)
+			if got, body := ask(t, emu.BMC, http.MethodPatch, uriPending, map[string]any{"Attributes": tc.body}, nil); got != tc.want {
+				t.Errorf("\n%s\ngot %d, want %d: %v", tc.reason, got, tc.want, body)
+			}
+		})
+	}
+}

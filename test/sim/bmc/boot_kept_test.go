@@ -54,10 +54,12 @@ func TestBootKept(t *testing.T) {
 	if via == nil || via.Rung != string(redfish.RungSystem) || via.Why == "" {
 		t.Errorf("via %+v, want the System, and why", via)
 	}
-	if l.later(9 * time.Minute); r.override() != [2]string{"Pxe", "Continuous"} {
+	l.later(9 * time.Minute)
+	if r.override() != [2]string{"Pxe", "Continuous"} {
 		t.Errorf("soon after the boot: %v", r.override())
 	}
-	if l.later(3 * time.Minute); r.override() != [2]string{"Hdd", "Continuous"} || hasMoved(l.get()) {
+	l.later(3 * time.Minute)
+	if r.override() != [2]string{"Hdd", "Continuous"} || hasMoved(l.get()) {
 		t.Errorf("later: %v, want what was there before", r.override())
 	}
 	if got := r.NextBoot("1"); got != bmc.BootHdd {
@@ -116,7 +118,8 @@ func TestBootKeptKilled(t *testing.T) {
 				left := n
 				l.failpoint = func(name string) {
 					if name == point {
-						if left--; left == 0 {
+						left--
+						if left == 0 {
 							panic(point)
 						}
 					}

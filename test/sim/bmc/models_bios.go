@@ -1,6 +1,9 @@
 package bmc
 
-import "maps"
+import (
+	"encoding/json"
+	"maps"
+)
 
 const (
 	pathRegistries = "/redfish/v1/Registries"
@@ -14,7 +17,7 @@ func (s SystemConfig) bios(t *Tree, f family, body object) {
 		return
 	}
 	uri := s.uri() + "/Bios"
-	attributes := object{"BootMode": "Uefi", "ProcHyperThreading": "Enabled", "AcPowerRecoveryDelay": 10, "SystemSerialNumber": s.Serial}
+	attributes := object{"BootMode": "Uefi", "ProcHyperThreading": "Enabled", "AcPowerRecoveryDelay": json.Number("10"), "SystemSerialNumber": s.Serial}
 	waiting := object{}
 	if f.biosCopy {
 		waiting = maps.Clone(attributes)
@@ -28,18 +31,21 @@ func (s SystemConfig) bios(t *Tree, f family, body object) {
 		"@odata.type": "#Bios.v1_2_0.Bios", "Id": f.bios, "Name": "BIOS settings that wait", "AttributeRegistry": ownRegistry, propAttributes: waiting,
 	})
 	file := pathRegistries + "/" + ownRegistry
-	t.put(file, object{"Id": ownRegistry, "Registry": ownRegistry, "Location": []object{{"Language": "en", "Uri": file + "/registry"}}})
-	t.put(file+"/registry", object{"Id": ownRegistry, "RegistryEntries": object{propAttributes: []object{
+	t.put(file, object{
+		"@odata.type": "#MessageRegistryFile.v1_1_0.MessageRegistryFile", "Id": ownRegistry, "Name": "BIOS attribute registry", "Registry": ownRegistry,
+		"Languages": []string{"en"}, "Location": []object{{"Language": "en", "Uri": file + "/registry"}},
+	})
+	t.put(file+"/registry", object{"@odata.type": "#AttributeRegistry.v1_3_0.AttributeRegistry", "Id": ownRegistry, "Name": "BIOS attributes", "Language": "en", "RegistryEntries": object{propAttributes: []any{
 		choiceOf("BootMode", "Boot Mode", "Uefi", "LegacyBios"),
 		choiceOf("ProcHyperThreading", "Hyper-Threading", "Enabled", "Disabled"),
-		{"AttributeName": "AcPowerRecoveryDelay", "DisplayName": "AC Power Recovery Delay", "Type": "Integer", "LowerBound": 0, "UpperBound": 600, "ReadOnly": false},
-		{"AttributeName": "SystemSerialNumber", "DisplayName": "Serial Number", "Type": "String", "ReadOnly": true},
+		object{"AttributeName": "AcPowerRecoveryDelay", "DisplayName": "AC Power Recovery Delay", "Type": "Integer", "LowerBound": json.Number("0"), "UpperBound": json.Number("600"), "ReadOnly": false},
+		object{"AttributeName": "SystemSerialNumber", "DisplayName": "Serial Number", "Type": "String", "ReadOnly": true},
 	}}})
 	t.collect(pathRegistries, []string{ownRegistry})
 }
 
 func choiceOf(name, display string, values ...string) object {
-	list := make([]object, 0, len(values))
+	list := make([]any, 0, len(values))
 	for _, v := range values {
 		list = append(list, object{"ValueName": v, "ValueDisplayName": v})
 	}

@@ -183,15 +183,8 @@ func (b *BMC) apply(t *writeTarget, changes []change) {
 			}
 			name, value := c.path[len(c.path)-1], c.value
 			switch name {
-			case propTarget:
-				s.meant, _ = value.(string)
-				if as := t.behaviour.StoredAs[s.meant]; as != "" {
-					value = as
-				}
-			case propEnabled:
-				if t.behaviour.Lasts {
-					value = "Continuous"
-				}
+			case propTarget, propEnabled:
+				value = s.keeps(name, value, t.behaviour)
 			case propMode:
 				if t.behaviour.Mode == ModeAtBoot && value != o[name] {
 					s.mode, _ = value.(string)
@@ -211,4 +204,21 @@ func (b *BMC) apply(t *writeTarget, changes []change) {
 			t.after(body)
 		}
 	})
+}
+
+// keeps is what a property of an override is stored as.
+func (s *system) keeps(name string, value any, by Behaviour) any {
+	if name == propEnabled {
+		if by.Lasts {
+			return "Continuous"
+		}
+
+		return value
+	}
+	s.meant, _ = value.(string)
+	if as := by.StoredAs[s.meant]; as != "" {
+		return as
+	}
+
+	return value
 }
