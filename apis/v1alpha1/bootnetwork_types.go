@@ -85,6 +85,12 @@ const (
 	ForeignServerWarn   = "Warn"
 )
 
+// Values of NetworkDHCP's routerSolicitations.
+const (
+	RouterSolicitationsAnswer = "Answer"
+	RouterSolicitationsIgnore = "Ignore"
+)
+
 // NetworkDHCP says how bootd answers on a segment.
 type NetworkDHCP struct {
 	// Mode is Authoritative (answers broadcasts and relays), RelayOnly (answers relays alone), Proxy (beside another DHCP server,
@@ -111,6 +117,12 @@ type NetworkDHCP struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Refuse;Warn
 	ForeignServer string `json:"foreignServer,omitempty"`
+	// RouterSolicitations says what becomes of machines' search for a router of IPv6: Answer says on the links of the segment, to whoever
+	// asks, that addresses are given by DHCPv6 and which subnets are on the link, or, without a subnet of IPv6, that there's none to wait for.
+	// It makes nobody a router; leave it out where one advertises. Ignore, which is done where it's absent, leaves them alone.
+	// +optional
+	// +kubebuilder:validation:Enum=Answer;Ignore
+	RouterSolicitations string `json:"routerSolicitations,omitempty"`
 }
 
 // A ServeOn says which bootd serves a segment, and where.
@@ -128,6 +140,7 @@ type ServeOn struct {
 // BootNetworkSpec is one boot segment.
 // +kubebuilder:validation:XValidation:rule="!has(self.dhcp) || !has(self.dhcp.mode) || self.dhcp.mode != 'Proxy' || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="dhcp.mode: Proxy is not supported with an IPv6 subnet; use Authoritative, RelayOnly or Off",fieldPath=".dhcp"
 // +kubebuilder:validation:XValidation:rule="!has(self.dhcp) || !has(self.dhcp.foreignServer) || self.dhcp.foreignServer != 'Refuse' || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="dhcp.foreignServer: Refuse is not supported with an IPv6 subnet; use Warn",fieldPath=".dhcp"
+// +kubebuilder:validation:XValidation:rule="!has(self.dhcp) || !has(self.dhcp.routerSolicitations) || self.dhcp.routerSolicitations != 'Answer' || !has(self.dhcp.mode) || self.dhcp.mode in ['Authoritative', 'Proxy']",message="dhcp.routerSolicitations: Answer goes with mode Authoritative or Proxy: in the others bootd answers nobody on the link",fieldPath=".dhcp"
 // +kubebuilder:validation:XValidation:rule="!has(self.mtu) || self.mtu >= 1280 || self.subnets.all(s, cidr(s.cidr).ip().family() == 4)",message="mtu must be at least 1280 with an IPv6 subnet",fieldPath=".mtu"
 type BootNetworkSpec struct {
 	// AllowedNamespaces says whose machines may boot here. Default: its own namespace.

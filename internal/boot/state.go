@@ -3,6 +3,7 @@ package boot
 import (
 	"net/netip"
 	"sort"
+	"time"
 )
 
 // SegmentMode says what bootd is on a segment.
@@ -34,6 +35,17 @@ type Segment struct {
 	Pools []Pool
 	// RefuseForeign says that it doesn't begin where another DHCP server answers. One that has begun goes on.
 	RefuseForeign bool
+	// Advertises is what router solicitations on its links are answered with; nil: they aren't.
+	Advertises *Advertisement
+}
+
+// An Advertisement is what machines that look for a router of IPv6 are told of a segment, beside its subnets.
+type Advertisement struct {
+	// DNS servers of IPv6, and for how long they're good; 0: twelve hours.
+	DNS   []netip.Addr
+	Lease time.Duration
+	// MTU of the link in bytes; 0: the medium's.
+	MTU int
 }
 
 // GivesAddresses says whether machines have the addresses that are planned for them from us.

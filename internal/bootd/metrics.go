@@ -19,6 +19,7 @@ type metrics struct {
 	registry     *prometheus.Registry
 	decisions    *prometheus.CounterVec
 	dhcp, dhcp6  *prometheus.CounterVec
+	solicitation *prometheus.CounterVec
 	tftp         *prometheus.CounterVec
 	http         *prometheus.CounterVec
 	consumptions prometheus.Counter
@@ -40,13 +41,14 @@ func newMetrics(d *daemon) *metrics {
 		return prometheus.NewHistogramVec(o, labels)
 	}
 	m := &metrics{
-		stages:    newStages(),
-		registry:  prometheus.NewRegistry(),
-		decisions: counter("decisions_total", "Answers to script requests.", "answer", "reason"),
-		dhcp:      counter("dhcp_packets_total", "DHCP packets, by who sent them and how they were answered.", "client", "reason"),
-		dhcp6:     counter("dhcp6_packets_total", "DHCPv6 packets, by who sent them and how they were answered.", "client", "reason"),
-		tftp:      counter("tftp_transfers_total", "TFTP requests, by how they ended.", "outcome"),
-		http:      counter("http_requests_total", "HTTP requests, by route and status.", "route", "code"),
+		stages:       newStages(),
+		registry:     prometheus.NewRegistry(),
+		decisions:    counter("decisions_total", "Answers to script requests.", "answer", "reason"),
+		dhcp:         counter("dhcp_packets_total", "DHCP packets, by who sent them and how they were answered.", "client", "reason"),
+		dhcp6:        counter("dhcp6_packets_total", "DHCPv6 packets, by who sent them and how they were answered.", "client", "reason"),
+		solicitation: counter("router_solicitations_total", "Machines' searches for a router of IPv6, by how they were answered.", "reason"),
+		tftp:         counter("tftp_transfers_total", "TFTP requests, by how they ended.", "outcome"),
+		http:         counter("http_requests_total", "HTTP requests, by route and status.", "route", "code"),
 		consumptions: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "bootd", Name: "consumptions_total", Help: "Grants that this bootd consumed.",
 		}),
@@ -66,7 +68,7 @@ func newMetrics(d *daemon) *metrics {
 		Name: "tftp_transfer_seconds", Help: "How long files took to arrive by TFTP.",
 	})
 	m.registry.MustRegister(
-		m.decisions, m.dhcp, m.dhcp6, m.tftp, m.http, m.consumptions, m.tftpBytes, m.tftpSeconds, m.httpBytes, m.httpSeconds, m.stageSeconds,
+		m.decisions, m.dhcp, m.dhcp6, m.solicitation, m.tftp, m.http, m.consumptions, m.tftpBytes, m.tftpSeconds, m.httpBytes, m.httpSeconds, m.stageSeconds,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -126,6 +128,8 @@ func (m *metrics) answered(c dhcp.Client, r dhcp.Reason) {
 func (m *metrics) answered6(c dhcp.Client, r dhcp.Reason) {
 	m.dhcp6.WithLabelValues(string(c), string(r)).Inc()
 }
+
+func (m *metrics) solicited(r dhcp.Reason) { m.solicitation.WithLabelValues(string(r)).Inc() }
 
 func (m *metrics) transferred(o tftp.Outcome) { m.tftp.WithLabelValues(string(o)).Inc() }
 

@@ -58,6 +58,9 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 	if st := d.state(); st != nil {
 		r.Message = problem(st, g)
 	}
+	if r.Message == "" {
+		r.Message = d.solicits.Problem(g)
+	}
 	refuses := g.RefuseForeign && g.Mode == boot.SegmentAuthoritative
 	if refuses && len(r.Foreign) > 0 && d.others.May(g.Name) == foreign.Refused {
 		s := r.Foreign[0]

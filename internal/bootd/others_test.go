@@ -58,6 +58,15 @@ func TestOthers(t *testing.T) {
 	if r := d.report(g); d.mayBegin(g.Name) != "" || r.Message != "" || len(r.Foreign) != 1 {
 		t.Errorf("what has begun goes on, and says who else is there: %q, %+v", d.mayBegin(g.Name), r)
 	}
+	d.solicits = &solicited{}
+	d.solicits.problem.set("to hear them takes the right CAP_NET_RAW")
+	if r := d.report(g); r.Message != "" {
+		t.Errorf("a network that leaves solicitations alone is told of them: %+v", r)
+	}
+	g.Advertises = &boot.Advertisement{}
+	if r := d.report(g); r.Message != "to hear them takes the right CAP_NET_RAW" || r.Reason != "" {
+		t.Errorf("a network that is served but for solicitations has a note of it: %+v", r)
+	}
 	d.proxy.problem.set("UDP 0.0.0.0:4011 is in use by dnsmasq (pid 811)")
 	g.Mode = boot.SegmentProxy
 	if r := d.report(g); r.Reason != reasonPortInUse || r.Message != d.proxy.problem.get() {

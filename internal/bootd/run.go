@@ -88,6 +88,7 @@ type daemon struct {
 	pis      *rpiboot.Server
 	proxy    *proxyPort
 	six      *six
+	solicits *solicited
 	others   *foreign.Watch
 	lent     *lending
 
@@ -142,6 +143,7 @@ func assemble(c Config) (*daemon, error) {
 	d.metrics = newMetrics(d)
 	d.metrics.registry.MustRegister(cacheMetrics(d.cache)...)
 	m.Store(d.metrics)
+	d.solicits = d.solicitations()
 	return d, nil
 }
 
@@ -242,6 +244,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, cert
 		}
 	}
 	g.Go(func() error { return d.serveSix(ctx, l) })
+	g.Go(func() error { return d.solicits.run(ctx) })
 	if l.health != nil {
 		mux := http.NewServeMux()
 		d.metrics.register(mux, ready)

@@ -3,6 +3,7 @@ package bootspec
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +51,9 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 			g.Mode = boot.SegmentMode(d.Mode)
 		}
 		g.RefuseForeign = d.ForeignServer == v1alpha1.ForeignServerRefuse
+		if d.RouterSolicitations == v1alpha1.RouterSolicitationsAnswer {
+			g.Advertises = advertisement(n)
+		}
 		for _, r := range d.Relays {
 			p, err := netip.ParsePrefix(r)
 			if err != nil {
@@ -77,6 +81,20 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 	}
 	g.Interfaces = interfaces
 	return g, served, nil
+}
+
+// advertisement is what router solicitations on a BootNetwork are answered with.
+func advertisement(n *v1alpha1.BootNetwork) *boot.Advertisement {
+	c := SegmentConfig(n)
+	out := &boot.Advertisement{MTU: c.MTU, Lease: c.Lease}
+	for _, s := range c.Subnets {
+		for _, a := range s.DNS {
+			if a.Is6() && !slices.Contains(out.DNS, a) {
+				out.DNS = append(out.DNS, a)
+			}
+		}
+	}
+	return out
 }
 
 // pools gives the discovery ranges of a subnet. What no schema would let in is left out.

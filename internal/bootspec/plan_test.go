@@ -89,6 +89,25 @@ func TestPlanOfRefuses(t *testing.T) {
 	}
 }
 
+// TestAdvertises: what solicitations are answered with is what a network says of IPv6.
+func TestAdvertises(t *testing.T) {
+	n := &v1alpha1.BootNetwork{Spec: v1alpha1.BootNetworkSpec{
+		MTU:     1400,
+		Subnets: []v1alpha1.Subnet{{CIDR: "10.77.0.0/24", DNS: []string{"10.77.0.2"}}, {CIDR: "fd00:77::/64", DNS: []string{"fd00:77::53", "fd00:77::53"}}},
+		DHCP:    &v1alpha1.NetworkDHCP{LeaseDuration: &metav1.Duration{Duration: time.Hour}},
+	}}
+	for says, want := range map[string]*boot.Advertisement{
+		"": nil, v1alpha1.RouterSolicitationsIgnore: nil,
+		v1alpha1.RouterSolicitationsAnswer: {MTU: 1400, Lease: time.Hour, DNS: []netip.Addr{netip.MustParseAddr("fd00:77::53")}},
+	} {
+		n.Spec.DHCP.RouterSolicitations = says
+		g, _, err := SegmentOf(n, nil)
+		if diff := cmp.Diff(want, g.Advertises, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
+			t.Errorf("%q: %v, -want +got:\n%s", says, err, diff)
+		}
+	}
+}
+
 func TestSegmentOf(t *testing.T) {
 	node := map[string]string{"rack": "r7"}
 	r7 := &metav1.LabelSelector{MatchLabels: map[string]string{"rack": "r7"}}

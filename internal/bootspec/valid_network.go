@@ -115,6 +115,10 @@ func validDHCP(f faults, d v1alpha1.NetworkDHCP) {
 		"mode: %s is unknown; use Authoritative, Proxy, RelayOnly or Off", d.Mode)
 	f.field(".foreignServer").whenf(d.ForeignServer != "" && d.ForeignServer != v1alpha1.ForeignServerRefuse && d.ForeignServer != v1alpha1.ForeignServerWarn,
 		"foreignServer: %s is unknown; use Refuse or Warn", d.ForeignServer)
+	f.field(".routerSolicitations").whenf(!slices.Contains([]string{"", v1alpha1.RouterSolicitationsAnswer, v1alpha1.RouterSolicitationsIgnore}, d.RouterSolicitations),
+		"routerSolicitations: %s is unknown; use Answer or Ignore", d.RouterSolicitations)
+	f.whenf(d.RouterSolicitations == v1alpha1.RouterSolicitationsAnswer && (d.Mode == v1alpha1.DHCPRelayOnly || d.Mode == v1alpha1.DHCPOff),
+		"dhcp.routerSolicitations: Answer goes with mode Authoritative or Proxy: in the others bootd answers nobody on the link")
 	f.field(".relays").whenf(len(d.Relays) > 64, "relays has more than 64 entries")
 	for i, r := range d.Relays {
 		_, err := netip.ParsePrefix(r)

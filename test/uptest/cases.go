@@ -49,6 +49,7 @@ func Aside() map[string]string {
 		"bootd/oci.yaml":                   "a profile whose files are in a registry that nobody has here; internal/bootd/artifacts fetches such",
 		"bootd/registry.yaml":              "a profile whose registry wants a password, which nobody has here; internal/bootd/artifacts tells such a one its",
 		"bootd/ipv6.yaml":                  "a site whose machines boot over IPv6, which no cluster here has; test/examples holds that both its readers take it",
+		"bootd/no-router.yaml":             "links without a router, which internal/bootd's tests serve",
 		"bootd/qcow2.yaml":                 "an image as clouds publish them, which internal/bootd's tests unpack and give to an installer",
 		"bootd/raspberry-pi.yaml":          "Raspberry Pis, which test/edge simulates",
 		"bootd/proxy.yaml":                 "a site beside another DHCP server, which internal/bootd's tests serve",

@@ -1,15 +1,15 @@
 package dhcp6
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/net/ipv6"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/links"
 )
 
 const (
@@ -36,9 +36,7 @@ type Socket struct {
 	conn       *net.UDPConn
 	packets    *ipv6.PacketConn
 	interfaces map[int]knownInterface // used by Receive alone
-
-	mu     sync.Mutex
-	joined map[int]string // names by index
+	groups     *links.Groups
 }
 
 type knownInterface struct {
@@ -54,7 +52,7 @@ func NewSocket(c *net.UDPConn) (*Socket, error) {
 		return nil, fmt.Errorf("cannot learn on which interface DHCPv6 requests to %s come in: %w", c.LocalAddr(), err)
 	}
 	_ = c.SetReadBuffer(received) // As much as the system allows.
-	return &Socket{conn: c, packets: p, interfaces: map[int]knownInterface{}, joined: map[int]string{}}, nil
+	return &Socket{conn: c, packets: p, interfaces: map[int]knownInterface{}, groups: links.NewGroups("DHCPv6 requests", p, groups()...)}, nil
 }
 
 // groups that DHCPv6 servers are asked at: by clients and relays on the link, and by relays of the site (RFC 8415 §7.1).
@@ -65,49 +63,10 @@ func groups() []netip.Addr {
 // Group is where clients ask (All_DHCP_Relay_Agents_and_Servers, RFC 8415 §7.1).
 func Group() netip.Addr { return groups()[0] }
 
-// Join hears the servers' groups on the interfaces that are wanted, by their names and addresses, and leaves them on all others. It's to
-// be called now and then: interfaces come and go, and so do their addresses. The names are those that are heard; an error says of each
-// interface that can't be why.
+// Join hears the servers' groups on the interfaces that are wanted, by their names and addresses of IPv6, and leaves them on all others, as
+// links.Groups does.
 func (s *Socket) Join(wanted func(name string, addresses []netip.Addr) bool) (names []string, err error) {
-	all, err := net.Interfaces()
-	if err != nil {
-		return nil, fmt.Errorf("cannot list the interfaces: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	there := map[int]string{}
-	var errs []error
-	for _, i := range all {
-		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagMulticast == 0 || !wanted(i.Name, addressesOf(&i)) {
-			continue
-		}
-		if s.joined[i.Index] != i.Name {
-			if err := s.join(&i); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		there[i.Index] = i.Name
-		names = append(names, i.Name)
-	}
-	for index := range s.joined {
-		if _, ok := there[index]; !ok {
-			for _, g := range groups() {
-				_ = s.packets.LeaveGroup(&net.Interface{Index: index}, &net.UDPAddr{IP: g.AsSlice()}) // It may be gone.
-			}
-		}
-	}
-	s.joined = there
-	return names, errors.Join(errs...)
-}
-
-func (s *Socket) join(i *net.Interface) error {
-	for _, g := range groups() {
-		if err := s.packets.JoinGroup(i, &net.UDPAddr{IP: g.AsSlice()}); err != nil {
-			return fmt.Errorf("cannot hear DHCPv6 requests to %s on interface %s: %w", g, i.Name, err)
-		}
-	}
-	return nil
+	return s.groups.Join(func(l links.Link) bool { return wanted(l.Name, six(l.Addresses)) }) //nolint:wrapcheck // It says what failed.
 }
 
 // Close makes Receive return net.ErrClosed.
@@ -159,21 +118,17 @@ func (s *Socket) interfaceOf(index int) knownInterface {
 	}
 	known = knownInterface{at: time.Now()}
 	if i, err := net.InterfaceByIndex(index); err == nil {
-		known.name, known.addresses = i.Name, addressesOf(i)
+		known.name, known.addresses = i.Name, six(links.Of(i).Addresses)
 	}
 	s.interfaces[index] = known
 	return known
 }
 
-// addressesOf are an interface's addresses of IPv6, without those of the link alone.
-func addressesOf(i *net.Interface) (out []netip.Addr) {
-	as, err := i.Addrs()
-	if err != nil {
-		return nil
-	}
-	for _, a := range as {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is6() && !p.Addr().Is4In6() && !p.Addr().IsLinkLocalUnicast() {
-			out = append(out, p.Addr())
+// six are an interface's addresses of IPv6, without those of the link alone.
+func six(all []netip.Addr) (out []netip.Addr) {
+	for _, a := range all {
+		if a.Is6() {
+			out = append(out, a)
 		}
 	}
 	return out

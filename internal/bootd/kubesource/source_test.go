@@ -353,7 +353,9 @@ func TestRunReadsEverything(t *testing.T) {
 		Digest: "?", EntryUID: "entry", HostUID: "host", Bound: true, MACs: []string{"52-54-00-00-00-0A"},
 		Network: v1alpha1.PlanNetwork{Namespace: "infra", Name: "rack", Address: "10.77.0.11/24"}, Mode: "Install", Method: "DiskImage",
 	}
-	n := &v1alpha1.BootNetwork{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "rack"}, Spec: v1alpha1.BootNetworkSpec{Subnets: []v1alpha1.Subnet{{CIDR: "10.77.0.0/24"}}}}
+	n := &v1alpha1.BootNetwork{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "rack"}, Spec: v1alpha1.BootNetworkSpec{
+		Subnets: []v1alpha1.Subnet{{CIDR: "10.77.0.0/24"}}, DHCP: &v1alpha1.NetworkDHCP{RouterSolicitations: v1alpha1.RouterSolicitationsAnswer},
+	}}
 	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "baremetal-boot", Name: SecretTokens}, Data: map[string][]byte{"current": {1}, "previous": {2}}}
 	s := newSource(t, &log{}, &clock{now: t0()}, e, n, keys, bootSession("", "g"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -363,8 +365,8 @@ func TestRunReadsEverything(t *testing.T) {
 	if diff := cmp.Diff([][]byte{{1}, {2}}, s.Keys()); diff != "" {
 		t.Errorf("keys: %s", diff)
 	}
-	if _, ok := s.State().Segment(boot.Name{Namespace: "infra", Name: "rack"}); !ok {
-		t.Error("no segment")
+	if g, ok := s.State().Segment(boot.Name{Namespace: "infra", Name: "rack"}); !ok || g.Advertises == nil {
+		t.Errorf("no segment, or not as it's written: %+v", g)
 	}
 	if d, err := s.Data(t.Context(), SecretTokens); err != nil || len(d) != 2 {
 		t.Errorf("data: %v %v", d, err)

@@ -28,7 +28,7 @@ var same = []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateCompara
 func state() *boot.State {
 	name := boot.Name{Namespace: "infra", Name: "rack"}
 	return boot.NewState(
-		[]boot.Segment{{Name: name, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}, Mode: boot.SegmentAuthoritative}},
+		[]boot.Segment{{Name: name, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}, Mode: boot.SegmentAuthoritative, Advertises: &boot.Advertisement{MTU: 1500}}},
 		[]boot.Plan{{
 			Entry: boot.Name{Namespace: "team", Name: "web"}, EntryUID: "entry", HostUID: "host", MACs: []boot.MAC{"52:54:00:00:00:01"},
 			Network: boot.Network{Name: name, Address: netip.MustParsePrefix("10.77.0.11/24"), Lease: time.Hour}, Mode: boot.ModeInstall,
