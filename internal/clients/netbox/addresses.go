@@ -143,11 +143,11 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 	return IPAddress{}, k.failed(kind, reason+"; it was deleted again", nil)
 }
 
-// takeBack deletes a record that was made a moment ago, unless somebody has touched it since.
+// takeBack deletes a record that was made a moment ago, unless somebody has touched it since. One that isn't shown may be hidden yet: the DELETE tells.
 func (c *Client) takeBack(ctx context.Context, made IPAddress) error {
 	now, err := c.Get(ctx, made.ID)
 	if IsNotFound(err) {
-		return nil
+		return c.delete(ctx, made)
 	}
 	if err != nil {
 		return err
@@ -240,13 +240,17 @@ func (c *Client) Delete(ctx context.Context, ip IPAddress, marker string) error 
 }
 
 // ours is a record as it's just now, which must carry the marker and be what was seen of it before. From NetBox 4.6 on a record that was
-// read by itself has an ETag, which the write that follows is made conditional on: then there is no need to read it again.
+// read by itself has an ETag, which the write that follows is made conditional on: then there is no need to read it again. One that was seen with the marker
+// and isn't shown now may be hidden by a copy of NetBox's database that is behind: whether it's gone, the write tells.
 func (c *Client) ours(ctx context.Context, op string, seen IPAddress, marker string) (IPAddress, error) {
 	k := c.idCall(op, http.MethodPatch, seen.ID, 0)
 	now := seen
 	if seen.ETag == "" {
-		var err error
-		if now, err = c.Get(ctx, seen.ID); err != nil {
+		is, err := c.Get(ctx, seen.ID)
+		switch {
+		case err == nil:
+			now = is
+		case !IsNotFound(err) || marker == "" || seen.Marker(c.field) != marker:
 			return IPAddress{}, err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// patienceForNames is how long it may take to find out who it was.
-const patienceForNames = 5 * time.Second
+// namesFor is how long it may take to find out who it was.
+const namesFor = 5 * time.Second
 
 // Historian tells who changed what.
 type Historian interface {
@@ -28,7 +28,7 @@ func (e *external) author(ctx context.Context, drifted []v1alpha1.FieldDrift, s 
 
 // authorOf also says whether NetBox answered: whoever may not read its log, or isn't named there, won't be at the next look.
 func (e *external) authorOf(ctx context.Context, drifted []v1alpha1.FieldDrift, s step) (who string, answered bool) {
-	ctx, cancel := context.WithTimeout(ctx, patienceForNames)
+	ctx, cancel := context.WithTimeout(ctx, e.connector.Names)
 	defer cancel()
 	var fields []string
 	for _, d := range drifted {

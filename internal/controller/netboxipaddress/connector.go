@@ -123,6 +123,10 @@ type Options struct {
 	// Outstanding is how long after it was given up a POST may still be carried out; 0 is 1 min. Asking is how long after its Create began it
 	// isn't given up, at least, and has been by one that was killed; 0 is 2 min.
 	Outstanding, Asking time.Duration
+	// Names is how long it may take to find out who changed a record, for which what is done about it waits; 0 is 5 s.
+	Names time.Duration
+	// Hidden is how long after it was made a record isn't believed not to be there, whatever a read says; 0 is 10 s.
+	Hidden time.Duration
 }
 
 // A Connector makes the external client of an address.
@@ -201,6 +205,12 @@ func NewConnector(o Options) *Connector {
 	}
 	if o.Asking == 0 {
 		o.Asking = askingFor
+	}
+	if o.Names == 0 {
+		o.Names = namesFor
+	}
+	if o.Hidden == 0 {
+		o.Hidden = hiddenFor
 	}
 	if o.Due == nil {
 		o.Due = func(time.Time) {}

@@ -119,7 +119,7 @@ func (e *external) loserOf(ctx context.Context, address netip.Addr, vrf *netbox.
 		all = append(all, f)
 	}
 	for _, f := range all {
-		if lost, err := e.lostBy(ctx, f, address); lost || err != nil {
+		if lost, err := e.lostBy(ctx, f, address, vrf); lost || err != nil {
 			e.rouse(f.of)
 			return &f.of, err
 		}
@@ -171,33 +171,47 @@ func (e *external) sameNetBox(mg *v1alpha1.NetBoxIPAddress) bool {
 const customFields = "custom_fields"
 
 // deletedHere says by this NetBox's change log, where its token may read that, whether the record of a resource was deleted here: the same NetBox may
-// be reached by several names.
-func (e *external) deletedHere(ctx context.Context, f former) (bool, error) {
+// be reached by several names. A log by which the record, that isn't there, is of the address is behind.
+func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr) (bool, error) {
 	changes, err := e.netbox.Changes(ctx, f.record)
 	if netbox.IsForbidden(err) || netbox.IsNotFound(err) {
 		return false, nil
 	}
-	if err != nil || len(changes) == 0 || !changes[0].Deleted() {
+	if err != nil || len(changes) == 0 {
 		return false, err
 	}
-	fields, _ := changes[0].Before[customFields].(map[string]any)
-	return fields[e.inputs.field] == f.of.marker(), nil
+	is := func(record map[string]any) bool {
+		fields, _ := record[customFields].(map[string]any)
+		return fields[e.inputs.field] == f.of.marker()
+	}
+	if changes[0].Deleted() {
+		return is(changes[0].Before), nil
+	}
+	at, _ := changes[0].After[fieldAddress].(string)
+	if a, err := netip.ParsePrefix(at); err == nil && a.Addr() == address && is(changes[0].After) {
+		return false, behindError{f.record, address}
+	}
+	return false, nil
 }
 
 // lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
 // its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
-// what was released is lost.
-func (e *external) lostBy(ctx context.Context, f former, address netip.Addr) (bool, error) {
-	if _, err := e.netbox.Get(ctx, f.record); !netbox.IsNotFound(err) {
+// what was released is lost. So is it of NetBox, as far as can be seen: a record that is its own, and has the address, had it.
+func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
+	is, err := e.netbox.Get(ctx, f.record)
+	if err == nil && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) && is.Marker(e.inputs.field) == f.of.marker() {
+		return false, behindError{f.record, address}
+	}
+	if !netbox.IsNotFound(err) {
 		return false, err
 	}
 	if f.elsewhere {
-		if here, err := e.deletedHere(ctx, f); !here || err != nil {
+		if here, err := e.deletedHere(ctx, f, address); !here || err != nil {
 			return false, err
 		}
 	}
 	mg := &v1alpha1.NetBoxIPAddress{}
-	err := e.connector.Live.Get(ctx, f.of.resource(), mg)
+	err = e.connector.Live.Get(ctx, f.of.resource(), mg)
 	if kerrors.IsNotFound(err) {
 		return false, nil
 	}

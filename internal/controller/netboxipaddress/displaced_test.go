@@ -66,12 +66,20 @@ func TestLoser(t *testing.T) {
 		"Renumbered": {reason: "it has another record by now", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) {
 			meta.SetExternalName(mg, "6")
 		})},
-		"There":     {reason: "its record is there", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", theirs)}},
+		"There":     {reason: "its record is there, with another address", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.2/24", theirs)}},
+		"Behind":    {reason: "it's shown with the address that was given: that is how it was", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", theirs)}, err: true},
+		"Another's": {reason: "a record of its number is another's, as in another NetBox", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", ours)}},
 		"OtherVRF":  {reason: "of another table", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.VRF = &v1alpha1.VRFObservation{ID: 3} }), live: holder()},
 		"Elsewhere": {reason: "of another NetBox", cached: holder(elsewhere), live: holder(elsewhere)},
 		"OtherName": {reason: "of this one by another name, as its log says", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, want: true},
 		"OtherRecord": {reason: "of another one, where this one deleted another's of the number", cached: holder(elsewhere), live: holder(elsewhere), changes: []netbox.Change{
 			{User: "alice", Before: map[string]any{"custom_fields": map[string]any{testField: ours}}},
+		}},
+		"LogBehind": {reason: "it's gone, and by the log it's there", cached: holder(elsewhere), live: holder(elsewhere), err: true, changes: []netbox.Change{
+			{User: "alice", After: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}},
+		}},
+		"LogMoved": {reason: "by the log it isn't of this address", cached: holder(elsewhere), live: holder(elsewhere), changes: []netbox.Change{
+			{User: "alice", After: map[string]any{"address": "10.77.0.2/24", "custom_fields": map[string]any{testField: theirs}}},
 		}},
 		"Unlogged":      {reason: "nobody may read the log", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, unread: netbox.KindForbidden},
 		"Unread":        {reason: "the log can't be read just now", cached: holder(elsewhere), live: holder(elsewhere), unread: netbox.KindServerError, err: true},

@@ -186,7 +186,7 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	}
 	if netbox.IsNotFound(err) {
 		e.left.gone = true
-		return nil
+		return e.hidden(mg, meta.GetExternalCreateSucceeded(mg))
 	}
 	if err != nil {
 		return err

@@ -34,11 +34,12 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 		"it is looked for until %s, and then this resource goes", in.config, e.until.UTC().Format(time.RFC3339))
 }
 
-// outstanding keeps a resource that is being deleted as long as a record may come of what was asked for and never answered.
+// outstanding keeps a resource that is being deleted as long as a record may come of what was asked for and never answered, or may not be shown
+// yet.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	until, may := e.connector.mayCome(mg)
 	if !may {
-		return nil
+		return e.hidden(mg, created(mg))
 	}
 	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 	return outstandingError{until}

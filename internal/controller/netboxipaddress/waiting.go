@@ -93,9 +93,11 @@ type absence struct {
 
 // hasNone says whether a resource is known to have no record, so that none is looked for: NetBox said so a while ago, and nothing was asked
 // for since. Thousands may wait for a source that is full, or isn't there. What is being deleted is looked for, whatever is known, and what
-// may come yet: NetBox may have carried a POST out after its answer was given up. So is what somebody names.
+// may come yet: NetBox may have carried a POST out after its answer was given up, or not show yet what it made. So is what somebody names.
 func (e *external) hasNone(mg *v1alpha1.NetBoxIPAddress) bool {
-	_, e.awaited = e.connector.mayCome(mg)
+	_, comes := e.connector.mayCome(mg)
+	_, hides := e.connector.hides(mg, created(mg))
+	e.awaited = comes || hides
 	none, ok := e.connector.absences.get(mg.GetUID())
 	return ok && !meta.WasDeleted(mg) && !e.awaited && unnamed(mg) && !onlyObserved(mg) && none.asker == e.asker(mg) &&
 		e.connector.Now().Sub(none.at) < lookAnyway

@@ -63,6 +63,8 @@ type lab struct {
 	timeout time.Duration
 	// outstanding is how long a POST without an answer may still be carried out; 0 is the provider's own.
 	outstanding time.Duration
+	// hidden is how long after it was made a record isn't believed not to be there; 0 is the provider's own.
+	hidden time.Duration
 	// changes of resources that the API server was asked for.
 	changes int
 	// contested is how many of the next changes of resources meet somebody else's.
@@ -103,7 +105,7 @@ func newLab(t *testing.T, version string) *lab {
 		}
 	}
 	l := &lab{
-		t: t, netbox: s, now: time.Now(), timeout: patient, namespace: "team-a", registry: prometheus.NewRegistry(), wishes: map[string]string{},
+		t: t, netbox: s, now: time.Now(), timeout: patient, hidden: time.Nanosecond, namespace: "team-a", registry: prometheus.NewRegistry(), wishes: map[string]string{},
 	}
 	var err error
 	if l.counts, err = netboxlink.NewMetrics(l.registry); err != nil {
@@ -181,7 +183,7 @@ func (l *lab) restart() {
 				l.woken = append(l.woken, name.String())
 			}
 		},
-		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, Asking: l.outstanding, MaxAge: l.maxAge,
+		Now: func() time.Time { return l.now }, Outstanding: l.outstanding, Asking: l.outstanding, Hidden: l.hidden, Names: patient, MaxAge: l.maxAge,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system"}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)

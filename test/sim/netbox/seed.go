@@ -108,6 +108,7 @@ func (s *Server) RenameCustomField(from, to string) {
 func (s *Server) AddAddress(a Address) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.keep()()
 	a.ID = s.state.number("address", a.ID)
 	a.Created = s.now()
 	a.LastUpdated = a.Created
@@ -132,6 +133,7 @@ func (s *Server) ChangeAddress(id int64, change func(*Address)) bool {
 func (s *Server) ChangeAddressAs(user string, id int64, change func(*Address)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.keep()()
 	a, ok := s.state.addresses[id]
 	if !ok {
 		return false
@@ -149,6 +151,7 @@ func (s *Server) ChangeAddressAs(user string, id int64, change func(*Address)) b
 func (s *Server) RemoveAddress(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.keep()()
 	if a, ok := s.state.addresses[id]; ok {
 		s.dropAddress(a, s.byHand("admin"))
 	}

@@ -42,6 +42,7 @@ type Server struct {
 	requests      []Request
 	faults        []*Fault
 	met           map[FaultKind]int
+	lag           lagging
 
 	listener net.Listener
 	http     *http.Server
@@ -180,6 +181,7 @@ func (s *Server) handle(r *http.Request, body []byte, f *Fault) *response {
 		s: s, r: r, body: bytes.TrimSpace(body), parts: strings.Split(strings.Trim(path, "/"), "/"),
 		base: "http://" + r.Host, fault: f,
 	}
+	defer s.at(r)()
 	return c.route()
 }
 

@@ -1,0 +1,71 @@
+package netboxipaddress
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+)
+
+// A NetBox whose reads are answered by a copy of its database, as behind a pool of them, doesn't show for a while what was just written, and shows what
+// is gone. Writes are never answered so. What is made is known by the answer to its POST; so that a record isn't there is believed only some time
+// after it was made: else a resource would be said to have lost what it has just been given, or would go and leave its record behind.
+
+// hiddenFor is how long: much longer than copies are behind.
+const hiddenFor = 10 * time.Second
+
+// A hiddenError is a record that was made or asked for a moment ago, and isn't shown.
+type hiddenError struct{ until time.Time }
+
+func (e hiddenError) Error() string { return "a record isn't shown yet" }
+
+func (e hiddenError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s doesn't show the record of what it was asked for a moment ago, as where a copy of its database answers that is behind: "+
+		"it is looked for until %s, and then it's gone", in.config, e.until.UTC().Format(time.RFC3339))
+}
+
+// hides says until when a record may not be shown whose Create ended then, and whether that is yet to be.
+func (c *Connector) hides(mg *v1alpha1.NetBoxIPAddress, ended time.Time) (until time.Time, may bool) {
+	if ended.IsZero() {
+		return time.Time{}, false
+	}
+	until = c.past(mg, ended).Add(c.Hidden)
+	return until, time.Now().Before(until)
+}
+
+// created is when the last Create of a resource ended, also one that has made a record and failed since that isn't to be used.
+func created(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	succeeded, failed := meta.GetExternalCreateSucceeded(mg), meta.GetExternalCreateFailed(mg)
+	if failed.After(succeeded) {
+		return failed
+	}
+	return succeeded
+}
+
+// hidden says, by an error, that a record which isn't shown may be there: a Create of it ended just now.
+func (e *external) hidden(mg *v1alpha1.NetBoxIPAddress, ended time.Time) error {
+	until, may := e.connector.hides(mg, ended)
+	if !may {
+		return nil
+	}
+	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
+	return hiddenError{until}
+}
+
+// A behindError is that a record is shown with an address that NetBox has given to another one since.
+type behindError struct {
+	record  int64
+	address netip.Addr
+}
+
+func (e behindError) Error() string { return fmt.Sprintf("record %d is shown as it was", e.record) }
+
+func (e behindError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s still shows record %d with address %s, which it has given to another one, as where a copy of its database answers that is behind: it is looked at again",
+		in.config, e.record, e.address)
+}
