@@ -23,6 +23,8 @@ const (
 type past struct {
 	mu  sync.Mutex
 	all map[string]history
+	// addresses are what resources that live say that they have.
+	addresses addresses
 }
 
 // A history are the last versions of a resource, of which the first is the one numbered first.
@@ -72,6 +74,10 @@ func (p *past) note(ctx context.Context, c client.Reader, o client.Object, err e
 	if c.Get(context.WithoutCancel(ctx), client.ObjectKeyFromObject(o), now) != nil {
 		now = nil
 	}
+	p.addresses.note(o.GetName(), now, func(name, address string) bool {
+		other := &v1alpha1.NetBoxIPAddress{}
+		return c.Get(context.WithoutCancel(ctx), client.ObjectKey{Namespace: o.GetNamespace(), Name: name}, other) == nil && addressOf(other) == address
+	})
 	v := p.all[o.GetName()]
 	if v.last = append(v.last, now); len(v.last) > copies {
 		v.first, v.last = v.first+1, v.last[1:]

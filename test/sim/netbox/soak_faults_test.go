@@ -102,6 +102,7 @@ func (c *chaos) counts(s *netbox.Server) map[string]int {
 	for _, m := range mishaps() {
 		c.met[m.words] = met[m.kind]
 	}
+	c.injected[lagged], c.met[lagged] = s.Lagged()
 	return maps.Clone(c.met)
 }
 

@@ -69,7 +69,8 @@ func (k *soak) newProcess() *process {
 			cfg.Timeout = soakTimeout
 			return pool.Client(string(of.UID), cfg)
 		},
-		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Live: k.kube, Holders: holders(k.kube), Recorder: ear{p, &k.told}, Outstanding: soakOutstanding, Asking: soakAsking,
+		ClusterID: clusterID, Failpoint: p.failpoint, MaxAge: 2 * time.Minute, Now: k.clock, Kube: kube, Live: k.kube, Holders: holders(k.kube), Recorder: ear{p, &k.told},
+		Outstanding: soakOutstanding, Asking: soakAsking, Hidden: soakHidden,
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
@@ -201,6 +202,7 @@ func (k *soak) looking(name string) []*process {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	progress := k.released + k.kept
+	k.lag(progress)
 	if two := progress > soakTotal*2/5 && progress < soakTotal*3/5; two && len(k.processes) == 1 {
 		k.processes = append(k.processes, k.newProcess())
 		k.chaos.happens("a second provider at once")

@@ -19,6 +19,8 @@ type telling struct {
 type tellings struct {
 	mu  sync.Mutex
 	all map[telling]int
+	// last is what was told last of each.
+	last map[telling]string
 }
 
 // An ear hears the events of a process. What one tells that is dead, nobody hears.
@@ -40,7 +42,9 @@ func (e ear) Event(o runtime.Object, v event.Event) {
 	}
 	e.all.mu.Lock()
 	defer e.all.mu.Unlock()
-	e.all.all[telling{mg.GetName(), string(v.Reason), e.process}]++
+	of := telling{mg.GetName(), string(v.Reason), e.process}
+	e.all.all[of]++
+	e.all.last[of] = v.Message
 }
 
 // WithAnnotations implements event.Recorder.
@@ -51,20 +55,26 @@ func (e ear) WithAnnotations(...string) event.Recorder { return e }
 func (k *soak) checkTold() {
 	k.t.Helper()
 	told, twice := map[string]map[string]int{"Allocated": {}, "Released": {}}, map[string]int{}
-	alive := map[string]bool{}
+	alive, lost := map[string]bool{}, map[string]bool{}
 	for of, n := range k.told.all {
-		if told[of.reason] == nil {
-			k.t.Errorf("%s: %s, which nobody had a reason to tell", of.name, of.reason)
+		if k.toldOfStroke(of) {
+			lost[of.name] = lost[of.name] || of.reason == "Lost"
 			continue
 		}
-		if n > 1 {
+		if told[of.reason] == nil {
+			k.t.Errorf("%s: %s, which nobody had a reason to tell: %s", of.name, of.reason, k.told.last[of])
+			k.story(of.name)
+			continue
+		}
+		again := of.reason == "Allocated" && k.lives[of.name].stroke.restores
+		if n > 1 && !again {
 			k.t.Errorf("%s: %s %d times by one process", of.name, of.reason, n)
 		}
 		told[of.reason][of.name]++
 		if told[of.reason][of.name] == 2 {
 			twice[of.reason]++
 		}
-		if of.by.dead.Load() || k.lives[of.name].shared {
+		if again || of.by.dead.Load() || k.lives[of.name].shared {
 			continue
 		}
 		if alive[of.reason+of.name] {
@@ -79,6 +89,26 @@ func (k *soak) checkTold() {
 		if l.ready && !l.keep && told["Released"][name] == 0 {
 			k.t.Errorf("%s was Ready and is gone, and nobody was told", name)
 		}
+		if l.stroke.over && !l.stroke.restores && !lost[name] {
+			k.t.Errorf("%s has lost its record, and nobody was told", name)
+		}
 	}
 	k.t.Logf("told by several processes, of which one died or both ran: %v", twice)
+}
+
+// toldOfStroke says that a telling is of a record that somebody deleted, and judges it: that one is lost is said of no other resource. One that is made
+// again is told of as any that is made, or as adopted where it was set aside.
+func (k *soak) toldOfStroke(of telling) bool {
+	was := k.lives[of.name].stroke.record != 0
+	switch of.reason {
+	case "SetAside":
+		return true
+	case "Lost", "Adopted":
+		if !was {
+			k.t.Errorf("%s: %s, and nobody deleted its record: %s", of.name, of.reason, k.told.last[of])
+			k.story(of.name)
+		}
+		return true
+	}
+	return false
 }

@@ -12,7 +12,7 @@ import (
 const (
 	// soakOutstanding is how long a POST without an answer may be carried out: in fact it's done 2*soakTimeout after it was sent, at the
 	// latest, on a machine that has the time. Annotations, by which it's counted, have whole seconds.
-	soakOutstanding = time.Second + 8*soakTimeout
+	soakOutstanding = time.Second + 8*soakTimeout + soakLag
 	// soakAsking is how long a Create takes at most: a POST, and a look for what came of it.
 	soakAsking = 3 * soakTimeout
 	// One in soakEarly looks at a resource that waits for a record comes in the middle of that.
