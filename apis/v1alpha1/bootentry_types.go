@@ -9,6 +9,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0)",message="exactly one of hostClaimRef and macs must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.uuid) && !has(self.serial)",message="uuid and serial belong to macs: a HostClaim's machine is known by its host"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.firstStage)",message="firstStage belongs to macs: a HostClaim's machine has that of its host",fieldPath=".firstStage"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.localBoot)",message="localBoot belongs to macs: a HostClaim's machine has that of its host",fieldPath=".localBoot"
 type MachineSelector struct {
 	// HostClaimRef names a HostClaim of this namespace. It's served only while bound.
 	// +optional
@@ -33,6 +34,10 @@ type MachineSelector struct {
 	// else as Shim; Shim is Debian's signed shim and grub, for a machine with Secure Boot. Auto where absent.
 	// +optional
 	FirstStage FirstStage `json:"firstStage,omitempty"`
+	// LocalBoot says how the firmware of the machine that has the macs is sent to its disk: Auto, Exit, Sanboot, NotFound or Grub, as that of a host.
+	// Auto where absent.
+	// +optional
+	LocalBoot LocalBoot `json:"localBoot,omitempty"`
 }
 
 // An EntryAddress is one address of a machine on a segment.

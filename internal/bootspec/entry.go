@@ -38,7 +38,9 @@ func Address(s string) (netip.Prefix, *boot.Problem) {
 
 // RawMachine gives a machine that is named by its MACs.
 func RawMachine(m v1alpha1.MachineSelector) boot.Machine {
-	return boot.Machine{HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial, FirstStage: boot.FirstStage(m.FirstStage)}
+	return boot.Machine{
+		HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial, FirstStage: boot.FirstStage(m.FirstStage), LocalBoot: boot.LocalBoot(m.LocalBoot),
+	}
 }
 
 // RawHostUID stands for the UID of a host where a machine has none: a hash of its MACs. "" without any.

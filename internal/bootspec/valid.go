@@ -87,6 +87,10 @@ func validMachine(f faults, m v1alpha1.MachineSelector) {
 	f.field(".firstStage").whenf(m.HostClaimRef != nil && m.FirstStage != "", "firstStage belongs to macs: a HostClaim's machine has that of its host")
 	f.field(".firstStage").whenf(m.FirstStage != "" && m.FirstStage != v1alpha1.FirstStageAuto && m.FirstStage != v1alpha1.FirstStageShim,
 		`firstStage is Auto or Shim, not %q`, m.FirstStage)
+	f.field(".localBoot").whenf(m.HostClaimRef != nil && m.LocalBoot != "", "localBoot belongs to macs: a HostClaim's machine has that of its host")
+	f.field(".localBoot").whenf(!slices.Contains([]v1alpha1.LocalBoot{
+		"", v1alpha1.LocalBootAuto, v1alpha1.LocalBootExit, v1alpha1.LocalBootSanboot, v1alpha1.LocalBootNotFound, v1alpha1.LocalBootGrub,
+	}, m.LocalBoot), `localBoot is Auto, Exit, Sanboot, NotFound or Grub, not %q`, m.LocalBoot)
 	f.field(".macs").whenf(len(m.MACs) > 64, "macs has more than 64 addresses")
 	seen := map[string]bool{}
 	for i, mac := range m.MACs {

@@ -33,6 +33,7 @@ type Site struct {
 	example example
 	flags   []string
 	stage   string // the firstStage of its machines; "": none is said
+	local   string // their localBoot; "": none is said
 	log     string
 	segment *qemu.Segment
 	other   *proc.Process // another DHCP server; nil: there's none
@@ -65,6 +66,17 @@ func NewShimSite(ctx context.Context, root, dir string, a guest.Artifacts, machi
 	}
 	return newSite(ctx, root, dir, a, machines, &Site{
 		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, stage: "Shim",
+	})
+}
+
+// NewLocalBootSite makes a site of machines that are sent to their disks in a way of their own: that of NewSite otherwise.
+func NewLocalBootSite(ctx context.Context, root, dir string, a guest.Artifacts, localBoot string, machines ...net.HardwareAddr) (*Site, error) {
+	signed, err := Signed()
+	if err != nil {
+		return nil, err
+	}
+	return newSite(ctx, root, dir, a, machines, &Site{
+		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, local: localBoot,
 	})
 }
 
@@ -159,6 +171,9 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	entry := text[at:]
 	if s.stage != "" {
 		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      firstStage: "+s.stage+"\n", 1)
+	}
+	if s.local != "" {
+		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      localBoot: "+s.local+"\n", 1)
 	}
 	text = text[:at]
 	for i, mac := range machines {
