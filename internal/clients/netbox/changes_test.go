@@ -72,11 +72,15 @@ func TestExplain(t *testing.T) {
 	}
 	tags := page(`{"id":1,"slug":"managed","object_types":[]}`, `{"id":2,"slug":"only-sites","object_types":["dcim.site"]}`)
 	fields := page(field("claim_id", "text", true), field("n", "integer", false), field("d", "decimal", false), field("b", "boolean", false),
-		field("s", "select", false), field("l", "multiselect", false), field("o", "object", false), field("j", "json", false), field("must", "text", true), field("day", "date", false))
+		field("s", "select", false), field("l", "multiselect", false), field("o", "object", false), field("j", "json", false), field("must", "text", true), field("day", "date", false),
+		`{"name":"low","object_types":["ipam.ipaddress"],"type":"integer","validation_minimum":"10.00","validation_maximum":20}`,
+		`{"name":"high","object_types":["ipam.ipaddress"],"type":"decimal","validation_minimum":10,"validation_maximum":20.5}`,
+		`{"name":"word","object_types":["ipam.ipaddress"],"type":"text","validation_regex":"^[a-z]+$"}`,
+		`{"name":"odd","object_types":["ipam.ipaddress"],"type":"text","validation_regex":"(?P=x)"}`)
 	s := &script{t: t, answers: []transcript{tags, page(), fields}}
 	got := serve(t, s).Explain(t.Context(), netbox.Request{
 		Marker: "m", Tags: []string{"managed", "only-sites", "nope"}, Tenant: "nobody",
-		CustomFields: map[string]any{"n": "five", "d": 1.5, "b": 1.0, "s": 2.0, "l": "a", "o": "x", "j": map[string]any{}, "unknown": 1.0, "day": 3.0},
+		CustomFields: map[string]any{"n": "five", "d": 1.5, "b": 1.0, "s": 2.0, "l": "a", "o": "x", "j": map[string]any{}, "unknown": 1.0, "day": 3.0, "low": 9.0, "high": 21.0, "word": "ABC", "odd": "x"},
 	})
 	want := []string{
 		`tag "only-sites" isn't for IP addresses`,
@@ -84,11 +88,14 @@ func TestExplain(t *testing.T) {
 		`NetBox has no tenant with slug "nobody", or the token may not see it`,
 		`custom field "b" takes true or false`,
 		`custom field "day" takes a date, written as a text such as 2026-08-01`,
+		`custom field "high" takes a number that is at most 20.5`,
 		`custom field "l" takes a list of its choices`,
+		`custom field "low" takes a number that is at least 10`,
 		`custom field "n" takes a whole number`,
 		`custom field "o" takes an object's id`,
 		`custom field "s" takes one of its choices, as a text`,
 		`NetBox has no custom field "unknown" for IP addresses`,
+		`custom field "word" takes a text of the pattern that NetBox has for it`,
 		`custom field "must" is required on IP addresses`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

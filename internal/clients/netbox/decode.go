@@ -66,6 +66,9 @@ type customField struct {
 	Unique      bool
 	FilterLogic string
 	Required    bool
+	// Pattern that a text must match from its beginning, and Least and Most that a number may be; "" and nil are none.
+	Pattern     string
+	Least, Most *float64
 }
 
 // text takes a string and makes anything else "": descriptions have been null, names numbers.
@@ -117,6 +120,17 @@ func (i *id) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
 	if err == nil && n > 0 {
 		*i = id(n)
+	}
+	return nil
+}
+
+// number takes 1.5 and "1.5", and makes anything else none.
+type number struct{ value *float64 }
+
+// UnmarshalJSON never fails.
+func (n *number) UnmarshalJSON(b []byte) error {
+	if v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil {
+		n.value = &v
 	}
 	return nil
 }
@@ -245,13 +259,16 @@ func decodeCustomField(b []byte) (customField, error) {
 		Unique      bool   `json:"unique"`
 		FilterLogic choice `json:"filter_logic"`
 		Required    bool   `json:"required"`
+		Pattern     text   `json:"validation_regex"`
+		Least       number `json:"validation_minimum"`
+		Most        number `json:"validation_maximum"`
 	}
 	if err := json.Unmarshal(b, &w); err != nil || w.Name == "" {
 		return customField{}, errors.New("custom field has no name")
 	}
 	f := customField{
 		Name: string(w.Name), Type: string(w.Type), Unique: w.Unique,
-		FilterLogic: string(w.FilterLogic), Required: w.Required,
+		FilterLogic: string(w.FilterLogic), Required: w.Required, Pattern: string(w.Pattern), Least: w.Least.value, Most: w.Most.value,
 	}
 	for _, t := range w.ObjectTypes {
 		f.ObjectTypes = append(f.ObjectTypes, string(t))

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 )
 
@@ -126,12 +127,13 @@ func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error)
 	return out, nil
 }
 
-// misfit says what a field takes where a value is of another type, or "". Whether a choice or an object is there isn't known here.
+// misfit says what a field takes where a value is of another type, or out of its bounds, or "". Whether a choice or an object is there isn't known
+// here.
 func (f customField) misfit(v any) string {
 	if v == nil {
 		return ""
 	}
-	_, isText := v.(string)
+	words, isText := v.(string)
 	number, isNumber := v.(float64)
 	_, isBool := v.(bool)
 	_, isList := v.([]any)
@@ -155,5 +157,25 @@ func (f customField) misfit(v any) string {
 			return t.wants
 		}
 	}
+	switch {
+	case isNumber && f.Least != nil && number < *f.Least:
+		return fmt.Sprintf("a number that is at least %g", *f.Least)
+	case isNumber && f.Most != nil && number > *f.Most:
+		return fmt.Sprintf("a number that is at most %g", *f.Most)
+	case isText && f.Pattern != "":
+		return f.mismatch(words)
+	}
 	return ""
+}
+
+// mismatch is misfit for a text, which NetBox wants to begin with its pattern. Python's may be none of Go's.
+func (f customField) mismatch(words string) string {
+	if len(f.Pattern) > longestName {
+		return ""
+	}
+	pattern, err := regexp.Compile("^(?:" + f.Pattern + ")")
+	if err != nil || pattern.MatchString(words) {
+		return ""
+	}
+	return "a text of the pattern that NetBox has for it"
 }

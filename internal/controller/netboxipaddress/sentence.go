@@ -167,7 +167,7 @@ func recordTrouble(err error, in inputs) *trouble {
 	case netbox.KindAmbiguous:
 		return &trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("cannot %s %q: %s", e.Op, e.Subject, e.Reason), err}
 	case netbox.KindMarkerTaken:
-		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of %s, which needs to see all that it made, another custom field is required on addresses (set that in spec.forProvider.customFields), or a rule of that NetBox itself refuses it", in.config), err}
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of %s, which needs to see all that it made, another custom field is required on addresses (set that in spec.forProvider.customFields), a value there is none of its field's choices, or a rule of that NetBox itself refuses it", in.config), err}
 	case netbox.KindConflict:
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("cannot %s %q: %s; it is looked at again", e.Op, e.Subject, e.Reason), err}
 	}

@@ -94,7 +94,7 @@ func TestSentence(t *testing.T) {
 		},
 		"Hidden": {
 			nb(netbox.KindMarkerTaken, "x", "", 400, ""), v1alpha1.ReasonConflict,
-			`NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of ` + cfg + `, which needs to see all that it made, another custom field is required on addresses (set that in spec.forProvider.customFields), or a rule of that NetBox itself refuses it`,
+			`NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of ` + cfg + `, which needs to see all that it made, another custom field is required on addresses (set that in spec.forProvider.customFields), a value there is none of its field's choices, or a rule of that NetBox itself refuses it`,
 		},
 		"Changed": {
 			nb(netbox.KindConflict, "update address number", "7", 412, "the record changed or is in use"), v1alpha1.ReasonConflict,

@@ -257,7 +257,7 @@ func (e ruleError) Error() string { return fmt.Sprintf("a rule refuses the chang
 func (e ruleError) Unwrap() error { return e.cause }
 
 func (e ruleError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonConflict, fmt.Sprintf("the NetBox of %s refuses the change of record %d by a rule of its own: a device may have taken it for its primary or out-of-band address meanwhile, or another custom field is required on addresses (set that in spec.forProvider.customFields); it is looked at again", in.config, e.id)
+	return v1alpha1.ReasonConflict, fmt.Sprintf("the NetBox of %s refuses the change of record %d by a rule of its own: a device may have taken it for its primary or out-of-band address meanwhile, another custom field may be required on addresses (set that in spec.forProvider.customFields), or a value there may be none of its field's choices; it is looked at again", in.config, e.id)
 }
 
 // worded is an error that has its own sentence.

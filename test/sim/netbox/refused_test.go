@@ -6,6 +6,7 @@ import (
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
@@ -32,6 +33,32 @@ func TestTagNotForAddresses(t *testing.T) {
 			}
 			l.delete("web-1")
 			l.now = l.now.Add(5 * time.Minute)
+			if n := len(l.netbox.Addresses()); n != 0 {
+				t.Errorf("%d addresses were taken", n)
+			}
+		})
+	}
+}
+
+// TestValuesOfFields: a value that a custom field doesn't take, by its pattern or its choices, is told as that, and costs no address.
+func TestValuesOfFields(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			set := l.netbox.AddChoiceSet(netbox.ChoiceSet{Name: "zones", Choices: []netbox.Choice{{Value: "a", Label: "Zone A"}}})
+			for name, f := range map[string]netbox.CustomField{"word": {Type: "text", Pattern: "^[a-z]+$"}, "zone": {Type: "select", ChoiceSet: set}} {
+				f.Name, f.FilterLogic, f.ObjectTypes = name, "exact", []string{"ipam.ipaddress"}
+				l.netbox.AddCustomField(f)
+			}
+			for name, says := range map[string]string{"word": `custom field "word" takes a text of the pattern that NetBox has for it`, "zone": "none of its field's choices"} {
+				l.apply(name, func(mg *v1alpha1.NetBoxIPAddress) {
+					mg.Spec.ForProvider.CustomFields = map[string]apiextv1.JSON{name: {Raw: []byte(`"NOPE"`)}}
+				})
+				mg := l.settle(name, func(mg *v1alpha1.NetBoxIPAddress) bool { return mg.GetCondition(xpv2.TypeReady).Message != "" })
+				if m := mg.GetCondition(xpv2.TypeReady).Message; !strings.Contains(m, says) {
+					t.Errorf("%s: what is wrong? %q", name, m)
+				}
+			}
 			if n := len(l.netbox.Addresses()); n != 0 {
 				t.Errorf("%d addresses were taken", n)
 			}
