@@ -182,20 +182,20 @@ type OEMBoot struct {
 	With map[string]string `json:"with,omitempty"`
 }
 
-// RedfishEvents says how BMCs tell of changes. What they tell is a hint to look at a machine, and nothing else. What isn't built yet is
-// refused here, one line a field.
-// +kubebuilder:validation:XValidation:rule="!has(self.delivery) || self.delivery != 'Push'",message="delivery: Push is not supported yet; use Stream or Auto",fieldPath=".delivery"
-// +kubebuilder:validation:XValidation:rule="!has(self.receiverURL)",message="receiverURL is not supported yet; use delivery: Stream, which is a connection of ours",fieldPath=".receiverURL"
+// RedfishEvents says how BMCs tell of changes. What they tell is a hint to look at a machine, and nothing else.
+// +kubebuilder:validation:XValidation:rule="has(self.receiverURL) == (has(self.delivery) && self.delivery == 'Push')",message="receiverURL is where BMCs reach the provider: set it with delivery: Push, and with nothing else",fieldPath=".receiverURL"
 type RedfishEvents struct {
-	// Delivery is Poll (BMCs tell nothing), Stream (they do on a connection of ours, where they can) or Auto (whatever works with a BMC:
-	// Stream, for now). Push, a connection of the BMC's, is not supported yet. They are asked once a minute all the same.
+	// Delivery is Poll (BMCs tell nothing), Stream (they do on a connection of ours, where they can), Push (they send it to receiverURL, by a
+	// subscription that the provider makes on each) or Auto (whatever works with a BMC without a write to it: Stream, for now). They are asked once
+	// a minute all the same.
 	// +optional
 	// +kubebuilder:validation:Enum=Poll;Stream;Push;Auto
 	// +kubebuilder:default=Poll
 	Delivery string `json:"delivery,omitempty"`
-	// ReceiverURL is where BMCs reach the provider. Not supported yet.
+	// ReceiverURL is where BMCs reach the provider, such as https://events.example or http://10.0.0.7:9445, with the path before its own
+	// (/redfish/events/) where there's one. The provider listens where it was started with --redfish-events-address, by plain HTTP.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^https://[^@\s]+$`
+	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$`
 	ReceiverURL string `json:"receiverURL,omitempty"`
 }

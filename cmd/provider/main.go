@@ -43,6 +43,7 @@ type cli struct {
 	AllowLoopbackTargets     bool             `help:"Let BMCs and NetBoxes be on loopback. For demos and tests: never in production."`
 	DeniedTargets            []netip.Prefix   `env:"DENIED_TARGETS" help:"CIDRs that no BMC may be in, nor the NetBox of a namespace's own ProviderConfig, whatever it allows: the cluster's Service and pod ranges, which a pod isn't told."`
 	NetBoxWebhookAddress     string           `env:"NETBOX_WEBHOOK_ADDRESS" help:"Address to take NetBox's webhooks on, such as :9444; default: take none." name:"netbox-webhook-address"`
+	RedfishEventsAddress     string           `env:"REDFISH_EVENTS_ADDRESS" help:"Address to take events on that BMCs send, such as :9445; default: take none."`
 	MetricsBindAddress       string           `default:":8080" help:"Address to serve metrics on; 0: don't."`
 	HealthProbeBindAddress   string           `default:":8081" help:"Address to serve /healthz and /readyz on; 0: don't."`
 	Version                  kong.VersionFlag `help:"Print the version."`
@@ -81,6 +82,7 @@ func (c *cli) Run() error {
 		Tracer:             tracer,
 
 		NetBoxWebhookAddress: c.NetBoxWebhookAddress,
+		RedfishEventsAddress: c.RedfishEventsAddress,
 
 		Failpoint: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	})

@@ -48,13 +48,13 @@ func TestFlags(t *testing.T) {
 			args: []string{
 				"--debug", "--leader-election", "--poll=5s", "--max-reconcile-rate=9", "--no-enable-management-policies", "--enable-changelogs",
 				"--allow-loopback-targets", "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0", "--boot-namespace=b",
-				"--denied-targets=10.96.0.0/12,fd00:10:96::/112", "--netbox-webhook-address=:9444",
+				"--denied-targets=10.96.0.0/12,fd00:10:96::/112", "--netbox-webhook-address=:9444", "--redfish-events-address=:9445",
 			},
 			want: func(c *cli) {
 				c.Debug, c.LeaderElection, c.Poll, c.MaxReconcileRate = true, true, 5*time.Second, 9
 				c.EnableManagementPolicies, c.EnableChangelogs, c.AllowLoopbackTargets = false, true, true
 				c.MetricsBindAddress, c.HealthProbeBindAddress, c.BootNamespace = "0", "127.0.0.1:0", "b"
-				c.NetBoxWebhookAddress = ":9444"
+				c.NetBoxWebhookAddress, c.RedfishEventsAddress = ":9444", ":9445"
 				c.DeniedTargets = []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12"), netip.MustParsePrefix("fd00:10:96::/112")}
 			},
 		},

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -22,8 +23,8 @@ import (
 // leaderFor is how long it's believed who leads.
 const leaderFor = time.Second
 
-// A lease is the one that leader election is about. Whoever holds it says there, in his name, where he takes NetBox's webhooks: others that are
-// sent some pass them on to him. Nobody but providers may write it (package/manifests/rbac.yaml). A name is HOST_ID_ADDRESS:PORT, and
+// A lease is the one that leader election is about. Whoever holds it says there, in his name, where he takes NetBox's webhooks, or else
+// BMCs' events: others that are sent some pass them on to him. Nobody but providers may write it (package/manifests/rbac.yaml). A name is HOST_ID_ADDRESS:PORT, and
 // HOST_ID where that's of no use.
 type lease struct {
 	leases    coordinationv1.LeasesGetter
@@ -44,9 +45,10 @@ type holding struct {
 	at   time.Time
 }
 
-// newLease returns the lease of providers that listen for webhooks; nil for others, whose lock the manager makes as well.
+// newLease returns the lease of providers that listen for webhooks or events; nil for others, whose lock the manager makes as well.
 func newLease(ctx context.Context, s Settings) (*lease, error) {
-	if !s.LeaderElection || s.NetBoxWebhookAddress == "" {
+	listens := cmp.Or(s.NetBoxWebhookAddress, s.RedfishEventsAddress)
+	if !s.LeaderElection || listens == "" {
 		return nil, nil //nolint:nilnil // None is needed.
 	}
 	cfg := rest.AddUserAgent(rest.CopyConfig(s.Kube), "leader-election")
@@ -55,9 +57,9 @@ func newLease(ctx context.Context, s Settings) (*lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of leases: %w", err)
 	}
-	at, err := reachable(ctx, s.NetBoxWebhookAddress, s.Kube)
+	at, err := reachable(ctx, listens, s.Kube)
 	if err != nil {
-		s.Log.Info("Other providers can't pass webhooks of NetBox on to this one", "error", err)
+		s.Log.Info("Other providers can't pass on to this one what they're sent", "error", err)
 	}
 	return leaseOf(leases, s.Namespace, at)
 }

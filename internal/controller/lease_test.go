@@ -190,6 +190,11 @@ func TestNewLease(t *testing.T) {
 	if s.Kube.Timeout != 0 {
 		t.Error("only what is asked of leases must be answered so soon")
 	}
+	s.NetBoxWebhookAddress, s.RedfishEventsAddress = "", "192.0.2.7:9445"
+	if of, err := newLease(t.Context(), s); err != nil || !strings.HasSuffix(of.lock.Identity(), "_192.0.2.7:9445") {
+		t.Errorf("who takes BMCs' events alone: %v, %+v", err, of)
+	}
+	s.NetBoxWebhookAddress, s.RedfishEventsAddress = s.RedfishEventsAddress, ""
 	o := ctrl.Options{}
 	l.into(&o)
 	if o.LeaderElectionResourceLockInterface != l.lock {

@@ -48,6 +48,8 @@ type Settings struct {
 	AllowLoopback bool
 	// NetBoxWebhookAddress is listened on for what NetBoxes tell of changes; "" listens for nothing.
 	NetBoxWebhookAddress string
+	// RedfishEventsAddress is listened on for the events that BMCs send; "" listens for none.
+	RedfishEventsAddress string
 	// Tracer of calls of what is outside; nil traces none.
 	Tracer trace.Tracer
 	// DeniedTargets are ranges that no BMC may be in, whatever a provider config allows.
@@ -144,6 +146,7 @@ func options(ctx context.Context, mgr ctrl.Manager, s Settings, cancel context.C
 		DeniedTargets: s.DeniedTargets,
 
 		NetBoxWebhookAddress: s.NetBoxWebhookAddress,
+		RedfishEventsAddress: s.RedfishEventsAddress,
 		Tracer:               s.Tracer,
 		MinPollInterval:      s.MinPoll,
 		Failpoint:            s.Failpoint,

@@ -291,8 +291,9 @@ func TestInvalidConfig(t *testing.T) {
 		return of("ProviderConfig", reason, `{spec: `+edit+`}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Push":         bmc("a receiver comes later", `{redfish: {events: {delivery: Push}}}`, "delivery: Push is not supported yet; use Stream or Auto"),
-		"Receiver":     bmc("and nobody would listen there", `{redfish: {events: {delivery: Auto, receiverURL: "https://r.example/"}}}`, "receiverURL is not supported yet"),
+		"Push":         bmc("a BMC must be told where to", `{redfish: {events: {delivery: Push}}}`, "receiverURL is where BMCs reach the provider: set it with delivery: Push"),
+		"Receiver":     bmc("and nobody would send anything there", `{redfish: {events: {delivery: Auto, receiverURL: "https://r.example/"}}}`, "receiverURL is where BMCs reach the provider"),
+		"ReceiverURL":  bmc("its path and secret come behind it", `{redfish: {events: {delivery: Push, receiverURL: "https://u:p@r.example/?a=b"}}}`, "receiverURL"),
 		"BMCTimeout":   bmc("a BMC needs some time", `{redfish: {requestTimeout: 3m}}`, "requestTimeout must be a duration from 1s to 2m"),
 		"SSL":          bmc("nothing older than TLS", `{redfish: {tls: {minVersion: SSL3}}}`, `Unsupported value: "SSL3"`),
 		"Interval":     bmc("an inventory is a hundred requests", `{redfish: {inventoryInterval: 1m}}`, "inventoryInterval must be a duration of 10m at least"),

@@ -212,7 +212,8 @@ func TestRelease(t *testing.T) {
 		"configuration-baremetal-v2.xpkg", "configuration-baremetal.xpkg", "digests.txt", "function-baremetal-amd64.spdx.json",
 		"function-baremetal-amd64.xpkg", "function-baremetal-arm64.spdx.json", "function-baremetal-arm64.xpkg", "install.yaml", "netbox-webhook.yaml", "network.yaml", "oci.tar",
 		"packages-linux-amd64", "packages-linux-arm64", "podmonitor.yaml", "policies.yaml",
-		"provider-baremetal-amd64.spdx.json", "provider-baremetal-amd64.xpkg", "provider-baremetal-arm64.spdx.json", "provider-baremetal-arm64.xpkg", "usages-v2.yaml",
+		"provider-baremetal-amd64.spdx.json", "provider-baremetal-amd64.xpkg", "provider-baremetal-arm64.spdx.json", "provider-baremetal-arm64.xpkg",
+		"redfish-events.yaml", "usages-v2.yaml",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

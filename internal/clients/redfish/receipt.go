@@ -19,6 +19,8 @@ type Receipt struct {
 	Task, Monitor, Job string
 	// Via is by what a boot source was set; nil for other writes.
 	Via *BootVia
+	// Made is where what was made is, "" where the BMC didn't say, and of other writes.
+	Made string
 }
 
 // maxURI bounds what of a BMC's links is kept in a journal or a status.

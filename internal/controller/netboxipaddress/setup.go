@@ -184,7 +184,7 @@ func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m 
 			}
 		},
 		Freed:  func(of config.Identity, a netip.Addr) { s.freed(of.UID, a) },
-		Leads:  func() bool { return leads(mgr, o) },
+		Leads:  func() bool { return o.Leads(mgr) },
 		Leader: o.Leader,
 		Count:  m.Delivered,
 		Log:    o.Logger.WithValues("receiver", "netbox"),
@@ -193,17 +193,4 @@ func addReceiver(mgr ctrl.Manager, o wiring.Options, links *netboxlink.Links, m 
 		return fmt.Errorf("cannot add the receiver of NetBox's webhooks: %w", err)
 	}
 	return nil
-}
-
-// leads says whether this provider is the one that works.
-func leads(mgr ctrl.Manager, o wiring.Options) bool {
-	if o.Leader == nil {
-		return true
-	}
-	select {
-	case <-mgr.Elected():
-		return true
-	default:
-		return false
-	}
 }

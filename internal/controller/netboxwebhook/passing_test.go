@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/hooks"
 )
 
 // TestPass: what comes to a provider that doesn't lead is taken by the one that does, once; nothing else gets that far.
@@ -59,7 +60,7 @@ func TestPass(t *testing.T) {
 			}
 			req.Header.Set(netbox.SignatureHeader, tc.signature)
 			if tc.passed {
-				req.Header.Set(passedHeader, "1")
+				req.Header.Set(hooks.PassedHeader, "1")
 			}
 			res, err := http.DefaultClient.Do(req)
 			if err != nil {

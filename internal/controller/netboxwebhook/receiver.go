@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/hooks"
 )
 
 const (
@@ -35,8 +35,6 @@ const (
 	maxConns = 64
 	// decodedAtOnce are the deliveries that are decoded at once: one of 2 kB takes no time, and one of the largest ten times its size of memory.
 	decodedAtOnce = 2
-	// goodbye is how long deliveries under way may take at the end.
-	goodbye = 2 * time.Second
 )
 
 // What became of a delivery, as a metric counts it.
@@ -93,7 +91,7 @@ type Receiver struct {
 
 	senders *senders
 	lines   *lines
-	passer  *http.Client
+	relay   *hooks.Relay
 	// decoding holds one for each delivery that is decoded.
 	decoding chan struct{}
 	// bodies are the bytes that may be read of long deliveries.
@@ -106,7 +104,7 @@ func (r *Receiver) NeedLeaderElection() bool { return false }
 // New returns a receiver.
 func New(o Options) *Receiver {
 	return &Receiver{
-		Options: o, senders: newSenders(time.Now), lines: newLines(o), passer: newPasser(), decoding: make(chan struct{}, decodedAtOnce),
+		Options: o, senders: newSenders(time.Now), lines: newLines(o), relay: hooks.NewRelay(o.Leader), decoding: make(chan struct{}, decodedAtOnce),
 		bodies: semaphore.NewWeighted(bodies),
 	}
 }
@@ -121,27 +119,9 @@ func (r *Receiver) Start(ctx context.Context) error {
 }
 
 func (r *Receiver) serve(ctx context.Context, l net.Listener) error {
-	s := &http.Server{
-		Handler:           r.Handler(ctx),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      10 * time.Second,
-		IdleTimeout:       30 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-	}
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		<-ctx.Done()
-		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-		defer cancel()
-		_ = s.Shutdown(bye) // Who is cut off has only given a hint.
-	}()
-	err := s.Serve(netutil.LimitListener(l, maxConns))
-	if !errors.Is(err, http.ErrServerClosed) {
+	if err := hooks.Serve(ctx, l, maxConns, r.Handler(ctx)); err != nil {
 		return fmt.Errorf("cannot serve webhooks of NetBox: %w", err)
 	}
-	<-stopped
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (e *external) advance(ctx context.Context, host *v1alpha1.RedfishHost, w wa
 			if err := e.writeJournal(ctx, host, st.journal); err != nil {
 				return err
 			}
-			e.inserted = st.journal.Media
+			e.inserted, e.pushRecord = st.journal.Media, st.journal.Push
 		}
 		if st.do == actNone {
 			e.showActs(host, w, seen)

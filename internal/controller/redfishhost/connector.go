@@ -28,6 +28,7 @@ type BMC interface { //nolint:interfacebloat // One interface for each facet.
 	logBMC
 	managerBMC
 	rotationBMC
+	pushBMC
 
 	Find(ctx context.Context, want redfish.Selector, hint string) (redfish.System, error)
 	Trace(ctx context.Context, s redfish.System, want redfish.Traces) (redfish.System, error)
@@ -105,6 +106,8 @@ type Options struct {
 	// EventPause is how long a BMC rests at least that has ended its stream of events, and
 	// what all else about events goes by; 0 is 5 s.
 	EventPause time.Duration
+	// TakesEvents says that the provider takes what BMCs send.
+	TakesEvents bool
 	// Log is told what no host can show; nil is told nothing.
 	Log logging.Logger
 }
@@ -126,6 +129,9 @@ type Connector struct {
 	mediaLooks      *looks[mediaIn]
 	// rotationLooks are what stood in the way of another password.
 	rotationLooks *looks[trouble]
+	// pushLooks are those at subscriptions, and pushes whose events are expected.
+	pushLooks *looks[pushLook]
+	pushes    *pushes
 }
 
 // NewConnector makes a connector.
@@ -149,7 +155,7 @@ func NewConnector(o Options) *Connector {
 	c := &Connector{
 		Options: o, inventories: newInventories(o.Gates, o.Now, o.Wake), watch: newStopwatch(o.Elapsed), postponed: newPostponed(), counted: newCounted(),
 		registries: &registries{}, biosLooks: newLooks[biosSeen](), secureBootLooks: newLooks[secureBootSeen](), mediaLooks: newLooks[mediaIn](),
-		rotationLooks: newLooks[trouble](),
+		rotationLooks: newLooks[trouble](), pushLooks: newLooks[pushLook](), pushes: newPushes(),
 	}
 	c.tallies = c.inventories.tallies
 	c.streams = newStreams(o.Gates, c.tallies, o.EventPause, c.told)
@@ -183,7 +189,7 @@ func (c *Connector) Settle() int { return c.inventories.settle() }
 // in the client's methods, one turn each. What a person must mend about them is
 // shown on the host by Observe, like every other trouble.
 func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (managed.TypedExternalClient[*v1alpha1.RedfishHost], error) {
-	e := &external{connector: c, host: host.GetUID(), namespace: host.GetNamespace(), inputs: inputs{address: host.Spec.ForProvider.Address}}
+	e := &external{connector: c, host: host.GetUID(), namespace: host.GetNamespace(), name: nameOfHost(host), inputs: inputs{address: host.Spec.ForProvider.Address}}
 	if ref := host.Spec.ForProvider.CredentialsSecretRef; ref != nil {
 		e.inputs.secret = ref.Name
 		e.own.at, e.own.host = types.NamespacedName{Namespace: host.GetNamespace(), Name: ref.Name}, host
@@ -201,6 +207,7 @@ func (c *Connector) Connect(ctx context.Context, host *v1alpha1.RedfishHost) (ma
 	}
 	e.unusable = err
 	e.inventoryAge, e.events = c.InventoryAge, wantsEvents(r.Config.Events)
+	c.wishPush(e, host, r.Config.Events)
 	if r.Config.InventoryInterval != nil {
 		e.inventoryAge = r.Config.InventoryInterval.Duration
 	}

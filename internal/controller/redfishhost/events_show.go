@@ -22,6 +22,8 @@ const (
 	// graceUnits is for how long one is still shown that was lost and is opened
 	// again: two minutes.
 	graceUnits = 24
+	// reasonConnecting is of a BMC of which nothing is known yet.
+	reasonConnecting = "Connecting"
 )
 
 // wantsEvents says whether the provider config has hosts' BMCs listened to.
@@ -35,9 +37,20 @@ func wantsEvents(e *v1alpha1.RedfishEvents) bool {
 func (e *external) hear(host *v1alpha1.RedfishHost, err error) {
 	l, uid := e.connector.streams, host.GetUID()
 	was := host.Status.AtProvider.Events
+	if !e.pushing && e.unusable == nil {
+		e.connector.unhear(e)
+	}
 	switch {
 	case meta.WasDeleted(host):
 		return // It ends with the host.
+	case e.pushing:
+		e.hearPush(host, err)
+
+		return
+	case was != nil && was.Delivery == v1alpha1.DeliveryPush:
+		was = nil
+	}
+	switch {
 	case !e.events && (e.unusable == nil || was == nil):
 		l.forget(uid)
 		host.Status.AtProvider.Events = nil
@@ -62,7 +75,7 @@ func datedEvents(is, was *v1alpha1.EventsObservation, now time.Time) *v1alpha1.E
 		return was
 	}
 	if is == nil {
-		is = pollFor("Connecting", "the BMC is about to be listened to")
+		is = pollFor(reasonConnecting, "the BMC is about to be listened to")
 	}
 	at := metav1.NewTime(now.Truncate(time.Second))
 	is.Since = &at

@@ -22,6 +22,7 @@ type external struct {
 	connector *Connector
 	host      types.UID
 	namespace string
+	name      types.NamespacedName
 	target    gate.Target
 	inputs    inputs
 	// unusable says why the target can't be used, or is nil.
@@ -30,6 +31,12 @@ type external struct {
 	inventoryAge time.Duration
 	// events says that its BMC is to be listened to.
 	events bool
+
+	// pushing says that its BMC is to send its events, push what is wanted and seen of
+	// that, and pushRecord what of it the journal has.
+	pushing    bool
+	push       pushSeen
+	pushRecord pushRecord
 
 	// What Observe found, for the Update or Delete of the same reconcile.
 	system     redfish.System
@@ -193,7 +200,11 @@ func (e *external) lookBeside(ctx context.Context, bmc BMC, host *v1alpha1.Redfi
 		return err
 	}
 
-	return e.lookBIOS(ctx, bmc, host, w)
+	if err := e.lookBIOS(ctx, bmc, host, w); err != nil {
+		return err
+	}
+
+	return e.lookPush(ctx, bmc, host)
 }
 
 // isTrouble says whether err is shown on the host, and not an error of ours or
@@ -235,7 +246,7 @@ func (e *external) duplicate(host, other *v1alpha1.RedfishHost) error {
 func leavesTraces(host *v1alpha1.RedfishHost) bool {
 	j := parseJournal(host.GetAnnotations()[v1alpha1.AnnotationJournal])
 
-	return j != nil && (j.Override != "" || len(j.Media) > 0 || j.Boot.traces(j.Act) || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
+	return j != nil && (j.Override != "" || len(j.Media) > 0 || j.Push.ID != "" || j.Boot.traces(j.Act) || (j.pending() && (j.Act.Action == actSetBootOnce || isReset(j.Act.Action))))
 }
 
 // halt ends the reading of a host's inventory where a look ended in trouble. A BMC

@@ -79,7 +79,7 @@ type facet struct {
 // machine waits for.
 var facets = []facet{ //nolint:gochecknoglobals // A table.
 	offFacet, mediaFacet, biosFacet, secureBootFacet, orderFacet, lastingFacet, onceFacet, restoreFacet, resetFacet, onFacet,
-	settingsFacet, managerFacet, rotationFacet,
+	settingsFacet, managerFacet, rotationFacet, pushFacet,
 }
 
 // facetOf is the facet of an action; false for one of another version.

@@ -26,6 +26,8 @@ func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	c.secureBootLooks.forget(uid)
 	c.mediaLooks.forget(uid)
 	c.rotationLooks.forget(uid)
+	c.pushLooks.forget(uid)
+	c.pushes.forget(uid)
 	c.counted.forget(uid)
 	c.distrust(host)
 }

@@ -161,6 +161,8 @@ type journal struct {
 	Rotation rotationRecord `json:"rotation,omitzero"`
 	// Boot is what else is known of boot sources.
 	Boot boots `json:"boot,omitzero"`
+	// Push is the subscription by which the BMC sends its events.
+	Push pushRecord `json:"push,omitzero"`
 	// PoweredOn is when we last powered the machine on.
 	PoweredOn time.Time `json:"poweredOn,omitzero"`
 	// Act is the newest act.

@@ -51,6 +51,9 @@ func (j *journal) left() []string {
 			out = append(out, m.named()+", which may come yet")
 		}
 	}
+	if j.Push.ID != "" {
+		out = append(out, "a subscription to its events "+j.Push.URI)
+	}
 	for _, drive := range slices.Sorted(maps.Keys(j.Media)) {
 		out = append(out, "an image in the "+drive+" drive")
 	}

@@ -45,6 +45,7 @@ type seen struct {
 	secureBoot *secureBootSeen
 	media      mediaIn
 	rotation   rotationSeen
+	push       pushSeen
 	// shared says that another host of the same BMC has something on its way.
 	shared bool
 }
@@ -67,7 +68,7 @@ func credible(at time.Time) time.Time {
 // seen is what the BMC shows, of its System and of what was looked at beside it.
 func (e *external) seen(s redfish.System) seen {
 	out := seenOf(s)
-	out.bios, out.secureBoot, out.media, out.rotation, out.shared = e.bios, e.secureBoot, e.media, e.rotation, e.shared
+	out.bios, out.secureBoot, out.media, out.rotation, out.push, out.shared = e.bios, e.secureBoot, e.media, e.rotation, e.push, e.shared
 	out.media.accounts = e.accounts
 
 	return out

@@ -2,6 +2,7 @@ package redfishhost
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/redfishevents"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/wiring"
 )
 
@@ -63,6 +65,7 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Now:           o.Clock,
 		Forget:        o.Config.Forget,
 		Wake:          waker(wake),
+		TakesEvents:   o.RedfishEventsAddress != "",
 		Log:           o.Logger.WithValues("controller", managed.ControllerName(gvk.GroupKind().String())),
 	})
 	if _, err := wiring.Registered(metrics.Registry, c.inventories); err != nil {
@@ -73,6 +76,9 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 	}
 	if _, err := wiring.Registered(metrics.Registry, c.tallies); err != nil {
 		return errors.Wrap(err, "cannot register the metrics of BMCs")
+	}
+	if err := addReceiver(mgr, o, c); err != nil {
+		return err
 	}
 	o.AtShutdown(func(ctx context.Context) error {
 		c.Stop()
@@ -92,6 +98,36 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		Paused:             c.Paused,
 		Timeout:            timeout,
 	})
+}
+
+// addReceiver takes what BMCs send, where that's asked for.
+func addReceiver(mgr ctrl.Manager, o wiring.Options, c *Connector) error {
+	_, port, err := net.SplitHostPort(o.RedfishEventsAddress)
+	switch {
+	case o.RedfishEventsAddress == "":
+		return nil
+	case err != nil:
+		return errors.Wrapf(err, "cannot listen on %q for events of BMCs", o.RedfishEventsAddress)
+	}
+	receiver := redfishevents.New(redfishevents.Options{
+		Address: o.RedfishEventsAddress, Path: PathEvents, Sent: c.Sent,
+		Leads: func() bool { return o.Leads(mgr) },
+		Leader: func(ctx context.Context) (string, error) {
+			at, err := o.Leader(ctx) // It says where it takes webhooks, if it does.
+			host, _, none := net.SplitHostPort(at)
+			if err != nil || none != nil {
+				return "", errors.Wrap(err, "cannot tell who leads") // Nil where nobody does.
+			}
+
+			return net.JoinHostPort(host, port), nil
+		},
+		Log: o.Logger.WithValues("receiver", "redfish"),
+	})
+	if _, err := wiring.Registered(metrics.Registry, receiver); err != nil {
+		return errors.Wrap(err, "cannot register the metrics of events that are sent")
+	}
+
+	return errors.Wrap(mgr.Add(receiver), "cannot add the receiver of BMCs' events")
 }
 
 // Pending says whether a host is to be looked at again soon: something is on its

@@ -43,6 +43,8 @@ type Options struct {
 	DeniedTargets []netip.Prefix
 	// NetBoxWebhookAddress is listened on for what NetBoxes tell of changes; "" listens for nothing.
 	NetBoxWebhookAddress string
+	// RedfishEventsAddress is listened on for the events that BMCs send; "" listens for none.
+	RedfishEventsAddress string
 	// Leader returns where the provider that leads takes such, as HOST:PORT; "" where none leads, or it doesn't say. Nil: this one leads.
 	Leader func(ctx context.Context) (string, error)
 	// Tracer of calls of what is outside; nil traces none.
@@ -166,4 +168,17 @@ func (o Options) served(gvks []schema.GroupVersionKind) error {
 		}
 	}
 	return nil
+}
+
+// Leads says whether this provider is the one that works.
+func (o Options) Leads(mgr ctrl.Manager) bool {
+	if o.Leader == nil {
+		return true
+	}
+	select {
+	case <-mgr.Elected():
+		return true
+	default:
+		return false
+	}
 }

@@ -74,10 +74,11 @@ func (s *stage) commented(ctx context.Context, t *testing.T) {
 		tpl := &corev1.PodTemplateSpec{}
 		must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(raw, tpl, true))
 		cs := tpl.Spec.Containers
-		if len(cs) != 2 || len(tpl.Spec.Volumes) != 1 || len(cs[0].VolumeMounts) != 1 || len(cs[1].VolumeMounts) != 1 || len(cs[0].Ports) != 2 {
+		if len(cs) != 2 || len(tpl.Spec.Volumes) != 1 || len(cs[0].VolumeMounts) != 1 || len(cs[1].VolumeMounts) != 1 || len(cs[0].Ports) != 3 {
 			t.Fatalf("not all of it is there: %v", tpl.Spec)
 		}
-		if !slices.Contains(cs[0].Args, "--enable-changelogs") || !slices.Contains(cs[0].Args, "--netbox-webhook-address=:9444") {
+		if !slices.Contains(cs[0].Args, "--enable-changelogs") || !slices.Contains(cs[0].Args, "--netbox-webhook-address=:9444") ||
+			!slices.Contains(cs[0].Args, "--redfish-events-address=:9445") {
 			t.Errorf("the provider would be given %v", cs[0].Args)
 		}
 		cs[0].Image = "provider" // Crossplane fills it in.

@@ -140,6 +140,7 @@ func (b *BMC) resetBMC(r *http.Request, manager string) (int, problem) {
 	}
 	b.counters.BMCResets++
 	b.endSessions()
+	b.forget()
 	b.dropTasks()
 	b.restarting = b.cfg.Now().Add(bmcBoot)
 

@@ -141,6 +141,8 @@ type Behaviour struct {
 	Password Passwords
 	// Events is what is done with those who listen to the BMC's events.
 	Events Events
+	// Subscriptions is what is done with those who want them sent.
+	Subscriptions Subscriptions
 	// Registry is what MessageIds begin with; "" is Base.1.18.
 	Registry string
 	// Code is what error bodies have as their code; "" is the first MessageId.

@@ -41,6 +41,8 @@ type BMC struct {
 	arriving       []arrival
 	audience       audience
 	told           int // events
+	pushes         []push
+	subscribed     int // ever
 }
 
 // New makes a BMC. It serves as soon as it is put behind a server.
@@ -136,9 +138,13 @@ func (b *BMC) route(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPatch:
 		b.patch(w, r, path)
 	case http.MethodPost:
-		b.post(w, r, path)
+		if !b.subscribes(w, r, path) {
+			b.post(w, r, path)
+		}
 	case http.MethodDelete:
-		b.logout(w, path)
+		if !b.unsubscribes(w, path) {
+			b.logout(w, path)
+		}
 	default:
 		b.notAllowed(w, path)
 	}

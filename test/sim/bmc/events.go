@@ -66,6 +66,9 @@ func (b *BMC) tell(uri string) {
 		default: // Who doesn't read misses it.
 		}
 	}
+	for _, p := range b.pushes {
+		go p.send(b.told, uri)
+	}
 }
 
 // Tell tells all who listen that a resource has changed, as BMCs do where somebody

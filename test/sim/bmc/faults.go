@@ -96,6 +96,7 @@ func (b *BMC) RebootBMC(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endSessions()
+	b.forget()
 	b.dropTasks()
 	b.restarting = b.cfg.Now().Add(d)
 }

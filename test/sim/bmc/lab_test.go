@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +48,9 @@ type lab struct {
 	// tune changes the provider config; nil leaves it.
 	tune      func(*v1alpha1.RedfishConfig)
 	failpoint func(string)
+	// takes says that the provider takes what BMCs send, and woken counts the looks that come of it.
+	takes     bool
+	woken     atomic.Int64
 	connector *redfishhost.Connector
 	// written is called before a Secret is written; nil does nothing.
 	written func(*corev1.Secret) error
@@ -153,7 +157,7 @@ func (l *lab) start() {
 	g := gate.New(redfish.Connect)
 	l.t.Cleanup(func() { g.Close(context.WithoutCancel(l.t.Context())) })
 	rate := int64(1000)
-	l.connector = redfishhost.NewConnector(redfishhost.Options{
+	o := redfishhost.Options{
 		Kube: l.kube, Gates: redfishhost.Gates{Gates: g}, AllowLoopback: true, Now: func() time.Time { return l.now.Add(l.jump) },
 		Elapsed:  func() time.Duration { return time.Duration(l.now.UnixNano()) },
 		Recorder: scanned{l}, Log: scanned{l},
@@ -185,7 +189,11 @@ func (l *lab) start() {
 
 			return r, err
 		},
-	})
+	}
+	if l.takes {
+		o.TakesEvents, o.EventPause, o.Wake = true, eventPause, func(types.NamespacedName) { l.woken.Add(1) }
+	}
+	l.connector = redfishhost.NewConnector(o)
 }
 
 func (l *lab) get() *v1alpha1.RedfishHost {

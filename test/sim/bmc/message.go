@@ -12,6 +12,7 @@ const (
 	msgType       = "PropertyValueTypeError"
 	msgInUse      = "ResourceInUse"
 	msgMalformed  = "MalformedJSON"
+	msgIncomplete = "PropertyMissing"
 )
 
 // problem is what is wrong with a request: the name of a message of the

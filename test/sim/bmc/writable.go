@@ -127,12 +127,12 @@ func (t *writeTarget) together(changes []change) []problem {
 	rule := t.behaviour.Mode
 	switch {
 	case rule == ModeRequired && overrides && target != "None" && !mode:
-		return []problem{{message: "PropertyMissing", property: "Boot/" + propMode}}
+		return []problem{{message: msgIncomplete, property: "Boot/" + propMode}}
 	case rule == ModeAlone && overrides && mode:
 		return []problem{{message: "PropertyValueConflict", property: "Boot/" + propMode}}
 	}
 	if next, now := set[propNext]; target == targetNext && t.has([]string{"Boot", propNext}) && (!now || next == "") {
-		return []problem{{message: "PropertyMissing", property: "Boot/" + propNext}}
+		return []problem{{message: msgIncomplete, property: "Boot/" + propNext}}
 	}
 	path := textAt(t.body, "Boot", propUEFI)
 	if _, now := set[propUEFI]; now {

@@ -26,11 +26,13 @@ func manifests() map[string][]string {
 		"policies.yaml": {"package/manifests/rbac.yaml", "package/manifests/policies.yaml", "examples/install/usages.yaml"},
 		"network.yaml":  {"examples/install/network.yaml"},
 		"bootd.yaml":    {"package/manifests/bootd.yaml", "package/bootd/bootd.yaml"},
-		// For those who have what they're about: the other configuration, the Prometheus operator, and a NetBox that sends webhooks.
+		// For those who have what they're about: the other configuration, the Prometheus operator, a NetBox that sends webhooks, and BMCs
+		// that send events.
 		"usages-v2.yaml":  {"examples/install/usages-v2.yaml"},
 		"podmonitor.yaml": {"examples/install/podmonitor.yaml"},
 
 		"netbox-webhook.yaml": {"examples/install/netbox-webhook.yaml"},
+		"redfish-events.yaml": {"examples/install/redfish-events.yaml"},
 	}
 }
 

@@ -99,6 +99,7 @@ func TestManifests(t *testing.T) {
 			"namespace: baremetal-boot",
 		},
 		"netbox-webhook.yaml": {"kind: Service", "kind: NetworkPolicy", "pkg.crossplane.io/provider: p-provider-baremetal\n"},
+		"redfish-events.yaml": {"kind: Service", "kind: NetworkPolicy", "pkg.crossplane.io/provider: p-provider-baremetal\n"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(got[name]), w) {

@@ -1,0 +1,69 @@
+package redfishhost
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
+)
+
+// TestPushes: a host is known by its id and secret, as long as it's there, and no other one takes its place.
+func TestPushes(t *testing.T) {
+	p, name := newPushes(), types.NamespacedName{Namespace: "infra", Name: "a"}
+	r := pushRecord{ID: "1", Digest: secretDigest("s")}
+	p.expect("host-a", name, r)
+	p.expect("host-b", types.NamespacedName{Namespace: "infra", Name: "b"}, pushRecord{ID: "1", Digest: secretDigest("theirs")})
+	if from, ok := p.by("1", "s"); !ok || from.host != "host-a" || from.name != name {
+		t.Errorf("by(...): %+v, %v", from, ok)
+	}
+	for _, of := range [][2]string{{"1", "theirs"}, {"1", ""}, {"2", "s"}, {"", ""}, {"1", secretDigest("s")}} {
+		if from, ok := p.by(of[0], of[1]); ok {
+			t.Errorf("by(%q, %q): %+v", of[0], of[1], from)
+		}
+	}
+	p.forget("host-b")
+	if _, ok := p.by("1", "s"); !ok {
+		t.Error("it's forgotten with another host")
+	}
+	if _, ok := p.by("1", "s"); !p.forget("host-a") || !ok || p.forget("host-a") {
+		t.Error("it isn't forgotten once")
+	}
+	if _, ok := p.by("1", "s"); ok {
+		t.Error("it's known still")
+	}
+}
+
+// TestPushRecord: a subscription is known by either of two marks, and a stranger's by none.
+func TestPushRecord(t *testing.T) {
+	r := pushRecord{ID: "1", Digest: secretDigest("s"), To: "https://r"}
+	cases := map[string]struct {
+		reason   string
+		s        redfish.Subscription
+		ours, is bool
+	}{
+		"Both":        {reason: "the BMC keeps all", s: redfish.Subscription{Context: r.word(), Destination: "https://r/redfish/events/1/s"}, ours: true, is: true},
+		"Context":     {reason: "it hides where it leads", s: redfish.Subscription{Context: r.word()}, ours: true, is: true},
+		"Destination": {reason: "it drops the context", s: redfish.Subscription{Destination: "https://r/redfish/events/1/s"}, ours: true, is: true},
+		"Older":       {reason: "one that came late", s: redfish.Subscription{Context: "provider-baremetal/1/0123", Destination: "https://r/redfish/events/1/t"}, ours: true},
+		"Other":       {reason: "another host's", s: redfish.Subscription{Context: "provider-baremetal/12/0123", Destination: "https://r/redfish/events/12/s"}},
+		"Stranger":    {reason: "somebody else's", s: redfish.Subscription{Context: "1", Destination: "https://x/1/s"}},
+		"Nothing":     {reason: "a place that is free"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if r.ours(tc.s) != tc.ours || r.is(tc.s) != tc.is {
+				t.Errorf("%s: ours %v, is %v", tc.reason, r.ours(tc.s), r.is(tc.s))
+			}
+			if none := (pushRecord{}); none.ours(tc.s) || none.is(tc.s) {
+				t.Errorf("%s: a host without any has it", tc.reason)
+			}
+		})
+	}
+	for tries, want := range map[int]time.Duration{0: time.Minute, 1: time.Minute, 2: 2 * time.Minute, 6: 32 * time.Minute, 7: time.Hour, 1000: time.Hour} {
+		if got := (pushRecord{Tries: tries}).rest(); got != want {
+			t.Errorf("after %d tries it rests %s, want %s", tries, got, want)
+		}
+	}
+}
