@@ -30,7 +30,7 @@ const (
 )
 
 // pullSecrets copies the Secrets that profiles name into bootd's namespace, the only one whose Secrets bootd may read, and removes the copies
-// that no profile has a use for.
+// that no profile has a use for. One that somebody deletes is made again.
 type pullSecrets struct {
 	kube      client.Client // Live for Secrets.
 	namespace string
@@ -98,8 +98,11 @@ func (r *pullSecrets) Reconcile(ctx context.Context, req reconcile.Request) (ctr
 	of := req.NamespacedName
 	if of.Namespace == r.namespace && boot.IsPullSecret(of.Name) {
 		s, err := secret(ctx, r.kube, of)
-		if err != nil || s == nil {
+		if err != nil {
 			return ctrl.Result{}, err
+		}
+		if s == nil {
+			return ctrl.Result{}, r.again(ctx, of.Name)
 		}
 		of = types.NamespacedName{Namespace: s.Annotations[annotationPullNamespace], Name: s.Annotations[annotationPullName]}
 		if boot.PullSecretName(of.Namespace, of.Name) != s.Name {
@@ -107,6 +110,22 @@ func (r *pullSecrets) Reconcile(ctx context.Context, req reconcile.Request) (ctr
 		}
 	}
 	return ctrl.Result{}, r.copy(ctx, of)
+}
+
+// again makes a copy of that name, which somebody deleted, where a profile needs it. The name alone is known of it: what is watched of Secrets has
+// no annotations.
+func (r *pullSecrets) again(ctx context.Context, name string) error {
+	l := &v1alpha1.BootProfileList{}
+	if err := r.kube.List(ctx, l, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("cannot list BootProfiles: %w", err)
+	}
+	for i := range l.Items {
+		p := &l.Items[i]
+		if ref := p.Spec.PullSecretRef; ref != nil && boot.PullSecretName(p.Namespace, ref.Name) == name {
+			return r.copy(ctx, types.NamespacedName{Namespace: p.Namespace, Name: ref.Name})
+		}
+	}
+	return nil
 }
 
 func (r *pullSecrets) copy(ctx context.Context, of types.NamespacedName) error {

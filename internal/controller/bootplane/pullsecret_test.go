@@ -64,6 +64,8 @@ func TestPullSecrets(t *testing.T) {
 		"Copied":     {"one that a profile names", []client.Object{pulling("infra", "p", "registry"), registrySecret("new")}, "", "new"},
 		"Rotated":    {"what it says now", []client.Object{pulling("infra", "p", "registry"), registrySecret("new"), copied("old")}, "", "new"},
 		"Edited":     {"a copy is what it's a copy of", []client.Object{pulling("infra", "p", "registry"), registrySecret("new"), copied("edited")}, "copy", "new"},
+		"Vanished":   {"somebody deleted the copy", []client.Object{pulling("infra", "o", ""), pulling("infra", "p", "registry"), registrySecret("new")}, "copy", "new"},
+		"VanishedOf": {"nobody's files are fetched by it any more", []client.Object{pulling("infra", "p", "other"), registrySecret("new")}, "copy", ""},
 		"Unnamed":    {"nobody's files are fetched by it", []client.Object{pulling("infra", "p", "other"), pulling("infra", "q", ""), registrySecret("new")}, "", ""},
 		"NoLonger":   {"nor any more", []client.Object{pulling("infra", "p", ""), registrySecret("new"), copied("new")}, "", ""},
 		"LeftOver":   {"its profile went while nobody looked", []client.Object{registrySecret("new"), copied("new")}, "copy", ""},
