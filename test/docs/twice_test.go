@@ -164,6 +164,16 @@ func TestUpgradeIsRepeated(t *testing.T) {
 		t.Error("an upgrade installs claims where namespaced composites were chosen")
 	}
 
+	// Whoever has bootd serve HTTPS goes on with it, and gets nothing else that was commented out.
+	https := sit(t)
+	must(t, https.next())
+	const served, trusted = "            - --https-listen=0.0.0.0:8483 # https\n", "            # - {name: SSL_CERT_DIR, value: /etc/bootd/ca} # ca\n"
+	https.write(t, "dist/install/bootd.yaml", regexp.MustCompile(`(?m)# (- .* # https)$`).ReplaceAllString(https.read(t, "dist/install/bootd.yaml"), "$1"))
+	https.types(t, upgrade)
+	if next := https.read(t, "dist/install/bootd.yaml"); !strings.Contains(next, served) || !strings.Contains(next, trusted) || strings.Contains(next, "# - --tls-") {
+		t.Error("an upgrade doesn't leave HTTPS, and HTTPS alone, as it was set")
+	}
+
 	// Whoever never had bootd look at a private address keeps what says how.
 	fresh := sit(t)
 	must(t, fresh.next())

@@ -102,6 +102,7 @@ podMonitor: {enabled: true, labels: {release: "1.10"}}
 		}
 	})
 	t.Run("HTTPS", func(t *testing.T) { chartHTTPS(t, template) })
+	t.Run("CA", func(t *testing.T) { chartCA(t, template) })
 	t.Run("BadValues", func(t *testing.T) { badValues(t, bin) })
 	t.Run("Elsewhere", func(t *testing.T) {
 		out, err := command(t, bin, "template", "bootd", chart, "--namespace=default", kubeVersion)

@@ -17,7 +17,7 @@ func TestFlags(t *testing.T) {
 	for file, path := range map[string][]string{
 		root + "/examples/install/runtime.yaml": {"spec", "deploymentTemplate", "spec", "template", "spec", "containers"},
 		root + "/package/bootd/bootd.yaml":      {"spec", "template", "spec", "containers"},
-		plainHTTPS(t):                           {"spec", "template", "spec", "containers"},
+		uncommented(t, "install.md", "https"):   {"spec", "template", "spec", "containers"},
 	} {
 		objects, err := local.Load(filepath.FromSlash(file))
 		must(t, err)

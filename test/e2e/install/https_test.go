@@ -14,17 +14,15 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local"
 )
 
-// typedHTTPS is the line of docs/bootd.md that has the plain manifest serve HTTPS.
-var typedHTTPS = regexp.MustCompile(`(?m)^sed -i .* dist/install/bootd\.yaml$`)
-
-// plainHTTPS is the plain manifest after a reader typed that line; it gives the file.
-func plainHTTPS(t *testing.T) string {
+// uncommented is the plain manifest after a reader typed the line of a page of docs/operations that takes the # from its lines which end in a word;
+// it gives the file.
+func uncommented(t *testing.T, page, word string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, "docs", "bootd.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "operations", page))
 	must(t, err)
-	lines := typedHTTPS.FindAllString(string(page), -1)
+	lines := regexp.MustCompile(`(?m)^sed -i '/ # `+word+`\$/ .* dist/install/bootd\.yaml$`).FindAllString(string(text), -1)
 	if len(lines) != 1 {
-		t.Fatalf("docs/bootd.md says in %d lines how the manifest serves HTTPS, want one: %q", len(lines), lines)
+		t.Fatalf("%s says in %d lines how the manifest has its lines of %s, want one: %q", page, len(lines), word, lines)
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "dist", "install", "bootd.yaml")
@@ -49,7 +47,7 @@ segments:
   - {name: r8, nodeSelector: {rack: r8}}
 `), 0o600))
 	got := byName(template("--values=" + values))
-	plain, err := local.Load(plainHTTPS(t))
+	plain, err := local.Load(uncommented(t, "install.md", "https"))
 	must(t, err)
 	if diff := cmp.Diff(byName(plain)["DaemonSet bootd"], got["DaemonSet bootd"]); diff != "" {
 		t.Errorf("plain manifest and chart differ, -plain +chart:\n%s", diff)
@@ -88,6 +86,38 @@ segments:
 		}
 		if diff := cmp.Diff(map[string]any{"secretName": want.secret, "defaultMode": float64(0o400)}, volume["secret"]); diff != "" {
 			t.Errorf("%s, volume, -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+// chartCA names authorities of the reader's own: it's the same as what a reader types for the plain manifest, for every segment.
+func chartCA(t *testing.T, template func(args ...string) []*unstructured.Unstructured) {
+	t.Helper()
+	plain, err := local.Load(uncommented(t, "air-gapped.md", "ca"))
+	must(t, err)
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	must(t, os.WriteFile(values, []byte(`
+segments:
+  - {nodeSelector: {baremetal.crossplane.io/bootd: "true"}}
+  - {name: r7, nodeSelector: {rack: r7}, tls: {secretName: r7-tls}}
+ca: {configMapName: bootd-ca}
+`), 0o600))
+	got := byName(template("--values=" + values))
+	if diff := cmp.Diff(byName(plain)["DaemonSet bootd"], got["DaemonSet bootd"]); diff != "" {
+		t.Errorf("plain manifest and chart differ, -plain +chart:\n%s", diff)
+	}
+	for _, name := range []string{"DaemonSet bootd", "DaemonSet bootd-r7"} {
+		c := container(t, got[name])
+		volumes, _, err := unstructured.NestedSlice(got[name], "spec", "template", "spec", "volumes")
+		must(t, err)
+		for what, diff := range map[string]string{
+			"variable": cmp.Diff(map[string]any{"name": "SSL_CERT_DIR", "value": "/etc/bootd/ca"}, named(c["env"], "SSL_CERT_DIR")),
+			"mount":    cmp.Diff(map[string]any{"name": "ca", "mountPath": "/etc/bootd/ca", "readOnly": true}, named(c["volumeMounts"], "ca")),
+			"volume":   cmp.Diff(map[string]any{"name": "ca", "configMap": map[string]any{"name": "bootd-ca"}}, named(volumes, "ca")),
+		} {
+			if diff != "" {
+				t.Errorf("%s, %s, -want +got:\n%s", name, what, diff)
+			}
 		}
 	}
 }

@@ -44,6 +44,8 @@ func badValues(t *testing.T, bin string) {
 		"TLSNoPort":    {"It's too large.", "segments: [{nodeSelector: {rack: r7}, tls: {secretName: a, port: 84830}}]", []string{"/segments/0/tls/port", "maximum"}},
 		"TLSHost":      {"A URL isn't a name.", "segments: [{nodeSelector: {rack: r7}, tls: {secretName: a, host: \"https://boot\"}}]", []string{"/segments/0/tls/host", "pattern"}},
 		"TLSTop":       {"A certificate names where a bootd is: it's a segment's.", segment + "tls: {secretName: a}", []string{"tls"}},
+		"CASecret":     {"It's a ConfigMap.", segment + "ca: {secretName: mirror}", []string{"/ca", "secretName"}},
+		"CAName":       {"No ConfigMap is called so.", segment + "ca: {configMapName: My_CA}", []string{"/ca/configMapName", "pattern"}},
 		"OwnLabel":     {"Pods would have it twice.", segment + "podLabels: {app.kubernetes.io/name: mine}", []string{"app.kubernetes.io/name"}},
 		"Secret":       {"A Secret is named by an object.", segment + "imagePullSecrets: [registry]", []string{"/imagePullSecrets/0", "object"}},
 		"LogLevel":     {"bootd wouldn't start.", segment + "logLevel: loud", []string{"/logLevel"}},
