@@ -18,19 +18,25 @@ import (
 // acts are what happens beside the commands of the pages, by their words there.
 func (c *cluster) acts() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"the reader's own rack":                c.ownRack,
-		"the reader's rack is taken down":      c.rackDown,
-		"without bootd":                        c.withoutBootd,
-		"bootd by the manifest":                c.bootdByManifest,
-		"a machine runs":                       c.machineRuns,
-		"the next version":                     c.nextVersion,
-		"what the reader had set is still set": c.settingsKept,
-		"the machine is as it was":             c.untouched,
-		"the machine was given back":           c.givenBack,
-		"what is left is what the page names":  c.onlyNamedLeft,
-		"images that nodes cannot pull":        c.imagesGone,
-		"nodes can pull the images":            c.imagesBack,
-		"a node loses the label of bootd":      c.unlabelled,
+		"the reader's own rack":                               c.ownRack,
+		"the reader's rack is taken down":                     c.rackDown,
+		"without bootd":                                       c.withoutBootd,
+		"bootd by the manifest":                               c.bootdByManifest,
+		"a machine runs":                                      c.machineRuns,
+		"the next version":                                    c.nextVersion,
+		"what the reader had set is still set":                c.settingsKept,
+		"the machine is as it was":                            c.untouched,
+		"the machine was given back":                          c.givenBack,
+		"what is left is what the page names":                 c.onlyNamedLeft,
+		"images that nodes cannot pull":                       c.imagesGone,
+		"nodes can pull the images":                           c.imagesBack,
+		"a node loses the label of bootd":                     c.unlabelled,
+		"a certificate of the reader's own":                   c.ownCertificate,
+		"bootd serves HTTPS":                                  c.servesHTTPS,
+		"the certificate is renewed":                          c.renewed,
+		"bootd serves the renewed certificate":                c.servesHTTPS,
+		"the mirror has a certificate of the reader's own CA": c.ownMirror,
+		"bootd fetches from that mirror":                      c.fetchesFromMirror,
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 const (
 	denied   = "--denied-targets=10.43.0.0/16,10.42.0.0/16"
 	artifact = "--artifact-range=10.0.7.0/24"
+	https    = "--https-listen=0.0.0.0:8483"
+	// authorities is what air-gapped.md sets, as the variable's value.
+	authorities = "/etc/bootd/ca"
 )
 
 // settingsKept fails where the provider or bootd runs without what the reader set: manifests that are made anew don't have it.
@@ -26,9 +29,11 @@ func (c *cluster) settingsKept(ctx context.Context) error {
 	for _, p := range []struct{ namespace, label, set string }{
 		{local.CrossplaneNamespace, "pkg.crossplane.io/provider=" + stage.Installed(stage.ProviderPackage), denied},
 		{lab.BootNamespace, "app.kubernetes.io/name=bootd", artifact},
+		{lab.BootNamespace, "app.kubernetes.io/name=bootd", https},
+		{lab.BootNamespace, "app.kubernetes.io/name=bootd", authorities},
 	} {
 		if err := c.Until(ctx, p.label+" to run with "+p.set, patience, func(ctx context.Context) error {
-			out, err := c.Kubectl(ctx, "-n", p.namespace, "get", "pods", "-l", p.label, "-o", `jsonpath={range .items[*]}{.spec.containers[0].args}{"\n"}{end}`)
+			out, err := c.Kubectl(ctx, "-n", p.namespace, "get", "pods", "-l", p.label, "-o", `jsonpath={range .items[*]}{.spec.containers[0].args}{.spec.containers[0].env}{"\n"}{end}`)
 			if err != nil {
 				return err
 			}

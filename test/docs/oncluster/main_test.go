@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/cluster/local/keys"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/local/programs"
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/able"
@@ -46,6 +47,9 @@ type cluster struct {
 	labels string
 	// image is bootd's, while it has another one.
 	image string
+	// authority is the reader's own, and certificate what bootd is to serve with.
+	authority   *keys.Authority
+	certificate *keys.Certificate
 }
 
 func TestPages(t *testing.T) {
