@@ -119,6 +119,8 @@ type Client struct {
 	// releases is the proof of the release field.
 	releases proof
 	view     *view
+	// face is what NetBox's clock shows.
+	face *face
 	// room is what the view, lists and what is remembered may take.
 	room *lodger
 	// most says how many addresses a look may show; nil doesn't bound it.
@@ -176,16 +178,20 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	}
 	room, places := o.room.lodge(cfg.Owner), o.room.beside.lodge(cfg.Owner)
 	life, end := context.WithCancel(context.Background())
-	return &Client{
+	clock := &face{}
+	c := &Client{
 		name: cfg.Name, base: base, auth: auth, field: cfg.MarkerField, note: cfg.ReleaseField, begins: cfg.MarkersBegin, http: hc,
 		limiter: limiter, slots: semaphore.NewWeighted(inFlight), pause: pause{now: o.now}, now: o.now, meter: o.meter, tracer: o.tracer,
 		proof: newProof(o.now), releases: newProof(o.now), view: newView(o.now, room, cfg.MarkerField), room: room, most: o.most, patience: o.patience, life: life, end: end,
 		parents:    newMemo(o.now, room, weightOfParents),
 		vrfs:       newMemo(o.now, room, weightOfVRFs),
-		holders:    rosters[Holder](o.now, places),
-		interfaces: rosters[Interface](o.now, places),
+		face:       clock,
+		holders:    rosters[Holder](o.now, places, clock),
+		interfaces: rosters[Interface](o.now, places, clock),
 		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
-	}, nil
+	}
+	c.view.setBack = c.distrust
+	return c, nil
 }
 
 // Close drops idle connections and what is known of addresses, and ends a look that is under way. Other calls go on.

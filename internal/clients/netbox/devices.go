@@ -205,8 +205,8 @@ func (c *Client) Seat(ctx context.Context, kind HolderKind, number int64, seat S
 	return h, err
 }
 
-// SeenHolder returns a holder as it was at some moment of the last maxAge. Those of all addresses that are known are read together, and for an
-// hour after that only what has changed among them: see Seen, whose limits it has. ok is false where NetBox doesn't show it.
+// SeenHolder returns a holder as it was at some moment of the last maxAge. Those of all addresses that are known are read together, and for
+// twenty minutes after that only what has changed among them, unless NetBox's clock or its data were set back: see Seen, whose limits it has. ok is false where NetBox doesn't show it.
 func (c *Client) SeenHolder(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (h Holder, ok bool, err error) {
 	k := rosterCall("list each %s with addresses", kind, kind.api().holders, kind.shown())
 	others := func() []int64 {

@@ -21,8 +21,10 @@ type roster[V resident] struct {
 	// full is until when records are read one at a time, after there was no room for one.
 	full time.Time
 	// mark is a time of NetBox's clock that had come by from, of ours: what was read since then is as it was, but for what NetBox says was
-	// changed since mark. Zero where NetBox doesn't tell.
+	// changed since mark. Zero where NetBox doesn't tell. turn counts how often that was set back: what was asked before then is of before.
 	mark, from time.Time
+	turn       int
+	face       *face
 	// unranged and undated are until when NetBox isn't asked for numbers in a row, and for what has changed, as it didn't answer that as it should.
 	unranged, undated time.Time
 	// closed has nothing remembered any more.
@@ -54,15 +56,15 @@ type rosterEntry[V resident] struct {
 // weight is in bytes, with its place in a map.
 func (e rosterEntry[V]) weight() int64 { return 100 + e.value.weight() }
 
-func newRoster[V resident](now func() time.Time, room *lodger) *roster[V] {
-	return &roster[V]{now: now, room: room, slot: newSlot(), known: map[int64]rosterEntry[V]{}}
+func newRoster[V resident](now func() time.Time, room *lodger, f *face) *roster[V] {
+	return &roster[V]{now: now, room: room, slot: newSlot(), known: map[int64]rosterEntry[V]{}, face: f}
 }
 
 // rosters are one of each kind of holder, of it or of its interfaces.
-func rosters[V resident](now func() time.Time, room *lodger) map[HolderKind]*roster[V] {
+func rosters[V resident](now func() time.Time, room *lodger, f *face) map[HolderKind]*roster[V] {
 	out := map[HolderKind]*roster[V]{}
 	for _, k := range holderKinds() {
-		out[k] = newRoster[V](now, room)
+		out[k] = newRoster[V](now, room, f)
 	}
 	return out
 }
@@ -72,6 +74,9 @@ func (r *roster[V]) put(number int64, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
+	if r.older([]V{v}, now) {
+		r.renounce()
+	}
 	r.keep(number, rosterEntry[V]{value: v, shown: true, at: now, read: now})
 }
 
@@ -128,15 +133,15 @@ func (r *roster[V]) look(ctx context.Context, number int64, maxAge time.Duration
 	if e, ok := r.get(number, maxAge); ok {
 		return e.value, e.shown, nil
 	}
-	if since, ok := r.since(number, maxAge); ok {
-		if err := r.update(ctx, since, k, read); err != nil {
+	if since, turn, ok := r.since(number, maxAge); ok {
+		if err := r.update(ctx, since, turn, k, read); err != nil {
 			return v, false, err
 		}
 		if e, ok := r.get(number, maxAge); ok {
 			return e.value, e.shown, nil
 		}
 	}
-	began := r.now()
+	began, turn := r.begin()
 	p := batch{numbers: []int64{number}}
 	if maxAge > 0 {
 		p = r.stale(number, maxAge, others())
@@ -145,7 +150,7 @@ func (r *roster[V]) look(ctx context.Context, number int64, maxAge time.Duration
 	if err != nil {
 		return v, false, err
 	}
-	r.note(asked, found, began)
+	r.note(asked, found, began, turn)
 	if e, _ := r.get(number, maxAge); e.at.After(began) {
 		return e.value, e.shown, nil
 	}
@@ -157,12 +162,25 @@ func (r *roster[V]) look(ctx context.Context, number int64, maxAge time.Duration
 	return v, false, nil
 }
 
-// note takes over what a call showed that began then, and forgets what nobody has asked for in a long time.
-func (r *roster[V]) note(asked []int64, found []V, began time.Time) {
+// begin says when a call begins, and in which turn.
+func (r *roster[V]) begin() (now time.Time, turn int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.now(), r.turn
+}
+
+// note takes over what a call showed that began then, and forgets what nobody has asked for in a long time.
+func (r *roster[V]) note(asked []int64, found []V, began time.Time, turn int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if turn != r.turn {
+		return // Whoever asks next reads it.
+	}
+	if r.older(found, began) {
+		r.renounce()
+	}
 	for n, e := range r.known {
-		if began.Sub(e.read) > 2*wholeAge {
+		if began.Sub(e.read) > idleAge {
 			r.drop(n)
 		}
 	}
@@ -179,7 +197,7 @@ func (r *roster[V]) note(asked []int64, found []V, began time.Time) {
 			r.full = began.Add(fieldTTL)
 		}
 	}
-	if latest := latestOf(found, began); r.mark.IsZero() && !latest.IsZero() {
+	if latest := r.face.come(latestOf(found, began)); r.mark.IsZero() && !latest.IsZero() {
 		r.mark, r.from = latest, began
 	}
 }
@@ -200,10 +218,7 @@ func (h Holder) weight() int64 {
 
 func (h Holder) number() int64 { return h.ID }
 
-func (h Holder) changed() time.Time {
-	t, _ := time.Parse(time.RFC3339, h.LastUpdated)
-	return t
-}
+func (h Holder) changed() time.Time { return changedAt(h.LastUpdated) }
 
 func (i Interface) number() int64 { return i.ID }
 

@@ -17,7 +17,7 @@ func TestRosterRoom(t *testing.T) {
 	const all, some = 20, 10 << 10
 	now := time.Unix(1000, 0)
 	room := NewRoom(Limits{Each: 4 * some, All: 40 * some})
-	r := newRoster[Interface](func() time.Time { return now }, room.beside.lodge("team-a"))
+	r := newRoster[Interface](func() time.Time { return now }, room.beside.lodge("team-a"), &face{})
 	var asked []int
 	read := func(_ context.Context, k call, _ int, _ func(Interface) bool) (found []Interface, whole bool, err error) {
 		asked = append(asked, len(k.query["id"]))

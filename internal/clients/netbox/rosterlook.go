@@ -16,8 +16,10 @@ const (
 	// of more than 4 kB.
 	byNumber, byNumberURL = 300, 3000
 	// wholeAge is how long a record that was read is believed to be so but for what NetBox says has changed: what is written there past its models,
-	// or long before others see it, doesn't show by its time.
-	wholeAge = time.Hour
+	// or long before others see it, doesn't show by its time; nor does what a backup took back, where NetBox's clock wasn't.
+	wholeAge = 20 * time.Minute
+	// idleAge is how long one is remembered that nobody asks for.
+	idleAge = 2 * time.Hour
 	// slack is by how much longer ago than what was seen last changes are asked for: a change has the time at which it was written, and is seen by
 	// others when its request ends, which NetBox lets take two minutes.
 	slack = 3 * time.Minute
@@ -105,17 +107,17 @@ func refused(err error) bool {
 }
 
 // since says from when on changes are to be asked for, where these tell how a record is by now that was read a while ago.
-func (r *roster[V]) since(number int64, maxAge time.Duration) (mark time.Time, ok bool) {
+func (r *roster[V]) since(number int64, maxAge time.Duration) (mark time.Time, turn int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, known := r.known[number]
 	now := r.now()
 	ok = maxAge > 0 && known && e.shown && !r.mark.IsZero() && !e.at.Before(r.from) && now.Sub(e.read) < wholeAge && !now.Before(r.undated)
-	return r.mark.Add(-slack), ok
+	return r.mark.Add(-slack), r.turn, ok
 }
 
-// update what is known by what has changed.
-func (r *roster[V]) update(ctx context.Context, since time.Time, k call, read readFn[V]) error {
+// update what is known by what has changed. Where the answer shows that NetBox's clock was set back, or its data, nothing is known any more.
+func (r *roster[V]) update(ctx context.Context, since time.Time, turn int, k call, read readFn[V]) error {
 	began := r.now()
 	stray := func(v V) bool { return v.changed().Before(since.Truncate(time.Second)) }
 	found, whole, err := read(ctx, k.with("last_updated__gte", since.UTC().Format(time.RFC3339)), mostChanged, stray)
@@ -125,8 +127,13 @@ func (r *roster[V]) update(ctx context.Context, since time.Time, k call, read re
 	switch {
 	case err != nil && !refused(err):
 		return err
+	case turn != r.turn:
+		return nil
 	case err != nil, ignored:
 		r.undated = began.Add(largeFor)
+		return nil
+	case r.older(found, began):
+		r.renounce()
 		return nil
 	}
 	from := r.from
@@ -134,7 +141,7 @@ func (r *roster[V]) update(ctx context.Context, since time.Time, k call, read re
 	if latest := latestOf(found, began); latest.After(r.mark) {
 		r.mark = latest
 	}
-	r.from = began
+	r.mark, r.from = r.face.come(r.mark), began
 	if !whole {
 		return nil // Whatever was read before now is read anew.
 	}

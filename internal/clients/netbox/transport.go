@@ -129,6 +129,7 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 	if err != nil {
 		return answer{}, classifyTransport(k, err)
 	}
+	came := time.Now()
 	defer func() { _ = resp.Body.Close() }()
 	c.pause.note(resp.StatusCode, resp.Header)
 	body, err := k.read(resp.Body)
@@ -136,7 +137,11 @@ func (c *Client) send(ctx context.Context, k call) (answer, error) {
 		e.Status = resp.StatusCode // There's no memory for what it answered.
 		return answer{}, e
 	}
-	return judge(k, resp.StatusCode, resp.Header, body, err)
+	a, err := judge(k, resp.StatusCode, resp.Header, body, err)
+	if err == nil { // What else is answered may be of something in front of it.
+		c.dated(resp.Header, came)
+	}
+	return a, err
 }
 
 // read an answer's body, and no more than a byte beyond what may be read of it.

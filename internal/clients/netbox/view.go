@@ -26,6 +26,8 @@ type view struct {
 	room *lodger
 	// field is the marker's.
 	field string
+	// setBack is told, before anybody else knows what a look saw, that this shows NetBox's clock or its data to have been set back.
+	setBack func()
 
 	mu   sync.Mutex
 	seen map[int64]sighting
@@ -97,7 +99,7 @@ type found struct {
 var errClosed = errors.New("this connection isn't used any more: its settings have changed, or the provider ends")
 
 func newView(now func() time.Time, room *lodger, field string) *view {
-	return &view{now: now, room: room, field: field, size: lookPage, seen: map[int64]sighting{}, hosts: hosts{}, changed: map[int64][]string{}}
+	return &view{now: now, room: room, field: field, setBack: func() {}, size: lookPage, seen: map[int64]sighting{}, hosts: hosts{}, changed: map[int64][]string{}}
 }
 
 // put notes what NetBox said of one record by itself.
@@ -223,6 +225,9 @@ func (v *view) finish(l *looking, p *pile, err error) {
 		return
 	}
 	before := v.seen
+	if olderIn(before, p.seen, news) {
+		v.setBack()
+	}
 	v.seen, v.hosts, v.weight = p.seen, hostsOf(p.seen), p.weight
 	if !v.looked.IsZero() { // What appears was marked by hand, came with a backup, or was made by a POST without an answer.
 		for id, is := range v.seen {

@@ -160,10 +160,10 @@ func (c *exchange) store(a Address) Address {
 	return a
 }
 
-// after is now, in the precision that NetBox keeps, and later than another time.
+// after is now, in the precision that NetBox keeps, and later than another time, unless the clock was set back since then.
 func (s *Server) after(other time.Time) time.Time {
 	now := s.now().UTC().Truncate(time.Microsecond)
-	if !now.After(other) {
+	if !now.After(other) && other.Sub(now) < time.Second {
 		now = other.Add(time.Microsecond)
 	}
 	return now

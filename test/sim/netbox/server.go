@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,8 @@ type Server struct {
 	allocation sync.Mutex
 	// terse is Options.Terse.
 	terse bool
+	// dates says that answers have the date of the server's clock, and not of this machine's.
+	dates atomic.Bool
 
 	mu sync.Mutex // guards everything below: NetBox, too, allocates under one lock
 	// latency of a request, and hold, which is the part of it under allocation.
@@ -141,7 +144,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		hangUp(w)
 		return
 	}
+	if s.dates.Load() {
+		s.mu.Lock()
+		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
+		s.mu.Unlock()
+	}
 	res.write(w, r, s.traits)
+}
+
+// SetClock sets the server's clock forward by so much, or back, as records have it and, where it dates them, answers: else what stands in front of it
+// does, by this machine's clock.
+func (s *Server) SetClock(by time.Duration, dates bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now
+	s.now = func() time.Time { return now().Add(by) }
+	s.dates.Store(dates)
 }
 
 // Slow makes requests take as long as Options.Latency and Hold say, from now on.

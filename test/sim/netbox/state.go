@@ -116,7 +116,7 @@ type Address struct {
 	Created, LastUpdated time.Time
 }
 
-// state is the database. Numbers are never used twice.
+// state is the database. Numbers are never used twice, unless a backup is restored.
 type state struct {
 	tokens     []Token
 	vrfs       []VRF
