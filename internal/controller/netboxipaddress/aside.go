@@ -10,6 +10,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -70,6 +71,14 @@ func (e *external) allocateUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddr
 		}
 	}
 	return ip, err
+}
+
+// goOn has a resource looked at again at once whose address was set aside: the next one is to be asked for, and retries come ever later, while
+// hundreds may have been lost. Each time one at least is set aside, so it comes to an end.
+func (e *external) goOn(mg *v1alpha1.NetBoxIPAddress, err error) {
+	if aside := (asideError{}); errors.As(err, &aside) && aside.cause == nil {
+		e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, e.connector.Now())
+	}
 }
 
 // unused returns a record that was just made of whichever address was free, unless another resource may be using that: then it's set aside. What fails

@@ -196,13 +196,15 @@ func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr
 
 // lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
 // its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
-// what was released is lost. So is it of NetBox, as far as can be seen: a record that is its own, and has the address, had it.
+// what was released is lost. So is it of NetBox, as far as can be seen: a record that is its own, and has the address, had it. A record of its number that
+// doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
 func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
-	if err == nil && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) && is.Marker(e.inputs.field) == f.of.marker() {
+	own := err == nil && is.Marker(e.inputs.field) == f.of.marker()
+	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
 		return false, behindError{f.record, address}
 	}
-	if !netbox.IsNotFound(err) {
+	if own || err == nil && f.elsewhere || err != nil && !netbox.IsNotFound(err) {
 		return false, err
 	}
 	if f.elsewhere {

@@ -200,8 +200,9 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
 	switch {
 	case e.aside != nil:
-		err := e.setAside(ctx, mg, *e.record, *e.aside)
-		return managed.ExternalCreation{}, sentence(asideError{e.record.Address.String(), err}, e.inputs)
+		err := asideError{e.record.Address.String(), e.setAside(ctx, mg, *e.record, *e.aside)}
+		e.goOn(mg, err)
+		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	case e.back != nil:
 		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
 	}
@@ -211,6 +212,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	ip, err := e.obtain(ctx, mg)
 	if err != nil {
 		e.connector.stocks.forgo(mg.GetUID())
+		e.goOn(mg, err)
 		err = e.explain(ctx, mg, err)
 		e.remember(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)

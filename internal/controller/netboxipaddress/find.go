@@ -210,6 +210,8 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 	case meta.GetExternalName(mg) == "" && !e.held.shown: // Status is of when it was only observed.
 		e.theirs = true
 		return nil
+	case e.renumbered(mg, ip, o):
+		return nil // Ours is gone.
 	case !meta.WasDeleted(mg):
 		return e.adoptNamed(ctx, mg, ip)
 	case o == ownerReleased:
@@ -219,6 +221,14 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 		return nil // It was to be adopted, and never was.
 	}
 	return e.notOurs(mg, id, o)
+}
+
+// renumbered says of a record of our number that it's another's, or in another's quarantine, and of another address: NetBox gave the number again, as
+// it does once a backup is restored that is older than our record was. Had somebody marked ours over, it would be of our address.
+func (e *external) renumbered(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, o owner) bool {
+	n, noted := parseNote(ip.Marker(e.inputs.note))
+	theirs := o == ownerOther || o == ownerCluster || o == ownerNobody && noted && ip.Unmarked(e.inputs.field) && n.marker != e.us.marker()
+	return theirs && !meta.WasDeleted(mg) && mg.Status.AtProvider.ID == ip.ID && e.held.shown && e.held.strays(ip)
 }
 
 // whoseNow is whose, by what status says, too: a record that we had marked, and that carries the marker of our name with another UID, isn't

@@ -101,3 +101,50 @@ func TestGlance(t *testing.T) {
 		})
 	}
 }
+
+// TestRenumbered: a backup of NetBox is restored that is older than a record, and NetBox gives its number again. The record of that number isn't what
+// somebody made of ours: ours is gone, and what is there is never written to.
+func TestRenumbered(t *testing.T) {
+	had := func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
+		mg.SetConditions(xpv2.Available())
+	}
+	restore := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
+	aside := record(5, "10.77.0.12/24", "")
+	aside.CustomFields = map[string]any{testField: nil, testNote: "c1/team-b/db-1/u9 2099-01-01T00:00:00Z"}
+	aside.Status = netbox.StatusDeprecated
+	persons := record(5, "10.77.0.12/24", "")
+	persons.CustomFields = map[string]any{testField: nil}
+	cases := map[string]struct {
+		reason string
+		mg     []edit
+		is     netbox.IPAddress
+		ready  xpv2.ConditionReason
+		err    xpv2.ConditionReason
+		writes []string
+	}{
+		"Other":     {"it's another resource's", []edit{had}, record(5, "10.77.0.12/24", "c1/team-b/db-1/u9"), v1alpha1.ReasonLost, "", nil},
+		"Cluster":   {"it's another cluster's", []edit{had}, record(5, "10.77.0.12/24", "c2/team-b/db-1/u9"), v1alpha1.ReasonLost, "", nil},
+		"Aside":     {"it was set aside for another one", []edit{had}, aside, v1alpha1.ReasonLost, "", nil},
+		"Restore":   {"the same address is made again, by another number", []edit{had, restore}, record(5, "10.77.0.12/24", "c1/team-b/db-1/u9"), xpv2.ReasonAvailable, "", []string{"Create"}},
+		"SameHost":  {"somebody marked our record over", []edit{had, restore}, record(5, "10.77.0.11/24", "c1/team-b/db-1/u9"), v1alpha1.ReasonConflict, v1alpha1.ReasonConflict, nil},
+		"Person":    {"a person took our marker off, and may have given it another address", []edit{had, restore}, persons, v1alpha1.ReasonConflict, v1alpha1.ReasonConflict, nil},
+		"NeverOurs": {"it's only named", []edit{restore}, record(5, "10.77.0.12/24", "c1/team-b/db-1/u9"), v1alpha1.ReasonConflict, v1alpha1.ReasonConflict, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{tc.is}
+			h, mg := newHarness(f), newAddress(append([]edit{named("5"), anything}, tc.mg...)...)
+			if err := h.look(t, mg); reasonOf(err) != tc.err {
+				t.Fatalf("%s: %v, want %q", tc.reason, err, tc.err)
+			}
+			if c := mg.GetCondition(xpv2.TypeReady); c.Reason != tc.ready {
+				t.Errorf("%s: %+v, want %q", tc.reason, c, tc.ready)
+			}
+			if diff := cmp.Diff(tc.writes, f.writes()); diff != "" {
+				t.Errorf("%s: writes (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
