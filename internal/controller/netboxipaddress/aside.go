@@ -129,6 +129,14 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	return nil
 }
 
+// setAsideFor says that a record is in quarantine for another resource of this cluster, which had lost its address: one that names it all the same, as
+// where another provider set it aside in that moment, goes without it.
+func (e *external) setAsideFor(ip netbox.IPAddress) bool {
+	n, _ := parseNote(ip.Marker(e.inputs.note))
+	of, ok := parseMarker(n.marker)
+	return ok && of.cluster == e.us.cluster && of.uid != e.us.uid && e.retired(ip)
+}
+
 // whoseWords say whose an address is, without naming anything of another namespace.
 func (e *external) whoseWords(of identity) string {
 	if of.namespace != e.us.namespace {

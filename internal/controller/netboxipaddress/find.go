@@ -186,7 +186,7 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	}
 	if netbox.IsNotFound(err) {
 		e.left.gone = true
-		return e.hidden(mg, meta.GetExternalCreateSucceeded(mg))
+		return e.unshown(ctx, mg, id)
 	}
 	if err != nil {
 		return err
@@ -216,6 +216,9 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 		return e.adoptNamed(ctx, mg, ip)
 	case o == ownerReleased:
 		e.left.record = &ip // The answer to its release was lost.
+		return nil
+	case e.setAsideFor(ip):
+		e.left.gone = true
 		return nil
 	case o == ownerNobody && ip.Unmarked(e.inputs.field) && neverHad(mg):
 		return nil // It was to be adopted, and never was.

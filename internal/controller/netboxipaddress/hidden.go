@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -55,6 +56,18 @@ func (e *external) hidden(mg *v1alpha1.NetBoxIPAddress, ended time.Time) error {
 	}
 	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 	return hiddenError{until}
+}
+
+// unshown is that for a record of a number that NetBox doesn't have, as far as it shows: unless its log has the deletion, which no copy shows too early.
+func (e *external) unshown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, record int64) error {
+	err := e.hidden(mg, meta.GetExternalCreateSucceeded(mg))
+	if err == nil {
+		return nil
+	}
+	if changes, cerr := e.netbox.Changes(ctx, record); cerr == nil && len(changes) > 0 && changes[0].Deleted() {
+		return nil
+	}
+	return err
 }
 
 // A behindError is that a record is shown with an address that NetBox has given to another one since.

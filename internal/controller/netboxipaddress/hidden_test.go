@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
 // TestHidden: a record that was made a moment ago, and isn't shown, may be there. Its resource isn't said to have lost it, and doesn't go without it.
@@ -32,6 +33,8 @@ func TestHidden(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		mg     []edit
+		// log is what NetBox's has of the record.
+		log []netbox.Change
 		// reason of an error; "" is that of Ready, which says what is lost.
 		err xpv2.ConditionReason
 		// goes says that nothing is there any more, as far as is known, and stays that it's Ready.
@@ -39,6 +42,8 @@ func TestHidden(t *testing.T) {
 	}{
 		"Made":        {reason: "it was made just now", mg: []edit{succeeded(time.Second)}, err: v1alpha1.ReasonUnreachable, stays: true},
 		"Long":        {reason: "whatever was made then would show by now", mg: []edit{succeeded(hiddenFor + 2*time.Second)}},
+		"Logged":      {reason: "its log says that somebody deleted it", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.11/24"}}}},
+		"LoggedMade":  {reason: "its log says that it's there", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "us", After: map[string]any{"address": "10.77.0.11/24"}}}, err: v1alpha1.ReasonUnreachable, stays: true},
 		"Failed":      {reason: "what failed has made nothing of that number", mg: []edit{succeeded(time.Minute), failed(time.Second)}},
 		"Ahead":       {reason: "by a clock that is ahead it was never made", mg: []edit{succeeded(-24 * time.Hour)}, err: v1alpha1.ReasonUnreachable, stays: true},
 		"Deleted":     {reason: "it would stay behind", mg: []edit{succeeded(time.Second), deleted}, err: v1alpha1.ReasonUnreachable, stays: true},
@@ -47,7 +52,9 @@ func TestHidden(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			h, mg := newHarness(newFake()), newAddress(tc.mg...)
+			f := newFake()
+			f.rack.changes = tc.log
+			h, mg := newHarness(f), newAddress(tc.mg...)
 			var again time.Time
 			h.Again = func(_ types.NamespacedName, at time.Time) { again = at }
 			o, err := h.connect(t, mg).Observe(t.Context(), mg)
@@ -70,6 +77,44 @@ func TestHidden(t *testing.T) {
 			}
 			if w := h.netbox.writes(); len(w) != 0 {
 				t.Errorf("%s: %v", tc.reason, w)
+			}
+		})
+	}
+}
+
+// TestGoesWithoutAside: a resource that is being deleted, and names a record that was set aside for another, goes without it; one that lives stays as it
+// is, as does one whose record somebody has just unmarked.
+func TestGoesWithoutAside(t *testing.T) {
+	named := func(mg *v1alpha1.NetBoxIPAddress) {
+		meta.SetExternalName(mg, "5")
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.1/24", Marker: ours}
+	}
+	retired := func(note string) netbox.IPAddress {
+		r := record(5, "10.77.0.1/24", "")
+		r.Status, r.CustomFields[testField], r.CustomFields[testNote] = netbox.StatusDeprecated, nil, note
+		return r
+	}
+	const until = " 2026-09-01T10:00:00Z"
+	cases := map[string]struct {
+		reason string
+		record netbox.IPAddress
+		mg     []edit
+		goes   bool
+	}{
+		"Aside":     {"it's another's", retired(theirs + until), []edit{named, deleted}, true},
+		"Lives":     {"it has no other one", retired(theirs + until), []edit{named}, false},
+		"Elsewhere": {"of another cluster's nothing is known", retired("c2/team-b/x/y" + until), []edit{named, deleted}, false},
+		"Kept":      {"it's in use", retired(theirs), []edit{named, deleted}, false},
+		"Unmarked":  {"it may have lost ours", retired(""), []edit{named, deleted}, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{tc.record}
+			h, mg := newHarness(f), newAddress(tc.mg...)
+			o, err := h.connect(t, mg).Observe(t.Context(), mg)
+			if goes := err == nil && !o.ResourceExists; goes != tc.goes || len(f.writes()) != 0 {
+				t.Errorf("%s: %+v, %v, writes %v", tc.reason, o, err, f.writes())
 			}
 		})
 	}
