@@ -65,6 +65,7 @@ func ownTree(cfg Config) *Tree {
 		t.eventService(events == eventsOn)
 	}
 	t.put(pathSessionService, object{"Id": "SessionService", "Sessions": link(pathSessions)})
+	t.typed()
 
 	return t
 }
