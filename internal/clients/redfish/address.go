@@ -146,6 +146,24 @@ func (a Address) path(link string) string {
 	return a.Prefix + link
 }
 
+// own is the path of a link that names this BMC in full, as some do in place of a
+// path, and any other link as it is.
+func (a Address) own(link string) string {
+	if strings.HasPrefix(link, "/") {
+		return link
+	}
+	u, err := url.Parse(link)
+	if err != nil || u.User != nil || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") {
+		return link
+	}
+	to, err := ParseAddress(u.Scheme + "://" + u.Host)
+	if err != nil || to.Host != a.Host || to.Plain != a.Plain {
+		return link
+	}
+
+	return u.RequestURI()
+}
+
 // Endpoint turns an address as people write it into the key of a BMC.
 func Endpoint(address string) (string, error) {
 	a, err := ParseAddress(address)

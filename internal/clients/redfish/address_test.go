@@ -217,3 +217,32 @@ func TestNoTLS(t *testing.T) {
 		t.Errorf("Connect(...): %v of kind %q, want one that says that it isn't Redfish", err, KindOf(err))
 	}
 }
+
+func TestOwnLinks(t *testing.T) {
+	cases := map[string]struct {
+		reason, address, link, want string
+	}{
+		"Path":       {"a path is one", "10.0.0.5", "/redfish/v1/Systems/1", "/redfish/v1/Systems/1"},
+		"Full":       {"a BMC may name itself in full", "10.0.0.5", "https://10.0.0.5/redfish/v1/Systems/1", "/redfish/v1/Systems/1"},
+		"Port":       {"with its port", "10.0.0.5", "https://10.0.0.5:443/redfish/v1/Systems?$skip=50", "/redfish/v1/Systems?$skip=50"},
+		"Name":       {"in another case", "bmc.example", "HTTPS://BMC.Example/redfish/v1", "/redfish/v1"},
+		"IPv6":       {"in another spelling", "[fd00::5]", "https://[fd00:0::5]/redfish/v1", "/redfish/v1"},
+		"OtherPort":  {"another port is another service", "10.0.0.5", "https://10.0.0.5:8443/x", "https://10.0.0.5:8443/x"},
+		"OtherHost":  {"somebody else", "10.0.0.5", "https://10.0.0.6/x", "https://10.0.0.6/x"},
+		"User":       {"what looks like us, and isn't", "10.0.0.5", "https://10.0.0.5@evil.example/x", "https://10.0.0.5@evil.example/x"},
+		"Plain":      {"what would be read by others isn't what was asked for", "10.0.0.5", "http://10.0.0.5:443/x", "http://10.0.0.5:443/x"},
+		"SchemeLess": {"no scheme", "10.0.0.5", "//10.0.0.5/x", "//10.0.0.5/x"},
+		"Bare":       {"nothing behind the name", "10.0.0.5", "https://10.0.0.5", "https://10.0.0.5"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, err := ParseAddress(tc.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := a.own(tc.link); got != tc.want {
+				t.Errorf("%s: own(%q) = %q, want %q", tc.reason, tc.link, got, tc.want)
+			}
+		})
+	}
+}

@@ -188,6 +188,7 @@ func (c *Client) relogin(ctx context.Context) error {
 }
 
 func (c *Client) try(ctx context.Context, method, path string, body any, ifMatch string) (answer, error) {
+	path = c.address.own(path)
 	what := "cannot " + strings.ToLower(method) + " " + path
 	if err := checkPath(path); err != nil {
 		return answer{}, unsent(err)

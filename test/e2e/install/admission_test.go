@@ -186,7 +186,7 @@ func (s *stage) selected(ctx context.Context, t *testing.T, plain, others []*uns
 		}
 	}
 	for kind, path := range map[string]string{"NetworkPolicy": "podSelector", "PodMonitor": "selector"} {
-		want := map[string]int{"NetworkPolicy": 3, "PodMonitor": 3}[kind]
+		want := map[string]int{"NetworkPolicy": 4, "PodMonitor": 3}[kind]
 		for _, o := range others {
 			if o.GetKind() != kind {
 				continue
