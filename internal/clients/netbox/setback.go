@@ -20,6 +20,9 @@ func wentBack(was, is time.Time) bool {
 type face struct {
 	mu       sync.Mutex
 	date, at time.Time
+	// held is until when a later date isn't believed, after an earlier one was: where several servers answer in turn whose clocks differ by more than
+	// is tolerated, it's the earliest of them that all changes come after. Else each answer of that would have everything read anew.
+	held time.Time
 }
 
 // reads is a date that NetBox told at a moment of ours, and says whether its clock was set back since it told one before.
@@ -32,7 +35,10 @@ func (f *face) reads(date, at time.Time) (back bool) {
 	}
 	due := f.date.Add(at.Sub(f.at))
 	back = wentBack(due, date)
-	if back || date.After(due) {
+	if back {
+		f.held = at.Add(wholeAge)
+	}
+	if back || date.After(due) && !at.Before(f.held) {
 		f.date, f.at = date, at
 	}
 	return back
