@@ -274,9 +274,27 @@ func (c *Client) delete(ctx context.Context, ip IPAddress) error {
 	k := c.idCall("delete", http.MethodDelete, ip.ID, http.StatusNoContent)
 	k.ifMatch = ip.ETag
 	_, err := c.do(ctx, k)
-	if err == nil || IsNotFound(err) {
+	if err = c.unlessGone(ctx, k, ip.ID, err); err == nil {
 		c.view.put(sighting{ip: ip, gone: true})
-		return nil
 	}
 	return err
+}
+
+// unlessGone is nil of a write that found nothing, where the record isn't shown either. NetBox answers so of a record, too, that it shows and that a
+// constraint of the token's right to write leaves out (841): to take that for gone would leave it behind. It's Forbidden then; so it is for a moment where
+// a copy of NetBox's database that is behind still shows what is gone.
+func (c *Client) unlessGone(ctx context.Context, k call, number int64, err error) error {
+	if !IsNotFound(err) {
+		return err
+	}
+	_, rerr := c.Get(ctx, number)
+	switch {
+	case IsNotFound(rerr):
+		return nil
+	case rerr != nil:
+		return rerr
+	}
+	e := k.failed(KindForbidden, "it's shown, and isn't among those that the token may write to", err)
+	e.Status, e.Needs = http.StatusNotFound, right(k.method, k.path)
+	return e
 }

@@ -126,7 +126,7 @@ func TestAllocateTakesBack(t *testing.T) {
 		"Outside":  {"an address outside the prefix", []transcript{outside, found(outside), gone}, netbox.KindConflict, "another address"},
 		"OtherVRF": {"an address in another VRF", []transcript{inVRF, found(inVRF), gone}, netbox.KindConflict, "another VRF"},
 		"Touched":  {"somebody changed it meanwhile: it stays", []transcript{dropped, found(foreign)}, netbox.KindMarkerField, "by hand"},
-		"Gone":     {"somebody deleted it already", []transcript{dropped, all["583"], all["585"]}, netbox.KindMarkerField, "it was deleted again"},
+		"Gone":     {"somebody deleted it already", []transcript{dropped, all["583"], all["585"], all["584"]}, netbox.KindMarkerField, "it was deleted again"},
 		"Hidden":   {"a copy that is behind doesn't show it yet", []transcript{dropped, all["583"], gone}, netbox.KindMarkerField, "it was deleted again"},
 	}
 	for name, tc := range cases {
@@ -290,8 +290,10 @@ func TestDelete(t *testing.T) {
 		"Tagged":    {"NetBox itself sees to it that it's the one that was seen", []transcript{all["588"]}, "static-1", tag, "", []string{"DELETE"}},
 		"Stale":     {"and that nobody changed it since", []transcript{all["587"]}, "static-1", tag, netbox.KindConflict, []string{"DELETE"}},
 		"Changed":   {"before 4.6 we do", []transcript{changed}, "static-1", "", netbox.KindConflict, []string{"GET"}},
-		"Gone":      {"idempotent", []transcript{all["584"], all["584"]}, "static-1", "", "", []string{"GET", "DELETE"}},
-		"GoneSince": {"deleted in between", []transcript{all["520"], all["583"]}, "static-1", "", "", []string{"GET", "DELETE"}},
+		"Gone":      {"idempotent", []transcript{all["584"], all["583"], all["584"]}, "static-1", "", "", []string{"GET", "DELETE", "GET"}},
+		"GoneSince": {"deleted in between", []transcript{all["520"], all["583"], all["584"]}, "static-1", "", "", []string{"GET", "DELETE", "GET"}},
+		"LeftOut":   {"what a constraint leaves out of what may be deleted isn't gone (841)", []transcript{all["520"], all["841"], all["520"]}, "static-1", "", netbox.KindForbidden, []string{"GET", "DELETE", "GET"}},
+		"Unread":    {"nor is what can't be read then", []transcript{all["583"], all["941"]}, "static-1", tag, netbox.KindServerError, []string{"DELETE", "GET"}},
 		"NotOurs":   {"another's marker", []transcript{all["520"]}, "other", "", netbox.KindConflict, []string{"GET"}},
 		"NoMarker":  {"never without a marker", []transcript{all["520"]}, "", "", netbox.KindConflict, []string{"GET"}},
 		"Forbidden": {"a token without the right", []transcript{all["520"], all["818"], all["803"]}, "static-1", "", netbox.KindForbidden, []string{"GET", "DELETE", "GET"}},

@@ -25,7 +25,7 @@ func TestHidden(t *testing.T) {
 		methods []string
 	}{
 		"Deleted":  {"it was there", ourMarker, remove, []transcript{all["584"], {Status: 204}}, []string{"GET", "DELETE"}},
-		"Gone":     {"it was gone", ourMarker, remove, []transcript{all["584"], all["585"]}, []string{"GET", "DELETE"}},
+		"Gone":     {"it was gone", ourMarker, remove, []transcript{all["584"], all["585"], all["584"]}, []string{"GET", "DELETE", "GET"}},
 		"Released": {"it was there", ourMarker, retire, []transcript{all["584"], released}, []string{"GET", "PATCH"}},
 		"Unseen":   {"nobody knows whose it was", "", remove, []transcript{all["584"]}, []string{"GET"}},
 		"Other's":  {"it was another's", "c1/team-a/web-2/u2", remove, []transcript{all["584"]}, []string{"GET"}},
