@@ -166,6 +166,9 @@ func performPush(ctx context.Context, e *external, bmc BMC, _ redfish.System, a 
 	if redfish.IsUnsupported(err) && a.Action == actUnsubscribe {
 		return redfish.Receipt{}, nil // Whatever was there is gone.
 	}
+	if err != nil && a.Action == actUnsubscribe {
+		return redfish.Receipt{}, err //nolint:wrapcheck // It was an attempt: what can't be read keeps no host for ever.
+	}
 	if err != nil {
 		return redfish.Receipt{}, notCalledError{err}
 	}

@@ -1,6 +1,8 @@
 package redfishhost
 
 import (
+	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -65,5 +67,47 @@ func TestPushRecord(t *testing.T) {
 		if got := (pushRecord{Tries: tries}).rest(); got != want {
 			t.Errorf("after %d tries it rests %s, want %s", tries, got, want)
 		}
+	}
+}
+
+// blindBMC doesn't tell of its subscriptions, and answers else.
+type blindBMC struct {
+	BMC
+
+	err error
+}
+
+func (b blindBMC) Subscriptions(context.Context, func(redfish.Subscription) bool) ([]redfish.Subscription, error) {
+	return nil, b.err
+}
+
+// TestPushLeavesBlindBMC: a host that is deleted isn't kept by a BMC that doesn't tell of its subscriptions any more.
+func TestPushLeavesBlindBMC(t *testing.T) {
+	for name, err := range map[string]error{
+		"Fails":     &redfish.Error{Kind: redfish.Unreachable, Status: http.StatusInternalServerError},
+		"Busy":      &redfish.Error{Kind: redfish.Unreachable, Status: http.StatusServiceUnavailable},
+		"Malformed": &redfish.Error{Kind: redfish.Protocol},
+		"Forbidden": &redfish.Error{Kind: redfish.Forbidden, Status: http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, j, calls := view{want: want{leaving: true}}, journal{Push: pushRecord{ID: "1", Digest: secretDigest("s")}}, 0
+			for range 100 {
+				st := beginPush(v, j)
+				if st.idle() {
+					break
+				}
+				if j = *st.journal; st.do == actNone {
+					continue
+				}
+				calls++
+				_, failure := performPush(t.Context(), &external{want: v.want, pushRecord: j.Push}, blindBMC{err: err}, redfish.System{}, *j.Act)
+				if j = *j.with(pushFailed(v, *j.Act, failure)); j.pending() {
+					j = *resumePush(v, j).journal
+				}
+			}
+			if left := j.left(); calls > 30 || !beginPush(v, j).idle() || len(left) != 1 {
+				t.Errorf("it was asked %d times, and is left: %v", calls, left)
+			}
+		})
 	}
 }

@@ -319,9 +319,13 @@ func TestPushIsObserved(t *testing.T) {
 	}
 }
 
-// TestPushEndsWithItsHost: a host that is deleted leaves no subscription, unless its BMC is away or refuses.
+// TestPushEndsWithItsHost: a host that is deleted leaves no subscription, unless its BMC is away, refuses, or doesn't tell of them.
 func TestPushEndsWithItsHost(t *testing.T) {
-	for name, fault := range map[string]*bmc.Fault{"Good": nil, "Refuses": {Method: http.MethodDelete, PathContains: "Subscriptions", Status: http.StatusForbidden, Times: 1000}} {
+	for name, fault := range map[string]*bmc.Fault{
+		"Good":       nil,
+		"Refuses":    {Method: http.MethodDelete, PathContains: "Subscriptions", Status: http.StatusForbidden, Times: 1000},
+		"Unreadable": {Method: http.MethodGet, PathContains: "Subscriptions", Status: http.StatusInternalServerError, Times: 1000},
+	} {
 		t.Run(name, func(t *testing.T) {
 			l := newPushLab(t, bmc.Subscriptions{})
 			l.emu.SubscribeOther("http://127.0.0.1:1/theirs")
