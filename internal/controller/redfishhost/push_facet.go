@@ -123,6 +123,9 @@ func beginPush(v view, j journal) step {
 func keepPush(v view, j journal, s redfish.Subscription) step {
 	r := j.Push
 	r.URI, r.Unseen, r.Reason, r.Message = s.URI, 0, "", ""
+	if len(s.URI) > pushURI {
+		r.URI = "" // It's found by its marks.
+	}
 	if r.Tries > 0 && v.rested(actSubscribe, r.Tried) > 2*lookAge {
 		r.Tries = 0
 	}

@@ -25,6 +25,8 @@ const (
 	// pushRest is how long a BMC is left alone that took no subscription, or lost it at
 	// once: it doubles, to pushRestMost.
 	pushRest, pushRestMost = time.Minute, time.Hour
+	// pushURI bounds what of a BMC's link is kept.
+	pushURI = 256
 	// pushUnseen are the subscriptions that a BMC may take and not show.
 	pushUnseen = 2
 )

@@ -3,6 +3,7 @@ package redfishhost
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,18 @@ func TestPushRecord(t *testing.T) {
 	for tries, want := range map[int]time.Duration{0: time.Minute, 1: time.Minute, 2: 2 * time.Minute, 6: 32 * time.Minute, 7: time.Hour, 1000: time.Hour} {
 		if got := (pushRecord{Tries: tries}).rest(); got != want {
 			t.Errorf("after %d tries it rests %s, want %s", tries, got, want)
+		}
+	}
+}
+
+// TestKeepPush: what is kept of a BMC's link is bounded, whatever that lists.
+func TestKeepPush(t *testing.T) {
+	long := "/" + strings.Repeat("x", pushURI)
+	for uri, want := range map[string]string{"/redfish/v1/EventService/Subscriptions/1": "/redfish/v1/EventService/Subscriptions/1", long: ""} {
+		j := journal{Push: pushRecord{ID: "1", Digest: secretDigest("s"), URI: "/before"}}
+		st := keepPush(view{}, j, redfish.Subscription{URI: uri})
+		if st.journal == nil || st.journal.Push.URI != want {
+			t.Errorf("of a link of %d bytes %+v is kept", len(uri), st.journal)
 		}
 	}
 }
