@@ -27,7 +27,9 @@ func (c *Connector) Gone(host *v1alpha1.RedfishHost) {
 	c.mediaLooks.forget(uid)
 	c.rotationLooks.forget(uid)
 	c.pushLooks.forget(uid)
-	c.pushes.forget(uid)
+	if c.pushes.forget(uid) {
+		c.streams.hints.forget(uid) // No stream has it.
+	}
 	c.counted.forget(uid)
 	c.distrust(host)
 }

@@ -83,6 +83,20 @@ func TestKeepPush(t *testing.T) {
 	}
 }
 
+// TestPushGone: of a host that is gone no hint is left.
+func TestPushGone(t *testing.T) {
+	c := NewConnector(Options{Gates: openGate{}})
+	defer c.Stop()
+	h := hostAt("a", "")
+	c.pushes.expect(h.UID, nameOfHost(h), pushRecord{ID: "1", Digest: secretDigest("s")})
+	if !c.Sent("1", "s") || len(c.streams.hints.of) != 1 {
+		t.Error("it isn't told of")
+	}
+	if c.Gone(h); c.Sent("1", "s") || len(c.streams.hints.of) != 0 {
+		t.Error("it's woken still")
+	}
+}
+
 // blindBMC doesn't tell of its subscriptions, and answers else.
 type blindBMC struct {
 	BMC
