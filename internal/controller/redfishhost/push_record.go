@@ -111,15 +111,15 @@ type pushed struct {
 
 func newPushes() *pushes { return &pushes{of: map[string]pushed{}, ids: map[types.UID]string{}} }
 
-// expect what a host's BMC sends. An id that another host has stays that one's: a
-// journal is an annotation, which people may copy.
+// expect what a host's BMC sends. An id that another host has stays that one's, but
+// for the host whose UID it is: a journal is an annotation, which people may copy.
 func (p *pushes) expect(host types.UID, name types.NamespacedName, r pushRecord) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if other, ok := p.of[r.ID]; ok && other.host != host {
+	if other, ok := p.of[r.ID]; ok && other.host != host && string(host) != r.ID {
 		return
 	}
-	if was := p.ids[host]; was != r.ID {
+	if was := p.ids[host]; was != r.ID && p.of[was].host == host {
 		delete(p.of, was)
 	}
 	p.ids[host], p.of[r.ID] = r.ID, pushed{host: host, name: name, digest: r.Digest}

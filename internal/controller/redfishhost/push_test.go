@@ -38,6 +38,22 @@ func TestPushes(t *testing.T) {
 	}
 }
 
+// TestPushesCopied: whose UID an id is has it, though the copy of its journal was looked at first.
+func TestPushesCopied(t *testing.T) {
+	p, r := newPushes(), pushRecord{ID: "host-a", Digest: secretDigest("s")}
+	for range 2 {
+		p.expect("host-b", types.NamespacedName{Name: "b"}, r)
+		p.expect("host-a", types.NamespacedName{Name: "a"}, r)
+	}
+	p.expect("host-b", types.NamespacedName{Name: "b"}, pushRecord{ID: "host-b", Digest: secretDigest("t")})
+	if from, ok := p.by("host-a", "s"); !ok || from.host != "host-a" {
+		t.Errorf("by(...): %+v, %v", from, ok)
+	}
+	if from, ok := p.by("host-b", "t"); !ok || from.host != "host-b" {
+		t.Errorf("by(...): %+v, %v", from, ok)
+	}
+}
+
 // TestPushRecord: a subscription is known by either of two marks, and a stranger's by none.
 func TestPushRecord(t *testing.T) {
 	r := pushRecord{ID: "1", Digest: secretDigest("s"), To: "https://r"}
