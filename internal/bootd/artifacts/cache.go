@@ -62,6 +62,8 @@ type Cache struct {
 	failed map[boot.Artifact]failure
 	// faults are what is wrong with the images themselves, by digest: these aren't read again.
 	faults map[string]error
+	// needs is, by digest, what a disk takes at least that there was no room for: it isn't begun again before there is.
+	needs map[string]int64
 	// kept are the files of the folder by their names, those that are half there among them, and bytes their sum.
 	kept  map[string]*kept
 	bytes int64
@@ -111,7 +113,7 @@ func Open(o Options) (*Cache, error) {
 	c := &Cache{
 		o: o, http: o.Guard.client(), soon: newQueue(downloads, perHost, turn), ahead: newQueue(aheads, perHostAhead, turn), checks: newQueue(readers, 1, 0),
 		flying: map[string]map[string]*flight{}, failed: map[boot.Artifact]failure{}, kept: map[string]*kept{},
-		unpacks: newQueue(unpacks, 1, 0), unpacksAhead: newQueue(1, 1, 0), faults: map[string]error{},
+		unpacks: newQueue(unpacks, 1, 0), unpacksAhead: newQueue(1, 1, 0), faults: map[string]error{}, needs: map[string]int64{},
 	}
 	if err := c.scan(); err != nil {
 		return nil, err

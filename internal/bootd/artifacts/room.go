@@ -207,8 +207,9 @@ type sparing struct {
 	name string
 	// at is its size, looked that at which the disk was last looked at.
 	at, looked int64
-	// err says why there's no room.
-	err error
+	// err says why there's no room, and refused for how much.
+	err     error
+	refused int64
 }
 
 func (s *sparing) Write(b []byte) (int, error) {
@@ -231,5 +232,30 @@ func (s *sparing) spare(size int64) error {
 		}
 	}
 	s.looked = size
-	return s.c.room(s.f, s.name, size)
+	err := s.c.room(s.f, s.name, size)
+	if err != nil {
+		s.refused = size
+	}
+	return err
+}
+
+// again says of what there was no room for before whether there is now, before it's begun anew and others go for it: a machine asks every few
+// seconds, and a profile's file is tried every minute.
+func (c *Cache) again(f *flight, digest string) error {
+	c.mu.Lock()
+	need := c.needs[digest]
+	gone := int64(0)
+	for n, k := range c.kept {
+		if n != f.half && !c.stays(n, k, f) {
+			gone += k.size
+		}
+	}
+	c.mu.Unlock()
+	if need == 0 {
+		return nil
+	}
+	if free, err := c.o.Free(); err == nil && free+gone < need+c.o.Reserve {
+		return errFull
+	}
+	return c.fits(f, f.half, need)
 }

@@ -232,6 +232,9 @@ func (c *Cache) same(a boot.Artifact, img *qcow2.Image, sum hash.Hash) (int64, b
 
 // write unpacks an image into its place.
 func (c *Cache) write(a boot.Artifact, f *flight, img *qcow2.Image, sum hash.Hash) (int64, error) {
+	if err := c.again(f, a.Digest); err != nil {
+		return 0, err
+	}
 	half := filepath.Join(c.o.Dir, f.half)
 	file, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
@@ -253,6 +256,7 @@ func (c *Cache) write(a boot.Artifact, f *flight, img *qcow2.Image, sum hash.Has
 		return to.blocks(file, p, at)
 	})
 	if err != nil {
+		c.short(a.Digest, to.refused)
 		return 0, err
 	}
 	if file.Truncate(img.Size()) != nil || file.Sync() != nil || os.Rename(half, filepath.Join(c.o.Dir, nameOf(a))) != nil {
@@ -265,8 +269,21 @@ func (c *Cache) write(a boot.Artifact, f *flight, img *qcow2.Image, sum hash.Has
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(f.half)
+	delete(c.needs, a.Digest)
 	c.keep(nameOf(a), &kept{size: to.at, used: c.o.Now(), good: m, digest: sumOf(sum, a.Digest)})
 	return to.at, nil
+}
+
+// short notes how much there was no room for; 0: that wasn't it.
+func (c *Cache) short(digest string, need int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.needs) >= maxFailed {
+		clear(c.needs)
+	}
+	if need > 0 {
+		c.needs[digest] = need
+	}
 }
 
 // blocks writes what isn't zeros of a piece, and leaves holes for the rest.

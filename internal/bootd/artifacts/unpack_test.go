@@ -223,6 +223,30 @@ func TestNotUnpacked(t *testing.T) {
 	}
 }
 
+// TestNoRoomAgain: a disk that there was no room for isn't written over and over while machines ask, and is once there's room.
+func TestNoRoomAgain(t *testing.T) {
+	a, _ := imageServer(t, image(t, "plain"))
+	now := time.Now()
+	c := newCache(t, func(o *Options) { o.CacheBytes, o.Now = 97<<10, func() time.Time { return now } })
+	half := filepath.Join(c.o.Dir, halfName(a))
+	for range 3 {
+		if err := c.Await(t.Context(), a); err == nil || !strings.Contains(err.Error(), "full of files that machines need now") {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(half, 0o750); err != nil { // Who begins anew fails by another word.
+			t.Fatal(err)
+		}
+		now = now.Add(failureFor)
+	}
+	if err := os.Remove(half); err != nil {
+		t.Fatal(err)
+	}
+	c.o.CacheBytes = 1 << 30
+	if disk := given(t, c, a); len(disk) != 96<<10 || len(c.needs) != 0 {
+		t.Errorf("%d bytes, %v", len(disk), c.needs)
+	}
+}
+
 // TestUnpackedAhead: a profile's image is unpacked before any machine asks.
 func TestUnpackedAhead(t *testing.T) {
 	a, _ := imageServer(t, image(t, "compressed"))
