@@ -61,10 +61,7 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 	})
 	in := input(a)
 	if a.Answer == boot.AnswerHold {
-		in.Again = base + uri
-		if c.Plan.LocalBoot == boot.LocalBootNotFound {
-			in.Again = base + ipxe.Held(uri)
-		}
+		in.Again = base + ipxe.Held(uri) // Whatever localBoot says now: it may say another when the machine asks again.
 	}
 	text, err := ipxe.Render(in)
 	return a, text, err

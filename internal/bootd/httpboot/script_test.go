@@ -145,7 +145,11 @@ func TestNotFound(t *testing.T) {
 			}
 		})
 	}
-	r := newRig(t, func(r *rig) { r.plan.LocalBoot, r.plan.InstallGeneration = boot.LocalBootNotFound, 0 })
+	r := newRig(t, func(r *rig) { r.synced = false })
+	if got := r.do(http.MethodGet, "/v1/boot/"+r.scriptToken()+"/script.ipxe?arch=7", ""); !strings.Contains(got.body, "?arch=7&held || goto silent1\n") {
+		t.Errorf("a machine that waits while localBoot is changed to NotFound isn't found its script:\n%s", got.body)
+	}
+	r = newRig(t, func(r *rig) { r.plan.LocalBoot, r.plan.InstallGeneration = boot.LocalBootNotFound, 0 })
 	if _, text, err := New(r.options()).Foresee(t.Context(), r.scriptToken(), r.http.URL, 7); err != nil || text != ipxe.NotFoundText {
 		t.Errorf("foretold: %q, %v", text, err)
 	}
