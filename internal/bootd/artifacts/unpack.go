@@ -96,7 +96,7 @@ func (c *Cache) unpacked(_ context.Context, a boot.Artifact, f *flight) (int64, 
 // it out again may take minutes of a core.
 func (c *Cache) unfit(a boot.Artifact, f *flight, err error) error {
 	why := &Error{Reason: ReasonFetch, Digest: a.Digest, err: err}
-	if wrong, ok := errors.AsType[*qcow2.FaultError](err); ok {
+	if wrong, ok := errors.AsType[*qcow2.FaultError](err); ok && c.Has(a.Digest) {
 		why.err = fmt.Errorf("it can't be unpacked: %w", wrong)
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -212,7 +212,7 @@ func (c *Cache) same(a boot.Artifact, img *qcow2.Image, sum hash.Hash) (int64, b
 	}
 	if err == nil {
 		var m mark
-		if m, err = settled(f); err == nil && m == markOf(before) {
+		if m, err = settled(f); err == nil && m == markOf(before) && c.Has(a.Digest) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			n := taken(name, before)
@@ -258,6 +258,9 @@ func (c *Cache) write(a boot.Artifact, f *flight, img *qcow2.Image, sum hash.Has
 	if err != nil {
 		c.short(a.Digest, to.refused)
 		return 0, err
+	}
+	if !c.Has(a.Digest) { // Nobody else would find out: the disk's digest is that of what was read.
+		return 0, errMoved
 	}
 	if file.Truncate(img.Size()) != nil || file.Sync() != nil || os.Rename(half, filepath.Join(c.o.Dir, nameOf(a))) != nil {
 		return 0, errWrite

@@ -2,6 +2,7 @@ package artifacts
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -244,6 +245,46 @@ func TestNoRoomAgain(t *testing.T) {
 	c.o.CacheBytes = 1 << 30
 	if disk := given(t, c, a); len(disk) != 96<<10 || len(c.needs) != 0 {
 		t.Errorf("%d bytes, %v", len(disk), c.needs)
+	}
+}
+
+// TestChangedMeanwhile: an image that somebody writes to while it's unpacked is no proof of a disk, nor of its being wrong.
+func TestChangedMeanwhile(t *testing.T) {
+	for name, at := range map[string]int64{"Data": -8, "Header": 0} {
+		t.Run(name, func(t *testing.T) {
+			b := hollow(2 << 20)
+			a, asked := imageServer(t, b)
+			now, path, once := time.Now(), "", sync.Once{}
+			c := newCache(t, func(o *Options) {
+				o.Now = func() time.Time { return now }
+				o.Free = func() (int64, error) {
+					if i, err := os.Stat(path); err == nil && i.Size() == int64(len(b)) {
+						once.Do(func() { overwrite(t, path, (int64(len(b))+at)%int64(len(b))) })
+					}
+					return 1 << 40, nil
+				}
+			})
+			path = c.path(a.Digest)
+			if err := c.Await(t.Context(), a); err == nil || len(c.faults) != 0 {
+				t.Fatalf("%v, %v", err, c.faults)
+			}
+			now = now.Add(failureFor)
+			if disk := given(t, c, a); !strings.HasPrefix(disk, "a boot sector\x00") || strings.Contains(disk, "changed") || asked.Load() != 2 {
+				t.Errorf("asked %d times", asked.Load())
+			}
+		})
+	}
+}
+
+func overwrite(t *testing.T, path string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte("changed!"), at)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
