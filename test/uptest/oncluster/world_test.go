@@ -123,6 +123,7 @@ func (w *world) values(files string, a guest.Artifacts) uptest.Values {
 		"https://tools.example/netbox/":                     {Text: w.netbox.Address},
 		"https://far.example/netbox/":                       {Text: "https://far.example/netbox/"}, // The proxy knows it.
 		"http://proxy.example:3128":                         {Text: w.proxy},
+		"https://redfish-events.example":                    {Text: "https://redfish-events.example"}, // Its BMC has nothing to tell.
 		"https://images.example/installer/amd64/vmlinuz":    kernel,
 		"https://images.example/installer/amd64/initrd.img": initrd,
 		"https://images.example/debian-12/amd64/disk.raw":   {Text: files + filepath.Base(a.Image.Path), Digest: a.Image.Digest},
