@@ -108,7 +108,8 @@ func TestPushGone(t *testing.T) {
 	if !c.Sent("1", "s") || len(c.streams.hints.of) != 1 {
 		t.Error("it isn't told of")
 	}
-	if c.Gone(h); c.Sent("1", "s") || len(c.streams.hints.of) != 0 {
+	c.Gone(h)
+	if c.Sent("1", "s") || len(c.streams.hints.of) != 0 {
 		t.Error("it's woken still")
 	}
 }

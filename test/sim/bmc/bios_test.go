@@ -214,7 +214,6 @@ func swappable(t *testing.T, b *bmc.BMC, uri, pending string) (name string, valu
 
 // TestBIOSOfModels: our own models take what their registry describes, and nothing else.
 func TestBIOSOfModels(t *testing.T) {
-
 	cases := map[string]struct {
 		reason string
 		body   map[string]any
