@@ -34,7 +34,12 @@ func (s *Stream) Listen(ctx context.Context, opened func(), heard func(events in
 	defer end(nil)
 	defer context.AfterFunc(s.life, func() { end(errSessionGone) })() //nolint:contextcheck // The session's life is another one.
 
-	return s.Stream.Listen(ctx, opened, heard)
+	err := s.Stream.Listen(ctx, opened, heard)
+	if s.life.Err() != nil && errors.Is(err, redfish.ErrStreamClosed) {
+		return errSessionGone // The BMC heard of it first.
+	}
+
+	return err
 }
 
 // Stream makes what listens to the events of the target's BMC, by the session that
