@@ -2,20 +2,17 @@ package advertisement
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/links"
 )
 
 const (
@@ -23,8 +20,6 @@ const (
 	// to all after one (MAX_RA_DELAY_TIME and MIN_DELAY_BETWEEN_RAS, RFC 4861 §10).
 	answerWithin = 500 * time.Millisecond
 	betweenAll   = 3 * time.Second
-	// short is how long we wait where the system is short of memory: machines ask again.
-	short = 10 * time.Millisecond
 	// maxWaiting answers to one machine each wait at once. Who asks beyond them asks again.
 	maxWaiting = 1024
 	// maxPacket is the longest solicitation that's read whole: links of IPv6 may carry no longer one that's in one piece.
@@ -76,22 +71,8 @@ func New(cfg Config) *Server {
 
 // Serve answers solicitations until the context ends or the connection fails. It closes the connection.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	b := make([]byte, maxPacket)
-	for {
-		n, in, err := c.Receive(b)
-		switch {
-		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
-			return nil
-		case errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.ENOMEM):
-			time.Sleep(short)
-			continue
-		case err != nil:
-			_ = c.Close()
-			return fmt.Errorf("cannot receive router solicitations: %w", err)
-		}
-		s.one(ctx, c, b[:n], in)
-	}
+	err := links.Serve(ctx, c, "router solicitations", maxPacket, func(b []byte, in Ingress) { s.one(ctx, c, b, in) })
+	return err //nolint:wrapcheck // It says what failed.
 }
 
 // one decides about a solicitation, and has it answered in a moment.

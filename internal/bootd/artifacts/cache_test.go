@@ -49,7 +49,13 @@ func serving(t *testing.T, h http.HandlerFunc) string {
 
 func read(t *testing.T, c *Cache, digest string) string {
 	t.Helper()
-	f, sent, err := c.Open(boot.Artifact{Digest: digest})
+	return content(t, c, boot.Artifact{Digest: digest})
+}
+
+// content of what is given for an artifact that's there.
+func content(t *testing.T, c *Cache, a boot.Artifact) string {
+	t.Helper()
+	f, sent, err := c.Open(a)
 	if err != nil {
 		t.Fatal(err)
 	}

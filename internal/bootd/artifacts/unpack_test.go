@@ -3,7 +3,6 @@ package artifacts
 import (
 	"encoding/binary"
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,17 +41,7 @@ func given(t *testing.T, c *Cache, a boot.Artifact) string {
 	if err := c.Await(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	f, sent, err := c.Open(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sent()
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return content(t, c, a)
 }
 
 // hollow is an image of a disk of n bytes (a multiple of 2 MiB) that has nothing but its first cluster.

@@ -2,21 +2,19 @@ package dhcp6
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/netip"
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/time/rate"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6/wire"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/links"
 )
 
 // Config of a Server. State and Keys are required.
@@ -59,8 +57,6 @@ type Config struct {
 }
 
 const (
-	// short is how long we wait where the system is short of memory: machines ask again.
-	short = 10 * time.Millisecond
 	// linesPerSecond is how many exchanges are written down, as in DHCPv4.
 	linesPerSecond = 500
 	// maxLater offers wait for their turn. Of more each goes out at once.
@@ -88,22 +84,9 @@ func New(cfg Config) *Server {
 
 // Serve answers requests until the context ends or the connection fails. It closes the connection.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	in, out, m := make([]byte, maxPacket), make([]byte, 0, maxPacket), &wire.Message{}
-	for {
-		n, from, err := c.Receive(in)
-		switch {
-		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
-			return nil
-		case errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.ENOMEM):
-			time.Sleep(short)
-			continue
-		case err != nil:
-			_ = c.Close()
-			return fmt.Errorf("cannot receive DHCPv6 requests: %w", err)
-		}
-		s.one(ctx, c, m, in[:n], from, out)
-	}
+	out, m := make([]byte, 0, maxPacket), &wire.Message{}
+	err := links.Serve(ctx, c, "DHCPv6 requests", maxPacket, func(b []byte, from Ingress) { s.one(ctx, c, m, b, from, out) })
+	return err //nolint:wrapcheck // It says what failed.
 }
 
 // one decides about a packet, and answers it.
