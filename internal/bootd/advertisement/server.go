@@ -2,7 +2,6 @@ package advertisement
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
@@ -71,7 +70,7 @@ func New(cfg Config) *Server {
 
 // Serve answers solicitations until the context ends or the connection fails. It closes the connection.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	err := links.Serve(ctx, c, "router solicitations", maxPacket, func(b []byte, in Ingress) { s.one(ctx, c, b, in) })
+	err := links.Serve(ctx, c, "router solicitations", maxPacket, s.cfg.Log, func(b []byte, in Ingress) { s.one(ctx, c, b, in) })
 	return err //nolint:wrapcheck // It says what failed.
 }
 
@@ -80,7 +79,7 @@ func (s *Server) one(ctx context.Context, c Conn, b []byte, in Ingress) {
 	if s.cfg.Hears != nil && !s.cfg.Hears(in.Link.Name) {
 		return
 	}
-	a := s.respond(b, in)
+	a := Respond(s.cfg.View(), b, in)
 	if a.Packet != nil {
 		a.Reason = s.later(ctx, c, a.To, in)
 	}
@@ -88,16 +87,6 @@ func (s *Server) one(ctx context.Context, c Conn, b []byte, in Ingress) {
 		s.cfg.Observe(a.Reason)
 	}
 	s.cfg.Log.Debug("router solicitation", "reason", string(a.Reason), "from", in.From.String(), "interface", in.Link.Name)
-}
-
-func (s *Server) respond(b []byte, in Ingress) (a Answer) {
-	defer func() {
-		if r := recover(); r != nil { // One hostile packet must not end the boots of a rack.
-			s.cfg.Log.Error("a router solicitation caused a panic", "from", in.From, "panic", fmt.Sprint(r))
-			a = Answer{Reason: dhcp.SilentMalformed}
-		}
-	}()
-	return Respond(s.cfg.View(), b, in)
 }
 
 // later sends an answer in a moment, with what is known by then, and says what became of it.

@@ -2,7 +2,6 @@ package dhcp6
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -85,17 +84,12 @@ func New(cfg Config) *Server {
 // Serve answers requests until the context ends or the connection fails. It closes the connection.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	out, m := make([]byte, 0, maxPacket), &wire.Message{}
-	err := links.Serve(ctx, c, "DHCPv6 requests", maxPacket, func(b []byte, from Ingress) { s.one(ctx, c, m, b, from, out) })
+	err := links.Serve(ctx, c, "DHCPv6 requests", maxPacket, s.cfg.Log, func(b []byte, from Ingress) { s.one(ctx, c, m, b, from, out) })
 	return err //nolint:wrapcheck // It says what failed.
 }
 
 // one decides about a packet, and answers it.
 func (s *Server) one(ctx context.Context, c Conn, m *wire.Message, b []byte, in Ingress, buf []byte) {
-	defer func() {
-		if r := recover(); r != nil { // One hostile packet must not end the boots of a rack.
-			s.cfg.Log.Error("a DHCPv6 packet caused a panic", "from", in.From, "panic", fmt.Sprint(r))
-		}
-	}()
 	if s.cfg.Hears != nil && !s.cfg.Hears(in.Interface) {
 		return
 	}
