@@ -78,7 +78,7 @@ func TestSolicitationsOnALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "an end", func() bool {
-		b, err := os.ReadFile("/proc/net/igmp6")
+		b, err := os.ReadFile("/proc/thread-self/net/igmp6") // That of /proc/net is the first thread's, which may be the machine's.
 		return err == nil && !strings.Contains(string(b), "ff020000000000000000000000000002")
 	})
 	l.sends(l.local, ndp.HopLimit, nil)
