@@ -56,6 +56,7 @@ type loop struct {
 	now      time.Time
 	tick     time.Duration
 	checked  time.Time
+	yielded  time.Time
 	swept    time.Time // when those who never answered were last given up to make room
 
 	byClient map[netip.AddrPort]*running
@@ -168,10 +169,14 @@ func (l *loop) wakeAt(ctx context.Context) (stopped func()) {
 func (l *loop) wait(list []unix.EpollEvent) (int, error) {
 	if n := len(l.byClient); n > 0 && n <= fewest && time.Since(l.now) < spin {
 		for began := time.Now(); time.Since(began) < spin; {
-			if n, err := unix.EpollWait(l.poll, list, 0); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			if n, err := pollNow(l.poll, list); n > 0 || err != nil {
 				return n, err
 			}
 		}
+	}
+	if n, err := pollNow(l.poll, list); n > 0 || err != nil {
+		l.yield()
+		return n, err
 	}
 	timeout := -1
 	if len(l.byClient) > 0 {
@@ -211,7 +216,7 @@ func (l *loop) ready(fd int) {
 	if r == nil {
 		return
 	}
-	n, err := unix.Read(fd, l.in)
+	n, err := readNow(fd, l.in)
 	switch {
 	case err == nil:
 		l.take(r, l.in[:n])

@@ -124,7 +124,7 @@ func (p *peer) write(b []byte) error {
 	if p.shared {
 		return unix.Sendmsg(p.fd, b, p.from, p.to, 0)
 	}
-	_, err := unix.Write(p.fd, b)
+	_, err := writeNow(p.fd, b)
 	return err
 }
 
