@@ -47,7 +47,9 @@ type Cache struct {
 	soon, ahead, checks *queue
 	// unpacks bounds the images that are unpacked at once for machines, unpacksAhead the others.
 	unpacks, unpacksAhead *queue
-	counts                counts
+	// disks has one at a time write the disk of an image, by whatever URL it was fetched and whoever waits for it.
+	disks  *queue
+	counts counts
 
 	clearing sync.Mutex
 
@@ -113,7 +115,7 @@ func Open(o Options) (*Cache, error) {
 	c := &Cache{
 		o: o, http: o.Guard.client(), soon: newQueue(downloads, perHost, turn), ahead: newQueue(aheads, perHostAhead, turn), checks: newQueue(readers, 1, 0),
 		flying: map[string]map[string]*flight{}, failed: map[boot.Artifact]failure{}, kept: map[string]*kept{},
-		unpacks: newQueue(unpacks, 1, 0), unpacksAhead: newQueue(1, 1, 0), faults: map[string]error{}, needs: map[string]int64{},
+		unpacks: newQueue(unpacks, 1, 0), unpacksAhead: newQueue(1, 1, 0), disks: newQueue(unpacks+1, 1, 0), faults: map[string]error{}, needs: map[string]int64{},
 	}
 	if err := c.scan(); err != nil {
 		return nil, err

@@ -171,6 +171,9 @@ func (c *Cache) victim(f *flight) string {
 		if c.stays(name, k, f) {
 			continue
 		}
+		if c.kept[name+raw] != nil { // The disk in it goes first: it's made again of its image, which is its proof, and without which it waits for a download.
+			continue
+		}
 		if first == "" || c.before(name, first) {
 			first = name
 		}

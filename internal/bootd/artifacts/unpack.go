@@ -82,6 +82,8 @@ func (c *Cache) unpacked(_ context.Context, a boot.Artifact, f *flight) (int64, 
 		leave, _ = c.unpacks.enter(a.Digest, nil, nil)
 	}
 	defer leave()
+	written, _ := c.disks.enter(a.Digest, nil, nil)
+	defer written()
 	if c.has(a) {
 		return overtaken, nil
 	}
@@ -164,8 +166,8 @@ func (c *Cache) unpack(a boot.Artifact, f *flight) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n, ok := c.same(a, img, sum); ok {
-		return n, nil
+	if n, err := c.same(a, img, sum); n > 0 || err != nil {
+		return n, err
 	}
 	sum.Reset()
 	return c.write(a, f, img, sum)
@@ -184,50 +186,6 @@ func pieces(img *qcow2.Image, give func(p []byte, at int64) error) error {
 		}
 	}
 	return nil
-}
-
-// same says whether what an earlier life unpacked is the disk in the image, byte for byte.
-func (c *Cache) same(a boot.Artifact, img *qcow2.Image, sum hash.Hash) (int64, bool) {
-	name := nameOf(a)
-	path := filepath.Join(c.o.Dir, name)
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, false
-	}
-	defer func() { _ = f.Close() }()
-	before, err := f.Stat()
-	if err != nil {
-		return 0, false
-	}
-	err = errDamaged
-	if before.Size() == img.Size() {
-		there := make([]byte, min(qcow2.Piece, img.Size()))
-		err = pieces(img, func(p []byte, at int64) error {
-			if _, err := f.ReadAt(there[:len(p)], at); err != nil || !bytes.Equal(p, there[:len(p)]) {
-				return errDamaged
-			}
-			_, err := sum.Write(p)
-			return err //nolint:wrapcheck // A hash never fails.
-		})
-	}
-	if err == nil {
-		var m mark
-		if m, err = settled(f); err == nil && m == markOf(before) && c.Has(a.Digest) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			n := taken(name, before)
-			c.keep(name, &kept{size: n, used: c.lastUse(name), good: m, digest: sumOf(sum, a.Digest)})
-			return n, true
-		}
-		err = errMoved
-	}
-	c.counts.damaged.Add(1)
-	c.o.Logger.Error("an image that was unpacked before isn't what it was: it's unpacked anew", "digest", a.Digest, "file", path, "error", err.Error())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forget(name)
-	_ = os.Remove(path)
-	return 0, false
 }
 
 // write unpacks an image into its place.

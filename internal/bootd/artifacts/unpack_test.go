@@ -1,8 +1,10 @@
 package artifacts
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/qcow2"
 )
 
 // image is one that QEMU wrote, of a disk of 96 KiB.
@@ -289,5 +292,102 @@ func TestUnpackedAhead(t *testing.T) {
 	}
 	if r := c.Report(); len(r.Digests) != 1 || len(r.Failed) != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestUnpackedOfTwoURLs: an image that a profile names by one URL and a machine's plan by another is unpacked by one at a time, and once.
+func TestUnpackedOfTwoURLs(t *testing.T) {
+	b := hollow(4 << 20)
+	one, _ := imageServer(t, b)
+	two, _ := imageServer(t, b)
+	most, dir := atomic.Int32{}, t.TempDir()
+	c := newCache(t, func(o *Options) {
+		o.Dir = dir
+		o.Free = func() (int64, error) {
+			time.Sleep(20 * time.Millisecond) // The other one may begin.
+			if halves, _ := filepath.Glob(filepath.Join(dir, "*"+raw+"*"+fresh)); len(halves) > int(most.Load()) {
+				most.Store(int32(len(halves))) //nolint:gosec // Two.
+			}
+			return 1 << 40, nil
+		}
+	})
+	packed := one
+	packed.Unpack = false
+	_ = given(t, c, packed)
+	c.Want(map[boot.Artifact]Level{one: ByProfile})
+	if disk := given(t, c, two); len(disk) != 4<<20 {
+		t.Errorf("%d bytes", len(disk))
+	}
+	flying := func() int {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.flying)
+	}
+	for end := time.Now().Add(10 * time.Second); flying() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d wrote its disk at once", n)
+	}
+}
+
+// failing is an image's file on a disk that fails from some time on.
+type failing struct {
+	io.ReaderAt
+
+	now bool
+}
+
+func (f *failing) ReadAt(p []byte, off int64) (int, error) {
+	if f.now {
+		return 0, errors.New("input/output error")
+	}
+	return f.ReaderAt.ReadAt(p, off)
+}
+
+// TestUnreadableImage: that an image can't be read now says nothing about the disk that was unpacked of it.
+func TestUnreadableImage(t *testing.T) {
+	b := hollow(2 << 20)
+	a, _ := imageServer(t, b)
+	first := newCache(t, nil)
+	disk := given(t, first, a)
+	c := newCache(t, func(o *Options) { o.Dir = first.o.Dir })
+	if ok, err := c.find(a.Digest); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	r := &failing{ReaderAt: bytes.NewReader(b)}
+	img, err := qcow2.Open(r, int64(len(b)), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := hasher(a.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.now = true
+	if n, err := c.same(a, img, h); n != 0 || err == nil || c.Counts().Damaged != 0 {
+		t.Errorf("%d, %v, %+v", n, err, c.Counts())
+	}
+	if got := given(t, c, a); got != disk || c.Counts().Damaged != 0 {
+		t.Errorf("it was thrown away: %+v", c.Counts())
+	}
+}
+
+// TestDiskGoesBeforeItsImage: for want of room the disk goes, which is made again of its image; without the image it would wait for a download.
+func TestDiskGoesBeforeItsImage(t *testing.T) {
+	a, _ := imageServer(t, image(t, "plain"))
+	c := newCache(t, nil)
+	_ = given(t, c, a)
+	c.Need(map[string]Level{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := &flight{level: Soon, half: "another"}
+	c.kept[fileOf(a.Digest)].used = c.o.Now().Add(-time.Hour)
+	for _, want := range []string{nameOf(a), fileOf(a.Digest), ""} {
+		got := c.victim(f)
+		if got != want {
+			t.Errorf("%q goes, want %q", got, want)
+		}
+		c.forget(got)
 	}
 }
