@@ -72,7 +72,7 @@ type ImageArtifact struct {
 	Artifact `json:",inline"`
 
 	// Format of the image: Raw, or QCOW2, which bootd unpacks: its digest is that of the qcow2 file, and the installer gets the raw disk that's
-	// in it, with the digest of that. One with a backing file, an external data file, snapshots, encryption or zstd is refused. OCI is not supported
+	// in it, with the digest of that. One with a backing file, an external data file, snapshots or encryption is refused. OCI is not supported
 	// yet.
 	// +optional
 	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI

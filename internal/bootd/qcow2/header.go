@@ -22,7 +22,9 @@ const (
 	// maxL1 is QEMU's limit of an L1 table, in bytes.
 	maxL1  = 32 << 20
 	sector = 512
-	entry  = 8
+	// compressionZstd is the way beside zlib's, which is 0.
+	compressionZstd = 1
+	entry           = 8
 )
 
 // Bits of a header's incompatible features.
@@ -80,8 +82,10 @@ func (h header) refused() error {
 		return fault("it has subclusters (extended_l2), which aren't read" + flatten)
 	case h.incompatible&^bitsKnown != 0:
 		return fault("it needs features that aren't known here (%#x)"+flatten, h.incompatible&^bitsKnown)
-	case h.compression != 0 || h.incompatible&bitCompression != 0:
-		return fault("its clusters aren't compressed by zlib; qemu-img convert -c -O qcow2 -o compression_type=zlib makes one that is read")
+	case h.compression > compressionZstd:
+		return fault("its clusters are compressed in a way that isn't known here (%d); qemu-img convert -c -O qcow2 -o compression_type=zlib makes one that is read", h.compression)
+	case (h.compression != 0) != (h.incompatible&bitCompression != 0):
+		return fault("its header says two things of how its clusters are compressed; qemu-img check says more")
 	}
 	return nil
 }

@@ -91,6 +91,7 @@ func nothingElse(io.ReaderAt, image.Type) (image.Image, error) {
 var prepare = sync.OnceFunc(func() {
 	log.SetWarnFunc(nil)
 	qcow2.SetDecompressor(qcow2.CompressionTypeZlib, inflate)
+	qcow2.SetDecompressor(qcow2.CompressionTypeZstd, expand)
 })
 
 var inflaters = sync.Pool{New: func() any { //nolint:gochecknoglobals // A pool is one for all.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 // pattern is a disk of n bytes: text, holes, and what can't be compressed.
@@ -82,8 +83,8 @@ const (
 )
 
 // made is an image with one cluster as it is, one compressed, one of zeros and one that isn't there; of version 3.
-func made(t *testing.T) []byte {
-	t.Helper()
+func made(tb testing.TB) []byte {
+	tb.Helper()
 	b := make([]byte, 5*size)
 	copy(b, magic)
 	put32, put64 := binary.BigEndian.PutUint32, binary.BigEndian.PutUint64
@@ -105,7 +106,7 @@ func made(t *testing.T) []byte {
 		_, err = w.Write(bytes.Repeat([]byte("smaller!"), size/8))
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	copy(b[dataAt+size:], z.Bytes())
 	return b
@@ -121,6 +122,47 @@ func TestMade(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, disk(t, i)); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// zstandard is made with its compressed cluster of zstd, which something else lies behind.
+func zstandard(tb testing.TB, cluster []byte) []byte {
+	tb.Helper()
+	b := made(tb)
+	b[104] = compressionZstd
+	binary.BigEndian.PutUint32(b[100:], wholeLength)
+	binary.BigEndian.PutUint64(b[72:], bitCompression)
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	packed := w.EncodeAll(cluster, nil)
+	if len(packed) > sector {
+		tb.Fatalf("%d bytes", len(packed))
+	}
+	clear(b[dataAt+size:])
+	copy(b[dataAt+size:], packed)
+	copy(b[dataAt+size+len(packed):], "something else")
+	return b
+}
+
+// TestZstd: clusters that are compressed by zstd are what they were, one after another.
+func TestZstd(t *testing.T) {
+	for range 3 {
+		b := zstandard(t, bytes.Repeat([]byte("smaller!"), size/8))
+		i, err := Open(bytes.NewReader(b), int64(len(b)), 4*size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slicesOf(bytes.Repeat([]byte("as it is"), size/8), bytes.Repeat([]byte("smaller!"), size/8), make([]byte, 2*size))
+		if diff := cmp.Diff(want, disk(t, i)); diff != "" {
+			t.Error(diff)
+		}
+		short := zstandard(t, []byte("less than a cluster"))
+		err = whole(bytes.NewReader(short), int64(len(short)), 4*size)
+		if f := (*FaultError)(nil); !errors.As(err, &f) || !strings.Contains(err.Error(), "can't be decoded") {
+			t.Errorf("less than a cluster: %v", err)
 		}
 	}
 }
@@ -153,7 +195,10 @@ func TestRefused(t *testing.T) {
 		"Corrupt":       {"QEMU said so", u64(72, bitCorrupt), "qemu-img check"},
 		"Subclusters":   {"other tables", u64(72, bitSubclusters), "subclusters"},
 		"Unknown":       {"of the future", u64(72, 1<<40), "features that aren't known here (0x10000000000)"},
-		"Zstd":          {"no library here reads it", func(b []byte) []byte { b[104] = 1; return u32(100, wholeLength)(u64(72, bitCompression)(b)) }, "compression_type=zlib"},
+		"Compression":   {"of the future", func(b []byte) []byte { b[104] = 2; return u32(100, wholeLength)(u64(72, bitCompression)(b)) }, "isn't known here (2); qemu-img convert -c -O qcow2 -o compression_type=zlib"},
+		"SaysBoth":      {"zstd, and that it's nothing new", func(b []byte) []byte { b[104] = 1; return u32(100, wholeLength)(b) }, "says two things"},
+		"SaysNeither":   {"and the other way round", u64(72, bitCompression), "says two things"},
+		"NotZstd":       {"deflate, and it's said to be zstd", func(b []byte) []byte { b[104] = 1; return u32(100, wholeLength)(u64(72, bitCompression)(b)) }, "can't be decoded"},
 		"TinyClusters":  {"smaller than a sector", u32(20, 8), "2^8 bytes"},
 		"HugeClusters":  {"a table of 2 GiB", u32(20, 31), "2^31 bytes"},
 		"ShiftedAway":   {"a shift by more than there is", u32(20, 1<<31), "2^2147483648 bytes"},
@@ -238,6 +283,7 @@ func FuzzOpen(f *testing.F) {
 			f.Add(b)
 		}
 	}
+	f.Add(zstandard(f, bytes.Repeat([]byte("smaller!"), size/8)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		const limit = 1 << 20
 		i, err := Open(bytes.NewReader(b), int64(len(b)), limit)
