@@ -32,10 +32,7 @@ func TestDeadBMC(t *testing.T) {
 
 	e.patch(claim, `{"metadata":{"annotations":{"`+annotation("force-release")+`":"the BMC burnt down"}}}`)
 	e.gone(node)
-	left, err := e.leftovers(t.Context())
-	if err != nil || len(left) > 0 {
-		t.Errorf("there is %v left: %v", left, err)
-	}
+	e.nothingLeft()
 	host := e.await(hostRef(h), "in quarantine", lab.Field("Error", "status", "phase"))
 	if why := host.GetAnnotations()[annotation("quarantined")]; why != "the BMC burnt down" {
 		t.Errorf("its quarantine says %q", why)

@@ -238,7 +238,8 @@ func (e *env) gone(r lab.Ref) {
 	e.must(e.AwaitGone(e.t.Context(), r, soon))
 }
 
-// deleted deletes an object and waits until it's gone.
+// deleted deletes an object and waits until it's gone. Of a claim that says nothing about what was made for it, which a garbage collector that has
+// much to do takes away later: nothingLeft and releasedWhole wait for that.
 func (e *env) deleted(r lab.Ref) {
 	e.t.Helper()
 	e.must(e.Delete(e.t.Context(), r))

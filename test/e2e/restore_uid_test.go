@@ -111,6 +111,7 @@ func testRestoredAndDeleted(t *testing.T) {
 	e.makeAnew(node, h)
 	e.asked(node, h)
 	e.deleted(node)
+	e.nothingLeft() // Until then nobody has had a reason to touch the machine.
 	e.wantActs(h, "a deleted claim that nobody confirmed", want)
 	e.wantHeld(address)
 	host, err := e.Get(t.Context(), hostRef(h))

@@ -127,6 +127,7 @@ func TestUserDataIsTheBootsOwn(t *testing.T) {
 	})
 	e.refused("with the token of an earlier boot", h, first, secrets)
 	e.deleted(two)
+	e.gone(lab.Kind("BootEntry", e.Tenant, two.Name)) // That, not its claim, waits for bootd to have revoked it.
 	e.refused("with the token of a machine that was given back", other, second, secrets)
 	e.silentAbout(e.logs(), map[string]string{
 		"a boot's token": first, "another boot's token": second, "user data": "data-one-d41d", "the other's user data": "data-two-98f0",

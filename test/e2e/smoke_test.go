@@ -28,15 +28,5 @@ func TestClaimToReadyAndBack(t *testing.T) {
 	}
 
 	e.deleted(node)
-	if h.Machine.Powered() {
-		t.Error("the machine is still on")
-	}
-	if got := e.addressesOf(e.Tenant); got != 0 {
-		t.Errorf("want no address left in NetBox, got %d", got)
-	}
-	for _, kind := range []string{"HostClaim", "BootEntry", "BootSession", "NetBoxIPAddress"} {
-		if n := e.count(kind); n != 0 {
-			t.Errorf("%d %s are left", n, kind)
-		}
-	}
+	e.releasedWhole(h)
 }
