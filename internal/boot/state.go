@@ -2,7 +2,7 @@ package boot
 
 import (
 	"net/netip"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -85,30 +85,37 @@ type State struct {
 
 	byMAC   map[MAC]*Plan
 	byEntry map[EntryKey]*Plan
+	// late are the plans that came to those of the state that this one was made of; nil: none.
+	late *late
 	// reserved are the planned addresses that lie in a pool.
 	reserved map[netip.Addr]bool
 	// withheld are MACs of machines that have an entry and aren't served.
 	withheld map[MAC]bool
 }
 
-// NewState indexes plans. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
+// NewState indexes plans, of which it has copies. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
 // beats the later: the loser isn't served at all.
 func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
-	s := &State{
-		Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{},
-		byMAC: make(map[MAC]*Plan, len(plans)), byEntry: make(map[EntryKey]*Plan, len(plans)),
-	}
-	for _, x := range sessions {
-		s.Sessions[x.EntryUID] = x
-	}
 	copied := append([]Plan(nil), plans...)
 	ps := make([]*Plan, len(copied)) // Plans are large: pointers are what's moved.
 	for i := range copied {
 		ps[i] = &copied[i]
 	}
-	before := func(i, j int) bool { return precedes(ps[i], ps[j]) }
-	if !sort.SliceIsSorted(ps, before) { // As those of a snapshot are.
-		sort.SliceStable(ps, before)
+	return StateOf(segments, ps, sessions)
+}
+
+// StateOf is NewState of plans that nobody changes any more: it has them as they are.
+func StateOf(segments []Segment, ps []*Plan, sessions []Session) *State {
+	s := &State{
+		Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{},
+		byMAC: make(map[MAC]*Plan, len(ps)), byEntry: make(map[EntryKey]*Plan, len(ps)),
+	}
+	for _, x := range sessions {
+		s.Sessions[x.EntryUID] = x
+	}
+	if !slices.IsSortedFunc(ps, order) { // As those of a snapshot are.
+		ps = slices.Clone(ps)
+		slices.SortStableFunc(ps, order)
 	}
 	for _, p := range ps {
 		s.add(p)
@@ -125,6 +132,16 @@ func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 // Precedes orders plans that want one MAC.
 func Precedes(a, b Plan) bool { return precedes(&a, &b) }
 
+func order(a, b *Plan) int {
+	switch {
+	case precedes(a, b):
+		return -1
+	case precedes(b, a):
+		return 1
+	}
+	return 0
+}
+
 func precedes(a, b *Plan) bool {
 	if a.Bound != b.Bound {
 		return a.Bound
@@ -135,43 +152,80 @@ func precedes(a, b *Plan) bool {
 	return a.EntryUID < b.EntryUID
 }
 
-func (s *State) add(p *Plan) {
+// index finds plans by what machines have, and by what tokens say.
+type index struct {
+	byMAC   map[MAC]*Plan
+	byEntry map[EntryKey]*Plan
+}
+
+// taken names the entry whose UID, or one of whose MACs, a plan has, too.
+func (x index) taken(p *Plan) (Name, bool) {
 	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
-	if other, taken := s.byEntry[KeyOf(p.EntryUID)]; taken {
-		s.Refused[p.EntryUID] = other.Entry
-		return
+	if other, taken := x.byEntry[KeyOf(p.EntryUID)]; taken {
+		return other.Entry, true
 	}
 	for _, m := range p.MACs {
-		if other, taken := s.byMAC[m]; taken {
-			s.Refused[p.EntryUID] = other.Entry
-			return
+		if other, taken := x.byMAC[m]; taken {
+			return other.Entry, true
 		}
 	}
+	return Name{}, false
+}
+
+func (x index) add(p *Plan) {
 	for _, m := range p.MACs {
-		s.byMAC[m] = p
+		x.byMAC[m] = p
 	}
-	s.byEntry[KeyOf(p.EntryUID)] = p
+	x.byEntry[KeyOf(p.EntryUID)] = p
+}
+
+func (s *State) index() index { return index{s.byMAC, s.byEntry} }
+
+func (s *State) add(p *Plan) {
+	if other, taken := s.index().taken(p); taken {
+		s.Refused[p.EntryUID] = other
+		return
+	}
+	s.index().add(p)
 }
 
 // ByMAC gives the plan of a machine. The plan must not be changed.
 func (s *State) ByMAC(m MAC) (*Plan, bool) {
 	p, ok := s.byMAC[m]
+	if !ok && s.late != nil {
+		p, ok = s.late.byMAC[m]
+	}
 	return p, ok
 }
 
 // ByEntry gives the plan behind a token. The plan must not be changed.
 func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
 	p, ok := s.byEntry[k]
+	if !ok && s.late != nil {
+		p, ok = s.late.byEntry[k]
+	}
 	return p, ok
 }
 
 // Plans gives all plans that are served, in no order.
 func (s *State) Plans() []*Plan {
-	ps := make([]*Plan, 0, len(s.byEntry))
+	ps := make([]*Plan, 0, s.Len())
 	for _, p := range s.byEntry {
 		ps = append(ps, p)
 	}
+	if s.late != nil {
+		ps = append(ps, s.late.plans...)
+	}
 	return ps
+}
+
+// Len counts the plans that are served.
+func (s *State) Len() int {
+	n := len(s.byEntry)
+	if s.late != nil {
+		n += len(s.late.plans)
+	}
+	return n
 }
 
 // Segment gives a segment by name.

@@ -84,7 +84,7 @@ func (d *daemon) gauges() []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge("machines", "Machines with a plan.", func() float64 {
 			if st := d.state(); st != nil {
-				return float64(len(st.Plans()))
+				return float64(st.Len())
 			}
 			return 0
 		}),

@@ -3,6 +3,7 @@ package bootd
 import (
 	"context"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"net/netip"
 	"path/filepath"
@@ -95,6 +96,9 @@ type daemon struct {
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
 	oldKeys [][]byte
+	// told is the state that learned was told of last, and wanted what was asked of the cache for it.
+	told    *boot.State
+	wanted  map[boot.Artifact]artifacts.Level
 	settled sync.Once
 }
 
@@ -169,7 +173,7 @@ func (d *daemon) keys() [][]byte {
 func (d *daemon) learned(st *boot.State) {
 	d.old.Store(nil) // It may be as large as what is known now.
 	d.settled.Do(func() { time.AfterFunc(settling, debug.FreeOSMemory) })
-	if k := d.keys(); len(k) > 0 {
+	if k := d.keys(); len(k) > 0 && st != d.told {
 		d.snapshot.Offer(st, k)
 	}
 	if d.lent != nil { // A source may know something before it's run.
@@ -179,7 +183,14 @@ func (d *daemon) learned(st *boot.State) {
 	if s, ok := d.source.(interface{ Ahead() []boot.Artifact }); ok {
 		ahead = s.Ahead()
 	}
-	d.cache.Want(wants(st, ahead))
+	if more, only := st.Since(d.told); only && len(more) > 0 { // No state of a hundred thousand is gone through for one that came.
+		d.wanted = maps.Clone(d.wanted)
+		want(d.wanted, more, st)
+	} else {
+		d.wanted = wants(st, ahead)
+	}
+	d.told = st
+	d.cache.Want(d.wanted)
 }
 
 // wants says how much the files are needed that plans name, and those that profiles do.
@@ -188,7 +199,13 @@ func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Le
 	for _, a := range ahead {
 		all[a] = artifacts.ByProfile
 	}
-	for _, p := range st.Plans() {
+	want(all, st.Plans(), st)
+	return all
+}
+
+// want notes how much the files of plans of a state are needed.
+func want(all map[boot.Artifact]artifacts.Level, plans []*boot.Plan, st *boot.State) {
+	for _, p := range plans {
 		level := artifacts.ByPlan
 		if wanted(p, st.Sessions[p.EntryUID]) {
 			level = artifacts.Soon
@@ -199,7 +216,6 @@ func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Le
 			}
 		}
 	}
-	return all
 }
 
 // wanted says whether a machine may ask for its files soon.

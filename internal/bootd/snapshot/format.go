@@ -113,7 +113,9 @@ func unpack(b []byte) (*boot.State, [][]byte, error) {
 		}
 	}
 	plans := make([]boot.Plan, r.count(leastRow))
+	all := make([]*boot.Plan, len(plans))
 	for i := range plans {
+		all[i] = &plans[i]
 		shape := r.number()
 		if r.err != nil || shape >= uint64(len(shapes)) {
 			return nil, nil, errors.Join(r.err, fmt.Errorf("plan %d has no shape", i))
@@ -127,7 +129,7 @@ func unpack(b []byte) (*boot.State, [][]byte, error) {
 	if r.err != nil {
 		return nil, nil, r.err
 	}
-	return boot.NewState(top.Segments, plans, top.Sessions), top.Keys, nil
+	return boot.StateOf(top.Segments, all, top.Sessions), top.Keys, nil
 }
 
 // file is format 1, which earlier programs wrote.

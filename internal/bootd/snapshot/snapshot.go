@@ -84,14 +84,21 @@ func (s *Snapshot) Offer(st *boot.State, keys [][]byte) {
 	}
 }
 
-// Run writes what is offered, at most once a second, and a last time when ctx ends.
+// Run writes what is offered, at most once a second, and a last time when ctx ends. A change is served before it's written: the first one is
+// written at once, a later one in a second, lest both want the processor.
 func (s *Snapshot) Run(ctx context.Context, log *slog.Logger) error {
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
 			s.flush(log)
 			return nil
 		case <-s.wake:
+		}
+		if !first {
+			select {
+			case <-ctx.Done():
+			case <-time.After(calm):
+			}
 		}
 		began := time.Now()
 		s.flush(log)

@@ -14,23 +14,31 @@ import (
 // sort puts plans into the order in which they may choose their MACs and addresses. What is served now goes first: a newcomer takes
 // nobody's address. At a start the records go first, whatever the clock says that they were written by. Of what was read at once the
 // one goes first that asks for no install, and in the end the same one at each start, in whatever files they stand.
-func (b served) sort(plans []boot.Plan) {
-	rank := make(map[string]int, len(plans))
-	for i := range plans {
-		p := &plans[i]
+func (b served) sort(plans []*boot.Plan) []*boot.Plan {
+	type ranked struct {
+		*boot.Plan
+
+		rank int
+	}
+	all := make([]ranked, len(plans))
+	for i, p := range plans {
+		all[i].Plan = p
 		if old, ok := b.plans[p.EntryUID]; !ok || old.HostUID != p.HostUID {
-			rank[p.EntryUID] += 2
+			all[i].rank += 2
 		}
 		if !b.recorded(p) {
-			rank[p.EntryUID]++
+			all[i].rank++
 		}
 	}
-	slices.SortFunc(plans, func(x, y boot.Plan) int {
+	slices.SortFunc(all, func(x, y ranked) int {
 		return cmp.Or(
-			cmp.Compare(rank[x.EntryUID], rank[y.EntryUID]), x.Since.Compare(y.Since),
-			cmp.Compare(asks(&x), asks(&y)), cmp.Compare(x.EntryUID, y.EntryUID),
+			cmp.Compare(x.rank, y.rank), x.Since.Compare(y.Since), cmp.Compare(asks(x.Plan), asks(y.Plan)), cmp.Compare(x.EntryUID, y.EntryUID),
 		)
 	})
+	for i := range all {
+		plans[i] = all[i].Plan
+	}
+	return plans
 }
 
 // asks is 1 for a plan that asks for an install.
@@ -49,10 +57,10 @@ type place struct {
 
 // admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served, and the other is, but nothing
 // is installed by it: which of the two is meant isn't known. That holds for what an entry wants that isn't served for another reason, too.
-func (w *world) admit(plans []boot.Plan) {
-	macs, addresses := map[boot.MAC]*boot.Plan{}, map[place]*boot.Plan{}
-	for i := range plans {
-		p := &plans[i]
+func (w *world) admit(plans []*boot.Plan) {
+	macs, addresses := make(map[boot.MAC]*boot.Plan, len(plans)), make(map[place]*boot.Plan, len(plans))
+	w.plans = make([]*boot.Plan, 0, len(plans))
+	for _, p := range plans {
 		at := place{p.Network.Name, p.Network.Address.Addr()}
 		conflict := ""
 		if other, taken := addresses[at]; taken {
@@ -74,7 +82,7 @@ func (w *world) admit(plans []boot.Plan) {
 		for _, m := range p.MACs {
 			macs[m] = p
 		}
-		w.plans = append(w.plans, *p)
+		w.plans = append(w.plans, p)
 	}
 	for _, e := range w.claims {
 		w.contest(e, macs, addresses)

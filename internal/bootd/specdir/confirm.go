@@ -131,8 +131,7 @@ func (s *Source) confirmed(path string) (string, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return "", fmt.Errorf("cannot read the confirmation: %w", err)
 	}
-	for i := range s.world.plans {
-		p := &s.world.plans[i]
+	for _, p := range s.world.plans {
 		if p.Entry.String() != c.Entry {
 			continue
 		}

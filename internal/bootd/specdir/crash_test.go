@@ -24,11 +24,11 @@ func TestCrashBetweenSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%d%s", n, name), func(t *testing.T) {
 				r := newRig(t, all(1))
 				r.start(func(o *Options) { o.Still = time.Hour })
-				p := r.src.planned(&r.src.world.plans[0])
+				p := r.src.planned(r.src.world.plans[0])
 				id := ""
 				for range n {
 					now := r.src.session(p.Entry)
-					if err := r.src.take(&p, now, next(r.src.facts(&p, now)).Step); err != nil {
+					if err := r.src.take(p, now, next(r.src.facts(p, now)).Step); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -40,7 +40,7 @@ func TestCrashBetweenSteps(t *testing.T) {
 				r.start()
 				given := n >= 4 // From Grant on a machine may have used it.
 				g := r.grant()
-				known := r.src.site.records(&p)
+				known := r.src.site.records(p)
 				switch {
 				case g == nil && (name == "Nothing" || !given && name == "State" && n < 3):
 					t.Errorf("nothing is granted:\n%s", r.said.String())

@@ -14,8 +14,12 @@ import (
 // before is what is served up to now: at a start what an earlier life served.
 func (s *Source) before() served {
 	b := served{
-		plans: map[string]boot.Plan{}, data: s.world.data, earlier: s.world.earlier, segments: s.segments,
+		plans: make(map[string]*boot.Plan, len(s.world.plans)), data: s.world.data, earlier: s.world.earlier, segments: s.segments,
 		since: s.sinceWhen(s.o.Now()), recorded: s.recorded,
+	}
+	if len(s.world.came) > 0 {
+		b.data = maps.Clone(b.data) // Others read it.
+		maps.Copy(b.data, s.world.came)
 	}
 	for _, p := range s.world.plans {
 		b.plans[p.EntryUID] = p
@@ -25,7 +29,7 @@ func (s *Source) before() served {
 	}
 	b.earlier, b.segments = map[string]bool{}, s.o.Before.Segments
 	for _, p := range s.o.Before.Plans() {
-		b.plans[p.EntryUID], b.earlier[p.EntryUID] = *p, true
+		b.plans[p.EntryUID], b.earlier[p.EntryUID] = p, true
 	}
 	s.segments, s.o.Before = b.segments, nil
 	return b
@@ -57,7 +61,7 @@ func (s *Source) sayEarlier() {
 }
 
 // remember adds the machines and segments of an earlier life that no file names that can be read.
-func (w *world) remember(p parts, plans []boot.Plan, before served) []boot.Plan {
+func (w *world) remember(p parts, plans []*boot.Plan, before served) []*boot.Plan {
 	for _, g := range before.segments {
 		if _, there := p.networks[g.Name]; !there {
 			w.segments = append(w.segments, g)

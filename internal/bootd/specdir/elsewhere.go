@@ -25,7 +25,7 @@ type elsewhereLine struct {
 }
 
 func (e *elsewhereLine) take(j *journal) {
-	for _, k := range keys(e.EntryUID, e.MACs) {
+	for k := range keys(e.EntryUID, e.MACs) {
 		switch {
 		case e.Ended:
 			delete(j.elsewhere, k)
@@ -42,7 +42,7 @@ func (j *journal) elsewhereOf(uid string, macs []boot.MAC) (all []netip.Addr) {
 	if len(j.elsewhere) == 0 {
 		return nil
 	}
-	for _, k := range keys(uid, macs) {
+	for k := range keys(uid, macs) {
 		all = append(all, j.elsewhere[k]...)
 	}
 	return all
@@ -137,8 +137,7 @@ func (s *site) noteElsewhere(l elsewhereLine) error {
 
 // recall takes in what the records know of other servers, before anything is published.
 func (s *Source) recall() {
-	for i := range s.world.plans {
-		p := &s.world.plans[i]
+	for _, p := range s.world.plans {
 		for _, j := range []*journal{s.site.state, s.site.spec} {
 			if j == nil {
 				continue

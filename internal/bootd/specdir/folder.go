@@ -29,6 +29,15 @@ type folder struct {
 	settling bool
 	// said is what was last told of each file, and of the folder itself under "".
 	said map[string]string
+	// news is what the last look has found.
+	news news
+}
+
+// news is what a look has found: objects that came, and whether anything else has changed.
+type news struct {
+	came []found
+	// more says that it isn't all.
+	more bool
 }
 
 // content is what one file holds.
@@ -48,6 +57,7 @@ func newFolder(dir string, log *slog.Logger) *folder {
 
 // look reads what has changed, and says whether anything did. An error says that nothing is known at all.
 func (f *folder) look() (changed bool, err error) {
+	f.news = news{}
 	names, err := f.list()
 	if err != nil && len(f.files) == 0 {
 		return false, err
@@ -62,6 +72,7 @@ func (f *folder) look() (changed bool, err error) {
 	}
 	f.say("", "")
 	changed, f.lost = f.lost, false
+	f.news.more = changed
 	there := map[string]bool{}
 	for _, name := range names {
 		there[name] = true
@@ -70,7 +81,7 @@ func (f *folder) look() (changed bool, err error) {
 		if !there[name] {
 			delete(f.files, name)
 			f.say(name, "")
-			changed = true
+			changed, f.news.more = true, true
 		}
 	}
 	for _, name := range names {
@@ -82,6 +93,7 @@ func (f *folder) look() (changed bool, err error) {
 // lose says whether the folder was there before.
 func (f *folder) lose() (changed bool) {
 	changed, f.lost = !f.lost, true
+	f.news.more = true
 	return changed
 }
 
@@ -112,17 +124,37 @@ func (f *folder) read(name string) bool {
 			f.say(name, fmt.Sprintf("%s: it can't be read: %v; what was read before is served, and nothing is installed by it", path, err))
 		}
 		changed := !known || !before.old
+		f.news.more = f.news.more || changed
 		before.old, before.blind = true, !known || before.blind
 		f.files[name] = before
 		return changed // Where it's being written, it's read again in a moment.
 	}
 	objects, faults := parse(path, b)
+	came, only := before.grown(objects)
+	f.news.more = f.news.more || !only || len(faults) > 0
+	for i := range came {
+		f.news.came = append(f.news.came, found{&came[i], path, false})
+	}
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
 	f.files[name] = content{stamp: now, objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind)}
 	f.say(name, sentence(faults))
 	return true
+}
+
+// grown gives the objects that stand in a file behind those that stood there, and says whether nothing else has changed in it.
+func (c content) grown(now []object) (came []object, only bool) {
+	n := len(c.objects)
+	if c.old || c.blind || len(c.faults) > 0 || n > len(now) {
+		return nil, false
+	}
+	for i := range c.objects {
+		if a, b := &c.objects[i], &now[i]; a.old || a.line != b.line || a.kind != b.kind || a.name != b.name || !a.same(b) {
+			return nil, false
+		}
+	}
+	return now[n:], true
 }
 
 // incomplete says that machines may stand in the folder that nobody can read now, and could before bootd started.

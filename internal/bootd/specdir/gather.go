@@ -11,12 +11,16 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
-// found is an object, and where it stands.
+// found is an object, and the file that it stands in.
 type found struct {
-	object
+	*object
 
-	place string
+	file string
+	// old is that of the object, or of its file.
+	old bool
 }
+
+func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 
 // gather sorts the objects of all files. Of two with one name the first counts, but nothing is installed by it where the other says
 // something else. What is kept from before counts only where nothing else has its name: it may have been moved to another file.
@@ -25,19 +29,28 @@ func (f *folder) gather(w *world) parts {
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
 		kinds: map[boot.Name]string{}, doubtful: map[string]bool{},
 	}
-	first := map[string]found{}
+	n := 0
+	for _, c := range f.files {
+		n += len(c.objects)
+	}
+	type named struct {
+		kind string
+		name boot.Name
+	}
+	first := make(map[named]found, n)
 	for _, old := range []bool{false, true} {
 		for _, name := range f.sorted() {
-			c := f.files[name]
-			for _, o := range c.objects {
-				if o.old = o.old || c.old || f.lost; o.old != old {
+			c, file := f.files[name], filepath.Join(f.dir, name)
+			for i := range c.objects {
+				o := &c.objects[i]
+				if (o.old || c.old || f.lost) != old {
 					continue
 				}
-				x := found{o, fmt.Sprintf("%s:%d", filepath.Join(f.dir, name), o.line)}
-				before, twice := first[o.key()]
+				x, key := found{o, file, old}, named{o.kind, o.name}
+				before, twice := first[key]
 				switch {
 				case !twice:
-					first[o.key()] = x
+					first[key] = x
 					p.add(x)
 				case !old || before.old:
 					w.twice(&p, x, before)
@@ -49,15 +62,15 @@ func (f *folder) gather(w *world) parts {
 }
 
 func (w *world) twice(p *parts, x, first found) {
-	says := fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", x.place, x.kind, x.name, first.place)
-	if !x.same(&first.object) {
+	says := fmt.Sprintf("%s: %s %s is there twice: what %s says of it counts", x.place(), x.kind, x.name, first.place())
+	if !x.same(first.object) {
 		says += ", and nothing is installed by it, since they aren't the same"
 		p.doubtful[x.key()] = true
 		if x.entry != nil {
 			w.claims = append(w.claims, x.entry)
 		}
 	}
-	w.problems[x.key()+" "+x.place] = says
+	w.problems[x.key()+" "+x.place()] = says
 }
 
 // same says whether two objects of one key ask for the same.
@@ -80,12 +93,15 @@ func (p *parts) add(x found) {
 		maps.Copy(p.secrets[x.name], x.secret.Data)
 		p.kinds[x.name] = string(x.secret.Type)
 	case x.entry != nil:
-		p.entries = append(p.entries, placed{x.entry, x.place})
+		p.entries = append(p.entries, placed{x.entry, x.file, x.line})
 	}
 }
 
 // inDoubt says whether an entry, or anything that it refers to, is of before, or is there twice.
 func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
+	if len(p.doubtful) == 0 {
+		return false
+	}
 	spec := e.Spec.ForProvider
 	on := map[string]boot.Name{
 		"BootEntry":   {Namespace: e.Namespace, Name: e.Name},
@@ -117,8 +133,7 @@ func (w *world) told() {
 		return
 	}
 	n, one := 0, boot.Name{}
-	for i := range w.plans {
-		p := &w.plans[i]
+	for _, p := range w.plans {
 		if !w.kept[p.EntryUID] || asks(p) == 0 {
 			continue
 		}

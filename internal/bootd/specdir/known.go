@@ -20,9 +20,12 @@ func (j *journal) installOf(p *boot.Plan) *installLine {
 	return last(j.installed, p)
 }
 
-func last[T any](all map[string]newest[T], p *boot.Plan) *T {
+func last[T any](all map[machineKey]newest[T], p *boot.Plan) *T {
+	if len(all) == 0 {
+		return nil
+	}
 	var found newest[T]
-	for _, k := range keys(p.EntryUID, p.MACs) {
+	for k := range keys(p.EntryUID, p.MACs) {
 		if n, ok := all[k]; ok && n.number > found.number {
 			found = n
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -66,12 +67,14 @@ type journal struct {
 	file  *os.File // Nil where it can't be written.
 	size  int64
 	lines int
-	stamp stamp
+	// followed counts how often it was read anew.
+	followed int
+	stamp    stamp
 
-	granted   map[string]newest[grantLine] // By entry UID, and by MAC.
-	installed map[string]newest[installLine]
+	granted   map[machineKey]newest[grantLine] // By entry UID, and by MAC.
+	installed map[machineKey]newest[installLine]
 	consumed  []boot.Consumption
-	elsewhere map[string][]netip.Addr
+	elsewhere map[machineKey][]netip.Addr
 }
 
 // stamp tells a file from another, and from itself after somebody else's write.
@@ -86,7 +89,7 @@ var errDamaged = errors.New("damaged")
 // readJournal reads a journal that may not be there. A last line that was cut off by a crash is dropped: nothing followed from it.
 // Any other that can't be read is errDamaged: what was granted there isn't known.
 func readJournal(path string) (*journal, error) {
-	j := &journal{path: path, granted: map[string]newest[grantLine]{}, installed: map[string]newest[installLine]{}, elsewhere: map[string][]netip.Addr{}}
+	j := &journal{path: path, granted: map[machineKey]newest[grantLine]{}, installed: map[machineKey]newest[installLine]{}, elsewhere: map[machineKey][]netip.Addr{}}
 	j.stamp = stampOf(path)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -113,11 +116,11 @@ func (l line) take(j *journal) bool {
 	number := j.lines + 1
 	switch {
 	case l.Granted != nil && l.Granted.EntryUID != "":
-		for _, k := range keys(l.Granted.EntryUID, l.Granted.MACs) {
+		for k := range keys(l.Granted.EntryUID, l.Granted.MACs) {
 			j.granted[k] = newest[grantLine]{number, l.Granted}
 		}
 	case l.Installed != nil && l.Installed.EntryUID != "":
-		for _, k := range keys(l.Installed.EntryUID, l.Installed.MACs) {
+		for k := range keys(l.Installed.EntryUID, l.Installed.MACs) {
 			j.installed[k] = newest[installLine]{number, l.Installed}
 		}
 	case l.Consumed != nil && l.Consumed.GrantID != "":
@@ -131,13 +134,24 @@ func (l line) take(j *journal) bool {
 	return true
 }
 
-// keys that a machine is found by: whatever its entry is called now, and whichever NIC is named.
-func keys(entryUID string, macs []boot.MAC) []string {
-	all := []string{"entry " + entryUID}
-	for _, m := range macs {
-		all = append(all, "mac "+string(m))
+// A machineKey is an entry's UID, or a MAC.
+type machineKey struct {
+	mac  bool
+	text string
+}
+
+// keys that a machine is found by: whatever its entry is called now, and whichever NIC is named. They're asked for all machines again and again.
+func keys(entryUID string, macs []boot.MAC) iter.Seq[machineKey] {
+	return func(yield func(machineKey) bool) {
+		if !yield(machineKey{text: entryUID}) {
+			return
+		}
+		for _, m := range macs {
+			if !yield(machineKey{mac: true, text: string(m)}) {
+				return
+			}
+		}
 	}
-	return all
 }
 
 // open makes a journal one that can be written.
@@ -219,6 +233,7 @@ func (j *journal) follow() error {
 		return err
 	}
 	if n.lines >= j.lines {
+		j.followed++
 		j.size, j.lines, j.granted, j.installed, j.consumed, j.elsewhere = n.size, n.lines, n.granted, n.installed, n.consumed, n.elsewhere
 	}
 	return nil
@@ -231,10 +246,11 @@ func (j *journal) knows(c boot.Consumption) bool {
 	return slices.ContainsFunc(j.consumed, func(x boot.Consumption) bool { return x.GrantID == c.GrantID && x.Nonce == c.Nonce })
 }
 
+// count grows with each line, and whenever the journal was read anew.
 func (j *journal) count() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.lines
+	return j.lines + j.followed
 }
 
 func (j *journal) close() {

@@ -76,7 +76,7 @@ type Source struct {
 	onNew    func(*boot.State)
 
 	state atomic.Pointer[boot.State]
-	data  atomic.Pointer[map[string]map[string][]byte]
+	data  atomic.Pointer[[2]map[string]map[string][]byte]
 	known atomic.Pointer[compared]
 	poke  chan struct{}
 
@@ -99,6 +99,10 @@ type Source struct {
 	marked  string
 	quiet   bool
 	turned  time.Time
+	// stale says that the folder has changed, and wasn't resolved since. uncompared says that a session couldn't be compared with the log.
+	stale, uncompared bool
+	// settles says that it's only stale since nothing that's missing comes any more.
+	settled bool
 }
 
 // compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
@@ -127,7 +131,7 @@ func Open(o Options) (*Source, error) {
 	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of confirmations: %w", err)
 	}
-	s.folder.expects = o.Before != nil && len(o.Before.Plans()) > 0
+	s.folder.expects = o.Before != nil && o.Before.Len() > 0
 	s.folder.settling = s.folder.expects
 	var err error
 	if s.site, err = openSite(o); err != nil {
@@ -198,23 +202,32 @@ func (s *Source) Synced(p *boot.Plan) bool {
 // Data gives what a machine is given, by its name.
 func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error) {
 	if all := s.data.Load(); all != nil {
-		if d, ok := (*all)[name]; ok {
-			return d, nil
+		for _, some := range all {
+			if d, ok := some[name]; ok {
+				return d, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("there is no data of the name %q", name)
 }
 
-// Run serves the folder until ctx ends.
+// Run serves the folder until ctx ends. What only came is served at once; all that takes longer rests in between.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.site.close()
 	defer s.note() // What was heard since the last turn.
+	go s.watch(ctx)
+	var rested time.Time
 	for {
 		began := time.Now()
-		s.look()
-		looked := time.Since(began)
-		s.turn()
-		if !pause(ctx, max(debounce, rest*time.Since(began)), nil) || !pause(ctx, max(every, min(calm*looked, time.Second)), s.poke) {
+		s.read()
+		took := time.Since(began)
+		if now := time.Now(); !now.Before(rested) {
+			s.resolve()
+			s.turn()
+			rested = time.Now().Add(rest * time.Since(now))
+		}
+		wait := max(every, min(calm*took, time.Second))
+		if !pause(ctx, max(debounce, rest*took), nil) || !pause(ctx, wait, s.poke) {
 			return nil
 		}
 	}
@@ -240,20 +253,37 @@ func (s *Source) wake() {
 	}
 }
 
-// look reads the folder, where it changed.
+// look reads the folder, where it changed, and takes in what it found.
 func (s *Source) look() {
+	s.read()
+	s.resolve()
+}
+
+// read reads the folder, where it changed. What only came is taken in at once.
+func (s *Source) read() {
 	changed, err := s.folder.look()
 	if err != nil {
 		s.say("", err.Error())
 		return
 	}
 	s.say("", "")
-	settles := !changed && s.settles()
-	if !changed && !settles && s.state.Load() != nil {
+	switch {
+	case changed && !s.stale && s.grow():
+	case changed:
+		s.stale, s.settled, s.changed = true, false, time.Now()
+	case !s.stale && (s.settles() || s.state.Load() == nil):
+		s.stale, s.settled = true, s.state.Load() != nil
+	}
+}
+
+// resolve takes in what the folder holds, if it's another than before.
+func (s *Source) resolve() {
+	if !s.stale {
 		return
 	}
+	s.stale = false
 	s.world = s.folder.resolve(s.o.Node, s.before())
-	if !settles { // Nothing was written: whatever is granted needn't wait again.
+	if !s.settled { // Nothing was written: whatever is granted needn't wait again.
 		s.changed = time.Now()
 	}
 	s.version++

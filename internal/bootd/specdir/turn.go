@@ -19,8 +19,10 @@ func (s *Source) turn() {
 		return // Nothing was read yet: what an earlier life knew is served.
 	}
 	confirmed := s.confirm(why)
-	quiet := time.Since(s.changed) >= s.o.Still
-	if s.mark() == s.marked && quiet == s.quiet && !confirmed && time.Since(s.turned) < regularly {
+	quiet := !s.stale && time.Since(s.changed) >= s.o.Still
+	began := quiet && !s.quiet
+	s.quiet = quiet
+	if s.mark() == s.marked && !began && !confirmed && time.Since(s.turned) < regularly {
 		return
 	}
 	s.recall()
@@ -28,14 +30,17 @@ func (s *Source) turn() {
 		s.grant()
 	}
 	mark := s.mark() // What comes in while a state is made is in the next one.
-	s.publish()
-	s.marked, s.quiet, s.turned = mark, quiet, time.Now()
+	if mark != s.marked || confirmed || s.uncompared {
+		s.publish()
+	} else {
+		s.onNew(s.state.Load()) // Who is told may have to do with the time, too.
+	}
+	s.marked, s.turned = mark, time.Now()
 }
 
 // grant takes what is due about all grants.
 func (s *Source) grant() {
-	for i := range s.world.plans {
-		p := &s.world.plans[i]
+	for _, p := range s.world.plans {
 		why, err := "", error(nil)
 		if !s.world.kept[p.EntryUID] { // What is in doubt takes nothing back either: it's held, and goes on once it's right again.
 			err = s.withdraw(p)
@@ -46,7 +51,9 @@ func (s *Source) grant() {
 		if err != nil {
 			why = err.Error()
 		}
-		s.say("grant of "+p.EntryUID, why)
+		if why != "" || len(s.said) > 0 {
+			s.say("grant of "+p.EntryUID, why)
+		}
 	}
 }
 
@@ -58,9 +65,14 @@ func (s *Source) mark() string {
 
 // planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing, and none does where nothing
 // is installed: its machine boots its disk, unless its entry says otherwise.
-func (s *Source) planned(p *boot.Plan) boot.Plan {
-	out := *p
-	out.InstalledGeneration = s.installed(p, s.session(p.Entry))
+func (s *Source) planned(p *boot.Plan) *boot.Plan {
+	installed := s.installed(p, s.session(p.Entry))
+	if installed == p.InstalledGeneration && p.InstallGeneration <= installed {
+		return p // As most are.
+	}
+	out := new(boot.Plan)
+	*out = *p
+	out.InstalledGeneration = installed
 	if s.o.NoInstall {
 		if out.InstalledGeneration < out.InstallGeneration {
 			out.InstallGeneration = 0 // Nobody here will ever grant it: waiting for that would be waiting for ever.
@@ -89,10 +101,11 @@ func (s *Source) publish() {
 	for uid := range s.asked {
 		k.doubtful[uid] = true
 	}
-	plans := make([]boot.Plan, 0, len(s.world.plans))
+	plans := make([]*boot.Plan, 0, len(s.world.plans))
 	var sessions []boot.Session
-	for i := range s.world.plans {
-		p := s.planned(&s.world.plans[i])
+	s.uncompared = false
+	for _, x := range s.world.plans {
+		p := s.planned(x)
 		plans = append(plans, p)
 		r := s.session(p.Entry)
 		if r == nil || r.Session.EntryUID != p.EntryUID {
@@ -101,7 +114,7 @@ func (s *Source) publish() {
 		if s.seen[r.Name] != r.Session.Revision {
 			if err := s.sessions.Seen(*r); err != nil {
 				s.o.Logger.Error("a session can't be compared with the log; no install starts until it can", "entry", p.Entry.String(), "error", err.Error())
-				k.doubtful[p.EntryUID] = true
+				k.doubtful[p.EntryUID], s.uncompared = true, true
 				continue
 			}
 			s.seen[r.Name] = r.Session.Revision
@@ -111,9 +124,8 @@ func (s *Source) publish() {
 		}
 		sessions = append(sessions, r.Session)
 	}
-	st := boot.NewState(s.world.segments, plans, sessions)
-	data := s.world.data
-	s.data.Store(&data)
+	st := boot.StateOf(s.world.segments, plans, sessions)
+	s.data.Store(s.world.given())
 	s.known.Store(&k)
 	s.state.Store(st)
 	s.onNew(st)

@@ -26,11 +26,12 @@ func UIDOf(e *v1alpha1.BootEntry) string {
 // A world is what a folder's objects come to.
 type world struct {
 	segments []boot.Segment
-	// plans have no installed generation yet: that's known when they are served.
-	plans []boot.Plan
+	// plans have no installed generation yet: that's known when they are served. They're never changed: a state may have them as they are.
+	plans []*boot.Plan
 	// kept are the entries, by UID, that nothing is installed by: their plan is of before, or another entry wants their MAC or address.
 	kept map[string]bool
-	data map[string]map[string][]byte
+	// data is what machines are given, by name, and came what was added since: others read both.
+	data, came map[string]map[string][]byte
 	// earlier are the entries, by UID, that only an earlier life of this bootd has read.
 	earlier map[string]bool
 	// claims are the entries that aren't served.
@@ -41,6 +42,14 @@ type world struct {
 	problems map[string]string
 	// ahead are the files of profiles that may boot here.
 	ahead []boot.Artifact
+	// parts are those that plans were made of, without the entries, and known is what anything has or wants.
+	parts parts
+	known *mentions
+}
+
+// given is what machines are given, for others.
+func (w *world) given() *[2]map[string]map[string][]byte {
+	return &[2]map[string]map[string][]byte{w.data, w.came}
 }
 
 // parts of a world, by name.
@@ -58,12 +67,13 @@ type parts struct {
 // placed is an entry, and where it stands.
 type placed struct {
 	entry *v1alpha1.BootEntry
-	place string
+	file  string
+	line  int
 }
 
 // served is what was served up to now: plans by entry UID, and data by name.
 type served struct {
-	plans map[string]boot.Plan
+	plans map[string]*boot.Plan
 	data  map[string]map[string][]byte
 	// earlier are those of an earlier life of this bootd, by entry UID, and segments are its segments.
 	earlier  map[string]bool
@@ -92,65 +102,77 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	w.ahead = p.ahead(networks)
 	w.pullSecrets(p)
-	var plans []boot.Plan
+	plans := make([]*boot.Plan, 0, len(p.entries))
 	for _, x := range p.entries {
 		plan, ok := w.plan(p, x, before)
 		if !ok {
 			w.claims = append(w.claims, x.entry)
 			continue
 		}
-		plan.Since = before.since(plan.EntryUID)
 		plans = append(plans, plan)
 	}
 	if f.incomplete() {
 		plans = w.remember(p, plans, before)
 	}
 	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
-	before.sort(plans)
+	plans = before.sort(plans)
 	w.admit(plans)
 	w.told()
+	w.mention(plans)
+	p.entries = nil
+	w.parts = p
 	return w
 }
 
 // plan of an entry: its own, or the one of before while something is wrong that only an install needs.
-func (w *world) plan(p parts, x placed, before served) (boot.Plan, bool) {
-	e := x.entry.DeepCopy()
-	e.UID = types.UID(UIDOf(e))
-	spec := e.Spec.ForProvider
-	in := bootspec.Parts{
-		Entry:   e,
-		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
-		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
-		Secrets: map[string]map[string][]byte{},
-	}
-	for _, r := range bootspec.DataRefs(e) {
-		if s := p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]; s != nil {
-			in.Secrets[r.Name] = s
-		}
-	}
-	plan, data, prob := bootspec.Resolve(in, 0)
+func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
+	uid := UIDOf(x.entry)
+	plan, data, prob := p.resolve(x.entry, uid)
 	if prob == nil {
-		if p.inDoubt(e) {
-			w.kept[plan.EntryUID] = true
+		if p.inDoubt(x.entry) {
+			w.kept[uid] = true
 		}
 		if len(data) > 0 {
 			w.data[plan.UserDataSecret] = data
 		}
-		return *plan, true
+		plan.Since = before.since(uid)
+		return plan, true
 	}
-	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s: BootEntry %s/%s: %s: %s", x.place, e.Namespace, e.Name, prob.Reason, prob.Message)
-	old, ok := before.plans[string(e.UID)]
+	e, spec := x.entry, x.entry.Spec.ForProvider
+	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s:%d: BootEntry %s/%s: %s: %s", x.file, x.line, e.Namespace, e.Name, prob.Reason, prob.Message)
+	old, ok := before.plans[uid]
 	if !ok || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
-		return boot.Plan{}, false
+		return nil, false
 	}
 	if addr, prob := bootspec.Address(spec.Networks[0].Addresses[0].Address); prob != nil || addr.Addr() != old.Network.Address.Addr() {
-		return boot.Plan{}, false
+		return nil, false
 	}
-	w.kept[old.EntryUID] = true
+	w.kept[uid] = true
 	if d, ok := before.data[old.UserDataSecret]; ok {
 		w.data[old.UserDataSecret] = d
 	}
-	return old, true
+	kept := *old
+	kept.Since = before.since(uid)
+	return &kept, true
+}
+
+// resolve makes the plan of an entry.
+func (p *parts) resolve(x *v1alpha1.BootEntry, uid string) (*boot.Plan, map[string][]byte, *boot.Problem) {
+	e := *x // Nothing below changes what it points to.
+	e.UID = types.UID(uid)
+	spec := &e.Spec.ForProvider
+	in := bootspec.Parts{
+		Entry:   &e,
+		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
+		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
+		Secrets: map[string]map[string][]byte{},
+	}
+	for _, r := range bootspec.DataRefs(&e) {
+		if s := p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]; s != nil {
+			in.Secrets[r.Name] = s
+		}
+	}
+	return bootspec.Resolve(in, 0)
 }
 
 func compare(a, b boot.Name) int {

@@ -1,0 +1,85 @@
+package specdir
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
+)
+
+// mentions are what anything in a world is called, has, or wants: hashes of names, MACs and addresses. What isn't in it is certainly nobody's;
+// what is may be.
+type mentions struct {
+	seed maphash.Seed
+	// all are sorted, but for what came later.
+	all   []uint64
+	later map[uint64]bool
+}
+
+// A mention is one of a kind: a name of an object, a MAC, or an address.
+type mention struct{ kind, a, b string }
+
+func (m *mentions) hash(x mention) uint64 { return maphash.Comparable(m.seed, x) }
+
+func (m *mentions) has(x mention) bool {
+	h := m.hash(x)
+	_, found := slices.BinarySearch(m.all, h)
+	return found || m.later[h]
+}
+
+func named(kind string, n boot.Name) mention { return mention{kind, n.Namespace, n.Name} }
+
+// ofPlan are the mentions of a plan.
+func ofPlan(p *boot.Plan) []mention {
+	all := []mention{named(v1alpha1.BootEntryKind, p.Entry), {"uid", p.EntryUID, ""}, {"address", p.Network.Address.Addr().String(), ""}}
+	for _, m := range p.MACs {
+		all = append(all, mention{"mac", string(m), ""})
+	}
+	if p.UUID != "" {
+		all = append(all, mention{"uuid", p.UUID, ""})
+	}
+	return all
+}
+
+// ofEntry are the mentions of an entry that isn't served.
+func ofEntry(e *v1alpha1.BootEntry) []mention {
+	name := boot.Name{Namespace: e.Namespace, Name: e.Name}
+	all := []mention{named(v1alpha1.BootEntryKind, name), {"uid", UIDOf(e), ""}}
+	spec := &e.Spec.ForProvider
+	for _, text := range spec.Machine.MACs {
+		if m, err := boot.ParseMAC(text); err == nil {
+			all = append(all, mention{"mac", string(m), ""})
+		}
+	}
+	for _, n := range spec.Networks {
+		for _, a := range n.Addresses {
+			if addr, prob := bootspec.Address(a.Address); prob == nil {
+				all = append(all, mention{"address", addr.Addr().String(), ""})
+			}
+		}
+	}
+	if spec.Machine.UUID != "" {
+		all = append(all, mention{"uuid", spec.Machine.UUID, ""})
+	}
+	return all
+}
+
+// mention notes what the plans have, be they admitted or not, and what the entries want that have none.
+func (w *world) mention(plans []*boot.Plan) {
+	const each = 4 // A name, a UID, an address and mostly one MAC.
+	m := &mentions{seed: maphash.MakeSeed(), all: make([]uint64, 0, each*len(plans)), later: map[uint64]bool{}}
+	for _, p := range plans {
+		for _, x := range ofPlan(p) {
+			m.all = append(m.all, m.hash(x))
+		}
+	}
+	for _, e := range w.claims {
+		for _, x := range ofEntry(e) {
+			m.all = append(m.all, m.hash(x))
+		}
+	}
+	slices.Sort(m.all)
+	w.known = m
+}

@@ -1,0 +1,83 @@
+package specdir
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestWatch says what a folder wakes for: files that are whole, come or go, and not those that are only just being written.
+func TestWatch(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.src.watch(ctx)
+	}()
+	path := filepath.Join(r.dir, "b.yaml")
+	woken := func(within time.Duration) bool {
+		select {
+		case <-r.src.poke:
+			return true
+		case <-time.After(within):
+			return false
+		}
+	}
+	calm := func() {
+		for woken(50 * time.Millisecond) {
+		}
+	}
+	calm()
+	end := time.Now().Add(10 * time.Second)
+	for r.write("b.yaml", givenYAML); !woken(10 * time.Millisecond); r.write("b.yaml", givenYAML) { // Until it watches.
+		if time.Now().After(end) {
+			t.Fatal("a file that was written wakes nobody")
+		}
+	}
+	calm()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("x"); err != nil || woken(50*time.Millisecond) {
+		t.Errorf("a file that is being written wakes somebody: %v", err)
+	}
+	if err := f.Close(); err != nil || !woken(10*time.Second) {
+		t.Errorf("a file that is whole wakes nobody: %v", err)
+	}
+	if err := os.Rename(path, path+".gone"); err != nil || !woken(10*time.Second) {
+		t.Errorf("a file that goes wakes nobody: %v", err)
+	}
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("it watches on")
+	}
+}
+
+// TestRunServesSoon adds a machine to a folder that a source runs on, and waits for it.
+func TestRunServesSoon(t *testing.T) {
+	r := newRig(t, all(1))
+	r.start()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.src.Run(ctx) }()
+	r.write("b.yaml", entryYAML("m2", mac2, "10.77.0.12", 0))
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, ok := r.src.State().ByMAC(mac2); ok {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it isn't served")
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
