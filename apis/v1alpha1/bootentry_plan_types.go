@@ -40,8 +40,9 @@ type PlanRaspberryPi struct {
 type PlanArtifacts struct {
 	// Arch that these are for.
 	Arch Architecture `json:"arch"`
-	// Kernel to boot.
-	Kernel Artifact `json:"kernel"`
+	// Kernel to boot; absent where an ISO is booted.
+	// +optional
+	Kernel Artifact `json:"kernel,omitzero"`
 	// Initrds of the kernel.
 	// +optional
 	// +listType=atomic
@@ -49,6 +50,9 @@ type PlanArtifacts struct {
 	// Image to write.
 	// +optional
 	Image *PlanImage `json:"image,omitempty"`
+	// ISO image to boot.
+	// +optional
+	ISO *Artifact `json:"iso,omitempty"`
 	// RaspberryPi has what else a Raspberry Pi loads.
 	// +optional
 	RaspberryPi *PlanRaspberryPi `json:"raspberryPi,omitempty"`

@@ -25,6 +25,7 @@ const (
 	BootMethodDiskImage BootMethod = "DiskImage"
 	BootMethodInstaller BootMethod = "Installer"
 	BootMethodKernel    BootMethod = "Kernel"
+	BootMethodISO       BootMethod = "ISO"
 	BootMethodScript    BootMethod = "Script"
 )
 
@@ -121,7 +122,7 @@ type RaspberryPiFiles struct {
 type ProfileArtifacts struct {
 	// Arch of the machines that these are for.
 	Arch Architecture `json:"arch"`
-	// Kernel to boot: the installer's for DiskImage, the system's own for Kernel.
+	// Kernel to boot: the installer's for DiskImage, the system's own for Kernel. All methods but ISO need one.
 	// +optional
 	Kernel *Artifact `json:"kernel,omitempty"`
 	// Initrds of the kernel, in order.
@@ -132,6 +133,9 @@ type ProfileArtifacts struct {
 	// Image to write to the disk, for DiskImage.
 	// +optional
 	Image *ImageArtifact `json:"image,omitempty"`
+	// ISO image to boot, for method ISO: one that a machine boots from a CD as well.
+	// +optional
+	ISO *Artifact `json:"iso,omitempty"`
 	// RaspberryPi has what else a Raspberry Pi 3, 4 or 5 loads, whose firmware asks for each file by itself. Without it none boots this profile.
 	// +optional
 	RaspberryPi *RaspberryPiFiles `json:"raspberryPi,omitempty"`
@@ -216,18 +220,22 @@ type ProfileInstaller struct {
 }
 
 // BootProfileSpec says what to boot.
-// +kubebuilder:validation:XValidation:rule="self.method in ['DiskImage', 'Installer', 'Kernel', 'Script']",messageExpression="'method: ' + self.method + ' is not supported yet; use DiskImage, Installer, Kernel or Script'",fieldPath=".method"
 // +kubebuilder:validation:XValidation:rule="self.method != 'Installer' || (has(self.userDataFormat) && !(self.userDataFormat in ['None', 'CloudInit']))",message="method: Installer needs a userDataFormat that answers the installer's questions: Autoinstall, Ignition, Kickstart, Preseed or Talos",fieldPath=".userDataFormat"
 // +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || !has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' is for method: Installer or Kernel, whose kernel reads it; use None or CloudInit'",fieldPath=".userDataFormat"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || !has(self.userDataFormat) || self.userDataFormat in ['None', 'CloudInit', 'Ignition']",messageExpression="'userDataFormat: ' + self.userDataFormat + ' installs to a disk, which needs a grant: use mode: Install'",fieldPath=".mode"
 // +kubebuilder:validation:XValidation:rule="self.method == 'Script' || (!has(self.scriptTemplate) && !has(self.grubTemplate))",message="scriptTemplate and grubTemplate are for method: Script alone; leave them out",fieldPath=".scriptTemplate"
 // +kubebuilder:validation:XValidation:rule="self.method != 'Script' || has(self.scriptTemplate) || has(self.grubTemplate)",message="method: Script needs a scriptTemplate for iPXE, a grubTemplate for grub, or both",fieldPath=".scriptTemplate"
 // +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
-// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method == 'Kernel'",message="mode: Live needs method: Kernel, since nothing is written to a disk",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Live' || self.method in ['Kernel', 'ISO']",message="mode: Live needs method: Kernel or ISO, since nothing is written to a disk",fieldPath=".method"
+// +kubebuilder:validation:XValidation:rule="self.method != 'ISO' || !has(self.userDataFormat) || self.userDataFormat == 'None'",messageExpression="'userDataFormat: ' + self.userDataFormat + ' does not go with method: ISO, whose system is told nothing by bootd; use None'",fieldPath=".userDataFormat"
+// +kubebuilder:validation:XValidation:rule="self.method != 'ISO' || !has(self.commandLine) || size(self.commandLine) == 0",message="commandLine doesn't go with method: ISO, whose own loader has its kernel's; leave it out",fieldPath=".commandLine"
+// +kubebuilder:validation:XValidation:rule="self.method != 'ISO' || self.artifacts.all(a, has(a.iso))",message="method: ISO needs an iso in each of artifacts",fieldPath=".artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method != 'ISO' || self.artifacts.all(a, !has(a.kernel) && !has(a.initrds) && !has(a.raspberryPi))",message="kernel, initrds and raspberryPi don't go with method: ISO, which has its own; leave them out of artifacts",fieldPath=".artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method == 'ISO' || self.artifacts.all(a, !has(a.iso))",message="iso is for method: ISO alone; leave it out of artifacts",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="!has(self.installer) || self.method == 'Installer'",message="installer is for method: Installer alone; leave it out",fieldPath=".installer"
 // +kubebuilder:validation:XValidation:rule="!has(self.installer) || !has(self.installer.report) || self.installer.report != 'None' || (has(self.userDataFormat) && self.userDataFormat == 'Talos')",message="report: None is for userDataFormat: Talos; an installer of another format is told to report to the URL of baremetal.callback",fieldPath=".installer.report"
 // +kubebuilder:validation:XValidation:rule="self.method != 'Script' || self.artifacts.all(a, !has(a.raspberryPi))",message="raspberryPi doesn't go with method: Script, which its firmware doesn't run; use another method",fieldPath=".artifacts"
-// +kubebuilder:validation:XValidation:rule="self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel",fieldPath=".artifacts"
+// +kubebuilder:validation:XValidation:rule="self.method == 'ISO' || self.artifacts.all(a, has(a.kernel))",message="each of artifacts needs a kernel",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="self.method != 'DiskImage' || self.artifacts.all(a, has(a.image))",message="method: DiskImage needs an image in each of artifacts",fieldPath=".artifacts"
 // +kubebuilder:validation:XValidation:rule="self.method == 'DiskImage' || self.artifacts.all(a, !has(a.image))",message="image is for method: DiskImage alone; leave it out of artifacts",fieldPath=".artifacts"
 type BootProfileSpec struct {
@@ -238,8 +246,8 @@ type BootProfileSpec struct {
 	Mode BootMode `json:"mode"`
 	// Method says how it gets onto the machine: DiskImage (an installer writes an image), Installer (an installer that writes nothing
 	// before it has its user data, which answers its questions), Kernel (the kernel is the system; with mode Install one that writes
-	// to the disk without asking again) or Script (a script of your own loads it; mode Install alone, and it may write to the disk without
-	// asking again). ISO is not supported yet.
+	// to the disk without asking again), ISO (an ISO image is booted as from a CD, by iPXE alone; with mode Install it may write to the disk
+	// without asking again) or Script (a script of your own loads it; mode Install alone, and it may write to the disk without asking again).
 	Method BootMethod `json:"method"`
 	// UserDataFormat says what the machine expects its user data to be, and thereby by which words of the kernel's command line it's told
 	// where that is: CloudInit (ds=nocloud), Ignition (ignition.config.url), Talos (talos.config), Kickstart (inst.ks), Preseed (url)

@@ -2848,6 +2848,11 @@ func (in *PlanArtifacts) DeepCopyInto(out *PlanArtifacts) {
 		*out = new(PlanImage)
 		**out = **in
 	}
+	if in.ISO != nil {
+		in, out := &in.ISO, &out.ISO
+		*out = new(Artifact)
+		**out = **in
+	}
 	if in.RaspberryPi != nil {
 		in, out := &in.RaspberryPi, &out.RaspberryPi
 		*out = new(PlanRaspberryPi)
@@ -3089,6 +3094,11 @@ func (in *ProfileArtifacts) DeepCopyInto(out *ProfileArtifacts) {
 	if in.Image != nil {
 		in, out := &in.Image, &out.Image
 		*out = new(ImageArtifact)
+		**out = **in
+	}
+	if in.ISO != nil {
+		in, out := &in.ISO, &out.ISO
+		*out = new(Artifact)
 		**out = **in
 	}
 	if in.RaspberryPi != nil {

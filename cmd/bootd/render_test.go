@@ -80,6 +80,41 @@ func TestRenderCloudInit(t *testing.T) {
 	}
 }
 
+// TestRenderISO: a machine that boots an ISO is told so, but by grub, which can't.
+func TestRenderISO(t *testing.T) {
+	b, err := os.ReadFile("../../examples/bootd/iso.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered := func(text, arch string) (string, error) {
+		path := filepath.Join(t.TempDir(), "iso.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, problems strings.Builder
+		err := (&render{Entry: path, Arch: arch, Answer: "auto"}).print(&out, &problems)
+		return out.String() + problems.String(), err
+	}
+	for _, arch := range []string{"bios", "uefi-x64"} {
+		got, err := rendered(string(b), arch)
+		if err != nil {
+			t.Errorf("%s: %v", arch, err)
+		}
+		for _, want := range []string{
+			"lab/board-1: install: Granted\n:start\nsanhook --no-describe --drive 0x80 http://BOOTD/v1/boot/BOOT-TOKEN/iso || goto failed\nsanboot --no-describe --drive 0x80 || goto ended\n",
+			"lab/board-2: live: Live\n:start\nsanhook ",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q isn't told:\n%s", arch, want, got)
+			}
+		}
+	}
+	signed := strings.ReplaceAll(string(b), `macs: ["52:54:00:00:10:01"]`, `macs: ["52:54:00:00:10:01"], firstStage: Shim`)
+	if got, err := rendered(signed, "uefi-x64"); err == nil || !strings.Contains(err.Error(), "is an ISO, which grub can't boot over the network") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // TestRenderScript: what a machine gets by a script of its profile's own is shown as it gets it, and what is wrong with that by its place.
 func TestRenderScript(t *testing.T) {
 	const example = "../../examples/bootd/script.yaml"

@@ -28,6 +28,8 @@ const (
 	MethodInstaller Method = "Installer"
 	// MethodKernel boots a kernel and initrds; in mode Install these are destructive themselves.
 	MethodKernel Method = "Kernel"
+	// MethodISO boots an ISO image as from a CD; in mode Install that's destructive itself.
+	MethodISO Method = "ISO"
 	// MethodScript runs a script of the profile's own, which may do anything: it's destructive itself.
 	MethodScript Method = "Script"
 )
@@ -105,6 +107,8 @@ type Artifacts struct {
 	Kernel  Artifact
 	Initrds []Artifact
 	Image   *Image
+	// ISO of MethodISO is booted in the place of a kernel; nil: there's none.
+	ISO *Artifact `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
 	// RaspberryPi has what else the firmware of a Raspberry Pi loads; nil: none boots by these.
 	RaspberryPi *RaspberryPi `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
 }
@@ -197,10 +201,10 @@ func (p Plan) Stage(a Answer) FirstStage {
 	return p.FirstStage
 }
 
-// KernelDestroys says whether the plan's kernel, or its script, writes the disk without asking again, so that serving
+// KernelDestroys says whether the plan's kernel, its ISO or its script writes the disk without asking again, so that serving
 // its script must consume the grant.
 func (p Plan) KernelDestroys() bool {
-	return p.Mode == ModeInstall && (p.Method == MethodKernel || p.Method == MethodScript)
+	return p.Mode == ModeInstall && (p.Method == MethodKernel || p.Method == MethodISO || p.Method == MethodScript)
 }
 
 // Digest of what would be done to which machine: sha256:…. The MACs aren't in it, since some BMCs list
@@ -232,6 +236,9 @@ func (a Artifacts) open() Artifacts {
 	if a.Image != nil {
 		i := *a.Image
 		i.PullSecret, a.Image = "", &i
+	}
+	if a.ISO != nil {
+		a.ISO = &Artifact{URL: a.ISO.URL, Digest: a.ISO.Digest}
 	}
 	a.RaspberryPi = a.RaspberryPi.open()
 	return a

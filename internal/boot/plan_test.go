@@ -53,6 +53,9 @@ func TestKernelDestroys(t *testing.T) {
 		"DiskImage": {reason: "The installer asks before it writes.", mode: ModeInstall, method: MethodDiskImage},
 		"Installer": {reason: "Its user data is what it asks for.", mode: ModeInstall, method: MethodInstaller},
 		"Kernel":    {reason: "A kernel that installs by itself asks nobody.", mode: ModeInstall, method: MethodKernel, want: true},
+		"ISO":       {reason: "An ISO may be an installer that asks nobody.", mode: ModeInstall, method: MethodISO, want: true},
+		"LiveISO":   {reason: "A live system writes no disk.", mode: ModeLive, method: MethodISO},
+		"Script":    {reason: "A script may do anything.", mode: ModeInstall, method: MethodScript, want: true},
 		"Live":      {reason: "A live system writes no disk.", mode: ModeLive, method: MethodKernel},
 	}
 	for name, tc := range cases {

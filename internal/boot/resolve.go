@@ -118,6 +118,9 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 		return nil, prob
 	}
 	words = append(words, m.CommandLine...)
+	if p.Method == MethodISO {
+		words = nil // Its own loader has its kernel's, and hears nothing of a host's.
+	}
 	if prob := checkWords(p, words); prob != nil {
 		return nil, prob
 	}

@@ -167,6 +167,11 @@ func Report(s Session, t Claims, installed bool, message string, now time.Time) 
 	return s, nil
 }
 
+// Reported says whether the boot that used a grant has said how its install ended.
+func Reported(s Session, grantID string) bool {
+	return s.Installed != nil && s.Installed.GrantID == grantID || s.Failed != nil && s.Failed.GrantID == grantID
+}
+
 // Restore writes a consumption that bootd's own log knows into a session that lacks it: the session
 // comes from a restored etcd. It reports whether anything changed.
 func Restore(s Session, log []Consumption) (Session, bool) {

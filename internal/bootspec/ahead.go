@@ -38,6 +38,9 @@ func FilesOf(p *v1alpha1.BootProfile) ProfileFiles {
 		if a.Image != nil {
 			out.Files = append(out.Files, boot.Image{Artifact: artifact(a.Image.Artifact, pull), Format: a.Image.Format}.Source())
 		}
+		if iso := isoOf(a.ISO, pull); iso != nil {
+			out.Files = append(out.Files, *iso)
+		}
 		if pi := raspberryPi(a.RaspberryPi, pull); pi != nil {
 			for _, f := range pi.Files {
 				out.Files = append(out.Files, f.Artifact)

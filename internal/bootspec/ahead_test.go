@@ -43,6 +43,15 @@ func TestFilesOfRaspberryPi(t *testing.T) {
 	}
 }
 
+// TestFilesOfISO: an ISO is there before a machine asks, too.
+func TestFilesOfISO(t *testing.T) {
+	p := &v1alpha1.BootProfile{}
+	p.Spec.Artifacts = []v1alpha1.ProfileArtifacts{{Arch: v1alpha1.AMD64, ISO: &v1alpha1.Artifact{URL: "i", Digest: "d"}}}
+	if diff := cmp.Diff([]boot.Artifact{{URL: "i", Digest: "d"}}, FilesOf(p).Files); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
 // TestFilesOfQCOW2: an image that bootd unpacks is unpacked before a machine asks.
 func TestFilesOfQCOW2(t *testing.T) {
 	p := &v1alpha1.BootProfile{}

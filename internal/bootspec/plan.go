@@ -50,6 +50,10 @@ func artifactsStatus(a boot.Artifacts) v1alpha1.PlanArtifacts {
 			URL: a.Image.URL, Digest: a.Image.Digest, Format: a.Image.Format, Compression: a.Image.Compression,
 		}
 	}
+	if a.ISO != nil {
+		iso := artifactStatus(*a.ISO)
+		out.ISO = &iso
+	}
 	out.RaspberryPi = planRaspberryPi(a.RaspberryPi)
 	return out
 }
@@ -62,6 +66,9 @@ func artifactStatus(a boot.Artifact) v1alpha1.Artifact {
 func pullSecret(p boot.Plan) string {
 	if len(p.Artifacts) == 0 {
 		return ""
+	}
+	if iso := p.Artifacts[0].ISO; iso != nil {
+		return iso.PullSecret
 	}
 	return p.Artifacts[0].Kernel.PullSecret
 }
@@ -114,7 +121,10 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 }
 
 func artifactsOf(a v1alpha1.PlanArtifacts, pull string) boot.Artifacts {
-	out := boot.Artifacts{Arch: boot.Arch(a.Arch), Kernel: artifact(a.Kernel, pull)}
+	out := boot.Artifacts{Arch: boot.Arch(a.Arch), ISO: isoOf(a.ISO, pull)}
+	if out.ISO == nil {
+		out.Kernel = artifact(a.Kernel, pull)
+	}
 	for _, i := range a.Initrds {
 		out.Initrds = append(out.Initrds, artifact(i, pull))
 	}
@@ -126,6 +136,14 @@ func artifactsOf(a v1alpha1.PlanArtifacts, pull string) boot.Artifacts {
 	}
 	out.RaspberryPi = planRaspberryPiOf(a.RaspberryPi, pull)
 	return out
+}
+
+func isoOf(a *v1alpha1.Artifact, pull string) *boot.Artifact {
+	if a == nil {
+		return nil
+	}
+	iso := artifact(*a, pull)
+	return &iso
 }
 
 func networkOf(a v1alpha1.PlanNetwork) (boot.Network, error) {

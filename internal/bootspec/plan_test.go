@@ -153,7 +153,15 @@ func TestSegmentOf(t *testing.T) {
 
 // TestPlanStatus: a plan that is written into a status and read from it is the same, and has the same digest.
 func TestPlanStatus(t *testing.T) {
-	e := entry(nil)
+	for name, change := range map[string]func(*v1alpha1.Plan){"Image": nil, "ISO": func(p *v1alpha1.Plan) {
+		p.Method, p.Artifacts = "ISO", []v1alpha1.PlanArtifacts{{Arch: "amd64", ISO: &v1alpha1.Artifact{URL: "i", Digest: "id"}}}
+	}} {
+		t.Run(name, func(t *testing.T) { testPlanStatus(t, entry(change)) })
+	}
+}
+
+func testPlanStatus(t *testing.T, e *v1alpha1.BootEntry) {
+	t.Helper()
 	want, _, err := PlanOf(e)
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +176,9 @@ func TestPlanStatus(t *testing.T) {
 	}
 	if e.Status.AtProvider.Plan.Digest != got.Digest() {
 		t.Errorf("digest %s, want %s", got.Digest(), e.Status.AtProvider.Plan.Digest)
+	}
+	if e.Status.AtProvider.Plan.PullSecret != "p" {
+		t.Error("the passwords that its files take aren't named")
 	}
 }
 

@@ -35,6 +35,7 @@ func Profile(p *v1alpha1.BootProfile) boot.Profile {
 		if a.Image != nil {
 			f.Image = &boot.Image{Artifact: artifact(a.Image.Artifact, pull), Format: a.Image.Format, Compression: a.Image.Compression}
 		}
+		f.ISO = isoOf(a.ISO, pull)
 		f.RaspberryPi = raspberryPi(a.RaspberryPi, pull)
 		out.Artifacts = append(out.Artifacts, f)
 	}

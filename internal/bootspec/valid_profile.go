@@ -44,15 +44,21 @@ func validMethod(f faults, s v1alpha1.BootProfileSpec) {
 	plain := []v1alpha1.UserDataFormat{"", v1alpha1.UserDataNone, v1alpha1.UserDataCloudInit}
 	all := append(slices.Clone(plain), v1alpha1.UserDataIgnition, v1alpha1.UserDataTalos, v1alpha1.UserDataKickstart,
 		v1alpha1.UserDataPreseed, v1alpha1.UserDataAutoinstall)
+	methods := []v1alpha1.BootMethod{v1alpha1.BootMethodDiskImage, v1alpha1.BootMethodInstaller, v1alpha1.BootMethodKernel, v1alpha1.BootMethodISO, v1alpha1.BootMethodScript}
 	method, format := f.field(".method"), f.field(".userDataFormat")
-	method.whenf(!slices.Contains([]v1alpha1.BootMethod{v1alpha1.BootMethodDiskImage, v1alpha1.BootMethodInstaller, v1alpha1.BootMethodKernel, v1alpha1.BootMethodScript}, s.Method),
-		"method: %s is not supported yet; use DiskImage, Installer, Kernel or Script", s.Method)
-	method.whenf(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel, "mode: Live needs method: Kernel, since nothing is written to a disk")
+	method.whenf(!slices.Contains(methods, s.Method), "method must be one of %v, and is %q", methods, s.Method)
+	method.whenf(s.Mode == v1alpha1.BootModeLive && s.Method != v1alpha1.BootMethodKernel && s.Method != v1alpha1.BootMethodISO,
+		"mode: Live needs method: Kernel or ISO, since nothing is written to a disk")
 	format.whenf(!slices.Contains(all, s.UserDataFormat), "userDataFormat must be one of %v, and is %q", all[1:], s.UserDataFormat)
 	format.whenf(s.Method == v1alpha1.BootMethodInstaller && slices.Contains(plain, s.UserDataFormat),
 		"method: Installer needs a userDataFormat that answers the installer's questions: Autoinstall, Ignition, Kickstart, Preseed or Talos")
 	format.whenf(s.Method == v1alpha1.BootMethodDiskImage && !slices.Contains(plain, s.UserDataFormat),
 		"userDataFormat: %s is for method: Installer or Kernel, whose kernel reads it; use None or CloudInit", s.UserDataFormat)
+	if s.Method == v1alpha1.BootMethodISO {
+		format.whenf(s.UserDataFormat != "" && s.UserDataFormat != v1alpha1.UserDataNone,
+			"userDataFormat: %s does not go with method: ISO, whose system is told nothing by bootd; use None", s.UserDataFormat)
+		f.field(".commandLine").whenf(len(s.CommandLine) > 0, "commandLine doesn't go with method: ISO, whose own loader has its kernel's; leave it out")
+	}
 	f.field(".mode").whenf(s.Mode == v1alpha1.BootModeLive && s.UserDataFormat != v1alpha1.UserDataIgnition && !slices.Contains(plain, s.UserDataFormat),
 		"userDataFormat: %s installs to a disk, which needs a grant: use mode: Install", s.UserDataFormat)
 }
@@ -75,7 +81,8 @@ func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
 		at.field(".arch").whenf(a.Arch != v1alpha1.AMD64 && a.Arch != v1alpha1.ARM64, "arch must be amd64 or arm64, and is %q", a.Arch)
 		at.field(".arch").whenf(seen[a.Arch], "architecture %s is there twice", a.Arch)
 		seen[a.Arch] = true
-		at.whenf(a.Kernel == nil, "each of artifacts needs a kernel")
+		validISO(at, a, s.Method)
+		at.whenf(a.Kernel == nil && s.Method != v1alpha1.BootMethodISO, "each of artifacts needs a kernel")
 		if a.Kernel != nil {
 			validArtifact(at.field(".kernel"), *a.Kernel)
 		}
@@ -94,6 +101,19 @@ func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
 			at.field(".image.compression").whenf(!slices.Contains([]string{"", "None", "Gzip", "Zstd", "Xz"}, m.Compression),
 				"compression must be None, Gzip, Zstd or Xz, and is %q", m.Compression)
 		}
+	}
+}
+
+// validISO says whether there's an ISO where one is wanted, and nowhere else.
+func validISO(f faults, a v1alpha1.ProfileArtifacts, m v1alpha1.BootMethod) {
+	if a.ISO != nil {
+		validArtifact(f.field(".iso"), *a.ISO)
+		f.field(".iso").whenf(m != v1alpha1.BootMethodISO, "iso is for method: ISO alone; leave it out of artifacts")
+	}
+	if m == v1alpha1.BootMethodISO {
+		f.whenf(a.ISO == nil, "method: ISO needs an iso in each of artifacts")
+		f.whenf(a.Kernel != nil || len(a.Initrds) > 0 || a.RaspberryPi != nil,
+			"kernel, initrds and raspberryPi don't go with method: ISO, which has its own; leave them out of artifacts")
 	}
 }
 

@@ -2,6 +2,8 @@ package vm
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
@@ -78,6 +80,17 @@ func NewLocalBootSite(ctx context.Context, root, dir string, a guest.Artifacts, 
 	return newSite(ctx, root, dir, a, machines, &Site{
 		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, local: localBoot,
 	})
+}
+
+// NewISOSite makes a site of machines that boot an ISO once each: what examples/bootd/iso.yaml describes.
+func NewISOSite(ctx context.Context, root, dir string, machines ...net.HardwareAddr) (*Site, error) {
+	b, path := guest.ISO(), filepath.Join(dir, "guest.iso")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write an ISO: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	iso := guest.File{Path: path, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}
+	return newSite(ctx, root, dir, guest.Artifacts{Kernel: iso, Initrd: iso, Image: iso}, machines, &Site{example: example{"iso.yaml", "board-1", "52:54:00:00:10:01", 31}})
 }
 
 func newSite(ctx context.Context, root, dir string, a guest.Artifacts, machines []net.HardwareAddr, s *Site) (*Site, error) {
@@ -187,6 +200,7 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 		"10.77.0.": sitePrefix, `["console=ttyS0,115200n8"]`: "[" + strings.Join(strings.Fields(guest.CommandLine), ", ") + "]", "compression: Zstd": "compression: None",
 		"https://images.example/installer/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/installer/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
 		"https://images.example/rescue/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/rescue/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
+		"https://images.example/firmware/flash-2.14.iso": "http://" + siteAddress + "/vmlinuz", "https://images.example/memtest86plus/7.20/mt86plus.iso": "http://" + siteAddress + "/vmlinuz",
 		"https://images.example/debian-12/amd64/disk.raw.zst":                     "http://" + siteAddress + "/disk.img",
 		"sha256:a4052e51598b257621edc75bc019c759bc478338f99aa7e230bfc6e7862988e2": a.Kernel.Digest,
 		"sha256:3e2c41a0b9c1d5f0f3c8f0e0a1f0dd2f6a5a7c0f4f3d2b1a09e8d7c6b5a49382": a.Initrd.Digest,

@@ -59,11 +59,15 @@ type Gate struct {
 	granted granted
 	lives   liveIDs
 	pace    paces
+	reading reading
 }
 
 // New makes a gate.
 func New(o Options) *Gate {
-	return &Gate{o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, lives: liveIDs{of: map[boot.EntryKey]liveID{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}}
+	return &Gate{
+		o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, lives: liveIDs{of: map[boot.EntryKey]liveID{}},
+		pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}, reading: reading{of: map[boot.EntryKey]reader{}},
+	}
 }
 
 // A Caller is a machine with a token of its boot.

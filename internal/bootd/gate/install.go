@@ -109,7 +109,11 @@ func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string
 	if err := g.paced(c); err != nil {
 		return err
 	}
-	return g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
+	err := g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
+	if err == nil {
+		g.reading.ends(c.Claims.Entry) // Before the watch has heard of it.
+	}
+	return err
 }
 
 // Booted records that the installed system runs, by its own word.

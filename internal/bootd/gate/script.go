@@ -231,6 +231,9 @@ func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error 
 
 // Files are all files of one architecture.
 func Files(f boot.Artifacts) []boot.Artifact {
+	if f.ISO != nil {
+		return []boot.Artifact{*f.ISO} // It has all else within.
+	}
 	all := append([]boot.Artifact{f.Kernel}, f.Initrds...)
 	if f.Image != nil {
 		all = append(all, f.Image.Source())

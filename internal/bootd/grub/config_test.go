@@ -123,6 +123,7 @@ func TestRenderRefuses(t *testing.T) {
 		"Umlaut":    {"what no console shows alike", input(boot.AnswerInstall, "x", word("straße")), "isn't printable"},
 		"Long":      {"a kernel reads only so much", input(boot.AnswerInstall, "x", word(strings.Repeat("a", 1500))), "kernels read 2047"},
 		"Arch":      {"no files for that", Input{Plan: plan(), Decision: boot.Decision{Answer: boot.AnswerLive}, Arch: boot.ARM64}, `architecture "arm64"`},
+		"ISO":       {"there is no way", input(boot.AnswerLive, "x", plan(func(p *boot.Plan) { p.Method = boot.MethodISO })), "is an ISO, which grub can't boot over the network; set its host's firstStage to Auto"},
 		"Answer":    {"of a newer version", input("Dance", "x", plan()), `"Dance"`},
 	}
 	for name, tc := range cases {

@@ -12,8 +12,12 @@ import (
 
 // load is what a machine boots: its kernel, or a script of its profile's own.
 func (c *config) load() error {
-	if c.in.Plan.Method == boot.MethodScript {
+	switch c.in.Plan.Method {
+	case boot.MethodScript:
 		return c.custom()
+	case boot.MethodISO: // Its loopback takes a file that it can seek in, and makes no disk of it that the ISO's own loader would find.
+		return fmt.Errorf("the profile of %s is an ISO, which grub can't boot over the network; set its host's firstStage to Auto, or take the ISO's kernel and initrd by another method", c.in.Plan.Entry)
+	case boot.MethodDiskImage, boot.MethodInstaller, boot.MethodKernel:
 	}
 	return c.kernel()
 }

@@ -64,6 +64,37 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
+// iso serves an ISO by the ranges that a machine's loader reads it by. Its grant was used by the script; the first GET says that it goes out.
+func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.caller(r, boot.TokenBoot)
+	if !ok || !c.Fits() {
+		s.unknown(w)
+		return
+	}
+	p, first, err := s.o.Gate.Read(r.Context(), c, r.Method != http.MethodHead)
+	switch {
+	case errors.Is(err, gate.ErrChanged):
+		s.o.Logger.Warn("an install gets no more of its ISO: its plan was changed since it began", "entry", c.Plan.Entry.String())
+		s.unknown(w)
+		return
+	case err != nil:
+		s.refuse(w, err)
+		return
+	}
+	for _, f := range p.Artifacts {
+		if f.ISO == nil || !strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
+			continue
+		}
+		if first {
+			s.reached(c, boot.StageKernel)
+			s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
+		}
+		s.artifact(w, r, *f.ISO)
+		return
+	}
+	http.NotFound(w, r)
+}
+
 // admitted lets a boot at what only it may have, and gives it the plan that was granted. For an install a GET consumes its
 // grant, unless this boot has used it already; a HEAD never does.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, bool) {

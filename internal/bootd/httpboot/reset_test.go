@@ -20,12 +20,13 @@ import (
 type store struct {
 	mu  sync.Mutex
 	now session.Record
+	err error // of all that's asked
 }
 
 func (s *store) Get(context.Context, boot.Name) (session.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now, nil
+	return s.now, s.err
 }
 
 func (s *store) Update(_ context.Context, r session.Record) (session.Record, error) {

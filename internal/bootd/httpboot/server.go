@@ -94,6 +94,7 @@ func (s *Server) Handler() http.Handler {
 	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ScriptName, s.script)
 	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
 	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
+	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ISOName, s.iso)
 	for _, name := range []string{userData, "meta-data", vendorData, networkConfig} {
 		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.data(w, r, name) })
 	}

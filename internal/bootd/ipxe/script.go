@@ -40,11 +40,7 @@ func Render(in Input) (string, error) {
 	s.linef("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
 	switch in.Decision.Answer {
 	case boot.AnswerInstall, boot.AnswerLive:
-		load := s.kernel
-		if in.Plan != nil && in.Plan.Method == boot.MethodScript {
-			load = s.custom
-		}
-		if err := load(); err != nil {
+		if err := s.load(); err != nil {
 			return "", err
 		}
 	case boot.AnswerLocalDisk:
@@ -76,13 +72,25 @@ func (s *script) title() string {
 	return safeWord(s.in.Plan.Entry.Namespace) + "/" + safeWord(s.in.Plan.Entry.Name) + ": " + words[s.in.Decision.Answer]
 }
 
+// load gets the plan onto the machine.
+func (s *script) load() error {
+	if s.in.Plan == nil {
+		return fmt.Errorf("there is no plan to %s", s.in.Decision.Answer)
+	}
+	switch s.in.Plan.Method {
+	case boot.MethodScript:
+		return s.custom()
+	case boot.MethodISO:
+		return s.iso()
+	case boot.MethodDiskImage, boot.MethodInstaller, boot.MethodKernel:
+	}
+	return s.kernel()
+}
+
 // kernel boots the plan's kernel. A boot that fails asks again from the start, so that it's decided anew; but a kernel that
 // destroys by itself has used its grant up with this script, and is tried again in place.
 func (s *script) kernel() error {
 	p := s.in.Plan
-	if p == nil {
-		return fmt.Errorf("there is no plan to %s", s.in.Decision.Answer)
-	}
 	files, ok := p.For(s.in.Firmware.Arch)
 	if !ok {
 		return fmt.Errorf("the plan of %s has no files for architecture %q", p.Entry, s.in.Firmware.Arch)

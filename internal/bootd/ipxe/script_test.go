@@ -63,6 +63,11 @@ func kernelOnly(p *boot.Plan) {
 	p.Method, p.UserDataFormat, p.Artifacts[0].Image = boot.MethodKernel, "None", nil
 }
 
+func isoOnly(p *boot.Plan) {
+	p.Method, p.UserDataFormat, p.CommandLine = boot.MethodISO, "None", nil
+	p.Artifacts = []boot.Artifacts{{Arch: boot.AMD64, ISO: &boot.Artifact{URL: "https://example.org/tools.iso", Digest: digest("e")}}}
+}
+
 // answered makes a plan one of an installer that is answered by its user data.
 func answered(format string, words ...string) *boot.Plan {
 	return plan(func(p *boot.Plan) {
@@ -100,6 +105,9 @@ func inputs() map[string]Input {
 			p.Method, p.Serial = boot.MethodScript, "ABC-1"
 			p.Script = "#!ipxe\necho {{ .serial }} {{ .dns }}\nkernel {{ .kernel }} {{ .commandLine }}\ninitrd --name initrd0.img {{ .initrd0 }}\nboot"
 		})),
+
+		"iso":      input(boot.AnswerInstall, boot.DecidedGranted, bios, plan(isoOnly)),
+		"iso-live": input(boot.AnswerLive, boot.DecidedLive, uefi, plan(isoOnly, func(p *boot.Plan) { p.Mode, p.InstallGeneration = boot.ModeLive, 0 })),
 
 		"talos":       input(boot.AnswerInstall, boot.DecidedGranted, uefi, answered(boot.UserDataTalos, "slab_nomerge pti=on")),
 		"ignition":    input(boot.AnswerInstall, boot.DecidedGranted, bios, answered(boot.UserDataIgnition, "console=ttyS0")),

@@ -107,6 +107,12 @@ func LoaderFileOf(path string) (token, digest string, ok bool) {
 // CallbackURL is the base of a boot's endpoints, without a slash at its end; its last element is the token.
 func CallbackURL(base, token string) string { return base + PathBoot + token }
 
+// ISOName is the last element of an ISO's path.
+const ISOName = "iso"
+
+// ISOURL is where iPXE reads an ISO, by ranges.
+func ISOURL(base, token string) string { return CallbackURL(base, token) + "/" + ISOName }
+
 // FileURL is where iPXE fetches a kernel or initrd.
 func FileURL(base, token, digest string) string {
 	return CallbackURL(base, token) + "/files/" + strings.ReplaceAll(digest, ":", "-")

@@ -126,6 +126,9 @@ func filesOf(p *boot.Plan) (boot.Artifacts, *boot.RaspberryPi, error) {
 	if p == nil {
 		return boot.Artifacts{}, nil, errNoPlan
 	}
+	if p.Method == boot.MethodISO {
+		return boot.Artifacts{}, nil, fmt.Errorf("the plan of %s is an ISO, which a Raspberry Pi's firmware can't boot; use another method", p.Entry)
+	}
 	if p.Method == boot.MethodScript {
 		return boot.Artifacts{}, nil, fmt.Errorf("the plan of %s is a script, which a Raspberry Pi's firmware doesn't run; use another method", p.Entry)
 	}

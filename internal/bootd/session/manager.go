@@ -124,6 +124,9 @@ func (m *Manager) Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 		if err := owns(r, p, t); err != nil {
 			return r, err
 		}
+		if boot.Reported(r.Session, t.GrantID) {
+			return r, boot.ErrConsumed // It doesn't begin again.
+		}
 		if r.Progress.Timeline.Kernel.IsZero() {
 			r.Progress.Timeline.Kernel = m.o.Now()
 		}

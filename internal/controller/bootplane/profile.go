@@ -100,6 +100,9 @@ func files(spec v1alpha1.BootProfileSpec) []v1alpha1.Artifact {
 		if a.Image != nil {
 			out = append(out, a.Image.Artifact)
 		}
+		if a.ISO != nil {
+			out = append(out, *a.ISO)
+		}
 		if a.RaspberryPi != nil {
 			for _, f := range a.RaspberryPi.Files {
 				out = append(out, f.Artifact)
