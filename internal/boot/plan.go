@@ -181,6 +181,9 @@ func (p Plan) For(a Arch) (Artifacts, bool) {
 // File gives a kernel or an initrd of the plan by its digest, and says whether it's a kernel; false: the plan has no such file.
 func (p Plan) File(digest string) (a Artifact, kernel, ok bool) {
 	for _, f := range p.Artifacts {
+		if f.ISO != nil {
+			continue // It has no kernel, which isn't asked for by an empty name.
+		}
 		if f.Kernel.Digest == digest {
 			return f.Kernel, true, true
 		}

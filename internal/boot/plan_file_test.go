@@ -27,3 +27,19 @@ func TestPlanFile(t *testing.T) {
 		})
 	}
 }
+
+// TestFileOfISO: an ISO has no kernel, and isn't one.
+func TestFileOfISO(t *testing.T) {
+	secret := &Artifact{Digest: "sha256:i", PullSecret: "p"}
+	p := plan(func(p *Plan) { p.Method, p.Artifacts = MethodISO, []Artifacts{{Arch: AMD64, ISO: secret}} })
+	for _, digest := range []string{"", "sha256:i"} {
+		if _, _, ok := p.File(digest); ok {
+			t.Errorf("%q is a kernel's", digest)
+		}
+	}
+	before := p.Digest()
+	secret.PullSecret = ""
+	if p.Digest() != before {
+		t.Error("by which password it's fetched changes nothing on a machine")
+	}
+}

@@ -17,6 +17,7 @@ func TestDigest(t *testing.T) {
 		"Serial":       {reason: "A swapped board is another machine.", change: func(p *Plan) { p.Serial = "X" }},
 		"Address":      {reason: "The address is written into the system.", change: func(p *Plan) { p.Network.Address = netip.MustParsePrefix("10.77.0.12/24") }},
 		"Kernel":       {reason: "Other bytes.", change: func(p *Plan) { p.Artifacts = []Artifacts{{Arch: AMD64}} }},
+		"ISO":          {reason: "Another image.", change: func(p *Plan) { p.Artifacts = []Artifacts{{Arch: AMD64, ISO: &Artifact{Digest: "sha256:i"}}} }},
 		"CommandLine":  {reason: "Other words.", change: func(p *Plan) { p.CommandLine = []string{"quiet"} }},
 		"UserData":     {reason: "Other user data.", change: func(p *Plan) { p.UserDataDigest = "sha256:u" }},
 		"Hostname":     {reason: "Another name.", change: func(p *Plan) { p.Hostname = "web-2" }},
