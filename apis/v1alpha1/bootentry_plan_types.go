@@ -86,6 +86,9 @@ type PlanNetwork struct {
 	// LeaseSeconds of the address.
 	// +optional
 	LeaseSeconds int64 `json:"leaseSeconds,omitempty"`
+	// Interface is what the machine's system has the network on.
+	// +optional
+	Interface *EntryInterface `json:"interface,omitempty"`
 }
 
 // A Plan is what a machine is to be given, resolved. It holds no secret.

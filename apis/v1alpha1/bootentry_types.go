@@ -67,6 +67,9 @@ type EntryNetwork struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Addresses []EntryAddress `json:"addresses"`
+	// Interface is what the machine's system has the network on: ports, bond, VLAN. Absent: nothing is said of it, and a system asks DHCP.
+	// +optional
+	Interface *EntryInterface `json:"interface,omitempty"`
 }
 
 // EntryInstall is what is asked of the machine's disk.
@@ -92,6 +95,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.install.generation >= oldSelf.install.generation",message="install.generation never falls: raise it to ask for another install, or leave it as it is",fieldPath=".install"
 // +kubebuilder:validation:XValidation:rule="size(self.networks) <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise: Inspect is not supported yet; use LocalDisk or Hold",fieldPath=".otherwise"
+// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef) || !self.networks.exists(n, has(n.interface))",message="networkDataSecretRef and a network's interface are two network configs: remove one",fieldPath=".networkDataSecretRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
 type BootEntryParameters struct {
 	// Machine says which machine boots.

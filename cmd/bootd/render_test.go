@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,6 +113,35 @@ func TestRenderISO(t *testing.T) {
 	signed := strings.ReplaceAll(string(b), `macs: ["52:54:00:00:10:01"]`, `macs: ["52:54:00:00:10:01"], firstStage: Shim`)
 	if got, err := rendered(signed, "uefi-x64"); err == nil || !strings.Contains(err.Error(), "is an ISO, which grub can't boot over the network") {
 		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// TestRenderNetwork: each machine's network is shown in the language that is asked for, and an entry that says none is told of.
+func TestRenderNetwork(t *testing.T) {
+	cases := map[string]struct {
+		example string
+		want    []string
+	}{
+		"cloud-init": {"interfaces", []string{"# BootEntry lab/bonded-1\nversion: 2\n", "  bond0.79:\n    id: 79\n", `addresses: ["10.79.0.13/24"]`}},
+		"nmstate":    {"interfaces", []string{`mac-address: "52:54:00:00:0a:06"`, `next-hop-interface: "bond0.79"`}},
+		"talos":      {"interfaces", []string{`- permanentAddr: "52:54:00:00:0a:04"`, "        dhcp: true\n"}},
+		"none":       {"interfaces", []string{"talos.config=http://BOOTD/v1/boot/BOOT-TOKEN/user-data"}},
+	}
+	for language, tc := range cases {
+		var out, problems strings.Builder
+		r := render{Entry: "../../examples/bootd/" + tc.example + ".yaml", Arch: "uefi-x64", Answer: "auto", Network: language}
+		if err := r.print(&out, &problems); err != nil || problems.String() != "" {
+			t.Fatalf("%s: %v\n%s", language, err, problems.String())
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q isn't told:\n%s", language, want, out.String())
+			}
+		}
+	}
+	r := render{Entry: "../../examples/bootd/cloud-init.yaml", Arch: "uefi-x64", Answer: "auto", Network: "nmstate"}
+	if err := r.print(io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "BootEntry edge/node-2 says no interface") {
+		t.Errorf("who asks for what isn't made is told so: %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/preview"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
@@ -80,6 +81,16 @@ type render struct {
 	Specs  string `help:"Folder of the specs; default: the one of the file." type:"path"`
 	Arch   string `default:"uefi-x64" help:"Firmware: bios, uefi-x64, uefi-http-x64, uefi-arm64, uefi-http-arm64 or raspberry-pi."`
 	Answer string `default:"auto" enum:"auto,install,disk,hold" help:"What the machine is told: install, disk or hold; auto: what its entry asks for, were it granted."`
+	// Network is a language in which a system is told its network.
+	Network string `default:"none" enum:"none,cloud-init,nmstate,talos" help:"Print, in the place of the script, what the machine's system is told of its network: cloud-init, nmstate or talos."`
+}
+
+// text is what one machine would get.
+func (r *render) text(p *boot.Plan, fw boot.Firmware) (string, error) {
+	if r.Network != "" && r.Network != "none" {
+		return preview.Network(p, r.Network) //nolint:wrapcheck // It says what is wrong, and of which entry.
+	}
+	return preview.Script(p, fw, preview.Told(r.Answer)) //nolint:wrapcheck // As above.
 }
 
 // Run prints what machines would get.
@@ -105,7 +116,7 @@ func (r *render) print(out, problems io.Writer) error {
 		_, _ = fmt.Fprintln(problems, w) // What's right is printed all the same.
 	}
 	for i := range plans {
-		text, err := preview.Script(&plans[i], fw, preview.Told(r.Answer))
+		text, err := r.text(&plans[i], fw)
 		if err != nil {
 			return misused{err}
 		}

@@ -124,6 +124,8 @@ type Network struct {
 	Domain  string
 	MTU     int
 	Lease   time.Duration
+	// Interface is what the machine's system has the network on; nil: nobody has said it, and the system asks DHCP.
+	Interface *Interface `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
 }
 
 // A Plan is what a machine is to be given, resolved. It holds no secret.

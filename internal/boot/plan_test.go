@@ -21,6 +21,7 @@ func TestDigest(t *testing.T) {
 		"CommandLine":  {reason: "Other words.", change: func(p *Plan) { p.CommandLine = []string{"quiet"} }},
 		"UserData":     {reason: "Other user data.", change: func(p *Plan) { p.UserDataDigest = "sha256:u" }},
 		"Hostname":     {reason: "Another name.", change: func(p *Plan) { p.Hostname = "web-2" }},
+		"Interface":    {reason: "Another network in its system.", change: func(p *Plan) { p.Network.Interface = &Interface{VLAN: 77} }},
 		"MACs":         {reason: "Some BMCs list MACs only once the machine is on.", change: func(p *Plan) { p.MACs = nil }, same: true},
 		"Generation":   {reason: "The grant names it by itself.", change: func(p *Plan) { p.InstallGeneration = 7 }, same: true},
 		"Installed":    {reason: "What was done doesn't change what would be.", change: func(p *Plan) { p.InstalledGeneration = 7 }, same: true},

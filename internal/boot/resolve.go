@@ -93,6 +93,8 @@ type Entry struct {
 	InstallGeneration   int64
 	InstalledGeneration int64
 	Otherwise           Otherwise
+	// Interface is what the machine's system has its network on; nil: nobody says it.
+	Interface *Interface
 }
 
 const defaultLease = 12 * time.Hour
@@ -146,6 +148,10 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 	}
 	if plan.Network.Lease == 0 {
 		plan.Network.Lease = defaultLease
+	}
+	plan.Network.Interface = e.Interface
+	if prob := checkInterface(plan); prob != nil {
+		return nil, prob
 	}
 	if prob := fillScripts(plan, p, e.Parameters); prob != nil {
 		return nil, prob

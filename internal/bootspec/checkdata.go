@@ -7,6 +7,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/netconfig"
 )
 
 // CheckData says what is missing of what a machine is to be given, or wrong with it; nil: nothing. It never quotes it.
@@ -32,6 +33,9 @@ func CheckData(p Parts) *boot.Problem {
 			return prob
 		}
 		if prob := checkContent(f, r, b); prob != nil {
+			return prob
+		}
+		if prob := p.checkPlace(f, r, b); prob != nil {
 			return prob
 		}
 		size += len(b)
@@ -70,6 +74,16 @@ func checkContent(f v1alpha1.UserDataFormat, r DataRef, b []byte) *boot.Problem 
 		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't an Ignition config, a JSON object with ignition.version; translate Butane's YAML by the program butane first", r.Key, r.Name)
 	}
 	return nil
+}
+
+// checkPlace says that a Talos machine config leaves out the network that its machine is to have: Talos asks for nothing else.
+func (p Parts) checkPlace(f v1alpha1.UserDataFormat, r DataRef, b []byte) *boot.Problem {
+	ns := p.Entry.Spec.ForProvider.Networks
+	if f != v1alpha1.UserDataTalos || r.As != KeyUserData || len(ns) == 0 || ns[0].Interface == nil || netconfig.Says(b, netconfig.PlaceTalos) {
+		return nil
+	}
+	return no(v1alpha1.ReasonInvalid, "network %q has an interface, and key %q of Secret %q doesn't say where it belongs; write network: {{ .%s }} below machine, or remove the interface",
+		ns[0].Name, r.Key, r.Name, netconfig.PlaceTalos)
 }
 
 // networkConfig says whether something is one of cloud-init's (https://cloudinit.readthedocs.io/en/latest/reference/network-config.html).

@@ -33,11 +33,18 @@ func TestCheckData(t *testing.T) {
 		p.Secrets["ours"] = map[string][]byte{"v": []byte(strings.Repeat("x", MaxUserData/2))}
 		return p
 	}
+	wired := func(p Parts) Parts {
+		p.Entry.Spec.ForProvider.Networks = []v1alpha1.EntryNetwork{{Name: "boot", Interface: &v1alpha1.EntryInterface{}}}
+		return p
+	}
 	cases := map[string]struct {
 		reason string
 		in     Parts
 		want   string
 	}{
+		"TalosPlace":      {"its network has a place", wired(parts(v1alpha1.UserDataTalos, holds("machine:\n  network: {{ .talosNetwork }}\n"))), ""},
+		"TalosNoPlace":    {"a bond that nobody would make", wired(parts(v1alpha1.UserDataTalos, holds(secret))), `network "boot" has an interface, and key "a" of Secret "web-1" doesn't say where it belongs; write network: {{ .talosNetwork }} below machine`},
+		"IgnitionWired":   {"it may fetch it, or not", wired(parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "3.4.0"}}`))), ""},
 		"Network":         {"of version 2", network(v1alpha1.UserDataCloudInit, "version: 2\nethernets: {}\n"), ""},
 		"NetworkNested":   {"or so", network(v1alpha1.UserDataAutoinstall, "network: {version: 1, config: []}"), ""},
 		"NetworkOther":    {"the one that others mean by it", network(v1alpha1.UserDataCloudInit, `{"links": [], "networks": [], "services": ["`+secret+`"]}`), "isn't a network config of cloud-init"},

@@ -21,6 +21,9 @@ func Entry(e *v1alpha1.BootEntry, addr netip.Prefix, data map[string][]byte, ins
 		InstallGeneration: p.Install.Generation, InstalledGeneration: installed,
 		Otherwise: boot.Otherwise(p.Otherwise),
 	}
+	if len(p.Networks) > 0 {
+		out.Interface = interfaceOf(p.Networks[0].Interface)
+	}
 	if len(data) > 0 {
 		out.UserDataSecret, out.UserDataDigest = DataName(e), boot.DataDigest(data)
 	}

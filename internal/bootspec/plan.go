@@ -23,6 +23,7 @@ func PlanStatus(p boot.Plan) *v1alpha1.Plan {
 			Namespace: p.Network.Namespace, Name: p.Network.Name.Name, Address: p.Network.Address.String(),
 			DNS: texts(p.Network.DNS), NTP: texts(p.Network.NTP), Domain: p.Network.Domain,
 			MTU: int32(p.Network.MTU), LeaseSeconds: int64(p.Network.Lease / time.Second), //nolint:gosec // Bounded by the schema.
+			Interface: interfaceStatus(p.Network.Interface),
 		},
 	}
 	if p.SilentInstaller {
@@ -149,7 +150,7 @@ func isoOf(a *v1alpha1.Artifact, pull string) *boot.Artifact {
 func networkOf(a v1alpha1.PlanNetwork) (boot.Network, error) {
 	n := boot.Network{
 		Name: boot.Name{Namespace: a.Namespace, Name: a.Name}, Domain: a.Domain, MTU: int(a.MTU),
-		Lease: time.Duration(a.LeaseSeconds) * time.Second,
+		Lease: time.Duration(a.LeaseSeconds) * time.Second, Interface: interfaceOf(a.Interface),
 	}
 	var err error
 	if n.Address, err = netip.ParsePrefix(a.Address); err != nil {

@@ -25,6 +25,7 @@ func entry(change func(*v1alpha1.Plan)) *v1alpha1.BootEntry {
 		Network: v1alpha1.PlanNetwork{
 			Namespace: "infra", Name: "rack", Address: "10.77.0.11/24", Gateway: "10.77.0.1", DNS: []string{"10.77.0.2"}, NTP: []string{"10.77.0.3"},
 			Domain: "example", MTU: 9000, LeaseSeconds: 60,
+			Interface: &v1alpha1.EntryInterface{Addressing: "DHCP", MACs: []string{"52-54-00-00-00-0A"}, VLANID: 77, Bond: &v1alpha1.EntryBond{Mode: "LACP"}},
 		},
 		Mode: "Install", Method: "DiskImage", CommandLine: []string{"a"}, UserDataFormat: "CloudInit", UserDataSecret: "x", UserDataDigest: "y",
 		PullSecret: "p", ProfileDigest: "z", InstallGeneration: 2, Otherwise: "Hold", LocalBoot: "Exit", FirstStage: "Shim", InstallTimeoutSeconds: 1800,
@@ -49,6 +50,7 @@ func TestPlanOf(t *testing.T) {
 			Name: boot.Name{Namespace: "infra", Name: "rack"}, Address: netip.MustParsePrefix("10.77.0.11/24"),
 			Gateway: netip.MustParseAddr("10.77.0.1"), DNS: []netip.Addr{netip.MustParseAddr("10.77.0.2")},
 			NTP: []netip.Addr{netip.MustParseAddr("10.77.0.3")}, Domain: "example", MTU: 9000, Lease: time.Minute,
+			Interface: &boot.Interface{DHCP: true, MACs: []boot.MAC{"52:54:00:00:00:0a"}, VLAN: 77, Bond: &boot.Bond{Name: "bond0", Mode: boot.BondLACP}},
 		},
 		Mode: boot.ModeInstall, Method: boot.MethodDiskImage, CommandLine: []string{"a"}, UserDataFormat: "CloudInit", UserDataSecret: "x",
 		UserDataDigest: "y", ProfileDigest: "z", InstallGeneration: 2, InstalledGeneration: 1, Otherwise: boot.OtherwiseHold, LocalBoot: boot.LocalBootExit,

@@ -60,6 +60,8 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 	for _, r := range DataRefs(e) {
 		f.field(".%s", r.Field).whenf(r.Name == "" || r.Key == "", "%s needs a name and a key", r.Field)
 	}
+	f.field(".networkDataSecretRef").whenf(p.NetworkDataSecretRef != nil && slices.ContainsFunc(p.Networks, func(n v1alpha1.EntryNetwork) bool { return n.Interface != nil }),
+		"networkDataSecretRef and a network's interface are two network configs: remove one")
 	f.field(".rootDevice").whenf(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
 	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
 	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
@@ -113,6 +115,7 @@ func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
 		at.field(".networkRef.name").whenf(n.NetworkRef.Name == "", "networkRef needs a name")
 		at.field(".addresses").whenf(len(n.Addresses) == 0, "addresses must name the machine's address")
 		at.field(".addresses").whenf(len(n.Addresses) > 1, "addresses with more than one entry is not supported yet; name one address")
+		validInterface(at.field(".interface"), n.Interface)
 		for j, a := range n.Addresses {
 			to := at.field(".addresses[%d]", j)
 			to.whenf((a.Ref != nil) == (a.Address != ""), "exactly one of ref and address must be set")

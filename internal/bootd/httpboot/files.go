@@ -184,28 +184,6 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 // errEdited says that a machine's data was changed, and its plan not yet: whether it may still have it is known in a moment.
 var errEdited = errors.New("what the machine is to be given was edited since its plan was made")
 
-// given serves one part of the data. Vendor data and a network config are what nobody has to say: cloud-init asks for both all the same,
-// and asks ten times for what it's told isn't there. The network config says the place that was granted, whatever became of the network since.
-func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, data map[string][]byte, name string) {
-	b, ok := data[name]
-	if !ok && name != vendorData && name != networkConfig {
-		http.NotFound(w, r)
-		return
-	}
-	if name == networkConfig {
-		f, wrong := boot.FillNetworkConfig(b, c.Plan.NetworkValues(), "the plan doesn't say it")
-		if wrong != "" {
-			s.refuse(w, errors.New("the network config can't be filled in: "+wrong))
-			return
-		}
-		b = f
-	}
-	serveBytes(w, r, b)
-	if name == userData && r.Method == http.MethodGet && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
-		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawData, At: s.o.Now(), GrantID: c.Claims.GrantID, Silent: true})
-	}
-}
-
 // artifact serves a file of the cache, by Range where asked.
 func (s *Server) artifact(w http.ResponseWriter, r *http.Request, a boot.Artifact) {
 	ctx, cancel := context.WithTimeout(r.Context(), filePatience)

@@ -180,6 +180,12 @@ func TestFiles(t *testing.T) {
 			reason: "it consumes like all of the data", change: func(r *rig) { r.data["network-config"] = []byte("version: 2\n") },
 			path: "network-config", status: 200, body: "version: 2\n", calls: []string{"consume"},
 		},
+		"NetworkOfNobody": {
+			reason: "an entry that says no interface has none", change: owned, path: "nmstate", status: 404, calls: []string{"check"},
+		},
+		"TalosNetworkOfNobody": {
+			reason: "in no language", change: owned, path: "talos-network", status: 404, calls: []string{"check"},
+		},
 		"DataAPIDown": {
 			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,
 			calls: []string{"check"},

@@ -85,6 +85,8 @@ const (
 	userData      = "user-data"
 	vendorData    = "vendor-data"
 	networkConfig = "network-config"
+	nmstate       = "nmstate"
+	talosNetwork  = "talos-network"
 )
 
 // Handler serves everything under ipxe.PathBoot and ipxe.PathFirmware.
@@ -95,7 +97,7 @@ func (s *Server) Handler() http.Handler {
 	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
 	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
 	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ISOName, s.iso)
-	for _, name := range []string{userData, "meta-data", vendorData, networkConfig} {
+	for _, name := range []string{userData, "meta-data", vendorData, networkConfig, nmstate, talosNetwork} {
 		handle("GET "+ipxe.PathBoot+"{token}/"+name, func(w http.ResponseWriter, r *http.Request) { s.data(w, r, name) })
 	}
 	for verb, f := range s.callbacks() {

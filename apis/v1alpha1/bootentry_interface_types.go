@@ -1,0 +1,63 @@
+package v1alpha1
+
+// BondMode is how the ports of a bond share the work.
+// +kubebuilder:validation:Enum=LACP;ActiveBackup;BalanceXOR
+type BondMode string
+
+// Values of BondMode.
+const (
+	// BondLACP is IEEE 802.3ad.
+	BondLACP BondMode = "LACP"
+	// BondActiveBackup uses one port at a time.
+	BondActiveBackup BondMode = "ActiveBackup"
+	// BondBalanceXOR spreads by a hash of the addresses.
+	BondBalanceXOR BondMode = "BalanceXOR"
+)
+
+// Addressing says how a system comes by its addresses.
+// +kubebuilder:validation:Enum=Static;DHCP
+type Addressing string
+
+// Values of Addressing.
+const (
+	AddressingStatic Addressing = "Static"
+	AddressingDHCP   Addressing = "DHCP"
+)
+
+// An EntryInterface is what a machine's system has a network on. bootd makes of it, and of what NetBox and the BootNetwork say, the network
+// config of cloud-init, the state of nmstate and the network of a Talos machine config (docs/bootd.md).
+// +kubebuilder:validation:XValidation:rule="has(self.bond) || !has(self.macs) || size(self.macs) == 1",message="macs without a bond names one port",fieldPath=".macs"
+type EntryInterface struct {
+	// Addressing is Static, which says the addresses, or DHCP, which leaves them to the system's DHCP client.
+	// +optional
+	// +kubebuilder:default=Static
+	Addressing Addressing `json:"addressing,omitempty"`
+	// MACs of the ports, of those that the machine has. Absent: all of them for a bond; without one the machine must have a single MAC.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
+	MACs []string `json:"macs,omitempty"`
+	// VLANID tags the network on the port or the bond. The machine's firmware boots without a tag, unless it's configured itself.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4094
+	VLANID int32 `json:"vlanID,omitempty"`
+	// Bond joins the ports to one, which has the machine's address. Its firmware boots by any of them, with the same address.
+	// +optional
+	Bond *EntryBond `json:"bond,omitempty"`
+}
+
+// An EntryBond joins several ports to one.
+type EntryBond struct {
+	// Name of the bond in the system.
+	// +optional
+	// +kubebuilder:default=bond0
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
+	Name string `json:"name,omitempty"`
+	// Mode is how the ports share the work.
+	Mode BondMode `json:"mode"`
+}

@@ -1,0 +1,50 @@
+package boot
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// TestInterface: what a machine's system is told of its network is of ports that it has.
+func TestInterface(t *testing.T) {
+	const one, two, other = "52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03"
+	bond := &Bond{Name: "bond0", Mode: BondLACP}
+	cases := map[string]struct {
+		reason  string
+		in      *Interface
+		macs    []string
+		silent  bool
+		ports   int
+		problem string
+	}{
+		"None":         {reason: "nobody says it", macs: []string{one, two}, ports: 2},
+		"One":          {reason: "the only port", in: &Interface{}, macs: []string{one}, ports: 1},
+		"Named":        {reason: "one of two", in: &Interface{MACs: []MAC{two}}, macs: []string{one, two}, ports: 1},
+		"Ambiguous":    {reason: "nobody guesses a port", in: &Interface{}, macs: []string{one, two}, problem: "the machine has 52:54:00:00:00:01, 52:54:00:00:00:02, and without a bond"},
+		"Bond":         {reason: "all of them", in: &Interface{Bond: bond}, macs: []string{one, two}, ports: 2},
+		"Foreign":      {reason: "a port that isn't the machine's isn't served", in: &Interface{Bond: bond, MACs: []MAC{one, other}}, macs: []string{one, two}, problem: "interface.macs names 52:54:00:00:00:03, and the machine has"},
+		"SilentStatic": {reason: "a sign that would never be seen", in: &Interface{}, macs: []string{one}, silent: true, problem: "keeps it from asking; use addressing: DHCP"},
+		"SilentDHCP":   {reason: "one that is", in: &Interface{DHCP: true}, macs: []string{one}, silent: true, ports: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p, prob := Resolve(
+				Entry{Name: Name{"lab", "x"}, UID: "e", Address: netip.MustParsePrefix("10.77.0.11/24"), Interface: tc.in},
+				Profile{Name: Name{"lab", "p"}, Mode: ModeInstall, Method: MethodInstaller, SilentInstaller: tc.silent},
+				SegmentConfig{Name: Name{"lab", "n"}, Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24")}}},
+				Machine{HostUID: "h", MACs: tc.macs},
+			)
+			got := ""
+			if prob != nil {
+				got = prob.Message
+			}
+			if (got == "") != (tc.problem == "") || !strings.Contains(got, tc.problem) {
+				t.Fatalf("%s: %q, want %q", tc.reason, got, tc.problem)
+			}
+			if prob == nil && len(p.Ports()) != tc.ports {
+				t.Errorf("%s: ports %v, want %d", tc.reason, p.Ports(), tc.ports)
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package netconfig
+
+// CloudInit is the network config of cloud-init, version 2, which is netplan's
+// (https://cloudinit.readthedocs.io/en/latest/reference/network-config-format-v2.html). Ports get names of their own, since not all that
+// cloud-init writes for knows a port by its MAC.
+func (c Config) CloudInit() []byte {
+	doc := pairs{{"version", 2}}
+	var ports pairs
+	for n, mac := range c.Ports {
+		p := pairs{{"match", pairs{{"macaddress", string(mac)}}}, {"set-name", port(n)}, {"mtu", c.MTU}}
+		if c.Bond == nil && c.VLAN == 0 {
+			p = p.with(c.netplan()...)
+		}
+		ports = ports.with(pair{port(n), p})
+	}
+	doc = doc.with(pair{"ethernets", ports})
+	if c.Bond != nil {
+		parameters := pairs{{"mode", kernelMode(c.Bond.Mode)}, {"mii-monitor-interval", monitor}}
+		if spreads(c.Bond.Mode) {
+			parameters = parameters.with(pair{"transmit-hash-policy", hash})
+		}
+		b := pairs{{"interfaces", c.ports()}, {"parameters", parameters}, {"mtu", c.MTU}}
+		if c.VLAN == 0 {
+			b = b.with(c.netplan()...)
+		}
+		doc = doc.with(pair{"bonds", pairs{{c.Bond.Name, b}}})
+	}
+	if c.VLAN != 0 {
+		v := pairs{{"id", c.VLAN}, {"link", c.below()}, {"mtu", c.MTU}}.with(c.netplan()...)
+		doc = doc.with(pair{"vlans", pairs{{c.top(), v}}})
+	}
+	return document(doc)
+}
+
+// netplan is what has the addresses.
+func (c Config) netplan() pairs {
+	if c.DHCP {
+		var out pairs
+		if c.family(true) {
+			out = out.with(pair{"dhcp4", true})
+		}
+		if c.family(false) {
+			out = out.with(pair{"dhcp6", true})
+		}
+		return out
+	}
+	var addresses []string
+	var routes []pairs
+	for _, a := range c.Addresses {
+		addresses = append(addresses, a.String())
+		if a.Gateway.IsValid() {
+			// Not "default": version 2 as cloud-init itself renders it takes a network here.
+			routes = append(routes, pairs{{"to", everywhere(a.Gateway)}, {"via", a.Gateway.String()}})
+		}
+	}
+	return pairs{{"addresses", addresses}, {"routes", routes}, {"nameservers", pairs{{"addresses", texts(c.DNS)}, {"search", c.Search}}}}
+}
