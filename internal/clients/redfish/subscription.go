@@ -160,14 +160,30 @@ func (b subscriberBody) bodies(destination, word string) []map[string]any {
 	return out
 }
 
-// Unsubscribe ends a subscription. One that is gone is.
+// Unsubscribe ends a subscription, and looks whether it did. One that is gone is;
+// NoEffect: the BMC says so and shows it as before. One that it doesn't show any more,
+// in whatever words, isn't looked for.
 func (c *Client) Unsubscribe(ctx context.Context, s Subscription) error {
 	_, err := c.do(ctx, http.MethodDelete, s.URI, nil, "")
 	if IsNotFound(err) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	gone, err := c.readBack(ctx, func() (bool, error) {
+		now, err := c.SubscriptionAt(ctx, s.URI)
 
-	return err
+		return err == nil && now != s, err
+	})
+	if err != nil {
+		return passed(err)
+	}
+	if !gone {
+		return noEffect("Subscriptions")
+	}
+
+	return nil
 }
 
 // IsSubscriptionsFull says whether a BMC refused a subscription since it has no room

@@ -39,6 +39,8 @@ type Options struct {
 	Address string
 	// Path under which events come, with a slash at its end.
 	Path string
+	// Known says whether a host has a subscription of this id and secret.
+	Known func(id, secret string) bool
 	// Sent has the host looked at that has a subscription of this id and secret; false: none has.
 	Sent func(id, secret string) bool
 	// Leads says whether this provider is the one that works. Leader returns where that one takes events, as HOST:PORT.
@@ -103,6 +105,8 @@ func (r *Receiver) take(w http.ResponseWriter, req *http.Request) (status int, r
 		return http.StatusNotFound, resultUnknown
 	case !r.Leads():
 		return r.pass(req)
+	case !r.Known(id, secret):
+		return http.StatusNotFound, resultUnknown // Nothing of what a stranger sends is read.
 	case req.ContentLength > maxBody:
 		return http.StatusRequestEntityTooLarge, resultTooLarge
 	}

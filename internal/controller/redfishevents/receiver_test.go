@@ -22,6 +22,7 @@ func taker(t *testing.T, leads bool, leader string) (r *Receiver, url string, wo
 	r = New(Options{
 		Path: "/redfish/events/", Log: logging.NewNopLogger(), Leads: func() bool { return leads },
 		Leader: func(context.Context) (string, error) { return leader, nil },
+		Known:  func(id, secret string) bool { return id == "a" && secret == "s" },
 		Sent: func(id, secret string) bool {
 			if id != "a" || secret != "s" {
 				return false
@@ -106,6 +107,29 @@ func TestTake(t *testing.T) {
 				t.Errorf("%s: %q counted %v, woken %d", tc.reason, tc.result, counted(t, r, tc.result), woken.Load())
 			}
 		})
+	}
+}
+
+// unread is a body that nobody may read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body of a stranger's event was read")
+
+	return 0, io.EOF
+}
+
+// TestStranger: of what somebody sends who doesn't know the secret nothing is read, however long it is.
+func TestStranger(t *testing.T) {
+	r, _, woken := taker(t, true, "")
+	for _, length := range []int64{-1, 2, maxBody + 1} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/redfish/events/a/t", unread{t})
+		req.ContentLength = length
+		w := httptest.NewRecorder()
+		r.Handler().ServeHTTP(w, req)
+		if w.Code != http.StatusNotFound || woken.Load() != 0 {
+			t.Errorf("a body of %d bytes: status %d, woken %d", length, w.Code, woken.Load())
+		}
 	}
 }
 

@@ -149,6 +149,13 @@ func (p *pushes) by(id, secret string) (pushed, bool) {
 	return from, ok && same
 }
 
+// Known says whether there's a host that is known by this id and secret.
+func (c *Connector) Known(id, secret string) bool {
+	_, known := c.pushes.by(id, secret)
+
+	return known
+}
+
 // Sent has a host looked at whose BMC sends an event, and says whether there's one
 // that is known by this id and secret. What the event says isn't asked for.
 func (c *Connector) Sent(id, secret string) bool {

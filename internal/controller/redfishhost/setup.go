@@ -110,7 +110,7 @@ func addReceiver(mgr ctrl.Manager, o wiring.Options, c *Connector) error {
 		return errors.Wrapf(err, "cannot listen on %q for events of BMCs", o.RedfishEventsAddress)
 	}
 	receiver := redfishevents.New(redfishevents.Options{
-		Address: o.RedfishEventsAddress, Path: PathEvents, Sent: c.Sent,
+		Address: o.RedfishEventsAddress, Path: PathEvents, Known: c.Known, Sent: c.Sent,
 		Leads: func() bool { return o.Leads(mgr) },
 		Leader: func(ctx context.Context) (string, error) {
 			at, err := o.Leader(ctx) // It says where it takes webhooks, if it does.

@@ -1,6 +1,7 @@
 package bmc_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,9 @@ type lab struct {
 	tune      func(*v1alpha1.RedfishConfig)
 	failpoint func(string)
 	// takes says that the provider takes what BMCs send, and woken counts the looks that come of it.
-	takes     bool
+	takes bool
+	// pause of events; 0 is eventPause.
+	pause     time.Duration
 	woken     atomic.Int64
 	connector *redfishhost.Connector
 	// written is called before a Secret is written; nil does nothing.
@@ -191,7 +194,7 @@ func (l *lab) start() {
 		},
 	}
 	if l.takes {
-		o.TakesEvents, o.EventPause, o.Wake = true, eventPause, func(types.NamespacedName) { l.woken.Add(1) }
+		o.TakesEvents, o.EventPause, o.Wake = true, cmp.Or(l.pause, eventPause), func(types.NamespacedName) { l.woken.Add(1) }
 	}
 	l.connector = redfishhost.NewConnector(o)
 }

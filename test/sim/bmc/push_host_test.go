@@ -38,7 +38,8 @@ func pushLabOf(of *lab) *pushLab {
 	l := &pushLab{lab: of}
 	srv := httptest.NewServer(redfishevents.New(redfishevents.Options{
 		Path: redfishhost.PathEvents, Leads: func() bool { return true }, Log: logging.NewNopLogger(),
-		Sent: func(id, secret string) bool { return l.connector.Load().Sent(id, secret) },
+		Known: func(id, secret string) bool { return l.connector.Load().Known(id, secret) },
+		Sent:  func(id, secret string) bool { return l.connector.Load().Sent(id, secret) },
 	}).Handler())
 	l.t.Cleanup(srv.Close)
 	l.url, l.takes = srv.URL, true
@@ -76,15 +77,12 @@ func (l *pushLab) ours(want int) []string {
 	return out
 }
 
-// wakes proves that an event has the host looked at within a second, and what is told of it.
+// wakes proves that an event has the host looked at, and what is told of it.
 func (l *pushLab) wakes() {
 	l.t.Helper()
-	before, began := l.woken.Load(), time.Now()
+	before := l.woken.Load()
 	l.emu.Tell("/redfish/v1/Systems/1")
 	until(l.t, "the host is woken", func() bool { return l.woken.Load() > before })
-	if took := time.Since(began); took > 10*time.Second { // A machine that is busy with other tests is slow.
-		l.t.Errorf("that took %s", took)
-	}
 	if e := l.settle().Status.AtProvider.Events; e == nil || e.Delivery != "Push" || e.Reason != "" {
 		l.t.Errorf("events: %+v", e)
 	}
@@ -125,6 +123,47 @@ func TestPush(t *testing.T) {
 	l.settle()
 	l.wakes()
 	l.ours(1)
+}
+
+// TestEventWithinASecond: from a BMC's event to the look that comes of it it's less than a second, by either way. A machine that is busy with
+// other tests is slow: it's so once of a few times.
+func TestEventWithinASecond(t *testing.T) {
+	const tries, pause = 6, 5 * time.Second // The provider's own.
+	ways := map[string]func(t *testing.T) (l *lab, woken *atomic.Int64){
+		"Stream": func(t *testing.T) (*lab, *atomic.Int64) {
+			t.Helper()
+			l := newLab(t, bmc.ModelInline)
+			woken := l.listen(pause, "")
+			l.heard("Stream", "")
+
+			return l, woken
+		},
+		"Push": func(t *testing.T) (*lab, *atomic.Int64) {
+			t.Helper()
+			l := newPushLab(t, bmc.Subscriptions{})
+			l.pause = pause
+			l.restart()
+			l.settle()
+			l.ours(1)
+
+			return l.lab, &l.woken
+		},
+	}
+	for name, ready := range ways {
+		t.Run(name, func(t *testing.T) {
+			best := time.Hour
+			for n := 0; n < tries && best >= time.Second; n++ {
+				l, woken := ready(t)
+				before, began := woken.Load(), time.Now()
+				l.emu.Tell("/redfish/v1/Systems/1")
+				until(t, "the host is woken", func() bool { return woken.Load() > before })
+				best = min(best, time.Since(began))
+			}
+			if best >= time.Second {
+				t.Errorf("at best it took %s", best)
+			}
+		})
+	}
 }
 
 // sent is how an event is answered.
@@ -323,6 +362,7 @@ func TestPushIsObserved(t *testing.T) {
 func TestPushEndsWithItsHost(t *testing.T) {
 	for name, fault := range map[string]*bmc.Fault{
 		"Good":       nil,
+		"Keeps":      {Method: http.MethodDelete, PathContains: "Subscriptions", WithoutEffect: true, Times: 1000},
 		"Refuses":    {Method: http.MethodDelete, PathContains: "Subscriptions", Status: http.StatusForbidden, Times: 1000},
 		"Unreadable": {Method: http.MethodGet, PathContains: "Subscriptions", Status: http.StatusInternalServerError, Times: 1000},
 	} {
