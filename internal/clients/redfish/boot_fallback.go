@@ -28,9 +28,12 @@ func (l *ladder) plan(ctx context.Context) (*OrderPlan, error) {
 
 // plain says whether a target for one boot is all that is wanted.
 func (l *ladder) plain() bool {
-	ownMode := l.want.Mode == "" || strings.EqualFold(l.want.Mode, l.places[0].boot.Mode)
+	return l.ownMode() && !l.want.Lasting && l.want.URI == ""
+}
 
-	return ownMode && !l.want.Lasting && l.want.URI == ""
+// ownMode says whether no other boot mode is wanted than the machine's own.
+func (l *ladder) ownMode() bool {
+	return l.want.Mode == "" || strings.EqualFold(l.want.Mode, l.places[0].boot.Mode)
 }
 
 // left are the ways that are left. One that can't be read hides no other one; where

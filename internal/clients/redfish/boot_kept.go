@@ -18,6 +18,21 @@ func keptOverride() quirk.OEMBoot {
 	}
 }
 
+// KeptPlan is what becomes of an override for one boot that the BMC of a System at a
+// URI keeps for every boot: was is what there was before, by target and enabled.
+func KeptPlan(uri, target string, was []string) OEMPlan {
+	return OEMPlan{Resource: uri, Was: was, At: oemPointers(keptOverride()), Set: []string{target, EnabledContinuous}}
+}
+
+// keepable says whether an override that the BMC keeps can be put back by its target
+// and whether it's enabled alone. A URI of ours may stay there, where nothing uses it
+// afterwards: in the place of somebody else's it may not.
+func (l *ladder) keepable(p place, w setting, now Boot) bool {
+	ownURI := w.uri == "" || now.URI == w.uri && (p.boot.URI == "" || p.boot.URI == w.uri)
+
+	return l.ownMode() && !l.want.Lasting && ownURI && w.path == "" && w.next == "" && rungOf(l.s, p.path) == RungSystem
+}
+
 // OfOverride says whether a plan is about the override itself.
 func (p OEMPlan) OfOverride() bool {
 	return len(p.At) > 0 && p.At[0] == keptOverride().Target && len(p.Set) == len(p.At)
@@ -39,12 +54,16 @@ func (l *ladder) ineffective(ctx context.Context, p place, w setting, now Boot) 
 	if was[1] == "" {
 		was[1] = EnabledDisabled
 	}
-	if w.missing(now, l.facts) == propEnabled && l.plain() && w.path == "" && w.next == "" && rungOf(l.s, p.path) == RungSystem {
+	if w.missing(now, l.facts) == propEnabled && l.keepable(p, w, now) {
 		l.kept = &OEMPlan{Resource: l.s.path, Was: was, At: oemPointers(keptOverride()), Set: []string{now.Target, now.Enabled}}
 
 		return unoffered(propEnabled+" "+w.enabled, nil)
 	}
-	back := map[string]any{"Boot": map[string]string{propTarget: was[0], propEnabled: was[1]}}
+	boot := map[string]string{propTarget: was[0], propEnabled: was[1]}
+	if w.uri != "" && p.boot.URI != "" {
+		boot[propURI] = p.boot.URI
+	}
+	back := map[string]any{"Boot": boot}
 	if fresh, readErr := l.c.placeAt(ctx, p.path); readErr == nil {
 		_ = l.c.patch(ctx, fresh, back, l.facts) // What it shows then is what the caller sees.
 	}

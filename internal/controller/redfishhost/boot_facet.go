@@ -156,6 +156,7 @@ func resumeOnce(v view, j journal) step {
 	a, b := *j.Act, v.seen.boot
 	carriedOut := func(why string) step {
 		j.setOnce(a)
+		j.keepOverride(a, v.seen)
 
 		return finish(j, why)
 	}
@@ -170,6 +171,7 @@ func resumeOnce(v view, j journal) step {
 		return carriedOut("the machine booted since: the override, if set, was used up")
 	case mustGoOff(v):
 		j.move(a)
+		j.keepOverride(a, v.seen)
 		j.doubt(a, true)
 
 		return beginOff(v, j)
@@ -222,6 +224,7 @@ func retry(v view, j journal, now act) step {
 		t = t.end(v)
 		*slot = &t
 		j.move(a)
+		j.keepOverride(a, v.seen)
 		j.doubt(a, true)
 		a.State, a.Option, a.At, a.Set = failed, "", nil, nil
 

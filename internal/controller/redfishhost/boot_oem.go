@@ -57,6 +57,21 @@ func (j *journal) keep(a act) {
 	}
 }
 
+// keepOverride writes down, of an override for one boot that isn't heard of any more,
+// that the BMC keeps it for every boot: the provider may have been killed between the
+// write and the look at it. What was there before comes back.
+func (j *journal) keepOverride(a act, s seen) {
+	b, was := s.boot, putBackTo(a.Was)
+	ours := a.Action == actSetBootOnce && a.Rung == "" && b.Enabled == redfish.EnabledContinuous && strings.EqualFold(b.Target, a.Target)
+	if !ours || b.Idle() || slices.Equal(was, []string{b.Target, b.Enabled}) || j.Boot.Lasting != nil && j.Boot.Lasting.is(b) {
+		return
+	}
+	p := redfish.KeptPlan(s.uri, b.Target, was)
+	j.Override, j.Boot.Moved = "", &moved{
+		Resource: p.Resource, First: a.Target, Was: p.Was, At: p.At, Set: p.Set, Time: a.Time, Power: a.Power, LastReset: a.LastReset,
+	}
+}
+
 // isOf says whether it's what a trial's next act by the vendor's own way changes, so
 // that the act may go on from there.
 func (m moved) isOf(a act, t trial) bool {

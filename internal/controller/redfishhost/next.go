@@ -35,6 +35,8 @@ const jitter = 5 * time.Second
 
 // seen is what the BMC shows.
 type seen struct {
+	// uri of the System.
+	uri       string
 	power     redfish.Power
 	boot      redfish.Boot
 	lastReset time.Time
@@ -51,7 +53,7 @@ type seen struct {
 }
 
 func seenOf(s redfish.System) seen {
-	return seen{power: s.Power, boot: s.Boot, lastReset: credible(s.LastReset), small: s.SmallSettings}
+	return seen{uri: s.URI, power: s.Power, boot: s.Boot, lastReset: credible(s.LastReset), small: s.SmallSettings}
 }
 
 // credible is a time that can be written down; the zero time for one that a BMC

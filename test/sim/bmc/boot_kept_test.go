@@ -2,6 +2,7 @@ package bmc_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -104,6 +105,77 @@ func TestBootKeptAround(t *testing.T) {
 			l.look30(6)
 			if r.override() != tc.want {
 				t.Errorf("\n%s\n%v, want %v; written %v", tc.reason, r.override(), tc.want, r.FullWrites())
+			}
+		})
+	}
+}
+
+// TestBootKeptURI: such a BMC loads what it's told from a URI as well, and one that has
+// somebody else's keeps that.
+func TestBootKeptURI(t *testing.T) {
+	l, r := lastingLab(t, nil)
+	from := *onceFrom(v1alpha1.BootTargetUefiHTTP, 1)
+	from.URI = "http://10.0.0.1/boot.efi"
+	l.boot(v1alpha1.HostBoot{Once: &from}, v1alpha1.PoweredOn)
+	l.look30(6)
+	if diff := cmp.Diff([]bmc.BootTarget{bmc.BootUefiHTTP}, l.m.Boots()[1:]); diff != "" || condition(l.get(), v1alpha1.ConditionBootApplied)[0] != "True" {
+		t.Errorf("boots: -want, +got:\n%s\n%v", diff, l.get().Status.Conditions)
+	}
+	l.later(12 * time.Minute)
+	if r.override() != [2]string{"Hdd", "Continuous"} || hasMoved(l.get()) {
+		t.Errorf("later: %v, want what was there before", r.override())
+	}
+
+	other := "http://10.0.0.2/theirs.efi"
+	l.emu.Change(uriSystem, func(body map[string]any) { body["Boot"].(map[string]any)["HttpBootUri"] = other })
+	from.Generation = 2
+	l.boot(v1alpha1.HostBoot{Once: &from}, v1alpha1.Unmanaged)
+	l.look30(60)
+	_, body := ask(t, l.emu.BMC, http.MethodGet, uriSystem, nil, nil)
+	if uri := body["Boot"].(map[string]any)["HttpBootUri"]; uri != other || r.override() != [2]string{"Hdd", "Continuous"} || condition(l.get(), v1alpha1.ConditionBootApplied)[0] != "False" {
+		t.Errorf("with theirs: %v, %v, %v", r.override(), uri, condition(l.get(), v1alpha1.ConditionBootApplied))
+	}
+}
+
+// TestBootKeptUnheard: the provider is killed between such a write and the look at it,
+// and something else happens before it's back. What was there before comes back.
+func TestBootKeptUnheard(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		then   func(*lab)
+	}{
+		"Boots":    {reason: "Somebody switches the machine on.", then: func(l *lab) { _ = l.m.On(bmc.BootPxe) }},
+		"TakenOut": {reason: "It isn't wanted any more.", then: func(l *lab) { l.boot(v1alpha1.HostBoot{}, v1alpha1.Unmanaged) }},
+		"GoesOff": {reason: "The machine, which is on by now, is to be off.", then: func(l *lab) {
+			_ = l.m.On(bmc.BootPxe)
+			l.boot(v1alpha1.HostBoot{}, v1alpha1.PoweredOff)
+		}},
+		"Again": {reason: "Nothing: it's found out.", then: func(*lab) {}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l, r := lastingLab(t, nil)
+			l.failpoint = func(point string) {
+				if point == redfishhost.FailpointBeforeCall {
+					l.emu.Inject(bmc.Fault{Method: http.MethodPatch, AfterEffect: true, Disconnect: true, Times: 1})
+				}
+			}
+			l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Boot = once(1) })
+			_, _ = l.reconcile()
+			if r.override() != [2]string{"Pxe", "Continuous"} {
+				t.Fatalf("\n%s\nfirst: %v", tc.reason, r.override())
+			}
+			l.failpoint = nil
+			l.emu.Heal()
+			tc.then(l)
+			l.start()
+			l.later(15 * time.Minute)
+			if name == "Again" {
+				l.boot(v1alpha1.HostBoot{}, v1alpha1.Unmanaged)
+				l.later(time.Minute)
+			}
+			if r.override() != [2]string{"Hdd", "Continuous"} {
+				t.Errorf("\n%s\n%v, want what was there before; written %v", tc.reason, r.override(), r.FullWrites())
 			}
 		})
 	}
