@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +15,10 @@ const (
 	maxMembers = 64
 	maxPages   = 16
 )
+
+// NoSystems is the Field of an error of kind NotFound by a BMC that has no list of
+// Systems, as those of enclosures and power distribution units.
+const NoSystems = "Systems"
 
 // Selector says which System of a BMC is meant. Every field that is set must
 // fit; the zero value takes the only System that can be reset.
@@ -59,6 +64,9 @@ func (c *Client) systemURIs(ctx context.Context) (uris []string, unlisted, err e
 	uris, err = c.members(ctx, c.systemsPath())
 	if !IsNotFound(err) {
 		return uris, nil, err
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Field = NoSystems
 	}
 	unlisted = err
 	managers, err := c.members(ctx, c.managersPath())

@@ -1,6 +1,9 @@
 package redfish
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // TestUnlisted: a BMC that shows no list of Systems is believed what its managers are for, all of them, and nothing is guessed.
 func TestUnlisted(t *testing.T) {
@@ -41,6 +44,9 @@ func TestUnlisted(t *testing.T) {
 				tree["GET /redfish/v1/Systems/2"] = said{body: tc.another}
 			}
 			s, err := connectTo(t, tree).System(t.Context(), Selector{})
+			if e, ok := errors.AsType[*Error](err); ok && e.Kind == NotFound && e.Field != NoSystems {
+				t.Errorf("\n%s\nit isn't said that there's no list: %v", tc.reason, err)
+			}
 			if KindOf(err) != tc.kind || err == nil && s.Serial != "S" {
 				t.Errorf("\n%s\nSystem(...): got %+v, %v; want kind %q", tc.reason, s.Identity, err, tc.kind)
 			}

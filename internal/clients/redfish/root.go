@@ -3,6 +3,7 @@ package redfish
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -29,20 +30,34 @@ type rootBody struct {
 // start reads the service root and logs in.
 func (c *Client) start(ctx context.Context) error {
 	a, err := c.get(ctx, pathRoot, &c.root)
-	if err != nil {
+	if IsNotFound(err) {
+		a, err = c.get(ctx, strings.TrimSuffix(pathRoot, "/"), &c.root) // Few insist on that spelling.
+	}
+	if IsGuardedRoot(err) && c.cfg.Auth == AuthBasic {
+		c.useBasic() // Who says so has it sent with each request: some BMCs have nothing for strangers.
+		a, err = c.get(ctx, pathRoot, &c.root)
+	}
+	if err == nil && !c.root.isRoot() && !isBare(a.body) {
+		err = c.stranger(pathRoot, a)
+	}
+	if err != nil && len(c.header) == 0 {
 		return err
 	}
-	c.rootAt = time.Now()
-	if !c.root.isRoot() && !isBare(a.body) {
-		return c.stranger(pathRoot, a)
+	if err == nil {
+		c.rootAt = time.Now()
+		err = c.login(ctx)
 	}
-
-	err = c.login(ctx)
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.pin = c.Pin()
 	}
 
 	return err
+}
+
+// IsGuardedRoot says whether what answers wants a password before it says what it is,
+// as no service root should (DSP0266, 13.3.1), and none was sent.
+func IsGuardedRoot(err error) bool {
+	return KindOf(err) == Protocol && statusOf(err) == http.StatusUnauthorized
 }
 
 // isRoot says whether a service root is one, as far as BMCs fill it in: what is
@@ -74,6 +89,17 @@ func pathOr(link ref, usual string) string {
 }
 
 func (c *Client) systemsPath() string { return pathOr(c.root.Systems, pathSystems) }
+
+// sessionsPath is where one logs in; a root that names the service alone has them below
+// that.
+func (c *Client) sessionsPath() string {
+	usual := pathSessions
+	if c.root.SessionService != "" {
+		usual = strings.TrimRight(string(c.root.SessionService), "/") + "/Sessions"
+	}
+
+	return pathOr(c.root.Links.Sessions, usual)
+}
 
 func (c *Client) managersPath() string { return pathOr(c.root.Managers, pathManagers) }
 

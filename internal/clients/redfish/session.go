@@ -38,7 +38,7 @@ func (c *Client) login(ctx context.Context) error {
 // openSession logs in. Its URI is in the answer's Location (DSP0266, 13.3.4),
 // or, with BMCs that forget that, in its body.
 func (c *Client) openSession(ctx context.Context) error {
-	a, err := c.try(ctx, http.MethodPost, pathOr(c.root.Links.Sessions, pathSessions), map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
+	a, err := c.try(ctx, http.MethodPost, c.sessionsPath(), map[string]string{"UserName": c.cfg.Username, "Password": c.cfg.Password}, "")
 	if err != nil {
 		return refusedLogin(err)
 	}
@@ -60,7 +60,7 @@ func (c *Client) openSession(ctx context.Context) error {
 		c.initial = c.initial || isNewPassword(string(info.ID))
 	}
 	c.account = accountNamed(said)
-	if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Path != "" {
+	if u, err := url.Parse(a.header.Get("Location")); err == nil && strings.HasPrefix(u.Path, "/") {
 		c.session = u.RequestURI()
 	}
 	c.header = map[string]string{"X-Auth-Token": token}

@@ -133,8 +133,47 @@ func TestGuardedRoot(t *testing.T) {
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	t.Cleanup(srv.Close)
 	_, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: "p", Auth: AuthSession, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
-	if KindOf(err) != Protocol {
+	if KindOf(err) != Protocol || !IsGuardedRoot(err) || PinOf(err) != "" {
 		t.Errorf("got %v of kind %q", err, KindOf(err))
+	}
+}
+
+// TestGuardedRootByBasic: one that wants the password for its service root as well gets it where auth is Basic, and a wrong one is told as that.
+func TestGuardedRootByBasic(t *testing.T) {
+	m := machine("")
+	for name, tc := range map[string]struct {
+		password string
+		bmc      http.Handler
+		want     Kind
+		asked    int
+	}{
+		"Right": {password: "p", bmc: m, asked: 2},
+		"Wrong": {password: "q", bmc: m, want: Unauthorized, asked: 2},
+		"NoBMC": {password: "p", bmc: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }), want: Protocol, asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				if _, password, _ := r.BasicAuth(); password != "p" {
+					w.WriteHeader(http.StatusUnauthorized)
+
+					return
+				}
+				tc.bmc.ServeHTTP(w, r)
+			}))
+			t.Cleanup(srv.Close)
+			c, err := Connect(t.Context(), Config{Address: srv.URL, Username: "u", Password: tc.password, Auth: AuthBasic, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+			if KindOf(err) != tc.want || asked != tc.asked || err != nil && PinOf(err) == "" {
+				t.Fatalf("got %v of kind %q after %d requests, want %q after %d", err, KindOf(err), asked, tc.want, tc.asked)
+			}
+			if err != nil {
+				return
+			}
+			if _, err := c.System(t.Context(), Selector{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

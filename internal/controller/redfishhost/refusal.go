@@ -33,7 +33,7 @@ func refusal(t gate.Target) string {
 	if err != nil || t.CredentialVersion == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(endpoint + " " + t.CredentialVersion))
+	sum := sha256.Sum256([]byte(endpoint + " " + t.Credential()))
 
 	return hex.EncodeToString(sum[:length])
 }

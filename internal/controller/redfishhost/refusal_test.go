@@ -33,6 +33,11 @@ func TestRefusal(t *testing.T) {
 	at := func(address, version string) gate.Target {
 		return gate.Target{Config: redfish.Config{Address: address, Password: "secret"}, CredentialVersion: version}
 	}
+	by := func(auth redfish.Auth, t gate.Target) gate.Target {
+		t.Auth = auth
+
+		return t
+	}
 	base := refusal(at("10.0.0.1", "uid/1"))
 	cases := map[string]struct {
 		reason string
@@ -44,6 +49,9 @@ func TestRefusal(t *testing.T) {
 		"Secret":   {"A Secret that has changed.", at("10.0.0.1", "uid/2"), false},
 		"BMC":      {"Another BMC.", at("10.0.0.2", "uid/1"), false},
 		"NoSecret": {"No Secret.", at("10.0.0.1", ""), false},
+		"Auto":     {"The same way of authentication by its name.", by(redfish.AuthAuto, at("10.0.0.1", "uid/1")), true},
+		"Session":  {"Another way, that somebody chose.", by(redfish.AuthSession, at("10.0.0.1", "uid/1")), false},
+		"Unknown":  {"Another way, and no Secret.", by(redfish.AuthBasic, at("10.0.0.1", "")), false},
 		"NoBMC":    {"No BMC.", at("http://10.0.0.1", "uid/1"), false},
 	}
 	for name, tc := range cases {

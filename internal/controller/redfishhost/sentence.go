@@ -105,6 +105,13 @@ func sentenceOfBMC(e *redfish.Error, in inputs) trouble {
 	case redfish.Ambiguous:
 		return trouble{v1alpha1.ReasonAmbiguous, fmt.Sprintf("the BMC at %q has %s that can be meant%s: choose one by id, uuid or serial in spec.forProvider.system", in.address, systems(e.Count), choices(e.Systems))}
 	case redfish.NotFound, redfish.Protocol:
+		if e.Field == redfish.NoSystems {
+			return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("the BMC at %q has no list of Systems, as that of an enclosure or a power strip: give the address of a machine's own BMC; one that is starting is looked at again", in.address)}
+		}
+		if redfish.IsGuardedRoot(e) {
+			return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q wants a password before it says what it is (%v%s), and wasn't told one, as no BMC with Redfish asks for that: correct the address, or, where it's a BMC all the same, set auth of the provider config to Basic", in.address, e, media(e))}
+		}
+
 		return trouble{v1alpha1.ReasonNotFound, fmt.Sprintf("what answers at %q isn't a BMC with Redfish (%v%s): correct the address, or switch Redfish on in the BMC", in.address, e, media(e))}
 	case redfish.NoEffect:
 		return trouble{v1alpha1.ReasonNoEffect, fmt.Sprintf("the BMC at %q accepted a change of %s and didn't make it: look for a pending BIOS job or a lockdown on the BMC; it is tried again", in.address, e.Field)}

@@ -103,6 +103,16 @@ func TestSentence(t *testing.T) {
 			err:  &redfish.Error{Kind: redfish.Protocol, Status: 200, ContentType: "text/html"},
 			want: trouble{"NotFound", `what answers at "10.0.7.12" isn't a BMC with Redfish (: status 200, text/html): correct the address, or switch Redfish on in the BMC`},
 		},
+		"Enclosure": {
+			reason: "A BMC, and of no machine.", in: in,
+			err:  &redfish.Error{Kind: redfish.NotFound, Status: 404, Field: redfish.NoSystems},
+			want: trouble{"NotFound", `the BMC at "10.0.7.12" has no list of Systems, as that of an enclosure or a power strip: give the address of a machine's own BMC; one that is starting is looked at again`},
+		},
+		"Guarded": {
+			reason: "It wants a password for what every BMC tells strangers.", in: in,
+			err:  &redfish.Error{Kind: redfish.Protocol, Status: 401},
+			want: trouble{"NotFound", `what answers at "10.0.7.12" wants a password before it says what it is (: status 401), and wasn't told one, as no BMC with Redfish asks for that: correct the address, or, where it's a BMC all the same, set auth of the provider config to Basic`},
+		},
 		"NotRedfish": {
 			reason: "Something else is there.", in: in,
 			err:  &redfish.Error{Kind: redfish.NotFound, Status: 404},

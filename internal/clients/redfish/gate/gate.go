@@ -20,12 +20,23 @@ type Target struct {
 	redfish.Config
 
 	// CredentialVersion names the credential and its version, for instance
-	// "<namespace>/<name>/<uid>/<resourceVersion>" of a Secret. A 401 is remembered for it.
+	// "<namespace>/<name>/<uid>/<resourceVersion>" of a Secret. A 401 is remembered for it, as Credential says.
 	CredentialVersion string
 	// RequestsPerSecond is the most that the BMC is asked; 0 is 4.
 	RequestsPerSecond float64
 	// Lane says who is let go first.
 	Lane Lane
+}
+
+// Credential is what a refusal is remembered for: the version of the credential, and by
+// which way of authentication it was sent, where somebody chose one. Who chooses
+// another one has it tried once more.
+func (t Target) Credential() string {
+	if t.CredentialVersion == "" || t.Auth == "" || t.Auth == redfish.AuthAuto {
+		return t.CredentialVersion
+	}
+
+	return t.CredentialVersion + " " + string(t.Auth)
 }
 
 const (
@@ -113,7 +124,7 @@ func (g *Gates) Do(ctx context.Context, t Target, f func(context.Context, *redfi
 	if gk.client != nil {
 		gk.sweepAfter(g.idle) // Whoever was to give the session back just now has met us.
 	}
-	if err := gk.refusal(t.CredentialVersion, g.now()); err != nil {
+	if err := gk.refusal(t.Credential(), g.now()); err != nil {
 		return err
 	}
 	if err := gk.breaker.open(g.now()); err != nil {
@@ -164,9 +175,9 @@ func (g *gate) result(ctx context.Context, of *Gates, t Target, err error) {
 	g.suspect.Store(g.breaker.suspect)
 	switch {
 	case refuses(err):
-		g.refuse(ctx, t.CredentialVersion, err, of.now())
+		g.refuse(ctx, t.Credential(), err, of.now())
 	case err == nil:
-		delete(g.refused, t.CredentialVersion)
+		delete(g.refused, t.Credential())
 	}
 }
 

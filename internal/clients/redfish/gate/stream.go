@@ -64,7 +64,7 @@ func (g *Gates) Stream(ctx context.Context, t Target) (*Stream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := gk.refusal(t.CredentialVersion, g.now()); err != nil {
+	if err := gk.refusal(t.Credential(), g.now()); err != nil {
 		return nil, err
 	}
 	away := gk.breaker.suspect || gk.breaker.open(g.now()) != nil
