@@ -84,7 +84,7 @@ func plain(err error) error {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return errors.New("x509: certificate has expired or is not yet valid")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the connection was closed")
+		return errCut
 	default:
 		return err
 	}

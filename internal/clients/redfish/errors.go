@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -59,7 +60,8 @@ type Error struct {
 	// MessageID is the first Redfish MessageId of the answer, such as
 	// Base.1.18.PropertyUnknown; "" when there was none.
 	MessageID string
-	// Field is the Redfish property that NoEffect and Unsupported are about.
+	// Field is the Redfish property that NoEffect and Unsupported are about; NoSystems of
+	// a BMC without a list of Systems.
 	Field string
 	// ContentType is the media type of the answer, such as text/html; "" when
 	// there was none.
@@ -137,8 +139,16 @@ func IsPlainRefusal(err error) bool {
 // errNoAnswer is the cause of an Error for an answer that took too long.
 var errNoAnswer = errors.New("no answer in time")
 
+// errCut is the cause of an Error for a connection that ended before the answer did.
+var errCut = errors.New("the connection was closed")
+
 // IsTimeout says whether the BMC gave no answer in time.
 func IsTimeout(err error) bool { return IsUnreachable(err) && errors.Is(err, errNoAnswer) }
+
+// IsCut says whether the BMC took a request and closed the connection without an answer.
+func IsCut(err error) bool {
+	return IsUnreachable(err) && (errors.Is(err, errCut) || errors.Is(err, syscall.ECONNRESET))
+}
 
 // IsUnreachable says whether the BMC gave no answer, or none in time.
 func IsUnreachable(err error) bool { return KindOf(err) == Unreachable }

@@ -3,6 +3,7 @@ package redfish
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -133,5 +134,35 @@ func TestClassify(t *testing.T) {
 				t.Errorf("\n%s\nwhat the server wrote is passed on: %v", tc.reason, err)
 			}
 		})
+	}
+}
+
+// TestCut: a connection that ends without an answer is told from one that nobody takes.
+func TestCut(t *testing.T) {
+	srv := httptest.NewServer(machine(""))
+	t.Cleanup(srv.Close)
+	c, err := Connect(t.Context(), Config{Address: srv.URL, TLS: TLS{Verify: VerifyNone}, Guard: loopback()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := (*net.TCPConn).Close
+	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if tcp, ok := conn.(*net.TCPConn); err == nil && ok {
+			_ = how(tcp)
+		}
+	})
+	for name, by := range map[string]func(*net.TCPConn) error{
+		"Closed": (*net.TCPConn).Close,
+		"Reset":  func(c *net.TCPConn) error { return errors.Join(c.SetLinger(0), c.Close()) },
+	} {
+		how = by
+		if _, err := c.System(t.Context(), Selector{}); !IsCut(err) {
+			t.Errorf("%s: %v isn't one that was cut", name, err)
+		}
+	}
+	srv.Close()
+	if _, err := c.System(t.Context(), Selector{}); IsCut(err) || !IsUnreachable(err) {
+		t.Errorf("with nobody there: %v", err)
 	}
 }

@@ -97,7 +97,7 @@ func (e *external) glance(wanted string, moving bool) glance {
 // goes on: the System answered a moment ago. A BMC that was only hurried isn't one
 // that didn't answer.
 func skipped(ctx context.Context, err error) bool {
-	answers := statusOf(err) != 0 || redfish.IsTimeout(err) && !redfish.Hurried(ctx) && ctx.Err() == nil
+	answers := statusOf(err) != 0 || (redfish.IsTimeout(err) || redfish.IsCut(err)) && !redfish.Hurried(ctx) && ctx.Err() == nil
 
 	return redfish.IsOfOneResource(err) || redfish.IsUnreachable(err) && answers
 }

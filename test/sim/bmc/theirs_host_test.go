@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -73,6 +74,30 @@ func TestBusyResource(t *testing.T) {
 	l.look30(4)
 	if l.bios() != [2]string{"False", "WaitingForReset"} {
 		t.Errorf("BIOSApplied: %v", l.bios())
+	}
+}
+
+// TestCutResource: a BMC that closes the connection whenever it's asked for one thing beside its machine is there all the same.
+func TestCutResource(t *testing.T) {
+	for name, path := range map[string]string{"Settings": "Bios", "Events": "EventService", "Subscriptions": "Subscriptions"} {
+		t.Run(name, func(t *testing.T) {
+			l := newPushLab(t, bmc.Subscriptions{})
+			l.emu.Inject(bmc.Fault{Method: http.MethodGet, PathContains: path, Disconnect: true})
+			l.edit(func(h *v1alpha1.RedfishHost) {
+				h.Spec.ForProvider.BIOS, h.Spec.ForProvider.Power = declare("", `Mode="B"`), v1alpha1.PoweredOn
+			})
+			for range 20 { // Each of which may be an error about what couldn't be read.
+				_, _ = l.reconcile()
+				l.now = l.now.Add(30 * time.Second)
+			}
+			h := l.get()
+			if condition(h, v1alpha1.ConditionReachable)[0] != "True" || condition(h, xpv2.TypeReady)[0] != "True" || !l.m.Powered() {
+				t.Errorf("powered %v, conditions %v", l.m.Powered(), h.Status.Conditions)
+			}
+			if path != "Bios" {
+				l.poll("Unreachable")
+			}
+		})
 	}
 }
 
