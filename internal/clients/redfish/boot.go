@@ -166,7 +166,7 @@ func (w setting) missing(now Boot, facts quirk.Facts) string {
 	switch {
 	case w.enabled == EnabledDisabled && now.Idle():
 		return ""
-	case now.Target != w.target && (facts.StoredAs[w.target] == "" || now.Target != facts.StoredAs[w.target]):
+	case !strings.EqualFold(now.Target, w.target) && (facts.StoredAs[w.target] == "" || !strings.EqualFold(now.Target, facts.StoredAs[w.target])):
 		return propTarget
 	case now.Enabled != w.enabled:
 		return propEnabled

@@ -30,6 +30,7 @@ type Boot struct {
 
 	paths                              []string // that UefiTarget may boot; empty: any
 	hasURI, hasPath, hasNext, hasOrder bool     // the properties are there, perhaps without a value
+	hasTarget                          bool
 }
 
 // Idle says whether the next boot is the normal one. BMCs rest at Disabled
@@ -41,12 +42,15 @@ func (b Boot) Idle() bool {
 // once says whether the next boot alone is another one.
 func (b Boot) once() bool { return b.Enabled == EnabledOnce && !b.Idle() }
 
-// takesOverride says whether the resource has an override target.
-func (b Boot) takesOverride() bool { return b.Target != "" || len(b.Targets) > 0 }
+// takesOverride says whether the resource has an override, whose target may be null
+// while there's none.
+func (b Boot) takesOverride() bool {
+	return b.Target != "" || len(b.Targets) > 0 || b.hasTarget && b.Enabled != ""
+}
 
 // bootBody is ComputerSystem.Boot as BMCs send it.
 type bootBody struct {
-	Target      *text    `json:"BootSourceOverrideTarget"`
+	Target      property `json:"BootSourceOverrideTarget"`
 	Enabled     *text    `json:"BootSourceOverrideEnabled"`
 	Mode        *text    `json:"BootSourceOverrideMode"`
 	Targets     texts    `json:"BootSourceOverrideTarget@Redfish.AllowableValues"`
@@ -62,11 +66,11 @@ type bootBody struct {
 
 func (b bootBody) boot() Boot {
 	return Boot{
-		Target: value(b.Target), Enabled: value(b.Enabled), Mode: value(b.Mode),
-		Targets: b.Targets, Enabling: b.Enabling, Modes: b.Modes,
+		Target: value(&b.Target.text), Enabled: value(b.Enabled), Mode: value(b.Mode),
+		Targets: b.Targets, Enabling: inSchema(b.Enabling), Modes: inSchema(b.Modes),
 		URI: b.URI.value(), DevicePath: b.DevicePath.value(), Next: b.Next.value(), Order: b.Order.list,
 		paths: b.DevicePaths, hasURI: b.URI.there, hasPath: b.DevicePath.there, hasNext: b.Next.there,
-		hasOrder: b.Order.there,
+		hasOrder: b.Order.there, hasTarget: b.Target.there,
 	}
 }
 
@@ -75,7 +79,32 @@ func value(t *text) string {
 		return ""
 	}
 
-	return bounded(string(*t), maxWord)
+	return spelt(bounded(strings.TrimSpace(string(*t)), maxWord))
+}
+
+// spellings are the schema's words that are compared.
+var spellings = []string{ //nolint:gochecknoglobals // A table.
+	TargetNone, targetPxe, targetUefiHTTP, targetHdd, targetCd, targetUsb, "BiosSetup", targetUefi, targetNext,
+	EnabledOnce, EnabledContinuous, EnabledDisabled, modeUEFI, "Legacy",
+}
+
+// spelt is a word as the schema spells it, where that knows it.
+func spelt(word string) string {
+	if i := slices.IndexFunc(spellings, func(s string) bool { return strings.EqualFold(s, word) }); i >= 0 {
+		return spellings[i]
+	}
+
+	return word
+}
+
+// inSchema is a list of words as the schema spells them.
+func inSchema(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, spelt(strings.TrimSpace(w)))
+	}
+
+	return out
 }
 
 // maxOrderEntry bounds what of a boot order is shown and kept. One with a longer

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/quirk"
 )
 
 func TestBootIsReadStrictly(t *testing.T) {
@@ -194,6 +196,27 @@ func TestClimbs(t *testing.T) {
 	} {
 		if got := climbs(tc.err); got != tc.want {
 			t.Errorf("%s: got %v, want %v", reason, got, tc.want)
+		}
+	}
+}
+
+// TestBootInAnotherCase: words are compared as the schema spells them, and an override without a target is one.
+func TestBootInAnotherCase(t *testing.T) {
+	s, err := decodeSystem("/s", []byte(`{"Boot":{"BootSourceOverrideTarget":" pxe","BootSourceOverrideEnabled":"ONCE","BootSourceOverrideMode":"uefi",
+		"BootSourceOverrideEnabled@Redfish.AllowableValues":["once","DISABLED"],"BootSourceOverrideTarget@Redfish.AllowableValues":["PXE"]}}`), "")
+	w := setting{target: listed(s.Boot.Targets, targetPxe), enabled: EnabledOnce, mode: modeUEFI}
+	if err != nil || s.Boot.Target != targetPxe || s.Boot.Enabled != EnabledOnce || s.Boot.Mode != modeUEFI || !w.reached(s.Boot, quirk.Facts{}) || len(s.Boot.Enabling) != 2 || s.Boot.Enabling[1] != EnabledDisabled {
+		t.Errorf("%+v, %v", s.Boot, err)
+	}
+	for body, want := range map[string]bool{
+		`{"BootSourceOverrideTarget":null,"BootSourceOverrideEnabled":"Disabled"}`: true,
+		`{"BootSourceOverrideTarget":null,"BootSourceOverrideEnabled":null}`:       false,
+		`{"BootSourceOverrideMode":"UEFI","BootOrder":["a"]}`:                      false,
+		`{"BootSourceOverrideEnabled":"Disabled"}`:                                 false,
+	} {
+		s, err := decodeSystem("/s", []byte(`{"Boot":`+body+`}`), "")
+		if err != nil || s.Boot.takesOverride() != want || !s.Boot.Idle() {
+			t.Errorf("%s takes an override: %t, %v", body, s.Boot.takesOverride(), err)
 		}
 	}
 }

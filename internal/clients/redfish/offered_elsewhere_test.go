@@ -72,3 +72,33 @@ func TestEjectThatIsNotListed(t *testing.T) {
 		t.Errorf("told %v, want %v", b.heard, want)
 	}
 }
+
+// TestResetThatCantBeRead: a machine whose ActionInfo is broken is told the standard's word.
+func TestResetThatCantBeRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+	}{"Broken": {status: 500}, "Hidden": {status: 403}, "Page": {status: 200, body: "<html>"}} {
+		t.Run(name, func(t *testing.T) {
+			b := &listening{aBMC: aBMC{
+				"GET /redfish/v1/": {body: emptyRoot}, "GET /redfish/v1/Systems": {body: `{"Members":[{"@odata.id":"/s"}]}`}, "GET /info": {status: tc.status, body: tc.body},
+				"GET /s": {body: `{"PowerState":"On","Actions":{"#ComputerSystem.Reset":{"target":"/r","@Redfish.ActionInfo":"/info"}}}`},
+			}}
+			c := connectTo(t, b)
+			if _, err := c.Reset(t.Context(), theOnly(t, c), ActForceOff); err != nil || !slices.Equal(b.heard, []string{`/r {"ResetType":"ForceOff"}`}) {
+				t.Errorf("Reset(...): %v; told %v", err, b.heard)
+			}
+		})
+	}
+}
+
+// TestSettingsInWords: what is a truth in the schema, and a word on a BMC, is read as it's meant.
+func TestSettingsInWords(t *testing.T) {
+	b := machine(`,"SecureBoot":{"@odata.id":"/sb"},"LocationIndicatorActive":"Enabled"`).with("/sb", `{"SecureBootEnable":"Enabled"}`, 200)
+	c := connectTo(t, b)
+	s := theOnly(t, c)
+	secure, err := c.SecureBoot(t.Context(), s)
+	if err != nil || !secure.Enabled || s.Indicator != IndicatorBlinking {
+		t.Errorf("Secure Boot %+v, %v; indicator %q", secure, err, s.Indicator)
+	}
+}

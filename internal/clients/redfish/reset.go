@@ -182,7 +182,7 @@ func (c *Client) advertised(ctx context.Context, s System) ([]string, error) {
 	}
 	types, err := c.resetTypesAt(ctx, s.resetInfo)
 	if err != nil {
-		return nil, err
+		return nil, passed(err) // One that can't be read is as one that isn't there: the BMC refuses what it doesn't have.
 	}
 	if c.offers == nil {
 		c.offers = map[string][]string{}

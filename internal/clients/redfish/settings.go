@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish/lenient"
 )
 
 // States of an indicator (schema ComputerSystem v1.x, IndicatorLED).
@@ -25,8 +27,8 @@ const (
 
 // smallBody is what a System shows of its small settings: null is none.
 type smallBody struct {
-	Indicator *text `json:"IndicatorLED"`
-	Location  *bool `json:"LocationIndicatorActive"`
+	Indicator *text        `json:"IndicatorLED"`
+	Location  lenient.Flag `json:"LocationIndicatorActive"`
 	AssetTag  *text
 }
 
@@ -44,7 +46,7 @@ type SmallSettings struct {
 }
 
 func (b smallBody) small() SmallSettings {
-	s := SmallSettings{LED: b.Indicator != nil, Location: b.Location != nil, CanTag: b.AssetTag != nil}
+	s := SmallSettings{LED: b.Indicator != nil, Location: b.Location.Known, CanTag: b.AssetTag != nil}
 	if s.CanTag {
 		s.AssetTag = clip(*b.AssetTag)
 	}
@@ -55,7 +57,7 @@ func (b smallBody) small() SmallSettings {
 				s.Indicator = known
 			}
 		}
-	case s.Location && *b.Location:
+	case b.Location.True:
 		s.Indicator = IndicatorBlinking
 	case s.Location:
 		s.Indicator = IndicatorOff
@@ -143,11 +145,11 @@ func (c *Client) SecureBoot(ctx context.Context, s System) (SecureBoot, error) {
 		return SecureBoot{}, unsupported("SecureBoot")
 	}
 	var b struct {
-		Enable  *bool `json:"SecureBootEnable"`
-		Current text  `json:"SecureBootCurrentBoot"`
+		Enable  lenient.Flag `json:"SecureBootEnable"`
+		Current text         `json:"SecureBootCurrentBoot"`
 	}
 	a, err := c.get(ctx, s.secureBoot, &b)
-	if IsNotFound(err) || err == nil && b.Enable == nil {
+	if IsNotFound(err) || err == nil && !b.Enable.Known {
 		return SecureBoot{}, unsupported("SecureBootEnable")
 	}
 	if err != nil {
@@ -155,7 +157,7 @@ func (c *Client) SecureBoot(ctx context.Context, s System) (SecureBoot, error) {
 	}
 
 	return SecureBoot{
-		Enabled: *b.Enable, Current: strings.EqualFold(string(b.Current), "Enabled"), Known: b.Current != "",
+		Enabled: b.Enable.True, Current: strings.EqualFold(string(b.Current), "Enabled"), Known: b.Current != "",
 		place: place{path: s.secureBoot, etag: a.etag},
 	}, nil
 }

@@ -4,6 +4,7 @@
 package lenient
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -16,10 +17,29 @@ var ErrNotJSON = errors.New("the BMC's answer isn't JSON")
 // ErrNotJSON.
 func Decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		if clean := cleaned(body); !bytes.Equal(clean, body) {
+			err = json.Unmarshal(clean, into)
+		}
+	}
 	var drift *json.UnmarshalTypeError
 	if err == nil || errors.As(err, &drift) {
 		return nil
 	}
 
 	return ErrNotJSON
+}
+
+// cleaned is JSON without what doesn't belong there and is there all the same: a byte
+// order mark, and control characters in texts, such as the tabs and line ends of a
+// name that somebody typed in.
+func cleaned(body []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+
+		return r
+	}, bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 }

@@ -39,6 +39,8 @@ func TestDecode(t *testing.T) {
 		"Nonsense": {reason: "What can't be meant isn't there.", body: `{"Text":{},"Texts":{},"Number":"2 400 MHz","Flag":"maybe","Ref":[],"Refs":7}`, want: everything{Refs: nil}},
 		"NaN":      {reason: "Not a number.", body: `{"Number":"NaN"}`},
 		"Case":     {reason: "Names in another case.", body: `{"TEXT":"a"}`, want: everything{Text: "a"}},
+		"Mark":     {reason: "A file that an editor of another system wrote.", body: "\xef\xbb\xbf" + `{"Text":"a"}`, want: everything{Text: "a"}},
+		"Typed":    {reason: "Keys of a terminal in a text.", body: "{\n\"Text\":\"a\tb\r\n\"}", want: everything{Text: "a b  "}},
 		"List":     {reason: "A body of another type is an empty one.", body: `[]`},
 		"HTML":     {reason: "Not a BMC.", body: `<html>`, err: ErrNotJSON},
 		"Cut":      {reason: "Half of an answer is none.", body: `{"Text":"a"`, err: ErrNotJSON},
