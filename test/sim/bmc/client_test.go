@@ -267,7 +267,7 @@ func TestConnectTroubles(t *testing.T) {
 
 func TestSelector(t *testing.T) {
 	two := func(c *bmc.Config) {
-		c.Systems = []bmc.SystemConfig{{ID: "Node0", Serial: "SAME"}, {ID: "Node1", Serial: "SAME", UUID: uuid}}
+		c.Systems = []bmc.SystemConfig{{ID: "Node0", Serial: "SAME"}, {ID: "Node1", Serial: "SAME", UUID: uuid}, {ID: "Node2", Serial: "OWN"}}
 	}
 	cases := map[string]struct {
 		reason string
@@ -279,6 +279,7 @@ func TestSelector(t *testing.T) {
 		"ID":     {reason: "By id, in any case.", want: redfish.Selector{ID: "node1"}, uri: "/redfish/v1/Systems/Node1"},
 		"UUID":   {reason: "By UUID, in any case.", want: redfish.Selector{UUID: "11111111-2222-3333-4444-555555555555"}, uri: "/redfish/v1/Systems/Node1"},
 		"Serial": {reason: "Two Systems with their chassis' serial.", want: redfish.Selector{Serial: "SAME"}, kind: redfish.Ambiguous},
+		"Own":    {reason: "The one that has this serial.", want: redfish.Selector{Serial: "own"}, uri: "/redfish/v1/Systems/Node2"},
 		"Other":  {reason: "None fits.", want: redfish.Selector{Serial: "OTHER"}, kind: redfish.NoSystem},
 	}
 	for name, tc := range cases {

@@ -2,6 +2,7 @@ package bmc_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,31 @@ func TestResetOverAJump(t *testing.T) {
 			}
 			survived(t, "the clock jumps in the middle of a reset")
 		})
+	}
+}
+
+// TestGivenUpTellsTheLog: the event that tells of an act which was given up ends with the newest lines of the BMC's log.
+func TestGivenUpTellsTheLog(t *testing.T) {
+	l := newLab(t, bmc.ModelInline)
+	l.settle()
+	l.emu.Change(l.emu.SystemURI(l.emu.Systems()[0]), func(body map[string]any) {
+		body["LogServices"] = map[string]any{"@odata.id": "/redfish/v1/Logs"}
+	})
+	for _, of := range [][2]string{
+		{"Logs/SEL/Entries", `{"Members":[{"Created":"2026-08-01T10:00:00Z","Severity":"Critical","Message":"Power supply 2 failed"}]}`},
+		{"Logs/SEL", `{"Entries":{"@odata.id":"/redfish/v1/Logs/SEL/Entries"}}`},
+		{"Logs", `{"Members":[{"@odata.id":"/redfish/v1/Logs/SEL"}]}`},
+	} {
+		l.emu.Inject(bmc.Fault{Method: http.MethodGet, PathContains: of[0], Status: http.StatusOK, Body: of[1]})
+	}
+	l.emu.Inject(bmc.Fault{Method: http.MethodPost, PathContains: "Reset", WithoutEffect: true})
+	l.edit(func(h *v1alpha1.RedfishHost) { h.Spec.ForProvider.Power = v1alpha1.PoweredOn })
+	l.later(time.Hour)
+	told := slices.DeleteFunc(slices.Clone(l.events), func(e string) bool {
+		return !strings.Contains(e, "the BMC's log ends with: ") || !strings.Contains(e, "Power supply 2 failed")
+	})
+	if len(told) != 1 {
+		t.Errorf("want one event that ends with the log, got %q", l.events)
 	}
 }
 

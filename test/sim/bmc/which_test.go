@@ -3,6 +3,7 @@ package bmc_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/redfish"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 )
 
@@ -86,6 +88,25 @@ func TestHowItIsTalkedTo(t *testing.T) {
 	}
 	if got := facts(); got != [3]string{"None", "TLS13", "Basic"} {
 		t.Errorf("not verified: got %v", got)
+	}
+}
+
+// TestByIPv6: a BMC that has an IPv6 address is looked at by that.
+func TestByIPv6(t *testing.T) {
+	emu, err := bmc.NewServerAt("[::1]:0", bmc.Config{Systems: []bmc.SystemConfig{{ID: "1", Serial: serial}}})
+	if err != nil {
+		t.Logf("this machine has no IPv6: %v", err)
+
+		return
+	}
+	t.Cleanup(func() { _ = emu.Close() })
+	cfg := settings(emu)
+	cfg.Guard.Allowed = append(cfg.Guard.Allowed, netip.MustParsePrefix("::1/128"))
+	if !strings.HasPrefix(cfg.Address, "https://[::1]:") && !strings.HasPrefix(cfg.Address, "[::1]:") {
+		t.Errorf("its address is %q", cfg.Address)
+	}
+	if s, err := connect(t, cfg).System(t.Context(), redfish.Selector{}); err != nil || s.Serial != serial {
+		t.Errorf("System(...): %q, %v", s.Serial, err)
 	}
 }
 
