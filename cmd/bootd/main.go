@@ -22,6 +22,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/logging"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/specdir"
 	"github.com/crossplane-contrib/provider-baremetal/internal/heap"
 )
@@ -112,6 +113,9 @@ func (c *cli) Run() error {
 	if err != nil {
 		return misused{err}
 	}
+	if h, ok := cfg.Logger.Handler().(*logging.Handler); ok {
+		defer h.Flush()
+	}
 	heap.Spare()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -120,7 +124,7 @@ func (c *cli) Run() error {
 }
 
 func (c *cli) config() (bootd.Config, error) {
-	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: c.LogLevel}))
+	log := slog.New(logging.New(os.Stderr, c.LogLevel))
 	klog.SetLogger(logr.FromSlogHandler(log.Handler()))
 	cfg := bootd.Config{
 		Name: c.Name, Namespace: c.Namespace, Version: version, PlansDir: c.PlansDir, NodeLabels: c.NodeLabel, StateDir: c.StateDir,

@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -9,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -46,6 +46,9 @@ type Claims struct {
 const (
 	claimsSize = 1 + 12 + 8 + 8 + 4
 	macSize    = 16
+	tokenBytes = claimsSize + macSize
+	// tokenLength is tokenBytes in base64url, without padding.
+	tokenLength = (tokenBytes*8 + 5) / 6
 )
 
 // ErrToken says that a token isn't one of ours. It tells nothing else, lest it help a forger.
@@ -57,7 +60,7 @@ var ErrTokenExpired = errors.New("the boot token has expired")
 // Mint makes a token: base64url without padding, 66 characters, so that a URL with it fits into DHCP
 // option 67's 255 octets.
 func Mint(key []byte, c Claims) (string, error) {
-	b := make([]byte, claimsSize, claimsSize+macSize)
+	var b [tokenBytes]byte
 	b[0] = byte(c.Kind)
 	copy(b[1:13], c.Entry[:])
 	if err := putHex(b[13:21], c.GrantID); err != nil {
@@ -67,18 +70,32 @@ func Mint(key []byte, c Claims) (string, error) {
 		return "", fmt.Errorf("cannot put nonce into a token: %w", err)
 	}
 	binary.BigEndian.PutUint32(b[29:33], uint32(c.Expires.Unix())) //nolint:gosec // Good until 2106.
-	return base64.RawURLEncoding.EncodeToString(append(b, sign(key, b)...)), nil
+	mac := sign(key, b[:claimsSize])
+	copy(b[claimsSize:], mac[:])
+	var text [tokenLength]byte
+	base64.RawURLEncoding.Encode(text[:], b[:])
+	return string(text[:]), nil
 }
 
 // Verify reads a token made with any of the keys.
 func Verify(keys [][]byte, token string, now time.Time) (Claims, error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) != claimsSize+macSize {
+	if len(token) != tokenLength {
+		return Claims{}, ErrToken
+	}
+	var text, again [tokenLength]byte
+	copy(text[:], token)
+	var b [tokenBytes]byte
+	if n, err := base64.RawURLEncoding.Decode(b[:], text[:]); err != nil || n != tokenBytes {
+		return Claims{}, ErrToken
+	}
+	// Of the last character some bits mean nothing: one token is written in one way alone.
+	if base64.RawURLEncoding.Encode(again[:], b[:]); again != text {
 		return Claims{}, ErrToken
 	}
 	ok := 0
 	for _, k := range keys {
-		ok |= subtle.ConstantTimeCompare(sign(k, b[:claimsSize]), b[claimsSize:])
+		mac := sign(k, b[:claimsSize])
+		ok |= subtle.ConstantTimeCompare(mac[:], b[claimsSize:])
 	}
 	if ok != 1 {
 		return Claims{}, ErrToken
@@ -97,17 +114,19 @@ func Verify(keys [][]byte, token string, now time.Time) (Claims, error) {
 // DerivedNonce is the nonce of a script token. It depends on the DHCP exchange alone, so that every
 // replica answers it with the same bytes.
 func DerivedNonce(key []byte, parts ...string) string {
-	m := hmac.New(sha256.New, key)
+	var room [256]byte
+	b := room[:0]
 	for _, p := range parts {
-		_, _ = fmt.Fprintf(m, "%d:%s", len(p), p)
+		b = append(strconv.AppendInt(b, int64(len(p)), 10), ':')
+		b = append(b, p...)
 	}
-	return hex.EncodeToString(m.Sum(nil)[:8])
+	sum := hmacSHA256(key, b)
+	return hexOf([8]byte(sum[:8]))
 }
 
-func sign(key, b []byte) []byte {
-	m := hmac.New(sha256.New, key)
-	_, _ = m.Write(b)
-	return m.Sum(nil)[:macSize]
+func sign(key, b []byte) [macSize]byte {
+	sum := hmacSHA256(key, b)
+	return [macSize]byte(sum[:macSize])
 }
 
 func putHex(dst []byte, s string) error {
@@ -124,8 +143,34 @@ func putHex(dst []byte, s string) error {
 func getHex(b []byte) string {
 	for _, x := range b {
 		if x != 0 {
-			return hex.EncodeToString(b)
+			return hexOf([8]byte(b))
 		}
 	}
 	return ""
+}
+
+func hexOf(b [8]byte) string {
+	var text [16]byte
+	hex.Encode(text[:], b[:])
+	return string(text[:])
+}
+
+// hmacSHA256 is HMAC (RFC 2104) by SHA-256. crypto/hmac's takes memory anew for each message; this one takes none for messages as short as
+// a token's, of which each script request has three.
+func hmacSHA256(key, message []byte) [sha256.Size]byte {
+	var pad [sha256.BlockSize]byte
+	if len(key) > len(pad) {
+		short := sha256.Sum256(key)
+		key = short[:]
+	}
+	copy(pad[:], key)
+	var room [512]byte
+	inner := room[:sha256.BlockSize]
+	var outer [sha256.BlockSize + sha256.Size]byte
+	for i, k := range pad {
+		inner[i], outer[i] = k^0x36, k^0x5c
+	}
+	sum := sha256.Sum256(append(inner, message...))
+	copy(outer[sha256.BlockSize:], sum[:])
+	return sha256.Sum256(outer[:])
 }

@@ -1,6 +1,9 @@
 package boot
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"testing"
 	"time"
@@ -91,6 +94,40 @@ func TestDerivedNonce(t *testing.T) {
 	}
 	if a == DerivedNonce([]byte("k"), "a", "bc") || a == DerivedNonce([]byte("l"), "ab", "c") {
 		t.Error("DerivedNonce is the same for other parts or another key")
+	}
+}
+
+// TestHMAC compares ours with the library's, where keys and messages are cut at the blocks of SHA-256, and beyond.
+func TestHMAC(t *testing.T) {
+	for _, key := range []int{0, 1, 32, 63, 64, 65, 200} {
+		for _, message := range []int{0, 1, 33, 55, 56, 64, 447, 448, 449, 2000} {
+			k, m := bytes.Repeat([]byte{'k'}, key), bytes.Repeat([]byte{'m'}, message)
+			want := hmac.New(sha256.New, k)
+			_, _ = want.Write(m)
+			if got := hmacSHA256(k, m); !hmac.Equal(got[:], want.Sum(nil)) {
+				t.Errorf("hmacSHA256 of a key of %d bytes and a message of %d isn't crypto/hmac's", key, message)
+			}
+		}
+	}
+}
+
+// TestTokensAreCheap holds that a token is read without taking memory but for the two ids in it.
+func TestTokensAreCheap(t *testing.T) {
+	keys := [][]byte{[]byte("key"), []byte("previous")}
+	c := claimsOf("00000000000000b2")
+	c.Expires = noon.Add(time.Hour)
+	token, err := Mint(keys[0], c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, err = Verify(keys, token, noon) }); n > 2 || err != nil {
+		t.Errorf("Verify takes memory %v times, %v", n, err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, err = Mint(keys[0], c) }); n > 1 || err != nil {
+		t.Errorf("Mint takes memory %v times, %v", n, err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = DerivedNonce(keys[0], "boot", c.Nonce, c.GrantID) }); n > 1 {
+		t.Errorf("DerivedNonce takes memory %v times", n)
 	}
 }
 

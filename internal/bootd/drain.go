@@ -52,6 +52,17 @@ func (a *activity) watch(h http.Handler) http.Handler {
 	})
 }
 
+// beside serves machines, and others what isn't theirs.
+func beside(machines, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			machines.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
 // calm says whether no boot runs any more, as far as can be seen.
 func (a *activity) calm() bool {
 	return a.running.Load() == 0 && time.Since(a.began)-time.Duration(a.last.Load()) >= a.quiet

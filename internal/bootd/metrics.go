@@ -29,6 +29,7 @@ type metrics struct {
 	httpSeconds  *prometheus.HistogramVec
 	stageSeconds *prometheus.HistogramVec
 	stages       *stages
+	known        knownMetrics
 }
 
 func newMetrics(d *daemon) *metrics {
@@ -118,7 +119,7 @@ func (d *daemon) gauges() []prometheus.Collector {
 }
 
 func (m *metrics) decided(d boot.Decision) {
-	m.decisions.WithLabelValues(string(d.Answer), d.Reason).Inc()
+	m.known.decisions.of(d, func() prometheus.Counter { return m.decisions.WithLabelValues(string(d.Answer), d.Reason) }).Inc()
 }
 
 func (m *metrics) answered(c dhcp.Client, r dhcp.Reason) {
@@ -134,7 +135,7 @@ func (m *metrics) solicited(r dhcp.Reason) { m.solicitation.WithLabelValues(stri
 func (m *metrics) transferred(o tftp.Outcome) { m.tftp.WithLabelValues(string(o)).Inc() }
 
 func (m *metrics) served(route string, status int) {
-	m.http.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.known.http.of(outcome{route, status}, func() prometheus.Counter { return m.http.WithLabelValues(route, strconv.Itoa(status)) }).Inc()
 }
 
 // sent counts a file that arrived by TFTP.
@@ -145,8 +146,8 @@ func (m *metrics) sent(bytes int, took time.Duration) {
 
 // took counts what an HTTP request was answered.
 func (m *metrics) took(route string, bytes int64, took time.Duration) {
-	m.httpBytes.WithLabelValues(route).Add(float64(bytes))
-	m.httpSeconds.WithLabelValues(route).Observe(took.Seconds())
+	m.known.bytes.of(route, func() prometheus.Counter { return m.httpBytes.WithLabelValues(route) }).Add(float64(bytes))
+	m.known.seconds.of(route, func() prometheus.Observer { return m.httpSeconds.WithLabelValues(route) }).Observe(took.Seconds())
 }
 
 // reached measures a stage of a boot.

@@ -176,6 +176,9 @@ func (d *daemon) learned(st *boot.State) {
 	if k := d.keys(); len(k) > 0 && st != d.told {
 		d.snapshot.Offer(st, k)
 	}
+	if d.gate != nil {
+		d.gate.Renewed()
+	}
 	if d.lent != nil { // A source may know something before it's run.
 		d.lent.tell(st, d.c.Logger)
 	}
@@ -191,42 +194,6 @@ func (d *daemon) learned(st *boot.State) {
 	}
 	d.told = st
 	d.cache.Want(d.wanted)
-}
-
-// wants says how much the files are needed that plans name, and those that profiles do.
-func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Level {
-	all := map[boot.Artifact]artifacts.Level{}
-	for _, a := range ahead {
-		all[a] = artifacts.ByProfile
-	}
-	want(all, st.Plans(), st)
-	return all
-}
-
-// want notes how much the files of plans of a state are needed.
-func want(all map[boot.Artifact]artifacts.Level, plans []*boot.Plan, st *boot.State) {
-	for _, p := range plans {
-		level := artifacts.ByPlan
-		if wanted(p, st.Sessions[p.EntryUID]) {
-			level = artifacts.Soon
-		}
-		for _, f := range p.Artifacts {
-			for _, a := range gate.Files(f) {
-				all[a] = max(all[a], level)
-			}
-		}
-	}
-}
-
-// wanted says whether a machine may ask for its files soon.
-func wanted(p *boot.Plan, s boot.Session) bool {
-	if p.Mode == boot.ModeLive {
-		return true
-	}
-	if installing(s) && time.Since(s.Consumed.At) < oneBoot {
-		return true // It may come back for the rest of its image. One that never reports doesn't keep its place for ever.
-	}
-	return s.Grant != nil && (s.Consumed == nil || s.Consumed.GrantID != s.Grant.ID)
 }
 
 // serve starts the listeners.
@@ -248,11 +215,11 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, cert
 	if l.http != nil {
 		mux := http.NewServeMux()
 		web = d.http(l)
-		mux.Handle("/v1/", d.activity.watch(web.Handler()))
+		machines := d.activity.watch(web.Handler())
 		if l.health == nil {
 			d.metrics.register(mux, ready)
 		}
-		g.Go(func() error { return httpboot.Serve(ctx, l.http, mux, d.c.Logger) })
+		g.Go(func() error { return httpboot.Serve(ctx, l.http, beside(machines, mux), d.c.Logger) })
 		if l.https != nil {
 			g.Go(func() error {
 				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), certificates, d.c.Logger)

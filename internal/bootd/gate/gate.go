@@ -57,16 +57,17 @@ type Options struct {
 type Gate struct {
 	o       Options
 	granted granted
-	lives   liveIDs
+	memos   memos
 	pace    paces
 	reading reading
+	lately  lately
 }
 
 // New makes a gate.
 func New(o Options) *Gate {
 	return &Gate{
-		o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, lives: liveIDs{of: map[boot.EntryKey]liveID{}},
-		pace: paces{of: map[boot.EntryKey]*rate.Limiter{}}, reading: reading{of: map[boot.EntryKey]reader{}},
+		o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, memos: memos{now: map[boot.EntryKey]*Memo{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}},
+		reading: reading{of: map[boot.EntryKey]reader{}}, lately: lately{at: map[boot.Artifact]time.Time{}},
 	}
 }
 
@@ -77,8 +78,8 @@ type Caller struct {
 	Plan *boot.Plan
 	// Session as it was last seen; nil where none was.
 	Session *boot.Session
-	// live is the plan's LiveID, of a machine that netboots each time.
-	live string
+	// Memo of the plan.
+	Memo *Memo
 }
 
 // Caller reads a token. Who has none that's good is told no word why.
@@ -95,10 +96,7 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	if !ok {
 		return Caller{}, false
 	}
-	c := Caller{Claims: t, Plan: p}
-	if c.Live() {
-		c.live = g.lives.get(t.Entry, p)
-	}
+	c := Caller{Claims: t, Plan: p, Memo: g.memos.of(t.Entry, p)}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
 		c.Session = &x
 	}
@@ -120,7 +118,7 @@ func (c Caller) Fits() bool {
 		return false
 	}
 	if c.Plan.Mode == boot.ModeLive {
-		return c.live != "" && c.Claims.GrantID == c.live
+		return c.Memo.live != "" && c.Claims.GrantID == c.Memo.live
 	}
 	s := c.Session
 	if s == nil || c.Claims.GrantID == "" {

@@ -65,10 +65,11 @@ func Hold(reason string) Answer {
 // this returns. render tries whether the answer can be told at all, before anything is opened for it. Without commit, as for a HEAD,
 // all is decided alike, but nothing is opened or used.
 func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bool, render func(Answer) error) Answer {
-	d := boot.Decide(boot.Facts{
-		Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Log: g.o.Sessions.Logged(c.Plan.EntryUID),
-		Synced: g.o.Synced(c.Plan), Arch: fw.Arch,
-	})
+	f := boot.Facts{Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Arch: fw.Arch}
+	if !c.Live() { // What netboots each time rests on neither.
+		f.Log, f.Synced = g.o.Sessions.Logged(c.Plan.EntryUID), g.o.Synced(c.Plan)
+	}
+	d := boot.Decide(f)
 	again, repeats := g.repeat(c, fw.Arch, d)
 	switch {
 	case repeats:
@@ -192,10 +193,15 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 }
 
 func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
-	if err := g.ready(ctx, c.Plan, fw); err != nil {
-		return unready(err)
+	if now := g.o.Now(); !g.lateReady(c.Plan, fw, now) {
+		if err := g.ready(ctx, c.Plan, fw); err != nil {
+			return unready(err)
+		}
+		for _, a := range needed(c.Plan, fw) {
+			g.lately.saw(a, now)
+		}
 	}
-	id := g.lives.get(c.Claims.Entry, c.Plan)
+	id := c.Memo.live
 	token, err := g.mint(boot.Claims{
 		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: id, Nonce: g.nonce(c, id, fw.Arch), Expires: g.o.Now().Add(bootTokenLife),
 	})
@@ -217,11 +223,7 @@ func (g *Gate) mint(t boot.Claims) (string, error) {
 func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error {
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
-	files, _ := p.For(fw.Arch)
-	if fw.Kind != boot.FirmwareRaspberryPi {
-		files.RaspberryPi = nil // No other firmware waits for what it doesn't load.
-	}
-	for _, a := range Files(files) {
+	for _, a := range needed(p, fw) {
 		if err := g.o.Artifacts.Await(ctx, a); err != nil {
 			return err
 		}
@@ -229,12 +231,32 @@ func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error 
 	return nil
 }
 
+// lateReady says whether all files of a boot were here a moment ago.
+func (g *Gate) lateReady(p *boot.Plan, fw boot.Firmware, now time.Time) bool {
+	for _, a := range needed(p, fw) {
+		if !g.lately.there(a, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// needed are the files that a firmware boots. None waits for what it doesn't load.
+func needed(p *boot.Plan, fw boot.Firmware) []boot.Artifact {
+	files, _ := p.For(fw.Arch)
+	if fw.Kind != boot.FirmwareRaspberryPi {
+		files.RaspberryPi = nil
+	}
+	return Files(files)
+}
+
 // Files are all files of one architecture.
 func Files(f boot.Artifacts) []boot.Artifact {
 	if f.ISO != nil {
 		return []boot.Artifact{*f.ISO} // It has all else within.
 	}
-	all := append([]boot.Artifact{f.Kernel}, f.Initrds...)
+	all := append(make([]boot.Artifact, 0, len(f.Initrds)+2), f.Kernel) // Room for an image.
+	all = append(all, f.Initrds...)
 	if f.Image != nil {
 		all = append(all, f.Image.Source())
 	}

@@ -28,7 +28,7 @@ func (s *Server) Foresee(ctx context.Context, token, base string, arch uint16) (
 	if err != nil {
 		return gate.Answer{}, "", err
 	}
-	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, at.RequestURI(), false)
+	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, at, false)
 	if unfound(c.Plan, a) {
 		text = ipxe.NotFoundText
 	}

@@ -11,6 +11,10 @@ import (
 // and UEFI HTTP Boot follows no redirection.
 func cleaned(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if plainPath(r.URL) {
+			h.ServeHTTP(w, r)
+			return
+		}
 		asked := r.URL.EscapedPath()
 		if clean, ok := cleanPath(asked); ok && clean != asked {
 			if plain, err := url.PathUnescape(clean); err == nil {
@@ -20,6 +24,11 @@ func cleaned(h http.Handler) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// plainPath says that a path is written as it's meant, as far as can be seen at a glance.
+func plainPath(u *url.URL) bool {
+	return u.RawPath == "" && strings.HasPrefix(u.Path, "/") && !strings.Contains(u.Path, "//") && !strings.Contains(u.Path, "/.")
 }
 
 // cleanPath gives the path that is meant; false: it's none, as that of OPTIONS *.

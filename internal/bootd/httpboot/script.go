@@ -3,8 +3,11 @@ package httpboot
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -17,14 +20,32 @@ import (
 // shortWait is the hold of what ends by itself in a moment.
 const shortWait = 2 * time.Second
 
+// routeScript is what most machines ask for, and every one first.
+const routeScript = "GET " + ipxe.PathBoot + "{token}/" + ipxe.ScriptName
+
+// scriptToken reads the path of a script as http.ServeMux does, which takes longer than deciding; false: it's another path, or one that's
+// written in another way, for that to read.
+func scriptToken(r *http.Request) (string, bool) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(r.URL.Path, ipxe.PathBoot)
+	if !ok {
+		return "", false
+	}
+	token, ok := strings.CutSuffix(rest, "/"+ipxe.ScriptName)
+	return token, ok && token != "" && !strings.Contains(token, "/")
+}
+
 // script decides and serves. A HEAD is decided like a GET, but opens and consumes nothing.
-func (s *Server) script(w http.ResponseWriter, r *http.Request) {
-	c, ok := s.caller(r, boot.TokenScript)
+func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
+	c, ok := s.o.Gate.Caller(token, boot.TokenScript)
 	if !ok {
 		s.static(w, r)
 		return
 	}
-	a, text, err := s.decide(r.Context(), c, ipxe.FirmwareOf(r.URL.Query()), s.base(r), r.URL.RequestURI(), r.Method == http.MethodGet)
+	fw, held := ipxe.AskedBy(r.URL.RawQuery)
+	a, text, err := s.decide(r.Context(), c, fw, s.base(r), r.URL, r.Method == http.MethodGet)
 	if err != nil {
 		s.o.Logger.Warn("a script can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		s.static(w, r)
@@ -32,11 +53,11 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 	}
 	s.o.Decided(a.Decision)
 	if r.Method == http.MethodGet {
-		s.o.Logger.Info("script", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
+		s.told(r.Context(), c, a)
 		s.sighted(c, a)
 		s.reached(c, boot.StageScript)
 	}
-	if !ipxe.IsHeld(r.URL.Query()) && unfound(c.Plan, a) {
+	if !held && unfound(c.Plan, a) {
 		w.Header().Set("Cache-Control", "no-store")
 		http.NotFound(w, r)
 		return
@@ -44,13 +65,24 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request) {
 	serveScript(w, r, text)
 }
 
+// told logs a decision. Its line says nothing of where in the program it's from, which takes as long to find out as the rest of it.
+func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer) {
+	h := s.o.Logger.Handler()
+	if !h.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "script", 0)
+	line.AddAttrs(slog.String("entry", c.Plan.Entry.String()), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason))
+	_ = h.Handle(ctx, line) // As slog.Logger.
+}
+
 // unfound says whether a machine is sent to its disk by a script that isn't there.
 func unfound(p *boot.Plan, a gate.Answer) bool {
 	return a.Answer == boot.AnswerLocalDisk && p.LocalBoot == boot.LocalBootNotFound
 }
 
-// decide gives the answer to a script request, and its text. uri is where the machine asks again.
-func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base, uri string, commit bool) (gate.Answer, string, error) {
+// decide gives the answer to a script request, and its text. at is where the machine asks again.
+func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, at *url.URL, commit bool) (gate.Answer, string, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
 		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
@@ -61,9 +93,9 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 	})
 	in := input(a)
 	if a.Answer == boot.AnswerHold {
-		in.Again = base + ipxe.Held(uri) // Whatever localBoot says now: it may say another when the machine asks again.
+		in.Again = base + ipxe.Held(at.RequestURI()) // Whatever localBoot says now: it may say another when the machine asks again.
 	}
-	text, err := ipxe.Render(in)
+	text, err := s.render(c, in)
 	return a, text, err
 }
 
@@ -104,9 +136,8 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 // serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
 func serveScript(w http.ResponseWriter, r *http.Request, text string) {
 	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(len(text)))
+	values := [...]string{"text/plain; charset=utf-8", "no-store", strconv.Itoa(len(text))} // All in one piece of memory.
+	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
 	if r.Method != http.MethodHead {
 		_, _ = io.WriteString(w, text) //nolint:gosec // Plain text, read by no browser.
 	}

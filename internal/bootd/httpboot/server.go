@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -64,10 +65,15 @@ type Options struct {
 }
 
 // A Server answers machines.
-type Server struct{ o Options }
+type Server struct {
+	o     Options
+	bases bases
+	// anyToken stands for tokens in texts that are kept.
+	anyToken string
+}
 
 // New makes a server.
-func New(o Options) *Server { return &Server{o: o} }
+func New(o Options) *Server { return &Server{o: o, anyToken: anyToken()} }
 
 const (
 	headerTimeout = 10 * time.Second
@@ -93,7 +99,7 @@ const (
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, s.watched(pattern, h)) }
-	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ScriptName, s.script)
+	handle(routeScript, func(w http.ResponseWriter, r *http.Request) { s.script(w, r, r.PathValue("token")) })
 	handle("GET "+ipxe.PathBoot+"{token}/files/{digest}", s.file)
 	handle("GET "+ipxe.PathBoot+"{token}/image", s.image)
 	handle("GET "+ipxe.PathBoot+"{token}/"+ipxe.ISOName, s.iso)
@@ -104,7 +110,16 @@ func (s *Server) Handler() http.Handler {
 		handle("POST "+ipxe.PathBoot+"{token}/"+verb, func(w http.ResponseWriter, r *http.Request) { s.callback(w, r, f) })
 	}
 	handle("GET "+ipxe.PathFirmware+"{name}", s.firmware)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := scriptToken(r)
+		if !ok {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		rec := &recorder{ResponseWriter: w}
+		defer s.watch(rec, r, routeScript, time.Now())
+		s.script(rec, r, token)
+	})
 }
 
 // Serve runs an HTTP server with deadlines until ctx ends. There is no deadline for the whole of an
@@ -200,9 +215,37 @@ func (s *Server) base(r *http.Request) string {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		local = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
 	}
-	base := s.o.Base(local)
+	base := s.bases.of(local, s.o.Base)
 	if r.TLS != nil && s.o.Secured != nil {
 		return s.o.Secured(base) // Who came by HTTPS goes on by it.
+	}
+	return base
+}
+
+// bases remembers the base URLs of our own addresses, of which there are few.
+type bases struct {
+	mu sync.RWMutex
+	by map[netip.AddrPort]string
+}
+
+// maxBases are remembered; of more addresses each is written anew.
+const maxBases = 64
+
+func (b *bases) of(local netip.AddrPort, write func(netip.AddrPort) string) string {
+	b.mu.RLock()
+	base, ok := b.by[local]
+	b.mu.RUnlock()
+	if ok {
+		return base
+	}
+	base = write(local)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.by == nil {
+		b.by = map[netip.AddrPort]string{}
+	}
+	if len(b.by) < maxBases {
+		b.by[local] = base
 	}
 	return base
 }

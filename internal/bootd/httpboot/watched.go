@@ -3,6 +3,7 @@ package httpboot
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,24 +14,29 @@ import (
 // answerPatience is for what a handler may wait for, and for its answer; those that stream go on from there.
 const answerPatience = 2 * time.Minute
 
-// watched wraps a handler: a panic costs one request, and each request is counted and logged, by its
-// route alone, since its path holds a token.
-func (s *Server) watched(route string, h http.Handler) http.Handler {
+// watched wraps a handler: see watch.
+func (s *Server) watched(route string, h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
 		rec := &recorder{ResponseWriter: w}
-		defer func() {
-			if p := recover(); p != nil {
-				s.failed(rec, route, p)
-			}
-			s.o.Served(route, rec.code())
-			if s.o.Took != nil {
-				s.o.Took(route, rec.bytes, time.Since(began))
-			}
-			s.o.Logger.Debug("HTTP", "route", route, "method", r.Method, "status", rec.code(), "from", r.RemoteAddr, "took", time.Since(began).String())
-		}()
-		h.ServeHTTP(rec, r)
+		defer s.watch(rec, r, route, time.Now())
+		h(rec, r)
 	})
+}
+
+// watch is deferred by what serves a request: a panic costs that one, and each is counted and logged, by its route alone, since its path
+// holds a token.
+func (s *Server) watch(rec *recorder, r *http.Request, route string, began time.Time) {
+	if p := recover(); p != nil {
+		s.failed(rec, route, p)
+	}
+	s.o.Served(route, rec.code())
+	took := time.Since(began)
+	if s.o.Took != nil {
+		s.o.Took(route, rec.bytes, took)
+	}
+	if s.o.Logger.Enabled(r.Context(), slog.LevelDebug) {
+		s.o.Logger.Debug("HTTP", "route", route, "method", r.Method, "status", rec.code(), "from", r.RemoteAddr, "took", took.String())
+	}
 }
 
 // reached says where a machine's boot is.
@@ -85,6 +91,16 @@ func (r *recorder) ReadFrom(src io.Reader) (int64, error) {
 	}
 	n, err := to.ReadFrom(src)
 	r.bytes += n
+	return n, err
+}
+
+// WriteString counts, without a copy of its own.
+func (r *recorder) WriteString(text string) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := io.WriteString(r.ResponseWriter, text)
+	r.bytes += int64(n)
 	return n, err
 }
 

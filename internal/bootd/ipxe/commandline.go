@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -37,11 +38,14 @@ const (
 // maxCommandLine is COMMAND_LINE_SIZE of Linux on x86 and ARM64, without its NUL.
 const maxCommandLine = 2047
 
+// manyWords are more than most command lines have.
+const manyWords = 24
+
 // commandLine gives the words of the kernel's command line: what loads it, the plan's own, then ours, so that a profile
 // can't override them: of a repeated word the last counts.
 func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 	p := s.in.Plan
-	var words []string
+	words := make([]string, 0, manyWords)
 	if s.in.Firmware.Kind != boot.FirmwareBIOS {
 		for i := range files.Initrds { // An EFI stub finds its initrds by these names; on a BIOS iPXE hands them over.
 			words = append(words, "initrd="+initrdName(i))
@@ -57,10 +61,19 @@ func (s *script) commandLine(files boot.Artifacts) ([]string, error) {
 	words = append(words, s.userData(given)...)
 	words = append(words, s.network()...)
 	words = append(words, kept...)
-	if n := len(strings.Join(words, " ")); n > maxCommandLine {
+	if n := length(words); n > maxCommandLine {
 		return nil, fmt.Errorf("command line of %s is %d bytes long, kernels read %d", p.Entry, n, maxCommandLine)
 	}
 	return words, nil
+}
+
+// length of a command line.
+func length(words []string) int {
+	n := max(len(words)-1, 0) // Spaces.
+	for _, w := range words {
+		n += len(w)
+	}
+	return n
 }
 
 // planWords are the plan's own.
@@ -82,8 +95,8 @@ func (s *script) callbacks(files boot.Artifacts) []string {
 	words := []string{WordCallback + "=" + base}
 	if i := files.Image; i != nil {
 		words = append(words, WordImage+"="+base+"/image", WordImageDigest+"="+safeWord(i.Digest))
-		words = append(words, optional(WordImageCompression, safeWord(i.Compression))...)
-		words = append(words, optional(WordImageFormat, safeWord(i.Format))...)
+		words = optional(words, WordImageCompression, safeWord(i.Compression))
+		words = optional(words, WordImageFormat, safeWord(i.Format))
 	}
 	return words
 }
@@ -91,20 +104,20 @@ func (s *script) callbacks(files boot.Artifacts) []string {
 func (s *script) network() []string {
 	p := s.in.Plan
 	n := p.Network
-	var words []string
+	words := make([]string, 0, manyWords/2)
 	if n.Address.IsValid() && !s.in.NoAddress {
 		words = append(words, WordAddress+"="+n.Address.String())
 	}
 	if n.Gateway.IsValid() && !s.in.NoAddress {
 		words = append(words, WordGateway+"="+n.Gateway.String())
 	}
-	words = append(words, optional(WordDNS, joined(n.DNS))...)
-	words = append(words, optional(WordNTP, joined(n.NTP))...)
+	words = optional(words, WordDNS, joined(n.DNS))
+	words = optional(words, WordNTP, joined(n.NTP))
 	if n.MTU > 0 {
-		words = append(words, fmt.Sprintf("%s=%d", WordMTU, n.MTU))
+		words = append(words, WordMTU+"="+strconv.Itoa(n.MTU))
 	}
 	words = append(words, WordMAC+"="+mac(p))
-	return append(words, optional(WordHostname, safeWord(p.Hostname))...)
+	return optional(words, WordHostname, safeWord(p.Hostname))
 }
 
 // mac is the NIC that boots: the only one, or else the one that iPXE has open.
@@ -126,11 +139,12 @@ func joined(as []netip.Addr) string {
 	return strings.Join(out, ",")
 }
 
-func optional(name, value string) []string {
+// optional adds a word that may have no value, and then isn't there.
+func optional(words []string, name, value string) []string {
 	if value == "" {
-		return nil
+		return words
 	}
-	return []string{name + "=" + value}
+	return append(words, name+"="+value)
 }
 
 // carried says why a word of a profile can't be put into a script: iPXE would take it for something else. (Its language:
@@ -154,11 +168,19 @@ func carried(word string) error {
 
 // safeWord lets through only what a name, a digest or a reason is made of.
 func safeWord(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_', r == ':':
-			return r
+	for i := range len(s) {
+		if !safe(rune(s[i])) {
+			return strings.Map(func(r rune) rune {
+				if safe(r) {
+					return r
+				}
+				return -1
+			}, s)
 		}
-		return -1
-	}, s)
+	}
+	return s
+}
+
+func safe(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r == ':'
 }

@@ -3,7 +3,6 @@ package ipxe
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -27,7 +26,7 @@ func (s *script) custom() error {
 	callback := CallbackURL(cmp.Or(s.in.Installer, s.in.Base), s.in.Token)
 	ours := map[string]string{
 		boot.ValueKernel: s.file(files.Kernel), boot.ValueCommandLine: strings.Join(words, " "), boot.ValueCallback: callback,
-		boot.ValueUserData: callback + "/user-data", boot.ValueServer: s.in.Base, boot.ValueWait: strconv.Itoa(s.seconds()),
+		boot.ValueUserData: callback + "/user-data", boot.ValueServer: s.in.Base, boot.ValueWait: s.seconds(),
 	}
 	for i, a := range files.Initrds {
 		ours[boot.ValueInitrd(i)] = s.file(a)
@@ -37,10 +36,10 @@ func (s *script) custom() error {
 		return fmt.Errorf("the script of %s can't be made: %w", p.Entry, err)
 	}
 	s.text.WriteString(text)
-	s.linef("\n") // A last line that goes on by its backslash goes on with this one.
-	s.linef(":bootd_ended")
-	s.linef("echo the script has ended; its grant is used")
-	s.linef("sleep %d", s.seconds())
+	s.line("\n") // A last line that goes on by its backslash goes on with this one.
+	s.line(":bootd_ended")
+	s.line("echo the script has ended; its grant is used")
+	s.line("sleep ", s.seconds())
 	s.exchange("bootd_ended")
 	return nil
 }

@@ -13,19 +13,19 @@ func (s *script) iso() error {
 	if !ok || files.ISO == nil {
 		return fmt.Errorf("the plan of %s has no ISO for architecture %q", p.Entry, s.in.Firmware.Arch)
 	}
-	s.linef(":start")
-	s.linef("sanhook %s %s || goto failed", isoDrive, ISOURL(s.in.Base, s.in.Token))
-	s.linef("sanboot %s || goto ended", isoDrive)
-	s.linef(":ended")
-	s.linef("echo the ISO has ended, or it can't be booted here")
-	s.linef("sanunhook --drive 0x80 ||")
-	s.linef("sleep %d", s.seconds())
+	s.line(":start")
+	s.line("sanhook ", isoDrive, " ", ISOURL(s.in.Base, s.in.Token), " || goto failed")
+	s.line("sanboot ", isoDrive, " || goto ended")
+	s.line(":ended")
+	s.line("echo the ISO has ended, or it can't be booted here")
+	s.line("sanunhook --drive 0x80 ||")
+	s.line("sleep ", s.seconds())
 	s.exchange("ended")
-	s.linef(":failed")
-	s.linef("echo the ISO can't be read, and is tried again")
-	s.linef("sleep %d", s.seconds())
+	s.line(":failed")
+	s.line("echo the ISO can't be read, and is tried again")
+	s.line("sleep ", s.seconds())
 	if p.KernelDestroys() {
-		s.linef("goto start")
+		s.line("goto start")
 		return nil
 	}
 	s.exchange("failed")

@@ -2,6 +2,7 @@ package ipxe
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +37,9 @@ const defaultWait = 15 * time.Second
 // Render writes the script of a decision. It fails, rather than bend it, on a plan that iPXE can't be told.
 func Render(in Input) (string, error) {
 	s := script{in: in}
-	s.linef("#!ipxe")
-	s.linef("echo %s: %s", s.title(), safeWord(in.Decision.Reason))
+	s.text.Grow(usual)
+	s.line("#!ipxe")
+	s.title()
 	switch in.Decision.Answer {
 	case boot.AnswerInstall, boot.AnswerLive:
 		if err := s.load(); err != nil {
@@ -59,17 +61,35 @@ type script struct {
 	text strings.Builder
 }
 
-func (s *script) linef(format string, args ...any) { _, _ = fmt.Fprintf(&s.text, format+"\n", args...) }
+// usual is what most scripts have room in.
+const usual = 1024
+
+// line writes one. There is one script a request, and formats would take most of the time that it has.
+func (s *script) line(parts ...string) {
+	for _, p := range parts {
+		s.text.WriteString(p)
+	}
+	s.text.WriteByte('\n')
+}
 
 // title says on the machine's screen whose boot this is, and what it's told.
-func (s *script) title() string {
-	words := map[boot.Answer]string{
-		boot.AnswerInstall: "install", boot.AnswerLive: "live", boot.AnswerLocalDisk: "local disk", boot.AnswerHold: "hold",
+func (s *script) title() {
+	word, reason := "", safeWord(s.in.Decision.Reason)
+	switch s.in.Decision.Answer {
+	case boot.AnswerInstall:
+		word = "install"
+	case boot.AnswerLive:
+		word = "live"
+	case boot.AnswerLocalDisk:
+		word = "local disk"
+	case boot.AnswerHold:
+		word = "hold"
 	}
 	if s.in.Plan == nil {
-		return words[s.in.Decision.Answer]
+		s.line("echo ", word, ": ", reason)
+		return
 	}
-	return safeWord(s.in.Plan.Entry.Namespace) + "/" + safeWord(s.in.Plan.Entry.Name) + ": " + words[s.in.Decision.Answer]
+	s.line("echo ", safeWord(s.in.Plan.Entry.Namespace), "/", safeWord(s.in.Plan.Entry.Name), ": ", word, ": ", reason)
 }
 
 // load gets the plan onto the machine.
@@ -99,18 +119,18 @@ func (s *script) kernel() error {
 	if err != nil {
 		return err
 	}
-	s.linef(":start")
-	s.linef("imgfree")
-	s.linef("kernel --name vmlinuz %s %s || goto failed", s.file(files.Kernel), strings.Join(words, " "))
+	s.line(":start")
+	s.line("imgfree")
+	s.line("kernel --name vmlinuz ", s.file(files.Kernel), " ", strings.Join(words, " "), " || goto failed")
 	for i, a := range files.Initrds {
-		s.linef("initrd --name %s %s || goto failed", initrdName(i), s.file(a))
+		s.line("initrd --name ", initrdName(i), " ", s.file(a), " || goto failed")
 	}
-	s.linef("boot || goto failed")
-	s.linef(":failed")
-	s.linef("echo the boot failed and is tried again")
-	s.linef("sleep %d", s.seconds())
+	s.line("boot || goto failed")
+	s.line(":failed")
+	s.line("echo the boot failed and is tried again")
+	s.line("sleep ", s.seconds())
 	if p.KernelDestroys() {
-		s.linef("goto start")
+		s.line("goto start")
 		return nil
 	}
 	s.exchange("failed")
@@ -119,7 +139,7 @@ func (s *script) kernel() error {
 
 func (s *script) file(a boot.Artifact) string { return FileURL(s.in.Base, s.in.Token, a.Digest) }
 
-func initrdName(i int) string { return fmt.Sprintf("initrd%d.img", i) }
+func initrdName(i int) string { return "initrd" + strconv.Itoa(i) + ".img" }
 
 // localDisk sends the machine to its disk. Firmware differs: a BIOS is best told which disk, since what comes after a
 // network boot in its order may be nothing; UEFI tries its next boot option, but only after an exit with an error.
@@ -130,16 +150,16 @@ func (s *script) localDisk() {
 	}
 	switch how {
 	case boot.LocalBootExit, boot.LocalBootNotFound: // The latter is told so only where it waits: IsHeld.
-		s.linef("iseq ${platform} efi && goto next || exit 0")
+		s.line("iseq ${platform} efi && goto next || exit 0")
 	case boot.LocalBootSanboot:
-		s.linef("sanboot --no-describe --drive 0x80 || goto next")
+		s.line("sanboot --no-describe --drive 0x80 || goto next")
 	default:
-		s.linef("iseq ${platform} efi && goto next || goto bios")
-		s.linef(":bios")
-		s.linef("sanboot --no-describe --drive 0x80 || exit 0")
+		s.line("iseq ${platform} efi && goto next || goto bios")
+		s.line(":bios")
+		s.line("sanboot --no-describe --drive 0x80 || exit 0")
 	}
-	s.linef(":next")
-	s.linef("exit 1")
+	s.line(":next")
+	s.line("exit 1")
 }
 
 // patience is how often in a row a script is asked for of a server that doesn't answer.
@@ -148,14 +168,15 @@ const patience = 4
 // hold makes the machine wait and ask again, for ever: it ends when the answer is another. A server that has gone isn't asked for ever:
 // a new DHCP exchange finds whoever serves the machine now. The tries are written out, since old iPXEs can't count.
 func (s *script) hold() {
-	s.linef(":wait")
+	s.line(":wait")
 	for n := 1; s.in.Again != "" && n <= patience; n++ {
-		s.linef("sleep %d", s.seconds())
-		s.linef("chain --replace --autofree %s || goto silent%d", s.in.Again, n)
-		s.linef(":silent%d", n)
+		s.line("sleep ", s.seconds())
+		silent := "silent" + strconv.Itoa(n)
+		s.line("chain --replace --autofree ", s.in.Again, " || goto ", silent)
+		s.line(":", silent)
 	}
 	if s.in.Again == "" {
-		s.linef("sleep %d", s.seconds())
+		s.line("sleep ", s.seconds())
 	}
 	s.exchange("wait")
 }
@@ -163,18 +184,18 @@ func (s *script) hold() {
 // exchange begins again with DHCP, and goes to a label where nobody answers. A machine that may not be
 // found its script says that it waits. Where the name is another server's, that fails, and it's taken as it is.
 func (s *script) exchange(label string) {
-	s.linef("dhcp || goto %s", label)
+	s.line("dhcp || goto ", label)
 	if s.in.Plan == nil || s.in.Plan.LocalBoot == boot.LocalBootNotFound {
-		s.linef("chain --replace --autofree ${filename}&%s || goto bootd_plain", heldParameter) // A ScriptURL has a query.
-		s.linef(":bootd_plain")
+		s.line("chain --replace --autofree ${filename}&" + heldParameter + " || goto bootd_plain") // A ScriptURL has a query.
+		s.line(":bootd_plain")
 	}
-	s.linef("chain --replace --autofree ${filename} || goto %s", label)
+	s.line("chain --replace --autofree ${filename} || goto ", label)
 }
 
-func (s *script) seconds() int {
+func (s *script) seconds() string {
 	wait := s.in.Wait
 	if wait <= 0 {
 		wait = defaultWait
 	}
-	return max(1, int(wait.Round(time.Second)/time.Second))
+	return strconv.Itoa(max(1, int(wait.Round(time.Second)/time.Second)))
 }

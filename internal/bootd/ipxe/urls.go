@@ -39,6 +39,18 @@ func FirmwareOf(q url.Values) boot.Firmware {
 	return boot.FirmwareOf(uint16(n))
 }
 
+// AskedBy reads the query of a script request as FirmwareOf and IsHeld do. Those that bootd writes are read as they stand; in others there
+// may be anything.
+func AskedBy(query string) (fw boot.Firmware, held bool) {
+	rest, ok := strings.CutPrefix(query, archParameter+"=")
+	digits, held := strings.CutSuffix(rest, "&"+heldParameter)
+	if n, err := strconv.ParseUint(digits, 10, 16); ok && err == nil {
+		return boot.FirmwareOf(uint16(n)), held
+	}
+	q, _ := url.ParseQuery(query) // As Request.URL.Query does: what can be read of it.
+	return FirmwareOf(q), IsHeld(q)
+}
+
 // heldParameter marks a script request of a script that waits, or that failed. It can't be told that there's no script: it would take that for a server
 // that is away, and wait for ever.
 const heldParameter = "held"

@@ -113,3 +113,16 @@ func TestLoaderPathIsRead(t *testing.T) {
 		}
 	}
 }
+
+// FuzzAskedBy: the short way to read a query reads what the long one does.
+func FuzzAskedBy(f *testing.F) {
+	for _, q := range []string{"arch=0", "arch=7&held", "arch=65536", "arch=+7", "arch=07", "arch=%37", "held", "arch=7&held=1", "arch=7&held&held", "arch=7;held", "", "arch=", "x=1&arch=9", "arch=11&arch=7"} {
+		f.Add(q)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		q := (&url.URL{RawQuery: query}).Query()
+		if fw, held := AskedBy(query); fw != FirmwareOf(q) || held != IsHeld(q) {
+			t.Errorf("AskedBy(%q) = %+v, %t; want %+v, %t", query, fw, held, FirmwareOf(q), IsHeld(q))
+		}
+	})
+}

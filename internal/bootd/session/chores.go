@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -20,6 +21,24 @@ type sightings struct {
 	due    time.Time
 	// again is when something urgent may be written next, by the clock that timers have.
 	again time.Time
+	// absent says that there's no session to write them to, as far as was known until due.
+	absent bool
+}
+
+// holds says whether a sighting waits already that a further one adds nothing to: a machine that asks for its script again and again, and
+// is told the same. Of the first alone the time counts, but where an install is told by its signs.
+func (w *sightings) holds(x Sighting) bool {
+	if x.Kind != SawScript || x.Silent || len(w.items) == 0 {
+		return false
+	}
+	x.At = w.items[len(w.items)-1].At
+	return w.items[len(w.items)-1] == x
+}
+
+// missed says whether a script is of a machine that had no session a moment ago. Other signs are rare, and each is looked at.
+func (w *sightings) missed(x Sighting) bool {
+	left := w.due.Sub(x.At)
+	return w.absent && x.Kind == SawScript && left > 0 && left <= missing // Clocks may be put back.
 }
 
 // chore is something that the watch found to be done to a session.
@@ -39,6 +58,14 @@ const (
 	// brisk is how often stages are: a machine that begins to boot a thousand times a second must not use up what the API
 	// takes of all bootds.
 	brisk = 100 * time.Millisecond
+	// missing is for how long a script of a machine that has no session isn't looked up again: one that netboots each time has none. The
+	// watch tells of a new one at once.
+	missing = 10 * time.Second
+	// rests is how many times as long as looking for what is due it waits with looking again. Ten thousand machines that boot at once wake
+	// it each time.
+	rests = 10
+	// restsFor is what looking takes at most, for that: nothing else makes a stage wait.
+	restsFor = 5 * time.Millisecond
 	// maxWaiting sightings of one session; during a long outage the oldest are dropped.
 	maxWaiting = 32
 	// writers at once.
@@ -51,22 +78,33 @@ const (
 // never blocks. What the machine said is cleaned.
 func (m *Manager) Sight(n boot.Name, x Sighting) {
 	x.Message = Clean(x.Message)
+	if m.waits(n, x) {
+		m.poke()
+	}
+}
+
+// waits puts a sighting behind those that wait; false: it isn't one to wake anybody for.
+func (m *Manager) waits(n boot.Name, x Sighting) bool {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	if x.Kind == SawFirmwareDHCP {
 		m.started[n] = x.At
 	}
 	w := m.sighted[n]
-	if w == nil {
+	switch {
+	case w == nil:
 		w = &sightings{}
 		m.sighted[n] = w
+	case w.missed(x), w.holds(x):
+		return false
 	}
 	if len(w.items) == maxWaiting {
 		w.items = append(w.items[:0:0], w.items[1:]...)
 	}
-	w.items = append(w.items, x)
+	w.items, w.absent = append(w.items, x), false
 	w.urgent = w.urgent || x.Kind != SawReport
-	m.mu.Unlock()
-	m.poke()
+	m.unwritten[n] = w
+	return true
 }
 
 // Seen takes a session as the watch delivered it, in order. Somebody else's consumption goes into the
@@ -82,6 +120,9 @@ func (m *Manager) Seen(r Record) error {
 	_, unheard := boot.Acknowledge(r.Session)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if w := m.sighted[r.Name]; w != nil && w.absent {
+		delete(m.sighted, r.Name)
+	}
 	settles, pending := settlesAt(r)
 	if !pending {
 		delete(m.stays, r.Name)
@@ -110,6 +151,7 @@ func (m *Manager) Gone(n boot.Name) {
 	defer m.mu.Unlock()
 	delete(m.chores, n)
 	delete(m.sighted, n)
+	delete(m.unwritten, n)
 	delete(m.started, n)
 	delete(m.stays, n)
 }
@@ -146,7 +188,9 @@ func (m *Manager) poke() {
 // Run writes sightings and does chores until ctx ends.
 func (m *Manager) Run(ctx context.Context) error {
 	for {
+		began := time.Now()
 		due, next := m.due(m.o.Now())
+		took := time.Since(began)
 		g := errgroup.Group{}
 		g.SetLimit(writers)
 		for _, n := range due {
@@ -166,6 +210,7 @@ func (m *Manager) Run(ctx context.Context) error {
 			m.flush(context.WithoutCancel(ctx))
 			return nil
 		case <-m.wake:
+			time.Sleep(rests * min(took, restsFor))
 		case <-t.C:
 		}
 		t.Stop()
@@ -179,7 +224,7 @@ func (m *Manager) flush(ctx context.Context) {
 	defer cancel()
 	g := errgroup.Group{}
 	g.SetLimit(writers)
-	for _, n := range m.unwritten() {
+	for _, n := range m.rest() {
 		g.Go(func() error {
 			m.write(ctx, n)
 			return nil
@@ -188,15 +233,11 @@ func (m *Manager) flush(ctx context.Context) {
 	_ = g.Wait()
 }
 
-func (m *Manager) unwritten() (names []boot.Name) {
+// rest names the sessions that anything waits for.
+func (m *Manager) rest() []boot.Name {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for n, w := range m.sighted {
-		if len(w.items) > 0 {
-			names = append(names, n)
-		}
-	}
-	return names
+	return slices.Collect(maps.Keys(m.unwritten))
 }
 
 // due names the sessions to write now, and says when to look again. They aren't due a second time until
@@ -205,11 +246,12 @@ func (m *Manager) due(now time.Time) (names []boot.Name, next time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	next = calm
-	for n, w := range m.sighted {
+	if t := time.Now(); t.After(m.sweep) {
+		m.sweep = t.Add(calm)
+		maps.DeleteFunc(m.sighted, func(_ boot.Name, w *sightings) bool { return len(w.items) == 0 && now.After(w.due) })
+	}
+	for n, w := range m.unwritten {
 		switch {
-		case len(w.items) == 0 && now.After(w.due):
-			delete(m.sighted, n)
-		case len(w.items) == 0:
 		case w.urgent && time.Now().Before(w.again):
 			next = min(next, time.Until(w.again))
 		case w.urgent, !now.Before(w.due):
@@ -248,6 +290,9 @@ func (m *Manager) write(ctx context.Context, n boot.Name) {
 		m.mu.Unlock()
 	case errors.Is(err, ErrNotFound):
 		m.Gone(n)
+		m.mu.Lock()
+		m.sighted[n] = &sightings{absent: true, due: m.o.Now().Add(missing)}
+		m.mu.Unlock()
 	case ctx.Err() == nil:
 		m.unsure(n)
 		m.o.Logger.Info("a boot session can't be written; it's tried again", "session", n.String(), "error", err.Error())
@@ -270,6 +315,9 @@ func (m *Manager) written(n boot.Name, count int) {
 	defer m.mu.Unlock()
 	if w := m.sighted[n]; w != nil {
 		w.items = append([]Sighting(nil), w.items[min(count, len(w.items)):]...)
-		w.urgent = w.urgent && len(w.items) > 0
+		if len(w.items) == 0 {
+			w.urgent = false
+			delete(m.unwritten, n)
+		}
 	}
 }

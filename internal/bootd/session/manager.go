@@ -37,10 +37,13 @@ type Manager struct {
 
 	mu      sync.Mutex
 	sighted map[boot.Name]*sightings
-	chores  map[boot.Name]chore
-	started map[boot.Name]time.Time // When the firmware was last seen to start.
-	stays   map[boot.Name]stay      // Of machines whose install is known by its signs, as the watch has shown them.
-	wake    chan struct{}
+	// unwritten are those of them that hold something, and sweep is when the others are looked through next.
+	unwritten map[boot.Name]*sightings
+	sweep     time.Time
+	chores    map[boot.Name]chore
+	started   map[boot.Name]time.Time // When the firmware was last seen to start.
+	stays     map[boot.Name]stay      // Of machines whose install is known by its signs, as the watch has shown them.
+	wake      chan struct{}
 }
 
 // New makes a manager. Its Run writes what needn't be written at once.
@@ -56,7 +59,7 @@ func New(o Options) *Manager {
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
-		sighted: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, stays: map[boot.Name]stay{},
+		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, stays: map[boot.Name]stay{},
 		wake: make(chan struct{}, 1),
 	}
 }

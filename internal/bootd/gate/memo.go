@@ -1,0 +1,72 @@
+package gate
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// liveDigits of a plan's digest stand in the token of a live boot where the grant's id is otherwise.
+const liveDigits = 16
+
+// LiveID ties the token of a live boot to the plan that it was made for.
+func LiveID(p *boot.Plan) string { return strings.TrimPrefix(p.Digest(), "sha256:")[:liveDigits] }
+
+// maxMemos machines are remembered.
+const maxMemos = 16384
+
+// A Memo is what was made from a plan, and takes longer to make than all else of a request: its LiveID, and what a renderer puts there. It
+// holds nothing that a decision rests on.
+type Memo struct {
+	plan *boot.Plan
+	live string
+
+	// Text is the renderer's own.
+	Text atomic.Value
+}
+
+// memos remembers, by machine. A plan that changes is another one, by its pointer. Those of machines that haven't asked since the state
+// before the last are forgotten: plans may lie beside each other in memory, and one that's remembered would keep all of its state.
+type memos struct {
+	mu          sync.Mutex
+	now, before map[boot.EntryKey]*Memo
+}
+
+// of a plan that's served.
+func (l *memos) of(k boot.EntryKey, p *boot.Plan) *Memo {
+	l.mu.Lock()
+	x := l.now[k]
+	if x == nil {
+		if x = l.before[k]; x != nil && x.plan == p {
+			l.keep(k, x)
+		}
+	}
+	l.mu.Unlock()
+	if x != nil && x.plan == p {
+		return x
+	}
+	x = &Memo{plan: p}
+	if p.Mode == boot.ModeLive {
+		x.live = LiveID(p)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep(k, x)
+	return x
+}
+
+func (l *memos) keep(k boot.EntryKey, x *Memo) {
+	if len(l.now) >= maxMemos {
+		clear(l.now)
+	}
+	l.now[k] = x
+}
+
+// Renewed says that there is another state.
+func (g *Gate) Renewed() {
+	g.memos.mu.Lock()
+	defer g.memos.mu.Unlock()
+	g.memos.before, g.memos.now = g.memos.now, make(map[boot.EntryKey]*Memo, len(g.memos.now))
+}

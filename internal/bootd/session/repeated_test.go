@@ -1,0 +1,81 @@
+package session
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// TestRepeats: what waits, after a machine asked several times while nothing could be written.
+func TestRepeats(t *testing.T) {
+	script := func(second int, reason string) Sighting {
+		return Sighting{Kind: SawScript, At: start().Add(time.Duration(second) * time.Second), Reason: reason}
+	}
+	silent := func(second int) Sighting {
+		x := script(second, "Live")
+		x.Silent = true
+		return x
+	}
+	kernel := Sighting{Kind: SawKernel, At: start()}
+	cases := map[string]struct {
+		reason    string
+		saw, want []Sighting
+	}{
+		"Same":    {reason: "the same answer again adds nothing", saw: []Sighting{script(1, "Live"), script(2, "Live"), script(3, "Live")}, want: []Sighting{script(1, "Live")}},
+		"Other":   {reason: "another answer does", saw: []Sighting{script(1, "NotSynced"), script(2, "Live")}, want: []Sighting{script(1, "NotSynced"), script(2, "Live")}},
+		"Between": {reason: "so does the same one after something else", saw: []Sighting{script(1, "Live"), kernel, script(3, "Live")}, want: []Sighting{script(1, "Live"), kernel, script(3, "Live")}},
+		"Kernel":  {reason: "other signs all count", saw: []Sighting{kernel, kernel}, want: []Sighting{kernel, kernel}},
+		"Silent":  {reason: "an install is told by its signs, and when each was", saw: []Sighting{silent(1), silent(2)}, want: []Sighting{silent(1), silent(2)}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := bootd(t, newAPI(granted()), "bootd", t.TempDir())
+			for _, x := range tc.saw {
+				m.Sight(machine(), x)
+			}
+			if diff := cmp.Diff(tc.want, m.waiting(machine())); diff != "" {
+				t.Errorf("%s\n-want +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestNoSession: a machine that has none is looked up once, until there may be one.
+func TestNoSession(t *testing.T) {
+	nobody := boot.Name{Namespace: "team", Name: "nobody"}
+	m := bootd(t, newAPI(granted()), "bootd", t.TempDir())
+	now := start()
+	m.o.Now = func() time.Time { return now }
+	script := func(after time.Duration) Sighting { return Sighting{Kind: SawScript, At: start().Add(after)} }
+	look := func() int { due, _ := m.due(now); return len(due) }
+	m.Sight(nobody, script(0))
+	if look() != 1 {
+		t.Fatal("the first is looked up")
+	}
+	m.write(t.Context(), nobody)
+	if m.Sight(nobody, script(time.Second)); look() != 0 {
+		t.Error("the next aren't")
+	}
+	m.Sight(nobody, Sighting{Kind: SawFirmwareDHCP, At: start().Add(time.Second)})
+	if look() != 1 || !m.NewBoot(nobody, start()) {
+		t.Error("other signs are, and when the firmware began is known")
+	}
+	m.write(t.Context(), nobody)
+	if m.Sight(nobody, script(-time.Hour)); look() != 1 {
+		t.Error("a clock that's put back hides nobody")
+	}
+	m.write(t.Context(), nobody)
+	if m.Sight(nobody, script(missing+time.Second)); look() != 1 {
+		t.Error("after a while it's looked up again")
+	}
+	m.write(t.Context(), nobody)
+	if err := m.Seen(Record{Name: nobody}); err != nil {
+		t.Fatal(err)
+	}
+	if m.Sight(nobody, script(time.Second)); look() != 1 {
+		t.Error("a session that the watch tells of is written to at once")
+	}
+}

@@ -1,0 +1,45 @@
+package bootd
+
+import (
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
+)
+
+// wants says how much the files are needed that plans name, and those that profiles do.
+func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Level {
+	all := map[boot.Artifact]artifacts.Level{}
+	for _, a := range ahead {
+		all[a] = artifacts.ByProfile
+	}
+	want(all, st.Plans(), st)
+	return all
+}
+
+// want notes how much the files of plans of a state are needed.
+func want(all map[boot.Artifact]artifacts.Level, plans []*boot.Plan, st *boot.State) {
+	for _, p := range plans {
+		level := artifacts.ByPlan
+		if wanted(p, st.Sessions[p.EntryUID]) {
+			level = artifacts.Soon
+		}
+		for _, f := range p.Artifacts {
+			for _, a := range gate.Files(f) {
+				all[a] = max(all[a], level)
+			}
+		}
+	}
+}
+
+// wanted says whether a machine may ask for its files soon.
+func wanted(p *boot.Plan, s boot.Session) bool {
+	if p.Mode == boot.ModeLive {
+		return true
+	}
+	if installing(s) && time.Since(s.Consumed.At) < oneBoot {
+		return true // It may come back for the rest of its image. One that never reports doesn't keep its place for ever.
+	}
+	return s.Grant != nil && (s.Consumed == nil || s.Consumed.GrantID != s.Grant.ID)
+}
