@@ -176,8 +176,7 @@ func (e *external) sameConfig(mg *v1alpha1.NetBoxIPAddress) bool {
 	return ref != nil && ref.Kind == e.of.Kind && ref.Name == e.of.Name && (ref.Kind == v1alpha1.ClusterProviderConfigKind || e.of.Namespace == mg.GetNamespace())
 }
 
-// carries says that a former's marker is among the custom fields of a record that is there. No more than that it has that record may be concluded:
-// tenants write custom fields, too.
+// carries says that a former's marker is among custom fields.
 func (f former) carries(fields map[string]any) bool {
 	if f.field != "" {
 		return fields[f.field] == f.of.marker()
@@ -206,7 +205,7 @@ func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr
 	}
 	is := func(record map[string]any) bool {
 		fields, _ := record[customFields].(map[string]any)
-		return fields[e.inputs.field] == f.of.marker() // Others are anybody's to write.
+		return f.carries(fields)
 	}
 	if changes[0].Deleted() {
 		return is(changes[0].Before), nil
