@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,8 +35,6 @@ func HostOf(o client.Object) []string {
 type former struct {
 	of     identity
 	record int64
-	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
-	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
 	// may be anybody's.
 	elsewhere bool
@@ -65,7 +62,7 @@ func shares(mg *v1alpha1.NetBoxIPAddress, role string) bool {
 func (e *external) displaced(by netbox.IPAddress) (f former, ok bool) {
 	if was, told := e.netbox.Displaced(by); told {
 		if of, ours := parseMarker(was.Marker(e.inputs.field)); ours && of.cluster == e.us.cluster && of.uid != e.us.uid {
-			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID, field: e.inputs.field})
+			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID})
 		}
 	}
 	return e.remembered(by.Address.Addr(), by.VRF)
@@ -146,11 +143,7 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 		of, o := identityOf(e.us.cluster, mg), mg.Status.AtProvider
 		a, table, seen := lastSeen(o)
 		if seen && a.Addr() == address && tableRef(table) == tableRef(vrf) && o.Marker == of.marker() && of.uid != e.us.uid {
-			f := former{of: of, record: o.ID, elsewhere: !e.sameNetBox(mg)}
-			if e.sameConfig(mg) {
-				f.field = e.inputs.field
-			}
-			all = append(all, f)
+			all = append(all, former{of: of, record: o.ID, elsewhere: !e.sameNetBox(mg)})
 		}
 	}
 	return all, nil
@@ -159,43 +152,27 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 // sameNetBox says whether it's sure that a resource's record is in this one's NetBox: by its provider config, or by its page. What a page is, its
 // NetBox says: that of another namespace's own provider config, which anybody may have set up, is believed nothing.
 func (e *external) sameNetBox(mg *v1alpha1.NetBoxIPAddress) bool {
-	if e.sameConfig(mg) {
+	ref := mg.GetProviderConfigReference()
+	if ref == nil {
+		return false
+	}
+	clusters := ref.Kind == v1alpha1.ClusterProviderConfigKind
+	if ref.Kind == e.of.Kind && ref.Name == e.of.Name && (clusters || e.of.Namespace == mg.GetNamespace()) {
 		return true
 	}
-	ref := mg.GetProviderConfigReference()
-	if ref == nil || ref.Kind != v1alpha1.ClusterProviderConfigKind && e.us.namespace != mg.GetNamespace() {
+	if !clusters && e.us.namespace != mg.GetNamespace() {
 		return false
 	}
 	base, _, ok := strings.Cut(mg.Status.AtProvider.URL, "/ipam/ip-addresses/")
 	return ok && strings.TrimSuffix(base, "/api") == strings.TrimRight(e.url, "/")
 }
 
-// sameConfig says that a resource goes by this one's provider config.
-func (e *external) sameConfig(mg *v1alpha1.NetBoxIPAddress) bool {
-	ref := mg.GetProviderConfigReference()
-	return ref != nil && ref.Kind == e.of.Kind && ref.Name == e.of.Name && (ref.Kind == v1alpha1.ClusterProviderConfigKind || e.of.Namespace == mg.GetNamespace())
-}
-
-// carries says that a former's marker is among custom fields.
-func (f former) carries(fields map[string]any) bool {
-	if f.field != "" {
-		return fields[f.field] == f.of.marker()
-	}
-	for _, v := range fields {
-		if v == f.of.marker() {
-			return true
-		}
-	}
-	return false
-}
-
 // customFields is what NetBox's API calls them.
 const customFields = "custom_fields"
 
 // deletedHere says by this NetBox's change log, where its token may read that, whether the record of a resource was deleted here: the same NetBox may
-// be reached by several names. A log by which the record, that isn't there, is of the address is behind; one that stays so never gets to know of it, as
-// where somebody deleted the record past NetBox's models.
-func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
+// be reached by several names. A log by which the record, that isn't there, is of the address is behind.
+func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr) (bool, error) {
 	changes, err := e.netbox.Changes(ctx, f.record)
 	if netbox.IsForbidden(err) || netbox.IsNotFound(err) {
 		return false, nil
@@ -205,30 +182,16 @@ func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr
 	}
 	is := func(record map[string]any) bool {
 		fields, _ := record[customFields].(map[string]any)
-		return f.carries(fields)
+		return fields[e.inputs.field] == f.of.marker()
 	}
 	if changes[0].Deleted() {
 		return is(changes[0].Before), nil
 	}
 	at, _ := changes[0].After[fieldAddress].(string)
 	if a, err := netip.ParsePrefix(at); err == nil && a.Addr() == address && is(changes[0].After) {
-		if e.connector.catchesUp(types.UID(fmt.Sprintf("%s %d", e.hostKey(address, vrf), f.record))) {
-			return false, behindError{f.record, address}
-		}
-		return true, nil
+		return false, behindError{f.record, address}
 	}
 	return false, nil
-}
-
-// catchesUp says of a log that was found to be behind that it may get to know yet.
-func (c *Connector) catchesUp(what types.UID) bool {
-	now := time.Now()
-	since, seen := c.behind.get(what)
-	if !seen || now.Sub(since) > noteFor {
-		since = now
-		c.behind.put(what, since)
-	}
-	return now.Sub(since) < c.Hidden
 }
 
 // lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
@@ -237,7 +200,7 @@ func (c *Connector) catchesUp(what types.UID) bool {
 // doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
 func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
-	own := err == nil && f.carries(is.CustomFields)
+	own := err == nil && is.Marker(e.inputs.field) == f.of.marker()
 	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
 		return false, behindError{f.record, address}
 	}
@@ -245,7 +208,7 @@ func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf
 		return false, err
 	}
 	if f.elsewhere {
-		if here, err := e.deletedHere(ctx, f, address, vrf); !here || err != nil {
+		if here, err := e.deletedHere(ctx, f, address); !here || err != nil {
 			return false, err
 		}
 	}
