@@ -90,10 +90,8 @@ func (c *Client) do(ctx context.Context, k call) (answer, error) {
 	if !IsForbidden(err) {
 		return a, err
 	}
-	status, api := statusCall(), ""
-	status.answered = func(r reply) { api = r.api }
-	if _, serr := c.once(ctx, status); IsForbidden(serr) {
-		return a, c.unauthorized(k, err, api)
+	if _, serr := c.once(ctx, statusCall()); IsForbidden(serr) {
+		return a, unauthorized(k, err)
 	}
 	return a, err
 }
@@ -161,7 +159,7 @@ func (k call) read(body io.Reader) ([]byte, error) {
 func judge(k call, status int, h http.Header, body []byte, readErr error) (answer, error) {
 	ct, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // Some proxies put a byte order mark in front of what they rewrite.
-	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body, api: h.Get("Api-Version")}
+	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body}
 	if k.answered != nil {
 		k.answered(r)
 	}
