@@ -97,12 +97,7 @@ func (c *Client) changesOf(ctx context.Context, object string, number int64) ([]
 		return nil, k.failed(KindForbidden, "the token lacks this right", nil)
 	}
 	defer c.weigh(&k)() // Each has the record twice.
-	decode := func(b []byte) (*Change, error) { return decodeChange(b, object, number) }
-	p, err := list(ctx, c, k, decode)
-	if IsInvalid(err) { // It may take no such type there; those of other objects of the number are left out here, too.
-		delete(k.query, "changed_object_type")
-		p, err = list(ctx, c, k, decode)
-	}
+	p, err := list(ctx, c, k, func(b []byte) (*Change, error) { return decodeChange(b, object, number) })
 	if IsForbidden(err) {
 		c.changes.close()
 	}

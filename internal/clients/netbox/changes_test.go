@@ -36,11 +36,6 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: a filter that is ignored shows others: %v, %v", v, other, err)
 		}
 	}
-	all := transcripts(t, "4.6.8")
-	s := &script{t: t, answers: []transcript{made(400, `{"changed_object_type":["x"]}`), all["590"]}}
-	if got, err := serve(t, s).Changes(t.Context(), number(t, all["570"])); err != nil || len(got) != 2 || strings.Contains(s.seen[1].Query, "changed_object_type") {
-		t.Errorf("a NetBox that takes no such type: %v, %v, %d requests", got, err, len(s.seen))
-	}
 	created := netbox.Change{After: map[string]any{"description": "x"}}
 	if created.Changed("description") {
 		t.Error("what was made with a value isn't a change of it")
@@ -117,33 +112,6 @@ func TestExplain(t *testing.T) {
 		c, _ = play(t, v, "802", "803", "802", "803")
 		if got := c.Explain(t.Context(), netbox.Request{Tags: []string{"managed"}}); len(got) != 0 {
 			t.Errorf("%s: what can't be read is left out: %q", v, got)
-		}
-	}
-}
-
-// TestExplainMany: more tags than a URL has room for are looked up in parts.
-func TestExplainMany(t *testing.T) {
-	var tags []string
-	for n := range 64 {
-		tags = append(tags, fmt.Sprintf("%s%02d", strings.Repeat("x", 98), n))
-	}
-	one := func(slug string) string { return fmt.Sprintf(`{"id":1,"slug":%q,"object_types":[]}`, slug) }
-	var first, rest []string
-	for i, slug := range tags[:63] {
-		if i < 28 {
-			first = append(first, one(slug))
-		} else {
-			rest = append(rest, one(slug))
-		}
-	}
-	s := &script{t: t, answers: []transcript{page(first...), page(rest...), page(), page()}}
-	got := serve(t, s).Explain(t.Context(), netbox.Request{Tags: tags})
-	if want := []string{fmt.Sprintf("NetBox has no tag with slug %q, or the token may not see it", tags[63])}; !cmp.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
-	for i, r := range s.seen[:len(s.seen)-1] {
-		if !strings.HasSuffix(r.Path, "/tags/") || len(r.Query) > 3500 {
-			t.Errorf("request %d: %s of %d bytes", i, r.Path, len(r.Query))
 		}
 	}
 }

@@ -49,30 +49,17 @@ func decodeNamed(b []byte) (named, error) {
 	return n, nil
 }
 
-// bySlug lists tags or tenants, as many at a time as a URL has room for.
+// bySlug lists tags or tenants.
 func (c *Client) bySlug(ctx context.Context, path string, slugs ...string) (map[string]named, error) {
-	out := map[string]named{}
-	for len(slugs) > 0 {
-		n, size := 0, 0
-		for n < len(slugs) {
-			if size += len("&slug=") + len(url.QueryEscape(slugs[n])); n > 0 && size > byNumberURL {
-				break
-			}
-			n++
-		}
-		k := call{
-			op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs[:n]},
-		}
-		all, err := listAll(ctx, c, k, decodeNamed)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range all {
-			out[n.slug] = n
-		}
-		slugs = slugs[n:]
+	k := call{
+		op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs},
 	}
-	return out, nil
+	all, err := listAll(ctx, c, k, decodeNamed)
+	out := map[string]named{}
+	for _, n := range all {
+		out[n.slug] = n
+	}
+	return out, err
 }
 
 func (c *Client) explainTags(ctx context.Context, r Request) ([]string, error) {
