@@ -2,9 +2,11 @@ package netbox
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -155,5 +157,47 @@ func TestNothingIsSentInAPause(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestRateLimit: no more is asked in a second than is said, however many ask, and who can't wait for his turn has nothing sent.
+func TestRateLimit(t *testing.T) {
+	const rate, asked = 20, 30 // The first second's may come at once.
+	var came atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		came.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":1,"address":"10.0.0.1/24"}`)
+	}))
+	defer srv.Close()
+	c, err := New(Config{URL: srv.URL, Token: "0123456789abcdef0123456789abcdef01234567", MarkerField: "claim_id", RequestsPerSecond: rate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	began := time.Now()
+	var wg sync.WaitGroup
+	for range asked {
+		wg.Go(func() {
+			if _, err := c.Get(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if took, least := time.Since(began), time.Second*(asked-rate)/rate; took < least*9/10 {
+		t.Errorf("%d requests in %s, want %s at least", asked, took, least)
+	}
+	slow, err := New(Config{URL: srv.URL, Token: "0123456789abcdef0123456789abcdef01234567", MarkerField: "claim_id", RequestsPerSecond: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	_, _ = slow.Get(t.Context(), 1)
+	before := came.Load()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := slow.Get(ctx, 1); !IsUnreachable(err) || came.Load() != before {
+		t.Errorf("got %v, and %d requests", err, came.Load()-before)
 	}
 }
