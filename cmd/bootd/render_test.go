@@ -89,7 +89,7 @@ func TestRenderISO(t *testing.T) {
 	}
 	rendered := func(text, arch string) (string, error) {
 		path := filepath.Join(t.TempDir(), "iso.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil { //nolint:gosec // A test's own folder.
 			t.Fatal(err)
 		}
 		var out, problems strings.Builder

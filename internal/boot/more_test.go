@@ -9,7 +9,7 @@ import (
 func numbered(n int) *Plan {
 	return &Plan{
 		Entry: Name{"lab", fmt.Sprintf("m%d", n)}, EntryUID: fmt.Sprintf("u%d", n), MACs: []MAC{MAC(fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255))},
-		Network: Network{Address: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 77, byte(n >> 8), byte(n)}), 16)},
+		Network: Network{Address: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 77, byte(n >> 8 & 255), byte(n & 255)}), 16)},
 	}
 }
 

@@ -19,12 +19,12 @@ func (c *Cache) same(a boot.Artifact, img *qcow2.Image, sum hash.Hash) (int64, e
 	path := filepath.Join(c.o.Dir, name)
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, nil //nolint:nilerr // It's written anew.
+		return 0, nil // It's written anew.
 	}
 	defer func() { _ = f.Close() }()
 	before, err := f.Stat()
 	if err != nil {
-		return 0, nil //nolint:nilerr // It's written anew.
+		return 0, nil // It's written anew.
 	}
 	err = errDamaged
 	if before.Size() == img.Size() {

@@ -57,7 +57,7 @@ func (s *Server) callbacks() map[string]callbackFunc {
 }
 
 func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc) {
-	c, ok := s.caller(r, boot.TokenBoot)
+	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 )
 
-// caller reads the token in a request's path.
-func (s *Server) caller(r *http.Request, kind boot.TokenKind) (gate.Caller, bool) {
-	return s.o.Gate.Caller(r.PathValue("token"), kind)
+// caller reads the token of a boot in a request's path.
+func (s *Server) caller(r *http.Request) (gate.Caller, bool) {
+	return s.o.Gate.Caller(r.PathValue("token"), boot.TokenBoot)
 }
 
 // refuse answers a machine whose request was refused, or couldn't be decided.

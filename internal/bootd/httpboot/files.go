@@ -22,7 +22,7 @@ const filePatience = 20 * time.Second
 // file serves a kernel or an initrd of the boot's own plan. It opens and consumes nothing. A kernel that destroys by itself
 // is given to the boot alone that used the grant, and noted before its first byte.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
-	c, ok := s.caller(r, boot.TokenBoot)
+	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
 		return
@@ -66,7 +66,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 
 // iso serves an ISO by the ranges that a machine's loader reads it by. Its grant was used by the script; the first GET says that it goes out.
 func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
-	c, ok := s.caller(r, boot.TokenBoot)
+	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
 		return
@@ -98,7 +98,7 @@ func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
 // admitted lets a boot at what only it may have, and gives it the plan that was granted. For an install a GET consumes its
 // grant, unless this boot has used it already; a HEAD never does.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, bool) {
-	c, ok := s.caller(r, boot.TokenBoot)
+	c, ok := s.caller(r)
 	if !ok || !c.Fits() {
 		s.unknown(w)
 		return c, false

@@ -25,7 +25,7 @@ func (s *sink) Write(b []byte) (int, error) {
 	return s.text.Write(b)
 }
 
-func (s *sink) written() (string, int) {
+func (s *sink) written() (text string, writes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String(), s.writes
@@ -97,7 +97,7 @@ func TestLinesGoOutTogether(t *testing.T) {
 		t.Errorf("%d writes, %q: a line that no other follows is written soon", n, text)
 	}
 	for range 2 * most / 64 {
-		log.Info(strings.Repeat("x", 64))
+		log.Info("x", "long", strings.Repeat("x", 64))
 	}
 	if _, n := s.written(); n < 3 {
 		t.Error("much is written before its time")

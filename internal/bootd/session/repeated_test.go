@@ -56,7 +56,8 @@ func TestNoSession(t *testing.T) {
 		t.Fatal("the first is looked up")
 	}
 	m.write(t.Context(), nobody)
-	if m.Sight(nobody, script(time.Second)); look() != 0 {
+	m.Sight(nobody, script(time.Second))
+	if look() != 0 {
 		t.Error("the next aren't")
 	}
 	m.Sight(nobody, Sighting{Kind: SawFirmwareDHCP, At: start().Add(time.Second)})
@@ -64,18 +65,21 @@ func TestNoSession(t *testing.T) {
 		t.Error("other signs are, and when the firmware began is known")
 	}
 	m.write(t.Context(), nobody)
-	if m.Sight(nobody, script(-time.Hour)); look() != 1 {
+	m.Sight(nobody, script(-time.Hour))
+	if look() != 1 {
 		t.Error("a clock that's put back hides nobody")
 	}
 	m.write(t.Context(), nobody)
-	if m.Sight(nobody, script(missing+time.Second)); look() != 1 {
+	m.Sight(nobody, script(missing+time.Second))
+	if look() != 1 {
 		t.Error("after a while it's looked up again")
 	}
 	m.write(t.Context(), nobody)
 	if err := m.Seen(Record{Name: nobody}); err != nil {
 		t.Fatal(err)
 	}
-	if m.Sight(nobody, script(time.Second)); look() != 1 {
+	m.Sight(nobody, script(time.Second))
+	if look() != 1 {
 		t.Error("a session that the watch tells of is written to at once")
 	}
 }

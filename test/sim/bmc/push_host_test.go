@@ -375,17 +375,15 @@ func TestPushEndsWithItsHost(t *testing.T) {
 			if err := l.kube.Delete(t.Context(), l.get()); err != nil {
 				t.Fatal(err)
 			}
-			left := 0
+			left, gone := 0, false
 			if fault != nil {
 				l.emu.Inject(*fault)
 				left = 1
 			}
-			gone := false
 			for range 20 {
 				l.now = l.now.Add(30 * time.Second)
 				if o, _ := l.reconcile(); !o.ResourceExists {
 					gone = true
-
 					break
 				}
 			}

@@ -95,7 +95,7 @@ func (w *twister) saw(t *testing.T, what string, err error) {
 	}
 }
 
-// looks looks at all that a host may want of a machine.
+// looks goes through all that a host may want of a machine.
 func (w *twister) looks(t *testing.T, c *redfish.Client, s redfish.System, core bool, what string) {
 	t.Helper()
 	_, err := c.System(t.Context(), redfish.Selector{})
@@ -106,6 +106,7 @@ func (w *twister) looks(t *testing.T, c *redfish.Client, s redfish.System, core 
 
 		return
 	}
+	c.LogExcerpt(t.Context(), now)
 	for of, look := range map[string]func() error{
 		"inventory": func() error {
 			_, err := c.Inventory(t.Context(), now)
@@ -144,11 +145,6 @@ func (w *twister) looks(t *testing.T, c *redfish.Client, s redfish.System, core 
 			_, err := c.Account(t.Context())
 
 			return err
-		},
-		"log": func() error {
-			c.LogExcerpt(t.Context(), now)
-
-			return nil
 		},
 	} {
 		err := look()

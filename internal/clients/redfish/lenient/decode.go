@@ -17,8 +17,7 @@ var ErrNotJSON = errors.New("the BMC's answer isn't JSON")
 // ErrNotJSON.
 func Decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if clean := cleaned(body); !bytes.Equal(clean, body) {
 			err = json.Unmarshal(clean, into)
 		}
