@@ -24,6 +24,9 @@ type faults struct {
 }
 
 func (f faults) field(format string, args ...any) faults {
+	if len(args) == 0 {
+		return faults{f.at + format, f.list}
+	}
 	return faults{f.at + fmt.Sprintf(format, args...), f.list}
 }
 

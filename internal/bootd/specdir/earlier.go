@@ -69,7 +69,7 @@ func (w *world) remember(p parts, plans []*boot.Plan, before served) []*boot.Pla
 	}
 	there := map[string]bool{}
 	for _, x := range p.entries {
-		there[UIDOf(x.entry)] = true
+		there[uidOf(x.name)] = true
 	}
 	for _, uid := range slices.Sorted(maps.Keys(before.earlier)) {
 		if old, ok := before.plans[uid]; ok && !there[uid] {

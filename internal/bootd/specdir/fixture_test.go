@@ -181,6 +181,7 @@ func (r *rig) turn() {
 	time.Sleep(time.Microsecond)
 	r.src.turn()
 	r.src.turn()
+	r.src.folder.shed()
 }
 
 // plan of the first machine; nil where it isn't served.

@@ -49,6 +49,9 @@ type content struct {
 	// blind says that the file was never right since bootd started, or since it's there: what was in it before isn't known.
 	blind  bool
 	faults []fault
+	// packed are the texts of its entries, one behind the other; nil: they're at hand. shed says that what isn't needed is gone.
+	packed []byte
+	shed   bool
 }
 
 func newFolder(dir string, log *slog.Logger) *folder {
@@ -130,6 +133,7 @@ func (f *folder) read(name string) bool {
 		return changed // Where it's being written, it's read again in a moment.
 	}
 	objects, faults := parse(path, b)
+	before.unpack()
 	came, only := before.grown(objects)
 	f.news.more = f.news.more || !only || len(faults) > 0
 	for i := range came {
@@ -144,7 +148,7 @@ func (f *folder) read(name string) bool {
 }
 
 // grown gives the objects that stand in a file behind those that stood there, and says whether nothing else has changed in it.
-func (c content) grown(now []object) (came []object, only bool) {
+func (c *content) grown(now []object) (came []object, only bool) {
 	n := len(c.objects)
 	if c.old || c.blind || len(c.faults) > 0 || n > len(now) {
 		return nil, false

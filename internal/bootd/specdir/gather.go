@@ -27,7 +27,7 @@ func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 func (f *folder) gather(w *world) parts {
 	p := parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
-		kinds: map[boot.Name]string{}, doubtful: map[string]bool{},
+		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{},
 	}
 	n := 0
 	for _, c := range f.files {
@@ -66,8 +66,8 @@ func (w *world) twice(p *parts, x, first found) {
 	if !x.same(first.object) {
 		says += ", and nothing is installed by it, since they aren't the same"
 		p.doubtful[x.key()] = true
-		if x.entry != nil {
-			w.claims = append(w.claims, x.entry)
+		if x.isEntry() {
+			w.claims = append(w.claims, x.machine())
 		}
 	}
 	w.problems[x.key()+" "+x.place()] = says
@@ -75,8 +75,10 @@ func (w *world) twice(p *parts, x, first found) {
 
 // same says whether two objects of one key ask for the same.
 func (o *object) same(x *object) bool {
-	return reflect.DeepEqual(o.network, x.network) && reflect.DeepEqual(o.profile, x.profile) && reflect.DeepEqual(o.entry, x.entry) &&
-		reflect.DeepEqual(o.secret, x.secret)
+	if o.isEntry() && x.isEntry() {
+		return o.text != "" && o.text == x.text || reflect.DeepEqual(o.machine(), x.machine())
+	}
+	return reflect.DeepEqual(o.network, x.network) && reflect.DeepEqual(o.profile, x.profile) && reflect.DeepEqual(o.secret, x.secret)
 }
 
 func (p *parts) add(x found) {
@@ -92,8 +94,8 @@ func (p *parts) add(x found) {
 		p.secrets[x.name] = map[string][]byte{} // Not nil, where it holds nothing.
 		maps.Copy(p.secrets[x.name], x.secret.Data)
 		p.kinds[x.name] = string(x.secret.Type)
-	case x.entry != nil:
-		p.entries = append(p.entries, placed{x.entry, x.file, x.line})
+	case x.isEntry():
+		p.entries = append(p.entries, placed{x.object, x.file})
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *Source) grow() bool {
 	var entries []found
 	for _, x := range n.came {
 		switch {
-		case x.entry != nil:
+		case x.isEntry():
 			entries = append(entries, x)
 		case x.secret != nil && s.unasked(x.name):
 			if _, twice := secrets[x.name]; twice {
@@ -66,16 +66,17 @@ func (s *Source) unasked(n boot.Name) bool {
 
 // takes makes the plan of an entry that came; false: it's in doubt, wrong, wants what something else has or wants, or a record knows its machine.
 func (s *Source) takes(g *growth, x found) bool {
-	uid := UIDOf(x.entry)
-	if g.parts.inDoubt(x.entry) || s.world.kept[uid] || s.world.earlier[uid] {
+	e := x.machine()
+	uid := UIDOf(e)
+	if g.parts.inDoubt(e) || s.world.kept[uid] || s.world.earlier[uid] {
 		return false
 	}
-	p, data, prob := g.parts.resolve(x.entry, uid)
+	p, data, prob := g.parts.resolve(e, uid)
 	if prob != nil {
 		return false
 	}
 	own := map[uint64]bool{}
-	for _, m := range append(ofEntry(x.entry), ofPlan(p)...) {
+	for _, m := range append(ofEntry(e), ofPlan(p)...) {
 		h := s.world.known.hash(m)
 		if own[h] = true; g.added[h] || s.world.known.has(m) {
 			return false
@@ -91,6 +92,7 @@ func (s *Source) takes(g *growth, x found) bool {
 		}
 		g.data[p.UserDataSecret] = data
 	}
+	g.parts.share(p)
 	g.plans = append(g.plans, p)
 	return true
 }

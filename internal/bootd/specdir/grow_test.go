@@ -102,7 +102,7 @@ func random(r *rand.Rand) string {
 // resolved anew.
 func TestGrowsAsResolved(t *testing.T) {
 	grown, whole := 0, 0
-	for seed := range uint64(12) {
+	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // The same each time.
 		x := newRig(t, strings.Join([]string{networkYAML, profileYAML, givenYAML}, "---\n"))
 		if seed%3 == 0 {
@@ -131,13 +131,14 @@ func TestGrowsAsResolved(t *testing.T) {
 			}
 			x.src.resolve()
 			x.src.turn()
+			x.src.folder.shed()
 			if diff := differs(x.src); diff != "" {
 				t.Fatalf("seed %d, step %d, after the turn: %s", seed, step, diff)
 			}
 		}
 		x.stop()
 	}
-	if grown < 50 || whole < 20 {
+	if grown < 30 || whole < 10 {
 		t.Errorf("%d were taken in alone, %d resolved: neither is tried", grown, whole)
 	}
 }

@@ -22,7 +22,9 @@ import (
 // defaultNamespace of an object that names none, as kubectl has it.
 const defaultNamespace = "default"
 
-// An object of a file: exactly one of the pointers is set.
+const secretKind = "Secret"
+
+// An object of a file: exactly one of the pointers is set, or none of an entry.
 type object struct {
 	kind string
 	name boot.Name
@@ -32,8 +34,11 @@ type object struct {
 
 	network *v1alpha1.BootNetwork
 	profile *v1alpha1.BootProfile
-	entry   *v1alpha1.BootEntry
+	entry   *v1alpha1.BootEntry // Asked by machine: it may not be there.
 	secret  *corev1.Secret
+	// text of an entry, which it can be made of again, and its length. A file keeps it when it isn't here.
+	text string
+	size int
 }
 
 // key of an object among all.
@@ -131,6 +136,9 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 	if bytes.Equal(raw, []byte("null")) {
 		return nil, nil
 	}
+	if o, ok := plainEntry(raw); ok {
+		return d.taken(o, o.entry, raw, path)
+	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &head); err != nil {
 		return nil, []fault{d.typed(err, path)}
 	}
@@ -160,11 +168,33 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 	if len(strict) > 0 {
 		return nil, []fault{d.strict(strict[0], path)}
 	}
+	return d.taken(o, into, raw, path)
+}
+
+// entryHead is what an entry begins with that was made from YAML, or by most programs.
+const entryHead = `{"apiVersion":"baremetal.m.crossplane.io/v1alpha1","kind":"BootEntry",`
+
+// plainEntry reads an entry that begins as most do, at once and not for its kind first; false: it's none, or something is wrong with it.
+func plainEntry(raw []byte) (object, bool) {
+	if !bytes.HasPrefix(raw, []byte(entryHead)) {
+		return object{}, false
+	}
+	o := object{kind: v1alpha1.BootEntryKind}
+	version, into := o.make()
+	strict, err := kjson.UnmarshalStrict(raw, into)
+	return o, err == nil && len(strict) == 0 && o.entry.Kind == o.kind && o.entry.APIVersion == version
+}
+
+// taken gives an object that was read, unless it's wrong.
+func (d document) taken(o object, into metav1.Object, raw []byte, path string) ([]object, []fault) {
 	if into.GetNamespace() == "" {
 		into.SetNamespace(defaultNamespace)
 	}
 	o.name = boot.Name{Namespace: into.GetNamespace(), Name: into.GetName()}
 	o.line = d.line + leading(d.text)
+	if o.entry != nil {
+		o.text, o.size = string(raw), len(raw)
+	}
 	if wrong := o.check(); len(wrong) > 0 {
 		var faults []fault
 		for _, w := range wrong {
@@ -194,7 +224,7 @@ func (o *object) make() (version string, into metav1.Object) {
 	case v1alpha1.BootEntryKind:
 		o.entry = &v1alpha1.BootEntry{}
 		return ours, o.entry
-	case "Secret":
+	case secretKind:
 		o.secret = &corev1.Secret{}
 		return "v1", o.secret
 	}

@@ -76,7 +76,7 @@ func (f *folder) include(file string) (string, error) {
 func (f *folder) entriesOf(file string) map[boot.Name]bool {
 	there := map[boot.Name]bool{}
 	for _, o := range f.files[file].objects {
-		if o.entry != nil {
+		if o.isEntry() {
 			there[o.name] = true
 		}
 	}

@@ -74,6 +74,7 @@ func serving(tb testing.TB, dir string) *Source {
 	})
 	s.look()
 	s.turn()
+	s.folder.shed()
 	return s
 }
 

@@ -224,6 +224,7 @@ func (s *Source) Run(ctx context.Context) error {
 		if now := time.Now(); !now.Before(rested) {
 			s.resolve()
 			s.turn()
+			s.folder.shed()
 			rested = time.Now().Add(rest * time.Since(now))
 		}
 		wait := max(every, min(calm*took, time.Second))

@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +21,10 @@ var uidSpace = uuid.MustParse("5d0c3a34-6d3c-5ac7-9a5b-0c7f6d6a8f0e") //nolint:g
 // UIDOf an entry follows from its name. What metadata.uid says isn't looked at: a block of what kubectl printed is copied with it, and
 // then two machines would have one grant.
 func UIDOf(e *v1alpha1.BootEntry) string {
-	return uuid.NewSHA1(uidSpace, []byte(e.Namespace+"/"+e.Name)).String()
+	return uidOf(boot.Name{Namespace: e.Namespace, Name: e.Name})
 }
+
+func uidOf(n boot.Name) string { return uuid.NewSHA1(uidSpace, []byte(n.String())).String() }
 
 // A world is what a folder's objects come to.
 type world struct {
@@ -60,15 +63,17 @@ type parts struct {
 	// kinds are the types of the secrets.
 	kinds   map[boot.Name]string
 	entries []placed
+	// like has a plan of each profile: plans of one share what is the same.
+	like map[string]*boot.Plan
 	// doubtful are the keys of what is of before, or is there twice: nothing is installed by what rests on it.
 	doubtful map[string]bool
 }
 
 // placed is an entry, and where it stands.
 type placed struct {
-	entry *v1alpha1.BootEntry
-	file  string
-	line  int
+	*object
+
+	file string
 }
 
 // served is what was served up to now: plans by entry UID, and data by name.
@@ -85,6 +90,7 @@ type served struct {
 
 // resolve makes a world of the files.
 func (f *folder) resolve(node map[string]string, before served) world {
+	f.unpack()
 	w := world{
 		kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
 		blind: strings.Join(f.blind(), ", "),
@@ -106,7 +112,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	for _, x := range p.entries {
 		plan, ok := w.plan(p, x, before)
 		if !ok {
-			w.claims = append(w.claims, x.entry)
+			w.claims = append(w.claims, x.machine())
 			continue
 		}
 		plans = append(plans, plan)
@@ -126,19 +132,21 @@ func (f *folder) resolve(node map[string]string, before served) world {
 
 // plan of an entry: its own, or the one of before while something is wrong that only an install needs.
 func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
-	uid := UIDOf(x.entry)
-	plan, data, prob := p.resolve(x.entry, uid)
+	e := x.machine()
+	uid := UIDOf(e)
+	plan, data, prob := p.resolve(e, uid)
 	if prob == nil {
-		if p.inDoubt(x.entry) {
+		if p.inDoubt(e) {
 			w.kept[uid] = true
 		}
 		if len(data) > 0 {
 			w.data[plan.UserDataSecret] = data
 		}
 		plan.Since = before.since(uid)
+		p.share(plan)
 		return plan, true
 	}
-	e, spec := x.entry, x.entry.Spec.ForProvider
+	spec := e.Spec.ForProvider
 	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s:%d: BootEntry %s/%s: %s: %s", x.file, x.line, e.Namespace, e.Name, prob.Reason, prob.Message)
 	old, ok := before.plans[uid]
 	if !ok || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
@@ -154,6 +162,37 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 	kept := *old
 	kept.Since = before.since(uid)
 	return &kept, true
+}
+
+// share gives a plan what another of its profile has in the same words: most of a hall differ in little but names and addresses.
+func (p *parts) share(plan *boot.Plan) {
+	other, ok := p.like[plan.ProfileDigest]
+	if !ok {
+		p.like[plan.ProfileDigest] = plan
+		return
+	}
+	plan.ProfileDigest = other.ProfileDigest
+	if reflect.DeepEqual(plan.Artifacts, other.Artifacts) {
+		plan.Artifacts = other.Artifacts
+	}
+	n, o := &plan.Network, &other.Network
+	n.DNS, n.NTP, plan.CommandLine = one(n.DNS, o.DNS), one(n.NTP, o.NTP), one(plan.CommandLine, other.CommandLine)
+	for _, x := range [][2]*string{
+		{&plan.Entry.Namespace, &other.Entry.Namespace}, {&n.Namespace, &o.Namespace}, {&n.Name.Name, &o.Name.Name}, {&n.Domain, &o.Domain},
+		{&plan.Script, &other.Script}, {&plan.GrubScript, &other.GrubScript}, {&plan.UserDataDigest, &other.UserDataDigest},
+	} {
+		if *x[0] == *x[1] {
+			*x[0] = *x[1]
+		}
+	}
+}
+
+// one is the other one of two slices where both hold the same.
+func one[T comparable](mine, other []T) []T {
+	if (mine == nil) == (other == nil) && slices.Equal(mine, other) {
+		return other
+	}
+	return mine
 }
 
 // resolve makes the plan of an entry.
