@@ -64,7 +64,7 @@ type PlanNetwork struct {
 	Namespace string `json:"namespace"`
 	// Name of the BootNetwork.
 	Name string `json:"name"`
-	// Address of the machine with its mask.
+	// Address of the machine with its mask: that of IPv4 where it has one of each family.
 	Address string `json:"address"`
 	// Gateway of the machine.
 	// +optional
@@ -89,6 +89,26 @@ type PlanNetwork struct {
 	// Interface is what the machine's system has the network on.
 	// +optional
 	Interface *EntryInterface `json:"interface,omitempty"`
+	// IPv6 is the machine's place in IPv6 where it has an address of IPv4 as well; absent: it has the address above alone.
+	// +optional
+	IPv6 *PlanPlace `json:"ipv6,omitempty"`
+}
+
+// A PlanPlace is one more address of a machine on the segment of a plan, and what belongs to it.
+type PlanPlace struct {
+	// Address of the machine with its mask.
+	Address string `json:"address"`
+	// Gateway of the machine.
+	// +optional
+	Gateway string `json:"gateway,omitempty"`
+	// DNS servers.
+	// +optional
+	// +listType=atomic
+	DNS []string `json:"dns,omitempty"`
+	// NTP servers.
+	// +optional
+	// +listType=atomic
+	NTP []string `json:"ntp,omitempty"`
 }
 
 // A Plan is what a machine is to be given, resolved. It holds no secret.

@@ -54,7 +54,8 @@ type EntryAddress struct {
 }
 
 // An EntryNetwork is one segment that a machine is on; the first one boots.
-// +kubebuilder:validation:XValidation:rule="size(self.addresses) <= 1",message="addresses with more than one entry is not supported yet; name one address",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="size(self.addresses) <= 2",message="addresses has more than two entries; name one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="size(self.addresses) != 2 || !self.addresses.all(a, has(a.address) && isCIDR(a.address)) || cidr(self.addresses[0].address).ip().family() != cidr(self.addresses[1].address).ip().family()",message="addresses are of one family; name one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
 type EntryNetwork struct {
 	// Name of the attachment.
 	// +kubebuilder:validation:MinLength=1
@@ -62,7 +63,7 @@ type EntryNetwork struct {
 	Name string `json:"name"`
 	// NetworkRef names the BootNetwork.
 	NetworkRef NamespacedReference `json:"networkRef"`
-	// Addresses of the machine on it.
+	// Addresses of the machine on it: one, or one of IPv4 and one of IPv6. With both, it boots by whichever its firmware asks for.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8

@@ -45,6 +45,20 @@ func TestRenderInstallers(t *testing.T) {
 	}
 }
 
+// TestRenderBothFamilies: the machine of examples/bootd/dual-stack.yaml is told the address that it came over.
+func TestRenderBothFamilies(t *testing.T) {
+	for six, want := range map[bool]string{
+		false: " baremetal.address=10.79.0.13/24 baremetal.gateway=10.79.0.1 baremetal.dns=10.79.0.2 baremetal.ntp=10.79.0.2 ",
+		true:  " baremetal.address=fd00:79::13/64 baremetal.gateway=fd00:79::1 baremetal.dns=fd00:79::53 baremetal.ntp=fd00:79::123 ",
+	} {
+		var out, problems strings.Builder
+		r := render{Entry: "../../examples/bootd/dual-stack.yaml", Arch: "uefi-x64", Answer: "auto", IPv6: six}
+		if err := r.print(&out, &problems); err != nil || problems.String() != "" || !strings.Contains(out.String(), want) {
+			t.Errorf("over IPv6 %v: %v %s\n%s", six, err, problems.String(), out.String())
+		}
+	}
+}
+
 // TestRenderRaspberryPi: what the board of examples/bootd/raspberry-pi.yaml is told.
 func TestRenderRaspberryPi(t *testing.T) {
 	for _, answer := range []string{"auto", "disk"} {

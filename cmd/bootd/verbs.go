@@ -80,6 +80,7 @@ type render struct {
 	Entry  string `help:"A file that holds BootEntries, or NAMESPACE/NAME (or NAME) of one in --specs." required:""`
 	Specs  string `help:"Folder of the specs; default: the one of the file." type:"path"`
 	Arch   string `default:"uefi-x64" help:"Firmware: bios, uefi-x64, uefi-http-x64, uefi-arm64, uefi-http-arm64 or raspberry-pi."`
+	IPv6   bool   `help:"What a machine is told that came over IPv6; default: over IPv4, where it has an address of each." name:"ipv6"`
 	Answer string `default:"auto" enum:"auto,install,disk,hold" help:"What the machine is told: install, disk or hold; auto: what its entry asks for, were it granted."`
 	// Network is a language in which a system is told its network.
 	Network string `default:"none" enum:"none,cloud-init,nmstate,talos" help:"Print, in the place of the script, what the machine's system is told of its network: cloud-init, nmstate or talos."`
@@ -89,6 +90,9 @@ type render struct {
 func (r *render) text(p *boot.Plan, fw boot.Firmware) (string, error) {
 	if r.Network != "" && r.Network != "none" {
 		return preview.Network(p, r.Network) //nolint:wrapcheck // It says what is wrong, and of which entry.
+	}
+	if r.IPv6 {
+		return preview.ScriptSix(p, fw, preview.Told(r.Answer)) //nolint:wrapcheck // As above.
 	}
 	return preview.Script(p, fw, preview.Told(r.Answer)) //nolint:wrapcheck // As above.
 }

@@ -26,6 +26,13 @@ func plan(change ...func(*Plan)) *Plan {
 	return p
 }
 
+func prefixes(texts ...string) (out []netip.Prefix) {
+	for _, s := range texts {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}
+
 func session(change ...func(*Session)) *Session {
 	s := &Session{
 		UID: "session", EntryUID: "entry", Revision: "7",

@@ -32,6 +32,10 @@ func golden() map[string]*Plan {
 		"IPv6": plan(func(p *Plan) {
 			p.Network.Address, p.Network.Gateway = netip.MustParsePrefix("2001:db8::11/64"), addr("fe80::1%eth0")
 		}),
+		"BothFamilies": plan(func(p *Plan) {
+			p.Network.DNS = []netip.Addr{addr("10.77.0.2")}
+			p.Network.Six = &Place{netip.MustParsePrefix("2001:db8::11/64"), addr("2001:db8::1"), []netip.Addr{addr("2001:db8::53")}, nil}
+		}),
 		"RawMACs": plan(func(p *Plan) {
 			p.Bound, p.HostUID, p.Serial, p.UUID = false, "macs-0123456789abcdef0123456789abcdef", "", "4c4c4544-0042-3010-8031-b7c04f4d3732"
 		}),

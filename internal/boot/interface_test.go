@@ -30,7 +30,7 @@ func TestInterface(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p, prob := Resolve(
-				Entry{Name: Name{"lab", "x"}, UID: "e", Address: netip.MustParsePrefix("10.77.0.11/24"), Interface: tc.in},
+				Entry{Name: Name{"lab", "x"}, UID: "e", Addresses: prefixes("10.77.0.11/24"), Interface: tc.in},
 				Profile{Name: Name{"lab", "p"}, Mode: ModeInstall, Method: MethodInstaller, SilentInstaller: tc.silent},
 				SegmentConfig{Name: Name{"lab", "n"}, Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24")}}},
 				Machine{HostUID: "h", MACs: tc.macs},

@@ -17,23 +17,35 @@ const maxQuoted = 32
 var networkPlace = regexp.MustCompile(`\{\{\s*\.([A-Za-z0-9]+)\s*\}\}`)
 
 // NetworkValues are what a network config may say as {{ .name }}: the machine's place on its segment, as DHCP would say it. What isn't
-// known is "".
+// known is "". Of a machine with an address of each family the names are those of IPv4; those that end with 6 are of IPv6 in any case.
 func (p Plan) NetworkValues() map[string]string {
 	n := p.Network
-	values := map[string]string{
-		"address": "", "ip": "", "prefixLength": "", "gateway": "", "mtu": "",
-		"dns": commas(n.DNS), "ntp": commas(n.NTP), "domain": n.Domain, "hostname": p.Hostname,
-	}
-	if n.Address.IsValid() {
-		values["address"], values["ip"], values["prefixLength"] = n.Address.String(), n.Address.Addr().String(), strconv.Itoa(n.Address.Bits())
-	}
-	if n.Gateway.IsValid() {
-		values["gateway"] = n.Gateway.String()
-	}
+	values := map[string]string{"mtu": "", "domain": n.Domain, "hostname": p.Hostname}
+	Place{n.Address, n.Gateway, n.DNS, n.NTP}.values(values, "")
+	six, _ := n.InSix()
+	six.values(values, suffixSix)
 	if n.MTU > 0 {
 		values["mtu"] = strconv.Itoa(n.MTU)
 	}
 	return values
+}
+
+// suffixSix ends the names of what is IPv6's.
+const suffixSix = "6"
+
+// values puts a place among others, by names that end with a suffix.
+func (p Place) values(into map[string]string, suffix string) {
+	for _, name := range []string{"address", "ip", "prefixLength", "gateway"} {
+		into[name+suffix] = ""
+	}
+	into["dns"+suffix], into["ntp"+suffix] = commas(p.DNS), commas(p.NTP)
+	if p.Address.IsValid() {
+		into["address"+suffix], into["ip"+suffix] = p.Address.String(), p.Address.Addr().String()
+		into["prefixLength"+suffix] = strconv.Itoa(p.Address.Bits())
+	}
+	if p.Gateway.IsValid() {
+		into["gateway"+suffix] = p.Gateway.String()
+	}
 }
 
 func commas(as []netip.Addr) string {

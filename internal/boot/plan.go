@@ -126,6 +126,8 @@ type Network struct {
 	Lease   time.Duration
 	// Interface is what the machine's system has the network on; nil: nobody has said it, and the system asks DHCP.
 	Interface *Interface `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
+	// Six is the machine's place in IPv6 where what is above is that in IPv4; nil: it has one address, of either family, and that's above.
+	Six *Place `json:",omitempty"` //nolint:tagliatelle // As FirstStage below: digests know fields by these names.
 }
 
 // A Plan is what a machine is to be given, resolved. It holds no secret.
@@ -219,6 +221,9 @@ func (p Plan) Digest() string {
 	d.Entry, d.Bound, d.Since, d.MACs, d.ProfileDigest, d.UserDataSecret = Name{}, false, time.Time{}, nil, "", ""
 	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.FirstStage, d.InstallTimeout = 0, 0, "", "", "", 0
 	d.Network.DNS, d.Network.NTP, d.CommandLine = some(d.Network.DNS), some(d.Network.NTP), some(d.CommandLine)
+	if six := d.Network.Six; six != nil {
+		d.Network.Six = &Place{six.Address, six.Gateway, some(six.DNS), some(six.NTP)}
+	}
 	d.Artifacts = append([]Artifacts(nil), d.Artifacts...)
 	for i := range d.Artifacts {
 		d.Artifacts[i] = d.Artifacts[i].open()

@@ -16,6 +16,7 @@ func TestDigest(t *testing.T) {
 		"Entry":        {reason: "Another entry is another install, whatever its name.", change: func(p *Plan) { p.EntryUID = "other" }},
 		"Serial":       {reason: "A swapped board is another machine.", change: func(p *Plan) { p.Serial = "X" }},
 		"Address":      {reason: "The address is written into the system.", change: func(p *Plan) { p.Network.Address = netip.MustParsePrefix("10.77.0.12/24") }},
+		"Second":       {reason: "So is one of IPv6 beside it.", change: func(p *Plan) { p.Network.Six = &Place{Address: netip.MustParsePrefix("2001:db8::11/64")} }},
 		"Kernel":       {reason: "Other bytes.", change: func(p *Plan) { p.Artifacts = []Artifacts{{Arch: AMD64}} }},
 		"ISO":          {reason: "Another image.", change: func(p *Plan) { p.Artifacts = []Artifacts{{Arch: AMD64, ISO: &Artifact{Digest: "sha256:i"}}} }},
 		"CommandLine":  {reason: "Other words.", change: func(p *Plan) { p.CommandLine = []string{"quiet"} }},

@@ -83,11 +83,12 @@ type Machine struct {
 type Entry struct {
 	Name
 
-	UID                 string
-	Since               time.Time
-	Parameters          map[string]string
-	Hostname            string
-	Address             netip.Prefix
+	UID        string
+	Since      time.Time
+	Parameters map[string]string
+	Hostname   string
+	// Addresses of the machine: one, or one of each family, that of IPv4 first.
+	Addresses           []netip.Prefix
 	UserDataSecret      string
 	UserDataDigest      string
 	InstallGeneration   int64
@@ -105,15 +106,8 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 	if prob != nil {
 		return nil, prob
 	}
-	subnet, ok := subnetOf(n, e.Address)
-	if !ok {
-		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
-			"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", e.Address, n.Name)}
-	}
-	if e.Address.Addr() == subnet.Gateway {
-		return nil, &Problem{ProblemInvalid, fmt.Sprintf(
-			"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another",
-			e.Address.Addr(), n.Name)}
+	if prob := checkAddresses(e, n); prob != nil {
+		return nil, prob
 	}
 	words, prob := commandLine(p, e.Parameters)
 	if prob != nil {
@@ -133,12 +127,7 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 	plan := &Plan{
 		Entry: e.Name, EntryUID: e.UID, Since: e.Since,
 		HostUID: m.HostUID, Bound: m.Bound, MACs: macs, UUID: m.UUID, Serial: m.Serial,
-		Network: Network{
-			// The mask is the segment's: what NetBox gives is that of the prefix an address was taken from, and from a part of
-			// the segment it would leave the gateway outside.
-			Name: n.Name, Address: netip.PrefixFrom(e.Address.Addr(), subnet.CIDR.Bits()), Gateway: subnet.Gateway, DNS: subnet.DNS,
-			NTP: ofFamily(n.NTP, e.Address.Addr()), Domain: n.Domain, MTU: n.MTU, Lease: n.Lease,
-		},
+		Network:  n.Told(e.Addresses),
 		Hostname: e.Hostname, Mode: p.Mode, Method: p.Method, Artifacts: p.Artifacts,
 		CommandLine:    words,
 		UserDataFormat: p.UserDataFormat, UserDataSecret: e.UserDataSecret, UserDataDigest: e.UserDataDigest,
@@ -189,7 +178,53 @@ func parseMACs(in []string) ([]MAC, *Problem) {
 	return macs, nil
 }
 
-func subnetOf(n SegmentConfig, a netip.Prefix) (Subnet, bool) {
+// checkAddresses says which address of an entry its machine can't have on a segment; nil: none.
+func checkAddresses(e Entry, n SegmentConfig) *Problem {
+	if len(e.Addresses) == 0 {
+		return &Problem{ProblemInvalid, "the machine has no address; name one"}
+	}
+	for _, a := range e.Addresses {
+		subnet, ok := n.subnetOf(a)
+		if !ok {
+			return &Problem{ProblemInvalid, fmt.Sprintf(
+				"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", a, n.Name)}
+		}
+		if a.Addr() == subnet.Gateway {
+			return &Problem{ProblemInvalid, fmt.Sprintf(
+				"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another",
+				a.Addr(), n.Name)}
+		}
+	}
+	return nil
+}
+
+// Told is the segment as a machine of these addresses is told it: one, or one of each family, that of IPv4 first. What is in no subnet stays as
+// it is.
+func (n SegmentConfig) Told(addresses []netip.Prefix) Network {
+	out := Network{Name: n.Name, Domain: n.Domain, MTU: n.MTU, Lease: n.Lease}
+	for i, a := range addresses {
+		switch x := n.place(a); i {
+		case 0:
+			out.Address, out.Gateway, out.DNS, out.NTP = x.Address, x.Gateway, x.DNS, x.NTP
+		case 1:
+			out.Six = &x
+		}
+	}
+	return out
+}
+
+// place is what a machine with an address is told of that.
+func (n SegmentConfig) place(a netip.Prefix) Place {
+	p := Place{Address: a, NTP: ofFamily(n.NTP, a.Addr())}
+	if subnet, ok := n.subnetOf(a); ok {
+		// The mask is the segment's: what NetBox gives is that of the prefix an address was taken from, and from a part of
+		// the segment it would leave the gateway outside.
+		p.Address, p.Gateway, p.DNS = netip.PrefixFrom(a.Addr(), subnet.CIDR.Bits()), subnet.Gateway, subnet.DNS
+	}
+	return p
+}
+
+func (n SegmentConfig) subnetOf(a netip.Prefix) (Subnet, bool) {
 	for _, s := range n.Subnets {
 		if s.CIDR.Contains(a.Addr()) {
 			return s, true

@@ -11,7 +11,7 @@ import (
 func TestResolve(t *testing.T) {
 	none := "none"
 	entry := func() Entry {
-		return Entry{Name: Name{"team-a", "web-1"}, UID: "entry", Address: netip.MustParsePrefix("10.77.0.11/24"), InstallGeneration: 1}
+		return Entry{Name: Name{"team-a", "web-1"}, UID: "entry", Addresses: prefixes("10.77.0.11/24"), InstallGeneration: 1}
 	}
 	profile := func(words []string, ps ...Parameter) Profile {
 		return Profile{Name: Name{"infra", "debian"}, Mode: ModeInstall, Method: MethodDiskImage, CommandLine: words, Parameters: ps}
@@ -43,10 +43,10 @@ func TestResolve(t *testing.T) {
 		"Undeclared":  {reason: "What the profile doesn't declare can't be given.", profile: profile(nil), entry: func() Entry { e := entry(); e.Parameters = map[string]string{"x": "y"}; return e }, problem: "isn't declared"},
 		"UnknownUsed": {reason: "A word can use declared parameters only.", profile: profile([]string{"{{ .secret }}"}), problem: "doesn't declare it"},
 		"Function":    {reason: "There are no functions.", profile: profile([]string{`{{ env "HOME" }}`}), problem: "no plain"},
-		"OffSegment":  {reason: "An address of another segment can't boot here.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.78.0.1/24"); return e }, problem: "isn't in any subnet"},
-		"Gateway":     {reason: "What NetBox has no record of it gives away: the segment's gateway isn't taken from it.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.1/24"); return e }, problem: "is the gateway"},
-		"PartOfIt":    {reason: "An address from a part of the segment has the segment's mask: the gateway is outside that part.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.65/26"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.65/24"},
-		"Container":   {reason: "Nor is one from a container of the segment on all of that.", profile: profile(nil), entry: func() Entry { e := entry(); e.Address = netip.MustParsePrefix("10.77.0.11/16"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.11/24"},
+		"OffSegment":  {reason: "An address of another segment can't boot here.", profile: profile(nil), entry: func() Entry { e := entry(); e.Addresses = prefixes("10.78.0.1/24"); return e }, problem: "isn't in any subnet"},
+		"Gateway":     {reason: "What NetBox has no record of it gives away: the segment's gateway isn't taken from it.", profile: profile(nil), entry: func() Entry { e := entry(); e.Addresses = prefixes("10.77.0.1/24"); return e }, problem: "is the gateway"},
+		"PartOfIt":    {reason: "An address from a part of the segment has the segment's mask: the gateway is outside that part.", profile: profile(nil), entry: func() Entry { e := entry(); e.Addresses = prefixes("10.77.0.65/26"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.65/24"},
+		"Container":   {reason: "Nor is one from a container of the segment on all of that.", profile: profile(nil), entry: func() Entry { e := entry(); e.Addresses = prefixes("10.77.0.11/16"); return e }, words: []string{"console=ttyS1"}, address: "10.77.0.11/24"},
 		"NoMAC":       {reason: "A machine without a MAC can't be recognised.", profile: profile(nil), machine: Machine{HostUID: "host"}, problem: "no MAC"},
 		"BadMAC":      {reason: "A multicast MAC is a mistake.", profile: profile(nil), machine: Machine{HostUID: "host", MACs: []string{"01:00:5e:00:00:01"}}, problem: "multicast"},
 	}
@@ -73,7 +73,7 @@ func TestResolve(t *testing.T) {
 				t.Errorf("%s\nResolve(...): -want, +got:\n%s", tc.reason, diff)
 			}
 			if tc.address == "" {
-				tc.address = e.Address.String()
+				tc.address = e.Addresses[0].String()
 			}
 			if got.Network.Address.String() != tc.address {
 				t.Errorf("%s\nResolve(...): address %s, want %s", tc.reason, got.Network.Address, tc.address)

@@ -40,7 +40,9 @@ func ValueInitrd(n int) string { return "initrd" + strconv.Itoa(n) }
 // ScriptValues are what a script template may say as {{ .name }} of a machine, whatever loads it. What isn't known is "".
 func (p Plan) ScriptValues(a Arch) map[string]string {
 	v := p.NetworkValues()
-	v["dns"], v["ntp"] = strings.ReplaceAll(v["dns"], " ", ""), strings.ReplaceAll(v["ntp"], " ", "")
+	for _, list := range []string{"dns", "ntp", "dns" + suffixSix, "ntp" + suffixSix} {
+		v[list] = strings.ReplaceAll(v[list], " ", "")
+	}
 	v["mac"], v["serial"], v["uuid"], v["arch"] = "", p.Serial, p.UUID, string(a)
 	v["namespace"], v["name"] = p.Entry.Namespace, p.Entry.Name
 	if len(p.MACs) > 0 {
@@ -127,7 +129,7 @@ func CheckTemplates(p Profile) string {
 		known[n] = ""
 	}
 	for _, x := range p.Parameters {
-		if _, taken := known[x.Name]; taken && p.Method == MethodScript {
+		if _, taken := known[x.Name]; taken && p.Method == MethodScript && !ofSix(x.Name) {
 			return fmt.Sprintf("parameter %q has the name of what each template may say; give it another", x.Name)
 		}
 	}
@@ -150,6 +152,14 @@ func CheckTemplates(p Profile) string {
 		}
 	}
 	return ""
+}
+
+// ofSix says whether a name is one of IPv6's values. Profiles of before may have a parameter of that name, which then counts.
+func ofSix(name string) bool {
+	values := map[string]string{}
+	Place{}.values(values, suffixSix)
+	_, ok := values[name]
+	return ok
 }
 
 // A template of a profile, by the name of its field.

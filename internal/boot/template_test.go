@@ -16,7 +16,7 @@ func scripted(ipxe, grub string, change func(*Profile, *Entry, *Machine)) (*Plan
 			{Arch: ARM64, Kernel: Artifact{Digest: "k"}, Initrds: []Artifact{{Digest: "a"}}},
 		},
 	}
-	e := Entry{Name: Name{"team", "web"}, Address: netip.MustParsePrefix("10.77.0.11/24"), Hostname: "web-1", InstallGeneration: 1}
+	e := Entry{Name: Name{"team", "web"}, Addresses: prefixes("10.77.0.11/24"), Hostname: "web-1", InstallGeneration: 1}
 	m := Machine{HostUID: "host", MACs: []string{"52:54:00:00:00:01"}, Serial: "ABC-1"}
 	if change != nil {
 		change(&p, &e, &m)

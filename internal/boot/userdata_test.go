@@ -43,7 +43,7 @@ func TestReservedWords(t *testing.T) {
 			p := Profile{Name: Name{"infra", "x"}, Mode: ModeInstall, Method: tc.method, UserDataFormat: tc.format, CommandLine: tc.words}
 			n := SegmentConfig{Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24")}}}
 			m := Machine{HostUID: "host", MACs: []string{"52:54:00:00:00:01"}, CommandLine: tc.machine}
-			_, prob := Resolve(Entry{Address: netip.MustParsePrefix("10.77.0.11/24")}, p, n, m)
+			_, prob := Resolve(Entry{Addresses: prefixes("10.77.0.11/24")}, p, n, m)
 			switch {
 			case prob == nil && tc.problem != "":
 				t.Errorf("%s: no problem, want %q", tc.reason, tc.problem)

@@ -85,6 +85,7 @@ type daemon struct {
 	trace    *trace.Ring
 	activity *activity
 	loops    *session.Loops
+	sights   *dhcp.Sights
 	tftp     *tftp.Server // nil: not served
 	pis      *rpiboot.Server
 	proxy    *proxyPort
@@ -108,7 +109,7 @@ const settling = 10 * time.Second
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{
 		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
-		activity: newActivity(c.calm), loops: session.NewLoops(), proxy: &proxyPort{c: c}, six: &six{c: c},
+		activity: newActivity(c.calm), loops: session.NewLoops(), sights: dhcp.NewSights(), proxy: &proxyPort{c: c}, six: &six{c: c},
 	}
 	var err error
 	d.cache, err = artifacts.Open(artifacts.Options{
@@ -241,7 +242,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 	frames := d.frames(ctx, l)
 	srv := dhcp.New(dhcp.Config{
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
-		State: d.state, Keys: d.keys, Sightings: d, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
+		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
 		Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
@@ -310,10 +311,10 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 }
 
 // declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events.
-func (d *daemon) declined(p *boot.Plan, at time.Time) {
+func (d *daemon) declined(p *boot.Plan, address netip.Addr, at time.Time) {
 	d.sessions.Sight(p.Entry, session.Sighting{
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
-		Message: "DHCPDECLINE: another machine on the segment uses address " + p.Network.Address.Addr().String(),
+		Message: "DHCPDECLINE: another machine on the segment uses address " + address.String(),
 	})
 }
 

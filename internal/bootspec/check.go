@@ -3,6 +3,7 @@ package bootspec
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
@@ -15,8 +16,8 @@ type Parts struct {
 	Entry   *v1alpha1.BootEntry
 	Network *v1alpha1.BootNetwork
 	Profile *v1alpha1.BootProfile
-	// Address of the machine, where it's known.
-	Address netip.Prefix
+	// Addresses of the machine (Addresses), where they're known.
+	Addresses []netip.Prefix
 	// Secrets are the data of those that the entry names (DataRefs), by name.
 	Secrets map[string]map[string][]byte
 }
@@ -47,10 +48,11 @@ func CheckRawMachine(p Parts) *boot.Problem {
 	return nil
 }
 
-// CheckRawAddress says whether an entry may name its address: in the namespace of the segment alone.
+// CheckRawAddress says whether an entry may name an address: in the namespace of the segment alone.
 func CheckRawAddress(p Parts) *boot.Problem {
-	if p.Entry.Namespace != p.Network.Namespace {
-		return no(v1alpha1.ReasonNotAllowed, "networks[0].addresses[0].address may be set only in the BootNetwork's own namespace %q; use ref", p.Network.Namespace)
+	i := slices.IndexFunc(p.Entry.Spec.ForProvider.Networks[0].Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref == nil })
+	if i >= 0 && p.Entry.Namespace != p.Network.Namespace {
+		return no(v1alpha1.ReasonNotAllowed, "networks[0].addresses[%d].address may be set only in the BootNetwork's own namespace %q; use ref", i, p.Network.Namespace)
 	}
 	return nil
 }
@@ -80,16 +82,16 @@ func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Pro
 			return nil, nil, prob
 		}
 	}
-	addr, prob := Address(p.Entry.Spec.ForProvider.Networks[0].Addresses[0].Address)
+	addresses, prob := RawAddresses(p.Entry)
 	if prob != nil {
 		return nil, nil, prob
 	}
-	p.Address = addr
+	p.Addresses = addresses
 	if prob := CheckData(p); prob != nil {
 		return nil, nil, prob
 	}
 	data := p.Data()
-	plan, prob := boot.Resolve(Entry(p.Entry, addr, data, installed), Profile(p.Profile), SegmentConfig(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
+	plan, prob := boot.Resolve(Entry(p.Entry, addresses, data, installed), Profile(p.Profile), SegmentConfig(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
 	return plan, data, prob
 }
 

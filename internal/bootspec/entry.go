@@ -1,9 +1,11 @@
 package bootspec
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
+	"slices"
 	"sort"
 	"strings"
 
@@ -11,13 +13,13 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Entry gives a BootEntry with its address as plans need it. data is what its machine is given beside its image (Data), installed
+// Entry gives a BootEntry with its addresses (Addresses) as plans need it. data is what its machine is given beside its image (Data), installed
 // the generation that is known to be on its disk.
-func Entry(e *v1alpha1.BootEntry, addr netip.Prefix, data map[string][]byte, installed int64) boot.Entry {
+func Entry(e *v1alpha1.BootEntry, addresses []netip.Prefix, data map[string][]byte, installed int64) boot.Entry {
 	p := e.Spec.ForProvider
 	out := boot.Entry{
 		Name: boot.Name{Namespace: e.Namespace, Name: e.Name}, UID: string(e.UID), Since: e.CreationTimestamp.Time,
-		Parameters: p.Parameters, Hostname: p.Hostname, Address: addr,
+		Parameters: p.Parameters, Hostname: p.Hostname, Addresses: addresses,
 		InstallGeneration: p.Install.Generation, InstalledGeneration: installed,
 		Otherwise: boot.Otherwise(p.Otherwise),
 	}
@@ -37,6 +39,35 @@ func Address(s string) (netip.Prefix, *boot.Problem) {
 		return netip.Prefix{}, no(v1alpha1.ReasonInvalid, "address %q isn't an IP address with its mask, such as 10.77.0.11/24 or fd00:77::11/64", s)
 	}
 	return p, nil
+}
+
+// Addresses reads those of a machine: one, or one of each family. They come in the order of a plan, that of IPv4 first, however they're
+// written.
+func Addresses(texts []string) ([]netip.Prefix, *boot.Problem) {
+	var out []netip.Prefix
+	for _, s := range texts {
+		p, prob := Address(s)
+		if prob != nil {
+			return nil, prob
+		}
+		for _, other := range out {
+			if other.Addr().Is4() == p.Addr().Is4() {
+				return nil, no(v1alpha1.ReasonInvalid, "addresses %s and %s are of one family; name one of IPv4 and one of IPv6, or one alone", other, p)
+			}
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b netip.Prefix) int { return cmp.Compare(a.Addr().BitLen(), b.Addr().BitLen()) })
+	return out, nil
+}
+
+// RawAddresses reads those that an entry names itself.
+func RawAddresses(e *v1alpha1.BootEntry) ([]netip.Prefix, *boot.Problem) {
+	var texts []string
+	for _, a := range e.Spec.ForProvider.Networks[0].Addresses {
+		texts = append(texts, a.Address)
+	}
+	return Addresses(texts)
 }
 
 // RawMachine gives a machine that is named by its MACs.

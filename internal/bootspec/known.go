@@ -15,6 +15,9 @@ func KnownOf(e *v1alpha1.BootEntry) (macs []boot.MAC, addresses []netip.Addr) {
 	if p := e.Status.AtProvider.Plan; p != nil {
 		texts = append(slices.Clip(texts), p.MACs...)
 		addresses = addressIn(addresses, p.Network.Address)
+		if six := p.Network.IPv6; six != nil {
+			addresses = addressIn(addresses, six.Address)
+		}
 	}
 	for _, t := range texts {
 		if m, err := boot.ParseMAC(t); err == nil {

@@ -2,7 +2,6 @@ package bootspec
 
 import (
 	"fmt"
-	"net/netip"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -12,19 +11,7 @@ const maxNetworkConfig = 64 << 10
 
 // networkValues are what boot.Plan says of the network once these parts are one.
 func (p Parts) networkValues() map[string]string {
-	n := SegmentConfig(p.Network)
-	plan := boot.Plan{Hostname: p.Entry.Spec.ForProvider.Hostname, Network: boot.Network{Address: p.Address, Domain: n.Domain, MTU: n.MTU}}
-	for _, a := range n.NTP {
-		if a.Is4() == p.Address.Addr().Is4() {
-			plan.Network.NTP = append(plan.Network.NTP, a)
-		}
-	}
-	for _, s := range n.Subnets {
-		if s.CIDR.Contains(p.Address.Addr()) {
-			plan.Network.Address, plan.Network.Gateway, plan.Network.DNS = netip.PrefixFrom(p.Address.Addr(), s.CIDR.Bits()), s.Gateway, s.DNS
-			break
-		}
-	}
+	plan := boot.Plan{Hostname: p.Entry.Spec.ForProvider.Hostname, Network: SegmentConfig(p.Network).Told(p.Addresses)}
 	return plan.NetworkValues()
 }
 

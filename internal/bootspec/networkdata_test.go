@@ -11,7 +11,7 @@ import (
 // placed are the parts of a machine whose network config is a text.
 func placed(text string) Parts {
 	p := Parts{
-		Entry: &v1alpha1.BootEntry{}, Profile: &v1alpha1.BootProfile{}, Network: &v1alpha1.BootNetwork{}, Address: netip.MustParsePrefix("10.77.0.11/26"),
+		Entry: &v1alpha1.BootEntry{}, Profile: &v1alpha1.BootProfile{}, Network: &v1alpha1.BootNetwork{}, Addresses: []netip.Prefix{netip.MustParsePrefix("10.77.0.11/26")},
 		Secrets: map[string]map[string][]byte{"web-1": {"net": []byte(text)}},
 	}
 	p.Entry.Spec.ForProvider.Hostname = "web-1"
@@ -34,7 +34,7 @@ func TestNetworkData(t *testing.T) {
 			"with the segment's mask, not that of NetBox's prefix", "version: 2 # {{.address}} {{ .ip }} {{ .prefixLength }} {{ .gateway }} [{{ .dns }}] {{ .domain }} {{ .hostname }}\n",
 			"version: 2 # 10.77.0.11/24 10.77.0.11 24 10.77.0.1 [10.77.0.2, 10.77.0.3] rack7.example web-1\n", "",
 		},
-		"Unknown":  {"a name that isn't there", "version: 2\nethernets: {a: {mac: {{ .mac }}}}\n", "", `key "net" of Secret "web-1": line 2, column 22: {{ .mac }} is none of address, dns, domain`},
+		"Unknown":  {"a name that isn't there", "version: 2\nethernets: {a: {mac: {{ .mac }}}}\n", "", `key "net" of Secret "web-1": line 2, column 22: {{ .mac }} is none of address, address6, dns, dns6, domain`},
 		"Quoted":   {"what stands in a Secret isn't shown to who can't read it", "{{ ." + strings.Repeat("s3cret", 6) + " }}", "", "line 1, column 1: this name is none of"},
 		"Unsaid":   {"a value that isn't there", "version: 2\nmtu: {{ .mtu }}\n", "", `line 2, column 6: {{ .mtu }} isn't known: neither BootNetwork "infra/rack-7"`},
 		"Function": {"there are none", "{{ .ip }}\n  {{ env \"HOME\" }}\n", "", "line 2, column 3: it's no plain {{ .name }}"},

@@ -20,17 +20,17 @@ func PlanStatus(p boot.Plan) *v1alpha1.Plan {
 		InstallGeneration: p.InstallGeneration, Otherwise: v1alpha1.Otherwise(p.Otherwise),
 		LocalBoot: v1alpha1.LocalBoot(p.LocalBoot), FirstStage: v1alpha1.FirstStage(p.FirstStage), InstallTimeoutSeconds: int64(p.InstallTimeout / time.Second),
 		Network: v1alpha1.PlanNetwork{
-			Namespace: p.Network.Namespace, Name: p.Network.Name.Name, Address: p.Network.Address.String(),
+			Namespace: p.Network.Namespace, Name: p.Network.Name.Name, Address: p.Network.Address.String(), Gateway: textOf(p.Network.Gateway),
 			DNS: texts(p.Network.DNS), NTP: texts(p.Network.NTP), Domain: p.Network.Domain,
 			MTU: int32(p.Network.MTU), LeaseSeconds: int64(p.Network.Lease / time.Second), //nolint:gosec // Bounded by the schema.
 			Interface: interfaceStatus(p.Network.Interface),
 		},
 	}
+	if six := p.Network.Six; six != nil {
+		out.Network.IPv6 = &v1alpha1.PlanPlace{Address: six.Address.String(), Gateway: textOf(six.Gateway), DNS: texts(six.DNS), NTP: texts(six.NTP)}
+	}
 	if p.SilentInstaller {
 		out.InstallerReport = v1alpha1.InstallerReportNone
-	}
-	if p.Network.Gateway.IsValid() {
-		out.Network.Gateway = p.Network.Gateway.String()
 	}
 	for _, m := range p.MACs {
 		out.MACs = append(out.MACs, string(m))
@@ -72,6 +72,14 @@ func pullSecret(p boot.Plan) string {
 		return iso.PullSecret
 	}
 	return p.Artifacts[0].Kernel.PullSecret
+}
+
+// textOf an address; "" where there's none.
+func textOf(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
 }
 
 func texts(as []netip.Addr) []string {
@@ -152,20 +160,35 @@ func networkOf(a v1alpha1.PlanNetwork) (boot.Network, error) {
 		Name: boot.Name{Namespace: a.Namespace, Name: a.Name}, Domain: a.Domain, MTU: int(a.MTU),
 		Lease: time.Duration(a.LeaseSeconds) * time.Second, Interface: interfaceOf(a.Interface),
 	}
-	var err error
-	if n.Address, err = netip.ParsePrefix(a.Address); err != nil {
-		return n, fmt.Errorf("address %q isn't an address with its mask", a.Address)
-	}
-	if a.Gateway != "" {
-		if n.Gateway, err = netip.ParseAddr(a.Gateway); err != nil {
-			return n, fmt.Errorf("gateway %q isn't an address", a.Gateway)
-		}
-	}
-	if n.DNS, err = addressesOf("DNS server", a.DNS); err != nil {
+	p, err := placeOf(v1alpha1.PlanPlace{Address: a.Address, Gateway: a.Gateway, DNS: a.DNS, NTP: a.NTP})
+	if err != nil {
 		return n, err
 	}
-	n.NTP, err = addressesOf("NTP server", a.NTP)
-	return n, err
+	n.Address, n.Gateway, n.DNS, n.NTP = p.Address, p.Gateway, p.DNS, p.NTP
+	if a.IPv6 != nil {
+		six, err := placeOf(*a.IPv6)
+		if err != nil {
+			return n, err
+		}
+		n.Six = &six
+	}
+	return n, nil
+}
+
+func placeOf(a v1alpha1.PlanPlace) (p boot.Place, err error) {
+	if p.Address, err = netip.ParsePrefix(a.Address); err != nil {
+		return p, fmt.Errorf("address %q isn't an address with its mask", a.Address)
+	}
+	if a.Gateway != "" {
+		if p.Gateway, err = netip.ParseAddr(a.Gateway); err != nil {
+			return p, fmt.Errorf("gateway %q isn't an address", a.Gateway)
+		}
+	}
+	if p.DNS, err = addressesOf("DNS server", a.DNS); err != nil {
+		return p, err
+	}
+	p.NTP, err = addressesOf("NTP server", a.NTP)
+	return p, err
 }
 
 func addressesOf(what string, list []string) ([]netip.Addr, error) {

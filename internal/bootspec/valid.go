@@ -117,7 +117,8 @@ func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
 		at.field(".name").whenf(n.Name == "" || len(n.Name) > 63, "a network of an entry has a name of at most 63 characters")
 		at.field(".networkRef.name").whenf(n.NetworkRef.Name == "", "networkRef needs a name")
 		at.field(".addresses").whenf(len(n.Addresses) == 0, "addresses must name the machine's address")
-		at.field(".addresses").whenf(len(n.Addresses) > 1, "addresses with more than one entry is not supported yet; name one address")
+		at.field(".addresses").whenf(len(n.Addresses) > 2, "addresses has more than two entries; name one of IPv4 and one of IPv6, or one alone")
+		at.field(".addresses").whenf(ofOneFamily(n.Addresses), "addresses are of one family; name one of IPv4 and one of IPv6, or one alone")
 		validInterface(at.field(".interface"), n.Interface)
 		for j, a := range n.Addresses {
 			to := at.field(".addresses[%d]", j)
@@ -126,6 +127,16 @@ func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
 			to.field(".address").whenf(a.Address != "" && err != nil, "address must be an address with its mask, such as 10.77.0.40/24, and is %q", a.Address)
 		}
 	}
+}
+
+// ofOneFamily says whether two addresses are both of IPv4, or both of IPv6.
+func ofOneFamily(as []v1alpha1.EntryAddress) bool {
+	if len(as) != 2 { //nolint:mnd // Of more it's said that there are too many.
+		return false
+	}
+	a, err := netip.ParsePrefix(as[0].Address)
+	b, also := netip.ParsePrefix(as[1].Address)
+	return err == nil && also == nil && a.Addr().Is4() == b.Addr().Is4()
 }
 
 // DefaultEntry fills in what an API server fills in.

@@ -51,6 +51,7 @@ func Aside() map[string]string {
 		"bootd/registry.yaml":              "a profile whose registry, which nobody has here, wants a password; tests of internal/bootd/artifacts tell one its own, and test/e2e brings it to bootd",
 		"bootd/ipv6.yaml":                  "a site whose machines boot over IPv6, which no cluster here has; test/examples holds that both its readers take it, and tests of internal/bootd serve such",
 		"bootd/iso.yaml":                   "ISO images, which nobody has here; cmd/bootd renders what their machines are told",
+		"bootd/dual-stack.yaml":            "a site whose machines have two addresses, which no cluster here has; test/examples holds that both its readers take it, cmd/bootd renders it, and tests of internal/bootd serve such",
 		"bootd/no-router.yaml":             "links without a router, which internal/bootd's tests serve",
 		"bootd/qcow2.yaml":                 "an image as clouds publish them, which internal/bootd's tests unpack and give to an installer",
 		"bootd/raspberry-pi.yaml":          "Raspberry Pis, which test/edge simulates",

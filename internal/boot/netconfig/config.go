@@ -3,6 +3,7 @@ package netconfig
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -41,10 +42,16 @@ func Of(p *boot.Plan) (Config, bool) {
 		Hostname: p.Hostname, Ports: p.Ports(), Bond: n.Interface.Bond, VLAN: n.Interface.VLAN, MTU: n.MTU, DHCP: n.Interface.DHCP,
 		Addresses: []Address{{n.Address, n.Gateway}},
 	}
+	if n.Six != nil {
+		c.Addresses = append(c.Addresses, Address{n.Six.Address, n.Six.Gateway})
+	}
 	if c.DHCP {
 		return c, true
 	}
 	c.DNS = n.DNS
+	if n.Six != nil {
+		c.DNS = slices.Concat(n.DNS, n.Six.DNS)
+	}
 	if n.Domain != "" {
 		c.Search = []string{n.Domain}
 	}

@@ -42,6 +42,12 @@ func six(p *boot.Plan) {
 	p.Network.DNS = []netip.Addr{netip.MustParseAddr("2001:db8:77::2")}
 }
 
+func both(p *boot.Plan) {
+	p.Network.Six = &boot.Place{
+		Address: netip.MustParsePrefix("2001:db8:77::11/64"), Gateway: netip.MustParseAddr("fe80::1"), DNS: []netip.Addr{netip.MustParseAddr("2001:db8:77::2")},
+	}
+}
+
 // TestGolden: each machine's network, in each language.
 func TestGolden(t *testing.T) {
 	cases := map[string]struct {
@@ -59,7 +65,12 @@ func TestGolden(t *testing.T) {
 			p.MACs = append(p.MACs, "52:54:00:00:07:04")
 			p.Network.Interface.MACs, p.Network.Interface.Bond.Mode = []boot.MAC{mac1, mac2}, boot.BondActiveBackup
 		}},
-		"ipv6":      {"a gateway of the link", six},
+		"ipv6": {"a gateway of the link", six},
+		"both": {"an address of each family, each with its gateway and servers", both},
+		"both-dhcp": {"and both are asked for", func(p *boot.Plan) {
+			both(p)
+			p.Network.Interface.DHCP = true
+		}},
 		"bond-dhcp": {"ports are joined, and DHCP says the rest", func(p *boot.Plan) { bonded(p); p.Network.Interface.DHCP = true }},
 		"vlan-dhcp6": {"of the family that the machine has", func(p *boot.Plan) {
 			six(p)

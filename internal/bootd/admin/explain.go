@@ -39,20 +39,20 @@ func firmwares() map[string][]dhcp.Guise {
 	}
 }
 
-// guises that a machine may ask in: those of one firmware, or of all that its plan has files for; its system's is the last one.
-func guises(p *boot.Plan, firmware string) (all []dhcp.Guise) {
+// guises that a machine may ask in, over one family: those of one firmware, or of all that its plan has files for; its system's is the last one.
+func guises(p *boot.Plan, firmware string, six bool) (all []dhcp.Guise) {
 	names := []string{firmware}
 	if firmware == "" {
 		names = nil
 		if _, ok := p.For(boot.AMD64); ok || len(p.Artifacts) == 0 {
 			names = append(names, "bios", "uefi-x64", "uefi-http-x64")
-			if isSix(p) {
+			if six {
 				names = names[1:] // No BIOS has a ROM that speaks IPv6, but an iPXE.
 			}
 		}
 		if f, ok := p.For(boot.ARM64); ok {
 			names = append(names, "uefi-arm64", "uefi-http-arm64")
-			if f.RaspberryPi != nil && !isSix(p) {
+			if f.RaspberryPi != nil && !six {
 				names = append(names, "raspberry-pi")
 			}
 		}
@@ -80,39 +80,15 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 		}
 	}
 	g, _ := v.State.Segment(p.Network.Name)
-	for _, as := range guises(p, firmware) {
-		x, base, err := h.discovered(v, g, p, mac, as)
-		if err != nil {
-			return e, err
+	for _, six := range familiesOf(p) {
+		for _, as := range guises(p, firmware, six) {
+			if err := h.asking(ctx, &e, asker{v, g, p, mac, as, six}); err != nil {
+				return e, err
+			}
 		}
-		x.As = as.String()
-		e.DHCP = append(e.DHCP, x)
-		ask := h.told(as, x)
-		if ask == nil {
-			continue
-		}
-		s, err := h.script(ctx, v, p, as, base, ask)
-		if err != nil {
-			return e, err
-		}
-		e.Scripts = append(e.Scripts, s)
 	}
 	e.WaitsFor = waitsFor(&e)
 	return e, nil
-}
-
-// discovered says what a machine would get that asks for an address, and where an iPXE that got it reaches bootd.
-func (h *handler) discovered(v dhcp.View, g boot.Segment, p *boot.Plan, mac boot.MAC, as dhcp.Guise) (Exchange, string, error) {
-	if isSix(p) {
-		return h.solicited(g, mac, as)
-	}
-	via := h.way(v, g)
-	request, err := dhcp.Discover(mac, as, via.relay, via.link)
-	if err != nil {
-		return Exchange{}, "", err //nolint:wrapcheck // It says what is wrong.
-	}
-	x, a, err := h.exchange(v, request, via.in, via.text)
-	return x, baseOf(a), err
 }
 
 // exchange says what a request would get.

@@ -24,7 +24,7 @@ type Explanation struct {
 	Scripts []Script   `json:"scripts,omitempty"`
 }
 
-// A Machine is the plan of one, as this bootd knows it.
+// A Machine is the plan of one, as this bootd knows it. Address6 and Gateway6 are those of IPv6, of one that has an address of each family.
 type Machine struct {
 	Entry               string   `json:"entry"`
 	EntryUID            string   `json:"entryUID"`
@@ -36,6 +36,8 @@ type Machine struct {
 	Network             string   `json:"network"`
 	Address             string   `json:"address,omitempty"`
 	Gateway             string   `json:"gateway,omitempty"`
+	Address6            string   `json:"address6,omitempty"`
+	Gateway6            string   `json:"gateway6,omitempty"`
 	Mode                string   `json:"mode"`
 	Method              string   `json:"method"`
 	Architectures       []string `json:"architectures,omitempty"`

@@ -88,7 +88,7 @@ func byAddress(st *boot.State, ip string) (*boot.Plan, error) {
 	}
 	var found []*boot.Plan
 	for _, p := range st.Plans() {
-		if p.Network.Address.Addr() == a {
+		if p.Network.Has(a) {
 			found = append(found, p)
 		}
 	}

@@ -40,6 +40,12 @@ func machineOf(p *boot.Plan) Machine {
 	if p.Network.Gateway.IsValid() {
 		m.Gateway = p.Network.Gateway.String()
 	}
+	if six := p.Network.Six; six != nil {
+		m.Address6 = six.Address.String()
+		if six.Gateway.IsValid() {
+			m.Gateway6 = six.Gateway.String()
+		}
+	}
 	return m
 }
 

@@ -18,8 +18,16 @@ const portDHCP6 = 547
 // reasonNoSix is that of a machine of IPv6 where nothing is served over that.
 const reasonNoSix = "NoIPv6"
 
-// isSix says whether a machine boots over IPv6.
-func isSix(p *boot.Plan) bool { return p.Network.Address.IsValid() && p.Network.Address.Addr().Is6() }
+// familiesOf are those that a machine has an address of, IPv4 first; true: IPv6. One without any is thought of as of IPv4.
+func familiesOf(p *boot.Plan) (six []bool) {
+	if !p.Network.Address.Addr().Is6() {
+		six = append(six, false)
+	}
+	if _, ok := p.Network.InSix(); ok {
+		six = append(six, true)
+	}
+	return six
+}
 
 // asks6 says whether a packet is a request by DHCPv6.
 func asks6(p trace.Packet) bool { return !p.Sent && p.To.Port() == portDHCP6 && p.To.Addr().Is6() }

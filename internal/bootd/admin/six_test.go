@@ -12,6 +12,53 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
+// TestExplainBoth: a machine with two addresses is told of by both protocols, and found by either address.
+func TestExplainBoth(t *testing.T) {
+	const mac = boot.MAC("52:54:00:00:09:01")
+	at := time.Date(2026, 8, 1, 10, 41, 7, 0, time.UTC)
+	name := boot.Name{Namespace: "edge", Name: "rack-1"}
+	st := boot.NewState([]boot.Segment{{
+		Name: name, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24"), netip.MustParsePrefix("fd00:77::/64")}, Mode: boot.SegmentAuthoritative,
+	}}, []boot.Plan{{
+		Entry: boot.Name{Namespace: "edge", Name: "node-1"}, EntryUID: "u1", MACs: []boot.MAC{mac}, Mode: boot.ModeLive,
+		Network: boot.Network{
+			Name: name, Address: netip.MustParsePrefix("10.77.0.11/24"), Lease: time.Hour,
+			Six: &boot.Place{Address: netip.MustParsePrefix("fd00:77::11/64"), Gateway: netip.MustParseAddr("fd00:77::1")},
+		},
+	}}, nil)
+	keys, files := [][]byte{[]byte("0123456789abcdef0123456789abcdef")}, dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"}
+	h := &handler{Options{
+		View: func() dhcp.View { return dhcp.View{State: st, Keys: keys, Now: at, HTTPPort: 8480, Files: files} },
+		View6: func() (dhcp6.View, bool) {
+			return dhcp6.View{State: st, Keys: keys, Now: at, TFTP: true, HTTPPort: 8480, Files: files}, true
+		},
+		Logged: func(string) []boot.Consumption { return nil }, Trace: trace.New(1 << 20), Now: func() time.Time { return at },
+		Interfaces: func() []Interface {
+			return []Interface{{Name: "eth1", Index: 3, Addresses: []netip.Addr{netip.MustParseAddr("10.77.0.2")}, Six: []netip.Addr{netip.MustParseAddr("fd00:77::2")}}}
+		},
+		File: func(string) (int, bool, bool) { return 1234, false, true },
+	}}
+	for _, ip := range []string{"10.77.0.11", "fd00:77::11"} {
+		p, _, err := h.find(st, Query{IP: ip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := h.explain(t.Context(), p, mac, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := e.Text()
+		for _, want := range []string{
+			"address 10.77.0.11/24, gateway none", "and address fd00:77::11/64, gateway fd00:77::1", "UEFI x64, PXE ", "OFFER 10.77.0.11, then snponly.efi",
+			"UEFI x64, PXE, IPv6", "ADVERTISE fd00:77::11, then tftp://[fd00:77::2]/snponly.efi",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("it doesn't say %q:\n%s", want, text)
+			}
+		}
+	}
+}
+
 // TestExplainIPv6: a machine of IPv6 is told of by what DHCPv6 would answer it, on the link and through a relay.
 func TestExplainIPv6(t *testing.T) {
 	const mac = boot.MAC("52:54:00:00:09:01")

@@ -14,6 +14,9 @@ func (e Explanation) Text() string {
 	t.itemf("plan", "mode %s, method %s, generation %d (installed %d), for %s, digest %s",
 		m.Mode, m.Method, m.InstallGeneration, m.InstalledGeneration, orNone(strings.Join(m.Architectures, " and ")), m.PlanDigest)
 	t.itemf("network", "%s, address %s, gateway %s", m.Network, orNone(m.Address), orNone(m.Gateway))
+	if m.Address6 != "" {
+		t.itemf("", "and address %s, gateway %s", m.Address6, orNone(m.Gateway6))
+	}
 	e.sessionLines(t)
 	t.itemf("last asked", "%s", e.lastAsked())
 	if e.OffersAfter != "" {

@@ -65,9 +65,11 @@ type Config struct {
 	Keys func() [][]byte
 	// Sightings are told of acknowledged exchanges; nil: nobody is.
 	Sightings Sightings
+	// Sights are those that DHCPv6 has, too; nil: its own.
+	Sights *Sights
 	// Declined is told of a machine that declined the address that it was just given, since another answers for it; nil: nobody
 	// is.
-	Declined func(plan *boot.Plan, at time.Time)
+	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
 	OtherServer func(plan *boot.Plan, server netip.Addr)
 	// Pi is told of each Raspberry Pi that's about to be told to boot; it must not block. nil: nobody is.
@@ -117,7 +119,7 @@ const (
 // A Server answers what comes in on its connections.
 type Server struct {
 	cfg    Config
-	sights *sights
+	sights *Sights
 	lines  *lines
 	taken  *quarantine // of planned addresses
 	spoilt *quarantine // of lent ones
@@ -134,7 +136,10 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Server{cfg: cfg, sights: newSights(), lines: newLines(cfg.Log), taken: newQuarantine(maxQuarantine), spoilt: newQuarantine(maxLentQuarantine)}
+	if cfg.Sights == nil {
+		cfg.Sights = NewSights()
+	}
+	return &Server{cfg: cfg, sights: cfg.Sights, lines: newLines(cfg.Log), taken: newQuarantine(maxQuarantine), spoilt: newQuarantine(maxLentQuarantine)}
 }
 
 // Serve answers requests until the context ends or the connection fails. It closes the connection. Several may run at once,
@@ -191,7 +196,7 @@ func (s *Server) observe(c Client, r Reason) {
 // saw passes a sight on, once per boot, and before the answer is sent: so it's known before anything that the machine does
 // with the answer.
 func (s *Server) saw(a Answer, xid [4]byte, now time.Time) {
-	if a.Stage != "" && s.cfg.Sightings != nil && s.sights.first(a, xid, now) {
+	if a.Stage != "" && s.cfg.Sightings != nil && s.sights.first(a.Plan.EntryUID, sight{client: a.Facts.Client, stage: a.Stage, xid: xid, at: now}) {
 		s.cfg.Sightings.Seen(a.Plan, a.Stage, now)
 	}
 }

@@ -202,7 +202,7 @@ func TestDeclineIsPassedOn(t *testing.T) {
 	w, declined := newCable(), make(chan string, 1)
 	var log strings.Builder
 	cfg := testConfig(testState(nil, testPlan()))
-	cfg.Declined = func(p *boot.Plan, _ time.Time) { declined <- p.Entry.String() }
+	cfg.Declined = func(p *boot.Plan, _ netip.Addr, _ time.Time) { declined <- p.Entry.String() }
 	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	stop := serving(t, w, cfg)
 	ours := all(addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"))

@@ -16,9 +16,10 @@ const (
 	maxSights = 8192
 )
 
-// sights tells the exchanges of one boot from those of another. Firmware that loads iPXE talks twice per boot, an iPXE ROM
-// once, and each may say anything several times.
-type sights struct {
+// Sights tell the exchanges of one boot from those of another. Firmware that loads iPXE talks twice per boot, an iPXE ROM
+// once, and each may say anything several times. An iPXE on a segment of both families talks once more in each: so both protocols have the
+// same Sights.
+type Sights struct {
 	mu     sync.Mutex
 	last   map[string]sight // by entry UID: all NICs of a machine are one
 	tidied time.Time
@@ -29,26 +30,30 @@ type sight struct {
 	stage  boot.Stage
 	xid    [4]byte
 	at     time.Time
+	// six says that it was by DHCPv6, both that this boot's iPXE was seen by both.
+	six, both bool
 }
 
-func newSights() *sights { return &sights{last: map[string]sight{}} }
+// NewSights have seen nothing yet.
+func NewSights() *Sights { return &Sights{last: map[string]sight{}} }
 
-// first says whether an answer is the first sight of its stage in a boot.
-func (s *sights) first(a Answer, xid [4]byte, now time.Time) bool {
+// first says whether an exchange of a machine, by its entry, is the first sight of its stage in a boot.
+func (s *Sights) first(uid string, next sight) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := sight{a.Facts.Client, a.Stage, xid, now}
-	before, known := s.last[a.Plan.EntryUID]
-	s.last[a.Plan.EntryUID] = next
-	if len(s.last) > maxSights && now.Sub(s.tidied) > sameBoot {
-		s.forget(now)
+	before, known := s.last[uid]
+	goesOn := known && before.continues(next)
+	next.both = goesOn && before.client == next.client && (before.both || before.six != next.six)
+	s.last[uid] = next
+	if len(s.last) > maxSights && next.at.Sub(s.tidied) > sameBoot {
+		s.forget(next.at)
 	}
-	return !known || !before.continues(next)
+	return !goesOn
 }
 
 // forget drops what no boot goes on from. It's done now and then: in a storm, when all of them are fresh, each packet would pay
 // for a look at all machines. (There are never more than have plans.)
-func (s *sights) forget(now time.Time) {
+func (s *Sights) forget(now time.Time) {
 	s.tidied = now
 	for uid, x := range s.last {
 		if now.Sub(x.at) > sameBoot {
@@ -64,7 +69,8 @@ func (x sight) continues(next sight) bool {
 		return false
 	}
 	if x.client == next.client {
-		return x.xid == next.xid && age < sameExchange
+		other := x.six != next.six && !x.both && x.client == ClientIPXE
+		return other && age < sameBoot || x.six == next.six && x.xid == next.xid && age < sameExchange
 	}
 	return x.client != ClientIPXE && next.client == ClientIPXE && age < sameBoot
 }

@@ -14,6 +14,7 @@ type exchanged struct {
 	client Client
 	xid    byte
 	counts bool
+	six    bool
 }
 
 func TestSights(t *testing.T) {
@@ -24,46 +25,56 @@ func TestSights(t *testing.T) {
 	}{
 		"Chained": {
 			reason: "the ROM's exchange and that of the iPXE it loads are one boot",
-			in:     []exchanged{{0, ClientPXE, xid, true}, {20, ClientIPXE, other, false}},
+			in:     []exchanged{{at: 0, client: ClientPXE, xid: xid, counts: true}, {at: 20, client: ClientIPXE, xid: other}},
 		},
 		"HTTPBoot": {
 			reason: "the same by HTTP",
-			in:     []exchanged{{0, ClientHTTP, xid, true}, {5, ClientIPXE, other, false}},
+			in:     []exchanged{{at: 0, client: ClientHTTP, xid: xid, counts: true}, {at: 5, client: ClientIPXE, xid: other}},
 		},
 		"ROM": {
 			reason: "an iPXE ROM talks once",
-			in:     []exchanged{{0, ClientIPXE, xid, true}, {60, ClientIPXE, other, true}},
+			in:     []exchanged{{at: 0, client: ClientIPXE, xid: xid, counts: true}, {at: 60, client: ClientIPXE, xid: other, counts: true}},
 		},
 		"Retransmitted": {
 			reason: "an ACK that was lost",
-			in:     []exchanged{{0, ClientPXE, xid, true}, {4, ClientPXE, xid, false}, {8, ClientPXE, xid, false}},
+			in:     []exchanged{{at: 0, client: ClientPXE, xid: xid, counts: true}, {at: 4, client: ClientPXE, xid: xid}, {at: 8, client: ClientPXE, xid: xid}},
 		},
 		"SameXIDLater": {
 			reason: "BIOS ROMs have the same xid at every boot",
-			in:     []exchanged{{0, ClientPXE, xid, true}, {60, ClientPXE, xid, true}},
+			in:     []exchanged{{at: 0, client: ClientPXE, xid: xid, counts: true}, {at: 60, client: ClientPXE, xid: xid, counts: true}},
 		},
 		"SlowIPXE": {
 			reason: "an iPXE long after a ROM is a boot whose ROM another bootd answered",
-			in:     []exchanged{{0, ClientPXE, xid, true}, {600, ClientIPXE, other, true}},
+			in:     []exchanged{{at: 0, client: ClientPXE, xid: xid, counts: true}, {at: 600, client: ClientIPXE, xid: other, counts: true}},
+		},
+		"BothFamilies": {
+			reason: "an iPXE asks by DHCP and by DHCPv6, in one boot and in the next",
+			in: []exchanged{
+				{at: 0, client: ClientPXE, xid: 1, counts: true}, {at: 9, client: ClientIPXE, xid: 2}, {at: 22, client: ClientIPXE, xid: 3, six: true},
+				{at: 60, client: ClientIPXE, xid: 4, counts: true}, {at: 73, client: ClientIPXE, xid: 5, six: true}, {at: 110, client: ClientIPXE, xid: 6, six: true, counts: true},
+			},
+		},
+		"FirmwareOfBoth": {
+			reason: "firmware that tries the other family begins anew, as one that tries HTTP does",
+			in:     []exchanged{{at: 0, client: ClientPXE, xid: 1, counts: true}, {at: 9, client: ClientPXE, xid: 1, counts: true, six: true}},
 		},
 		"WholeBoot": {
 			reason: "from power-on to the installed system, and once more",
 			in: []exchanged{
-				{0, ClientPXE, 1, true}, {10, ClientIPXE, 2, false}, {60, ClientOS, 3, true}, {62, ClientOS, 3, false},
-				{90, ClientPXE, 4, true}, {99, ClientIPXE, 5, false}, {120, ClientOS, 6, true},
+				{at: 0, client: ClientPXE, xid: 1, counts: true}, {at: 10, client: ClientIPXE, xid: 2}, {at: 60, client: ClientOS, xid: 3, counts: true}, {at: 62, client: ClientOS, xid: 3},
+				{at: 90, client: ClientPXE, xid: 4, counts: true}, {at: 99, client: ClientIPXE, xid: 5}, {at: 120, client: ClientOS, xid: 6, counts: true},
 			},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := newSights()
+			s := NewSights()
 			for _, x := range tc.in {
 				stage := boot.StageDHCP
 				if x.client == ClientOS {
 					stage = boot.StageBootedFromDisk
 				}
-				a := Answer{Plan: &boot.Plan{EntryUID: "e"}, Stage: stage, Facts: Facts{Client: x.client}}
-				got := s.first(a, [4]byte{x.xid}, testNow.Add(time.Duration(x.at)*time.Second))
+				got := s.first("e", sight{client: x.client, stage: stage, xid: [4]byte{x.xid}, at: testNow.Add(time.Duration(x.at) * time.Second), six: x.six})
 				if got != x.counts {
 					t.Errorf("%s: %s at %d s counts: %v, want %v", tc.reason, x.client, x.at, got, x.counts)
 				}
@@ -73,10 +84,9 @@ func TestSights(t *testing.T) {
 }
 
 func TestSightsAreForgotten(t *testing.T) {
-	s := newSights()
+	s := NewSights()
 	for i := range maxSights + 10 {
-		a := Answer{Plan: &boot.Plan{EntryUID: fmt.Sprint(i)}, Stage: boot.StageDHCP, Facts: Facts{Client: ClientPXE}}
-		s.first(a, [4]byte{}, testNow.Add(time.Duration(i)*time.Second))
+		s.first(fmt.Sprint(i), sight{client: ClientPXE, stage: boot.StageDHCP, at: testNow.Add(time.Duration(i) * time.Second)})
 	}
 	if len(s.last) > maxSights {
 		t.Errorf("%d machines are remembered, want at most %d", len(s.last), maxSights)
@@ -86,11 +96,10 @@ func TestSightsAreForgotten(t *testing.T) {
 // TestSightsInAStorm: where all machines begin at once none can be forgotten, and looking at all of them for each packet would
 // be what keeps them waiting.
 func TestSightsInAStorm(t *testing.T) {
-	s := newSights()
+	s := NewSights()
 	storm := func(at time.Time) {
 		for i := range maxSights + 10 {
-			a := Answer{Plan: &boot.Plan{EntryUID: fmt.Sprint(i)}, Stage: boot.StageDHCP, Facts: Facts{Client: ClientPXE}}
-			s.first(a, [4]byte{}, at)
+			s.first(fmt.Sprint(i), sight{client: ClientPXE, stage: boot.StageDHCP, at: at})
 		}
 	}
 	storm(testNow)

@@ -168,6 +168,6 @@ func (s *Server) declined(a *Answer, now time.Time) {
 	case a.Reason == Declined && !believed:
 		a.Reason = SilentUnasked
 	case a.Reason == Declined && a.Plan != nil && s.cfg.Declined != nil:
-		s.cfg.Declined(a.Plan, now)
+		s.cfg.Declined(a.Plan, address, now)
 	}
 }

@@ -80,9 +80,15 @@ type Answer struct {
 	XID    [3]byte
 }
 
+// address is the one of IPv6 in the answer's plan; invalid where there's none.
+func (a *Answer) address() netip.Prefix {
+	six, _ := a.Plan.Network.InSix()
+	return six.Address
+}
+
 // event is an answer as dhcp's Memory keeps it.
 func (a *Answer) event() dhcp.Event {
-	return dhcp.Event{Plan: a.Plan, MAC: a.MAC, Client: a.Facts.Client, Stage: a.Stage, XID: [4]byte{1: a.XID[0], 2: a.XID[1], 3: a.XID[2]}}
+	return dhcp.Event{Plan: a.Plan, Address: a.address().Addr(), MAC: a.MAC, Client: a.Facts.Client, Stage: a.Stage, XID: [4]byte{1: a.XID[0], 2: a.XID[1], 3: a.XID[2]}}
 }
 
 // ServerID is the DUID of a server at an address: a DUID-UUID (RFC 6355), whose UUID follows from the address. So it outlives a lost

@@ -48,6 +48,14 @@ func testPlan(change ...func(*boot.Plan)) boot.Plan {
 	return p
 }
 
+// dual gives the machine an address of IPv4 as well, and puts what it had of IPv6 beside that.
+func dual(p *boot.Plan) {
+	n := &p.Network
+	n.Six = &boot.Place{Address: n.Address, Gateway: n.Gateway, DNS: n.DNS, NTP: n.NTP}
+	n.Address, n.Gateway = netip.MustParsePrefix("10.99.0.83/24"), netip.MustParseAddr("10.99.0.1")
+	n.DNS, n.NTP = []netip.Addr{netip.MustParseAddr("10.99.0.53")}, []netip.Addr{netip.MustParseAddr("10.99.0.123")}
+}
+
 func testState(segment func(*boot.Segment), plans ...boot.Plan) *boot.State {
 	g := boot.Segment{Name: testSegment, Subnets: []netip.Prefix{netip.MustParsePrefix("fd00:99::/64")}, Mode: boot.SegmentAuthoritative}
 	if segment != nil {

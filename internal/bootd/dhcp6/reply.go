@@ -72,7 +72,7 @@ func (e *exchange) lease() time.Duration {
 // associations gives the planned address to the first one, takes back from any what isn't planned, and says of the rest that there's
 // nothing for it (RFC 8415 §18.3.2, 18.3.4 and 18.3.5).
 func (e *exchange) associations(w *wire.Writer) {
-	planned, n := e.plan.Network.Address.Addr(), 0
+	planned, n := e.planned(), 0
 	for ia := range e.req.IAs() {
 		n++
 		if n > maxAssociations {
@@ -130,18 +130,17 @@ func (e *exchange) refuseOthers(w *wire.Writer, code uint16, header int, s wire.
 // network adds what makes the address useful, as far as it's asked for. The gateway and the length of the prefix aren't DHCPv6's to say:
 // routers do.
 func (e *exchange) network(w *wire.Writer) {
-	n := &e.plan.Network
 	if e.req.Asked(wire.OptionDNS) {
-		w.Addresses(wire.OptionDNS, n.DNS)
+		w.Addresses(wire.OptionDNS, e.place6.DNS)
 	}
-	if n.Domain != "" && e.req.Asked(wire.OptionDomain) {
-		w.Domain(wire.OptionDomain, n.Domain)
+	if domain := e.plan.Network.Domain; domain != "" && e.req.Asked(wire.OptionDomain) {
+		w.Domain(wire.OptionDomain, domain)
 	}
 	if e.req.Asked(wire.OptionNTP) {
-		w.NTP(n.NTP)
+		w.NTP(e.place6.NTP)
 	}
 	if e.req.Asked(wire.OptionSNTP) {
-		w.Addresses(wire.OptionSNTP, n.NTP)
+		w.Addresses(wire.OptionSNTP, e.place6.NTP)
 	}
 }
 

@@ -49,6 +49,7 @@ type exchange struct {
 
 	mac     boot.MAC
 	plan    *boot.Plan
+	place6  boot.Place // the machine's in IPv6
 	segment boot.Segment
 	server  netip.Addr // the host of URLs, and what our DUID is of
 	id      []byte
@@ -81,7 +82,7 @@ func (e *exchange) find() dhcp.Reason {
 	if e.facts.Link == "" && e.facts.Client.Netboots() {
 		return SilentUnproven
 	}
-	if a := plan.Network.Address; !a.IsValid() || !a.Addr().Is6() {
+	if e.place6, ok = plan.Network.InSix(); !ok {
 		return dhcp.SilentNoAddress
 	}
 	return ""
@@ -121,11 +122,13 @@ func (e *exchange) addressed() dhcp.Reason {
 	return ""
 }
 
+// planned is the address of IPv6 that the machine is to have.
+func (e *exchange) planned() netip.Addr { return e.place6.Address.Addr() }
+
 // quarantined says whether the planned address was declined: somebody else has it, and offering it again and again would keep
 // the machine in a loop.
 func (e *exchange) quarantined() bool {
-	n := &e.plan.Network
-	return e.view.Declined != nil && e.view.Declined(n.Name, n.Address.Addr(), e.view.Now)
+	return e.view.Declined != nil && e.view.Declined(e.plan.Network.Name, e.planned(), e.view.Now)
 }
 
 // solicit offers the address, or gives it at once where the client wants that (RFC 8415 §18.3.1). It's reserved for this machine alone,
@@ -180,7 +183,7 @@ func (e *exchange) confirm() Answer {
 	named, right := false, true
 	for ia := range e.req.IAs() {
 		for a := range ia.Addresses() {
-			named, right = true, right && a == e.plan.Network.Address.Addr()
+			named, right = true, right && a == e.planned()
 		}
 	}
 	switch {
@@ -198,7 +201,7 @@ func (e *exchange) confirm() Answer {
 func (e *exchange) decline() Answer {
 	for ia := range e.req.IAs() {
 		for a := range ia.Addresses() {
-			if a == e.plan.Network.Address.Addr() {
+			if a == e.planned() {
 				return e.acknowledge(dhcp.Declined)
 			}
 		}

@@ -88,6 +88,18 @@ func TestRespond(t *testing.T) {
 			reason: "its address is DHCPv4's", plan: func(p *boot.Plan) { p.Network.Address = netip.MustParsePrefix("10.99.0.83/24") },
 			want: told{Reason: dhcp.SilentNoAddress},
 		},
+		"Both": {
+			reason: "its first address is DHCPv4's, its second one is ours", plan: dual, want: told{Advertised, adv, ""},
+		},
+		"BothRequest": {
+			reason: "and so is all that goes on from it", plan: dual, req: all(ofType(dhcpv6.MessageTypeRequest), toUs(testServer)), want: told{dhcp.Acknowledged, reply, ""},
+		},
+		"BothConfirm": {
+			reason: "that one alone is right here", plan: dual, req: all(ofType(dhcpv6.MessageTypeConfirm), having(testAddress)), want: told{Confirmed, reply, ""},
+		},
+		"BothDecline": {
+			reason: "and that one is what another may have", plan: dual, req: all(ofType(dhcpv6.MessageTypeDecline), toUs(testServer), having(testAddress)), want: told{dhcp.Declined, reply, ""},
+		},
 		"FromServer": {reason: "an ADVERTISE is no request", req: ofType(dhcpv6.MessageTypeAdvertise), want: told{Reason: dhcp.SilentNotRequest}},
 	}
 	for name, tc := range cases {
@@ -121,9 +133,15 @@ func TestRespond(t *testing.T) {
 	}
 }
 
-// TestWhatIsGiven: each address of an answer, and what makes it useful.
+// TestWhatIsGiven: each address of an answer, and what makes it useful, whether the machine has one of IPv4 as well or not.
 func TestWhatIsGiven(t *testing.T) {
-	v := testView(testState(nil, testPlan()))
+	for name, also := range map[string]func(*boot.Plan){"One": func(*boot.Plan) {}, "Both": dual} {
+		t.Run(name, func(t *testing.T) { whatIsGiven(t, testView(testState(nil, testPlan(also)))) })
+	}
+}
+
+func whatIsGiven(t *testing.T, v View) {
+	t.Helper()
 	a, got := answered(t, v, request(t), onLink(testLink))
 	if got == nil {
 		t.Fatal(a.Reason)

@@ -26,8 +26,10 @@ type Config struct {
 	Hears func(name string) bool
 	// Sightings are told of exchanges that give an address; nil: nobody is.
 	Sightings dhcp.Sightings
+	// Sights are DHCPv4's, where that's served, too; nil: it isn't.
+	Sights *dhcp.Sights
 	// Declined is told of a machine that declined the address that it was just given; nil: nobody is.
-	Declined func(plan *boot.Plan, at time.Time)
+	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its DUID; nil: nobody is.
 	OtherServer func(plan *boot.Plan, id []byte)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
@@ -78,7 +80,7 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Server{cfg: cfg, memory: dhcp.NewMemory(), lines: rate.NewLimiter(linesPerSecond, linesPerSecond), later: make(chan struct{}, maxLater)}
+	return &Server{cfg: cfg, memory: dhcp.NewMemory(cfg.Sights), lines: rate.NewLimiter(linesPerSecond, linesPerSecond), later: make(chan struct{}, maxLater)}
 }
 
 // Serve answers requests until the context ends or the connection fails. It closes the connection.
@@ -186,7 +188,7 @@ func (s *Server) note(a *Answer, now time.Time) {
 		case a.Reason == dhcp.Declined && !believed:
 			a.Packet, a.Reason = nil, dhcp.SilentUnasked
 		case a.Reason == dhcp.Declined && s.cfg.Declined != nil:
-			s.cfg.Declined(a.Plan, now)
+			s.cfg.Declined(a.Plan, a.address().Addr(), now)
 		}
 	}
 	if other && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
@@ -254,7 +256,7 @@ func (s *Server) write(ctx context.Context, a Answer, in Ingress, err error) {
 		"client", string(a.Facts.Client), "from", in.From.String(), "interface", in.Interface,
 	}
 	if a.Plan != nil {
-		args = append(args, "entry", a.Plan.Entry.String(), "address", a.Plan.Network.Address.String(), "to", a.To.String())
+		args = append(args, "entry", a.Plan.Entry.String(), "address", a.address().String(), "to", a.To.String())
 	}
 	if err != nil {
 		args = append(args, "error", err.Error())

@@ -115,14 +115,22 @@ func TestServeTurns(t *testing.T) {
 }
 
 func TestServeDecline(t *testing.T) {
-	declined := 0
-	c := Config{Declined: func(*boot.Plan, time.Time) { declined++ }}
-	take := request(t, ofType(dhcpv6.MessageTypeRequest), toUs(testServer))
-	no := request(t, ofType(dhcpv6.MessageTypeDecline), toUs(testServer), having(testAddress))
-	sent, reasons := served(t, c, onLink(testLink), moment, no, request(t), take, no, request(t), take)
-	want := []dhcp.Reason{dhcp.SilentUnasked, Advertised, dhcp.Acknowledged, dhcp.Declined, dhcp.SilentDeclined, dhcp.SilentDeclined}
-	if !slices.Equal(reasons, want) || declined != 1 || len(sent) != 3 {
-		t.Errorf("%v, declined %d times, %d answers", reasons, declined, len(sent))
+	for name, also := range map[string]func(*boot.Plan){"One": func(*boot.Plan) {}, "Both": dual} {
+		t.Run(name, func(t *testing.T) {
+			declined, st := 0, testState(nil, testPlan(also))
+			c := Config{State: func() *boot.State { return st }, Declined: func(_ *boot.Plan, a netip.Addr, _ time.Time) {
+				if a == testAddress {
+					declined++
+				}
+			}}
+			take := request(t, ofType(dhcpv6.MessageTypeRequest), toUs(testServer))
+			no := request(t, ofType(dhcpv6.MessageTypeDecline), toUs(testServer), having(testAddress))
+			sent, reasons := served(t, c, onLink(testLink), moment, no, request(t), take, no, request(t), take)
+			want := []dhcp.Reason{dhcp.SilentUnasked, Advertised, dhcp.Acknowledged, dhcp.Declined, dhcp.SilentDeclined, dhcp.SilentDeclined}
+			if !slices.Equal(reasons, want) || declined != 1 || len(sent) != 3 {
+				t.Errorf("%v, declined %d times, %d answers", reasons, declined, len(sent))
+			}
+		})
 	}
 }
 

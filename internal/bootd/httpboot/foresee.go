@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"context"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -28,7 +29,8 @@ func (s *Server) Foresee(ctx context.Context, token, base string, arch uint16) (
 	if err != nil {
 		return gate.Answer{}, "", err
 	}
-	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, at, false)
+	ours, _ := netip.ParseAddr(at.Hostname()) // By a name it may be either: then it's that of IPv4.
+	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, ours.Is6(), at, false)
 	if unfound(c.Plan, a) {
 		text = ipxe.NotFoundText
 	}

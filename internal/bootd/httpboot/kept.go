@@ -29,7 +29,7 @@ type made struct {
 	decision        boot.Decision
 	firmware        boot.Firmware
 	base, installer string
-	noAddress       bool
+	six, noAddress  bool
 	wait            time.Duration
 }
 
@@ -43,7 +43,7 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (string, error) {
 		in.Token != "" && len(in.Token) != tokenLength {
 		return ipxe.Render(in)
 	}
-	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.NoAddress, in.Wait}
+	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait}
 	if t, ok := c.Memo.Text.Load().(*text); ok && t.of == of {
 		return t.with(in.Token), nil
 	}

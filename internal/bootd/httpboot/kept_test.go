@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestKeptTexts(t *testing.T) {
 		"Base":      {reason: "or by another address of ours", change: func(in *ipxe.Input) { in.Base = "http://10.0.0.2:80" }},
 		"Installer": {reason: "its installer may be told another", change: func(in *ipxe.Input) { in.Installer = "https://b" }},
 		"NoAddress": {reason: "another server may give its address", change: func(in *ipxe.Input) { in.NoAddress = true }},
+		"Six":       {reason: "and so may the family that it came over", change: func(in *ipxe.Input) { in.Six = true }},
 		"Wait":      {reason: "it may wait for longer", change: func(in *ipxe.Input) { in.Wait = time.Minute }},
 		"Disk":      {reason: "its answer may be another", change: func(in *ipxe.Input) { in.Decision, in.Token = disk, "" }},
 		"Hold":      {reason: "or that it waits", change: func(in *ipxe.Input) { in.Decision, in.Token = gate.Hold("x").Decision, "" }},
@@ -39,6 +41,7 @@ func TestKeptTexts(t *testing.T) {
 	}
 	for name, tc := range cases {
 		r := newRig(t, func(r *rig) { r.plan.Mode, r.plan.Method, r.plan.Hostname = boot.ModeLive, boot.MethodKernel, "web" })
+		r.plan.Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}
 		c := gate.Caller{Plan: &r.plan, Memo: &gate.Memo{}}
 		first := ipxe.Input{
 			Plan: c.Plan, Decision: live, Firmware: boot.Firmware{Kind: boot.FirmwareBIOS, Arch: boot.AMD64}, Base: "http://10.0.0.1:80", Token: token("a"),

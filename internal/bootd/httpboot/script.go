@@ -45,7 +45,7 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	fw, held := ipxe.AskedBy(r.URL.RawQuery)
-	a, text, err := s.decide(r.Context(), c, fw, s.base(r), r.URL, r.Method == http.MethodGet)
+	a, text, err := s.decide(r.Context(), c, fw, s.base(r), localOf(r).Addr().Is6(), r.URL, r.Method == http.MethodGet)
 	if err != nil {
 		s.o.Logger.Warn("a script can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		s.static(w, r)
@@ -81,11 +81,11 @@ func unfound(p *boot.Plan, a gate.Answer) bool {
 	return a.Answer == boot.AnswerLocalDisk && p.LocalBoot == boot.LocalBootNotFound
 }
 
-// decide gives the answer to a script request, and its text. at is where the machine asks again.
-func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, at *url.URL, commit bool) (gate.Answer, string, error) {
+// decide gives the answer to a script request, and its text. six says that it came over IPv6, at is where the machine asks again.
+func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, six bool, at *url.URL, commit bool) (gate.Answer, string, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
-		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
+		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Six: six, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
 	}
 	a := s.o.Gate.Script(ctx, c, fw, commit, func(a gate.Answer) error {
 		_, err := ipxe.Render(input(a))

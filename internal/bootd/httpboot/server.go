@@ -211,11 +211,7 @@ func (s *Server) firmware(w http.ResponseWriter, r *http.Request) {
 
 // base is where the machine reached us: the address of our end of its connection, never a header.
 func (s *Server) base(r *http.Request) string {
-	local := netip.AddrPort{}
-	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		local = netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
-	}
-	base := s.bases.of(local, s.o.Base)
+	base := s.bases.of(localOf(r), s.o.Base)
 	if r.TLS != nil && s.o.Secured != nil {
 		return s.o.Secured(base) // Who came by HTTPS goes on by it.
 	}
@@ -248,6 +244,15 @@ func (b *bases) of(local netip.AddrPort, write func(netip.AddrPort) string) stri
 		b.by[local] = base
 	}
 	return base
+}
+
+// localOf is our address that a request came to; invalid where that isn't known.
+func localOf(r *http.Request) netip.AddrPort {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
 }
 
 // installer is the base URL for what runs after a script.

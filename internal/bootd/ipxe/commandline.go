@@ -24,7 +24,7 @@ const (
 	// WordUserData is where user data is fetched; absent where the plan has none.
 	WordUserData = "baremetal.user-data"
 	// WordAddress is the machine's address with its prefix length, WordGateway its router, WordDNS and WordNTP servers
-	// joined by commas, WordMTU bytes. Address and router are absent where another server gives them: then the installer asks for them.
+	// joined by commas, WordMTU bytes. They're those of the family that the machine came over, where it has an address of each. Address and router are absent where another server gives them: then the installer asks for them.
 	WordAddress = "baremetal.address"
 	WordGateway = "baremetal.gateway"
 	WordDNS     = "baremetal.dns"
@@ -103,7 +103,7 @@ func (s *script) callbacks(files boot.Artifacts) []string {
 
 func (s *script) network() []string {
 	p := s.in.Plan
-	n := p.Network
+	n := p.Network.Told(s.in.Six)
 	words := make([]string, 0, manyWords/2)
 	if n.Address.IsValid() && !s.in.NoAddress {
 		words = append(words, WordAddress+"="+n.Address.String())

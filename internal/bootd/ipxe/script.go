@@ -21,6 +21,8 @@ type Input struct {
 	Base string
 	// Installer is the base URL for what runs later, which may trust a certificate that iPXE doesn't; "": Base.
 	Installer string
+	// Six says that the machine came over IPv6: of its addresses it's told that one, by which it reaches what it's told.
+	Six bool
 	// NoAddress says that another server gives the machine an address, which needn't be the plan's.
 	NoAddress bool
 	// Token of the boot (boot.TokenBoot); used by Install and Live.

@@ -82,6 +82,11 @@ func inputs() map[string]Input {
 	live := plan(kernelOnly, twoNICs, func(p *boot.Plan) { p.Mode, p.InstallGeneration = boot.ModeLive, 0 })
 	elsewhere := input(boot.AnswerLive, boot.DecidedLive, uefi, live)
 	elsewhere.NoAddress = true
+	both := input(boot.AnswerLive, boot.DecidedLive, uefi, plan(kernelOnly, func(p *boot.Plan) {
+		p.Mode, p.InstallGeneration = boot.ModeLive, 0
+		p.Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00:77::11/64"), Gateway: netip.MustParseAddr("fd00:77::1")}
+	}))
+	both.Base, both.Six = "http://[fd00:77::2]:8080", true
 	flatcar := answered(boot.UserDataIgnition, "flatcar.first_boot=1")
 	flatcar.Mode, flatcar.Method, flatcar.InstallGeneration = boot.ModeLive, boot.MethodKernel, 0
 	expired := input(boot.AnswerHold, "TokenExpired", uefi, nil)
@@ -92,6 +97,7 @@ func inputs() map[string]Input {
 		"install-kernel": input(boot.AnswerInstall, boot.DecidedGranted, uefi, plan(kernelOnly)),
 		"live":           input(boot.AnswerLive, boot.DecidedLive, bios, live),
 		"live-proxied":   elsewhere,
+		"live-ipv6":      both,
 		"local-auto":     input(boot.AnswerLocalDisk, boot.DecidedInstalled, uefi, plan()),
 		"local-exit":     input(boot.AnswerLocalDisk, boot.DecidedConsumed, bios, local(boot.LocalBootExit)),
 		"local-sanboot":  input(boot.AnswerLocalDisk, boot.DecidedDisk, bios, local(boot.LocalBootSanboot)),

@@ -20,7 +20,7 @@ func located() map[string]string {
 func told(t *testing.T, format, word string) ([]string, bool) {
 	t.Helper()
 	p, prob := boot.Resolve(
-		boot.Entry{Name: boot.Name{Namespace: "team-a", Name: "web-1"}, Address: netip.MustParsePrefix("10.77.0.11/24"), InstallGeneration: 1},
+		boot.Entry{Name: boot.Name{Namespace: "team-a", Name: "web-1"}, Addresses: []netip.Prefix{netip.MustParsePrefix("10.77.0.11/24")}, InstallGeneration: 1},
 		boot.Profile{
 			Mode: boot.ModeInstall, Method: boot.MethodInstaller, UserDataFormat: format, CommandLine: []string{word},
 			Artifacts: []boot.Artifacts{{Arch: boot.AMD64, Kernel: boot.Artifact{Digest: digest("a")}}},

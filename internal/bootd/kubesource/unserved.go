@@ -32,7 +32,7 @@ func (u *unserved) note(o Object, p boot.Plan, served bool) {
 	macs, addresses := bootspec.KnownOf(e)
 	if served {
 		macs = slices.DeleteFunc(macs, func(m boot.MAC) bool { return slices.Contains(p.MACs, m) })
-		addresses = slices.DeleteFunc(addresses, func(a netip.Addr) bool { return a == p.Network.Address.Addr() })
+		addresses = slices.DeleteFunc(addresses, func(a netip.Addr) bool { return p.Network.Has(a) })
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -60,7 +60,20 @@ func debians() dhcp.Files {
 }
 
 // Script is what iPXE would be given, or grub where the machine boots by that, or a Raspberry Pi's firmware, of a bootd without first stages of its operator's. An error says what in the plan no script can be made of.
-func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
+func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) { return script(p, fw, t, false) }
+
+// ScriptSix is Script for a machine that came over IPv6.
+func ScriptSix(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
+	if _, ok := p.Network.InSix(); !ok {
+		return "", fmt.Errorf("BootEntry %s has no address of IPv6", p.Entry)
+	}
+	if fw.Kind == boot.FirmwareRaspberryPi || debians().Signed(p.FirstStage, fw) != "" {
+		return "", fmt.Errorf("BootEntry %s: over IPv6 such a machine is given an address, and nothing to boot", p.Entry)
+	}
+	return script(p, fw, t, true)
+}
+
+func script(p *boot.Plan, fw boot.Firmware, t Told, six bool) (string, error) {
 	d := decision(p, t)
 	p = unpacked(p)
 	if fw.Kind == boot.FirmwareRaspberryPi {
@@ -69,11 +82,11 @@ func Script(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 	if p.LocalBoot == boot.LocalBootNotFound && d.Answer == boot.AnswerLocalDisk {
 		return ipxe.NotFoundText, nil
 	}
-	if debians().Signed(p.Stage(d.Answer), fw) != "" {
+	if !six && debians().Signed(p.Stage(d.Answer), fw) != "" {
 		return grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: base, Server: "BOOTD", Token: token}) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
 	return ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
-		Plan: p, Decision: d, Firmware: fw, Base: base, Token: token, Again: base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
+		Plan: p, Decision: d, Firmware: fw, Base: base, Six: six, Token: token, Again: base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
 	})
 }
 

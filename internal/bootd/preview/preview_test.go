@@ -8,6 +8,32 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
+// TestScriptSix: over IPv6 a machine with two addresses is told that one, and one that has none nothing.
+func TestScriptSix(t *testing.T) {
+	p := &boot.Plan{
+		Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "e", MACs: []boot.MAC{"52:54:00:00:00:01"}, Mode: boot.ModeLive, Method: boot.MethodKernel,
+		Network:   boot.Network{Address: netip.MustParsePrefix("10.0.0.11/24"), Six: &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}},
+		Artifacts: []boot.Artifacts{{Arch: boot.AMD64, Kernel: boot.Artifact{Digest: "sha256:aaaa"}}},
+	}
+	fw, err := Firmware("uefi-x64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, err := Script(p, fw, Auto)
+	six, also := ScriptSix(p, fw, Auto)
+	if err != nil || also != nil || !strings.Contains(four, "baremetal.address=10.0.0.11/24 ") || !strings.Contains(six, "baremetal.address=fd00::11/64 ") || strings.Contains(six, "10.0.0.11") {
+		t.Errorf("%v, %v:\n%s\n%s", err, also, four, six)
+	}
+	p.FirstStage = boot.FirstStageShim
+	if text, err := ScriptSix(p, fw, Auto); err == nil {
+		t.Errorf("shim isn't given over IPv6: %s", text)
+	}
+	p.FirstStage, p.Network.Six = "", nil
+	if text, err := ScriptSix(p, fw, Auto); err == nil {
+		t.Errorf("it has no address of IPv6: %s", text)
+	}
+}
+
 func TestScript(t *testing.T) {
 	plan := func(change func(*boot.Plan)) *boot.Plan {
 		p := &boot.Plan{

@@ -15,11 +15,13 @@ import (
 
 // A snapshot is one line of text that names its format, a checksum (CRC-32C) of all behind it, a head, the shapes of plans, and a row for
 // each plan: its shape, and what is its own. Most machines of a site differ in little but names and addresses, so that a hundred thousand
-// are read in a fraction of a second. Head and shapes are JSON: a field that a later program adds to a plan is part of its shape.
+// are read in a fraction of a second. Head and shapes are JSON: a field that a later program adds to a plan is part of its shape. Rows of
+// formatDual have a second address; it's written where a machine has one, so that a site without any can go back to an earlier program.
 
 const (
-	// format of the file; another one is ignored.
-	format = "bootd snapshot 2\n"
+	// format of the file, or formatDual; another one is ignored.
+	format     = "bootd snapshot 2\n"
+	formatDual = "bootd snapshot 3\n"
 	// formats is what the first line of any format begins with.
 	formats    = "bootd snapshot "
 	sumSize    = 4
@@ -59,15 +61,19 @@ func encode(st *boot.State, keys [][]byte) ([]byte, error) {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.EntryUID, b.EntryUID))
 	})
 	known, rows := newShapes(), []byte(nil)
+	dual := slices.ContainsFunc(plans, func(p *boot.Plan) bool { return p.Network.Six != nil })
 	for _, p := range plans {
 		number, err := known.number(shapeOf(p))
 		if err != nil {
 			return nil, err
 		}
-		rows = row(binary.AppendUvarint(rows, number), p)
+		rows = row(binary.AppendUvarint(rows, number), p, dual)
 	}
 	b := make([]byte, len(format)+sumSize, len(format)+sumSize+len(top)+len(rows)+1024)
 	copy(b, format)
+	if dual {
+		copy(b, formatDual)
+	}
 	b = appendText(b, string(top))
 	b = binary.AppendUvarint(b, uint64(len(known.texts)))
 	for _, s := range known.texts {
@@ -79,9 +85,10 @@ func encode(st *boot.State, keys [][]byte) ([]byte, error) {
 }
 
 func decode(b []byte) (*boot.State, [][]byte, error) {
-	if len(b) < len(format) || string(b[:len(format)]) != format {
+	dual := len(b) >= len(formatDual) && string(b[:len(formatDual)]) == formatDual
+	if !dual && (len(b) < len(format) || string(b[:len(format)]) != format) {
 		if len(b) > len(formats) && string(b[:len(formats)]) == formats {
-			return nil, nil, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], format)
+			return nil, nil, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], formatDual)
 		}
 		return nil, nil, errShort
 	}
@@ -92,11 +99,11 @@ func decode(b []byte) (*boot.State, [][]byte, error) {
 	if binary.LittleEndian.Uint32(b) != crc32.Checksum(b[sumSize:], table()) {
 		return nil, nil, errSum
 	}
-	return unpack(b[sumSize:])
+	return unpack(b[sumSize:], dual)
 }
 
-// unpack reads what is behind the checksum.
-func unpack(b []byte) (*boot.State, [][]byte, error) {
+// unpack reads what is behind the checksum; dual: of formatDual.
+func unpack(b []byte, dual bool) (*boot.State, [][]byte, error) {
 	r := reader{rest: string(b)} // All texts are parts of it.
 	top := head{}
 	if err := json.Unmarshal([]byte(r.text()), &top); err != nil && r.err == nil { //nolint:musttag // As above.
@@ -121,7 +128,7 @@ func unpack(b []byte) (*boot.State, [][]byte, error) {
 			return nil, nil, errors.Join(r.err, fmt.Errorf("plan %d has no shape", i))
 		}
 		plans[i] = shapes[shape]
-		r.row(&plans[i])
+		r.row(&plans[i], dual)
 	}
 	if r.err == nil && r.rest != "" {
 		r.err = fmt.Errorf("%d bytes are too many", len(r.rest))

@@ -29,6 +29,11 @@ func shapeOf(p *boot.Plan) *boot.Plan {
 		*n = 0
 	}
 	shape.MACs, shape.Since, shape.Network.Address = nil, time.Time{}, netip.Prefix{}
+	if shape.Network.Six != nil {
+		six := *shape.Network.Six
+		six.Address = netip.Prefix{}
+		shape.Network.Six = &six
+	}
 	return &shape
 }
 
@@ -70,8 +75,8 @@ func (s *shapes) number(p *boot.Plan) (uint64, error) {
 	return n, nil
 }
 
-// row appends what is a plan's own.
-func row(b []byte, p *boot.Plan) []byte {
+// row appends what is a plan's own; dual: with a second address, where it has one.
+func row(b []byte, p *boot.Plan, dual bool) []byte {
 	for _, t := range own(p) {
 		b = appendText(b, *t)
 	}
@@ -83,12 +88,22 @@ func row(b []byte, p *boot.Plan) []byte {
 		b = appendText(b, string(m))
 	}
 	b = binary.AppendVarint(binary.AppendVarint(b, p.Since.Unix()), int64(p.Since.Nanosecond()))
-	address := ""
-	if p.Network.Address.IsValid() {
-		raw := p.Network.Address.Addr().AsSlice()
-		address = string(append(raw, byte(p.Network.Address.Bits()))) //nolint:gosec // At most 128.
+	b = appendAddress(b, p.Network.Address)
+	if !dual {
+		return b
 	}
-	return appendText(b, address)
+	if p.Network.Six == nil {
+		return appendAddress(b, netip.Prefix{})
+	}
+	return appendAddress(b, p.Network.Six.Address)
+}
+
+// appendAddress appends an address and the length of its mask; nothing for an invalid one.
+func appendAddress(b []byte, p netip.Prefix) []byte {
+	if !p.IsValid() {
+		return appendText(b, "")
+	}
+	return appendText(b, string(append(p.Addr().AsSlice(), byte(p.Bits())))) //nolint:gosec // At most 128.
 }
 
 func appendText(b []byte, s string) []byte {
@@ -101,7 +116,7 @@ type reader struct {
 	err  error
 }
 
-func (r *reader) row(p *boot.Plan) {
+func (r *reader) row(p *boot.Plan, dual bool) {
 	for _, t := range own(p) {
 		*t = r.text()
 	}
@@ -114,16 +129,31 @@ func (r *reader) row(p *boot.Plan) {
 	}
 	seconds, nanoseconds := r.signed(), r.signed()
 	p.Since = time.Unix(seconds, nanoseconds).UTC()
-	address := r.text()
-	if address == "" {
-		p.Network.Address = netip.Prefix{}
+	p.Network.Address = r.address()
+	if !dual {
 		return
 	}
-	a, ok := netip.AddrFromSlice([]byte(address[:len(address)-1]))
-	p.Network.Address = netip.PrefixFrom(a, int(address[len(address)-1]))
-	if (!ok || !p.Network.Address.IsValid()) && r.err == nil {
-		r.err = fmt.Errorf("%x is no address", address)
+	a := r.address()
+	if p.Network.Six == nil || !a.IsValid() {
+		p.Network.Six = nil
+		return
 	}
+	six := *p.Network.Six // The shape's is that of all of its plans.
+	six.Address, p.Network.Six = a, &six
+}
+
+// address reads one with its mask; invalid where nothing stands for it.
+func (r *reader) address() netip.Prefix {
+	text := r.text()
+	if text == "" {
+		return netip.Prefix{}
+	}
+	a, ok := netip.AddrFromSlice([]byte(text[:len(text)-1]))
+	p := netip.PrefixFrom(a, int(text[len(text)-1]))
+	if (!ok || !p.IsValid()) && r.err == nil {
+		r.err = fmt.Errorf("%x is no address", text)
+	}
+	return p
 }
 
 func (r *reader) number() uint64 {

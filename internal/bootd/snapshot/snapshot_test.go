@@ -132,6 +132,35 @@ func TestAllFields(t *testing.T) {
 	}
 }
 
+// TestFormats: without a machine of two addresses a snapshot is what earlier programs read, octet by octet; with one it's of another format,
+// and each machine has its own addresses again, also where all are of one shape.
+func TestFormats(t *testing.T) {
+	b, err := encode(state(), nil)
+	if err != nil || !bytes.HasPrefix(b, []byte(format)) {
+		t.Fatalf("%.20q, %v", b, err)
+	}
+	want := many(3)
+	for i, p := range want.Plans() {
+		if i > 0 { // One has the one address.
+			six := netip.AddrFrom16([16]byte{0: 0xfd, 15: p.Network.Address.Addr().As4()[3] + 1})
+			p.Network.Six = &boot.Place{Address: netip.PrefixFrom(six, 64), Gateway: netip.MustParseAddr("fd00::ff"), DNS: []netip.Addr{netip.MustParseAddr("fd00::53")}}
+		}
+	}
+	if b, err = encode(want, nil); err != nil || !bytes.HasPrefix(b, []byte(formatDual)) {
+		t.Fatalf("%.20q, %v", b, err)
+	}
+	if n := bytes.Count(b, []byte("fd00::53")); n != 1 {
+		t.Errorf("two machines of one shape have %d of them", n)
+	}
+	got, _, err := decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, same...); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // TestDamaged: nothing of a damaged snapshot counts, wherever it's damaged. It's set aside, and the next start has none.
 func TestDamaged(t *testing.T) {
 	good, err := encode(state(), [][]byte{{1, 2}})
@@ -189,7 +218,7 @@ func TestOtherFormats(t *testing.T) {
 	if list, err := os.ReadDir(s.dir); err != nil || len(list) != 1 {
 		t.Errorf("%v %v", list, err)
 	}
-	later := "bootd snapshot 3\nand more"
+	later := "bootd snapshot 4\nand more"
 	if err := os.WriteFile(filepath.Join(s.dir, fileName), []byte(later), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -206,11 +235,20 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	two := state()
+	two.Plans()[0].Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}
+	dual, err := encode(two, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(dual)
+	f.Add(dual[len(format)+sumSize:])
 	f.Add(good)
 	f.Add(good[len(format)+sumSize:])
 	f.Add([]byte(`{"format":1,"segments":[{}],"plans":[{"MACs":["x"]}],"sessions":[{}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for name, decode := range map[string]func([]byte) (*boot.State, [][]byte, error){"whole": decode, "unpacked": unpack, "JSON": decodeJSON} {
+		for name, decode := range map[string]func([]byte) (*boot.State, [][]byte, error){"whole": decode, "unpacked": func(b []byte) (*boot.State, [][]byte, error) { return unpack(b, false) },
+			"dual": func(b []byte) (*boot.State, [][]byte, error) { return unpack(b, true) }, "JSON": decodeJSON} {
 			if st, _, err := decode(b); (st == nil) == (err == nil) {
 				t.Errorf("%s: %v %v", name, st, err)
 			}

@@ -61,11 +61,12 @@ func (w *world) admit(plans []*boot.Plan) {
 	macs, addresses := make(map[boot.MAC]*boot.Plan, len(plans)), make(map[place]*boot.Plan, len(plans))
 	w.plans = make([]*boot.Plan, 0, len(plans))
 	for _, p := range plans {
-		at := place{p.Network.Name, p.Network.Address.Addr()}
 		conflict := ""
-		if other, taken := addresses[at]; taken {
-			conflict = fmt.Sprintf("address %s is already BootEntry %s's; nothing is installed on that machine either, until one of them has another", at.addr, other.Entry)
-			w.kept[other.EntryUID] = true
+		for a := range p.Network.Addresses() {
+			if other, taken := addresses[place{p.Network.Name, a.Addr()}]; taken {
+				conflict = fmt.Sprintf("address %s is already BootEntry %s's; nothing is installed on that machine either, until one of them has another", a.Addr(), other.Entry)
+				w.kept[other.EntryUID] = true
+			}
 		}
 		for _, m := range p.MACs {
 			if other, taken := macs[m]; taken {
@@ -78,7 +79,9 @@ func (w *world) admit(plans []*boot.Plan) {
 			delete(w.kept, p.EntryUID)
 			continue
 		}
-		addresses[at] = p
+		for a := range p.Network.Addresses() {
+			addresses[place{p.Network.Name, a.Addr()}] = p
+		}
 		for _, m := range p.MACs {
 			macs[m] = p
 		}

@@ -33,7 +33,10 @@ func named(kind string, n boot.Name) mention { return mention{kind, n.Namespace,
 
 // ofPlan are the mentions of a plan.
 func ofPlan(p *boot.Plan) []mention {
-	all := []mention{named(v1alpha1.BootEntryKind, p.Entry), {"uid", p.EntryUID, ""}, {"address", p.Network.Address.Addr().String(), ""}}
+	all := []mention{named(v1alpha1.BootEntryKind, p.Entry), {"uid", p.EntryUID, ""}}
+	for a := range p.Network.Addresses() {
+		all = append(all, mention{"address", a.Addr().String(), ""})
+	}
 	for _, m := range p.MACs {
 		all = append(all, mention{"mac", string(m), ""})
 	}

@@ -262,9 +262,9 @@ func alone(e *v1alpha1.BootEntry) (wrong []bootspec.Fault) {
 		})
 	}
 	for i, n := range p.Networks {
-		if slices.ContainsFunc(n.Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref != nil }) {
+		if j := slices.IndexFunc(n.Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref != nil }); j >= 0 {
 			wrong = append(wrong, bootspec.Fault{
-				Field: fmt.Sprintf("spec.forProvider.networks[%d].addresses[0].ref", i), Message: "there are no NetBoxIPAddresses without a cluster; give address",
+				Field: fmt.Sprintf("spec.forProvider.networks[%d].addresses[%d].ref", i, j), Message: "there are no NetBoxIPAddresses without a cluster; give address",
 			})
 		}
 	}

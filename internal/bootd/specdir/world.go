@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 	if !ok || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
 		return nil, false
 	}
-	if addr, prob := bootspec.Address(spec.Networks[0].Addresses[0].Address); prob != nil || addr.Addr() != old.Network.Address.Addr() {
+	if !stillNamed(e, &old.Network) {
 		return nil, false
 	}
 	w.kept[uid] = true
@@ -212,6 +213,20 @@ func (p *parts) resolve(x *v1alpha1.BootEntry, uid string) (*boot.Plan, map[stri
 		}
 	}
 	return bootspec.Resolve(in, 0)
+}
+
+// stillNamed says whether an entry names each address that its machine is served.
+func stillNamed(e *v1alpha1.BootEntry, served *boot.Network) bool {
+	all, prob := bootspec.RawAddresses(e)
+	if prob != nil {
+		return false
+	}
+	for was := range served.Addresses() {
+		if !slices.ContainsFunc(all, func(a netip.Prefix) bool { return a.Addr() == was.Addr() }) {
+			return false
+		}
+	}
+	return true
 }
 
 func compare(a, b boot.Name) int {

@@ -57,14 +57,16 @@ func addressesOf(s *boot.State, ours int) addresses {
 		if m := p.Network.MTU; m >= leastMTU && m < a.mtu {
 			a.mtu = m
 		}
-		at := p.Network.Address.Addr()
-		if gives, known := given[p.Network.Name]; !at.IsValid() || known && !gives {
-			continue // Another server gives addresses there, and may give this one to anybody.
+		if gives, known := given[p.Network.Name]; known && !gives {
+			continue // Another server gives addresses there, and may give these to anybody.
 		}
-		if _, taken := a.plans[at]; taken {
-			p = nil
+		for at := range p.Network.Addresses() {
+			if _, taken := a.plans[at.Addr()]; taken {
+				a.plans[at.Addr()] = nil
+				continue
+			}
+			a.plans[at.Addr()] = p
 		}
-		a.plans[at] = p
 	}
 	return a
 }

@@ -267,6 +267,7 @@ func TestAddresses(t *testing.T) {
 		want   bool
 	}{
 		"Known":     {"one machine has the address", at("10.0.0.1", "10.0.0.2"), true},
+		"Second":    {"it has one of IPv6 as well", beside("10.0.0.1", "fd00::1"), true},
 		"Unknown":   {"nobody has it", at("10.0.0.2"), false},
 		"Ambiguous": {"two segments may use one address", at("10.0.0.1", "10.0.0.1"), false},
 		"NoState":   {"nothing is known yet", nil, false},
@@ -278,4 +279,13 @@ func TestAddresses(t *testing.T) {
 			}
 		})
 	}
+	if all := addressesOf(beside("10.0.0.1", "fd00::1"), 1500); all.at(addr("fd00::1")) == nil || all.at(addr("fd00::1")) != all.at(addr("10.0.0.1")) {
+		t.Error("a machine with two addresses isn't found by both")
+	}
+}
+
+// beside is a machine that has an address of IPv6 beside one of IPv4.
+func beside(four, six string) *boot.State {
+	p := boot.Plan{EntryUID: "e", Network: boot.Network{Address: netip.PrefixFrom(addr(four), 24), Six: &boot.Place{Address: netip.PrefixFrom(addr(six), 64)}}}
+	return boot.NewState(nil, []boot.Plan{p}, nil)
 }

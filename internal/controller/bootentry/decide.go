@@ -73,22 +73,33 @@ func decide(in inputs, now time.Time) decision {
 func keptPlan(in inputs, lost problem) *v1alpha1.Plan {
 	old := in.entry.Status.AtProvider.Plan
 	if old == nil || old.EntryUID != string(in.entry.UID) || old.HostUID != hostUID(in) ||
-		slices.Contains(old.MACs, lost.mac) || old.Network.Address == lost.address {
+		slices.Contains(old.MACs, lost.mac) || lost.address != "" && slices.Contains(addressesIn(old.Network), lost.address) {
 		return nil
 	}
 	if in.entry.Spec.ForProvider.Machine.HostClaimRef != nil && !bound(in) {
 		return nil
 	}
-	addr, prob := addressOf(in)
-	if was, err := netip.ParsePrefix(old.Network.Address); prob != nil || err != nil || addr.Addr() != was.Addr() {
+	p := old.DeepCopy()
+	if !stillNamed(in, p.Network.Address) {
 		return nil
 	}
-	p := old.DeepCopy()
+	if six := p.Network.IPv6; six != nil && !stillNamed(in, six.Address) {
+		p.Network.IPv6 = nil
+	}
 	if installedGeneration(in) < p.InstallGeneration {
 		p.Otherwise = v1alpha1.OtherwiseHold
 	}
 	p.InstallGeneration = 0
 	return p
+}
+
+// stillNamed says whether an address of an earlier plan is one that the entry names now. Another one that's still to come changes nothing.
+func stillNamed(in inputs, address string) bool {
+	was, err := netip.ParsePrefix(address)
+	return err == nil && slices.ContainsFunc(addressTexts(in), func(s string) bool {
+		is, prob := bootspec.Address(s)
+		return prob == nil && is.Addr() == was.Addr()
+	})
 }
 
 func issueFacts(in inputs, plan *boot.Plan, now time.Time) boot.IssueFacts {

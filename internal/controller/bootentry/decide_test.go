@@ -69,6 +69,14 @@ func unreachable(in *inputs) {
 func TestKeptPlan(t *testing.T) {
 	published := func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) }
 	noProfile := func(in *inputs) { in.profile = nil }
+	dual := alsoSix(new("fd00:77::11/64"))
+	bothPublished := func(in *inputs) {
+		p, prob := resolve(world(dual))
+		if prob != nil {
+			t.Fatal(prob.message)
+		}
+		in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(*p)
+	}
 	cases := map[string]struct {
 		reason    string
 		in        inputs
@@ -79,9 +87,14 @@ func TestKeptPlan(t *testing.T) {
 		"NotInstalled": {"One that was never installed is held.", world(granted, published, noProfile), true, v1alpha1.OtherwiseHold},
 		"Unbound":      {"One that is no longer ours gets nothing.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.Spec.ClaimRef = nil }), false, ""},
 		"OtherHost":    {"Nor does another machine.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.UID, in.claim.Spec.Bound.UID = "h2", "h2" }), false, ""},
-		"Moved":        {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.address.Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
+		"Moved":        {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
 		"PartOfIt": {"An address that NetBox keeps with the mask of a part of the segment is the same one.",
-			world(granted, installed, published, noProfile, func(in *inputs) { in.address.Status.AtProvider.Address = "10.77.0.11/26" }), true, ""},
+			world(granted, installed, published, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.11/26" }), true, ""},
+		"SecondToCome":    {"One that asks for a second address keeps its first until that is there.", world(granted, installed, published, alsoSix(nil)), true, ""},
+		"SecondOfAnother": {"Also where that can't be had.", world(granted, installed, published, alsoSix(new("fd00:78::11/64"))), true, ""},
+		"Both":            {"One with two addresses keeps both.", world(granted, installed, dual, bothPublished, noProfile), true, ""},
+		"FirstMoved": {"But not where the first one is another.",
+			world(granted, installed, dual, bothPublished, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
 		"NeverServed": {"What was never served isn't kept.", world(noProfile), false, ""},
 	}
 	for name, tc := range cases {

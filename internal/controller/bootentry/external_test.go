@@ -35,10 +35,10 @@ func clientOf(t *testing.T, in inputs, funcs interceptor.Funcs) (*external, clie
 			t.Fatal(err)
 		}
 	}
-	in.address.Namespace, in.address.Name = "team-a", "web-1-boot-ipv4"
+	in.addresses[0].Namespace, in.addresses[0].Name = "team-a", "web-1-boot-ipv4"
 	in.servers[0].Namespace, in.servers[0].Name = "baremetal-boot", "bootd"
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).
-		WithObjects(in.entry, in.session, in.claim, in.host, in.address, in.profile, in.network, &in.servers[0]).Build()
+		WithObjects(in.entry, in.session, in.claim, in.host, in.addresses[0], in.profile, in.network, &in.servers[0]).Build()
 	e := &external{connector: &connector{
 		kube: kube, cached: kube, live: kube, bootNamespace: "baremetal-boot", record: event.NewNopRecorder(),
 		now: func() time.Time { return noon }, newID: func() string { return "00000000000000a1" }, failpoint: func(string) {},

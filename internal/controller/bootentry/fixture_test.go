@@ -50,9 +50,9 @@ func world(change ...func(*inputs)) inputs {
 				Identity: v1alpha1.HostIdentity{Serial: "ABC123", UUID: "u"}, Power: v1alpha1.PoweredOff,
 			}},
 		},
-		address: &v1alpha1.NetBoxIPAddress{Status: v1alpha1.NetBoxIPAddressStatus{
+		addresses: []*v1alpha1.NetBoxIPAddress{{Status: v1alpha1.NetBoxIPAddressStatus{
 			AtProvider: v1alpha1.NetBoxIPAddressObservation{Address: "10.77.0.11/24"},
-		}},
+		}}},
 		profile: &v1alpha1.BootProfile{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "debian-12"},
 			Spec: v1alpha1.BootProfileSpec{

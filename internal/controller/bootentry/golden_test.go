@@ -22,7 +22,7 @@ func raw(in *inputs) {
 	in.entry.Namespace = "infra"
 	in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52-54-00-00-00-0A", "52:54:00:00:00:09"}, UUID: "u", Serial: "s"}
 	in.entry.Spec.ForProvider.Networks[0].Addresses[0] = v1alpha1.EntryAddress{Address: "10.77.0.99/24"}
-	in.claim, in.host, in.address = nil, nil, nil
+	in.claim, in.host, in.addresses = nil, nil, nil
 }
 
 // goldenWorlds are objects of all kinds as the API server gives them, and nothing of them is ever read otherwise.

@@ -19,9 +19,10 @@ type inputs struct {
 	session *v1alpha1.BootSession
 	claim   *v1alpha1.HostClaim
 	host    *v1alpha1.RedfishHost
-	address *v1alpha1.NetBoxIPAddress
-	profile *v1alpha1.BootProfile
-	network *v1alpha1.BootNetwork
+	// addresses are those that the entry names by ref, each where it stands there.
+	addresses []*v1alpha1.NetBoxIPAddress
+	profile   *v1alpha1.BootProfile
+	network   *v1alpha1.BootNetwork
 	// secrets are the tenant's own that the entry names, by name, copied the provider's copy of what is meant in them.
 	secrets map[string]*corev1.Secret
 	copied  *corev1.Secret
@@ -58,8 +59,12 @@ func (g gatherer) gather(ctx context.Context, e *v1alpha1.BootEntry) (inputs, er
 	if in.network, err = get[v1alpha1.BootNetwork](ctx, g.kube, or(n.NetworkRef.Namespace, e.Namespace), n.NetworkRef.Name); err != nil {
 		return in, err
 	}
-	if r := n.Addresses[0].Ref; r != nil {
-		if in.address, err = get[v1alpha1.NetBoxIPAddress](ctx, g.kube, e.Namespace, r.Name); err != nil {
+	in.addresses = make([]*v1alpha1.NetBoxIPAddress, len(n.Addresses))
+	for i, a := range n.Addresses {
+		if a.Ref == nil {
+			continue
+		}
+		if in.addresses[i], err = get[v1alpha1.NetBoxIPAddress](ctx, g.kube, e.Namespace, a.Ref.Name); err != nil {
 			return in, err
 		}
 	}

@@ -27,16 +27,16 @@ func no(reason xpv2.ConditionReason, format string, args ...any) *problem {
 // resolve makes the plan of an entry from its inputs, or says what is missing. machine says whether the
 // machine and its address at least are known and still the entry's own.
 func resolve(in inputs) (plan *boot.Plan, prob *problem) {
-	for _, check := range []func(inputs) *problem{checkNetwork, checkMachine, checkProfile, checkAddress, checkData} {
+	for _, check := range []func(inputs) *problem{checkNetwork, checkMachine, checkProfile, checkAddresses, checkData} {
 		if p := check(in); p != nil {
 			return nil, p
 		}
 	}
-	addr, p := addressOf(in)
+	addresses, p := addressesOf(in)
 	if p != nil {
 		return nil, p
 	}
-	entry := bootspec.Entry(in.entry, addr, machineData(in), installedGeneration(in))
+	entry := bootspec.Entry(in.entry, addresses, machineData(in), installedGeneration(in))
 	r, bp := boot.Resolve(entry, bootspec.Profile(in.profile), bootspec.SegmentConfig(in.network), machineOf(in))
 	if bp != nil {
 		return nil, told(bp)
@@ -51,8 +51,8 @@ func resolve(in inputs) (plan *boot.Plan, prob *problem) {
 
 // parts are those of an entry's objects that bootd has, too.
 func parts(in inputs) bootspec.Parts {
-	addr, _ := addressOf(in) // What is wrong with it is told where it's looked at.
-	return bootspec.Parts{Entry: in.entry, Network: in.network, Profile: in.profile, Address: addr, Secrets: tenantData(in)}
+	addresses, _ := addressesOf(in) // What is wrong with them is told where they're looked at.
+	return bootspec.Parts{Entry: in.entry, Network: in.network, Profile: in.profile, Addresses: addresses, Secrets: tenantData(in)}
 }
 
 // told is a problem of the domain's, in its own words.
@@ -91,18 +91,37 @@ func bound(in inputs) bool {
 
 func checkProfile(in inputs) *problem { return told(bootspec.CheckProfile(parts(in))) }
 
-func checkAddress(in inputs) *problem {
-	a := in.entry.Spec.ForProvider.Networks[0].Addresses[0]
-	if a.Ref == nil {
-		return told(bootspec.CheckRawAddress(parts(in)))
+func checkAddresses(in inputs) *problem {
+	if p := told(bootspec.CheckRawAddress(parts(in))); p != nil {
+		return p
 	}
-	if in.address == nil {
-		return no(v1alpha1.ReasonWaitingForAddress, "NetBoxIPAddress %q isn't there yet", a.Ref.Name)
+	for i, a := range in.entry.Spec.ForProvider.Networks[0].Addresses {
+		if a.Ref == nil {
+			continue
+		}
+		if p := checkAddress(a, in.address(i)); p != nil {
+			return p
+		}
 	}
-	if in.address.Status.AtProvider.Address != "" {
+	return nil
+}
+
+// address is the NetBoxIPAddress that the entry names where it stands there; nil: it isn't there, or the entry says the address itself.
+func (in inputs) address(i int) *v1alpha1.NetBoxIPAddress {
+	if i >= len(in.addresses) {
 		return nil
 	}
-	ready, synced := in.address.GetCondition(xpv2.TypeReady), in.address.GetCondition(xpv2.TypeSynced)
+	return in.addresses[i]
+}
+
+func checkAddress(a v1alpha1.EntryAddress, is *v1alpha1.NetBoxIPAddress) *problem {
+	if is == nil {
+		return no(v1alpha1.ReasonWaitingForAddress, "NetBoxIPAddress %q isn't there yet", a.Ref.Name)
+	}
+	if is.Status.AtProvider.Address != "" {
+		return nil
+	}
+	ready, synced := is.GetCondition(xpv2.TypeReady), is.GetCondition(xpv2.TypeSynced)
 	for _, c := range []xpv2.Condition{ready, synced} {
 		if c.Message != "" {
 			return no(or2(c.Reason, v1alpha1.ReasonWaitingForAddress), "NetBoxIPAddress %q has no address yet: %s", a.Ref.Name, c.Message)
@@ -121,13 +140,22 @@ func or2(r, fallback xpv2.ConditionReason) xpv2.ConditionReason {
 
 func checkData(in inputs) *problem { return told(bootspec.CheckData(parts(in))) }
 
-func addressOf(in inputs) (netip.Prefix, *problem) {
-	s := in.entry.Spec.ForProvider.Networks[0].Addresses[0].Address
-	if in.address != nil {
-		s = in.address.Status.AtProvider.Address
+// addressesOf are all that the entry names, in the order of a plan.
+func addressesOf(in inputs) ([]netip.Prefix, *problem) {
+	all, prob := bootspec.Addresses(addressTexts(in))
+	return all, told(prob)
+}
+
+// addressTexts are the addresses that the entry names, where they're known.
+func addressTexts(in inputs) (texts []string) {
+	for i, a := range in.entry.Spec.ForProvider.Networks[0].Addresses {
+		s := a.Address
+		if is := in.address(i); a.Ref != nil && is != nil {
+			s = is.Status.AtProvider.Address
+		}
+		texts = append(texts, s)
 	}
-	p, prob := bootspec.Address(s)
-	return p, told(prob)
+	return texts
 }
 
 // installedGeneration is what is known to be installed on this host, for this entry: by the records, or by the session before they

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // TestSentences is the table of what a person reads when an entry has no plan: what, on which input, why, and what to do.
@@ -40,13 +41,18 @@ func TestSentences(t *testing.T) {
 		"ClaimMissing":      {"A claim that isn't there.", world(func(in *inputs) { in.claim = nil }), v1alpha1.ReasonNotFound, []string{`HostClaim "web-1"`}},
 		"NotBound":          {"A claim without a host.", world(func(in *inputs) { in.host.Spec.ClaimRef = nil }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
 		"BoundToOther":      {"A host that names another claim isn't ours.", world(func(in *inputs) { in.host.Spec.ClaimRef.UID = "other" }), v1alpha1.ReasonWaitingForBinding, []string{"isn't bound"}},
-		"NoAddressYet":      {"An address that is on its way.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "" }), v1alpha1.ReasonWaitingForAddress, []string{`"web-1-boot-ipv4"`}},
+		"NoAddressYet":      {"An address that is on its way.", world(func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "" }), v1alpha1.ReasonWaitingForAddress, []string{`"web-1-boot-ipv4"`}},
 		"PrefixFull": {"The allocator's own word and sentence are handed on.", world(func(in *inputs) {
-			in.address.Status.AtProvider.Address = ""
-			in.address.SetConditions(xpv2.Condition{Type: xpv2.TypeReady, Status: "False", Reason: v1alpha1.ReasonExhausted, Message: "prefix 10.77.0.0/24 is full"})
+			in.addresses[0].Status.AtProvider.Address = ""
+			in.addresses[0].SetConditions(xpv2.Condition{Type: xpv2.TypeReady, Status: "False", Reason: v1alpha1.ReasonExhausted, Message: "prefix 10.77.0.0/24 is full"})
 		}), v1alpha1.ReasonExhausted, []string{"prefix 10.77.0.0/24 is full"}},
-		"AddressIsV6": {"An IPv6 address boots where its network has a subnet for it.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "2001:db8::1/64" }), v1alpha1.ReasonInvalid, []string{"2001:db8::1/64", "infra/rack-7"}},
-		"OffSegment":  {"An address of another segment.", world(func(in *inputs) { in.address.Status.AtProvider.Address = "10.78.0.1/24" }), v1alpha1.ReasonInvalid, []string{"10.78.0.1/24", "infra/rack-7"}},
+		"AddressIsV6":      {"An IPv6 address boots where its network has a subnet for it.", world(func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "2001:db8::1/64" }), v1alpha1.ReasonInvalid, []string{"2001:db8::1/64", "infra/rack-7"}},
+		"OffSegment":       {"An address of another segment.", world(func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.78.0.1/24" }), v1alpha1.ReasonInvalid, []string{"10.78.0.1/24", "infra/rack-7"}},
+		"SecondMissing":    {"The second address is waited for as well.", world(alsoSix(nil)), v1alpha1.ReasonWaitingForAddress, []string{`"web-1-boot-ipv6"`, "isn't there yet"}},
+		"SecondOnItsWay":   {"Until NetBox has given it.", world(alsoSix(new(""))), v1alpha1.ReasonWaitingForAddress, []string{`"web-1-boot-ipv6"`, "no address yet"}},
+		"Both":             {"One of each family is one plan.", world(alsoSix(new("fd00:77::11/64"))), "", nil},
+		"OneFamily":        {"Two of one family aren't.", world(alsoSix(new("10.77.0.12/24"))), v1alpha1.ReasonInvalid, []string{"10.77.0.11/24", "10.77.0.12/24", "one of IPv4 and one of IPv6"}},
+		"SecondOffSegment": {"Nor one of another segment.", world(alsoSix(new("fd00:78::11/64"))), v1alpha1.ReasonInvalid, []string{"fd00:78::11/64", "infra/rack-7"}},
 		"RawMACsOfTenant": {"A tenant can't name a machine by its MAC.", world(func(in *inputs) {
 			in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}
 		}), v1alpha1.ReasonNotAllowed, []string{"machine.macs", `"infra"`, "hostClaimRef"}},
@@ -82,12 +88,60 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// alsoSix has the entry name a second NetBoxIPAddress, whose address is six; nil: it isn't there.
+func alsoSix(six *string) func(*inputs) {
+	return func(in *inputs) {
+		n := &in.entry.Spec.ForProvider.Networks[0]
+		n.Addresses = append(n.Addresses, v1alpha1.EntryAddress{Ref: &v1alpha1.LocalReference{Name: "web-1-boot-ipv6"}})
+		in.network.Spec.Subnets = append(in.network.Spec.Subnets, v1alpha1.Subnet{CIDR: "fd00:77::/64", Gateway: "fd00:77::1", DNS: []string{"fd00:77::53"}})
+		in.addresses = append(in.addresses, nil)
+		if six != nil {
+			in.addresses[1] = &v1alpha1.NetBoxIPAddress{Status: v1alpha1.NetBoxIPAddressStatus{AtProvider: v1alpha1.NetBoxIPAddressObservation{Address: *six}}}
+		}
+	}
+}
+
+// TestBothAddresses: an entry's plan has both, in one order however they're named, and one that had its one address keeps its digest.
+func TestBothAddresses(t *testing.T) {
+	one, prob := resolve(world())
+	if prob != nil {
+		t.Fatal(prob.message)
+	}
+	var digests []string
+	for _, change := range []func(*inputs){func(*inputs) {}, func(in *inputs) {
+		n := in.entry.Spec.ForProvider.Networks[0].Addresses
+		n[0], n[1] = n[1], n[0]
+		in.addresses[0], in.addresses[1] = in.addresses[1], in.addresses[0]
+	}} {
+		p, prob := resolve(world(alsoSix(new("fd00:77::11/64")), change))
+		if prob != nil {
+			t.Fatal(prob.message)
+		}
+		six := p.Network.Six
+		if p.Network.Address != one.Network.Address || p.Network.Gateway != one.Network.Gateway || six == nil || six.Address.String() != "fd00:77::11/64" || six.Gateway.String() != "fd00:77::1" {
+			t.Fatalf("%+v, %+v", p.Network, six)
+		}
+		digests = append(digests, p.Digest())
+		st := bootspec.PlanStatus(*p)
+		again, ok, err := bootspec.PlanOf(&v1alpha1.BootEntry{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-1", UID: "entry"},
+			Status:     v1alpha1.BootEntryStatus{AtProvider: v1alpha1.BootEntryObservation{Plan: st}},
+		})
+		if err != nil || !ok || again.Digest() != p.Digest() || st.Network.IPv6.Address != "fd00:77::11/64" {
+			t.Errorf("as bootd reads it: %v, %v, %+v", ok, err, again.Network)
+		}
+	}
+	if digests[0] != digests[1] || digests[0] == one.Digest() {
+		t.Errorf("digests %q, and of one address %s", digests, one.Digest())
+	}
+}
+
 func TestOperatorsRawEntry(t *testing.T) {
 	in := world(func(in *inputs) {
 		in.entry.Namespace = "infra"
 		in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}
 		in.entry.Spec.ForProvider.Networks[0].Addresses[0] = v1alpha1.EntryAddress{Address: "10.77.0.99/24"}
-		in.claim, in.host, in.address = nil, nil, nil
+		in.claim, in.host, in.addresses = nil, nil, nil
 	})
 	p, prob := resolve(in)
 	if prob != nil {

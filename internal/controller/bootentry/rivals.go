@@ -74,9 +74,9 @@ func checkRivals(in inputs, plan boot.Plan) *problem {
 			continue // Of two entries that were served for one host the one that it's bound to now counts.
 		}
 		rival := boot.Plan{Bound: p.Bound, Since: o.CreationTimestamp.Time, EntryUID: string(o.UID)}
-		if sameAddress(*p, plan) && (boot.Precedes(rival, plan) || p.Bound == plan.Bound && movesTo(in.entry, p.Network.Address)) {
-			prob := no(v1alpha1.ReasonConflict, "address %s is already %s's; give another, and see that NetBox refuses duplicates", plan.Network.Address.Addr(), rivalName(in.entry, in.network, o))
-			prob.address = plan.Network.Address.String()
+		if a, same := sameAddress(*p, plan); same && (boot.Precedes(rival, plan) || p.Bound == plan.Bound && movesTo(in.entry, a.Addr())) {
+			prob := no(v1alpha1.ReasonConflict, "address %s is already %s's; give another, and see that NetBox refuses duplicates", a.Addr(), rivalName(in.entry, in.network, o))
+			prob.address = a.String()
 			return prob
 		}
 		for _, m := range plan.MACs {
@@ -96,17 +96,40 @@ func released(e *v1alpha1.BootEntry) bool {
 	return e.DeletionTimestamp != nil && !slices.Contains(e.Finalizers, v1alpha1.FinalizerHeldByClaim)
 }
 
-// sameAddress says whether two plans have one address on one segment.
-func sameAddress(p v1alpha1.Plan, plan boot.Plan) bool {
-	a, err := netip.ParsePrefix(p.Network.Address)
-	return err == nil && a.Addr() == plan.Network.Address.Addr() &&
-		p.Network.Namespace == plan.Network.Namespace && p.Network.Name == plan.Network.Name.Name
+// sameAddress gives an address that two plans have on one segment.
+func sameAddress(p v1alpha1.Plan, plan boot.Plan) (netip.Prefix, bool) {
+	if p.Network.Namespace != plan.Network.Namespace || p.Network.Name != plan.Network.Name.Name {
+		return netip.Prefix{}, false
+	}
+	for _, s := range addressesIn(p.Network) {
+		its, err := netip.ParsePrefix(s)
+		if err != nil {
+			continue
+		}
+		for a := range plan.Network.Addresses() {
+			if a.Addr() == its.Addr() {
+				return a, true
+			}
+		}
+	}
+	return netip.Prefix{}, false
 }
 
-// movesTo says whether an entry that is served already, with another address, comes to have this one.
-func movesTo(e *v1alpha1.BootEntry, address string) bool {
+// addressesIn are those of a machine, as its plan writes them.
+func addressesIn(n v1alpha1.PlanNetwork) []string {
+	if n.IPv6 == nil {
+		return []string{n.Address}
+	}
+	return []string{n.Address, n.IPv6.Address}
+}
+
+// movesTo says whether an entry that is served already, with others, comes to have this address.
+func movesTo(e *v1alpha1.BootEntry, address netip.Addr) bool {
 	p := e.Status.AtProvider.Plan
-	return p != nil && p.EntryUID == string(e.UID) && p.Network.Address != address
+	return p != nil && p.EntryUID == string(e.UID) && !slices.ContainsFunc(addressesIn(p.Network), func(s string) bool {
+		is, err := netip.ParsePrefix(s)
+		return err == nil && is.Addr() == address
+	})
 }
 
 // asksAnew says whether an entry that is served already, for other MACs, asks for one more.

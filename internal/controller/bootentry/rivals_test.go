@@ -94,6 +94,19 @@ func TestIncumbent(t *testing.T) {
 	}
 }
 
+// TestSecondTaken: who asks for a second address that another has goes on with the first.
+func TestSecondTaken(t *testing.T) {
+	d := decide(world(alsoSix(new("fd00:77::11/64")), func(in *inputs) {
+		in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan())
+		o := v1alpha1.BootEntry{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "o", UID: "o", CreationTimestamp: metav1.NewTime(noon.Add(time.Hour))}}
+		o.Status.AtProvider.Plan = &v1alpha1.Plan{Bound: true, MACs: []string{mac2}, Network: v1alpha1.PlanNetwork{Namespace: "infra", Name: "rack-7", Address: "fd00:77::11/64"}}
+		in.others = append(in.others, o)
+	}), noon)
+	if d.problem == nil || d.problem.address != "fd00:77::11/64" || d.kept == nil || d.kept.Network.Address != "10.77.0.11/24" {
+		t.Errorf("problem %+v, kept %+v", d.problem, d.kept)
+	}
+}
+
 func TestShares(t *testing.T) {
 	in := world(owner("infra", 0, true), func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) })
 	if !shares(in.entry, &in.hosts[0]) {
@@ -121,16 +134,27 @@ func TestRivalAddress(t *testing.T) {
 			in.others = append(in.others, o)
 		}
 	}
+	six := func(age time.Duration) func(*inputs) {
+		return func(in *inputs) {
+			rival(age, "rack-7")(in)
+			n := &in.others[len(in.others)-1].Status.AtProvider.Plan.Network
+			n.Address, n.IPv6 = "10.77.0.50/24", &v1alpha1.PlanPlace{Address: "fd00:77::11/64"}
+		}
+	}
+	dual := alsoSix(new("fd00:77::11/64"))
 	cases := map[string]struct {
 		reason  string
 		in      inputs
 		refused bool
 	}{
-		"Earlier":    {"The earlier one has it.", world(rival(time.Hour, "rack-7")), true},
-		"Later":      {"A later one takes nothing.", world(rival(-time.Hour, "rack-7")), false},
-		"Moved":      {"Nor does an older one that comes to it now.", world(served("10.77.0.12/24"), rival(-time.Hour, "rack-7")), true},
-		"BothServed": {"What is a rival's isn't kept either.", world(served(address), rival(time.Hour, "rack-7")), true},
-		"Going":      {"One whose machine was given back has nothing any more.", world(rival(time.Hour, "rack-7"), func(in *inputs) { in.others[0].DeletionTimestamp = &metav1.Time{Time: noon} }), false},
+		"Second":      {"One of IPv6 beside another of IPv4 is as good.", world(dual, six(time.Hour)), true},
+		"SecondLater": {"A later one doesn't take that either.", world(dual, six(-time.Hour)), false},
+		"SecondOther": {"Who has none of them is no rival.", world(six(time.Hour)), false},
+		"Earlier":     {"The earlier one has it.", world(rival(time.Hour, "rack-7")), true},
+		"Later":       {"A later one takes nothing.", world(rival(-time.Hour, "rack-7")), false},
+		"Moved":       {"Nor does an older one that comes to it now.", world(served("10.77.0.12/24"), rival(-time.Hour, "rack-7")), true},
+		"BothServed":  {"What is a rival's isn't kept either.", world(served(address), rival(time.Hour, "rack-7")), true},
+		"Going":       {"One whose machine was given back has nothing any more.", world(rival(time.Hour, "rack-7"), func(in *inputs) { in.others[0].DeletionTimestamp = &metav1.Time{Time: noon} }), false},
 		"Held": {"One that is deleted and held still has it.", world(rival(time.Hour, "rack-7"), func(in *inputs) {
 			in.others[0].DeletionTimestamp = &metav1.Time{Time: noon}
 			in.others[0].Finalizers = []string{v1alpha1.FinalizerHeldByClaim}

@@ -73,8 +73,9 @@ func watches(kube client.Reader) []wiring.Watch {
 			return ok && (h.Spec.ClaimRef != nil && h.Spec.ClaimRef.Namespace == e.Namespace && claims(e, h.Spec.ClaimRef.Name) || shares(e, h))
 		})},
 		{Object: &v1alpha1.NetBoxIPAddress{}, Map: matching(kube, func(o client.Object, e *v1alpha1.BootEntry) bool {
-			r := e.Spec.ForProvider.Networks[0].Addresses[0].Ref
-			return o.GetNamespace() == e.Namespace && r != nil && r.Name == o.GetName()
+			return o.GetNamespace() == e.Namespace && slices.ContainsFunc(e.Spec.ForProvider.Networks[0].Addresses, func(a v1alpha1.EntryAddress) bool {
+				return a.Ref != nil && a.Ref.Name == o.GetName()
+			})
 		})},
 		{Object: &v1alpha1.BootProfile{}, Map: matching(kube, func(o client.Object, e *v1alpha1.BootEntry) bool {
 			return refersTo(e.Spec.ForProvider.ProfileRef, e, o)
