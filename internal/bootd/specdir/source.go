@@ -228,7 +228,8 @@ func (s *Source) Run(ctx context.Context) error {
 			rested = time.Now().Add(rest * time.Since(now))
 		}
 		wait := max(every, min(calm*took, time.Second))
-		if !pause(ctx, max(debounce, rest*took), nil) || !pause(ctx, wait, s.poke) {
+		// Once a large file was read, the next look isn't as long.
+		if !pause(ctx, max(debounce, min(rest*took, time.Second)), nil) || !pause(ctx, wait, s.poke) {
 			return nil
 		}
 	}
