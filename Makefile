@@ -21,9 +21,11 @@ VERDICT  := $(GO) run ./test/verdict
 # Vetting is lint's: go test would vet all dependencies again on a fresh machine.
 TEST     := $(GO) test -vet=off -json
 UNIT     := $(GO) list ./... | grep -v -E '/(test/(e2e|vm|render|cluster|(docs|uptest)/on(lab|cluster))(/.*)?|cluster/(local|node))$$'
-# End to end, cases mostly wait, so there are more of them than cores. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
+# End to end, cases mostly wait, so there are more of them than cores.
+WAITS := -timeout 80m -parallel 6 -count 1
+# Runs a stage: its name, packages and flags. Time passes by itself: what a busy machine made late gets a second try, said aloud, if it's three tests at most.
 try = failed=$$(mktemp); trap 'rm -f '$$failed EXIT; \
-	$(TEST) -timeout 80m -parallel 6 -count 1 $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
+	$(TEST) $(3) $(if $(RUN),-run '$(RUN)') $(2) | $(VERDICT) -failed $$failed $(1) || { \
 	  n=$$(wc -l <$$failed); [ $$n -ge 1 ] && [ $$n -le 3 ] && ! grep -q ' [.]$$' $$failed || exit 1; \
 	  while read -r pkg test; do echo "$(1): $$test failed; its second try (if it passes now it's flaky: please report it)"; \
 	    $(TEST) -timeout 20m -count 1 -run "^$$test$$" $$pkg </dev/null | $(VERDICT) $(1)-again; done <$$failed; }
@@ -102,29 +104,29 @@ lint: ## golangci-lint, and that generated files are what "make generate" writes
 	if [ "$$before" != "$$after" ]; then echo "lint: generated files were stale; they are right now: commit them"; exit 1; fi
 
 .PHONY: unit
-unit: ## Unit and contract tests, and the rule of who imports whom.
-	@$(TEST) $$($(UNIT)) | $(VERDICT) unit
+unit: ## Unit and contract tests, and the rule of who imports whom. RUN=REGEX runs some.
+	@$(call try,unit,$$($(UNIT)))
 	@$(GO) test -C tools/packages -vet=off -json ./... | $(VERDICT) packages
 
 .PHONY: e2e
 e2e: ## Rendered compositions, and end to end on a local control plane, with emulated NetBox, BMCs and machines. RUN=REGEX runs some.
-	@$(call try,e2e,./cluster/local ./test/render ./test/e2e ./test/e2e/platform)
+	@$(call try,e2e,./cluster/local ./test/render ./test/e2e ./test/e2e/platform,$(WAITS))
 
 .PHONY: e2e-install
 e2e-install: ## Packages and manifests as a real Crossplane and a real API server take them. Builds Helm and Crossplane's CLI.
-	@$(call try,e2e-install,./test/e2e/install)
+	@$(call try,e2e-install,./test/e2e/install,$(WAITS))
 
 .PHONY: e2e-vm
 e2e-vm: ## Real firmware: QEMU machines, BIOS and UEFI, in a network namespace of their own (root). And "make demo", as a reader types it.
-	@$(call try,e2e-vm,-p 1 ./test/vm/...)
+	@$(call try,e2e-vm,-p 1 ./test/vm/...,$(WAITS))
 
 .PHONY: e2e-cluster
 e2e-cluster: ## What users install, in a cluster with a real kubelet and stock Crossplane, to a machine that is Ready and back (root).
-	@$(call try,e2e-cluster,-p 1 ./cluster/node ./test/cluster/...)
+	@$(call try,e2e-cluster,-p 1 ./cluster/node ./test/cluster/...,$(WAITS))
 
 .PHONY: e2e-docs
 e2e-docs: ## Every command of docs/operations, as a reader types it: on the local control plane and, as root, on a real node.
-	@$(call try,e2e-docs,./test/docs/onlab ./test/docs/oncluster)
+	@$(call try,e2e-docs,./test/docs/onlab ./test/docs/oncluster,$(WAITS))
 
 .PHONY: uptest
 uptest: ## Every example with a managed resource or a claim, by uptest and chainsaw, in the cluster of e2e-cluster (root). RUN=REGEX runs some.
