@@ -47,8 +47,8 @@ const (
 	claimsSize = 1 + 12 + 8 + 8 + 4
 	macSize    = 16
 	tokenBytes = claimsSize + macSize
-	// tokenLength is tokenBytes in base64url, without padding.
-	tokenLength = (tokenBytes*8 + 5) / 6
+	// TokenLength is how many characters a token has: tokenBytes in base64url, without padding.
+	TokenLength = (tokenBytes*8 + 5) / 6
 )
 
 // ErrToken says that a token isn't one of ours. It tells nothing else, lest it help a forger.
@@ -72,17 +72,17 @@ func Mint(key []byte, c Claims) (string, error) {
 	binary.BigEndian.PutUint32(b[29:33], uint32(c.Expires.Unix())) //nolint:gosec // Good until 2106.
 	mac := sign(key, b[:claimsSize])
 	copy(b[claimsSize:], mac[:])
-	var text [tokenLength]byte
+	var text [TokenLength]byte
 	base64.RawURLEncoding.Encode(text[:], b[:])
 	return string(text[:]), nil
 }
 
 // Verify reads a token made with any of the keys.
 func Verify(keys [][]byte, token string, now time.Time) (Claims, error) {
-	if len(token) != tokenLength {
+	if len(token) != TokenLength {
 		return Claims{}, ErrToken
 	}
-	var text, again [tokenLength]byte
+	var text, again [TokenLength]byte
 	copy(text[:], token)
 	var b [tokenBytes]byte
 	if n, err := base64.RawURLEncoding.Decode(b[:], text[:]); err != nil || n != tokenBytes {

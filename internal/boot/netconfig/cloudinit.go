@@ -44,14 +44,6 @@ func (c Config) netplan() pairs {
 		}
 		return out
 	}
-	var addresses []string
-	var routes []pairs
-	for _, a := range c.Addresses {
-		addresses = append(addresses, a.String())
-		if a.Gateway.IsValid() {
-			// Not "default": version 2 as cloud-init itself renders it takes a network here.
-			routes = append(routes, pairs{{"to", everywhere(a.Gateway)}, {"via", a.Gateway.String()}})
-		}
-	}
+	addresses, routes := c.routed("to", "via") // Not to "default": version 2 as cloud-init itself renders it takes a network here.
 	return pairs{{"addresses", addresses}, {"routes", routes}, {"nameservers", pairs{{"addresses", texts(c.DNS)}, {"search", c.Search}}}}
 }

@@ -45,13 +45,6 @@ func (c Config) place() pairs {
 		}
 		return out
 	}
-	var addresses []string
-	var routes []pairs
-	for _, a := range c.Addresses {
-		addresses = append(addresses, a.String())
-		if a.Gateway.IsValid() {
-			routes = append(routes, pairs{{"network", everywhere(a.Gateway)}, {"gateway", a.Gateway.String()}})
-		}
-	}
+	addresses, routes := c.routed("network", "gateway")
 	return pairs{{"dhcp", false}, {"addresses", addresses}, {"routes", routes}}
 }

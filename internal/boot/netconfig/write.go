@@ -114,3 +114,14 @@ func block(b *strings.Builder, ps pairs, first, indent string) {
 		}
 	}
 }
+
+// routed are all addresses, and a route to everywhere by each gateway: a format calls the two by names of its own.
+func (c Config) routed(to, via string) (addresses []string, routes []pairs) {
+	for _, a := range c.Addresses {
+		addresses = append(addresses, a.String())
+		if a.Gateway.IsValid() {
+			routes = append(routes, pairs{{to, everywhere(a.Gateway)}, {via, a.Gateway.String()}})
+		}
+	}
+	return addresses, routes
+}

@@ -10,11 +10,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
-// tokenLength of boot.Mint's.
-const tokenLength = 66
-
 // anyToken stands for a token in a text that's kept. Nobody knows it, so that it stands nowhere else.
-func anyToken() string { return strings.Repeat(rand.Text(), 3)[:tokenLength] }
+func anyToken() string { return strings.Repeat(rand.Text(), 3)[:boot.TokenLength] }
 
 // A text of a script as it was last rendered for a machine, with anyToken in its token's place.
 type text struct {
@@ -40,7 +37,7 @@ const maxKept = 2 << 10
 // token alone. Whatever is granted, waits, or is a profile's own is rendered anew.
 func (s *Server) render(c gate.Caller, in ipxe.Input) (string, error) {
 	if in.Plan != c.Plan || in.Plan.Method == boot.MethodScript || in.Decision.Answer != boot.AnswerLive && in.Decision.Answer != boot.AnswerLocalDisk ||
-		in.Token != "" && len(in.Token) != tokenLength {
+		in.Token != "" && len(in.Token) != boot.TokenLength {
 		return ipxe.Render(in)
 	}
 	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait}
@@ -54,7 +51,7 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (string, error) {
 		return "", err
 	}
 	t := &text{of: of, text: strings.Clone(rendered)}
-	for at := 0; ; at += tokenLength {
+	for at := 0; ; at += boot.TokenLength {
 		next := strings.Index(rendered[at:], s.anyToken)
 		if next < 0 {
 			break
@@ -79,7 +76,7 @@ func (t *text) with(token string) string {
 	for _, at := range t.tokens {
 		b.WriteString(t.text[from:at])
 		b.WriteString(token)
-		from = at + tokenLength
+		from = at + boot.TokenLength
 	}
 	b.WriteString(t.text[from:])
 	return b.String()

@@ -20,7 +20,7 @@ import (
 // TestKeptTexts: a text that's kept is what would be rendered, whatever changes between two requests.
 func TestKeptTexts(t *testing.T) {
 	s := &Server{anyToken: anyToken()}
-	token := func(c string) string { return strings.Repeat(c, tokenLength) }
+	token := func(c string) string { return strings.Repeat(c, boot.TokenLength) }
 	live := boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}
 	disk := boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedInstalled}
 	cases := map[string]struct {

@@ -21,13 +21,6 @@ func (s *script) iso() error {
 	s.line("sanunhook --drive 0x80 ||")
 	s.line("sleep ", s.seconds())
 	s.exchange("ended")
-	s.line(":failed")
-	s.line("echo the ISO can't be read, and is tried again")
-	s.line("sleep ", s.seconds())
-	if p.KernelDestroys() {
-		s.line("goto start")
-		return nil
-	}
-	s.exchange("failed")
+	s.failed("the ISO can't be read, and is tried again")
 	return nil
 }

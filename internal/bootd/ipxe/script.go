@@ -128,15 +128,20 @@ func (s *script) kernel() error {
 		s.line("initrd --name ", initrdName(i), " ", s.file(a), " || goto failed")
 	}
 	s.line("boot || goto failed")
+	s.failed("the boot failed and is tried again")
+	return nil
+}
+
+// failed is where a boot goes that didn't come about: it's tried again in place by what has used its grant, and else decided anew.
+func (s *script) failed(words string) {
 	s.line(":failed")
-	s.line("echo the boot failed and is tried again")
+	s.line("echo ", words)
 	s.line("sleep ", s.seconds())
-	if p.KernelDestroys() {
+	if s.in.Plan.KernelDestroys() {
 		s.line("goto start")
-		return nil
+		return
 	}
 	s.exchange("failed")
-	return nil
 }
 
 func (s *script) file(a boot.Artifact) string { return FileURL(s.in.Base, s.in.Token, a.Digest) }

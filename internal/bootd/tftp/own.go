@@ -242,14 +242,11 @@ func cleanName(asked string) string {
 
 // last is the last element of a name: what stands before it may be a token.
 func last(name string) string {
-	if at := strings.LastIndexAny(name, `/\`); at >= 0 && len(name) > tokenLength {
+	if at := strings.LastIndexAny(name, `/\`); at >= 0 && len(name) > boot.TokenLength {
 		return "…" + name[at:]
 	}
 	return name
 }
-
-// tokenLength is that of a token of ours (boot.Mint); no shorter name holds one.
-const tokenLength = 66
 
 // fill appends one block of a transfer's file.
 func (r *running) fill(out []byte, n int) ([]byte, error) {

@@ -208,7 +208,7 @@ func TestLogNamesNoToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(token) != tokenLength {
+	if len(token) != boot.TokenLength {
 		t.Fatalf("a token has %d characters", len(token))
 	}
 	for name, want := range map[string]string{

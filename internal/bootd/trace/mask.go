@@ -1,13 +1,12 @@
 package trace
 
-// tokenLength is how many characters a boot token has (boot.Mint), all of base64url.
-const tokenLength = 66
+import "github.com/crossplane-contrib/provider-baremetal/internal/boot"
 
 // Mask blots out, in place, whatever may be a boot token: each run of so many characters that tokens are written in, or of more. What's
 // around it stays where it was, so that the packet still reads.
 func Mask(b []byte) {
 	// Of so many octets in a row one stands at one of these places: looking there is enough.
-	for i := tokenLength - 1; i < len(b); i += tokenLength {
+	for i := boot.TokenLength - 1; i < len(b); i += boot.TokenLength {
 		if !inToken(b[i]) {
 			continue
 		}
@@ -18,7 +17,7 @@ func Mask(b []byte) {
 		for to < len(b) && inToken(b[to]) {
 			to++
 		}
-		if to-from < tokenLength {
+		if to-from < boot.TokenLength {
 			continue
 		}
 		for j := from; j < to; j++ {

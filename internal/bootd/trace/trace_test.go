@@ -159,7 +159,7 @@ func TestNoToken(t *testing.T) {
 		token, err := boot.Mint(key, boot.Claims{
 			Kind: boot.TokenScript, Entry: boot.KeyOf(fmt.Sprint(i)), Nonce: fmt.Sprintf("%016x", i), Expires: start().Add(time.Hour),
 		})
-		if err != nil || len(token) != tokenLength {
+		if err != nil || len(token) != boot.TokenLength {
 			t.Fatal(token, err)
 		}
 		data := strings.Repeat("\x00", random.IntN(400)) + "/v1/boot/" + token + "/script.ipxe?arch=7" + strings.Repeat("\xff", random.IntN(100))
@@ -196,7 +196,7 @@ func FuzzMask(f *testing.F) {
 			if !inToken(c) {
 				run = 0
 			}
-			if run >= tokenLength {
+			if run >= boot.TokenLength {
 				t.Fatalf("a token is left: %q", b)
 			}
 		}
