@@ -31,17 +31,20 @@ type frame struct {
 	index int
 }
 
-// filter lets only UDP from port 67 by, unfragmented or first fragments.
+// filter lets only UDP from port 67 to port 68 by, unfragmented or first fragments: what servers say to machines. A relay's requests come from
+// port 67, too, and each would wake us.
 func filter() []bpf.Instruction {
-	const protocol, fragment = 9, 6
+	const protocol, fragment, destination = 9, 6, 2
 	return []bpf.Instruction{
 		bpf.LoadAbsolute{Off: protocol, Size: 1},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_UDP, SkipFalse: 6},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_UDP, SkipFalse: 8},
 		bpf.LoadAbsolute{Off: fragment, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: 0x1fff, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: 0x1fff, SkipTrue: 6},
 		bpf.LoadMemShift{Off: 0},
 		bpf.LoadIndirect{Off: 0, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: portServer, SkipFalse: 1},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: portServer, SkipFalse: 3},
+		bpf.LoadIndirect{Off: destination, Size: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: portClient, SkipFalse: 1},
 		bpf.RetConstant{Val: longest},
 		bpf.RetConstant{Val: 0},
 	}
@@ -62,7 +65,8 @@ func open() (*os.File, error) {
 	for _, r := range raw {
 		program = append(program, unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K})
 	}
-	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}) //nolint:gosec // Nine.
+	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}) //nolint:gosec // Eleven.
+	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1) // Linux 4.20; without, our own answers are read and dropped.
 	if err == nil {
 		err = unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_IP)})
 	}

@@ -230,7 +230,7 @@ func TestAnswer(t *testing.T) {
 		"Offer":    {"a server's", offer, true, true},
 		"ACK":      {"the same", sent(t, 67, 68, dhcpv4.MessageTypeAck), true, true},
 		"NAK":      {"it may say no", sent(t, 67, 68, dhcpv4.MessageTypeNak), true, true},
-		"ToRelay":  {"a server's to a relay: another segment's", sent(t, 67, 67, dhcpv4.MessageTypeOffer), true, false},
+		"ToRelay":  {"a server's to a relay: another segment's", sent(t, 67, 67, dhcpv4.MessageTypeOffer), false, false},
 		"Client":   {"a client's", sent(t, 68, 67, dhcpv4.MessageTypeDiscover), false, false},
 		"Request":  {"a client's, from a server's port", request, true, false},
 		"TCP":      {"another protocol", tcp, false, true},

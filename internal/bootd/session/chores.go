@@ -35,10 +35,10 @@ func (w *sightings) holds(x Sighting) bool {
 	return w.items[len(w.items)-1] == x
 }
 
-// missed says whether a script is of a machine that had no session a moment ago. Other signs are rare, and each is looked at.
+// missed says whether a script, or its firmware's DHCP, is of a machine that had no session a moment ago. Other signs are rare, and each is looked at.
 func (w *sightings) missed(x Sighting) bool {
 	left := w.due.Sub(x.At)
-	return w.absent && x.Kind == SawScript && left > 0 && left <= missing // Clocks may be put back.
+	return w.absent && (x.Kind == SawScript || x.Kind == SawFirmwareDHCP) && left > 0 && left <= missing // Clocks may be put back.
 }
 
 // chore is something that the watch found to be done to a session.
@@ -58,7 +58,7 @@ const (
 	// brisk is how often stages are: a machine that begins to boot a thousand times a second must not use up what the API
 	// takes of all bootds.
 	brisk = 100 * time.Millisecond
-	// missing is for how long a script of a machine that has no session isn't looked up again: one that netboots each time has none. The
+	// missing is for how long a machine that has no session isn't looked up again for its firmware's DHCP or a script: one that netboots each time has none. The
 	// watch tells of a new one at once.
 	missing = 10 * time.Second
 	// rests is how many times as long as looking for what is due it waits with looking again. Ten thousand machines that boot at once wake

@@ -61,8 +61,12 @@ func TestNoSession(t *testing.T) {
 		t.Error("the next aren't")
 	}
 	m.Sight(nobody, Sighting{Kind: SawFirmwareDHCP, At: start().Add(time.Second)})
-	if look() != 1 || !m.NewBoot(nobody, start()) {
-		t.Error("other signs are, and when the firmware began is known")
+	if look() != 0 || !m.NewBoot(nobody, start()) {
+		t.Error("nor is its firmware's DHCP, and when it began is known all the same")
+	}
+	m.Sight(nobody, Sighting{Kind: SawSystemDHCP, At: start().Add(time.Second)})
+	if look() != 1 {
+		t.Error("other signs are")
 	}
 	m.write(t.Context(), nobody)
 	m.Sight(nobody, script(-time.Hour))
