@@ -24,14 +24,14 @@ type offers struct {
 	dhcp.Conn
 
 	delay func(boot.MAC) time.Duration // nil: never
-	leave func(boot.MAC) bool          // says that an offer is another bootd's to make; nil: never
+	leave func() func(boot.MAC) bool   // says that an offer is another bootd's to make, where that may be; nil: never
 	after func(time.Duration, func())
 
 	later atomic.Int64
 	mu    sync.Mutex // A connection sends for one at a time.
 }
 
-func holdOffers(c dhcp.Conn, delay func(boot.MAC) time.Duration, leave func(boot.MAC) bool) *offers {
+func holdOffers(c dhcp.Conn, delay func(boot.MAC) time.Duration, leave func() func(boot.MAC) bool) *offers {
 	return &offers{Conn: c, delay: delay, leave: leave, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
 }
 
@@ -58,14 +58,18 @@ func (o *offers) send(out []dhcp.Outgoing) {
 
 // hold says whether a packet isn't to be sent now.
 func (o *offers) hold(x *dhcp.Outgoing) bool {
-	if o.leave == nil && o.delay == nil {
+	var leave func(boot.MAC) bool
+	if o.leave != nil {
+		leave = o.leave()
+	}
+	if leave == nil && o.delay == nil {
 		return false
 	}
 	mac, ok := offered(x.Data)
 	if !ok {
 		return false
 	}
-	if o.leave != nil && o.leave(mac) {
+	if leave != nil && leave(mac) {
 		x.Err = errStopping
 		return true
 	}
@@ -170,6 +174,14 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		}
 		return t.of(mac, p.Network.Name)
 	}
+}
+
+// leaving is leaves while this bootd is stopping, and nil before.
+func (d *daemon) leaving() func(boot.MAC) bool {
+	if !d.activity.stopping.Load() {
+		return nil
+	}
+	return d.leaves
 }
 
 // leaves says whether this bootd is stopping and another one that's live serves the machine's network. Where there's none, who asks now is

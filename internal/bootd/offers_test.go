@@ -85,7 +85,12 @@ func TestOffersTakeTurns(t *testing.T) {
 // TestNoOffersWhileStopping: who stops leaves offers to another one that's there, and answers everybody else.
 func TestNoOffersWhileStopping(t *testing.T) {
 	stopping, conn := false, &sent{}
-	o := holdOffers(conn, nil, func(m boot.MAC) bool { return stopping && m == "52:54:00:00:00:01" })
+	o := holdOffers(conn, nil, func() func(boot.MAC) bool {
+		if !stopping {
+			return nil
+		}
+		return func(m boot.MAC) bool { return m == "52:54:00:00:00:01" }
+	})
 	o.Send(outgoing(packet(offer, ours)))
 	stopping = true
 	out := outgoing(packet(offer, ours), packet(ack, ours))

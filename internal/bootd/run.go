@@ -257,7 +257,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		serving.Add(1)
 		g.Go(func() error {
 			defer serving.Done()
-			return srv.Serve(ctx, holdOffers(conn, d.turn(), d.leaves))
+			return srv.Serve(ctx, holdOffers(conn, d.turn(), d.leaving))
 		})
 	}
 	if len(l.dhcp) > 0 {

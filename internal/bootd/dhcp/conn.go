@@ -28,10 +28,8 @@ const (
 // udpConn is a Conn over one UDP socket for all interfaces: the kernel says on which one a packet came in.
 type udpConn struct {
 	conn       *net.UDPConn
-	packets    *ipv4.PacketConn
 	interfaces map[int]knownInterface // used by Receive alone
-	in, out    []ipv4.Message
-	to         [atOnce]net.UDPAddr
+	in, out    *batch
 	deadline   time.Time // of writes, as it was last set
 	// frames go to who has no address yet; nil: such an answer is broadcast. They come from port.
 	frames *Frames
@@ -57,21 +55,20 @@ func NewConn(c *net.UDPConn, f *Frames) (Conn, error) { return newConn(c, f, fal
 func NewProxyConn(c *net.UDPConn) (Conn, error) { return newConn(c, nil, true) }
 
 func newConn(c *net.UDPConn, f *Frames, proxy bool) (Conn, error) {
-	p := ipv4.NewPacketConn(c)
-	if err := p.SetControlMessage(ipv4.FlagInterface|ipv4.FlagDst, true); err != nil {
+	if err := ipv4.NewPacketConn(c).SetControlMessage(ipv4.FlagInterface|ipv4.FlagDst, true); err != nil {
 		return nil, fmt.Errorf("cannot learn on which interface DHCP requests to %s come in: %w", c.LocalAddr(), err)
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the socket of %s: %w", c.LocalAddr(), err)
 	}
 	_ = c.SetReadBuffer(received) // As much as the system allows.
 	u := &udpConn{
-		conn: c, packets: p, interfaces: map[int]knownInterface{}, frames: f, proxy: proxy,
-		in: make([]ipv4.Message, atOnce), out: make([]ipv4.Message, atOnce),
+		conn: c, interfaces: map[int]knownInterface{}, frames: f, proxy: proxy,
+		in: newBatch(unix.SYS_RECVMMSG, raw.Read), out: newBatch(unix.SYS_SENDMMSG, raw.Write),
 	}
 	if a, ok := c.LocalAddr().(*net.UDPAddr); ok {
 		u.port = a.AddrPort().Port()
-	}
-	for i := range u.in {
-		u.in[i] = ipv4.Message{Buffers: make([][]byte, 1), OOB: make([]byte, unix.CmsgSpace(unix.SizeofInet4Pktinfo))}
-		u.out[i] = ipv4.Message{Buffers: make([][]byte, 1), Addr: &u.to[i]}
 	}
 	return u, nil
 }
@@ -85,28 +82,20 @@ func (u *udpConn) Receive(ps []Packet, wait bool) (int, error) {
 	if u.single {
 		return u.receiveOne(ps, wait)
 	}
-	in, flags := u.in[:min(len(ps), len(u.in))], unix.MSG_DONTWAIT
-	if wait {
-		flags = 0
+	ps = ps[:min(len(ps), atOnce)]
+	for i := range ps {
+		u.in.put(i, ps[i].Data[:cap(ps[i].Data)])
 	}
-	for i := range in {
-		in[i].Buffers[0], in[i].OOB = ps[i].Data[:cap(ps[i].Data)], in[i].OOB[:cap(in[i].OOB)]
-	}
-	n, err := u.packets.ReadBatch(in, flags)
-	switch {
-	case !wait && errors.Is(err, unix.EAGAIN):
-		return 0, nil
-	case notAllowed(err):
+	n, err := u.in.move(0, len(ps), wait)
+	if notAllowed(err) {
 		u.single = true
 		return u.receiveOne(ps, wait)
-	case err != nil:
-		return 0, err
 	}
-	for i := range in[:n] {
-		ps[i].Data = ps[i].Data[:in[i].N]
-		ps[i].In = u.ingress(&in[i])
+	for i := range ps[:n] {
+		ps[i].Data = ps[i].Data[:u.in.length(i)]
+		ps[i].In = u.ingress(u.in.peer(i), u.in.oob(i))
 	}
-	return n, nil
+	return n, err
 }
 
 // notAllowed says that a sandbox doesn't let us move many packets by one call. It may mean as well that a firewall lets one out.
@@ -117,24 +106,18 @@ func (u *udpConn) receiveOne(ps []Packet, wait bool) (int, error) {
 	if !wait {
 		return 0, nil
 	}
-	m := &u.in[0]
-	m.OOB = m.OOB[:cap(m.OOB)]
-	n, nn, _, from, err := u.conn.ReadMsgUDPAddrPort(ps[0].Data[:cap(ps[0].Data)], m.OOB)
+	oob := u.in.control[0]
+	n, nn, _, from, err := u.conn.ReadMsgUDPAddrPort(ps[0].Data[:cap(ps[0].Data)], oob)
 	if err != nil {
 		return 0, err
 	}
-	m.N, m.NN, m.Addr = n, nn, net.UDPAddrFromAddrPort(from)
-	ps[0].Data, ps[0].In = ps[0].Data[:n], u.ingress(m)
+	ps[0].Data, ps[0].In = ps[0].Data[:n], u.ingress(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), oob[:nn])
 	return 1, nil
 }
 
-func (u *udpConn) ingress(m *ipv4.Message) Ingress {
-	in := Ingress{Proxy: u.proxy}
-	if a, ok := m.Addr.(*net.UDPAddr); ok {
-		from := a.AddrPort()
-		in.From = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	}
-	index, to, ok := pktinfo(m.OOB[:m.NN])
+func (u *udpConn) ingress(from netip.AddrPort, oob []byte) Ingress {
+	in := Ingress{Proxy: u.proxy, From: from}
+	index, to, ok := pktinfo(oob)
 	if !ok {
 		return in
 	}
@@ -187,7 +170,7 @@ func (u *udpConn) framed(o *Outgoing) bool {
 
 func (u *udpConn) batches(out []Outgoing) {
 	for len(out) > 0 {
-		n := min(len(out), len(u.out))
+		n := min(len(out), atOnce)
 		u.send(out[:n])
 		out = out[n:]
 	}
@@ -195,28 +178,21 @@ func (u *udpConn) batches(out []Outgoing) {
 
 func (u *udpConn) send(out []Outgoing) {
 	for i := range out {
-		m, o := &u.out[i], &out[i]
-		m.Buffers[0] = o.Data
-		to := o.To.Addr().As4()
-		u.to[i].IP, u.to[i].Port = append(u.to[i].IP[:0], to[:]...), int(o.To.Port())
-		info := unix.Inet4Pktinfo{Ifindex: int32(o.Index)} //nolint:gosec // The kernel counts interfaces from 1.
-		if o.From.Is4() {
-			info.Spec_dst = o.From.As4()
-		}
-		m.OOB = unix.PktInfo4(&info)
+		u.out.put(i, out[i].Data)
+		u.out.address(i, &out[i])
 	}
 	if now := time.Now(); u.deadline.Sub(now) < sendTimeout {
 		u.deadline = now.Add(2 * sendTimeout) // Set once a second, not once a packet.
 		_ = u.conn.SetWriteDeadline(u.deadline)
 	}
 	for done := 0; done < len(out); {
-		n, err := u.packets.WriteBatch(u.out[done:len(out)], 0)
-		done += max(n, 0)
+		n, err := u.out.move(done, len(out), true)
+		done += n
 		if err == nil || done == len(out) {
 			continue
 		}
 		if notAllowed(err) {
-			_, _, err = u.conn.WriteMsgUDPAddrPort(out[done].Data, u.out[done].OOB, out[done].To)
+			_, _, err = u.conn.WriteMsgUDPAddrPort(out[done].Data, u.out.control[done], out[done].To)
 		}
 		if err != nil { // It's this one's: those behind it are somebody else's.
 			out[done].Err = fmt.Errorf("cannot send %d bytes to %s: %w", len(out[done].Data), out[done].To, err)

@@ -68,7 +68,7 @@ func (e *exchange) bootPi(p *wire.Reply) Reason {
 		return SilentNoKeys
 	}
 	e.pi = token
-	p.Text(wire.OptionTFTPServer, wire.Needed, e.server.String())
+	p.AddressText(wire.OptionTFTPServer, wire.Needed, e.server)
 	p.Text(wire.OptionClass, wire.Needed, classPXE)
 	p.Text(wire.OptionVendor, wire.Needed, piMenu)
 	e.echoMachineID(p)

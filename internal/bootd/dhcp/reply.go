@@ -151,7 +151,7 @@ func (e *exchange) bootPXE(p *wire.Reply) Reason {
 		return ""
 	}
 	setFile(p, name)
-	p.Text(wire.OptionTFTPServer, rankTFTPServer, e.server.String())
+	p.AddressText(wire.OptionTFTPServer, rankTFTPServer, e.server)
 	p.Text(wire.OptionClass, wire.Needed, classPXE)
 	p.Text(wire.OptionVendor, wire.Needed, loadByItself)
 	e.echoMachineID(p)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -114,11 +115,16 @@ const (
 	defaultQueue = 4096
 	// short is how long we wait where the system is short of memory: machines ask again.
 	short = 10 * time.Millisecond
+	// turn is how long packets are answered until others on the same processor get theirs.
+	turn = time.Millisecond
 )
 
 // A Server answers what comes in on its connections.
 type Server struct {
-	cfg    Config
+	cfg Config
+	// declinedNow is held, made once.
+	declinedNow func(network boot.Name, address netip.Addr, now time.Time) bool
+
 	sights *Sights
 	lines  *lines
 	taken  *quarantine // of planned addresses
@@ -139,7 +145,9 @@ func New(cfg Config) *Server {
 	if cfg.Sights == nil {
 		cfg.Sights = NewSights()
 	}
-	return &Server{cfg: cfg, sights: cfg.Sights, lines: newLines(cfg.Log), taken: newQuarantine(maxQuarantine), spoilt: newQuarantine(maxLentQuarantine)}
+	s := &Server{cfg: cfg, sights: cfg.Sights, lines: newLines(cfg.Log), taken: newQuarantine(maxQuarantine), spoilt: newQuarantine(maxLentQuarantine)}
+	s.declinedNow = s.held
+	return s
 }
 
 // Serve answers requests until the context ends or the connection fails. It closes the connection. Several may run at once,
@@ -148,7 +156,7 @@ func New(cfg Config) *Server {
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	w := newWork(s, c)
-	for {
+	for yielded := time.Now(); ; {
 		waiting, err := w.receive()
 		switch {
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
@@ -160,13 +168,17 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 			return fmt.Errorf("cannot receive DHCP requests: %w", err)
 		}
 		w.answer(ctx, waiting)
+		if time.Since(yielded) >= turn { // The runtime sees by itself only after 10 ms that others wait.
+			runtime.Gosched()
+			yielded = time.Now()
+		}
 	}
 }
 
 func (s *Server) view() View {
 	v := View{
 		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files,
-		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.held,
+		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.declinedNow,
 	}
 	v.Foreign, v.Frames, v.Lending = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending
 	if s.cfg.Proxy != nil {

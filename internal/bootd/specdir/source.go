@@ -69,6 +69,7 @@ type Options struct {
 // A Source serves a folder of specs. Run fills it.
 type Source struct {
 	o        Options
+	keys     [][]byte
 	site     *site
 	store    *session.Files
 	folder   *folder
@@ -125,7 +126,7 @@ func Open(o Options) (*Source, error) {
 		o.Still = still
 	}
 	s := &Source{
-		o: o, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
+		o: o, keys: [][]byte{o.Key}, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
 		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {
@@ -173,7 +174,7 @@ func (s *Source) Use(m Sessions, onState func(*boot.State)) {
 func (s *Source) State() *boot.State { return s.state.Load() }
 
 // Keys of tokens.
-func (s *Source) Keys() [][]byte { return [][]byte{s.o.Key} }
+func (s *Source) Keys() [][]byte { return s.keys }
 
 // Ready says whether the folder was read.
 func (s *Source) Ready() bool { return s.State() != nil }

@@ -112,6 +112,13 @@ func (r *Reply) Text(code byte, rank uint8, s string) {
 	r.Bytes(code, rank, r.own[from:len(r.own):len(r.own)])
 }
 
+// AddressText adds an address as it's written.
+func (r *Reply) AddressText(code byte, rank uint8, a netip.Addr) {
+	from := len(r.own)
+	r.own = a.AppendTo(r.own)
+	r.Bytes(code, rank, r.own[from:len(r.own):len(r.own)])
+}
+
 // Uint32 adds a number of four octets, and Uint16 one of two.
 func (r *Reply) Uint32(code byte, rank uint8, v uint32) {
 	from := len(r.own)
