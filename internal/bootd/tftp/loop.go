@@ -19,10 +19,9 @@ const (
 	maxPacket = 2048
 	// maxWaiting is what the kernel may hold of requests, in bytes: a hall asks at once.
 	maxWaiting = 1 << 20
-	// spin is how long the loop looks for the next ACK before it sleeps, while few transfers run: with one block on its way at a
-	// time, a client waits as long for us to wake as for its block.
-	spin   = 60 * time.Microsecond
-	fewest = 2
+	// spin is how long the loop looks for the next ACK before it sleeps: with one block of each client on its way at a time, a client waits as
+	// long for us to wake as for its block, and who sends an ACK to a loop that sleeps does the work of waking it.
+	spin = 60 * time.Microsecond
 )
 
 // A running transfer is one with its client.
@@ -167,16 +166,17 @@ func (l *loop) wakeAt(ctx context.Context) (stopped func()) {
 
 // wait waits until a socket has something to read, or time is up somewhere.
 func (l *loop) wait(list []unix.EpollEvent) (int, error) {
-	if n := len(l.byClient); n > 0 && n <= fewest && time.Since(l.now) < spin {
-		for began := time.Now(); time.Since(began) < spin; {
-			if n, err := pollNow(l.poll, list); n > 0 || err != nil {
-				return n, err
-			}
-		}
-	}
 	if n, err := pollNow(l.poll, list); n > 0 || err != nil {
 		l.yield()
 		return n, err
+	}
+	if began := time.Now(); len(l.byClient) > 0 && began.Sub(l.now) < spin {
+		for time.Since(began) < spin {
+			if n, err := pollNow(l.poll, list); n > 0 || err != nil {
+				l.yield()
+				return n, err
+			}
+		}
 	}
 	timeout := -1
 	if len(l.byClient) > 0 {
