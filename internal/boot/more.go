@@ -17,6 +17,25 @@ type late struct {
 	plans []*Plan
 }
 
+// index finds the few that are late.
+type index struct {
+	byMAC   map[MAC]*Plan
+	byEntry map[EntryKey]*Plan
+}
+
+// taken says whether one of them has the UID or a MAC of a plan.
+func (x index) taken(p *Plan) bool {
+	_, taken := x.byEntry[KeyOf(p.EntryUID)]
+	return taken || slices.ContainsFunc(p.MACs, func(m MAC) bool { _, has := x.byMAC[m]; return has })
+}
+
+func (x index) add(p *Plan) {
+	for _, m := range p.MACs {
+		x.byMAC[m] = p
+	}
+	x.byEntry[KeyOf(p.EntryUID)] = p
+}
+
 // first is the state that this one was made of by With, or this one.
 func (s *State) first() *State {
 	if s.late != nil {
@@ -30,7 +49,7 @@ func (s *State) first() *State {
 // all of them are a StateOf.
 func (s *State) With(more []*Plan) (*State, bool) {
 	n := &State{
-		Segments: s.Segments, Sessions: s.Sessions, Refused: s.Refused, byMAC: s.byMAC, byEntry: s.byEntry, reserved: s.reserved, withheld: s.withheld,
+		Segments: s.Segments, Sessions: s.Sessions, Refused: s.Refused, plans: s.plans, register: s.register, reserved: s.reserved, withheld: s.withheld,
 		late: &late{to: s.first(), index: index{byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{}}},
 	}
 	if s.late != nil {
@@ -55,10 +74,7 @@ func (s *State) With(more []*Plan) (*State, bool) {
 
 // free says whether a plan has nothing that another one has.
 func (s *State) free(p *Plan) bool {
-	if _, taken := s.index().taken(p); taken {
-		return false
-	}
-	if _, taken := s.late.taken(p); taken {
+	if _, taken := s.register.taken(KeyOf(p.EntryUID), p.MACs); taken || s.late.taken(p) {
 		return false
 	}
 	if _, refused := s.Refused[p.EntryUID]; refused {

@@ -3,6 +3,7 @@ package boot
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 )
 
@@ -57,7 +58,7 @@ func TestStateWithMore(t *testing.T) {
 					t.Errorf("%s: no plan of %s", tc.reason, p.MACs[0])
 				}
 			}
-			if len(got.Plans()) != got.Len() || got.Len() != before+len(more) || got.Sessions["u1"].UID != "s" {
+			if len(slices.Collect(got.All())) != got.Len() || got.Len() != before+len(more) || got.Sessions["u1"].UID != "s" {
 				t.Errorf("%s: %d plans", tc.reason, got.Len())
 			}
 			if a := more[0].Network.Address.Addr(); !got.Reserved(a) || tc.of.Reserved(a) {

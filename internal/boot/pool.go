@@ -36,7 +36,7 @@ func (p Pool) Fixed(a netip.Addr) bool {
 }
 
 // reserve notes the planned addresses that lie in a pool: few, mostly none.
-func (s *State) reserve(plans []*Plan) {
+func (s *State) reserve(plans *Packed) {
 	var pools []Pool
 	for i := range s.Segments {
 		pools = append(pools, s.Segments[i].Pools...)
@@ -45,7 +45,9 @@ func (s *State) reserve(plans []*Plan) {
 		return
 	}
 	s.reserved = map[netip.Addr]bool{}
-	for _, p := range plans {
+	var p Plan
+	for i := range plans.Len() {
+		plans.own(i, &p)
 		a := p.Network.Address.Addr()
 		for _, x := range pools {
 			if x.Contains(a) {

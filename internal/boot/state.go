@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"iter"
 	"net/netip"
 	"slices"
 	"time"
@@ -83,8 +84,9 @@ type State struct {
 	// Refused names, by entry UID, the entry that has one of its MACs, or its UID.
 	Refused map[string]Name
 
-	byMAC   map[MAC]*Plan
-	byEntry map[EntryKey]*Plan
+	// plans are those that are served, in the order of precedes, and register finds them there.
+	plans    *Packed
+	register register
 	// late are the plans that came to those of the state that this one was made of; nil: none.
 	late *late
 	// reserved are the planned addresses that lie in a pool.
@@ -96,36 +98,41 @@ type State struct {
 // NewState indexes plans, of which it has copies. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
 // beats the later: the loser isn't served at all.
 func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
-	copied := append([]Plan(nil), plans...)
-	ps := make([]*Plan, len(copied)) // Plans are large: pointers are what's moved.
-	for i := range copied {
-		ps[i] = &copied[i]
+	ps := make([]*Plan, len(plans)) // Plans are large: pointers are what's moved.
+	for i := range plans {
+		ps[i] = &plans[i]
 	}
 	return StateOf(segments, ps, sessions)
 }
 
-// StateOf is NewState of plans that nobody changes any more: it has them as they are.
+// StateOf is NewState of plans by their pointers.
 func StateOf(segments []Segment, ps []*Plan, sessions []Session) *State {
-	s := &State{
-		Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{},
-		byMAC: make(map[MAC]*Plan, len(ps)), byEntry: make(map[EntryKey]*Plan, len(ps)),
-	}
+	return PackedState(segments, Pack(ps, nil), sessions)
+}
+
+// PackedState is NewState of plans that are packed.
+func PackedState(segments []Segment, all *Packed, sessions []Session) *State {
+	s := &State{Segments: segments, Sessions: make(map[string]Session, len(sessions)), Refused: map[string]Name{}}
 	for _, x := range sessions {
 		s.Sessions[x.EntryUID] = x
 	}
-	if !slices.IsSortedFunc(ps, order) { // As those of a snapshot are.
-		ps = slices.Clone(ps)
-		slices.SortStableFunc(ps, order)
+	s.plans = all.sorted()
+	refused := s.place()
+	s.reserve(s.plans)
+	if len(refused) == 0 {
+		s.plans.keep()
+		return s
 	}
-	for _, p := range ps {
-		s.add(p)
-	}
-	s.reserve(ps)
-	for _, p := range ps {
+	var p Plan
+	for i := range s.plans.rows {
+		s.plans.own(i, &p)
 		if _, refused := s.Refused[p.EntryUID]; refused {
 			s.Withhold(p.MACs, nil)
 		}
 	}
+	s.plans = s.plans.without(refused)
+	s.place()
+	s.plans.keep()
 	return s
 }
 
@@ -152,76 +159,91 @@ func precedes(a, b *Plan) bool {
 	return a.EntryUID < b.EntryUID
 }
 
-// index finds plans by what machines have, and by what tokens say.
-type index struct {
-	byMAC   map[MAC]*Plan
-	byEntry map[EntryKey]*Plan
-}
-
-// taken names the entry whose UID, or one of whose MACs, a plan has, too.
-func (x index) taken(p *Plan) (Name, bool) {
-	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
-	if other, taken := x.byEntry[KeyOf(p.EntryUID)]; taken {
-		return other.Entry, true
-	}
-	for _, m := range p.MACs {
-		if other, taken := x.byMAC[m]; taken {
-			return other.Entry, true
-		}
-	}
-	return Name{}, false
-}
-
-func (x index) add(p *Plan) {
-	for _, m := range p.MACs {
-		x.byMAC[m] = p
-	}
-	x.byEntry[KeyOf(p.EntryUID)] = p
-}
-
-func (s *State) index() index { return index{s.byMAC, s.byEntry} }
-
-func (s *State) add(p *Plan) {
-	if other, taken := s.index().taken(p); taken {
-		s.Refused[p.EntryUID] = other
-		return
-	}
-	s.index().add(p)
-}
-
 // ByMAC gives the plan of a machine. The plan must not be changed.
 func (s *State) ByMAC(m MAC) (*Plan, bool) {
-	p, ok := s.byMAC[m]
-	if !ok && s.late != nil {
-		p, ok = s.late.byMAC[m]
+	if i, ok := s.register.ofMAC(m); ok {
+		return s.plans.plan(i), true
 	}
-	return p, ok
+	if s.late != nil {
+		p, ok := s.late.byMAC[m]
+		return p, ok
+	}
+	return nil, false
+}
+
+// NetworkOf names the network of a machine that has a plan; false: it has none. It makes no plan.
+func (s *State) NetworkOf(m MAC) (Name, bool) {
+	if i, ok := s.register.ofMAC(m); ok {
+		return s.plans.Ref(i).of.Network.Name, true
+	}
+	if s.late == nil || s.late.byMAC[m] == nil {
+		return Name{}, false
+	}
+	return s.late.byMAC[m].Network.Name, true
 }
 
 // ByEntry gives the plan behind a token. The plan must not be changed.
 func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
-	p, ok := s.byEntry[k]
-	if !ok && s.late != nil {
-		p, ok = s.late.byEntry[k]
-	}
+	p, _, ok := s.WithRef(k)
 	return p, ok
 }
 
-// Plans gives all plans that are served, in no order.
-func (s *State) Plans() []*Plan {
-	ps := make([]*Plan, 0, s.Len())
-	for _, p := range s.byEntry {
-		ps = append(ps, p)
+// WithRef is ByEntry, and gives a Ref beside, by which the same plan is known again.
+func (s *State) WithRef(k EntryKey) (*Plan, Ref, bool) {
+	if i, ok := s.register.byEntry[k]; ok {
+		return s.plans.plan(int(i)), s.plans.Ref(int(i)), true
 	}
 	if s.late != nil {
-		ps = append(ps, s.late.plans...)
+		p, ok := s.late.byEntry[k]
+		return p, Ref{of: p}, ok
 	}
-	return ps
+	return nil, Ref{}, false
+}
+
+// Refs gives all plans that are served, in no order that counts.
+func (s *State) Refs() iter.Seq[Ref] {
+	return func(yield func(Ref) bool) {
+		for i := range s.plans.Len() {
+			if !yield(s.plans.Ref(i)) {
+				return
+			}
+		}
+		if s.late == nil {
+			return
+		}
+		for _, p := range s.late.plans {
+			if !yield(Ref{of: p}) {
+				return
+			}
+		}
+	}
+}
+
+// All gives all plans that are served, each made as it's asked for. They must not be changed.
+func (s *State) All() iter.Seq[*Plan] {
+	return func(yield func(*Plan) bool) {
+		for r := range s.Refs() {
+			if !yield(r.Plan()) {
+				return
+			}
+		}
+	}
+}
+
+// Plans gives all of them at once, which takes the memory that a State spares.
+func (s *State) Plans() []*Plan { return slices.Collect(s.All()) }
+
+// Packed gives all plans that are served, in the order of NewState.
+func (s *State) Packed() *Packed {
+	if s.late == nil {
+		return s.plans
+	}
+	return s.plans.With(nil, s.late.plans).sorted()
 }
 
 // Len counts the plans that are served.
 func (s *State) Len() int {
-	n := len(s.byEntry)
+	n := s.plans.Len()
 	if s.late != nil {
 		n += len(s.late.plans)
 	}

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestNewState(t *testing.T) {
 				got := ""
 				if p, ok := s.ByMAC(m); ok {
 					got = p.Entry.Name
-					if q, ok := s.ByEntry(KeyOf(p.EntryUID)); !ok || q != p {
+					if q, ok := s.ByEntry(KeyOf(p.EntryUID)); !ok || q.Entry != p.Entry {
 						t.Errorf("%s\nByEntry gives another plan than ByMAC for %s", tc.reason, m)
 					}
 				}
@@ -76,8 +77,8 @@ func TestNewState(t *testing.T) {
 			if diff := cmp.Diff(want, s.Refused); diff != "" {
 				t.Errorf("%s\nRefused: -want, +got:\n%s", tc.reason, diff)
 			}
-			if len(s.Plans()) != len(tc.plans)-len(want) {
-				t.Errorf("%s\nPlans() has %d", tc.reason, len(s.Plans()))
+			if all := slices.Collect(s.All()); len(all) != len(tc.plans)-len(want) || s.Len() != len(all) {
+				t.Errorf("%s\nAll() has %d", tc.reason, len(all))
 			}
 		})
 	}

@@ -168,11 +168,11 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		if st == nil {
 			return 0
 		}
-		p, ok := st.ByMAC(mac)
+		network, ok := st.NetworkOf(mac)
 		if !ok {
 			return 0
 		}
-		return t.of(mac, p.Network.Name)
+		return t.of(mac, network)
 	}
 }
 
@@ -197,6 +197,6 @@ func (d *daemon) leaves(mac boot.MAC) bool {
 	if !ok || st == nil {
 		return false
 	}
-	p, ok := st.ByMAC(mac)
-	return ok && len(s.Peers(p.Network.Name)) > 0
+	network, ok := st.NetworkOf(mac)
+	return ok && len(s.Peers(network)) > 0
 }

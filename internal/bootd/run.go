@@ -189,7 +189,9 @@ func (d *daemon) learned(st *boot.State) {
 	}
 	if more, only := st.Since(d.told); only && len(more) > 0 { // No state of a hundred thousand is gone through for one that came.
 		d.wanted = maps.Clone(d.wanted)
-		want(d.wanted, more, st)
+		for _, p := range more {
+			want(d.wanted, p, st)
+		}
 	} else {
 		d.wanted = wants(st, ahead)
 	}

@@ -14,21 +14,21 @@ func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Le
 	for _, a := range ahead {
 		all[a] = artifacts.ByProfile
 	}
-	want(all, st.Plans(), st)
+	for _, p := range st.Packed().Scan() {
+		want(all, p, st)
+	}
 	return all
 }
 
-// want notes how much the files of plans of a state are needed.
-func want(all map[boot.Artifact]artifacts.Level, plans []*boot.Plan, st *boot.State) {
-	for _, p := range plans {
-		level := artifacts.ByPlan
-		if wanted(p, st.Sessions[p.EntryUID]) {
-			level = artifacts.Soon
-		}
-		for _, f := range p.Artifacts {
-			for _, a := range gate.Files(f) {
-				all[a] = max(all[a], level)
-			}
+// want notes how much the files of a plan of a state are needed.
+func want(all map[boot.Artifact]artifacts.Level, p *boot.Plan, st *boot.State) {
+	level := artifacts.ByPlan
+	if wanted(p, st.Sessions[p.EntryUID]) {
+		level = artifacts.Soon
+	}
+	for _, f := range p.Artifacts {
+		for _, a := range gate.Files(f) {
+			all[a] = max(all[a], level)
 		}
 	}
 }

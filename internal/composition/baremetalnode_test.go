@@ -27,7 +27,7 @@ func observedAddress(externalName string) change {
 		if externalName != "" {
 			a.SetAnnotations(map[string]string{"crossplane.io/external-name": externalName})
 		}
-		n.addresses = map[v1alpha1.IPFamily]*v1alpha1.NetBoxIPAddress{v1alpha1.IPv4: a}
+		n.address = a
 	}
 }
 
@@ -103,8 +103,7 @@ func TestAddressObject(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			first := tc.node.addressing()[0]
-			a, held := first.object, first.held
+			a, held := tc.node.addressObject()
 			got := want{}
 			if a != nil {
 				got = want{

@@ -57,7 +57,7 @@ func (h *handler) unknown(st *boot.State, mac boot.MAC) error {
 		says += fmt.Sprintf("; it was heard %s ago (%s)", h.o.Now().Sub(*x.Asked).Round(time.Second), x.As)
 	}
 	best, by := near+1, ""
-	for _, p := range st.Plans() {
+	for p := range st.All() {
 		for _, m := range p.MACs {
 			d, like := differ(m, mac), fmt.Sprintf("%s of BootEntry %s", m, p.Entry)
 			if d < best || d == best && d <= near && like < by {
@@ -87,7 +87,7 @@ func byAddress(st *boot.State, ip string) (*boot.Plan, error) {
 		return nil, fmt.Errorf("%q isn't an IP address", ip)
 	}
 	var found []*boot.Plan
-	for _, p := range st.Plans() {
+	for p := range st.All() {
 		if p.Network.Has(a) {
 			found = append(found, p)
 		}
@@ -108,7 +108,7 @@ func byEntry(st *boot.State, entry string) (*boot.Plan, error) {
 	if !full {
 		name = entry
 	}
-	for _, p := range st.Plans() {
+	for p := range st.All() {
 		switch {
 		case p.Entry.String() == entry || !full && p.Entry.Name == entry:
 			found = append(found, p)

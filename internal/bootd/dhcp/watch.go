@@ -53,7 +53,7 @@ func (v *View) knows(mac boot.MAC) bool {
 	if v.State == nil {
 		return false
 	}
-	_, ok := v.State.ByMAC(mac)
+	_, ok := v.State.NetworkOf(mac)
 	return ok
 }
 

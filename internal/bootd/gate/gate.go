@@ -92,11 +92,11 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	if err != nil || t.Kind != kind {
 		return Caller{}, false
 	}
-	p, ok := st.ByEntry(t.Entry)
+	p, r, ok := st.WithRef(t.Entry)
 	if !ok {
 		return Caller{}, false
 	}
-	c := Caller{Claims: t, Plan: p, Memo: g.memos.of(t.Entry, p)}
+	c := Caller{Claims: t, Plan: p, Memo: g.memos.of(t.Entry, r, p)}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
 		c.Session = &x
 	}

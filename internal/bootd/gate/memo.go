@@ -20,34 +20,34 @@ const maxMemos = 16384
 // A Memo is what was made from a plan, and takes longer to make than all else of a request: its LiveID, and what a renderer puts there. It
 // holds nothing that a decision rests on.
 type Memo struct {
-	plan *boot.Plan
+	of   boot.Ref
 	live string
 
 	// Text is the renderer's own.
 	Text atomic.Value
 }
 
-// memos remembers, by machine. A plan that changes is another one, by its pointer. Those of machines that haven't asked since the state
-// before the last are forgotten: plans may lie beside each other in memory, and one that's remembered would keep all of its state.
+// memos remembers, by machine, for as long as its plan is the same. Those of machines that haven't asked since the state before the last are
+// forgotten.
 type memos struct {
 	mu          sync.Mutex
 	now, before map[boot.EntryKey]*Memo
 }
 
 // of a plan that's served.
-func (l *memos) of(k boot.EntryKey, p *boot.Plan) *Memo {
+func (l *memos) of(k boot.EntryKey, r boot.Ref, p *boot.Plan) *Memo {
 	l.mu.Lock()
 	x := l.now[k]
 	if x == nil {
-		if x = l.before[k]; x != nil && x.plan == p {
+		if x = l.before[k]; x != nil && x.of == r {
 			l.keep(k, x)
 		}
 	}
 	l.mu.Unlock()
-	if x != nil && x.plan == p {
+	if x != nil && x.of == r {
 		return x
 	}
-	x = &Memo{plan: p}
+	x = &Memo{of: r}
 	if p.Mode == boot.ModeLive {
 		x.live = LiveID(p)
 	}

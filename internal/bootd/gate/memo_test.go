@@ -11,17 +11,19 @@ import (
 func TestMemos(t *testing.T) {
 	g := New(Options{})
 	k := boot.KeyOf("entry")
-	p := &boot.Plan{EntryUID: "entry", Mode: boot.ModeLive}
-	first := g.memos.of(k, p)
-	if first.live != LiveID(p) || g.memos.of(k, p) != first {
+	packed := boot.Pack([]*boot.Plan{{EntryUID: "entry", Mode: boot.ModeLive}}, nil)
+	p := packed.Ref(0).Plan()
+	of := func(p *boot.Plan) *Memo { return g.memos.of(k, boot.Pack([]*boot.Plan{p}, packed).Ref(0), p) }
+	first := of(p)
+	if first.live != LiveID(p) || of(p) != first {
 		t.Error("what was made for a plan is made once")
 	}
 	g.Renewed()
-	if g.memos.of(k, p) != first {
+	if of(p) != first {
 		t.Error("a plan that another state has, too, keeps what was made for it")
 	}
 	other := &boot.Plan{EntryUID: "entry", Mode: boot.ModeLive, Hostname: "other"}
-	if m := g.memos.of(k, other); m == first || m.live != LiveID(other) {
+	if m := of(other); m == first || m.live != LiveID(other) {
 		t.Error("another plan has its own")
 	}
 	g.Renewed()
@@ -31,7 +33,7 @@ func TestMemos(t *testing.T) {
 	}
 	install := &boot.Plan{}
 	for i := range maxMemos + 10 {
-		g.memos.of(boot.KeyOf(strconv.Itoa(i)), install)
+		g.memos.of(boot.KeyOf(strconv.Itoa(i)), boot.RefTo(install), install)
 	}
 	if len(g.memos.now) > maxMemos {
 		t.Errorf("%d machines are remembered", len(g.memos.now))

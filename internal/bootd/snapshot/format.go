@@ -1,16 +1,20 @@
 package snapshot
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/pieces"
 )
 
 // A snapshot is one line of text that names its format, a checksum (CRC-32C) of all behind it, a head, the shapes of plans, and a row for
@@ -30,7 +34,6 @@ const (
 
 var (
 	errFormat = errors.New("another program wrote the snapshot")
-	errShort  = errors.New("it ends too early")
 	errSum    = errors.New("its checksum doesn't match")
 )
 
@@ -41,47 +44,79 @@ type head struct {
 	Sessions []boot.Session `json:"sessions"`
 }
 
+// leastRow is the least number of bytes that a row takes, or a shape.
+const leastRow = 16
+
 func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-func encode(st *boot.State, keys [][]byte) ([]byte, error) {
+// encode writes a snapshot, row by row: in memory there's no second one. The checksum comes last, and stands in front.
+func encode(to io.WriteSeeker, st *boot.State, keys [][]byte) error {
+	plans := st.Packed()
+	numbers, shapes, err := shapesOf(plans)
+	if err != nil {
+		return err
+	}
+	dual := slices.ContainsFunc(plans.Shapes(), func(s *boot.Plan) bool { return s.Network.Six != nil })
 	sessions := slices.Collect(maps.Values(st.Sessions))
 	slices.SortFunc(sessions, func(a, b boot.Session) int { return cmp.Compare(a.EntryUID, b.EntryUID) })
 	top, err := json.Marshal(head{st.Segments, keys, sessions}) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
-		return nil, err
+		return err
 	}
-	plans := st.Plans()
-	slices.SortFunc(plans, func(a, b *boot.Plan) int { // As boot.NewState wants them.
-		if a.Bound != b.Bound {
-			if a.Bound {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.EntryUID, b.EntryUID))
-	})
-	known, rows := newShapes(), []byte(nil)
-	dual := slices.ContainsFunc(plans, func(p *boot.Plan) bool { return p.Network.Six != nil })
-	for _, p := range plans {
-		number, err := known.number(shapeOf(p))
-		if err != nil {
-			return nil, err
-		}
-		rows = row(binary.AppendUvarint(rows, number), p, dual)
-	}
-	b := make([]byte, len(format)+sumSize, len(format)+sumSize+len(top)+len(rows)+1024)
-	copy(b, format)
+	first := format
 	if dual {
-		copy(b, formatDual)
+		first = formatDual
 	}
-	b = appendText(b, string(top))
-	b = binary.AppendUvarint(b, uint64(len(known.texts)))
-	for _, s := range known.texts {
-		b = appendText(b, s)
+	if _, err := io.WriteString(to, first+strings.Repeat("\x00", sumSize)); err != nil {
+		return err
 	}
-	b = append(binary.AppendUvarint(b, uint64(len(plans))), rows...)
-	binary.LittleEndian.PutUint32(b[len(format):], crc32.Checksum(b[len(format)+sumSize:], table()))
-	return b, nil
+	sum := crc32.New(table())
+	w := bufio.NewWriterSize(io.MultiWriter(to, sum), 1<<16)
+	b := binary.AppendUvarint(pieces.AppendText(nil, string(top)), uint64(len(shapes)))
+	for _, s := range shapes {
+		b = pieces.AppendText(b, s)
+	}
+	_, err = w.Write(binary.AppendUvarint(b, uint64(plans.Len()))) //nolint:gosec // A length.
+	for shape, row := range plans.Rows() {
+		b = append(binary.AppendUvarint(b[:0], numbers[shape]), row...)
+		if dual && plans.Shapes()[shape].Network.Six == nil {
+			b = pieces.AppendText(b, "") // It has no second address.
+		}
+		if _, err = w.Write(b); err != nil {
+			break // Once it has failed it writes nothing more.
+		}
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return err
+	}
+	if _, err := to.Seek(int64(len(format)), io.SeekStart); err != nil {
+		return err
+	}
+	_, err = to.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+	return err
+}
+
+// shapesOf gives the texts of the shapes that plans have, and the number of each shape among them.
+func shapesOf(plans *boot.Packed) (numbers []uint64, texts []string, err error) {
+	numbers = make([]uint64, len(plans.Shapes()))
+	known, seen := map[string]uint64{}, make([]bool, len(numbers))
+	for shape := range plans.Rows() {
+		if seen[shape] {
+			continue
+		}
+		seen[shape] = true
+		b, err := json.Marshal(plans.Shapes()[shape]) //nolint:musttag // The domain's own names are the format.
+		if err != nil {
+			return nil, nil, err
+		}
+		n, twice := known[string(b)]
+		if !twice {
+			n = uint64(len(texts))
+			known[string(b)], texts = n, append(texts, string(b))
+		}
+		numbers[shape] = n
+	}
+	return numbers, texts, nil
 }
 
 func decode(b []byte) (*boot.State, [][]byte, error) {
@@ -90,11 +125,11 @@ func decode(b []byte) (*boot.State, [][]byte, error) {
 		if len(b) > len(formats) && string(b[:len(formats)]) == formats {
 			return nil, nil, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], formatDual)
 		}
-		return nil, nil, errShort
+		return nil, nil, pieces.ErrShort
 	}
 	b = b[len(format):]
 	if len(b) < sumSize {
-		return nil, nil, errShort
+		return nil, nil, pieces.ErrShort
 	}
 	if binary.LittleEndian.Uint32(b) != crc32.Checksum(b[sumSize:], table()) {
 		return nil, nil, errSum
@@ -104,39 +139,40 @@ func decode(b []byte) (*boot.State, [][]byte, error) {
 
 // unpack reads what is behind the checksum; dual: of formatDual.
 func unpack(b []byte, dual bool) (*boot.State, [][]byte, error) {
-	r := reader{rest: string(b)} // All texts are parts of it.
+	r := pieces.Of(string(b))
 	top := head{}
-	if err := json.Unmarshal([]byte(r.text()), &top); err != nil && r.err == nil { //nolint:musttag // As above.
-		r.err = fmt.Errorf("its head can't be read: %w", err)
+	if err := json.Unmarshal([]byte(r.Text()), &top); err != nil { //nolint:musttag // As above.
+		r.Fail(fmt.Errorf("its head can't be read: %w", err))
 	}
-	shapes := make([]boot.Plan, r.count(leastRow))
+	shapes := make([]boot.Plan, r.Count(leastRow))
 	for i := range shapes {
-		text := r.text()
-		if r.err != nil {
+		text := r.Text()
+		if r.Err() != nil {
 			break
 		}
 		if err := json.Unmarshal([]byte(text), &shapes[i]); err != nil { //nolint:musttag // As above.
-			r.err = fmt.Errorf("shape %d can't be read: %w", i, err)
+			r.Fail(fmt.Errorf("shape %d can't be read: %w", i, err))
 		}
 	}
-	plans := make([]boot.Plan, r.count(leastRow))
-	all := make([]*boot.Plan, len(plans))
-	for i := range plans {
-		all[i] = &plans[i]
-		shape := r.number()
-		if r.err != nil || shape >= uint64(len(shapes)) {
-			return nil, nil, errors.Join(r.err, fmt.Errorf("plan %d has no shape", i))
+	n := r.Count(leastRow)
+	plans := boot.NewPacker(n, nil)
+	for i := range shapes {
+		plans.Shape(&shapes[i])
+	}
+	for i := range n {
+		shape := r.Number()
+		if r.Err() != nil || shape >= uint64(len(shapes)) {
+			return nil, nil, errors.Join(r.Err(), fmt.Errorf("plan %d has no shape", i))
 		}
-		plans[i] = shapes[shape]
-		r.row(&plans[i], dual)
+		plans.Read(uint32(shape), &r, dual) //nolint:gosec // It's one of them.
 	}
-	if r.err == nil && r.rest != "" {
-		r.err = fmt.Errorf("%d bytes are too many", len(r.rest))
+	if r.Rest() != "" {
+		r.Fail(fmt.Errorf("%d bytes are too many", len(r.Rest())))
 	}
-	if r.err != nil {
-		return nil, nil, r.err
+	if r.Err() != nil {
+		return nil, nil, r.Err()
 	}
-	return boot.StateOf(top.Segments, all, top.Sessions), top.Keys, nil
+	return boot.PackedState(top.Segments, plans.Packed(), top.Sessions), top.Keys, nil
 }
 
 // file is format 1, which earlier programs wrote.

@@ -121,12 +121,8 @@ func (s *Snapshot) flush(log *slog.Logger) {
 
 // save puts a state in the place of the one before: after a power cut it's one of the two.
 func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
-	b, err := encode(st, keys)
-	if err != nil {
-		return fmt.Errorf("cannot encode the snapshot: %w", err)
-	}
 	path := filepath.Join(s.dir, fileName)
-	err = write(path+".new", b)
+	err := write(path+".new", func(f *os.File) error { return encode(f, st, keys) })
 	if err == nil {
 		err = os.Rename(path+".new", path)
 	}
@@ -142,13 +138,12 @@ func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
 	return nil
 }
 
-func write(path string, b []byte) error {
+func write(path string, encode func(*os.File) error) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(encode(f), f.Sync(), f.Close())
 }
 
 // syncDir makes a new name in a folder survive a power cut.

@@ -23,21 +23,51 @@ import (
 )
 
 // same is how states are compared.
-var same = []cmp.Option{cmp.AllowUnexported(boot.State{}), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
+var same = []cmp.Option{cmp.Exporter(func(t reflect.Type) bool { return t.PkgPath() == reflect.TypeFor[boot.State]().PkgPath() }), cmpopts.IgnoreFields(boot.Packed{}, "lately"), cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
 
-func state() *boot.State {
-	name := boot.Name{Namespace: "infra", Name: "rack"}
+// memory is a file in memory.
+type memory struct {
+	b  []byte
+	at int
+}
+
+func (m *memory) Write(b []byte) (int, error) {
+	m.b = append(m.b[:m.at], append(bytes.Clone(b), m.b[min(len(m.b), m.at+len(b)):]...)...)
+	m.at += len(b)
+	return len(b), nil
+}
+
+func (m *memory) Seek(offset int64, _ int) (int64, error) {
+	m.at = int(offset)
+	return offset, nil
+}
+
+func encoded(st *boot.State, keys [][]byte) ([]byte, error) {
+	m := &memory{}
+	err := encode(m, st, keys)
+	return m.b, err
+}
+
+func rack() boot.Name { return boot.Name{Namespace: "infra", Name: "rack"} }
+
+func plan() boot.Plan {
+	return boot.Plan{
+		Entry: boot.Name{Namespace: "team", Name: "web"}, EntryUID: "entry", HostUID: "host", MACs: []boot.MAC{"52:54:00:00:00:01"},
+		Network: boot.Network{Name: rack(), Address: netip.MustParsePrefix("10.77.0.11/24"), Lease: time.Hour}, Mode: boot.ModeInstall,
+		Since: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), InstallTimeout: time.Minute,
+		Artifacts: []boot.Artifacts{{Arch: boot.AMD64, Image: &boot.Image{Artifact: boot.Artifact{URL: "http://x", Digest: "sha256:x"}}}},
+	}
+}
+
+func stateOf(plans ...boot.Plan) *boot.State {
 	return boot.NewState(
-		[]boot.Segment{{Name: name, Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}, Mode: boot.SegmentAuthoritative, Advertises: &boot.Advertisement{MTU: 1500}}},
-		[]boot.Plan{{
-			Entry: boot.Name{Namespace: "team", Name: "web"}, EntryUID: "entry", HostUID: "host", MACs: []boot.MAC{"52:54:00:00:00:01"},
-			Network: boot.Network{Name: name, Address: netip.MustParsePrefix("10.77.0.11/24"), Lease: time.Hour}, Mode: boot.ModeInstall,
-			Since: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), InstallTimeout: time.Minute,
-			Artifacts: []boot.Artifacts{{Arch: boot.AMD64, Image: &boot.Image{Artifact: boot.Artifact{URL: "http://x", Digest: "sha256:x"}}}},
-		}},
+		[]boot.Segment{{Name: rack(), Subnets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/24")}, Mode: boot.SegmentAuthoritative, Advertises: &boot.Advertisement{MTU: 1500}}},
+		plans,
 		[]boot.Session{{EntryUID: "entry", Consumed: &boot.Consumption{GrantID: "g", At: time.Date(2026, 8, 1, 10, 0, 0, 1000, time.UTC)}}},
 	)
 }
+
+func state() *boot.State { return stateOf(plan()) }
 
 func TestRoundTrip(t *testing.T) {
 	s := In(t.TempDir())
@@ -119,7 +149,7 @@ func TestAllFields(t *testing.T) {
 		filled(reflect.ValueOf(&plans[i]).Elem(), &n)
 	}
 	want := boot.NewState(nil, plans, nil)
-	b, err := encode(want, nil)
+	b, err := encoded(want, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,18 +165,19 @@ func TestAllFields(t *testing.T) {
 // TestFormats: without a machine of two addresses a snapshot is what earlier programs read, octet by octet; with one it's of another format,
 // and each machine has its own addresses again, also where all are of one shape.
 func TestFormats(t *testing.T) {
-	b, err := encode(state(), nil)
+	b, err := encoded(state(), nil)
 	if err != nil || !bytes.HasPrefix(b, []byte(format)) {
 		t.Fatalf("%.20q, %v", b, err)
 	}
-	want := many(3)
-	for i, p := range want.Plans() {
-		if i > 0 { // One has the one address.
+	plans := many(3)
+	for i := range plans {
+		if p := &plans[i]; i > 0 { // One has the one address.
 			six := netip.AddrFrom16([16]byte{0: 0xfd, 15: p.Network.Address.Addr().As4()[3] + 1})
 			p.Network.Six = &boot.Place{Address: netip.PrefixFrom(six, 64), Gateway: netip.MustParseAddr("fd00::ff"), DNS: []netip.Addr{netip.MustParseAddr("fd00::53")}}
 		}
 	}
-	if b, err = encode(want, nil); err != nil || !bytes.HasPrefix(b, []byte(formatDual)) {
+	want := stateOf(plans...)
+	if b, err = encoded(want, nil); err != nil || !bytes.HasPrefix(b, []byte(formatDual)) {
 		t.Fatalf("%.20q, %v", b, err)
 	}
 	if n := bytes.Count(b, []byte("fd00::53")); n != 1 {
@@ -163,7 +194,7 @@ func TestFormats(t *testing.T) {
 
 // TestDamaged: nothing of a damaged snapshot counts, wherever it's damaged. It's set aside, and the next start has none.
 func TestDamaged(t *testing.T) {
-	good, err := encode(state(), [][]byte{{1, 2}})
+	good, err := encoded(state(), [][]byte{{1, 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +233,7 @@ func TestDamaged(t *testing.T) {
 // TestOtherFormats: that of an earlier program is read, and goes with the first write of this one. That of a later one stays as it is.
 func TestOtherFormats(t *testing.T) {
 	s, want := In(t.TempDir()), state()
-	b, err := json.Marshal(file{Format: formatJSON, Segments: want.Segments, Plans: []boot.Plan{*want.Plans()[0]}, Keys: [][]byte{{1}}}) //nolint:musttag // As in the code.
+	b, err := json.Marshal(file{Format: formatJSON, Segments: want.Segments, Plans: []boot.Plan{plan()}, Keys: [][]byte{{1}}}) //nolint:musttag // As in the code.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,13 +262,13 @@ func TestOtherFormats(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	good, err := encode(state(), [][]byte{{1}})
+	good, err := encoded(state(), [][]byte{{1}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	two := state()
-	two.Plans()[0].Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}
-	dual, err := encode(two, nil)
+	two := plan()
+	two.Network.Six = &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}
+	dual, err := encoded(stateOf(two), nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -257,27 +288,27 @@ func FuzzDecode(f *testing.F) {
 }
 
 // many machines, as a site has them.
-func many(n int) *boot.State {
+func many(n int) []boot.Plan {
 	plans := make([]boot.Plan, n)
 	for i := range plans {
-		p := *state().Plans()[0]
+		p := plan()
 		p.Entry.Name, p.EntryUID, p.HostUID = fmt.Sprintf("node-%06d", i), fmt.Sprintf("37c8d804-b958-559a-91cd-%012d", i), fmt.Sprintf("macs-%032d", i)
 		p.MACs = []boot.MAC{boot.MAC(fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>16, i>>8&255, i&255))}
 		p.Network.Address = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 8)
 		p.Hostname, p.UserDataSecret = p.Entry.Name, "entry-"+p.EntryUID
 		plans[i] = p
 	}
-	return boot.NewState(state().Segments, plans, nil)
+	return plans
 }
 
 // BenchmarkLoad100k is what a start from the snapshot of a hundred thousand machines takes.
 func BenchmarkLoad100k(b *testing.B) {
 	s := In(b.TempDir())
-	if err := s.save(many(100_000), nil); err != nil {
+	if err := s.save(stateOf(many(100_000)...), nil); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if st, _, err := s.Load(); err != nil || len(st.Plans()) != 100_000 {
+		if st, _, err := s.Load(); err != nil || st.Len() != 100_000 {
 			b.Fatal(err)
 		}
 	}
@@ -285,10 +316,39 @@ func BenchmarkLoad100k(b *testing.B) {
 
 // BenchmarkSave100k is what each write of it takes.
 func BenchmarkSave100k(b *testing.B) {
-	s, st := In(b.TempDir()), many(100_000)
+	s, st := In(b.TempDir()), stateOf(many(100_000)...)
 	for b.Loop() {
 		if err := s.save(st, nil); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestEarlier reads what programs before wrote that kept whole plans in memory, and writes it again, octet by octet.
+func TestEarlier(t *testing.T) {
+	for name, dual := range map[string]bool{"earlier-2": false, "earlier-3": true} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans := many(3)
+		plans[1].CommandLine = []string{"console=ttyS0"}
+		for i := range plans[1:] {
+			if dual {
+				plans[i+1].Network.Six = &boot.Place{Address: netip.PrefixFrom(netip.AddrFrom16([16]byte{0: 0xfd, 15: byte(i)}), 64), Gateway: netip.MustParseAddr("fd00::ff")}
+			}
+		}
+		want := boot.NewState(state().Segments, plans, nil)
+		st, keys, err := decode(b)
+		if err != nil || len(keys) != 1 {
+			t.Fatalf("%s: %v, %v", name, keys, err)
+		}
+		if diff := cmp.Diff(want, st, same...); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+		again, err := encoded(st, keys)
+		if err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%s: it's written in another way: %v", name, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (b served) sort(plans []*boot.Plan) []*boot.Plan {
 	all := make([]ranked, len(plans))
 	for i, p := range plans {
 		all[i].Plan = p
-		if old, ok := b.plans[p.EntryUID]; !ok || old.HostUID != p.HostUID {
+		if old := b.plans[p.EntryUID].Plan(); old == nil || old.HostUID != p.HostUID {
 			all[i].rank += 2
 		}
 		if !b.recorded(p) {
@@ -57,9 +57,9 @@ type place struct {
 
 // admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served, and the other is, but nothing
 // is installed by it: which of the two is meant isn't known. That holds for what an entry wants that isn't served for another reason, too.
-func (w *world) admit(plans []*boot.Plan) {
+func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 	macs, addresses := make(map[boot.MAC]*boot.Plan, len(plans)), make(map[place]*boot.Plan, len(plans))
-	w.plans = make([]*boot.Plan, 0, len(plans))
+	admitted = make([]*boot.Plan, 0, len(plans))
 	for _, p := range plans {
 		conflict := ""
 		for a := range p.Network.Addresses() {
@@ -85,16 +85,17 @@ func (w *world) admit(plans []*boot.Plan) {
 		for _, m := range p.MACs {
 			macs[m] = p
 		}
-		w.plans = append(w.plans, p)
+		admitted = append(admitted, p)
 	}
 	for _, e := range w.claims {
 		w.contest(e, macs, addresses)
 	}
-	for i := range w.plans {
-		if w.blind != "" || w.earlier[w.plans[i].EntryUID] {
-			w.kept[w.plans[i].EntryUID] = true
+	for _, p := range admitted {
+		if w.blind != "" || w.earlier[p.EntryUID] {
+			w.kept[p.EntryUID] = true
 		}
 	}
+	return admitted
 }
 
 // contest holds the machines whose MAC or address is wanted by an entry that isn't served.

@@ -131,7 +131,7 @@ func (s *Source) confirmed(path string) (string, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return "", fmt.Errorf("cannot read the confirmation: %w", err)
 	}
-	for _, p := range s.world.plans {
+	for _, p := range s.world.all() {
 		if p.Entry.String() != c.Entry {
 			continue
 		}

@@ -24,7 +24,7 @@ func TestCrashBetweenSteps(t *testing.T) {
 			t.Run(fmt.Sprintf("%d%s", n, name), func(t *testing.T) {
 				r := newRig(t, all(1))
 				r.start(func(o *Options) { o.Still = time.Hour })
-				p := r.src.planned(r.src.world.plans[0])
+				p := r.src.planned(r.src.world.numbered(0))
 				id := ""
 				for range n {
 					now := r.src.session(p.Entry)

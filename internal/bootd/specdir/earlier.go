@@ -14,22 +14,26 @@ import (
 // before is what is served up to now: at a start what an earlier life served.
 func (s *Source) before() served {
 	b := served{
-		plans: make(map[string]*boot.Plan, len(s.world.plans)), data: s.world.data, earlier: s.world.earlier, segments: s.segments,
+		plans: make(map[string]boot.Ref, s.world.plans.Len()), packed: s.world.plans, data: s.world.data, earlier: s.world.earlier, segments: s.segments,
 		since: s.sinceWhen(s.o.Now()), recorded: s.recorded,
 	}
 	if len(s.world.came) > 0 {
 		b.data = maps.Clone(b.data) // Others read it.
 		maps.Copy(b.data, s.world.came)
 	}
-	for _, p := range s.world.plans {
-		b.plans[p.EntryUID] = p
+	for i, p := range s.world.plans.Scan() {
+		b.plans[p.EntryUID] = s.world.plans.Ref(i)
+	}
+	for _, p := range s.world.more {
+		b.plans[p.EntryUID] = boot.RefTo(p)
 	}
 	if s.o.Before == nil {
 		return b
 	}
 	b.earlier, b.segments = map[string]bool{}, s.o.Before.Segments
-	for _, p := range s.o.Before.Plans() {
-		b.plans[p.EntryUID], b.earlier[p.EntryUID] = p, true
+	b.packed = s.o.Before.Packed()
+	for i, p := range b.packed.Scan() {
+		b.plans[p.EntryUID], b.earlier[p.EntryUID] = b.packed.Ref(i), true
 	}
 	s.segments, s.o.Before = b.segments, nil
 	return b
@@ -72,7 +76,10 @@ func (w *world) remember(p parts, plans []*boot.Plan, before served) []*boot.Pla
 		there[uidOf(x.name)] = true
 	}
 	for _, uid := range slices.Sorted(maps.Keys(before.earlier)) {
-		if old, ok := before.plans[uid]; ok && !there[uid] {
+		if there[uid] {
+			continue
+		}
+		if old := before.plans[uid].Plan(); old != nil {
 			plans, w.earlier[uid] = append(plans, old), true
 		}
 	}

@@ -48,6 +48,16 @@ func (j *journal) elsewhereOf(uid string, macs []boot.MAC) (all []netip.Addr) {
 	return all
 }
 
+// anyElsewhere says whether any server is remembered, of whatever machine; of no journal there's none.
+func (j *journal) anyElsewhere() bool {
+	if j == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.elsewhere) > 0
+}
+
 func (j *journal) writable() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -137,7 +147,10 @@ func (s *site) noteElsewhere(l elsewhereLine) error {
 
 // recall takes in what the records know of other servers, before anything is published.
 func (s *Source) recall() {
-	for _, p := range s.world.plans {
+	if !s.site.state.anyElsewhere() && !s.site.spec.anyElsewhere() {
+		return
+	}
+	for _, p := range s.world.all() {
 		for _, j := range []*journal{s.site.state, s.site.spec} {
 			if j == nil {
 				continue

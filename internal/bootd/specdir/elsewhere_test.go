@@ -95,7 +95,7 @@ func TestOtherServerConfirmed(t *testing.T) {
 		r.start()
 		r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.9"))
 		r.turn()
-		if _, err := r.src.adopt(r.src.world.plans[0]); err != nil {
+		if _, err := r.src.adopt(r.src.world.numbered(0)); err != nil {
 			t.Fatalf("generation %d: %v", generation, err)
 		}
 		r.turn()

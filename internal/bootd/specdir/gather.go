@@ -128,14 +128,14 @@ func (p *parts) inDoubt(e *v1alpha1.BootEntry) bool {
 }
 
 // told says once for all machines that ask for an install, and get none by what is in doubt.
-func (w *world) told() {
+func (w *world) told(plans []*boot.Plan) {
 	if w.blind != "" {
 		w.problems["installs"] = fmt.Sprintf("nothing is installed on any machine: %s was wrong already when bootd first read it, so that which machines stand in it isn't known; mend it, or remove it",
 			w.blind)
 		return
 	}
 	n, one := 0, boot.Name{}
-	for _, p := range w.plans {
+	for _, p := range plans {
 		if !w.kept[p.EntryUID] || asks(p) == 0 {
 			continue
 		}

@@ -117,7 +117,7 @@ func (s *site) remembers(p *boot.Plan) bool {
 func (s *Source) grown(g *growth, st *boot.State) {
 	upToDate := s.mark() == s.marked
 	s.world.parts = g.parts
-	s.world.plans = append(s.world.plans, g.plans...)
+	s.world.more = append(s.world.more, g.plans...)
 	maps.Copy(s.world.known.later, g.added)
 	if len(g.data) > 0 {
 		s.world.came = maps.Clone(s.world.came) // Somebody may be reading it.

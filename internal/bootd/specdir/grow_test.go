@@ -18,11 +18,20 @@ import (
 
 // view is what a world says, in an order.
 func view(w world) world {
-	w.plans = slices.SortedFunc(slices.Values(w.plans), func(a, b *boot.Plan) int { return strings.Compare(a.EntryUID, b.EntryUID) })
+	w.plans, w.more = nil, nil // Compared as served.
 	w.data = maps.Clone(w.data)
 	maps.Copy(w.data, w.came)
 	w.came, w.known, w.parts.entries = nil, nil, nil
 	return w
+}
+
+// plansOf are the plans of a world, in an order.
+func plansOf(w *world) (all []*boot.Plan) {
+	for _, p := range w.all() {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *boot.Plan) int { return strings.Compare(a.EntryUID, b.EntryUID) })
+	return all
 }
 
 // text of plain data.
@@ -46,7 +55,10 @@ func differs(s *Source) string {
 		return diff
 	}
 	st := s.State()
-	served := boot.StateOf(whole.segments, whole.plans, slices.Collect(maps.Values(st.Sessions)))
+	if diff := cmp.Diff(plansOf(&whole), plansOf(&s.world), opts); diff != "" {
+		return diff
+	}
+	served := boot.PackedState(whole.segments, whole.plans, slices.Collect(maps.Values(st.Sessions)))
 	if st.Len() != served.Len() || len(st.Plans()) != st.Len() {
 		return fmt.Sprintf("%d plans are served, %d should be", st.Len(), served.Len())
 	}

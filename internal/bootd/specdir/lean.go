@@ -72,7 +72,7 @@ func (c *content) unpack() {
 // texts is how long all texts are.
 func (c *content) texts() (n int) {
 	for i := range c.objects {
-		n += c.objects[i].size
+		n += int(c.objects[i].size)
 	}
 	return n
 }
@@ -109,9 +109,12 @@ func (c *content) let() int {
 		}
 		c.packed = bytes.Clone(b.Bytes())
 	}
+	gone := &spec{kind: v1alpha1.BootEntryKind}
 	for i := range c.objects {
 		o := &c.objects[i]
-		o.entry = nil
+		if o.isEntry() {
+			o.spec = gone
+		}
 		if c.packed != nil {
 			o.text = ""
 		}

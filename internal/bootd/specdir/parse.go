@@ -24,21 +24,26 @@ const defaultNamespace = "default"
 
 const secretKind = "Secret"
 
-// An object of a file: exactly one of the pointers is set, or none of an entry.
+// An object of a file. There are as many as machines.
 type object struct {
-	kind string
+	*spec
+
 	name boot.Name
-	line int
+	// text of an entry, which it can be made of again, and its length. A file keeps it when it isn't here.
+	text string
+	size int32
+	line int32
 	// old says that it's of before its file became wrong: it's served, and nothing is installed by it.
 	old bool
+}
 
+// A spec is what was read of an object: exactly one of the pointers is set, or none of an entry.
+type spec struct {
+	kind    string
 	network *v1alpha1.BootNetwork
 	profile *v1alpha1.BootProfile
 	entry   *v1alpha1.BootEntry // Asked by machine: it may not be there.
 	secret  *corev1.Secret
-	// text of an entry, which it can be made of again, and its length. A file keeps it when it isn't here.
-	text string
-	size int
 }
 
 // key of an object among all.
@@ -82,8 +87,18 @@ func split(b []byte) (docs []document) {
 
 // parse reads a file: its right objects, and what is wrong with the others.
 func parse(file string, b []byte) (objects []object, faults []fault) {
-	for _, d := range split(b) {
+	docs := split(b)
+	objects = make([]object, 0, len(docs)) // Without room that many small ones would waste.
+	namespace := ""
+	for _, d := range docs {
 		o, f := d.parse()
+		for i := range o { // Most are of the namespace that the one before is of: its name is held once.
+			if n := &o[i].name.Namespace; *n == namespace {
+				*n = namespace
+			} else {
+				namespace = *n
+			}
+		}
 		objects = append(objects, o...)
 		for _, x := range f {
 			x.file = file
@@ -151,7 +166,7 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 		}
 		return all, faults
 	}
-	o := object{kind: head.Kind}
+	o := object{spec: &spec{kind: head.Kind}}
 	version, into := o.make()
 	if into == nil {
 		f := d.fault(path+"kind", fmt.Sprintf("kind %q is none of BootNetwork, BootProfile, BootEntry and Secret, nor a list of them", head.Kind))
@@ -179,7 +194,7 @@ func plainEntry(raw []byte) (object, bool) {
 	if !bytes.HasPrefix(raw, []byte(entryHead)) {
 		return object{}, false
 	}
-	o := object{kind: v1alpha1.BootEntryKind}
+	o := object{spec: &spec{kind: v1alpha1.BootEntryKind}}
 	version, into := o.make()
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	return o, err == nil && len(strict) == 0 && o.entry.Kind == o.kind && o.entry.APIVersion == version
@@ -191,9 +206,9 @@ func (d document) taken(o object, into metav1.Object, raw []byte, path string) (
 		into.SetNamespace(defaultNamespace)
 	}
 	o.name = boot.Name{Namespace: into.GetNamespace(), Name: into.GetName()}
-	o.line = d.line + leading(d.text)
+	o.line = int32(d.line + leading(d.text)) //nolint:gosec // Of a file of maxFile bytes.
 	if o.entry != nil {
-		o.text, o.size = string(raw), len(raw)
+		o.text, o.size = string(raw), int32(len(raw)) //nolint:gosec // As above.
 	}
 	if wrong := o.check(); len(wrong) > 0 {
 		var faults []fault

@@ -30,7 +30,7 @@ func Preview(dir, file, name string) (plans []boot.Plan, wrong []string, err err
 		}
 	}
 	w := f.resolve(nil, served{
-		plans: map[string]*boot.Plan{}, data: map[string]map[string][]byte{}, since: func(string) time.Time { return time.Time{} },
+		data: map[string]map[string][]byte{}, since: func(string) time.Time { return time.Time{} },
 		recorded: func(*boot.Plan) bool { return false },
 	})
 	for _, n := range f.sorted() {
@@ -45,7 +45,7 @@ func Preview(dir, file, name string) (plans []boot.Plan, wrong []string, err err
 	}
 	slices.Sort(wrong)
 	there := f.entriesOf(key)
-	for _, p := range w.plans {
+	for _, p := range w.all() {
 		if file != "" && there[p.Entry] || file == "" && (p.Entry.String() == name || p.Entry.Name == name) {
 			plans = append(plans, *p)
 		}

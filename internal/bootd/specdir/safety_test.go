@@ -26,7 +26,7 @@ func TestCopiedUID(t *testing.T) {
 		t.Fatalf("the other has no address\n%s", r.said.String())
 	}
 	behind, _ := st.ByEntry(boot.KeyOf(other.EntryUID))
-	if s, has := st.Sessions[other.EntryUID]; behind != other || has || other.InstallGeneration != 0 {
+	if s, has := st.Sessions[other.EntryUID]; behind.Entry != other.Entry || has || other.InstallGeneration != 0 {
 		t.Errorf("the token of %s is of %+v, with session %+v", other.Entry, behind, s)
 	}
 }

@@ -3,14 +3,28 @@ package specdir
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
+
+// sinces say since when entries are there, by UIDOf: many of them, in little memory.
+type sinces map[uuid.UUID]instant
+
+// instant is a time of the wall's clock.
+type instant struct {
+	seconds     int64
+	nanoseconds int32
+}
+
+func (i instant) time() time.Time { return time.Unix(i.seconds, int64(i.nanoseconds)).UTC() }
 
 // sinceWhen an entry is there: since its newest grant, or since the folder was first read with it, which is now.
 func (s *Source) sinceWhen(now time.Time) func(uid string) time.Time {
 	return func(uid string) time.Time {
-		if t, ok := s.since[uid]; ok {
-			return t
+		key := uuid.MustParse(uid)
+		if t, ok := s.since[key]; ok {
+			return t.time()
 		}
 		t := now
 		if s.site.state != nil {
@@ -18,8 +32,9 @@ func (s *Source) sinceWhen(now time.Time) func(uid string) time.Time {
 				t = g.At
 			}
 		}
-		s.since[uid] = t
-		return t
+		i := instant{t.Unix(), int32(t.Nanosecond())} //nolint:gosec // Less than a thousand million.
+		s.since[key] = i
+		return i.time()
 	}
 }
 

@@ -89,7 +89,7 @@ type Source struct {
 	// What follows is Run's alone.
 	world    world
 	segments []boot.Segment // Of an earlier life.
-	since    map[string]time.Time
+	since    sinces
 	asked    map[string]string
 	said     map[string]string
 	seen     map[boot.Name]string // Revisions that the log was compared with.
@@ -126,7 +126,7 @@ func Open(o Options) (*Source, error) {
 		o.Still = still
 	}
 	s := &Source{
-		o: o, keys: [][]byte{o.Key}, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: map[string]time.Time{},
+		o: o, keys: [][]byte{o.Key}, folder: newFolder(o.Dir, o.Logger), poke: make(chan struct{}, 1), since: sinces{},
 		elsewhere: map[string][]netip.Addr{}, asked: map[string]string{}, said: map[string]string{}, seen: map[boot.Name]string{},
 	}
 	if err := os.MkdirAll(filepath.Join(o.StateDir, confirmFolder), 0o700); err != nil {

@@ -40,7 +40,11 @@ func (s *Source) turn() {
 
 // grant takes what is due about all grants.
 func (s *Source) grant() {
-	for _, p := range s.world.plans {
+	for i, p := range s.world.scan() {
+		if r, ok := s.store.Find(p.Entry); (!ok || r.Session.Grant == nil) && asks(p) == 0 && len(s.said) == 0 {
+			continue // As for most: nothing is asked for, and nothing is to be taken back.
+		}
+		p = s.world.numbered(i)
 		why, err := "", error(nil)
 		if !s.world.kept[p.EntryUID] { // What is in doubt takes nothing back either: it's held, and goes on once it's right again.
 			err = s.withdraw(p)
@@ -66,13 +70,9 @@ func (s *Source) mark() string {
 // planned is a plan with what is known of its machine's disk. One that is kept from before asks for nothing, and none does where nothing
 // is installed: its machine boots its disk, unless its entry says otherwise.
 func (s *Source) planned(p *boot.Plan) *boot.Plan {
-	installed := s.installed(p, s.session(p.Entry))
-	if installed == p.InstalledGeneration && p.InstallGeneration <= installed {
-		return p // As most are.
-	}
 	out := new(boot.Plan)
 	*out = *p
-	out.InstalledGeneration = installed
+	out.InstalledGeneration = s.installed(p, s.session(p.Entry))
 	if s.o.NoInstall {
 		if out.InstalledGeneration < out.InstallGeneration {
 			out.InstallGeneration = 0 // Nobody here will ever grant it: waiting for that would be waiting for ever.
@@ -89,6 +89,12 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 	return out
 }
 
+// asItIs says whether a plan is planned as it is, as most are.
+func (s *Source) asItIs(p *boot.Plan) bool {
+	installed := s.installed(p, s.session(p.Entry))
+	return installed == p.InstalledGeneration && p.InstallGeneration <= installed
+}
+
 // touched says whether a record knows of an install on one of the machine's MACs, by whatever entry: while it's asked about, that's
 // what it boots.
 func (s *Source) touched(p *boot.Plan) bool {
@@ -101,12 +107,14 @@ func (s *Source) publish() {
 	for uid := range s.asked {
 		k.doubtful[uid] = true
 	}
-	plans := make([]*boot.Plan, 0, len(s.world.plans))
+	others := map[int]*boot.Plan{} // Than in the world, by their numbers there.
 	var sessions []boot.Session
 	s.uncompared = false
-	for _, x := range s.world.plans {
-		p := s.planned(x)
-		plans = append(plans, p)
+	s.world.plans, s.world.more = s.world.plans.With(nil, s.world.more), nil
+	for i, p := range s.world.plans.Scan() {
+		if !s.asItIs(p) {
+			others[i] = s.planned(s.world.plans.Ref(i).Plan())
+		}
 		r := s.session(p.Entry)
 		if r == nil || r.Session.EntryUID != p.EntryUID {
 			continue
@@ -124,7 +132,7 @@ func (s *Source) publish() {
 		}
 		sessions = append(sessions, r.Session)
 	}
-	st := boot.StateOf(s.world.segments, plans, sessions)
+	st := boot.PackedState(s.world.segments, s.world.plans.With(others, nil), sessions)
 	s.data.Store(s.world.given())
 	s.known.Store(&k)
 	s.state.Store(st)

@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"fmt"
+	"iter"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -30,8 +31,9 @@ func uidOf(n boot.Name) string { return uuid.NewSHA1(uidSpace, []byte(n.String()
 // A world is what a folder's objects come to.
 type world struct {
 	segments []boot.Segment
-	// plans have no installed generation yet: that's known when they are served. They're never changed: a state may have them as they are.
-	plans []*boot.Plan
+	// plans have no installed generation yet: that's known when they are served. more came since.
+	plans *boot.Packed
+	more  []*boot.Plan
 	// kept are the entries, by UID, that nothing is installed by: their plan is of before, or another entry wants their MAC or address.
 	kept map[string]bool
 	// data is what machines are given, by name, and came what was added since: others read both.
@@ -77,10 +79,41 @@ type placed struct {
 	file string
 }
 
+// all gives the plans by numbers.
+func (w *world) all() iter.Seq2[int, *boot.Plan] { return w.each(w.plans.All()) }
+
+// scan is all in memory that's used again, as boot.Packed has it.
+func (w *world) scan() iter.Seq2[int, *boot.Plan] { return w.each(w.plans.Scan()) }
+
+func (w *world) each(packed iter.Seq2[int, *boot.Plan]) iter.Seq2[int, *boot.Plan] {
+	return func(yield func(int, *boot.Plan) bool) {
+		for i, p := range packed {
+			if !yield(i, p) {
+				return
+			}
+		}
+		for i, p := range w.more {
+			if !yield(w.plans.Len()+i, p) {
+				return
+			}
+		}
+	}
+}
+
+// numbered gives a plan by its number.
+func (w *world) numbered(i int) *boot.Plan {
+	if n := w.plans.Len(); i >= n {
+		return w.more[i-n]
+	}
+	return w.plans.Ref(i).Plan()
+}
+
 // served is what was served up to now: plans by entry UID, and data by name.
 type served struct {
-	plans map[string]*boot.Plan
-	data  map[string]map[string][]byte
+	plans map[string]boot.Ref
+	// packed has most of them.
+	packed *boot.Packed
+	data   map[string]map[string][]byte
 	// earlier are those of an earlier life of this bootd, by entry UID, and segments are its segments.
 	earlier  map[string]bool
 	segments []boot.Segment
@@ -123,9 +156,10 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
 	plans = before.sort(plans)
-	w.admit(plans)
-	w.told()
+	admitted := w.admit(plans)
+	w.told(admitted)
 	w.mention(plans)
+	w.plans = boot.Pack(admitted, before.packed)
 	p.entries = nil
 	w.parts = p
 	return w
@@ -149,8 +183,8 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 	}
 	spec := e.Spec.ForProvider
 	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s:%d: BootEntry %s/%s: %s: %s", x.file, x.line, e.Namespace, e.Name, prob.Reason, prob.Message)
-	old, ok := before.plans[uid]
-	if !ok || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
+	old := before.plans[uid].Plan()
+	if old == nil || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
 		return nil, false
 	}
 	if !stillNamed(e, &old.Network) {

@@ -25,14 +25,14 @@ type index struct {
 
 // addresses are the machines of one state.
 type addresses struct {
-	plans map[netip.Addr]*boot.Plan
+	plans map[netip.Addr]boot.Ref
 	// mtu is the least of the machines' networks, and at most ours.
 	mtu int
 }
 
 // at gives the machine that has an address; nil: there's none, or there are two, in segments that don't know each other, and
 // neither is meant.
-func (a addresses) at(client netip.Addr) *boot.Plan { return a.plans[client] }
+func (a addresses) at(client netip.Addr) *boot.Plan { return a.plans[client].Plan() }
 
 // of gives the machines of a state.
 func (x *index) of(s *boot.State, ours int, now time.Time) addresses {
@@ -45,7 +45,7 @@ func (x *index) of(s *boot.State, ours int, now time.Time) addresses {
 }
 
 func addressesOf(s *boot.State, ours int) addresses {
-	a := addresses{plans: map[netip.Addr]*boot.Plan{}, mtu: ours}
+	a := addresses{plans: map[netip.Addr]boot.Ref{}, mtu: ours}
 	if s == nil {
 		return a
 	}
@@ -53,7 +53,8 @@ func addressesOf(s *boot.State, ours int) addresses {
 	for _, g := range s.Segments {
 		given[g.Name] = g.GivesAddresses()
 	}
-	for _, p := range s.Plans() {
+	for r := range s.Refs() {
+		p := r.Plan()
 		if m := p.Network.MTU; m >= leastMTU && m < a.mtu {
 			a.mtu = m
 		}
@@ -62,10 +63,10 @@ func addressesOf(s *boot.State, ours int) addresses {
 		}
 		for at := range p.Network.Addresses() {
 			if _, taken := a.plans[at.Addr()]; taken {
-				a.plans[at.Addr()] = nil
+				a.plans[at.Addr()] = boot.Ref{}
 				continue
 			}
-			a.plans[at.Addr()] = p
+			a.plans[at.Addr()] = r
 		}
 	}
 	return a

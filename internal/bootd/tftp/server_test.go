@@ -279,7 +279,7 @@ func TestAddresses(t *testing.T) {
 			}
 		})
 	}
-	if all := addressesOf(beside("10.0.0.1", "fd00::1"), 1500); all.at(addr("fd00::1")) == nil || all.at(addr("fd00::1")) != all.at(addr("10.0.0.1")) {
+	if all := addressesOf(beside("10.0.0.1", "fd00::1"), 1500); all.plans[addr("fd00::1")].Plan() == nil || all.plans[addr("fd00::1")] != all.plans[addr("10.0.0.1")] {
 		t.Error("a machine with two addresses isn't found by both")
 	}
 }

@@ -1,0 +1,169 @@
+package boot
+
+import (
+	"slices"
+	"time"
+)
+
+// A register finds plans by what machines have, and by what tokens say: by their numbers in a Packed. It holds no pointer that the collector of
+// memory would have to follow for each machine.
+type register struct {
+	byMAC   map[uint64]uint32
+	byEntry map[EntryKey]uint32
+	// odd are those by MACs that are written in another way than ParseMAC writes them.
+	odd map[MAC]uint32
+}
+
+// number is a MAC that ParseMAC wrote, as a number; false: it's written in another way.
+func (m MAC) number() (n uint64, ok bool) {
+	if len(m) != len("52:54:00:00:00:01") {
+		return 0, false
+	}
+	for i := range len(m) {
+		c := m[i]
+		switch {
+		case i%3 == 2:
+			if c != ':' {
+				return 0, false
+			}
+		case c >= '0' && c <= '9':
+			n = n<<4 | uint64(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint64(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+func (x *register) ofMAC(m MAC) (int, bool) {
+	n, ok := m.number()
+	if !ok {
+		i, ok := x.odd[m]
+		return int(i), ok
+	}
+	i, ok := x.byMAC[n]
+	return int(i), ok
+}
+
+// taken gives the plan whose UID, or one of whose MACs, a plan has, too.
+func (x *register) taken(key EntryKey, macs []MAC) (int, bool) {
+	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
+	if i, taken := x.byEntry[key]; taken {
+		return int(i), true
+	}
+	for _, m := range macs {
+		if i, taken := x.ofMAC(m); taken {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (x *register) add(key EntryKey, macs []MAC, at int) {
+	i := uint32(at) //nolint:gosec // There are fewer plans.
+	for _, m := range macs {
+		if n, ok := m.number(); ok {
+			x.byMAC[n] = i
+			continue
+		}
+		if x.odd == nil {
+			x.odd = map[MAC]uint32{}
+		}
+		x.odd[m] = i
+	}
+	x.byEntry[key] = i
+}
+
+// place indexes the plans in their order, and gives the numbers of those that aren't served, since one before has a MAC or the UID of theirs.
+func (s *State) place() (refused []int) {
+	n := s.plans.Len()
+	s.register = register{byMAC: make(map[uint64]uint32, n), byEntry: make(map[EntryKey]uint32, n)}
+	var p, other Plan
+	for i := range n {
+		s.plans.own(i, &p)
+		key := KeyOf(p.EntryUID)
+		if at, taken := s.register.taken(key, p.MACs); taken {
+			s.plans.own(at, &other)
+			s.Refused[p.EntryUID] = other.Entry
+			refused = append(refused, i)
+			continue
+		}
+		s.register.add(key, p.MACs, i)
+	}
+	return refused
+}
+
+// sorted gives the plans in the order in which they may choose their MACs.
+func (k *Packed) sorted() *Packed {
+	var a, b Plan
+	for i := 1; i < k.Len(); i++ {
+		k.own(i-1, &a)
+		if k.own(i, &b); precedes(&b, &a) {
+			return k.sort()
+		}
+	}
+	return k
+}
+
+func (k *Packed) sort() *Packed {
+	type place struct {
+		bound bool
+		since time.Time
+		uid   string
+		at    int
+	}
+	all := make([]place, k.Len())
+	var p Plan
+	for i := range all {
+		k.own(i, &p)
+		all[i] = place{p.Bound, p.Since, p.EntryUID, i}
+	}
+	slices.SortStableFunc(all, func(x, y place) int {
+		return order(&Plan{Bound: x.bound, Since: x.since, EntryUID: x.uid}, &Plan{Bound: y.bound, Since: y.since, EntryUID: y.uid})
+	})
+	out := &Packed{rows: make([]string, len(all)), shape: make([]uint32, len(all)), shapes: k.shapes}
+	for i, x := range all {
+		out.rows[i], out.shape[i] = k.rows[x.at], k.shape[x.at]
+	}
+	return out
+}
+
+// without gives the plans but for some, by their numbers, which are sorted.
+func (k *Packed) without(some []int) *Packed {
+	out := &Packed{shapes: k.shapes}
+	for i := range k.rows {
+		if len(some) > 0 && some[0] == i {
+			some = some[1:]
+			continue
+		}
+		out.rows, out.shape = append(out.rows, k.rows[i]), append(out.shape, k.shape[i])
+	}
+	return out
+}
+
+// With gives the plans, some of them others now, by their numbers, and more. Nobody changes those any more.
+func (k *Packed) With(others map[int]*Plan, more []*Plan) *Packed {
+	if len(others)+len(more) == 0 {
+		return k
+	}
+	if k == nil {
+		k = &Packed{}
+	}
+	n := NewPacker(len(others)+len(more), k)
+	out := &Packed{rows: slices.Clone(k.rows), shape: slices.Clone(k.shape)}
+	base := uint32(len(k.shapes)) //nolint:gosec // There are fewer shapes.
+	for i, p := range others {
+		n.Add(p)
+		last := n.to.Len() - 1
+		out.rows[i], out.shape[i] = n.to.rows[last], base+n.to.shape[last]
+	}
+	for _, p := range more {
+		n.Add(p)
+		last := n.to.Len() - 1
+		out.rows, out.shape = append(out.rows, n.to.rows[last]), append(out.shape, base+n.to.shape[last])
+	}
+	out.shapes = slices.Concat(k.shapes, n.to.shapes)
+	return out
+}
