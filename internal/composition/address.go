@@ -61,12 +61,12 @@ func planAddress(n *v1alpha1.BootNetwork, want platform.AddressRequest, namespac
 // fromSubnets picks the subnets that can serve.
 func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addressPlan, *problem) {
 	if want.Address != "" {
-		return fixed(n, want.Address)
+		return fixed(n, want)
 	}
 	var plan *addressPlan
 	for _, s := range n.Spec.Subnets {
 		prefix, err := netip.ParsePrefix(s.CIDR)
-		if err != nil || !prefix.Addr().Is4() || s.AddressesFrom == nil {
+		if err != nil || familyOf(prefix.Addr()) != want.Family || s.AddressesFrom == nil {
 			continue
 		}
 		if plan == nil {
@@ -74,26 +74,34 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 		}
 		// One address comes from one NetBox: the first one named.
 		if plan.configRef == s.AddressesFrom.NetBoxProviderConfigRef {
-			plan.from = append(plan.from, inIPv4(s.AddressesFrom.Sources)...)
+			plan.from = append(plan.from, inFamily(s.AddressesFrom.Sources, want.Family)...)
 		}
 	}
 	if plan == nil {
 		return nil, problemf(v1alpha1.ReasonInvalid,
-			"BootNetwork %s/%s has no IPv4 subnet with addressesFrom; its operator must say where addresses come from", n.GetNamespace(), n.GetName())
+			"BootNetwork %s/%s has no %s subnet with addressesFrom; its operator must say where addresses come from", n.GetNamespace(), n.GetName(), want.Family)
 	}
 	return plan, nil
 }
 
-// inIPv4 are sources as a machine asks for them: a filter that leaves the family open finds no IPv6.
-func inIPv4(sources []v1alpha1.AddressSource) []v1alpha1.AddressSource {
+// familyOf an address.
+func familyOf(a netip.Addr) v1alpha1.IPFamily {
+	if a.Is4() {
+		return v1alpha1.IPv4
+	}
+	return v1alpha1.IPv6
+}
+
+// inFamily are sources as a machine asks for them: a filter that leaves the family open finds that of its subnet alone.
+func inFamily(sources []v1alpha1.AddressSource, family v1alpha1.IPFamily) []v1alpha1.AddressSource {
 	var out []v1alpha1.AddressSource
 	for _, s := range sources {
 		s = *s.DeepCopy()
 		if s.Prefix != nil && s.Prefix.Filter != nil && s.Prefix.Filter.Family == "" {
-			s.Prefix.Filter.Family = v1alpha1.IPv4
+			s.Prefix.Filter.Family = family
 		}
 		if s.Range != nil && s.Range.Filter != nil && s.Range.Filter.Family == "" {
-			s.Range.Filter.Family = v1alpha1.IPv4
+			s.Range.Filter.Family = family
 		}
 		out = append(out, s)
 	}
@@ -101,10 +109,11 @@ func inIPv4(sources []v1alpha1.AddressSource) []v1alpha1.AddressSource {
 }
 
 // fixed checks a given address against the network's subnets, and completes its prefix length.
-func fixed(n *v1alpha1.BootNetwork, given string) (*addressPlan, *problem) {
+func fixed(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addressPlan, *problem) {
+	given := want.Address
 	addr, bits, err := parseAddress(given)
-	if err != nil {
-		return nil, problemf(v1alpha1.ReasonInvalid, "address %q is not an IPv4 address, with or without prefix length", given)
+	if err != nil || familyOf(addr) != want.Family {
+		return nil, problemf(v1alpha1.ReasonInvalid, "address %q is not an %s address, with or without prefix length", given, want.Family)
 	}
 	for _, s := range n.Spec.Subnets {
 		prefix, err := netip.ParsePrefix(s.CIDR)
@@ -132,7 +141,7 @@ func fixed(n *v1alpha1.BootNetwork, given string) (*addressPlan, *problem) {
 		"address %q is in no subnet of BootNetwork %s/%s; choose one of its own subnets' addresses", given, n.GetNamespace(), n.GetName())
 }
 
-// parseAddress reads an IPv4 address with or without prefix length; bits is -1 without.
+// parseAddress reads an address with or without prefix length; bits is -1 without.
 func parseAddress(s string) (addr netip.Addr, bits int, err error) {
 	if prefix, err := netip.ParsePrefix(s); err == nil {
 		addr, bits = prefix.Addr(), prefix.Bits()
@@ -141,27 +150,34 @@ func parseAddress(s string) (addr netip.Addr, bits int, err error) {
 	} else {
 		bits = -1
 	}
-	if !addr.Is4() {
-		return netip.Addr{}, 0, fmt.Errorf("address %q is not IPv4", s)
+	if addr.Is4In6() || addr.Zone() != "" {
+		return netip.Addr{}, 0, fmt.Errorf("address %q is neither IPv4 nor of a whole network of IPv6", s)
 	}
 	return addr, bits, nil
 }
 
 // taken names what an address of a subnet already is; "" where it is free for machines.
 func taken(s v1alpha1.Subnet, prefix netip.Prefix, addr netip.Addr) string {
-	if s.Gateway == addr.String() {
+	is := func(s string) bool { // IPv6 is written in several ways.
+		other, err := netip.ParseAddr(s)
+		return err == nil && other == addr
+	}
+	if is(s.Gateway) {
 		return "the gateway"
 	}
-	if slices.Contains(s.DNS, addr.String()) {
+	if slices.ContainsFunc(s.DNS, is) {
 		return "a DNS server"
 	}
-	if prefix.Bits() > 30 { // RFC 3021: a /31 has neither network nor broadcast address.
+	if addr.BitLen()-prefix.Bits() < 2 { // RFC 3021 and RFC 6164: a /31 has neither network nor broadcast address, a /127 no routers' one.
 		return ""
 	}
 	if addr == prefix.Masked().Addr() {
+		if addr.Is6() {
+			return "the routers' anycast address" // RFC 4291, 2.6.1.
+		}
 		return "the network address"
 	}
-	if !prefix.Contains(addr.Next()) {
+	if addr.Is4() && !prefix.Contains(addr.Next()) {
 		return "the broadcast address"
 	}
 	return ""

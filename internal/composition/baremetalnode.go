@@ -1,6 +1,7 @@
 package composition
 
 import (
+	"cmp"
 	"fmt"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -36,7 +37,7 @@ type node struct {
 	hostClaim *v1alpha1.HostClaim
 	host      *v1alpha1.RedfishHost
 	entry     *v1alpha1.BootEntry
-	address   *v1alpha1.NetBoxIPAddress
+	addresses map[v1alpha1.IPFamily]*v1alpha1.NetBoxIPAddress
 }
 
 // readNode decodes a node from a request.
@@ -61,8 +62,11 @@ func readNode(in *input) (*node, error) {
 	if n.entry, err = observe[v1alpha1.BootEntry](in, bootEntryResource); err != nil {
 		return nil, err
 	}
-	if n.address, err = observe[v1alpha1.NetBoxIPAddress](in, n.addressKey()); err != nil {
-		return nil, err
+	n.addresses = map[v1alpha1.IPFamily]*v1alpha1.NetBoxIPAddress{}
+	for _, want := range n.wanted() {
+		if n.addresses[want.Family], err = observe[v1alpha1.NetBoxIPAddress](in, n.addressKey(want.Family)); err != nil {
+			return nil, err
+		}
 	}
 	n.network, n.networkFetched, err = require[v1alpha1.BootNetwork](in, n.networkKey())
 	return n, err
@@ -71,8 +75,14 @@ func readNode(in *input) (*node, error) {
 // complete fills in what a reference may leave out, and refuses what admission refuses: a composite may have been made before a
 // rule was.
 func (n *node) complete() error {
-	if len(n.spec.Networks) != 1 || len(n.spec.Networks[0].Addresses) != 1 {
-		return fmt.Errorf("cannot compose node %q: exactly one network with one address is supported yet", n.Name)
+	for i := range n.spec.Networks {
+		for j := range n.spec.Networks[i].Addresses {
+			a := &n.spec.Networks[i].Addresses[j]
+			a.Family = cmp.Or(a.Family, v1alpha1.IPv4)
+		}
+	}
+	if len(n.spec.Networks) != 1 || !oneOfEach(n.spec.Networks[0].Addresses) {
+		return fmt.Errorf("cannot compose node %q: exactly one network with an address of IPv4, of IPv6, or one of each, is supported yet", n.Name)
 	}
 	if (n.spec.Host.Ref == nil) == (n.spec.Host.BMC == nil) {
 		return fmt.Errorf("cannot compose node %q: exactly one of host.ref and host.bmc is supported yet", n.Name)
@@ -83,6 +93,18 @@ func (n *node) complete() error {
 		n.spec.Hostname = n.Name
 	}
 	return nil
+}
+
+// oneOfEach says whether there's one address, or one of each family.
+func oneOfEach(as []platform.AddressRequest) bool {
+	seen := map[v1alpha1.IPFamily]bool{}
+	for _, a := range as {
+		if a.Family != v1alpha1.IPv4 && a.Family != v1alpha1.IPv6 || seen[a.Family] {
+			return false
+		}
+		seen[a.Family] = true
+	}
+	return len(as) > 0
 }
 
 // resolve puts the node's own namespace where a reference leaves it out.
@@ -96,21 +118,11 @@ func (n *node) resolve(r v1alpha1.NamespacedReference) v1alpha1.NamespacedRefere
 // networkKey names the requirement of the node's network.
 func (n *node) networkKey() string { return "network-" + n.spec.Networks[0].Name }
 
-// addressKey names the address within the composite.
-func (n *node) addressKey() string {
-	return addressResource + "-" + n.spec.Networks[0].Name + "-ipv4"
-}
-
-// addressName names the address's object.
-func (n *node) addressName() string {
-	return n.Name + "-" + n.spec.Networks[0].Name + "-ipv4"
-}
-
 // composeNode decides what a node consists of. Every object is rendered at once and finds the others by reference, so that nothing
 // waits for a pass of this function.
 func composeNode(n *node) (*output, error) {
-	address, held := n.addressObject()
-	story := tell(n, held)
+	addresses := n.addressing()
+	story := tell(n, addresses)
 	out := &output{
 		resources:  map[string]desired{},
 		status:     story.status,
@@ -123,8 +135,11 @@ func composeNode(n *node) (*output, error) {
 	if err := out.add(bootEntryResource, n.bootEntryObject(), v1alpha1.BootEntryGroupVersionKind, story.ready); err != nil {
 		return nil, err
 	}
-	if address != nil {
-		if err := out.add(n.addressKey(), address, v1alpha1.NetBoxIPAddressGroupVersionKind, story.addressed); err != nil {
+	for _, a := range addresses {
+		if a.object == nil {
+			continue
+		}
+		if err := out.add(n.addressKey(a.want.Family), a.object, v1alpha1.NetBoxIPAddressGroupVersionKind, a.given()); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +193,7 @@ func (n *node) hostObject() *redfishHost {
 	return &redfishHost{h}
 }
 
-// bootEntryObject says what the machine boots, with which address.
+// bootEntryObject says what the machine boots, with which addresses.
 func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 	e := &v1alpha1.BootEntry{ObjectMeta: n.meta(n.Name)}
 	network := n.spec.Networks[0]
@@ -189,7 +204,7 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 		Networks: []v1alpha1.EntryNetwork{{
 			Name:       network.Name,
 			NetworkRef: network.NetworkRef,
-			Addresses:  []v1alpha1.EntryAddress{{Ref: &v1alpha1.LocalReference{Name: n.addressName()}}},
+			Addresses:  n.entryAddresses(),
 		}},
 		Hostname:             n.spec.Hostname,
 		UserDataSecretRef:    n.spec.UserDataSecretRef,
@@ -204,85 +219,18 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 	return e
 }
 
-// addressObject is the address that the node asks for. Once there is one, its source stays what it was, whatever becomes of the
-// network: a machine must not lose its address by an edit elsewhere. Without a usable network there is nothing new to render, and, as
-// long as NetBox gave no address, a problem to tell.
-func (n *node) addressObject() (*v1alpha1.NetBoxIPAddress, *problem) {
-	plan, held := n.addressPlan()
-	if n.address != nil && allocated(n.address) {
-		return n.keptAddress(plan), nil
+// entryAddresses name the objects of the node's addresses, which may not be there yet.
+func (n *node) entryAddresses() []v1alpha1.EntryAddress {
+	var out []v1alpha1.EntryAddress
+	for _, want := range n.wanted() {
+		out = append(out, v1alpha1.EntryAddress{Ref: &v1alpha1.LocalReference{Name: n.addressName(want.Family)}})
 	}
-	if n.address != nil && plan == nil {
-		return n.keptAddress(nil), held
-	}
-	if plan == nil {
-		return nil, held
-	}
-	a := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName())}
-	a.Spec.ProviderConfigReference = configReference(plan.configRef)
-	a.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
-		From:        plan.from,
-		Address:     plan.address,
-		VRF:         plan.vrf,
-		DNSName:     n.dnsName(),
-		Description: new("BareMetalNode " + n.Namespace + "/" + n.Name),
-		Release:     plan.release,
-	}
-	return a, nil
-}
-
-// addressPlan asks the network, once it was fetched.
-func (n *node) addressPlan() (*addressPlan, *problem) {
-	network := n.spec.Networks[0]
-	if n.network != nil {
-		return planAddress(n.network, network.Addresses[0], n.Namespace)
-	}
-	if !n.networkFetched {
-		return nil, nil //nolint:nilnil // Not known yet: neither a plan nor a problem.
-	}
-	return nil, problemf(v1alpha1.ReasonNotFound, "BootNetwork %s/%s does not exist; check networks[0].networkRef",
-		network.NetworkRef.Namespace, network.NetworkRef.Name)
-}
-
-// keptAddress renders an address again as it was rendered first. What becomes of it when it goes is what the network says by then, if
-// it says anything.
-func (n *node) keptAddress(plan *addressPlan) *v1alpha1.NetBoxIPAddress {
-	was := n.address.Spec.ForProvider
-	a := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName())}
-	a.Spec.ProviderConfigReference = n.address.Spec.ProviderConfigReference
-	a.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
-		From:        was.From,
-		Address:     was.Address,
-		VRF:         was.VRF,
-		DNSName:     was.DNSName,
-		Description: was.Description,
-		Release:     was.Release,
-	}
-	if plan != nil {
-		a.Spec.ForProvider.Release = plan.release
-	}
-	if n.network != nil {
-		a.Spec.ForProvider.DNSName = n.dnsName()
-	}
-	return a
-}
-
-// dnsName is the machine's name in the network's domain; nil where it has none.
-func (n *node) dnsName() *string {
-	if n.network.Spec.Domain == "" {
-		return nil
-	}
-	return new(n.spec.Hostname + "." + n.network.Spec.Domain)
+	return out
 }
 
 // meta puts an object into the owner's namespace: a namespaced kind without one would wedge its composite for good.
 func (o owner) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: o.Namespace, Name: name}
-}
-
-// allocated says whether NetBox gave an address already.
-func allocated(a *v1alpha1.NetBoxIPAddress) bool {
-	return a.GetAnnotations()["crossplane.io/external-name"] != "" || a.Status.AtProvider.Address != ""
 }
 
 // configReference says it in Crossplane's words.

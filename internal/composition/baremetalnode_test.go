@@ -27,7 +27,7 @@ func observedAddress(externalName string) change {
 		if externalName != "" {
 			a.SetAnnotations(map[string]string{"crossplane.io/external-name": externalName})
 		}
-		n.address = a
+		n.addresses = map[v1alpha1.IPFamily]*v1alpha1.NetBoxIPAddress{v1alpha1.IPv4: a}
 	}
 }
 
@@ -103,7 +103,8 @@ func TestAddressObject(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			a, held := tc.node.addressObject()
+			first := tc.node.addressing()[0]
+			a, held := first.object, first.held
 			got := want{}
 			if a != nil {
 				got = want{

@@ -92,36 +92,6 @@ func (n *node) granted() bool {
 	return g != nil && g.Generation >= n.spec.InstallGeneration
 }
 
-// addressedCondition says whether the node has an address, else why not.
-func (n *node) addressedCondition(held *problem) xpv2.Condition {
-	c := xpv2.Condition{Type: conditionAddressed, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonWaitingForAddress}
-	if held != nil {
-		c.Reason, c.Message = held.reason, held.message
-		return c
-	}
-	if n.address == nil {
-		c.Message = asksNetBox
-		return c
-	}
-	ready, synced := n.address.GetCondition(xpv2.TypeReady), n.address.GetCondition(xpv2.TypeSynced)
-	address := n.address.Status.AtProvider.Address
-	// An address that was given stays given until its resource isn't Ready any more: NetBox being away later, which shows in Synced, is
-	// no reason to call a running machine unaddressed.
-	if address != "" && ready.Status != corev1.ConditionFalse {
-		c.Status, c.Reason, c.Message = corev1.ConditionTrue, v1alpha1.ReasonAvailable, address
-		c.LastTransitionTime = ready.LastTransitionTime
-		return c
-	}
-	c.Message = asksNetBox
-	switch {
-	case ready.Status == corev1.ConditionFalse && tellsMore(ready):
-		c.Reason, c.Message, c.LastTransitionTime = ready.Reason, ready.Message, ready.LastTransitionTime
-	case synced.Status == corev1.ConditionFalse && synced.Message != "":
-		c.Message, c.LastTransitionTime = cause(synced.Message), synced.LastTransitionTime
-	}
-	return c
-}
-
 // tellsMore says whether a Ready condition has a reason of our own, not one of Crossplane's general ones.
 func tellsMore(c xpv2.Condition) bool {
 	general := []xpv2.ConditionReason{"", xpv2.ReasonCreating, xpv2.ReasonDeleting, xpv2.ReasonUnavailable}

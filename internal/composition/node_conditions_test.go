@@ -19,11 +19,7 @@ func TestAddressedCondition(t *testing.T) {
 	}
 	// given is an address object with those conditions and that address.
 	given := func(address string, cs ...xpv2.Condition) *node {
-		return aNode(func(n *node) {
-			n.address = &v1alpha1.NetBoxIPAddress{}
-			n.address.Status.AtProvider.Address = address
-			n.address.Status.Conditions = cs
-		})
+		return aNode(givenTo(v1alpha1.IPv4, address, cs...))
 	}
 	const no, yes = corev1.ConditionFalse, corev1.ConditionTrue
 	cases := map[string]struct {
@@ -82,7 +78,7 @@ func TestAddressedCondition(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := tc.node.addressedCondition(tc.held)
+			c := addressedCondition(heldBack(tc.node, tc.held))
 			if diff := cmp.Diff(tc.want, want{c.Status, c.Reason, c.Message}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}

@@ -16,7 +16,7 @@ type story struct {
 	status     platform.BareMetalNodeStatus
 	conditions []xpv2.Condition
 
-	// bound: a host is held. addressed: there is an address. ready: the machine does what the claim asks for.
+	// bound: a host is held. addressed: all addresses are there. ready: the machine does what the claim asks for.
 	bound, addressed, ready bool
 }
 
@@ -28,9 +28,9 @@ type chapter struct {
 	since   *metav1.Time
 }
 
-// tell says where a node is, from what is observed of its parts and from the problem that holds its address, if any.
-func tell(n *node, held *problem) story {
-	addressed := n.addressedCondition(held)
+// tell says where a node is, from what is observed of its parts and from what becomes of its addresses.
+func tell(n *node, addresses []nodeAddress) story {
+	addressed := addressedCondition(addresses)
 	s := story{
 		bound:     n.boundTo() != nil,
 		addressed: addressed.Status == corev1.ConditionTrue,
@@ -44,7 +44,7 @@ func tell(n *node, held *problem) story {
 		Message:   c.message,
 		Since:     c.since,
 		Host:      n.boundTo(),
-		Addresses: n.addresses(),
+		Addresses: n.given(addresses),
 		Installed: n.installed(),
 		Timeline:  n.timeline(s.ready),
 	}
@@ -170,16 +170,15 @@ func (n *node) boundTo() *platform.NodeHost {
 	return h
 }
 
-// addresses are those that NetBox gave.
-func (n *node) addresses() []platform.NodeAddress {
-	if n.address == nil || n.address.Status.AtProvider.Address == "" {
-		return nil
+// given are the addresses that NetBox gave.
+func (n *node) given(addresses []nodeAddress) []platform.NodeAddress {
+	var out []platform.NodeAddress
+	for _, a := range addresses {
+		if a.was != nil && a.was.Status.AtProvider.Address != "" {
+			out = append(out, platform.NodeAddress{Network: n.spec.Networks[0].Name, Family: a.want.Family, Address: a.was.Status.AtProvider.Address})
+		}
 	}
-	return []platform.NodeAddress{{
-		Network: n.spec.Networks[0].Name,
-		Family:  v1alpha1.IPv4,
-		Address: n.address.Status.AtProvider.Address,
-	}}
+	return out
 }
 
 // installed is what the boot plane saw written to the disk.

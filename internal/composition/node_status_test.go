@@ -63,9 +63,7 @@ func holds(n *node) {
 
 // has adds an address that NetBox gave.
 func has(n *node) {
-	n.address = &v1alpha1.NetBoxIPAddress{}
-	n.address.Status.AtProvider.Address = "10.77.0.11/24"
-	n.address.Status.Conditions = []xpv2.Condition{is(xpv2.TypeReady, corev1.ConditionTrue, xpv2.ReasonAvailable, "", 1)}
+	givenTo(v1alpha1.IPv4, "10.77.0.11/24", is(xpv2.TypeReady, corev1.ConditionTrue, xpv2.ReasonAvailable, "", 1))(n)
 }
 
 // installed adds a BootEntry with an installed generation of a mode.
@@ -169,7 +167,7 @@ func TestTell(t *testing.T) {
 		"ReadyWhileNetBoxIsAway": {
 			reason: "a machine that runs isn't less ready because NetBox can't be asked",
 			node: aNode(claims(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "runs"), holds, has, installed(1, v1alpha1.BootModeInstall), func(n *node) {
-				n.address.Status.Conditions = []xpv2.Condition{is(xpv2.TypeSynced, corev1.ConditionFalse, xpv2.ReasonReconcileError, "no answer", 2)}
+				n.addresses[v1alpha1.IPv4].Status.Conditions = []xpv2.Condition{is(xpv2.TypeSynced, corev1.ConditionFalse, xpv2.ReasonReconcileError, "no answer", 2)}
 			}),
 			want: want{Phase: platform.PhaseReady, Reason: v1alpha1.ReasonAvailable, Message: "runs", Bound: true, Addressed: true, Ready: true},
 		},
@@ -236,7 +234,7 @@ func TestTell(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := tell(tc.node, tc.held)
+			s := tell(tc.node, heldBack(tc.node, tc.held))
 			got := want{
 				Phase: s.status.Phase, Reason: xpv2.ConditionReason(s.status.Reason), Message: s.status.Message,
 				Bound: s.bound, Addressed: s.addressed, Ready: s.ready,
@@ -293,7 +291,7 @@ func TestFacts(t *testing.T) {
 		Installed:  &platform.NodeInstalled{Generation: 1, ProfileDigest: "p", UserDataDigest: "u", At: &done},
 		Timeline:   &platform.NodeTimeline{PoweredOn: &poweredOn, DHCP: &whole, Ready: &ready},
 	}
-	if diff := cmp.Diff(want, tell(n, nil).status); diff != "" {
+	if diff := cmp.Diff(want, tell(n, n.addressing()).status); diff != "" {
 		t.Errorf("status of a node that runs (-want +got):\n%s", diff)
 	}
 }

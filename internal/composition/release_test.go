@@ -25,7 +25,7 @@ func TestReleaseOfAddress(t *testing.T) {
 	held := func(p *v1alpha1.ReleasePolicy) change {
 		return func(n *node) {
 			observedAddress("4711")(n)
-			n.address.Spec.ForProvider.Release = p
+			n.addresses[v1alpha1.IPv4].Spec.ForProvider.Release = p
 		}
 	}
 	fixed := func(n *node) { n.spec.Networks[0].Addresses[0].Address = "10.77.0.40" }
@@ -42,7 +42,7 @@ func TestReleaseOfAddress(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			a, _ := tc.node.addressObject()
+			a := tc.node.addressing()[0].object
 			if a == nil {
 				t.Fatalf("%s: no address", tc.reason)
 			}

@@ -22,6 +22,16 @@ spec:
   profileRef: {namespace: infra, name: debian-12}
   networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, addresses: [{family: IPv4}]}]
 `
+	dualNode = `
+apiVersion: platform.baremetal.crossplane.io/v1alpha1
+kind: XBareMetalNode
+metadata: {name: web-1-abcde}
+spec:
+  claimRef: {namespace: team-a, name: web-1}
+  host: {bmc: {address: 10.0.9.21, providerConfigRef: {kind: ProviderConfig, name: mine}}}
+  profileRef: {namespace: infra, name: debian-12}
+  networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, addresses: [{family: IPv6}, {family: IPv4}]}]
+`
 	aPoolOf2 = `
 apiVersion: platform.baremetal.crossplane.io/v1alpha1
 kind: XRackPool
@@ -31,6 +41,16 @@ spec:
   defaults: {redfishProviderConfigRef: {name: bmc}}
   hosts: [{name: a, address: 10.0.0.1}, {name: b, address: 10.0.0.2, unschedulable: true}]
   network: {subnets: [{cidr: 10.77.0.0/24}]}
+`
+	bothRack7 = `
+metadata: {namespace: infra, name: rack-7}
+spec:
+  allowedNamespaces: {from: Names, names: [team-a]}
+  subnets:
+  - cidr: 10.77.0.0/24
+    addressesFrom: {netboxProviderConfigRef: {name: netbox}, sources: [{prefix: {cidr: 10.77.0.0/24}}]}
+  - cidr: fd00:77::/64
+    addressesFrom: {netboxProviderConfigRef: {name: netbox}, sources: [{prefix: {cidr: "fd00:77::/64"}}]}
 `
 	nobodys = `
 metadata: {namespace: infra, name: rack-7}
@@ -52,6 +72,12 @@ var shapes = []string{
 // Crossplane deletes what is observed and not desired any more.
 func TestNothingIsDropped(t *testing.T) {
 	keys := []string{"host-claim", "boot-entry", "host", "address-boot-ipv4"}
+	t.Run("One", func(t *testing.T) { nothingDropped(t, ownNode, keys) })
+	t.Run("Both", func(t *testing.T) { nothingDropped(t, dualNode, append(keys, "address-boot-ipv6")) })
+}
+
+func nothingDropped(t *testing.T, composite string, keys []string) {
+	t.Helper()
 	networks := map[string]map[string]string{
 		"Unanswered": nil, "Missing": {"network-boot": ""}, "Forbidden": {"network-boot": nobodys}, "Usable": {"network-boot": rack7},
 	}
@@ -64,7 +90,7 @@ func TestNothingIsDropped(t *testing.T) {
 						observed[key] = shape
 					}
 				}
-				rsp := run(t, request(t, ownNode, observed, required))
+				rsp := run(t, request(t, composite, observed, required))
 				if len(rsp.GetResults()) > 0 {
 					t.Fatalf("network %s, observed %v in shape %d: %v", name, slices.Sorted(maps.Keys(observed)), i, rsp.GetResults())
 				}
@@ -92,6 +118,8 @@ func TestSettles(t *testing.T) {
 	}{
 		"Named":     {claimedNode, map[string]string{"network-boot": rack7}},
 		"Modern":    {modernNode, map[string]string{"network-boot": rack7}},
+		"Both":      {dualNode, map[string]string{"network-boot": bothRack7}},
+		"HalfBoth":  {dualNode, map[string]string{"network-boot": rack7}},
 		"OwnBMC":    {ownNode, map[string]string{"network-boot": rack7}},
 		"Forbidden": {ownNode, map[string]string{"network-boot": nobodys}},
 		"Missing":   {ownNode, map[string]string{"network-boot": ""}},

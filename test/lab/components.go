@@ -34,8 +34,9 @@ type Bootd struct {
 
 	// Name of its BootServer.
 	Name string
-	// Address that it serves at.
+	// Address that it serves at, and DHCP6 where it hears relays of IPv6.
 	Address netip.Addr
+	DHCP6   netip.AddrPort
 	// Health is where /healthz, /readyz and /metrics are.
 	Health string
 	// State is its state folder.
@@ -207,6 +208,11 @@ func (l *Lab) startBootd(ctx context.Context, i int) error {
 		return err
 	}
 	b := &Bootd{Name: BootdName + "-" + strconv.Itoa(i+1), Address: bootdAddress(i)}
+	six, err := l.ports.Next() // There's one loopback address of IPv6 for all of them.
+	if err != nil {
+		return err
+	}
+	b.DHCP6 = netip.AddrPortFrom(netip.IPv6Loopback(), uint16(six)) //nolint:gosec // A port.
 	b.State = filepath.Join(l.opts.StateDir, b.Name)
 	b.Health = "http://" + netip.AddrPortFrom(b.Address, uint16(l.bootdPorts.health)).String() //nolint:gosec // A port.
 	b.command = proc.Command{
@@ -230,6 +236,7 @@ func bootdArgs(b *Bootd, p portsOfBootd, firmware, state string) []string {
 		"--name=" + b.Name,
 		"--state-dir=" + state,
 		"--dhcp-listen=" + at(p.dhcp),
+		"--dhcp6-listen=" + b.DHCP6.String(),
 		"--tftp-listen=" + at(p.tftp),
 		"--http-listen=" + at(p.http),
 		"--health-listen=" + at(p.health),

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"net/netip"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -146,9 +147,17 @@ func (a Addresses) host(name string, o map[string]any) {
 
 // relayed lets a network trust the relay that all simulated machines come through.
 func relayed(o map[string]any, path ...string) {
-	if dhcp := nested(o, append(path, "dhcp")...); dhcp != nil {
-		dhcp["relays"] = []any{"127.0.0.0/8"}
+	dhcp := nested(o, append(path, "dhcp")...)
+	if dhcp == nil {
+		return
 	}
+	relays := []any{"127.0.0.0/8"}
+	for _, s := range list(nested(o, path...), "subnets") {
+		if cidr, _ := s["cidr"].(string); strings.Contains(cidr, ":") && len(relays) == 1 {
+			relays = append(relays, "::1/128")
+		}
+	}
+	dhcp["relays"] = relays
 }
 
 // replace sets a key that is there, unless it's a test's own address or there is nothing to put in its place.

@@ -52,6 +52,11 @@ func TestSubstitute(t *testing.T) {
 			in:     "kind: RackPool\nspec: {hosts: [{name: h1, address: 10.0.7.1}, {name: h2, address: 10.0.7.2}], network: {dhcp: {relays: [10.77.0.1/32]}}}",
 			want:   "kind: RackPool\nspec: {hosts: [{name: h1, address: '127.0.0.1:2'}, {name: h2, address: 10.0.7.2}], network: {dhcp: {relays: [127.0.0.0/8]}}}",
 		},
+		"RelaysOfBothFamilies": {
+			reason: "a network with IPv6 is asked by a relay of IPv6, too",
+			in:     "kind: BootNetwork\nspec: {subnets: [{cidr: 10.77.0.0/24}, {cidr: 'fd00:77::/64'}, {cidr: 'fd00:78::/64'}], dhcp: {relays: [10.77.0.1/32]}}",
+			want:   "kind: BootNetwork\nspec: {subnets: [{cidr: 10.77.0.0/24}, {cidr: 'fd00:77::/64'}, {cidr: 'fd00:78::/64'}], dhcp: {relays: [127.0.0.0/8, '::1/128']}}",
+		},
 		"Host": {
 			reason: "So do hosts by themselves.",
 			in:     "kind: RedfishHost\nmetadata: {name: h1}\nspec: {forProvider: {address: 10.0.7.1}}",

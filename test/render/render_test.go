@@ -48,10 +48,13 @@ func TestRender(t *testing.T) {
 		"node-new":                nodeClaims,
 		"node-new-v2":             nodes,
 		"node-ready":              nodeClaims,
+		"node-both":               nodes,
+		"node-both-ready":         nodeClaims,
 		"node-own-bmc":            nodeClaims,
 		"node-network-forbidden":  nodeClaims,
 		"node-network-taken-away": nodeClaims,
 		"pool-new":                poolClaims,
+		"pool-both":               poolClaims,
 		"pool-new-v2":             pools,
 		"pool-held":               poolClaims,
 	} {

@@ -31,7 +31,8 @@ type Storage struct {
 // A NodeNetwork is one network that a machine is on.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.interface)",message="interface (bonds and VLANs) is not supported yet; the machine boots from the port that its firmware chooses",fieldPath=".interface"
-// +kubebuilder:validation:XValidation:rule="self.addresses.size() <= 1",message="addresses with more than one entry is not supported yet; ask for one IPv4 address",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="self.addresses.size() <= 2",message="addresses has more than two entries; ask for one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="self.addresses.size() != 2 || self.addresses[0].family != self.addresses[1].family",message="addresses are of one family; ask for one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
 type NodeNetwork struct {
 	// Name of the network within this node, a DNS label; it becomes part of the names of the addresses' objects.
 	//
@@ -47,7 +48,8 @@ type NodeNetwork struct {
 	// +optional
 	Interface *NodeInterface `json:"interface,omitempty"`
 
-	// Addresses are what to allocate on the network: one entry, IPv4, is supported yet.
+	// Addresses are what to allocate on the network: one, or one of IPv4 and one of IPv6, in any order. With both, the machine boots by
+	// whichever its firmware asks for. The network must say where addresses of each family come from.
 	//
 	// +optional
 	// +listType=atomic
@@ -59,11 +61,10 @@ type NodeNetwork struct {
 
 // An AddressRequest asks for any free address of a family, or for one address.
 //
-// +kubebuilder:validation:XValidation:rule="self.family == 'IPv4'",message="family: IPv6 is not supported yet; ask for IPv4",fieldPath=".family"
-// +kubebuilder:validation:XValidation:rule="!has(self.address) || !self.address.contains(':')",message="an IPv6 address is not supported yet; give an IPv4 address",fieldPath=".address"
-// +kubebuilder:validation:XValidation:rule="!has(self.address) || self.address.contains(':') || isIP(self.address) || isCIDR(self.address)",message="address must be an IPv4 address with or without its prefix length, for instance 10.77.0.40/24",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || isIP(self.address) || isCIDR(self.address)",message="address must be an IP address with or without its prefix length, for instance 10.77.0.40/24 or fd00:77::40",fieldPath=".address"
+// +kubebuilder:validation:XValidation:rule="!has(self.address) || !isIP(self.address) && !isCIDR(self.address) || (self.family == 'IPv6') == ((isIP(self.address) ? ip(self.address) : cidr(self.address).ip()).family() == 6)",message="address is of the other family; an IPv6 address needs family: IPv6, which is IPv4 where it is absent",fieldPath=".address"
 type AddressRequest struct {
-	// Family of the address.
+	// Family of the address. An address that is given must be of it.
 	//
 	// +optional
 	// +kubebuilder:default=IPv4

@@ -46,6 +46,3 @@ func (c *Client) Adopt(ctx context.Context, seen IPAddress, marker string, p Pat
 	}
 	return ip, err
 }
-
-// Deleted says that the change took the record away: by itself, or with what it was assigned to.
-func (c Change) Deleted() bool { return len(c.Before) > 0 && len(c.After) == 0 }

@@ -21,8 +21,22 @@ type Change struct {
 	User string
 	// Time as NetBox writes it.
 	Time string
+	// Action is what was done: create, update or delete; "" where that isn't told.
+	Action string
 	// Before and After are the record's fields, as NetBox keeps them; Before is empty for a create.
 	Before, After map[string]any
+}
+
+// Deleted says that the change took the record away: by itself, or with what it was assigned to. What it's called says more than what a newer NetBox
+// may have put where the record was.
+func (c Change) Deleted() bool {
+	switch c.Action {
+	case "delete":
+		return true
+	case "create", "update":
+		return false
+	}
+	return len(c.Before) > 0 && len(c.After) == 0
 }
 
 // Changed says whether the change gave one of these fields of the record, as NetBox calls them, another value. A custom field is
@@ -119,6 +133,7 @@ func decodeChange(b []byte, object string, number int64) (*Change, error) {
 		ID       id     `json:"id"`
 		Time     text   `json:"time"`
 		UserName text   `json:"user_name"`
+		Action   choice `json:"action"`
 		Type     text   `json:"changed_object_type"`
 		Object   id     `json:"changed_object_id"`
 		Before   values `json:"prechange_data"`
@@ -130,5 +145,5 @@ func decodeChange(b []byte, object string, number int64) (*Change, error) {
 	if string(w.Type) != object || int64(w.Object) != number {
 		return nil, nil
 	}
-	return &Change{User: string(w.UserName), Time: string(w.Time), Before: w.Before, After: w.After}, nil
+	return &Change{User: string(w.UserName), Time: string(w.Time), Action: string(w.Action), Before: w.Before, After: w.After}, nil
 }

@@ -46,6 +46,34 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestDeleted: what a change is called says that it took the record away, whatever a newer NetBox puts where that was.
+func TestDeleted(t *testing.T) {
+	some := map[string]any{"address": "10.0.0.1/24"}
+	for name, tc := range map[string]struct {
+		change netbox.Change
+		want   bool
+	}{
+		"Delete":  {netbox.Change{Action: "delete", Before: some}, true},
+		"Strange": {netbox.Change{Action: "delete", Before: some, After: map[string]any{"quantum_state": "up"}}, true},
+		"Update":  {netbox.Change{Action: "update", Before: some}, false},
+		"Create":  {netbox.Change{Action: "create", After: some}, false},
+		"Unsaid":  {netbox.Change{Before: some}, true},
+		"Unknown": {netbox.Change{Action: "entangle", Before: some, After: some}, false},
+		"None":    {netbox.Change{}, false},
+	} {
+		if got := tc.change.Deleted(); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	for _, v := range versions() {
+		c, _ := play(t, v, "590")
+		got, err := c.Changes(t.Context(), number(t, transcripts(t, v)["570"]))
+		if err != nil || len(got) != 2 || got[0].Action != "delete" || !got[0].Deleted() || got[1].Action != "update" || got[1].Deleted() {
+			t.Errorf("%s: %+v, %v", v, got, err)
+		}
+	}
+}
+
 // TestChangesForbidden: the right to read changes is a nicety, and isn't asked for again and again.
 func TestChangesForbidden(t *testing.T) {
 	all := transcripts(t, "4.6.8")

@@ -91,8 +91,11 @@ func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenErr
 // is wrong with it is an error; back says that it has to go.
 func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
-	if meta.WasDeleted(mg) || meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) || o.ID == e.record.ID {
+	if meta.WasDeleted(mg) || o.ID == e.record.ID {
 		return false, nil
+	}
+	if meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) {
+		return false, e.unclaimed(ctx, mg)
 	}
 	defer func() { e.displace(mg, *e.record) }() // By then it's known whose the address was.
 	if p.Address == "" && unnamed(mg) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,6 +39,8 @@ type former struct {
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
 	// may be anybody's.
 	elsewhere bool
+	// unlogged is until when NetBox's log may be shown without what became of that record.
+	unlogged time.Time
 }
 
 // displace has the resource looked at, at once, whose record was last seen with the address that this one's was just given: NetBox gives nobody
@@ -140,10 +143,8 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 	var all []former
 	for i := range found {
 		mg := &found[i]
-		of, o := identityOf(e.us.cluster, mg), mg.Status.AtProvider
-		a, table, seen := lastSeen(o)
-		if seen && a.Addr() == address && tableRef(table) == tableRef(vrf) && o.Marker == of.marker() && of.uid != e.us.uid {
-			all = append(all, former{of: of, record: o.ID, elsewhere: !e.sameNetBox(mg)})
+		if of := identityOf(e.us.cluster, mg); of.uid != e.us.uid && e.connector.shows(mg, address, vrf) {
+			all = append(all, former{of: of, record: mg.Status.AtProvider.ID, elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg)})
 		}
 	}
 	return all, nil
@@ -167,42 +168,15 @@ func (e *external) sameNetBox(mg *v1alpha1.NetBoxIPAddress) bool {
 	return ok && strings.TrimSuffix(base, "/api") == strings.TrimRight(e.url, "/")
 }
 
-// customFields is what NetBox's API calls them.
-const customFields = "custom_fields"
-
-// deletedHere says by this NetBox's change log, where its token may read that, whether the record of a resource was deleted here: the same NetBox may
-// be reached by several names. A log by which the record, that isn't there, is of the address is behind.
-func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr) (bool, error) {
-	changes, err := e.netbox.Changes(ctx, f.record)
-	if netbox.IsForbidden(err) || netbox.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil || len(changes) == 0 {
-		return false, err
-	}
-	is := func(record map[string]any) bool {
-		fields, _ := record[customFields].(map[string]any)
-		return fields[e.inputs.field] == f.of.marker()
-	}
-	if changes[0].Deleted() {
-		return is(changes[0].Before), nil
-	}
-	at, _ := changes[0].After[fieldAddress].(string)
-	if a, err := netip.ParsePrefix(at); err == nil && a.Addr() == address && is(changes[0].After) {
-		return false, behindError{f.record, address}
-	}
-	return false, nil
-}
-
 // lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
 // its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
-// what was released is lost. So is it of NetBox, as far as can be seen: a record that is its own, and has the address, had it. A record of its number that
+// what was released is lost. One that doesn't name a record yet may be about to name this one: it's waited for. So is it asked of NetBox, as far as can be seen: a record that is its own, and has the address, had it. A record of its number that
 // doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
 func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
 	own := err == nil && is.Marker(e.inputs.field) == f.of.marker()
 	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
-		return false, behindError{f.record, address}
+		return false, behindError{record: f.record, address: address}
 	}
 	if own || err == nil && f.elsewhere || err != nil && !netbox.IsNotFound(err) {
 		return false, err
@@ -220,6 +194,12 @@ func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf
 	if err != nil {
 		return false, err //nolint:wrapcheck // It's worded by who asked.
 	}
+	if string(mg.GetUID()) != f.of.uid || meta.WasDeleted(mg) {
+		return false, nil
+	}
+	if recordOf(mg) == 0 && e.connector.underWay(mg) {
+		return false, underWayError{f.record, address}
+	}
 	a, _, seen := lastSeen(mg.Status.AtProvider)
-	return string(mg.GetUID()) == f.of.uid && !meta.WasDeleted(mg) && recordOf(mg) == f.record && (!seen || a.Addr() == address), nil
+	return recordOf(mg) == f.record && (!seen || a.Addr() == address), nil
 }

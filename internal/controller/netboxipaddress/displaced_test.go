@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -29,6 +30,19 @@ func holder(edits ...edit) *v1alpha1.NetBoxIPAddress {
 		e(mg)
 	}
 	return mg
+}
+
+// madeAgo is a resource whose Create ended then.
+func madeAgo(ago time.Duration) edit {
+	return func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreateSucceeded(mg, time.Now().Add(-ago)) }
+}
+
+// askedAgo is one whose Create began then, and of which nobody has written down what came of it.
+func askedAgo(ago time.Duration) edit {
+	return func(mg *v1alpha1.NetBoxIPAddress) {
+		meta.SetExternalCreatePending(mg, time.Now().Add(-ago))
+		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: "a word"})
+	}
 }
 
 // TestLoser: an address is another resource's whose record was deleted, and nobody's whose was released, whatever the cache says.
@@ -83,6 +97,21 @@ func TestLoser(t *testing.T) {
 		}},
 		"LogMoved": {reason: "by the log it isn't of this address", cached: holder(elsewhere), live: holder(elsewhere), changes: []netbox.Change{
 			{User: "alice", After: map[string]any{"address": "10.77.0.2/24", "custom_fields": map[string]any{testField: theirs}}},
+		}},
+		"LogEmpty": {reason: "the log has nothing of it, and would by now", cached: holder(elsewhere, madeAgo(time.Hour)), live: holder(elsewhere)},
+		"LogYoung": {reason: "a copy may be further behind than the record is old", cached: holder(elsewhere, madeAgo(time.Second)), live: holder(elsewhere), err: true},
+		"LogYoungMoved": {reason: "and may have an older change", cached: holder(elsewhere, madeAgo(time.Second)), live: holder(elsewhere), err: true, changes: []netbox.Change{
+			{User: "alice", After: map[string]any{"address": "10.77.0.2/24", "custom_fields": map[string]any{testField: theirs}}},
+		}},
+		"LogUnanswered": {reason: "nor is it known when it was made whose POST was never answered", cached: holder(elsewhere, askedAgo(time.Minute)), live: holder(elsewhere), err: true},
+		"LogStrange": {reason: "a newer NetBox may say more of what's gone", cached: holder(elsewhere), live: holder(elsewhere), want: true, changes: []netbox.Change{
+			{Action: "delete", Before: deletion[0].Before, After: map[string]any{"quantum_state": "up"}},
+		}},
+		"LogUnreadable": {reason: "what can't be read says nothing", cached: holder(elsewhere), live: holder(elsewhere), err: true, changes: []netbox.Change{
+			{Before: deletion[0].Before, After: map[string]any{"quantum_state": "up"}},
+		}},
+		"LogLarge": {reason: "its custom fields are too many to be decoded with it", cached: holder(elsewhere), live: holder(elsewhere), want: true, changes: []netbox.Change{
+			{User: "alice", Before: map[string]any{"custom_fields": netbox.Undecoded(`{"` + testField + `":"` + theirs + `"}`)}},
 		}},
 		"Unlogged":      {reason: "nobody may read the log", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, unread: netbox.KindForbidden},
 		"Unread":        {reason: "the log can't be read just now", cached: holder(elsewhere), live: holder(elsewhere), unread: netbox.KindServerError, err: true},

@@ -232,11 +232,11 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	return managed.ExternalCreation{}, nil
 }
 
-// Made shows what Create just made, where that is just as it should be.
+// Made shows what Create just made, where that is just as it should be, and nobody else shows it.
 func (c *Connector) Made(mg *v1alpha1.NetBoxIPAddress) bool {
 	o, ok := c.made.get(mg.GetUID())
 	c.made.forget(mg.GetUID())
-	if ok {
+	if ok = ok && !c.claimed(mg, o); ok {
 		mg.Status.AtProvider = o
 		mg.SetConditions(xpv2.Available())
 		showServed(mg)

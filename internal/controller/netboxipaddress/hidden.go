@@ -70,15 +70,30 @@ func (e *external) unshown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, re
 	return err
 }
 
-// A behindError is that a record is shown with an address that NetBox has given to another one since.
+// unlogged is until when a copy of NetBox's database may not have yet what was asked for last for a resource.
+func (c *Connector) unlogged(mg *v1alpha1.NetBoxIPAddress) time.Time {
+	last, _ := c.mayCome(mg)
+	if t := c.past(mg, created(mg)); t.After(last) {
+		last = t
+	}
+	return last.Add(c.Hidden)
+}
+
+// A behindError is that a record is shown with an address that NetBox has given to another one since, or that its log may not tell yet what became of
+// it.
 type behindError struct {
-	record  int64
-	address netip.Addr
+	record   int64
+	address  netip.Addr
+	unlogged bool
 }
 
 func (e behindError) Error() string { return fmt.Sprintf("record %d is shown as it was", e.record) }
 
 func (e behindError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	if e.unlogged {
+		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the change log of the NetBox of %s doesn't say what became of record %d, by which another resource of this cluster has had address %s since a moment ago, as where a copy of its database answers that is behind: it is looked at again",
+			in.config, e.record, e.address)
+	}
 	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s still shows record %d with address %s, which it has given to another one, as where a copy of its database answers that is behind: it is looked at again",
 		in.config, e.record, e.address)
 }

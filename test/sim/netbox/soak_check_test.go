@@ -98,7 +98,15 @@ func (k *soak) story(names ...string) {
 		k.t.Logf("%s: keeps %v, ready %v, %+v, records %v", name, l.keep, l.ready, l.stroke, k.past.addresses.records[name])
 		about = append(about, clusterID+"/team-a/"+name+"/")
 		for id := range k.past.addresses.records[name] {
-			about = append(about, fmt.Sprintf("/api/ipam/ip-addresses/%d/", id))
+			about = append(about, fmt.Sprintf("/api/ipam/ip-addresses/%d/", id), fmt.Sprintf("changed_object_id=%d&", id))
+		}
+		for _, v := range k.past.addresses.versions[name] {
+			k.t.Logf("%s %s", name, v)
+		}
+		for of, n := range k.told.all {
+			if of.name == name {
+				k.t.Logf("%s %s: %d times by %p, last %s", name, of.reason, n, of.by, k.told.last[of])
+			}
 		}
 	}
 	for _, r := range k.netbox.Requests() {

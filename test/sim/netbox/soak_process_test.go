@@ -34,6 +34,8 @@ const (
 	// isn't waited for, and life goes on meanwhile.
 	bothChance, leftChance = 0.5, 0.5
 	bothAtOnce             = "two providers at one resource in one moment"
+	// madeChance is that of a process that shows at once what it made, as the provider does; others show what the next look finds.
+	madeChance = 0.5
 	// stallChance is that of one of two being held up between two steps for a while, and stillChance right before it asks for an address, for
 	// stillFor: longer than anybody waits for that.
 	stallChance, stillChance = 0.05, 0.06
@@ -74,8 +76,12 @@ func (k *soak) newProcess() *process {
 	})
 	o := wiring.Options{Options: xpcontroller.DefaultOptions(), Namespace: "crossplane-system", Failpoint: p.failpoint}
 	o.Features.Enable(feature.EnableBetaManagementPolicies)
+	made := func(*v1alpha1.NetBoxIPAddress) bool { return false }
+	if k.chaos.chance(madeChance) {
+		made = c.Made
+	}
 	p.reconciler = wiring.NewReconciler(&manager{Manager: fake.Manager{Client: kube, Scheme: k.kube.Scheme()}}, o, wiring.Kind[*v1alpha1.NetBoxIPAddress]{
-		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
+		GVK: v1alpha1.NetBoxIPAddressGroupVersionKind, Connector: c, Made: made, Merge: netboxipaddress.StillTrue, DeterministicExternalName: true, CreationGrace: time.Nanosecond,
 	}, o.ForController().RateLimiter)
 	return p
 }

@@ -1,8 +1,10 @@
 package netbox_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -82,13 +84,15 @@ func (l *life) holds(mg *v1alpha1.NetBoxIPAddress) bool {
 // addresses are whose an address is by status, and which one each was given first. A past notes them with each write.
 type addresses struct {
 	of, first map[string]string
-	// records that each resource named, and wrong is what went wrong, of whom.
-	records map[string]map[int64]bool
-	wrong   []wrong
+	// records that each resource named, and wrong is what went wrong, of whom. versions are what each resource that lives was after each write, and
+	// when.
+	records  map[string]map[int64]bool
+	wrong    []wrong
+	versions map[string][]string
 }
 
 func newAddresses() addresses {
-	return addresses{of: map[string]string{}, first: map[string]string{}, records: map[string]map[int64]bool{}}
+	return addresses{of: map[string]string{}, first: map[string]string{}, records: map[string]map[int64]bool{}, versions: map[string][]string{}}
 }
 
 // addressOf is what a resource that lives says that its address is; "" where it ends, or says none.
@@ -100,6 +104,16 @@ func addressOf(mg *v1alpha1.NetBoxIPAddress) string {
 	return address
 }
 
+// versionWords are what a resource is, for its story; "gone" of one that was deleted.
+func versionWords(mg *v1alpha1.NetBoxIPAddress) string {
+	if mg == nil {
+		return time.Now().Format(time.StampMicro) + " gone"
+	}
+	r, s := mg.GetCondition(xpv2.TypeReady), mg.GetCondition(xpv2.TypeSynced)
+	return fmt.Sprintf("%s version %s: named %q, status %s of record %d, ends %v, Ready %s, Synced %s; %s; %s", time.Now().Format(time.StampMicro), mg.ResourceVersion,
+		meta.GetExternalName(mg), mg.Status.AtProvider.Address, mg.Status.AtProvider.ID, meta.WasDeleted(mg), r.Status, s.Status, r.Message, s.Message)
+}
+
 // A wrong is what went wrong, of some resources.
 type wrong struct {
 	words string
@@ -108,6 +122,7 @@ type wrong struct {
 
 // note what a resource that lives says that its address is. Whoever is noted to have it may have ended since, which lives says.
 func (a *addresses) note(name string, mg *v1alpha1.NetBoxIPAddress, lives func(name, address string) bool) {
+	a.versions[name] = append(a.versions[name], versionWords(mg))
 	if mg != nil && mg.Status.AtProvider.ID != 0 {
 		if a.records[name] == nil {
 			a.records[name] = map[int64]bool{}

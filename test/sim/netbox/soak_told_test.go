@@ -69,6 +69,7 @@ func (k *soak) checkTold() {
 		again := of.reason == "Allocated" && k.lives[of.name].stroke.restores
 		if n > 1 && !again {
 			k.t.Errorf("%s: %s %d times by one process", of.name, of.reason, n)
+			k.story(of.name)
 		}
 		told[of.reason][of.name]++
 		if told[of.reason][of.name] == 2 {
