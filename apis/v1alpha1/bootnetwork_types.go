@@ -36,6 +36,7 @@ type AddressRange struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr",fieldPath=".gateway"
 // +kubebuilder:validation:XValidation:rule="cidr(self.cidr).ip().family() == 4 || cidr(self.cidr).ip().isGlobalUnicast()",message="an IPv6 subnet must be of global or unique local addresses, such as fd00:77::/64",fieldPath=".cidr"
 // +kubebuilder:validation:XValidation:rule="!has(self.dns) || self.dns.all(a, isIP(a) && ip(a).family() == cidr(self.cidr).ip().family())",message="dns must be addresses of the subnet's own family, such as 10.77.0.2 for an IPv4 subnet",fieldPath=".dns"
+// +kubebuilder:validation:XValidation:rule="!has(self.routes) || self.routes.all(r, isIP(r.via) && cidr(self.cidr).containsIP(r.via))",message="via of a route must be inside cidr",fieldPath=".routes"
 // +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || !isCIDR(self.cidr) || !self.discoveryRanges.all(r, isIP(r.start) && isIP(r.end) && ip(r.start).family() == 4 && ip(r.end).family() == 4) || self.discoveryRanges.all(r, cidr(self.cidr).containsIP(r.start) && cidr(self.cidr).containsIP(r.end))",message="discoveryRanges must be inside cidr",fieldPath=".discoveryRanges"
 // +kubebuilder:validation:XValidation:rule="!has(self.discoveryRanges) || !self.discoveryRanges.all(r, isIP(r.start) && isIP(r.end) && ip(r.start).family() == 4 && ip(r.end).family() == 4) || self.discoveryRanges.all(a, self.discoveryRanges.exists_one(b, (int(b.start.split('.')[0]) * 16777216 + int(b.start.split('.')[1]) * 65536 + int(b.start.split('.')[2]) * 256 + int(b.start.split('.')[3])) <= (int(a.end.split('.')[0]) * 16777216 + int(a.end.split('.')[1]) * 65536 + int(a.end.split('.')[2]) * 256 + int(a.end.split('.')[3])) && (int(b.end.split('.')[0]) * 16777216 + int(b.end.split('.')[1]) * 65536 + int(b.end.split('.')[2]) * 256 + int(b.end.split('.')[3])) >= (int(a.start.split('.')[0]) * 16777216 + int(a.start.split('.')[1]) * 65536 + int(a.start.split('.')[2]) * 256 + int(a.start.split('.')[3]))))",message="discoveryRanges must not overlap",fieldPath=".discoveryRanges"
 type Subnet struct {
@@ -55,6 +56,13 @@ type Subnet struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=39
 	DNS []string `json:"dns,omitempty"`
+	// Routes beside the way by the gateway, which machines are told by DHCP (classless static routes, RFC 3442), as far as they ask, and their
+	// systems by what is made for them. Over IPv6 routers say theirs.
+	// +optional
+	// +listType=map
+	// +listMapKey=to
+	// +kubebuilder:validation:MaxItems=16
+	Routes []Route `json:"routes,omitempty"`
 	// AddressesFrom says where the addresses of claims come from.
 	// +optional
 	AddressesFrom *AddressesFrom `json:"addressesFrom,omitempty"`
@@ -123,6 +131,11 @@ type NetworkDHCP struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Answer;Ignore
 	RouterSolicitations string `json:"routerSolicitations,omitempty"`
+	// Options are what machines are told beside what bootd says itself, over IPv4. Of two of one code the first that fits a machine counts.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Options []DHCPOption `json:"options,omitempty"`
 }
 
 // A ServeOn says which bootd serves a segment, and where.

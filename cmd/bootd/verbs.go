@@ -87,9 +87,10 @@ type render struct {
 }
 
 // text is what one machine would get.
-func (r *render) text(p *boot.Plan, fw boot.Firmware) (string, error) {
+func (r *render) text(x *specdir.Prospect, fw boot.Firmware) (string, error) {
+	p := &x.Plan
 	if r.Network != "" && r.Network != "none" {
-		return preview.Network(p, r.Network) //nolint:wrapcheck // It says what is wrong, and of which entry.
+		return preview.Network(p, x.Segment, r.Network) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
 	if r.IPv6 {
 		return preview.ScriptSix(p, fw, preview.Told(r.Answer)) //nolint:wrapcheck // As above.

@@ -38,6 +38,36 @@ type Segment struct {
 	RefuseForeign bool
 	// Advertises is what router solicitations on its links are answered with; nil: they aren't.
 	Advertises *Advertisement
+	// Routes that machines of IPv4 are told beside that of their gateway, each on the subnet that its Via is in.
+	Routes []Route
+	// Options that DHCP gives them beside its own.
+	Options []DHCPOption
+}
+
+// RoutesOn gives the routes of one of the segment's subnets.
+func (s Segment) RoutesOn(subnet netip.Prefix) (out []Route) {
+	for _, r := range s.Routes {
+		if subnet.Contains(r.Via) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// A Route leads to a network by a router on a subnet.
+type Route struct {
+	To  netip.Prefix
+	Via netip.Addr
+}
+
+// A DHCPOption is one that means nothing to bootd.
+type DHCPOption struct {
+	Code  byte
+	Value []byte
+	// VendorClass that a machine's own begins with; "": any.
+	VendorClass string `json:",omitempty"` //nolint:tagliatelle // The domain's own names are the format.
+	// Always says that it's given to who doesn't ask for it, too.
+	Always bool `json:",omitempty"` //nolint:tagliatelle // As above.
 }
 
 // An Advertisement is what machines that look for a router of IPv6 are told of a segment, beside its subnets.

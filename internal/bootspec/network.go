@@ -54,6 +54,7 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 		if d.RouterSolicitations == v1alpha1.RouterSolicitationsAnswer {
 			g.Advertises = advertisement(n)
 		}
+		g.Options = options(d.Options)
 		for _, r := range d.Relays {
 			p, err := netip.ParsePrefix(r)
 			if err != nil {
@@ -74,6 +75,7 @@ func SegmentOf(n *v1alpha1.BootNetwork, node map[string]string) (boot.Segment, b
 		}
 		g.Subnets = append(g.Subnets, p)
 		g.Pools = append(g.Pools, pools(n, s, p)...)
+		g.Routes = append(g.Routes, routes(s)...)
 	}
 	interfaces, served, err := servedOn(n.Spec.ServeOn, node)
 	if err != nil {

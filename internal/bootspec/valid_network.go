@@ -56,6 +56,7 @@ func validSubnet(f faults, s v1alpha1.Subnet) {
 		a, err := netip.ParseAddr(d)
 		f.field(".dns[%d]", i).whenf(err != nil || a.Is6() != six, "dns must be addresses of the subnet's own family, such as 10.77.0.2 for an IPv4 subnet")
 	}
+	validRoutes(f.field(".routes"), p, s.Routes)
 	validRanges(f.field(".discoveryRanges"), p, s.DiscoveryRanges)
 }
 
@@ -124,6 +125,7 @@ func validDHCP(f faults, d v1alpha1.NetworkDHCP) {
 		_, err := netip.ParsePrefix(r)
 		f.field(".relays[%d]", i).whenf(err != nil, "relays must be CIDRs, such as 10.77.0.1/32")
 	}
+	validOptions(f.field(".options"), d.Options)
 	f.field(".leaseDuration").whenf(d.LeaseDuration != nil && d.LeaseDuration.Duration < 0, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h")
 }
 

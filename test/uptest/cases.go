@@ -53,6 +53,7 @@ func Aside() map[string]string {
 		"bootd/iso.yaml":                   "ISO images, which nobody has here; cmd/bootd renders what their machines are told",
 		"bootd/dual-stack.yaml":            "a site whose machines have two addresses, which no cluster here has; test/examples holds that both its readers take it, cmd/bootd renders it, and tests of internal/bootd serve such",
 		"bootd/no-router.yaml":             "links without a router, which internal/bootd's tests serve",
+		"bootd/options.yaml":               "routes and options of one's own, which cmd/bootd renders and internal/bootd's tests give to a machine",
 		"bootd/qcow2.yaml":                 "an image as clouds publish them, which internal/bootd's tests unpack and give to an installer",
 		"bootd/raspberry-pi.yaml":          "Raspberry Pis, which test/edge simulates",
 		"bootd/proxy.yaml":                 "a site beside another DHCP server, which internal/bootd's tests serve",

@@ -13,6 +13,8 @@ type Address struct {
 	netip.Prefix
 
 	Gateway netip.Addr
+	// Routes are other ways out.
+	Routes []boot.Route
 }
 
 // A Config is what is said in each language. Of its lists an empty one says nothing.
@@ -32,18 +34,18 @@ type Config struct {
 	Search    []string
 }
 
-// Of gives what a plan says; false: it says nothing of what its machine's system has the network on.
-func Of(p *boot.Plan) (Config, bool) {
+// Of gives what a plan says, and the routes of its segment; false: it says nothing of what its machine's system has the network on.
+func Of(p *boot.Plan, g boot.Segment) (Config, bool) {
 	n := p.Network
 	if n.Interface == nil {
 		return Config{}, false
 	}
 	c := Config{
 		Hostname: p.Hostname, Ports: p.Ports(), Bond: n.Interface.Bond, VLAN: n.Interface.VLAN, MTU: n.MTU, DHCP: n.Interface.DHCP,
-		Addresses: []Address{{n.Address, n.Gateway}},
+		Addresses: []Address{{n.Address, n.Gateway, g.RoutesOn(n.Address.Masked())}},
 	}
 	if n.Six != nil {
-		c.Addresses = append(c.Addresses, Address{n.Six.Address, n.Six.Gateway})
+		c.Addresses = append(c.Addresses, Address{Prefix: n.Six.Address, Gateway: n.Six.Gateway})
 	}
 	if c.DHCP {
 		return c, true

@@ -32,6 +32,14 @@ func machine(change func(*boot.Plan)) *boot.Plan {
 	return p
 }
 
+// segment has a route on the machine's subnet, and one on another's.
+func segment() boot.Segment {
+	return boot.Segment{Routes: []boot.Route{
+		{To: netip.MustParsePrefix("10.20.0.0/16"), Via: netip.MustParseAddr("10.77.9.254")},
+		{To: netip.MustParsePrefix("10.30.0.0/16"), Via: netip.MustParseAddr("10.78.0.254")},
+	}}
+}
+
 func bonded(p *boot.Plan) {
 	p.MACs = []boot.MAC{mac1, mac2}
 	p.Network.Interface.Bond = &boot.Bond{Name: "bond0", Mode: boot.BondLACP}
@@ -65,6 +73,12 @@ func TestGolden(t *testing.T) {
 			p.MACs = append(p.MACs, "52:54:00:00:07:04")
 			p.Network.Interface.MACs, p.Network.Interface.Bond.Mode = []boot.MAC{mac1, mac2}, boot.BondActiveBackup
 		}},
+		"routes": {"another way out of its subnet than the gateway", func(p *boot.Plan) {
+			p.Network.Address, p.Network.Gateway = netip.MustParsePrefix("10.77.9.11/24"), netip.MustParseAddr("10.77.9.1")
+		}},
+		"routes-dhcp": {"which DHCP says by itself", func(p *boot.Plan) {
+			p.Network.Address, p.Network.Interface.DHCP = netip.MustParsePrefix("10.77.9.11/24"), true
+		}},
 		"ipv6": {"a gateway of the link", six},
 		"both": {"an address of each family, each with its gateway and servers", both},
 		"both-dhcp": {"and both are asked for", func(p *boot.Plan) {
@@ -81,7 +95,7 @@ func TestGolden(t *testing.T) {
 		}},
 	}
 	for name, tc := range cases {
-		c, ok := Of(machine(tc.change))
+		c, ok := Of(machine(tc.change), segment())
 		if !ok {
 			t.Fatalf("%s: nothing is said of a machine with an interface", name)
 		}
@@ -106,14 +120,14 @@ func TestGolden(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	if _, ok := Of(machine(func(p *boot.Plan) { p.Network.Interface = nil })); ok {
+	if _, ok := Of(machine(func(p *boot.Plan) { p.Network.Interface = nil }), segment()); ok {
 		t.Error("of a machine whose entry says no interface nothing is said")
 	}
 }
 
 // TestTalosNetwork: what's put into a config is one line, in which nothing is a number that is none.
 func TestTalosNetwork(t *testing.T) {
-	c, _ := Of(machine(func(p *boot.Plan) { p.MACs = []boot.MAC{"52:54:00:00:07:02"}; p.Network.Gateway = netip.Addr{} }))
+	c, _ := Of(machine(func(p *boot.Plan) { p.MACs = []boot.MAC{"52:54:00:00:07:02"}; p.Network.Gateway = netip.Addr{} }), segment())
 	const want = `{"hostname": "web-1", "interfaces": [{"deviceSelector": {"permanentAddr": "52:54:00:00:07:02"}, "dhcp": false, "addresses": ["10.77.0.11/24"]}], ` +
 		`"nameservers": ["10.77.0.2", "10.77.0.3"], "searchDomains": ["rack7.example"]}`
 	if diff := cmp.Diff(want, c.TalosNetwork()); diff != "" {

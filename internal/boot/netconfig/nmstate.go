@@ -73,8 +73,14 @@ func (c Config) addresses(four bool) []pairs {
 func (c Config) routes() []pairs {
 	var out []pairs
 	for _, a := range c.Addresses {
-		if a.Gateway.IsValid() && !c.DHCP {
+		if c.DHCP {
+			continue
+		}
+		if a.Gateway.IsValid() {
 			out = append(out, pairs{{"destination", everywhere(a.Gateway)}, {"next-hop-address", a.Gateway.String()}, {"next-hop-interface", c.top()}})
+		}
+		for _, r := range a.Routes {
+			out = append(out, pairs{{"destination", r.To.String()}, {"next-hop-address", r.Via.String()}, {"next-hop-interface", c.top()}})
 		}
 	}
 	return out

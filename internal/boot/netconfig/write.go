@@ -115,12 +115,15 @@ func block(b *strings.Builder, ps pairs, first, indent string) {
 	}
 }
 
-// routed are all addresses, and a route to everywhere by each gateway: a format calls the two by names of its own.
+// routed are all addresses, and a route to everywhere by each gateway beside other routes: a format calls the two by names of its own.
 func (c Config) routed(to, via string) (addresses []string, routes []pairs) {
 	for _, a := range c.Addresses {
 		addresses = append(addresses, a.String())
 		if a.Gateway.IsValid() {
 			routes = append(routes, pairs{{to, everywhere(a.Gateway)}, {via, a.Gateway.String()}})
+		}
+		for _, r := range a.Routes {
+			routes = append(routes, pairs{{to, r.To.String()}, {via, r.Via.String()}})
 		}
 	}
 	return addresses, routes

@@ -27,7 +27,9 @@ const (
 // Ranks of what a reply can do without where its client takes less (option 57): the first goes first. What a boot goes on
 // with is the last of them, and then only where the header says it too.
 const (
-	rankNTP = iota + 1
+	rankOption = iota + 1
+	rankRoutes
+	rankNTP
 	rankMTU
 	rankHostname
 	rankDomain
@@ -54,6 +56,7 @@ func (e *exchange) give(t wire.Type, why Reason) Answer {
 	if why := e.boot(p); why != "" {
 		return e.silence(why)
 	}
+	e.options(p)
 	p.Overload = e.facts.Client == ClientOS
 	return e.answer(p, why)
 }
@@ -107,6 +110,7 @@ func (e *exchange) network(p *wire.Reply, n *boot.Network, hostname string) {
 	if n.MTU > 0 && n.MTU <= math.MaxUint16 && e.req.Asked(wire.OptionMTU) {
 		p.Uint16(wire.OptionMTU, rankMTU, uint16(n.MTU))
 	}
+	e.routes(p, n)
 }
 
 func hostBits(p netip.Prefix) uint32 { return math.MaxUint32 >> p.Bits() }

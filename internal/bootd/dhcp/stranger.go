@@ -240,6 +240,7 @@ func (e *exchange) lend(t wire.Type, why Reason, pools []boot.Pool, a netip.Addr
 	p.Yours(a)
 	e.lease(p, n.Lease)
 	e.network(p, &n, "")
+	e.options(p)
 	out := e.answer(p, why)
 	out.Network, out.Lent = e.segment.Name, a
 	return out

@@ -15,7 +15,7 @@ import (
 // and asks ten times for what it's told isn't there. The network config says the place that was granted, whatever became of the network since.
 func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, data map[string][]byte, name string) {
 	b, ok := data[name]
-	network, said := netconfig.Of(c.Plan)
+	network, said := netconfig.Of(c.Plan, s.segment(c.Plan))
 	switch {
 	case said:
 		b, ok = s.network(r, network, b, name), ok || !ofSecret(name)
@@ -35,6 +35,16 @@ func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, da
 	if name == userData && r.Method == http.MethodGet && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawData, At: s.o.Now(), GrantID: c.Claims.GrantID, Silent: true})
 	}
+}
+
+// segment is a plan's, as far as it's served.
+func (s *Server) segment(p *boot.Plan) boot.Segment {
+	st := s.o.State()
+	if st == nil {
+		return boot.Segment{}
+	}
+	g, _ := st.Segment(p.Network.Name)
+	return g
 }
 
 // network is one part of the data of a machine whose entry says what its system has the network on: b, or what is made of that.

@@ -8,8 +8,8 @@ import (
 )
 
 // Network is what a machine's system would be told of its network in a language: cloud-init, nmstate or talos.
-func Network(p *boot.Plan, language string) (string, error) {
-	c, ok := netconfig.Of(p)
+func Network(p *boot.Plan, g boot.Segment, language string) (string, error) {
+	c, ok := netconfig.Of(p, g)
 	if !ok {
 		return "", fmt.Errorf("BootEntry %s says no interface of its network, so that nothing is made for its system; see what its networkDataSecretRef names", p.Entry)
 	}

@@ -12,10 +12,17 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
+// A Prospect is a plan that nobody is served by, and the segment that it's for.
+type Prospect struct {
+	boot.Plan
+
+	Segment boot.Segment
+}
+
 // Preview gives the plans of a folder of specs as a bootd would have them, for nobody to be served by: those of the entries in one file, or
 // of an entry by namespace/name or by its name alone. dir "" is the file's own folder. It also gives, one sentence each, what is wrong with
 // the specs. Nothing is written.
-func Preview(dir, file, name string) (plans []boot.Plan, wrong []string, err error) {
+func Preview(dir, file, name string) (plans []Prospect, wrong []string, err error) {
 	if dir == "" {
 		dir = filepath.Dir(file)
 	}
@@ -47,10 +54,15 @@ func Preview(dir, file, name string) (plans []boot.Plan, wrong []string, err err
 	there := f.entriesOf(key)
 	for _, p := range w.all() {
 		if file != "" && there[p.Entry] || file == "" && (p.Entry.String() == name || p.Entry.Name == name) {
-			plans = append(plans, *p)
+			i := slices.IndexFunc(w.segments, func(g boot.Segment) bool { return g.Name == p.Network.Name })
+			x := Prospect{Plan: *p}
+			if i >= 0 {
+				x.Segment = w.segments[i]
+			}
+			plans = append(plans, x)
 		}
 	}
-	slices.SortFunc(plans, func(a, b boot.Plan) int { return compare(a.Entry, b.Entry) })
+	slices.SortFunc(plans, func(a, b Prospect) int { return compare(a.Entry, b.Entry) })
 	if len(plans) == 0 && len(wrong) == 0 {
 		return nil, nil, fmt.Errorf("there's no BootEntry %s in %s", or(name, "of file "+file), dir)
 	}

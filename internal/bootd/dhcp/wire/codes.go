@@ -30,7 +30,9 @@ const (
 	OptionArchitecture     = 93
 	OptionInterfaceID      = 94
 	OptionMachineID        = 97
+	OptionRoutes           = 121
 	OptionEtherboot        = 175
+	OptionRoutesMicrosoft  = 249
 	OptionEnd              = 255
 )
 
