@@ -91,24 +91,28 @@ func (r *roster[V]) renounce() {
 	}
 }
 
-// older says whether some of what was read now was changed later when it was read before.
+// shownLate is by how much a copy of NetBox's database that answers reads may be behind, at most: what shows something as it was before it was read or
+// written so lately says nothing of NetBox's clock.
+const shownLate = 10 * time.Second
+
+// older says whether some of what was read now was changed later when it was read before, by more than a copy is behind.
 func (r *roster[V]) older(found []V, began time.Time) bool {
 	for _, v := range found {
-		if e, ok := r.known[v.number()]; ok && e.shown && !e.read.After(began) && wentBack(e.value.changed(), v.changed()) {
+		if e, ok := r.known[v.number()]; ok && e.shown && began.Sub(e.read) > shownLate && wentBack(e.value.changed(), v.changed()) {
 			return true
 		}
 	}
 	return false
 }
 
-// olderIn says that of a look at all addresses: of those that nobody has read or written by itself since it began.
+// olderIn says that of a look at all addresses: of those that nobody has read or written by itself since it began, or shortly before.
 func olderIn(before, seen, news map[int64]sighting) bool {
 	for id, is := range seen {
 		was, there := before[id]
 		if _, newer := news[id]; !there || newer || was.ip.LastUpdated == is.ip.LastUpdated {
 			continue
 		}
-		if wentBack(changedAt(was.ip.LastUpdated), changedAt(is.ip.LastUpdated)) {
+		if is.at.Sub(was.at) > shownLate && wentBack(changedAt(was.ip.LastUpdated), changedAt(is.ip.LastUpdated)) {
 			return true
 		}
 	}

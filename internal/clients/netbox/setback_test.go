@@ -78,7 +78,10 @@ func TestWentBack(t *testing.T) {
 // under way.
 func TestOlderIn(t *testing.T) {
 	at := func(text string) map[int64]sighting {
-		return map[int64]sighting{5: {ip: IPAddress{ID: 5, LastUpdated: text}}}
+		return map[int64]sighting{5: {ip: IPAddress{ID: 5, LastUpdated: text}, at: time.Unix(1000, 0)}}
+	}
+	later := func(text string, by time.Duration) map[int64]sighting {
+		return map[int64]sighting{5: {ip: IPAddress{ID: 5, LastUpdated: text}, at: time.Unix(1000, 0).Add(by)}}
 	}
 	const noon, earlier = "2026-09-01T12:00:00.000001Z", "2026-09-01T10:00:00.000001Z"
 	cases := map[string]struct {
@@ -86,12 +89,13 @@ func TestOlderIn(t *testing.T) {
 		before, seen, news map[int64]sighting
 		want               bool
 	}{
-		"Back":    {"it's older", at(noon), at(earlier), nil, true},
-		"Written": {"it was written after the look had passed it", at(noon), at(earlier), at(noon), false},
-		"Later":   {"it was changed", at(earlier), at(noon), nil, false},
-		"New":     {"it wasn't seen before", nil, at(earlier), nil, false},
+		"Back":    {"it's older", at(noon), later(earlier, time.Minute), nil, true},
+		"Behind":  {"a copy shows it as it was before we wrote it", at(noon), later(earlier, shownLate), nil, false},
+		"Written": {"it was written after the look had passed it", at(noon), later(earlier, time.Minute), at(noon), false},
+		"Later":   {"it was changed", at(earlier), later(noon, time.Minute), nil, false},
+		"New":     {"it wasn't seen before", nil, later(earlier, time.Minute), nil, false},
 		"Gone":    {"it's gone", at(noon), nil, nil, false},
-		"Mute":    {"NetBox doesn't tell", at(noon), at("yesterday"), nil, false},
+		"Mute":    {"NetBox doesn't tell", at(noon), later("yesterday", time.Minute), nil, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -99,5 +103,28 @@ func TestOlderIn(t *testing.T) {
 				t.Errorf("%s: %v", tc.reason, got)
 			}
 		})
+	}
+}
+
+// TestOlder: what a device that was read shows of NetBox's clock. A copy of its database that shows one as it was before we wrote it has nothing read anew.
+func TestOlder(t *testing.T) {
+	now := time.Unix(1000, 0)
+	device := func(id int64, updated string) Holder { return Holder{Kind: Device, ID: id, LastUpdated: updated} }
+	for name, tc := range map[string]struct {
+		reason string
+		after  time.Duration
+		kept   int
+	}{
+		"Behind": {"by a copy", shownLate, 2},
+		"Back":   {"a backup was restored", shownLate + time.Second, 0},
+	} {
+		r := newRoster[Holder](func() time.Time { return now }, NewRoom(Limits{Each: 1 << 20}).lodge(""), &face{})
+		r.put(1, device(1, "2026-09-01T12:00:00Z"))
+		r.put(2, device(2, "2026-09-01T12:00:00Z"))
+		began := now.Add(tc.after)
+		r.note([]int64{1}, []Holder{device(1, "2026-09-01T10:00:00Z")}, began, 0)
+		if n := len(r.known); n < tc.kept || tc.kept == 0 && r.turn == 0 {
+			t.Errorf("%s, %s: %d are known, in turn %d", name, tc.reason, n, r.turn)
+		}
 	}
 }
