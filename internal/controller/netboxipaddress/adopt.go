@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -136,20 +137,25 @@ func (e *external) mayHave(ip netbox.IPAddress, dnsName string) error {
 
 // adopt carries the plan out. A record that comes back out of quarantine is given its status, too: nothing else would tell that it's in
 // use again where drift is only reported. One that was set aside for a resource which lost its own is given all that spec asks for: what is missing
-// there nobody took away.
+// there nobody took away. Where NetBox refuses some of that, as a tag that is gone by now, the record is taken without it, and what is refused is told of
+// then: somebody else would be given the address at the end of its quarantine.
 func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
-	patch, ip := netbox.Patch{}, *e.plan.adopt
-	if e.plan.again {
-		patch = diff(mg.Spec.ForProvider, e.plan.policy, e.inputs.field, e.us.marker(), ip)
-	}
-	patch.NotAfter = e.latest
+	bare, ip := netbox.Patch{NotAfter: e.latest}, *e.plan.adopt
 	if status := mg.Spec.ForProvider.Status; e.retired(ip) && status != "" {
-		patch.Status = &status
+		bare.Status = &status
 	}
 	if was := e.plan.address.String(); e.plan.again && e.plan.address.IsValid() && ip.Address != e.plan.address {
-		patch.Address = &was // Who set it aside had it by another source's mask.
+		bare.Address = &was // Who set it aside had it by another source's mask.
 	}
-	return e.netbox.Adopt(ctx, ip, e.us.marker(), patch)
+	if e.plan.again {
+		patch := diff(mg.Spec.ForProvider, e.plan.policy, e.inputs.field, e.us.marker(), ip)
+		patch.NotAfter, patch.Status = bare.NotAfter, cmp.Or(bare.Status, patch.Status)
+		patch.Address = cmp.Or(bare.Address, patch.Address)
+		if adopted, err := e.netbox.Adopt(ctx, ip, e.us.marker(), patch); !netbox.IsInvalid(err) {
+			return adopted, err
+		}
+	}
+	return e.netbox.Adopt(ctx, ip, e.us.marker(), bare)
 }
 
 // onlyObserved says that nothing is ever to be written for a resource: its record may be anybody's.

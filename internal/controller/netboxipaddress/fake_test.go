@@ -52,6 +52,8 @@ type fakeNetBox struct {
 	drops []string
 	calls []string
 	rack  rack
+	// untagged says that it knows no tag, and refuses each.
+	untagged bool
 	// onPatch happens before a PATCH does, and may refuse it; nil does nothing.
 	onPatch func() error
 }

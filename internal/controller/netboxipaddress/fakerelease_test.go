@@ -48,6 +48,9 @@ func (f *fakeNetBox) Adopt(_ context.Context, ip netbox.IPAddress, marker string
 	if !r.Unmarked(testField) {
 		return netbox.IPAddress{}, errKind(netbox.KindConflict)
 	}
+	if f.untagged && p.Tags != nil {
+		return netbox.IPAddress{}, &netbox.Error{Kind: netbox.KindInvalid, Fields: []string{"tags"}}
+	}
 	r.CustomFields[testField] = marker
 	delete(r.CustomFields, testNote)
 	if p.Status != nil {

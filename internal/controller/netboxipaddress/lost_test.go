@@ -264,3 +264,32 @@ func TestLastSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestRestoreWithoutRefused: an address that was set aside for a resource comes back, also where NetBox refuses something else that spec asks for by now.
+func TestRestoreWithoutRefused(t *testing.T) {
+	for name, untagged := range map[string]bool{"Known": false, "Gone": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			aside := record(9, "10.77.0.11/24", "")
+			aside.Status, aside.CustomFields[testField], aside.CustomFields[testNote] = netbox.StatusDeprecated, nil, ours+" 2999-09-01T10:00:00Z"
+			f.records, f.untagged = []netbox.IPAddress{aside}, untagged
+			h, mg := newHarness(f), newAddress(named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+				p.WhenLost, p.Status, p.Tags = v1alpha1.LostRestore, "active", []string{"managed"}
+			}))
+			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+			if err := h.look(t, mg); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"Adopt"}
+			if untagged {
+				want = append(want, "Adopt")
+			}
+			if diff := cmp.Diff(want, f.writes()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if ip := f.records[0]; ip.Marker(testField) != ours || ip.Status != "active" || meta.GetExternalName(mg) != "9" {
+				t.Errorf("%+v, named %q", ip, meta.GetExternalName(mg))
+			}
+		})
+	}
+}
