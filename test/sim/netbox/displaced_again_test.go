@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -190,6 +191,38 @@ func TestRestoredWhole(t *testing.T) {
 				t.Errorf("%+v, told %q", mg.Status.AtProvider.Drift, l.told)
 			}
 			l.still(mg)
+		})
+	}
+}
+
+// TestRestoredWithoutTag: it comes back also where NetBox has no such tag as spec asks for by now: that is said then.
+func TestRestoredWithoutTag(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			l.apply("web-1")
+			l.settle("web-1", ready)
+			was := l.only()
+			l.netbox.RemoveAddress(was.ID)
+			l.apply("web-2")
+			l.settle("web-2", ready)
+			mg := l.get("web-1")
+			mg.Spec.ForProvider.WhenLost, mg.Spec.ForProvider.Tags = v1alpha1.LostRestore, []string{"nope"}
+			mg.Generation++
+			if err := l.kube.Update(t.Context(), mg); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				l.once("web-1")
+			}
+			all := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")
+			if len(all) != 1 || all[0].Address != was.Address || all[0].Status != "active" {
+				t.Errorf("it's %+v, and was %+v", all, was)
+			}
+			mg = l.get("web-1")
+			if says := mg.GetCondition(xpv2.TypeReady).Message + mg.GetCondition(xpv2.TypeSynced).Message; !strings.Contains(says, `no tag with slug "nope"`) || mg.Status.AtProvider.Address != was.Address.String() {
+				t.Errorf("it says %q, of %q", says, mg.Status.AtProvider.Address)
+			}
 		})
 	}
 }
