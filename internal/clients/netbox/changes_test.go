@@ -143,3 +143,30 @@ func TestExplain(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainMany: more tags than a URL has room for are looked up in parts.
+func TestExplainMany(t *testing.T) {
+	var tags []string
+	for n := range 64 {
+		tags = append(tags, fmt.Sprintf("%s%02d", strings.Repeat("x", 98), n))
+	}
+	one := func(slug string) string { return fmt.Sprintf(`{"id":1,"slug":%q,"object_types":[]}`, slug) }
+	var first, rest []string
+	for i, slug := range tags[:63] {
+		if i < 28 {
+			first = append(first, one(slug))
+		} else {
+			rest = append(rest, one(slug))
+		}
+	}
+	s := &script{t: t, answers: []transcript{page(first...), page(rest...), page(), page()}}
+	got := serve(t, s).Explain(t.Context(), netbox.Request{Tags: tags})
+	if want := []string{fmt.Sprintf("NetBox has no tag with slug %q, or the token may not see it", tags[63])}; !cmp.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	for i, r := range s.seen[:len(s.seen)-1] {
+		if !strings.HasSuffix(r.Path, "/tags/") || len(r.Query) > 3500 {
+			t.Errorf("request %d: %s of %d bytes", i, r.Path, len(r.Query))
+		}
+	}
+}

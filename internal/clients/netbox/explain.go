@@ -49,17 +49,30 @@ func decodeNamed(b []byte) (named, error) {
 	return n, nil
 }
 
-// bySlug lists tags or tenants.
+// bySlug lists tags or tenants, as many at a time as a URL has room for.
 func (c *Client) bySlug(ctx context.Context, path string, slugs ...string) (map[string]named, error) {
-	k := call{
-		op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs},
-	}
-	all, err := listAll(ctx, c, k, decodeNamed)
 	out := map[string]named{}
-	for _, n := range all {
-		out[n.slug] = n
+	for len(slugs) > 0 {
+		n, size := 0, 0
+		for n < len(slugs) {
+			if size += len("&slug=") + len(url.QueryEscape(slugs[n])); n > 0 && size > byNumberURL {
+				break
+			}
+			n++
+		}
+		k := call{
+			op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs[:n]},
+		}
+		all, err := listAll(ctx, c, k, decodeNamed)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range all {
+			out[n.slug] = n
+		}
+		slugs = slugs[n:]
 	}
-	return out, err
+	return out, nil
 }
 
 func (c *Client) explainTags(ctx context.Context, r Request) ([]string, error) {
