@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -22,6 +24,8 @@ type reply struct {
 	status      int
 	contentType string
 	body        []byte
+	// api is the header of that name, such as 4.6; "" where it's left out, as 4.2 does of most.
+	api string
 }
 
 func (r reply) json() bool { return r.contentType == typeJSON && json.Valid(r.body) }
@@ -212,9 +216,25 @@ func transportReason(err error) string {
 	return "the connection failed or broke off"
 }
 
-// unauthorized is what a 403 becomes when /api/status/ refuses the token too.
-func unauthorized(k call, err error) *Error {
+// unauthorized is what a 403 becomes when /api/status/ refuses the token too, with api.
+func (c *Client) unauthorized(k call, err error, api string) *Error {
 	e := k.failed(KindUnauthorized, "the token isn't accepted: wrong, expired, disabled, or not from this address", err)
 	e.Status = http.StatusForbidden
+	if strings.HasPrefix(c.auth, schemeV2) {
+		e.Hint = tooNew(api)
+	}
 	return e
+}
+
+// tooNew says what a token of version 2 may be refused for beside itself: NetBoxes before 4.5 ignore it (013). "" of others.
+func tooNew(api string) string {
+	const mend = "which knows no tokens of version 2 (nbt_…): put one of version 1 into the Secret"
+	v, err := parseVersion(api)
+	switch {
+	case err != nil:
+		return "it may be a NetBox before 4.5, " + mend
+	case v.AtLeast(4, 5, 0):
+		return ""
+	}
+	return fmt.Sprintf("it's NetBox %d.%d, ", v.Major, v.Minor) + mend
 }

@@ -213,6 +213,9 @@ func (c *Client) Name() string { return c.name }
 // MarkerField returns the name of the custom field that carries the marker.
 func (c *Client) MarkerField() string { return c.field }
 
+// schemeV2 is that of tokens of version 2.
+const schemeV2 = "Bearer "
+
 // authorization picks the scheme by the token's own prefix: before 4.5 "Bearer" is silently ignored,
 // from 4.5 on the prefix decides and the scheme doesn't (transcripts 017, 027).
 func authorization(token string) (string, error) {
@@ -223,7 +226,7 @@ func authorization(token string) (string, error) {
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", invalid("use the NetBox token", "", "it holds spaces or characters that no NetBox token has")
 	case strings.HasPrefix(token, "nbt_"):
-		return "Bearer " + token, nil
+		return schemeV2 + token, nil
 	}
 	return "Token " + token, nil
 }

@@ -65,6 +65,8 @@ type Error struct {
 	Reason string
 	// Elsewhere says, of what wasn't found, what is known of it all the same: such as in which table it is.
 	Elsewhere string
+	// Hint says, of a token that isn't accepted, what it may be beside the token; "" where nothing is known.
+	Hint string
 	// Err is the cause, for errors.Is; it is not shown, as it may quote the server.
 	Err error
 }

@@ -90,8 +90,10 @@ func (c *Client) do(ctx context.Context, k call) (answer, error) {
 	if !IsForbidden(err) {
 		return a, err
 	}
-	if _, serr := c.once(ctx, statusCall()); IsForbidden(serr) {
-		return a, unauthorized(k, err)
+	status, api := statusCall(), ""
+	status.answered = func(r reply) { api = r.api }
+	if _, serr := c.once(ctx, status); IsForbidden(serr) {
+		return a, c.unauthorized(k, err, api)
 	}
 	return a, err
 }
@@ -159,7 +161,7 @@ func (k call) read(body io.Reader) ([]byte, error) {
 func judge(k call, status int, h http.Header, body []byte, readErr error) (answer, error) {
 	ct, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	body = bytes.TrimPrefix(body, []byte("\ufeff")) // Some proxies put a byte order mark in front of what they rewrite.
-	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body}
+	r := reply{status: status, contentType: ct[:min(len(ct), maxContentType)], body: body, api: h.Get("Api-Version")}
 	if k.answered != nil {
 		k.answered(r)
 	}

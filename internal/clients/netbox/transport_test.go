@@ -241,3 +241,24 @@ func TestPool(t *testing.T) {
 		t.Errorf("bad settings: %v", err)
 	}
 }
+
+// TestTokenTooNew: a token of version 2 that isn't accepted may be just what a NetBox before 4.5 doesn't know, which 4.2 doesn't tell of itself.
+func TestTokenTooNew(t *testing.T) {
+	for version, want := range map[string]string{
+		"4.2.9": "it may be a NetBox before 4.5, which knows no tokens of version 2", "4.4.10": "it's NetBox 4.4, which knows no tokens of version 2", "4.6.8": "", "4.7.0-beta1": "",
+	} {
+		for name, tc := range map[string]struct{ token, want string }{"Version2": {"nbt_aaaaaaaaaaaa.b", want}, "Version1": {token, ""}} {
+			all := transcripts(t, version)
+			srv := httptest.NewServer(&script{t: t, answers: []transcript{all["802"], all["003"]}})
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: tc.token, MarkerField: "claim_id"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Get(t.Context(), 1)
+			srv.Close()
+			if e, ok := errors.AsType[*netbox.Error](err); !ok || e.Kind != netbox.KindUnauthorized || !strings.HasPrefix(e.Hint, tc.want) || (e.Hint == "") != (tc.want == "") {
+				t.Errorf("%s, %s: %+v", version, name, err)
+			}
+		}
+	}
+}

@@ -36,6 +36,10 @@ func TestSentence(t *testing.T) {
 			nb(netbox.KindUnauthorized, "x", "", 403, ""), v1alpha1.ReasonUnauthorized,
 			`the NetBox of ` + cfg + ` doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret`,
 		},
+		"TooNewToken": {
+			&netbox.Error{Kind: netbox.KindUnauthorized, Op: "x", Status: 403, Hint: "it's NetBox 4.4"}, v1alpha1.ReasonUnauthorized,
+			`the NetBox of ` + cfg + ` doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret; it's NetBox 4.4`,
+		},
 		"ReadOnlyToken": {
 			nb(netbox.KindForbidden, "allocate an address in prefix", "10.77.0.0/24", 403, ""), v1alpha1.ReasonForbidden,
 			`the token of ` + cfg + ` is valid but may not allocate an address in prefix "10.77.0.0/24": it may be read-only, or lack a right; it needs to view prefixes, and to view, add, change and delete IP addresses`,

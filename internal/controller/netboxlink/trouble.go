@@ -21,7 +21,11 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	}
 	switch e.Kind {
 	case netbox.KindUnauthorized:
-		return v1alpha1.ReasonUnauthorized, fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", config)
+		message = fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", config)
+		if e.Hint != "" {
+			message += "; " + e.Hint
+		}
+		return v1alpha1.ReasonUnauthorized, message
 	case netbox.KindForbidden:
 		return v1alpha1.ReasonForbidden, fmt.Sprintf("the token of %s is valid but %s: %s", config, deniedWords(e), lackWords(e))
 	case netbox.KindReadOnly:
