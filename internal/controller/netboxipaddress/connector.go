@@ -168,6 +168,8 @@ type Connector struct {
 	displaced *notes[bool]
 	// formers had an address that another one was given, by that address: they outlive whoever was given it.
 	formers *notes[former]
+	// behind is since when NetBox's log has a record of an address that isn't there.
+	behind *notes[time.Time]
 	// culprits are what was found out about records that are gone, and movers about those that were moved.
 	culprits *notes[culprit]
 	movers   *notes[mover]
@@ -231,7 +233,7 @@ func NewConnector(o Options) *Connector {
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
-		displaced: newNotes[bool](), formers: newNotes[former](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
 		farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }

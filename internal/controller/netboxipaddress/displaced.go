@@ -36,6 +36,8 @@ func HostOf(o client.Object) []string {
 type former struct {
 	of     identity
 	record int64
+	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
+	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
 	// may be anybody's.
 	elsewhere bool
@@ -65,7 +67,7 @@ func shares(mg *v1alpha1.NetBoxIPAddress, role string) bool {
 func (e *external) displaced(by netbox.IPAddress) (f former, ok bool) {
 	if was, told := e.netbox.Displaced(by); told {
 		if of, ours := parseMarker(was.Marker(e.inputs.field)); ours && of.cluster == e.us.cluster && of.uid != e.us.uid {
-			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID})
+			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID, field: e.inputs.field})
 		}
 	}
 	return e.remembered(by.Address.Addr(), by.VRF)
@@ -144,7 +146,11 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 	for i := range found {
 		mg := &found[i]
 		if of := identityOf(e.us.cluster, mg); of.uid != e.us.uid && e.connector.shows(mg, address, vrf) {
-			all = append(all, former{of: of, record: mg.Status.AtProvider.ID, elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg)})
+			f := former{of: of, record: mg.Status.AtProvider.ID, elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg)}
+			if e.sameConfig(mg) {
+				f.field = e.inputs.field
+			}
+			all = append(all, f)
 		}
 	}
 	return all, nil
@@ -153,28 +159,30 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 // sameNetBox says whether it's sure that a resource's record is in this one's NetBox: by its provider config, or by its page. What a page is, its
 // NetBox says: that of another namespace's own provider config, which anybody may have set up, is believed nothing.
 func (e *external) sameNetBox(mg *v1alpha1.NetBoxIPAddress) bool {
-	ref := mg.GetProviderConfigReference()
-	if ref == nil {
-		return false
-	}
-	clusters := ref.Kind == v1alpha1.ClusterProviderConfigKind
-	if ref.Kind == e.of.Kind && ref.Name == e.of.Name && (clusters || e.of.Namespace == mg.GetNamespace()) {
+	if e.sameConfig(mg) {
 		return true
 	}
-	if !clusters && e.us.namespace != mg.GetNamespace() {
+	ref := mg.GetProviderConfigReference()
+	if ref == nil || ref.Kind != v1alpha1.ClusterProviderConfigKind && e.us.namespace != mg.GetNamespace() {
 		return false
 	}
 	base, _, ok := strings.Cut(mg.Status.AtProvider.URL, "/ipam/ip-addresses/")
 	return ok && strings.TrimSuffix(base, "/api") == strings.TrimRight(e.url, "/")
 }
 
+// sameConfig says that a resource goes by this one's provider config.
+func (e *external) sameConfig(mg *v1alpha1.NetBoxIPAddress) bool {
+	ref := mg.GetProviderConfigReference()
+	return ref != nil && ref.Kind == e.of.Kind && ref.Name == e.of.Name && (ref.Kind == v1alpha1.ClusterProviderConfigKind || e.of.Namespace == mg.GetNamespace())
+}
+
 // lostBy says whether the record of a resource is gone from NetBox though that lives, and nobody has released it: a resource that was looked at after
 // its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
-// what was released is lost. One that doesn't name a record yet may be about to name this one: it's waited for. So is it asked of NetBox, as far as can be seen: a record that is its own, and has the address, had it. A record of its number that
-// doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
+// what was released is lost. One that doesn't name a record yet may be about to name this one: it's waited for. So is it asked of NetBox, as far as
+// can be seen: a record that is its own, and has the address, had it. A record of its number that doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
 func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
-	own := err == nil && is.Marker(e.inputs.field) == f.of.marker()
+	own := err == nil && f.carries(is.CustomFields)
 	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
 		return false, behindError{record: f.record, address: address}
 	}
@@ -182,7 +190,7 @@ func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf
 		return false, err
 	}
 	if f.elsewhere {
-		if here, err := e.deletedHere(ctx, f, address); !here || err != nil {
+		if here, err := e.deletedHere(ctx, f, address, vrf); !here || err != nil {
 			return false, err
 		}
 	}

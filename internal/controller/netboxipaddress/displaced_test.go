@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -59,6 +60,8 @@ func TestLoser(t *testing.T) {
 		sameURL(mg)
 		mg.Spec.ProviderConfigReference.Kind = v1alpha1.ProviderConfigKind
 	}
+	otherField := record(5, "10.77.0.2/24", "")
+	otherField.CustomFields["claim_too"] = theirs
 	deletion := []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}}
 	cases := map[string]struct {
 		reason string
@@ -86,9 +89,14 @@ func TestLoser(t *testing.T) {
 		"ReusedNow": {reason: "its number is that of the very record that was just made", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", ours)}, want: true},
 		"ReusedElsewhere": {reason: "its number is another one's in another NetBox, where numbers say nothing", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion,
 			records: []netbox.IPAddress{record(5, "10.77.0.2/24", "c1/team-b/z/w")}},
-		"OtherVRF":  {reason: "of another table", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.VRF = &v1alpha1.VRFObservation{ID: 3} }), live: holder()},
-		"Elsewhere": {reason: "of another NetBox", cached: holder(elsewhere), live: holder(elsewhere)},
-		"OtherName": {reason: "of this one by another name, as its log says", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, want: true},
+		"OtherField": {reason: "it's there, with another address, and its provider config marks another field", cached: holder(sameURL), live: holder(sameURL), records: []netbox.IPAddress{otherField}},
+		"OtherFieldLogged": {reason: "of this NetBox by another name and by another field, as its log says", cached: holder(elsewhere), live: holder(elsewhere), want: true, changes: []netbox.Change{
+			{User: "alice", Before: map[string]any{"custom_fields": map[string]any{"claim_too": theirs}}},
+		}},
+		"OtherFieldSame": {reason: "by this very provider config no other field has its marker", cached: holder(), live: holder(), records: []netbox.IPAddress{otherField}, want: true},
+		"OtherVRF":       {reason: "of another table", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.VRF = &v1alpha1.VRFObservation{ID: 3} }), live: holder()},
+		"Elsewhere":      {reason: "of another NetBox", cached: holder(elsewhere), live: holder(elsewhere)},
+		"OtherName":      {reason: "of this one by another name, as its log says", cached: holder(elsewhere), live: holder(elsewhere), changes: deletion, want: true},
 		"OtherRecord": {reason: "of another one, where this one deleted another's of the number", cached: holder(elsewhere), live: holder(elsewhere), changes: []netbox.Change{
 			{User: "alice", Before: map[string]any{"custom_fields": map[string]any{testField: ours}}},
 		}},
@@ -165,6 +173,37 @@ func TestLoser(t *testing.T) {
 	}
 	if HostOf(newAddress()) != nil || HostOf(&v1alpha1.RedfishHost{}) != nil {
 		t.Error("who has none is found by one")
+	}
+}
+
+// TestLogNeverCatchesUp: a record that is gone, and that NetBox's log has for as long as no copy is behind, was deleted past that log: it's lost.
+func TestLogNeverCatchesUp(t *testing.T) {
+	f := newFake()
+	f.rack.changes = []netbox.Change{{User: "alice", After: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}}
+	elsewhere := holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ProviderConfigReference.Name = "other" })
+	h, mg := newHarness(f), newAddress()
+	h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(elsewhere).Build()
+	h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+		return []v1alpha1.NetBoxIPAddress{*elsewhere}, nil
+	}
+	for _, step := range []struct {
+		reason string
+		passes time.Duration
+		lost   bool
+	}{
+		{"it may be behind", 0, false},
+		{"by some seconds", hiddenFor - time.Second, false},
+		{"and not by more", 2 * time.Second, true},
+		{"which stays so", time.Hour, true},
+		{"long after that nobody knows since when", noteFor, false},
+	} {
+		for what, since := range maps.Clone(h.behind.last) {
+			h.behind.put(what, since.value.Add(-step.passes))
+		}
+		of, err := h.connect(t, mg).loser(t.Context(), mg, record(9, "10.77.0.1/24", ours))
+		if lost := of != nil && err == nil; lost != step.lost || !lost && !errors.As(err, new(behindError)) {
+			t.Errorf("%s: %+v, %v", step.reason, of, err)
+		}
 	}
 }
 

@@ -2,8 +2,11 @@ package netboxipaddress
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
@@ -13,8 +16,9 @@ const customFields = "custom_fields"
 
 // deletedHere says by this NetBox's change log, where its token may read that, whether the record of a resource was deleted here: the same NetBox may
 // be reached by several names. A log by which the record, that isn't there, is of the address is behind; one that has something else, or nothing, may
-// be as long as the record is young: a copy may be further behind than that. What can't be read in it says nothing.
-func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr) (bool, error) {
+// be as long as the record is young: a copy may be further behind than that. One that stays so never gets to know of it, as where somebody deleted the
+// record past NetBox's models. What can't be read in it says nothing.
+func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	changes, err := e.netbox.Changes(ctx, f.record)
 	if netbox.IsForbidden(err) || netbox.IsNotFound(err) {
 		return false, nil
@@ -35,12 +39,15 @@ func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr
 	case err != nil:
 		return false, behindError{f.record, address, true}
 	case at.Addr() == address && e.ownIn(last.After, f):
-		return false, behindError{record: f.record, address: address}
+		if e.connector.catchesUp(types.UID(fmt.Sprintf("%s %d", e.hostKey(address, vrf), f.record))) {
+			return false, behindError{record: f.record, address: address}
+		}
+		return true, nil
 	}
 	return false, e.maybeUnlogged(f, address)
 }
 
-// ownIn says that a record, as the log has it, carries the marker of whoever had it.
+// ownIn says that a record, as the log has it, carries the marker of whoever had it, in this provider config's field: others are anybody's to write.
 func (e *external) ownIn(record map[string]any, f former) bool {
 	fields := record[customFields]
 	if u, large := fields.(netbox.Undecoded); large {
@@ -56,4 +63,29 @@ func (e *external) maybeUnlogged(f former, address netip.Addr) error {
 		return behindError{f.record, address, true}
 	}
 	return nil
+}
+
+// catchesUp says of a log that was found to be behind that it may get to know yet.
+func (c *Connector) catchesUp(what types.UID) bool {
+	now := time.Now()
+	since, seen := c.behind.get(what)
+	if !seen || now.Sub(since) > noteFor {
+		since = now
+		c.behind.put(what, since)
+	}
+	return now.Sub(since) < c.Hidden
+}
+
+// carries says that a former's marker is among the custom fields of a record that is there. No more than that it has that record may be concluded:
+// tenants write custom fields, too.
+func (f former) carries(fields map[string]any) bool {
+	if f.field != "" {
+		return fields[f.field] == f.of.marker()
+	}
+	for _, v := range fields {
+		if v == f.of.marker() {
+			return true
+		}
+	}
+	return false
 }
