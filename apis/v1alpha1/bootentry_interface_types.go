@@ -27,6 +27,8 @@ const (
 // An EntryInterface is what a machine's system has a network on. bootd makes of it, and of what NetBox and the BootNetwork say, the network
 // config of cloud-init, the state of nmstate and the network of a Talos machine config (docs/bootd.md).
 // +kubebuilder:validation:XValidation:rule="has(self.bond) || !has(self.macs) || size(self.macs) == 1",message="macs without a bond names one port",fieldPath=".macs"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || !has(self.macs)",message="ports and macs are two ways to name ports: remove one",fieldPath=".ports"
+// +kubebuilder:validation:XValidation:rule="has(self.bond) || !has(self.ports) || size(self.ports) == 1",message="ports without a bond names one port",fieldPath=".ports"
 type EntryInterface struct {
 	// Addressing is Static, which says the addresses, or DHCP, which leaves them to the system's DHCP client.
 	// +optional
@@ -40,6 +42,15 @@ type EntryInterface struct {
 	// +kubebuilder:validation:items:MaxLength=17
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
 	MACs []string `json:"macs,omitempty"`
+	// Ports in the place of macs, each by the name that the bound host's BMC gives it (status.atProvider.macs[].port of the RedfishHost), or by its
+	// MAC there. Those of no other machine are ever meant.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	Ports []string `json:"ports,omitempty"`
 	// VLANID tags the network on the port or the bond. The machine's firmware boots without a tag, unless it's configured itself.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -97,6 +97,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="size(self.networks) <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise: Inspect is not supported yet; use LocalDisk or Hold",fieldPath=".otherwise"
 // +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef) || !self.networks.exists(n, has(n.interface))",message="networkDataSecretRef and a network's interface are two network configs: remove one",fieldPath=".networkDataSecretRef"
+// +kubebuilder:validation:XValidation:rule="has(self.machine.hostClaimRef) || !self.networks.exists(n, has(n.interface) && has(n.interface.ports))",message="interface.ports are names that a host's BMC gives; a machine that is named by macs has interface.macs",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="!has(self.rootDevice)",message="rootDevice is not supported yet; the machine's only disk is taken",fieldPath=".rootDevice"
 type BootEntryParameters struct {
 	// Machine says which machine boots.

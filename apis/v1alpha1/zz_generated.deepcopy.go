@@ -1502,6 +1502,11 @@ func (in *EntryInterface) DeepCopyInto(out *EntryInterface) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Ports != nil {
+		in, out := &in.Ports, &out.Ports
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Bond != nil {
 		in, out := &in.Bond, &out.Bond
 		*out = new(EntryBond)

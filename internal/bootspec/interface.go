@@ -61,6 +61,8 @@ func validInterface(f faults, i *v1alpha1.EntryInterface) {
 		f.field(".macs[%d]", n).whenf(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
 		f.field(".macs[%d]", n).whenf(slices.Contains(i.MACs[:n], mac), "MAC %s is there twice", mac)
 	}
+	f.field(".ports").whenf(len(i.Ports) > 0 && len(i.MACs) > 0, "ports and macs are two ways to name ports: remove one")
+	f.field(".ports").whenf(i.Bond == nil && len(i.Ports) > 1, "ports without a bond names one port")
 	f.field(".vlanID").whenf(i.VLANID < 0 || i.VLANID > 4094, "vlanID should be from 1 to 4094")
 	if i.Bond == nil {
 		return

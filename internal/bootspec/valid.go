@@ -65,6 +65,8 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 	}
 	f.field(".networkDataSecretRef").whenf(p.NetworkDataSecretRef != nil && slices.ContainsFunc(p.Networks, func(n v1alpha1.EntryNetwork) bool { return n.Interface != nil }),
 		"networkDataSecretRef and a network's interface are two network configs: remove one")
+	f.field(".networks").whenf(p.Machine.HostClaimRef == nil && slices.ContainsFunc(p.Networks, func(n v1alpha1.EntryNetwork) bool { return n.Interface != nil && len(n.Interface.Ports) > 0 }),
+		"interface.ports are names that a host's BMC gives; a machine that is named by macs has interface.macs")
 	f.field(".rootDevice").whenf(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
 	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
 	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,

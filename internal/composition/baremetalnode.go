@@ -205,6 +205,7 @@ func (n *node) bootEntryObject() *v1alpha1.BootEntry {
 			Name:       network.Name,
 			NetworkRef: network.NetworkRef,
 			Addresses:  n.entryAddresses(),
+			Interface:  entryInterface(network.Interface),
 		}},
 		Hostname:             n.spec.Hostname,
 		UserDataSecretRef:    n.spec.UserDataSecretRef,
@@ -224,6 +225,27 @@ func (n *node) entryAddresses() []v1alpha1.EntryAddress {
 	var out []v1alpha1.EntryAddress
 	for _, want := range n.wanted() {
 		out = append(out, v1alpha1.EntryAddress{Ref: &v1alpha1.LocalReference{Name: n.addressName(want.Family)}})
+	}
+	return out
+}
+
+// entryInterface says it in an entry's words. Ports stay names here: which MACs those are is looked up at the bound host, where the plan is made.
+func entryInterface(i *platform.NodeInterface) *v1alpha1.EntryInterface {
+	if i == nil {
+		return nil
+	}
+	out := &v1alpha1.EntryInterface{Addressing: i.Addressing}
+	if i.VLANID != nil {
+		out.VLANID = *i.VLANID
+	}
+	if i.Name != "" {
+		out.Ports = []string{string(i.Name)}
+	}
+	if i.Bond != nil {
+		out.Bond = &v1alpha1.EntryBond{Name: i.Bond.Name, Mode: v1alpha1.BondMode(i.Bond.Mode)}
+		for _, m := range i.Bond.Members {
+			out.Ports = append(out.Ports, string(m))
+		}
 	}
 	return out
 }

@@ -204,6 +204,40 @@ func TestBootEntryObject(t *testing.T) {
 	}
 }
 
+// TestEntryInterface: what a claim says of its network's ports is an entry's, and names stay names, since only the bound host knows its MACs.
+func TestEntryInterface(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		in     *platform.NodeInterface
+		want   *v1alpha1.EntryInterface
+	}{
+		"None": {"nothing said is nothing said", nil, nil},
+		"Only": {
+			"the machine's only port", &platform.NodeInterface{Addressing: v1alpha1.AddressingStatic},
+			&v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingStatic},
+		},
+		"Port": {
+			"one port, with a VLAN", &platform.NodeInterface{Addressing: v1alpha1.AddressingDHCP, Name: "NIC.1", VLANID: new(int32(77))},
+			&v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingDHCP, Ports: []string{"NIC.1"}, VLANID: 77},
+		},
+		"Bond": {
+			"several ports", &platform.NodeInterface{Bond: &platform.Bond{Name: "bond0", Mode: platform.BondLACP, Members: []platform.PortName{"NIC.1", "52:54:00:00:00:02"}}},
+			&v1alpha1.EntryInterface{Ports: []string{"NIC.1", "52:54:00:00:00:02"}, Bond: &v1alpha1.EntryBond{Name: "bond0", Mode: v1alpha1.BondLACP}},
+		},
+		"AllOfThem": {
+			"a bond that names none has all", &platform.NodeInterface{Bond: &platform.Bond{Name: "bond0", Mode: platform.BondActiveBackup}},
+			&v1alpha1.EntryInterface{Bond: &v1alpha1.EntryBond{Name: "bond0", Mode: v1alpha1.BondActiveBackup}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := aNode(func(n *node) { n.spec.Networks[0].Interface = tc.in })
+			if diff := cmp.Diff(tc.want, n.bootEntryObject().Spec.ForProvider.Networks[0].Interface); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 // TestComplete proves that references without a namespace are of the claim's own, and that the host name is the claim's name.
 func TestComplete(t *testing.T) {
 	n := aNode(func(n *node) {

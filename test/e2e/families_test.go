@@ -228,7 +228,7 @@ func TestOneFamilyExhausted(t *testing.T) {
 	node := e.claims("web", h, d, "[{family: IPv4}, {family: IPv6}]")
 	e.await(node, "Exhausted", func(u *unstructured.Unstructured) bool {
 		c := lab.ConditionOf(u, "Addressed")
-		return string(c.Status) == "False" && c.Reason == "Exhausted" && strings.Contains(c.Message, d.six) && lab.StringOf(u, "status", "reason") == "Exhausted"
+		return c.Status == "False" && c.Reason == "Exhausted" && strings.Contains(c.Message, d.six) && lab.StringOf(u, "status", "reason") == "Exhausted"
 	})
 	e.await(lab.Kind("NetBoxIPAddress", e.Tenant, "web-boot-ipv4"), "ready", lab.Is("Ready", "True"))
 	e.wantActs(h, "an address that is missing", acts{})

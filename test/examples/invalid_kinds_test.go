@@ -160,7 +160,13 @@ func TestInvalidEntry(t *testing.T) {
 		return of("BootEntry", reason, `{spec: {forProvider: `+edit+`}}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Inspect":     entry("inspection comes later", `{otherwise: Inspect}`, "otherwise: Inspect is not supported yet; use LocalDisk or Hold"),
+		"Inspect": entry("inspection comes later", `{otherwise: Inspect}`, "otherwise: Inspect is not supported yet; use LocalDisk or Hold"),
+		"PortsAndMACs": entry("ports are named in one way",
+			`{networks: [{name: boot, networkRef: {name: a}, addresses: [{ref: {name: a}}], interface: {ports: [NIC.1], macs: ["52:54:00:00:00:01"]}}]}`, "two ways to name ports"),
+		"TwoNamedPorts": entry("a network is on one port or on a bond",
+			`{networks: [{name: boot, networkRef: {name: a}, addresses: [{ref: {name: a}}], interface: {ports: [NIC.1, NIC.2]}}]}`, "ports without a bond names one port"),
+		"PortsOfMACs": entry("whoever names a machine by MACs names its ports so, too",
+			`{machine: {hostClaimRef: null, macs: ["52:54:00:00:00:01"]}, networks: [{name: boot, networkRef: {name: a}, addresses: [{ref: {name: a}}], interface: {ports: [NIC.1]}}]}`, "interface.ports are names that a host's BMC gives"),
 		"RootDevice":  entry("choosing a disk comes later", `{rootDevice: {serial: S6XY}}`, "rootDevice is not supported yet"),
 		"NetworkData": entry("a part of a Secret is meant", `{networkDataSecretRef: {name: a}}`, "networkDataSecretRef.key"),
 		"VendorData":  entry("a Secret has a name", `{vendorDataSecretRef: {name: "", key: b}}`, "vendorDataSecretRef.name"),

@@ -82,8 +82,20 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{address: 10.77.0.400}]}]}}`, "address must be an IP address"),
 		"ZonedAddress": node("a zone is of one machine's own",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{family: IPv6, address: "fe80::1%eth0"}]}]}}`, "address must be an IP address"),
-		"Bond": node("bonds come later",
-			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {name: bond0, members: [a], mode: LACP}}}]}}`, "interface (bonds and VLANs) is not supported yet"),
+		"BondAndPort": node("a network is on one port or on a bond",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {name: NIC.1, bond: {members: [NIC.2], mode: LACP}}}]}}`, "name is the one port, and a bond has its members"),
+		"BondMode": node("a bond says how its members share the work",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {}}}]}}`, "bond.mode"),
+		"BondName": node("systems take short names",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {name: Bond-of-the-rack, mode: LACP}}}]}}`, "bond.name"),
+		"NoMember": node("a port has a name",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {members: [""], mode: LACP}}}]}}`, "should be at least 1 chars long"),
+		"VLAN": node("IEEE 802.1Q has 4094 of them",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {vlanID: 4095}}]}}`, "should be less than or equal to 4094"),
+		"Addressing": node("there are two ways to an address",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {addressing: SLAAC}}]}}`, `supported values: "Static", "DHCP"`),
+		"TwoNetworkConfigs": node("a system has one network config",
+			`{spec: {networkDataSecretRef: {name: a, key: b}, networks: [{name: a, networkRef: {name: x}, interface: {}}]}}`, "are two network configs: remove one"),
 		"Hostname": node("a host name is a DNS label",
 			`{spec: {hostname: ledger.example}}`, "hostname must be a DNS label"),
 		"DottedName": node("the claim's name becomes a host name",
@@ -116,7 +128,11 @@ func TestInvalidNodeUpdate(t *testing.T) {
 		"OtherWayToName": node("a host is kept, however it is named",
 			`{spec: {host: {ref: null, bmc: {address: 10.0.0.1, providerConfigRef: {name: x}}}}}`, "host can't be changed").update(`{}`),
 		"OtherNetwork": node("networks are kept for now",
-			`{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-8}}]}}`, "changing networks of an existing node is not supported yet").update(`{}`),
+			`{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-8}}]}}`, "changing networks of an existing node is not supported yet, but for interface").update(`{}`),
+		"OtherAddress": node("addresses are kept for now",
+			`{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, addresses: [{family: IPv4}, {family: IPv6}]}]}}`, "changing networks of an existing node").update(`{}`),
+		"OtherNameOfNetwork": node("addresses are named after it",
+			`{spec: {networks: [{name: front, networkRef: {namespace: infra, name: rack-7}}]}}`, "changing networks of an existing node").update(`{}`),
 	})
 }
 
@@ -130,6 +146,7 @@ func TestValidNodeUpdate(t *testing.T) {
 		"Confirm":         `{spec: {confirm: {serial: R7U16}}}`,
 		"Unprotect":       `{spec: {protection: null}}`,
 		"SpellOutKind":    `{spec: {host: {ref: {kind: RedfishHost}}}}`,
+		"Interface":       `{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, interface: {bond: {mode: LACP, members: [NIC.1, "52:54:00:00:00:02"]}, vlanID: 77}}]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range ks[base.GroupVersionKind()].validate(edited(t, base, edit), base) {

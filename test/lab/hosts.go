@@ -44,6 +44,8 @@ type HostSpec struct {
 	MAC      string
 	Model    bmc.Model
 	Firmware machine.Firmware
+	// More are NICs that its BMC lists beside the one that it boots by.
+	More []net.HardwareAddr
 	// Change, if set, changes the machine's description before it's made.
 	Change func(*machine.Config)
 }
@@ -165,7 +167,7 @@ func (h *Host) start(c machine.Config, s HostSpec, port int, log string) error {
 		Username: BMCUser,
 		Password: BMCPassword,
 		Systems: []bmc.SystemConfig{{
-			Model: s.Model, Serial: s.Serial, UUID: c.UUID.String(), MACs: []net.HardwareAddr{h.MAC}, Machine: h.Machine,
+			Model: s.Model, Serial: s.Serial, UUID: c.UUID.String(), MACs: append([]net.HardwareAddr{h.MAC}, s.More...), Machine: h.Machine,
 		}},
 	})
 	return err

@@ -48,6 +48,7 @@ func TestRender(t *testing.T) {
 		"node-new":                nodeClaims,
 		"node-new-v2":             nodes,
 		"node-ready":              nodeClaims,
+		"node-bond":               nodes,
 		"node-both":               nodes,
 		"node-both-ready":         nodeClaims,
 		"node-own-bmc":            nodeClaims,

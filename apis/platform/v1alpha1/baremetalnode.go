@@ -34,7 +34,8 @@ type BareMetalNode struct {
 // +kubebuilder:validation:XValidation:rule="self.reclaimPolicy != 'Retain'",message="reclaimPolicy: Retain is not supported yet; use Release",fieldPath=".reclaimPolicy"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage)",message="storage is not supported yet; the machine's only disk is installed",fieldPath=".storage"
 // +kubebuilder:validation:XValidation:rule="self.networks.size() <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
-// +kubebuilder:validation:XValidation:rule="self.networks == oldSelf.networks",message="changing networks of an existing node is not supported yet; delete the claim and make a new one",fieldPath=".networks"
+// +kubebuilder:validation:XValidation:rule="self.networks.size() == oldSelf.networks.size() && self.networks.all(n, oldSelf.networks.exists(o, o.name == n.name && o.networkRef == n.networkRef && o.addresses == n.addresses))",message="changing networks of an existing node is not supported yet, but for interface; delete the claim and make a new one",fieldPath=".networks"
+// +kubebuilder:validation:XValidation:rule="!has(self.networkDataSecretRef) || !self.networks.exists(n, has(n.interface))",message="networkDataSecretRef and a network's interface are two network configs: remove one",fieldPath=".networkDataSecretRef"
 type BareMetalNodeSpec struct {
 	// Host says which machine: exactly one of claim, ref and bmc. It is immutable unless rebindGeneration rises.
 	Host HostSource `json:"host"`

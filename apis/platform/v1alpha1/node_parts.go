@@ -30,7 +30,6 @@ type Storage struct {
 
 // A NodeNetwork is one network that a machine is on.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.interface)",message="interface (bonds and VLANs) is not supported yet; the machine boots from the port that its firmware chooses",fieldPath=".interface"
 // +kubebuilder:validation:XValidation:rule="self.addresses.size() <= 2",message="addresses has more than two entries; ask for one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
 // +kubebuilder:validation:XValidation:rule="self.addresses.size() != 2 || self.addresses[0].family != self.addresses[1].family",message="addresses are of one family; ask for one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
 type NodeNetwork struct {
@@ -43,7 +42,8 @@ type NodeNetwork struct {
 	// NetworkRef names the BootNetwork. It must allow this namespace.
 	NetworkRef v1alpha1.NamespacedReference `json:"networkRef"`
 
-	// Interface says which ports carry the network. Not supported yet.
+	// Interface is what the machine's system has the network on: port, bond, VLAN. Absent: nothing is said of it, and a system asks DHCP. It may be
+	// changed, and is then part of the next install.
 	//
 	// +optional
 	Interface *NodeInterface `json:"interface,omitempty"`
@@ -78,20 +78,27 @@ type AddressRequest struct {
 	Address string `json:"address,omitempty"`
 }
 
-// A NodeInterface says which ports carry a network. Not supported yet.
+// A NodeInterface is what a machine's system has a network on. The system is told so in its own language (docs/bootd.md).
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.name) || !has(self.bond)",message="name is the one port, and a bond has its members: remove one",fieldPath=".name"
 type NodeInterface struct {
-	// Name of the one port.
+	// Addressing is Static, which tells the system its addresses, or DHCP, which leaves them to its DHCP client.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=15
-	Name string `json:"name,omitempty"`
+	// +kubebuilder:default=Static
+	Addressing v1alpha1.Addressing `json:"addressing,omitempty"`
+
+	// Name of the one port. Absent, without a bond: the only one that the machine has.
+	//
+	// +optional
+	Name PortName `json:"name,omitempty"`
 
 	// Bond joins several ports to one.
 	//
 	// +optional
 	Bond *Bond `json:"bond,omitempty"`
 
-	// VLANID tags the network on the port or bond.
+	// VLANID tags the network on the port or bond. The machine's firmware boots without a tag, unless it's configured itself.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -101,26 +108,31 @@ type NodeInterface struct {
 
 // A Bond joins several ports to one.
 type Bond struct {
-	// Name of the bond in the machine.
+	// Name of the bond in the machine's system.
 	//
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=15
-	Name string `json:"name"`
+	// +optional
+	// +kubebuilder:default=bond0
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
+	Name string `json:"name,omitempty"`
 
-	// Members are the ports' names.
+	// Members are the ports. Absent: all that the machine has.
 	//
+	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
-	Members []PortName `json:"members"`
+	Members []PortName `json:"members,omitempty"`
 
 	// Mode is how the members share the work.
 	Mode BondMode `json:"mode"`
 }
 
-// A PortName is the name of a network port in its machine.
+// A PortName is a network port of the claimed machine: by the name that its BMC gives it, such as NIC.Slot.1-1-1, or by its MAC. A port that the
+// machine doesn't have holds the claim, with a list of those that it has.
 //
-// +kubebuilder:validation:MaxLength=15
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=64
 type PortName string
 
 // A NodeHost is the machine that a claim is bound to.

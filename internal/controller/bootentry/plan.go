@@ -36,7 +36,11 @@ func resolve(in inputs) (plan *boot.Plan, prob *problem) {
 	if p != nil {
 		return nil, p
 	}
-	entry := bootspec.Entry(in.entry, addresses, machineData(in), installedGeneration(in))
+	named, np := bootspec.Named(in.entry, in.host)
+	if np != nil {
+		return nil, told(np)
+	}
+	entry := bootspec.Entry(named, addresses, machineData(in), installedGeneration(in))
 	r, bp := boot.Resolve(entry, bootspec.Profile(in.profile), bootspec.SegmentConfig(in.network), machineOf(in))
 	if bp != nil {
 		return nil, told(bp)

@@ -53,6 +53,10 @@ func TestSentences(t *testing.T) {
 		"Both":             {"One of each family is one plan.", world(alsoSix(new("fd00:77::11/64"))), "", nil},
 		"OneFamily":        {"Two of one family aren't.", world(alsoSix(new("10.77.0.12/24"))), v1alpha1.ReasonInvalid, []string{"10.77.0.11/24", "10.77.0.12/24", "one of IPv4 and one of IPv6"}},
 		"SecondOffSegment": {"Nor one of another segment.", world(alsoSix(new("fd00:78::11/64"))), v1alpha1.ReasonInvalid, []string{"fd00:78::11/64", "infra/rack-7"}},
+		"Port":             {"A port is known by what the host's BMC calls it.", world(wired("NIC.1")), "", nil},
+		"PortByMAC":        {"Or by its MAC.", world(wired("52-54-00-00-00-01")), "", nil},
+		"PortForeign":      {"A MAC that isn't the bound host's is nobody's.", world(wired("52:54:00:00:00:09")), v1alpha1.ReasonInvalid, []string{`port "52:54:00:00:00:09"`, `"NIC.1" (52:54:00:00:00:01)`}},
+		"PortMissing":      {"What the host has is said, to choose from.", world(wired("eno1")), v1alpha1.ReasonInvalid, []string{`port "eno1", which the machine doesn't have`, `"NIC.1" (52:54:00:00:00:01)`}},
 		"RawMACsOfTenant": {"A tenant can't name a machine by its MAC.", world(func(in *inputs) {
 			in.entry.Spec.ForProvider.Machine = v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:09"}}
 		}), v1alpha1.ReasonNotAllowed, []string{"machine.macs", `"infra"`, "hostClaimRef"}},
@@ -149,5 +153,28 @@ func TestOperatorsRawEntry(t *testing.T) {
 	}
 	if p.Bound || !strings.HasPrefix(p.HostUID, "macs-") || p.Network.Address.String() != "10.77.0.99/24" {
 		t.Errorf("an operator's raw entry gives %+v", p)
+	}
+}
+
+// wired gives the entry an interface on that port, and the host's BMC a name for the port that there is.
+func wired(port string) func(*inputs) {
+	return func(in *inputs) {
+		in.entry.Spec.ForProvider.Networks[0].Interface = &v1alpha1.EntryInterface{Ports: []string{port}}
+		in.host.Status.AtProvider.MACs = []v1alpha1.HostMAC{{Address: "52:54:00:00:00:01", Port: "NIC.1", Source: "EthernetInterfaces"}}
+	}
+}
+
+// TestPortsOfThePlan holds that a plan has MACs in the place of names, and that the entry's own spec stays as it is.
+func TestPortsOfThePlan(t *testing.T) {
+	in := world(wired("NIC.1"))
+	plan, prob := resolve(in)
+	if prob != nil {
+		t.Fatal(prob)
+	}
+	if i := plan.Network.Interface; i == nil || len(i.MACs) != 1 || i.MACs[0] != "52:54:00:00:00:01" {
+		t.Errorf("want the port's MAC, got %+v", i)
+	}
+	if i := in.entry.Spec.ForProvider.Networks[0].Interface; len(i.Ports) != 1 || len(i.MACs) != 0 {
+		t.Errorf("the entry was changed: %+v", i)
 	}
 }
