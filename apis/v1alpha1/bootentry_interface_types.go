@@ -24,12 +24,23 @@ const (
 	AddressingDHCP   Addressing = "DHCP"
 )
 
+// InterfaceSource is who knows what isn't said of an interface.
+// +kubebuilder:validation:Enum=NetBox
+type InterfaceSource string
+
+// InterfaceFromNetBox is NetBox, by the interface that an address is assigned to.
+const InterfaceFromNetBox InterfaceSource = "NetBox"
+
 // An EntryInterface is what a machine's system has a network on. bootd makes of it, and of what NetBox and the BootNetwork say, the network
 // config of cloud-init, the state of nmstate and the network of a Talos machine config (docs/bootd.md).
-// +kubebuilder:validation:XValidation:rule="has(self.bond) || !has(self.macs) || size(self.macs) == 1",message="macs without a bond names one port",fieldPath=".macs"
+// +kubebuilder:validation:XValidation:rule="has(self.bond) || has(self.from) || !has(self.macs) || size(self.macs) == 1",message="macs without a bond names one port",fieldPath=".macs"
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || !has(self.macs)",message="ports and macs are two ways to name ports: remove one",fieldPath=".ports"
-// +kubebuilder:validation:XValidation:rule="has(self.bond) || !has(self.ports) || size(self.ports) == 1",message="ports without a bond names one port",fieldPath=".ports"
+// +kubebuilder:validation:XValidation:rule="has(self.bond) || has(self.from) || !has(self.ports) || size(self.ports) == 1",message="ports without a bond names one port",fieldPath=".ports"
 type EntryInterface struct {
+	// From NetBox: what isn't said here (ports, bond, VLAN, MTU) is as NetBox has the interface that the network's addresses are assigned to
+	// (assignTo of a NetBoxIPAddress). The ports must be the machine's. Absent: what isn't said isn't there.
+	// +optional
+	From InterfaceSource `json:"from,omitempty"`
 	// Addressing is Static, which says the addresses, or DHCP, which leaves them to the system's DHCP client.
 	// +optional
 	// +kubebuilder:default=Static
@@ -56,6 +67,11 @@ type EntryInterface struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
 	VLANID int32 `json:"vlanID,omitempty"`
+	// MTU of ports, bond and VLAN in bytes; that of the BootNetwork where it's absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=576
+	// +kubebuilder:validation:Maximum=9216
+	MTU int32 `json:"mtu,omitempty"`
 	// Bond joins the ports to one, which has the machine's address. Its firmware boots by any of them, with the same address.
 	// +optional
 	Bond *EntryBond `json:"bond,omitempty"`
@@ -63,9 +79,8 @@ type EntryInterface struct {
 
 // An EntryBond joins several ports to one.
 type EntryBond struct {
-	// Name of the bond in the system.
+	// Name of the bond in the system; bond0 where it's absent.
 	// +optional
-	// +kubebuilder:default=bond0
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
 	Name string `json:"name,omitempty"`

@@ -56,6 +56,7 @@ type EntryAddress struct {
 // An EntryNetwork is one segment that a machine is on; the first one boots.
 // +kubebuilder:validation:XValidation:rule="size(self.addresses) <= 2",message="addresses has more than two entries; name one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
 // +kubebuilder:validation:XValidation:rule="size(self.addresses) != 2 || !self.addresses.all(a, has(a.address) && isCIDR(a.address)) || cidr(self.addresses[0].address).ip().family() != cidr(self.addresses[1].address).ip().family()",message="addresses are of one family; name one of IPv4 and one of IPv6, or one alone",fieldPath=".addresses"
+// +kubebuilder:validation:XValidation:rule="!has(self.interface) || !has(self.interface.from) || self.addresses.exists(a, has(a.ref))",message="interface.from: NetBox is of the interface that a NetBoxIPAddress is assigned to: name one by ref in addresses",fieldPath=".interface.from"
 type EntryNetwork struct {
 	// Name of the attachment.
 	// +kubebuilder:validation:MinLength=1
@@ -68,7 +69,7 @@ type EntryNetwork struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Addresses []EntryAddress `json:"addresses"`
-	// Interface is what the machine's system has the network on: ports, bond, VLAN. Absent: nothing is said of it, and a system asks DHCP.
+	// Interface is what the machine's system has the network on: ports, bond, VLAN, MTU. Absent: nothing is said of it, and a system asks DHCP.
 	// +optional
 	Interface *EntryInterface `json:"interface,omitempty"`
 }

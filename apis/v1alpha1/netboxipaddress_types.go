@@ -194,6 +194,9 @@ type NetBoxIPAddressObservation struct {
 	// Assigned is the interface that this resource has assigned the address to; absent where people did, or nobody.
 	// +optional
 	Assigned *AssignmentObservation `json:"assigned,omitempty"`
+	// Interface is what NetBox says of the interface that this resource has assigned the address to.
+	// +optional
+	Interface *InterfaceObservation `json:"interface,omitempty"`
 	// Drift lists what somebody changed in NetBox and what stays so, as drift is Report.
 	// +optional
 	// +listType=atomic

@@ -184,6 +184,9 @@ type PrefixObservation struct {
 	// CIDR of the prefix.
 	// +optional
 	CIDR string `json:"cidr,omitempty"`
+	// VLAN is the VID of the prefix's VLAN.
+	// +optional
+	VLAN int32 `json:"vlan,omitempty"`
 }
 
 // A RangeObservation is the range that an address was allocated from.

@@ -32,6 +32,8 @@ type Interface struct {
 	VLAN int
 	// Bond of the ports; nil: there's one port.
 	Bond *Bond
+	// MTU in bytes; 0: that of the network.
+	MTU int `json:",omitempty"` //nolint:tagliatelle // Digests know fields by these names, and one that's absent isn't in them.
 }
 
 // Ports are the MACs of what a machine's system has its network on.

@@ -82,6 +82,9 @@ func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Pro
 			return nil, nil, prob
 		}
 	}
+	if fromNetBox(p.Entry.Spec.ForProvider.Networks[0].Interface) {
+		return nil, nil, no(v1alpha1.ReasonInvalid, "interface.from: NetBox needs a cluster, whose NetBoxIPAddresses say what NetBox has; say ports, bond, VLAN and MTU in interface")
+	}
 	addresses, prob := RawAddresses(p.Entry)
 	if prob != nil {
 		return nil, nil, prob

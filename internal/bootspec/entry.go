@@ -24,7 +24,7 @@ func Entry(e *v1alpha1.BootEntry, addresses []netip.Prefix, data map[string][]by
 		Otherwise: boot.Otherwise(p.Otherwise),
 	}
 	if len(p.Networks) > 0 {
-		out.Interface = interfaceOf(p.Networks[0].Interface)
+		out.Interface = Interface(p.Networks[0].Interface)
 	}
 	if len(data) > 0 {
 		out.UserDataSecret, out.UserDataDigest = DataName(e), boot.DataDigest(data)

@@ -10,12 +10,15 @@ import (
 // defaultBond is the name of a bond that has none.
 const defaultBond = "bond0"
 
-// interfaceOf gives what a machine's system has its network on. MACs that are none were refused before, and are left as they are.
-func interfaceOf(i *v1alpha1.EntryInterface) *boot.Interface {
+// leastMTU and mostMTU are those of a BootNetwork, too.
+const leastMTU, mostMTU = 576, 9216
+
+// Interface gives what a machine's system has its network on. MACs that are none were refused before, and are left as they are.
+func Interface(i *v1alpha1.EntryInterface) *boot.Interface {
 	if i == nil {
 		return nil
 	}
-	out := &boot.Interface{DHCP: i.Addressing == v1alpha1.AddressingDHCP, VLAN: int(i.VLANID)}
+	out := &boot.Interface{DHCP: i.Addressing == v1alpha1.AddressingDHCP, VLAN: int(i.VLANID), MTU: int(i.MTU)}
 	for _, s := range i.MACs {
 		m, err := boot.ParseMAC(s)
 		if err != nil {
@@ -34,7 +37,7 @@ func interfaceStatus(i *boot.Interface) *v1alpha1.EntryInterface {
 	if i == nil {
 		return nil
 	}
-	out := &v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingStatic, VLANID: int32(i.VLAN)} //nolint:gosec // Bounded by the schema.
+	out := &v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingStatic, VLANID: int32(i.VLAN), MTU: int32(i.MTU)} //nolint:gosec // Bounded by the schema.
 	if i.DHCP {
 		out.Addressing = v1alpha1.AddressingDHCP
 	}
@@ -55,14 +58,16 @@ func validInterface(f faults, i *v1alpha1.EntryInterface) {
 	}
 	f.field(".addressing").whenf(!slices.Contains([]v1alpha1.Addressing{"", v1alpha1.AddressingStatic, v1alpha1.AddressingDHCP}, i.Addressing),
 		"addressing is Static or DHCP, not %q", i.Addressing)
-	f.field(".macs").whenf(i.Bond == nil && len(i.MACs) > 1, "macs without a bond names one port")
+	f.field(".from").whenf(i.From != "" && i.From != v1alpha1.InterfaceFromNetBox, "from is NetBox, or absent, and not %q", i.From)
+	f.field(".mtu").whenf(i.MTU != 0 && (i.MTU < leastMTU || i.MTU > mostMTU), "mtu should be from %d to %d", leastMTU, mostMTU)
+	f.field(".macs").whenf(i.Bond == nil && i.From == "" && len(i.MACs) > 1, "macs without a bond names one port")
 	f.field(".macs").whenf(len(i.MACs) > 16, "macs has more than 16 addresses")
 	for n, mac := range i.MACs {
 		f.field(".macs[%d]", n).whenf(!macForm.MatchString(mac), "macs must look like 52:54:00:00:00:01, and one is %q", mac)
 		f.field(".macs[%d]", n).whenf(slices.Contains(i.MACs[:n], mac), "MAC %s is there twice", mac)
 	}
 	f.field(".ports").whenf(len(i.Ports) > 0 && len(i.MACs) > 0, "ports and macs are two ways to name ports: remove one")
-	f.field(".ports").whenf(i.Bond == nil && len(i.Ports) > 1, "ports without a bond names one port")
+	f.field(".ports").whenf(i.Bond == nil && i.From == "" && len(i.Ports) > 1, "ports without a bond names one port")
 	f.field(".vlanID").whenf(i.VLANID < 0 || i.VLANID > 4094, "vlanID should be from 1 to 4094")
 	if i.Bond == nil {
 		return

@@ -158,7 +158,7 @@ func isoOf(a *v1alpha1.Artifact, pull string) *boot.Artifact {
 func networkOf(a v1alpha1.PlanNetwork) (boot.Network, error) {
 	n := boot.Network{
 		Name: boot.Name{Namespace: a.Namespace, Name: a.Name}, Domain: a.Domain, MTU: int(a.MTU),
-		Lease: time.Duration(a.LeaseSeconds) * time.Second, Interface: interfaceOf(a.Interface),
+		Lease: time.Duration(a.LeaseSeconds) * time.Second, Interface: Interface(a.Interface),
 	}
 	p, err := placeOf(v1alpha1.PlanPlace{Address: a.Address, Gateway: a.Gateway, DNS: a.DNS, NTP: a.NTP})
 	if err != nil {

@@ -122,6 +122,8 @@ func validNetworks(f faults, ns []v1alpha1.EntryNetwork) {
 		at.field(".addresses").whenf(len(n.Addresses) > 2, "addresses has more than two entries; name one of IPv4 and one of IPv6, or one alone")
 		at.field(".addresses").whenf(ofOneFamily(n.Addresses), "addresses are of one family; name one of IPv4 and one of IPv6, or one alone")
 		validInterface(at.field(".interface"), n.Interface)
+		at.field(".interface.from").whenf(fromNetBox(n.Interface) && !slices.ContainsFunc(n.Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref != nil }),
+			"interface.from: NetBox is of the interface that a NetBoxIPAddress is assigned to: name one by ref in addresses")
 		for j, a := range n.Addresses {
 			to := at.field(".addresses[%d]", j)
 			to.whenf((a.Ref != nil) == (a.Address != ""), "exactly one of ref and address must be set")

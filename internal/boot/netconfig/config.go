@@ -44,6 +44,9 @@ func Of(p *boot.Plan, g boot.Segment) (Config, bool) {
 		Hostname: p.Hostname, Ports: p.Ports(), Bond: n.Interface.Bond, VLAN: n.Interface.VLAN, MTU: n.MTU, DHCP: n.Interface.DHCP,
 		Addresses: []Address{{n.Address, n.Gateway, g.RoutesOn(n.Address.Masked())}},
 	}
+	if n.Interface.MTU != 0 {
+		c.MTU = n.Interface.MTU
+	}
 	if n.Six != nil {
 		c.Addresses = append(c.Addresses, Address{Prefix: n.Six.Address, Gateway: n.Six.Gateway})
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A Place is the interface that an address is assigned to, and what has it.
@@ -40,27 +39,12 @@ func (p *Place) Same(q *Place) bool {
 	return p.Kind == q.Kind && p.ID == q.ID
 }
 
-// An Interface is the part of an interface that an assignment depends on.
-type Interface struct {
-	Place
-
-	// MACs are its addresses, upper case with colons.
-	MACs []string
-}
-
 // texts is how long the place's names are; nil has none.
 func (p *Place) texts() int {
 	if p == nil {
 		return 0
 	}
 	return len(p.Name) + len(p.HolderName)
-}
-
-// HasMAC says whether one of the interface's MAC addresses is among some, in whichever case they are written.
-func (i Interface) HasMAC(macs ...string) bool {
-	return slices.ContainsFunc(i.MACs, func(m string) bool {
-		return slices.ContainsFunc(macs, func(n string) bool { return canonicalMAC(m) == canonicalMAC(n) })
-	})
 }
 
 // An InterfaceRef says which interface of a holder is meant: by its number, its name, or any of some MAC addresses.
@@ -165,25 +149,6 @@ func chooseInterface(k call, all []Interface, meant func(Interface) bool) (Inter
 	return Interface{}, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d: %s; name the device, and the interface by its name", len(found), strings.Join(them, ", ")), nil)
 }
 
-// macAge is how old what is known of interfaces' MAC addresses may be: there are many of them, they seldom change, and when they last did isn't
-// told, as they are records of their own.
-const macAge = 30 * time.Minute
-
-// SeenInterface returns an interface as it was at some moment of the last maxAge, or of the last half an hour where that's longer; with a maxAge of
-// 0 as it is now. Those of all addresses are read together: as SeenHolder does.
-func (c *Client) SeenInterface(ctx context.Context, kind HolderKind, number int64, maxAge time.Duration) (i Interface, ok bool, err error) {
-	k := rosterCall("list the interfaces with addresses of each %s", kind, kind.api().interfaces, url.Values{"fields": {interfaceFields(kind)}})
-	others := func() []int64 {
-		return c.view.places(func(p Place) (int64, bool) { return p.ID, p.Kind == kind })
-	}
-	if maxAge > 0 {
-		maxAge = max(maxAge, macAge)
-	}
-	return c.interfaces[kind].look(ctx, number, maxAge, others, k, func(ctx context.Context, k call, pages int, stray func(Interface) bool) ([]Interface, bool, error) {
-		return listSome(ctx, c, k, pages, interfaceDecoder(kind), stray)
-	})
-}
-
 // places lists what a look tells of the places of addresses.
 func (v *view) places(tell func(Place) (int64, bool)) []int64 {
 	v.mu.Lock()
@@ -203,12 +168,6 @@ func (v *view) places(tell func(Place) (int64, bool)) []int64 {
 // canonicalMAC is how two spellings of a MAC address are compared.
 func canonicalMAC(s string) string {
 	return strings.ToUpper(strings.NewReplacer("-", ":", ".", ":").Replace(s))
-}
-
-func interfaceFields(kind HolderKind) string { return "id,name,mac_addresses," + kind.api().parent }
-
-func interfaceDecoder(kind HolderKind) func([]byte) (Interface, error) {
-	return func(b []byte) (Interface, error) { return decodeInterface(kind, b) }
 }
 
 // A part is a nested interface, or null.
@@ -247,34 +206,6 @@ func (p *part) place(objectType string, number int64) *Place {
 	}
 	out.Holder, out.HolderName = int64(holder.ID), string(holder.Name)
 	return out
-}
-
-// mostMACs are more than any interface has, and longestMAC is longer than any that NetBox takes.
-const mostMACs, longestMAC = 64, 32
-
-// decodeInterface fails where there is no id, or nothing that has it.
-func decodeInterface(kind HolderKind, b []byte) (Interface, error) {
-	var p part
-	var w struct {
-		MACs []struct {
-			Address text `json:"mac_address"`
-		} `json:"mac_addresses"`
-	}
-	if err := json.Unmarshal(b, &p); err != nil || p.ID == 0 {
-		return Interface{}, errors.New("interface has no id")
-	}
-	_ = json.Unmarshal(b, &w) // What isn't a list of MAC addresses is none.
-	at := p.place(kind.api().object, int64(p.ID))
-	if at.Holder == 0 {
-		return Interface{}, errors.New("interface has no " + string(kind))
-	}
-	i := Interface{Place: *at}
-	for _, m := range w.MACs[:min(len(w.MACs), mostMACs)] {
-		if len(m.Address) <= longestMAC {
-			i.MACs = append(i.MACs, string(m.Address))
-		}
-	}
-	return i, nil
 }
 
 // decodeMAC reads a MAC address as the interface that has it; one that nothing has is of no kind. It fails where there is none.

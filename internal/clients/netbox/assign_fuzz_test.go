@@ -21,10 +21,15 @@ func FuzzDecodeHolder(f *testing.F) {
 
 func FuzzDecodeInterface(f *testing.F) {
 	seed(f)
+	f.Add([]byte(`{"id":1,"name":"bond0.7","device":{"id":2},"type":{"value":"virtual"},"mtu":9000,"mode":{"value":"tagged"},"untagged_vlan":{"vid":7},"tagged_vlans":[{"vid":20},{"vid":"x"},4],"parent":{"id":3},"lag":4,"mac_address":"x","mac_addresses":[{"mac_address":"x"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, kind := range []HolderKind{Device, VirtualMachine} {
-			if i, err := decodeInterface(kind, b); err == nil && (i.ID <= 0 || i.Holder <= 0 || i.Kind != kind) {
+			i, err := decodeInterface(kind, b)
+			if err == nil && (i.ID <= 0 || i.Holder <= 0 || i.Kind != kind) {
 				t.Errorf("accepted %q without identity", b)
+			}
+			if i.MTU < 0 || i.MTU > 1<<16 || i.Untagged < 0 || i.Untagged > lastVLAN || len(i.Tagged) > lastVLAN || len(i.MACs) > mostMACs {
+				t.Errorf("of %q more is kept than there can be: %+v", b, i)
 			}
 		}
 		if m, err := decodeMAC(b); err == nil && (len(m.MACs) != 1 || m.Kind != "" && m.ID <= 0) {

@@ -27,7 +27,7 @@ func TestFindInterface(t *testing.T) {
 	node := &netbox.Holder{Kind: netbox.Device, ID: 1, Name: "node-1"}
 	for _, v := range versions() {
 		all := transcripts(t, v)
-		want := netbox.Interface{Place: eth0(), MACs: []string{"52:54:00:00:00:01"}}
+		want := netbox.Interface{Place: eth0(), MACs: []string{"52:54:00:00:00:01"}, Type: "1000base-t"}
 		byName := &script{t: t, answers: []transcript{page(string(all["190"].Answer))}}
 		i, err := serve(t, byName).FindInterface(t.Context(), node, netbox.InterfaceRef{Name: "eth0"})
 		if diff := cmp.Diff(want, i); err != nil || diff != "" {

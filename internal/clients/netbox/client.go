@@ -137,7 +137,9 @@ type Client struct {
 	// holders and interfaces of addresses, seen lately.
 	holders    map[HolderKind]*roster[Holder]
 	interfaces map[HolderKind]*roster[Interface]
-	changes    changeLog
+	// lags are the ports of those that addresses are on.
+	lags    *roster[members]
+	changes changeLog
 	// readOnly refuses writes.
 	readOnly bool
 }
@@ -188,6 +190,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		face:       clock,
 		holders:    rosters[Holder](o.now, places, clock),
 		interfaces: rosters[Interface](o.now, places, clock),
+		lags:       newLAGs(o.now, places, clock),
 		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
 	}
 	c.view.setBack = c.distrust
@@ -203,6 +206,7 @@ func (c *Client) Close() {
 		c.holders[k].close()
 		c.interfaces[k].close()
 	}
+	c.lags.close()
 	c.end()
 	c.http.CloseIdleConnections()
 }

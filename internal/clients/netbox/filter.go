@@ -139,7 +139,7 @@ const (
 	mostMatches = 20000
 	// parentsFields are what prefixes and ranges are decoded from, and what each has beside.
 	parentsFields = "id,vrf,tenant,role,status,tags,custom_fields,mark_utilized,"
-	prefixFields  = parentsFields + "prefix,is_pool,scope_type,scope"
+	prefixFields  = parentsFields + "prefix,is_pool,vlan,scope_type,scope"
 	rangeFields   = parentsFields + "start_address,end_address,mark_populated"
 )
 

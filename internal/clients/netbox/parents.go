@@ -31,6 +31,8 @@ type Parent struct {
 	Status string
 	// Pool says that a prefix gives its network and broadcast address, too.
 	Pool bool
+	// VLAN is the number (VID) of a prefix's VLAN; 0 is none.
+	VLAN int
 	// Utilized and Populated are NetBox's marks for what isn't to be filled, or is full of what NetBox doesn't know singly.
 	Utilized, Populated bool
 
@@ -121,7 +123,7 @@ func bare(decode func([]byte) (Parent, error)) func([]byte) (Parent, error) {
 
 // weight is about how much memory it takes, in bytes, where it's bare.
 func (p Parent) weight() int64 {
-	const parent, vrf = 260, 48
+	const parent, vrf = 268, 48
 	n := parent + len(p.Status)
 	if p.VRF != nil {
 		n += vrf + len(p.VRF.Name) + len(p.VRF.RD)
@@ -200,6 +202,7 @@ func decodePrefix(b []byte) (Parent, error) {
 
 		Prefix    text  `json:"prefix"`
 		Pool      truth `json:"is_pool"`
+		VLAN      vlan  `json:"vlan"`
 		ScopeType text  `json:"scope_type"`
 		Scope     ref   `json:"scope"`
 	}
@@ -211,7 +214,7 @@ func decodePrefix(b []byte) (Parent, error) {
 		return Parent{}, errors.New("prefix has no id or no prefix")
 	}
 	p := w.parent(ParentPrefix)
-	p.Prefix, p.Pool = n, bool(w.Pool)
+	p.Prefix, p.Pool, p.VLAN = n, bool(w.Pool), int(w.VLAN)
 	if w.ScopeType == "" || w.ScopeType == "dcim.site" {
 		p.site = new(string(w.Scope.Slug))
 	}

@@ -219,18 +219,3 @@ func (h Holder) weight() int64 {
 func (h Holder) number() int64 { return h.ID }
 
 func (h Holder) changed() time.Time { return changedAt(h.LastUpdated) }
-
-func (i Interface) number() int64 { return i.ID }
-
-// changed is never: MAC addresses are records of their own.
-func (i Interface) changed() time.Time { return time.Time{} }
-
-// weight is about how much memory it takes, in bytes.
-func (i Interface) weight() int64 {
-	const plain, address = 120, 16
-	n := plain + i.texts()
-	for _, m := range i.MACs {
-		n += address + len(m)
-	}
-	return int64(n)
-}

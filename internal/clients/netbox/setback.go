@@ -74,6 +74,7 @@ func (c *Client) distrust() {
 		c.holders[k].distrust()
 		c.interfaces[k].distrust()
 	}
+	c.lags.distrust()
 }
 
 // distrust forgets all that is known, and what is being read of before that.

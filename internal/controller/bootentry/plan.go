@@ -41,6 +41,11 @@ func resolve(in inputs) (plan *boot.Plan, prob *problem) {
 		return nil, told(np)
 	}
 	entry := bootspec.Entry(named, addresses, machineData(in), installedGeneration(in))
+	i, wp := bootspec.Wired(named.Spec.ForProvider.Networks[0].Interface, in.addresses, machineOf(in).MACs)
+	if wp != nil {
+		return nil, told(wp)
+	}
+	entry.Interface = bootspec.Interface(i)
 	r, bp := boot.Resolve(entry, bootspec.Profile(in.profile), bootspec.SegmentConfig(in.network), machineOf(in))
 	if bp != nil {
 		return nil, told(bp)

@@ -30,11 +30,10 @@ func Setup(mgr ctrl.Manager, o wiring.Options) error {
 		DeterministicExternalName: true,
 		// A session is made on the same API server: only our own cache may lag. The default of 30 s would delay a deletion.
 		CreationGrace: 2 * time.Second,
-		Connector: &connector{
-			kube: kube, cached: kube, live: mgr.GetAPIReader(), bootNamespace: o.BootNamespace,
-			record: o.Recorder(mgr, managed.ControllerName(v1alpha1.BootEntryKind)),
-			now:    o.Clock, newID: NewID, failpoint: o.Fail,
-		},
+		Connector: NewConnector(Options{
+			Kube: kube, Live: mgr.GetAPIReader(), BootNamespace: o.BootNamespace,
+			Recorder: o.Recorder(mgr, managed.ControllerName(v1alpha1.BootEntryKind)), Now: o.Clock, Failpoint: o.Fail,
+		}),
 		Secrets: func(e *v1alpha1.BootEntry) []types.NamespacedName {
 			var names []types.NamespacedName
 			for _, r := range bootspec.DataRefs(e) {

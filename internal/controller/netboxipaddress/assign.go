@@ -16,6 +16,7 @@ type Assigner interface {
 	SeenHolder(ctx context.Context, kind netbox.HolderKind, number int64, maxAge time.Duration) (h netbox.Holder, ok bool, err error)
 	FindInterface(ctx context.Context, h *netbox.Holder, r netbox.InterfaceRef) (netbox.Interface, error)
 	SeenInterface(ctx context.Context, kind netbox.HolderKind, number int64, maxAge time.Duration) (i netbox.Interface, ok bool, err error)
+	SeenMembers(ctx context.Context, lag int64, maxAge time.Duration) ([]netbox.Interface, error)
 	Seat(ctx context.Context, kind netbox.HolderKind, number int64, seat netbox.Seat, from, to int64) (netbox.Holder, error)
 }
 

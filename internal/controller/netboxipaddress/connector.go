@@ -179,8 +179,10 @@ type Connector struct {
 	// warned what people were last warned of, by its reason. None of it is forgotten when the resource goes: a look may still come by a copy that
 	// is behind.
 	farewells *notes[farewell]
-	told      *notes[int64]
-	warned    *notes[map[event.Reason]warning]
+	// looked is the last look that a person asked for of those whose interfaces are shown.
+	looked *notes[string]
+	told   *notes[int64]
+	warned *notes[map[event.Reason]warning]
 }
 
 var _ managed.TypedExternalConnector[*v1alpha1.NetBoxIPAddress] = &Connector{}
@@ -234,7 +236,7 @@ func NewConnector(o Options) *Connector {
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
 		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
-		farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
+		looked: newNotes[string](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
 
@@ -242,7 +244,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
 		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone,
-		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.culprits, c.movers, c.rivals,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.culprits, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())
 	}

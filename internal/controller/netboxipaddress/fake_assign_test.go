@@ -83,6 +83,14 @@ func (f *fakeNetBox) SeenInterface(_ context.Context, kind netbox.HolderKind, nu
 	return netbox.Interface{}, false, nil
 }
 
+// SeenMembers is always of now.
+func (f *fakeNetBox) SeenMembers(_ context.Context, lag int64, _ time.Duration) ([]netbox.Interface, error) {
+	if err := f.call("SeenMembers"); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(f.rack.interfaces), func(i netbox.Interface) bool { return i.LAG != lag }), nil
+}
+
 // Seat refuses what NetBox does: an address that isn't on the holder.
 func (f *fakeNetBox) Seat(_ context.Context, of netbox.HolderKind, number int64, seat netbox.Seat, from, to int64) (netbox.Holder, error) {
 	if err := f.call("Seat"); err != nil {

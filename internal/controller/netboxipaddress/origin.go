@@ -156,7 +156,7 @@ func prefixOf(sources []netbox.Parent, before *v1alpha1.PrefixObservation, ip ne
 			if s.Kind == netbox.ParentRange {
 				return nil
 			}
-			return &v1alpha1.PrefixObservation{ID: s.ID, CIDR: s.Prefix.String()}
+			return &v1alpha1.PrefixObservation{ID: s.ID, CIDR: s.Prefix.String(), VLAN: int32(s.VLAN)} //nolint:gosec // Bounded as it's decoded.
 		}
 	}
 	return nil

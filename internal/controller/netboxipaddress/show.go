@@ -22,7 +22,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		return e.waiting(mg, err)
 	}
 	e.showRecord(ctx, mg)
-	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Drift, mg.Status.AtProvider.AppliedGeneration = nil, nil, 0
+	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Interface, mg.Status.AtProvider.Drift, mg.Status.AtProvider.AppliedGeneration = nil, nil, nil, 0
 	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
 		e.staysFor(mg)
@@ -45,7 +45,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	} else {
 		e.showOrigin(ctx, mg, &now, before)
 	}
-	now.Assigned, now.Drift, now.AppliedGeneration = before.Assigned, before.Drift, before.AppliedGeneration
+	now.Assigned, now.Interface, now.Drift, now.AppliedGeneration = before.Assigned, before.Interface, before.Drift, before.AppliedGeneration
 	mg.Status.AtProvider = now
 }
 
@@ -84,6 +84,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 		return managed.ExternalObservation{}, said
 	}
 	e.conclude(ctx, mg, nil)
+	e.showInterface(ctx, mg)
 	if e.stays != nil && (e.todo.done() || !updates(mg)) {
 		e.staysFor(mg)
 	}

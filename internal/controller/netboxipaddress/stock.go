@@ -39,8 +39,9 @@ type stock struct {
 	of     config.Identity
 	netbox Sources
 	parent netbox.Parent
-	// known says that parent was read from NetBox, and not only heard of.
+	// known says that parent was read from NetBox, and not only heard of, and read when that was.
 	known bool
+	read  time.Time
 	// warnBelow is the part of it, in percent, below which its owner is warned; low says that he was, or that it was so from the start.
 	warnBelow int32
 	low       bool
@@ -138,7 +139,7 @@ func (s *stocks) of(e *external, p netbox.Parent, known bool) *stock {
 		k.usage.Size, k.usage.SizeKnown = p.Size()
 	}
 	if known {
-		k.parent, k.known = p, true
+		k.parent, k.known, k.read = p, true, now
 	}
 	k.of, k.netbox, k.warnBelow, k.used = e.of, e.netbox, e.warnBelow, now
 	return k

@@ -42,7 +42,7 @@ func (s *stocks) due(unused time.Duration, most int) []stock {
 		if looking[k.key.config] < most {
 			looking[k.key.config]++
 			k.looking = true
-			out = append(out, *k)
+			out = append(out, k.asked(now))
 		}
 	}
 	return out
@@ -67,6 +67,9 @@ func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
 	first, before := k.looked.IsZero(), u.Free+k.taken
 	if now.Before(k.doubted) {
 		u.Free, u.AtLeast = 0, false
+	}
+	if now.Sub(k.read) >= parentAge {
+		k.read = now
 	}
 	k.parent, k.known, k.usage, k.looked, k.taken, k.looking = p, true, u, now, 0, false
 	out := news{of: k.of}

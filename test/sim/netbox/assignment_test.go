@@ -266,11 +266,16 @@ func TestExamplesOfAttributes(t *testing.T) {
 		"assign-id.yaml virtual-machine-by-number": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned == netbox.Object{Type: "virtualization.vminterface", ID: 1} && l.netbox.Machines()[1].Primary4 == a.ID
 		},
+		"interface.yaml on-a-bond": func(l rackLab, a netbox.Address) bool {
+			i := l.get("on-a-bond").Status.AtProvider.Interface
+			return a.Assigned == l.netbox.InterfaceNamed(netbox.ExampleBonded, "bond0.120") && i != nil && i.UntaggedVLAN == 120 && i.Parent != nil &&
+				i.Parent.MTU == 9000 && len(i.Parent.Members) == 2 && i.Parent.Members[1].Name == "eno2" && l.get("on-a-bond").Status.AtProvider.Prefix.VLAN == 120
+		},
 		"assign.yaml virtual-machine-additional": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
 		},
 	}
-	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml", "assign-id.yaml"} {
+	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml", "assign-id.yaml", "interface.yaml"} {
 		l := newRackLab(t, "4.6.8")
 		b, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "netbox", file))
 		if err != nil {

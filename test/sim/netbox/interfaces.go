@@ -49,6 +49,7 @@ func (c *exchange) listInterfaces(virtual bool) *response {
 		return func(i Interface) bool { return c.hasMAC(i.object(), want) }
 	})
 	if !virtual {
+		fs.related("lag_id", lagOf, func(i Interface) int64 { return i.LAG })
 		fs.truth("mgmt_only", func(i Interface) bool { return i.Management })
 	}
 	all := slices.DeleteFunc(slices.Clone(c.s.state.interfaces), func(i Interface) bool { return i.Virtual != virtual })

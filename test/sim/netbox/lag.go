@@ -90,7 +90,7 @@ func (s *state) clone() state {
 	out := *s
 	out.tokens, out.vrfs, out.prefixes, out.ranges = slices.Clone(s.tokens), slices.Clone(s.vrfs), slices.Clone(s.prefixes), slices.Clone(s.ranges)
 	out.choices, out.fields, out.hooks = slices.Clone(s.choices), slices.Clone(s.fields), slices.Clone(s.hooks)
-	out.machines, out.interfaces, out.macs = slices.Clone(s.machines), slices.Clone(s.interfaces), slices.Clone(s.macs)
+	out.machines, out.interfaces, out.macs, out.vlans = slices.Clone(s.machines), slices.Clone(s.interfaces), slices.Clone(s.macs), slices.Clone(s.vlans)
 	out.named, out.addresses, out.next = maps.Clone(s.named), maps.Clone(s.addresses), maps.Clone(s.next)
 	out.changes = slices.Clip(s.changes) // It only grows.
 	return out

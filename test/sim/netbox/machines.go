@@ -65,7 +65,14 @@ type Interface struct {
 	Type       string
 	Management bool
 	// PrimaryMAC is the number of a MAC address; 0 is none.
-	PrimaryMAC       int64
+	PrimaryMAC int64
+	// MTU in bytes and Mode, such as "tagged"; 0 and "" aren't said.
+	MTU  int
+	Mode string
+	// Untagged and Tagged are the numbers of VLANs, Parent and LAG those of interfaces; 0 is none.
+	Untagged         int64
+	Tagged           []int64
+	Parent, LAG      int64
 	created, updated time.Time
 }
 
@@ -146,6 +153,11 @@ func (s *Server) removeInterface(o Object, by author) {
 	}
 	st.macs = slices.DeleteFunc(st.macs, func(m MAC) bool { return m.Assigned == o })
 	st.interfaces = slices.DeleteFunc(st.interfaces, func(i Interface) bool { return i.object() == o })
+	for n := range st.interfaces {
+		if i := &st.interfaces[n]; o.Type == typeInterface && !i.Virtual && i.LAG == o.ID {
+			i.LAG = 0
+		}
+	}
 }
 
 // removeMachine takes its interfaces along, and what is on them (777).

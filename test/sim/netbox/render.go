@@ -181,7 +181,7 @@ func (c *exchange) renderPrefix(p Prefix) map[string]any {
 	m := c.urls(map[string]any{
 		"display": p.Prefix.String(), "family": family(p.Prefix.Addr().Is4()), "prefix": p.Prefix.String(),
 		"vrf": c.nestedVRF(p.VRF), "scope_type": nil, "scope_id": nil, "scope": c.nestedThing("site", p.Site),
-		"tenant": c.nestedThing("tenant", p.Tenant), "vlan": nil,
+		"tenant": c.nestedThing("tenant", p.Tenant), "vlan": c.nestedVLAN(p.VLAN),
 		"status": choice(p.Status, title(p.Status)), "role": c.nestedThing("role", p.Role), "is_pool": p.IsPool, "mark_utilized": p.MarkUtilized,
 		"description": p.Description, "comments": "", "tags": c.nestedTags(p.Tags), keyCustomFields: c.renderFields(typePrefix, p.CustomFields),
 		"created": stamp(p.created), keyLastUpdated: stamp(p.updated), "children": c.children(p), "_depth": c.depth(p),

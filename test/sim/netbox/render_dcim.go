@@ -151,6 +151,7 @@ func (c *exchange) renderInterface(i Interface) map[string]any {
 	if m, ok := c.s.state.mac(i.PrimaryMAC); ok {
 		out["mac_address"], out["primary_mac_address"] = m.Address, c.nestedMAC(m)
 	}
+	c.wired(out, i)
 	if i.Virtual {
 		out["virtual_machine"] = c.nestedMachine(owner)
 		return out
@@ -159,12 +160,12 @@ func (c *exchange) renderInterface(i Interface) map[string]any {
 }
 
 func (c *exchange) physicalInterface(out map[string]any, i Interface, owner Machine) map[string]any {
-	label := i.Type
-	if i.Type == "1000base-t" {
-		label = "1000BASE-T (1GE)"
+	label := map[string]string{"1000base-t": "1000BASE-T (1GE)", "lag": "Link Aggregation Group (LAG)", "virtual": "Virtual", "bridge": "Bridge"}[i.Type]
+	if label == "" {
+		label = i.Type
 	}
 	out["device"], out["type"], out["mgmt_only"], out["connected_endpoints_reachable"] = c.nestedMachine(owner), choice(i.Type, label), i.Management, nil
-	with(out, constant(`{"vdcs": [], "module": null, "label": "", "lag": null, "speed": null, "duplex": null, "wwn": null, "rf_role": null,
+	with(out, constant(`{"vdcs": [], "module": null, "label": "", "speed": null, "duplex": null, "wwn": null, "rf_role": null,
 		"rf_channel": null, "poe_mode": null, "poe_type": null, "rf_channel_frequency": null, "rf_channel_width": null, "tx_power": null,
 		"mark_connected": false, "cable": null, "cable_end": null, "wireless_link": null, "link_peers": [], "link_peers_type": null,
 		"wireless_lans": [], "connected_endpoints": null, "connected_endpoints_type": null, "_occupied": false}`))

@@ -166,6 +166,9 @@ const (
 	ExampleSite   = "fra1"
 	ExampleDevice = "r7-u12"
 	ExampleHost   = "r7-u18"
+	// ExampleBonded has two ports in a LAG and a VLAN on that, and ExampleTrunk a LAG that is a trunk.
+	ExampleBonded = "r7-u20"
+	ExampleTrunk  = "r7-u21"
 	ExampleVM     = "vm-1"
 	// ExampleNumber is that of a prefix and of a range which examples name by it.
 	ExampleNumber = 100
@@ -207,6 +210,7 @@ func (s *Server) AddExampleWorld() (prod int64) {
 	})
 	s.AddRange(Range{ID: ExampleNumber, Start: netip.MustParsePrefix("10.77.12.100/24"), End: netip.MustParsePrefix("10.77.12.120/24")})
 	s.addExampleMachines(site, tenant)
+	s.addExampleBonds(site)
 	return prod
 }
 
@@ -225,6 +229,26 @@ func (s *Server) addExampleMachines(site, tenant int64) {
 	host := s.AddMachine(server)
 	s.AddInterface(Interface{Machine: host, Name: "eno1"}, "52:54:00:77:18:01")
 	s.AddInterface(Interface{Machine: host, Name: "bmc0", Management: true}, "52:54:00:77:18:ff")
+}
+
+// addExampleBonds adds two devices with a LAG of two ports: one with a VLAN on that, and one that is a trunk; and the prefixes of their VLANs.
+func (s *Server) addExampleBonds(site int64) {
+	nodes, boot := s.AddVLAN(VLAN{VID: 120, Name: "nodes"}), s.AddVLAN(VLAN{VID: 77, Name: "boot"})
+	s.AddPrefix(Prefix{Prefix: mustNetwork("10.77.14.0/24"), VLAN: nodes, Description: "nodes"})
+	s.AddPrefix(Prefix{Prefix: mustNetwork("10.77.15.0/24"), VLAN: boot, Description: "boot"})
+	bond := func(name, macs string, lag Interface) (device, id int64) {
+		device = s.AddMachine(Machine{
+			Name: name, Site: site, Type: Named{ID: 1, Name: "R1", Slug: "r1"}, Maker: Named{ID: 1, Name: "Acme", Slug: "acme"}, Role: Named{ID: 1, Name: "Server", Slug: "server"},
+		})
+		lag.Machine, lag.Name, lag.Type = device, "bond0", "lag"
+		id = s.AddInterface(lag)
+		s.AddInterface(Interface{Machine: device, Name: "eno1", LAG: id}, macs+":01")
+		s.AddInterface(Interface{Machine: device, Name: "eno2", LAG: id}, macs+":02")
+		return device, id
+	}
+	device, id := bond(ExampleBonded, "52:54:00:77:20", Interface{MTU: 9000})
+	s.AddInterface(Interface{Machine: device, Name: "bond0.120", Type: "virtual", Parent: id, Mode: "access", Untagged: nodes})
+	bond(ExampleTrunk, "52:54:00:77:21", Interface{Mode: "tagged", Untagged: boot, Tagged: []int64{nodes}})
 }
 
 func mustNetwork(s string) netip.Prefix { return netip.MustParsePrefix(s).Masked() }

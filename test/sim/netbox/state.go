@@ -47,10 +47,12 @@ type VRF struct {
 
 // A Prefix of this NetBox. VRF 0 is the global table; 0 is none for site, role and tenant, too.
 type Prefix struct {
-	ID                   int64
-	Prefix               netip.Prefix
-	VRF                  int64
-	Site, Role, Tenant   int64
+	ID                 int64
+	Prefix             netip.Prefix
+	VRF                int64
+	Site, Role, Tenant int64
+	// VLAN is the number of one, not its VID; 0 is none.
+	VLAN                 int64
 	Status, Description  string
 	IsPool, MarkUtilized bool
 	Tags                 []int64
@@ -129,6 +131,7 @@ type state struct {
 	machines   []Machine
 	interfaces []Interface
 	macs       []MAC
+	vlans      []VLAN
 	changes    []change
 	latest     change
 	hooks      []Webhook
