@@ -15,6 +15,8 @@ type rack struct {
 	interfaces []netbox.Interface
 	changes    []netbox.Change
 	why        []string
+	// ages are how old what's known of LAGs' ports was to be.
+	ages []time.Duration
 }
 
 // FindHolder finds by number or name.
@@ -84,7 +86,8 @@ func (f *fakeNetBox) SeenInterface(_ context.Context, kind netbox.HolderKind, nu
 }
 
 // SeenMembers is always of now.
-func (f *fakeNetBox) SeenMembers(_ context.Context, lag int64, _ time.Duration) ([]netbox.Interface, error) {
+func (f *fakeNetBox) SeenMembers(_ context.Context, lag int64, maxAge time.Duration) ([]netbox.Interface, error) {
+	f.rack.ages = append(f.rack.ages, maxAge)
 	if err := f.call("SeenMembers"); err != nil {
 		return nil, err
 	}

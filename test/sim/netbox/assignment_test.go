@@ -266,11 +266,7 @@ func TestExamplesOfAttributes(t *testing.T) {
 		"assign-id.yaml virtual-machine-by-number": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned == netbox.Object{Type: "virtualization.vminterface", ID: 1} && l.netbox.Machines()[1].Primary4 == a.ID
 		},
-		"interface.yaml on-a-bond": func(l rackLab, a netbox.Address) bool {
-			i := l.get("on-a-bond").Status.AtProvider.Interface
-			return a.Assigned == l.netbox.InterfaceNamed(netbox.ExampleBonded, "bond0.120") && i != nil && i.UntaggedVLAN == 120 && i.Parent != nil &&
-				i.Parent.MTU == 9000 && len(i.Parent.Members) == 2 && i.Parent.Members[1].Name == "eno2" && l.get("on-a-bond").Status.AtProvider.Prefix.VLAN == 120
-		},
+		"interface.yaml on-a-bond": onABond,
 		"assign.yaml virtual-machine-additional": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
 		},

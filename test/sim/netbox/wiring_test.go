@@ -168,3 +168,11 @@ func TestInterfaceEdits(t *testing.T) {
 		})
 	}
 }
+
+// onABond says whether NetBox has an address of the example where that wants it, and status what NetBox has there.
+func onABond(l rackLab, a netbox.Address) bool {
+	is := l.get("on-a-bond").Status.AtProvider
+	i := is.Interface
+	return a.Assigned == l.netbox.InterfaceNamed(netbox.ExampleBonded, "bond0.120") && i != nil && i.UntaggedVLAN == 120 && i.Parent != nil &&
+		i.Parent.MTU == 9000 && len(i.Parent.Members) == 2 && i.Parent.Members[1].Name == "eno2" && is.Prefix.VLAN == 120
+}
