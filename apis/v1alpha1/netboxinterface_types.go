@@ -39,12 +39,12 @@ type InterfaceLink struct {
 	Mode string `json:"mode,omitempty"`
 	// UntaggedVLAN is the VID of the VLAN that it carries without a tag.
 	// +optional
-	UntaggedVLAN int32 `json:"untaggedVLAN,omitempty"`
+	UntaggedVLAN int32 `json:"untaggedVLAN,omitempty"` //nolint:tagliatelle // As vlanID is written.
 	// TaggedVLANs are the VIDs of those that it carries with a tag: 256 of them at most, that of the address's prefix among them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
-	TaggedVLANs []int32 `json:"taggedVLANs,omitempty"`
+	TaggedVLANs []int32 `json:"taggedVLANs,omitempty"` //nolint:tagliatelle // As above.
 	// Members are the ports of a LAG, by their names.
 	// +optional
 	// +listType=atomic

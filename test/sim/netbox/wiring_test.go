@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot/netconfig"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/bootentry"
@@ -61,7 +61,7 @@ func (s wired) entry(name string) *v1alpha1.BootEntry {
 
 // planned says why an entry has no plan of what's written, or "".
 func planned(e *v1alpha1.BootEntry) string {
-	c := e.GetCondition(xpv2.ConditionType(v1alpha1.ConditionPlanned))
+	c := e.GetCondition(v1alpha1.ConditionPlanned)
 	return c.Message
 }
 
@@ -78,7 +78,7 @@ func TestNetworksFromNetBox(t *testing.T) {
 			if len(plan.MACs) != 2 || len(plan.Ports()) != 2 {
 				t.Errorf("%s: %s boots by %v, and its bond has %v", v, name, plan.MACs, plan.Ports())
 			}
-			c, _ := netconfig.Of(&plan)
+			c, _ := netconfig.Of(&plan, boot.Segment{})
 			for language, got := range map[string][]byte{"cloud-init": c.CloudInit(), "nmstate": c.NMState(), "talos": c.Talos()} {
 				path := filepath.Join("testdata", "networks", name+"."+language+".yaml")
 				if *golden {
