@@ -120,7 +120,7 @@ func (e *external) showVLAN(o *v1alpha1.NetBoxIPAddressObservation) {
 	}
 	parent, ok := e.connector.stocks.parentOf(stockKey{e.of.UID, netbox.ParentPrefix, o.Prefix.ID})
 	if ok && int32(parent.VLAN) != o.Prefix.VLAN { //nolint:gosec // Bounded as it's decoded.
-		p := *o.Prefix // What status said before is still in use.
+		p := *o.Prefix              // What status said before is still in use.
 		p.VLAN = int32(parent.VLAN) //nolint:gosec // As above.
 		o.Prefix = &p
 	}
