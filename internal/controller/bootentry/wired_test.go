@@ -12,8 +12,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
-// wired has an entry ask NetBox for its network, in which its address is on a LAG of the host's two ports.
-func wired(in *inputs) {
+// byNetBox has an entry ask NetBox for its network, in which its address is on a LAG of the host's two ports.
+func byNetBox(in *inputs) {
 	in.host.Spec.ForProvider.MACs = []string{"52:54:00:00:00:01", "52:54:00:00:00:02"}
 	in.entry.Spec.ForProvider.Networks[0].Interface = &v1alpha1.EntryInterface{From: v1alpha1.InterfaceFromNetBox}
 	in.addresses[0].Name = "web-1-boot-ipv4"
@@ -55,11 +55,11 @@ func installedAs(in *inputs) {
 
 // TestWiredPlan: what NetBox has is in the plan as if it had been written, and all NICs of the bond are of the one entry and boot on its one address.
 func TestWiredPlan(t *testing.T) {
-	p, prob := resolve(world(wired))
+	p, prob := resolve(world(byNetBox))
 	if prob != nil {
 		t.Fatal(prob.message)
 	}
-	byHand, prob := resolve(world(wired, func(in *inputs) {
+	byHand, prob := resolve(world(byNetBox, func(in *inputs) {
 		in.entry.Spec.ForProvider.Networks[0].Interface = &v1alpha1.EntryInterface{
 			MACs: []string{"52:54:00:00:00:01", "52:54:00:00:00:02"}, MTU: 9000, Bond: &v1alpha1.EntryBond{Mode: v1alpha1.BondLACP},
 		}
@@ -92,7 +92,7 @@ func TestWiredEdits(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := world(wired, installedAs, poweredOn, edited(tc.edit))
+			in := world(byNetBox, installedAs, poweredOn, edited(tc.edit))
 			d := decide(in, noon)
 			o := observation(in, d, noon)
 			if d.step != stepNone || d.issue.Step != boot.StepNone || o.Grant != nil {
@@ -110,11 +110,11 @@ func TestWiredEdits(t *testing.T) {
 			}
 		})
 	}
-	before := world(wired, edited(func(*v1alpha1.InterfaceObservation) {}))
+	before := world(byNetBox, edited(func(*v1alpha1.InterfaceObservation) {}))
 	if d := decide(before, noon); d.step != stepIssue || d.issue.Step != boot.StepRecordHost {
 		t.Errorf("a machine that is asked for is granted: %q, %q", d.step, d.issue.Step)
 	}
-	foreign := world(wired, edited(cases["Foreign"].edit))
+	foreign := world(byNetBox, edited(cases["Foreign"].edit))
 	if d := decide(foreign, noon); d.step != stepNone || d.plan != nil {
 		t.Errorf("as long as what NetBox has doesn't fit, nothing is granted: %q, %q", d.step, d.issue.Step)
 	}
