@@ -92,10 +92,9 @@ type behindError struct {
 func (e behindError) Error() string { return fmt.Sprintf("record %d is shown as it was", e.record) }
 
 func (e behindError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	message = fmt.Sprintf("the NetBox of %s still shows record %d with address %s, which it has given to another one", in.config, e.record, e.address)
 	if e.unlogged {
-		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the change log of the NetBox of %s doesn't say what became of record %d, by which another resource of this cluster has had address %s since a moment ago, as where a copy of its database answers that is behind: it is looked at again",
-			in.config, e.record, e.address)
+		message = fmt.Sprintf("the change log of the NetBox of %s doesn't say what became of record %d, by which another resource of this cluster has had address %s since a moment ago", in.config, e.record, e.address)
 	}
-	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s still shows record %d with address %s, which it has given to another one, as where a copy of its database answers that is behind: it is looked at again",
-		in.config, e.record, e.address)
+	return v1alpha1.ReasonUnreachable, message + ", as where a copy of its database answers that is behind: it is looked at again"
 }

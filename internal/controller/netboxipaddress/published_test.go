@@ -113,7 +113,8 @@ func TestUnclaimed(t *testing.T) {
 			f := newFake()
 			f.records = tc.records
 			h, mg := newHarness(f), newAddress(append([]edit{named("100"), madeAgo(time.Hour)}, tc.mg...)...)
-			if h.holding(); tc.holder != nil {
+			h.holding()
+			if tc.holder != nil {
 				h.holding(tc.holder)
 			}
 			_, err := h.connect(t, mg).Observe(t.Context(), mg)
