@@ -92,8 +92,9 @@ func networkPort(p uint16) uint16 {
 
 // oob is what the kernel says of a packet that came in.
 func (b *batch) oob(i int) []byte {
-	return b.control[i][:min(int(b.headers[i].Hdr.Controllen), len(b.control[i]))]
-} //nolint:gosec // It wrote as much at most.
+	n := int(b.headers[i].Hdr.Controllen) //nolint:gosec // It wrote as much at most.
+	return b.control[i][:min(n, len(b.control[i]))]
+}
 
 // length of a packet that came in.
 func (b *batch) length(i int) int { return int(b.headers[i].Len) }

@@ -30,7 +30,7 @@ func (e *exchange) routes(p *wire.Reply, n *boot.Network) {
 func classless(rs []boot.Route, n *boot.Network) (out []byte) {
 	for _, r := range rs {
 		to, via := r.To.Addr().As4(), r.Via.As4()
-		out = append(out, byte(r.To.Bits()))
+		out = append(out, byte(r.To.Bits())) //nolint:gosec // 32 at most.
 		out = append(out, to[:(r.To.Bits()+7)/8]...)
 		out = append(out, via[:]...)
 	}

@@ -22,7 +22,7 @@ func withRoutes(g *boot.Segment) {
 // TestRoutes: who asks for classless static routes is told those of its subnet, and the way by the gateway with them (RFC 3442).
 func TestRoutes(t *testing.T) {
 	const first, second, gateway = "100a14" + "0a6300fe", "20c0000207" + "0a6300fd", "00" + "0a630001"
-	asks := func(codes ...dhcpv4.OptionCode) dhcpv4.Modifier { return dhcpv4.WithRequestedOptions(codes...) }
+	asks := dhcpv4.WithRequestedOptions
 	cases := map[string]struct {
 		reason          string
 		segment         func(*boot.Segment)

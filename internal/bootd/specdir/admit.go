@@ -60,7 +60,9 @@ type place struct {
 func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 	macs, addresses := make(map[boot.MAC]*boot.Plan, len(plans)), make(map[place]*boot.Plan, len(plans))
 	admitted = make([]*boot.Plan, 0, len(plans))
+	var b breath
 	for _, p := range plans {
+		b.take()
 		conflict := ""
 		for a := range p.Network.Addresses() {
 			if other, taken := addresses[place{p.Network.Name, a.Addr()}]; taken {

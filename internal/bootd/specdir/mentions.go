@@ -73,7 +73,9 @@ func ofEntry(e *v1alpha1.BootEntry) []mention {
 func (w *world) mention(plans []*boot.Plan) {
 	const each = 4 // A name, a UID, an address and mostly one MAC.
 	m := &mentions{seed: maphash.MakeSeed(), all: make([]uint64, 0, each*len(plans)), later: map[uint64]bool{}}
+	var b breath
 	for _, p := range plans {
+		b.take()
 		for _, x := range ofPlan(p) {
 			m.all = append(m.all, m.hash(x))
 		}

@@ -86,11 +86,13 @@ func split(b []byte) (docs []document) {
 }
 
 // parse reads a file: its right objects, and what is wrong with the others.
-func parse(file string, b []byte) (objects []object, faults []fault) {
-	docs := split(b)
+func parse(file string, text []byte) (objects []object, faults []fault) {
+	docs := split(text)
 	objects = make([]object, 0, len(docs)) // Without room that many small ones would waste.
 	namespace := ""
+	var b breath
 	for _, d := range docs {
+		b.take()
 		o, f := d.parse()
 		for i := range o { // Most are of the namespace that the one before is of: its name is held once.
 			if n := &o[i].name.Namespace; *n == namespace {

@@ -143,7 +143,9 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	w.ahead = p.ahead(networks)
 	w.pullSecrets(p)
 	plans := make([]*boot.Plan, 0, len(p.entries))
+	var b breath
 	for _, x := range p.entries {
+		b.take()
 		plan, ok := w.plan(p, x, before)
 		if !ok {
 			w.claims = append(w.claims, x.machine())
