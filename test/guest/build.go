@@ -31,14 +31,19 @@ type Builder struct {
 	Cache string
 	// Out is where the artifacts are written, and what they are made of; nobody else may build there at the same time.
 	Out string
+	// Arch is the machines' architecture; empty: amd64.
+	Arch string
 	// GRUB is where GRUB's images are; empty: /usr/lib/grub.
 	GRUB string
 	// CommandLine is added to the installed system's kernel.
 	CommandLine string
 }
 
-// CommandLine is what Debian's kernel needs under QEMU's TCG, with its console on the serial port.
-const CommandLine = "console=ttyS0 no_timer_check clocksource=hpet tsc=unstable panic=5"
+// CommandLine is what Debian's kernel needs under QEMU's TCG, with its console on the serial port; CommandLineARM64 is that of the other architecture.
+const (
+	CommandLine      = "console=ttyS0 no_timer_check clocksource=hpet tsc=unstable panic=5"
+	CommandLineARM64 = "console=ttyAMA0 panic=5"
+)
 
 // initProgram is the package of process 1.
 const initProgram = "github.com/crossplane-contrib/provider-baremetal/test/guest/init"
@@ -48,14 +53,23 @@ func (b Builder) Fetch(ctx context.Context) error {
 	if _, err := b.kernel(ctx); err != nil {
 		return err
 	}
-	return run(forGuest(exec.CommandContext(ctx, "go", "list", "-export", "-trimpath", "-buildvcs=false", initProgram)))
+	return run(b.forGuest(exec.CommandContext(ctx, "go", "list", "-export", "-trimpath", "-buildvcs=false", initProgram)))
 }
 
 // forGuest lets go build for the machine.
-func forGuest(cmd *exec.Cmd) *exec.Cmd {
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+func (b Builder) forGuest(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+b.arch())
 	return cmd
 }
+
+func (b Builder) arch() string {
+	if b.Arch == "" {
+		return AMD64
+	}
+	return b.Arch
+}
+
+func (b Builder) debian() Debian { return Debian{Arch: b.arch(), Cache: b.Cache} }
 
 // Build makes the artifacts. Its errors name the Debian package that is missing where that is the reason.
 func (b Builder) Build(ctx context.Context) (Artifacts, error) {
@@ -73,6 +87,11 @@ func (b Builder) Build(ctx context.Context) (Artifacts, error) {
 	vmlinuz, err := os.ReadFile(kernel.vmlinuz)
 	if err != nil {
 		return Artifacts{}, fmt.Errorf("cannot read the kernel: %w", err)
+	}
+	if b.arch() == ARM64 { // Debian's isn't compressed, and comes by a block of TFTP's at a time. Grub unpacks it.
+		if vmlinuz, err = compressed(vmlinuz); err != nil {
+			return Artifacts{}, err
+		}
 	}
 	image, err := b.image(ctx, vmlinuz, initrd)
 	if err != nil {
@@ -114,7 +133,7 @@ func modules() []string {
 func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
 	program := filepath.Join(b.Out, "init")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, initProgram) //nolint:gosec // our own folder
-	if err := run(forGuest(cmd)); err != nil {
+	if err := run(b.forGuest(cmd)); err != nil {
 		return nil, err
 	}
 	files := map[string]string{"init": program}
@@ -122,6 +141,9 @@ func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
 	var list strings.Builder
 	for _, m := range modules() {
 		path, ok := k.modules[m+".ko"]
+		if !ok && m == "button" && b.arch() == ARM64 {
+			continue // That kernel has it built in.
+		}
 		if !ok {
 			return nil, fmt.Errorf("kernel %s has no module %q", k.version, m)
 		}
@@ -152,21 +174,34 @@ func (b Builder) initrd(ctx context.Context, k kernel) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+func compressed(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compress: %w", err)
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, fmt.Errorf("cannot compress: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("cannot compress: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
 // image makes the disk that an installation writes.
 func (b Builder) image(ctx context.Context, vmlinuz, initrd []byte) ([]byte, error) {
-	core, err := b.grub(ctx, "i386-pc", "biosdisk", "part_gpt", "fat", "search_fs_file", "linux", "boot")
-	if err != nil {
+	files := map[string][]byte{"VMLINUZ": vmlinuz, "INITRD.IMG": initrd}
+	var boot, core []byte
+	var err error
+	if b.arch() == ARM64 { // It has no BIOS.
+		boot, core = make([]byte, bootCodeSize), make([]byte, sectorSize)
+		if files["EFI/BOOT/BOOTAA64.EFI"], err = b.grub(ctx, "arm64-efi", b.config(), "part_gpt", "fat", "search_fs_file", "gzio", "linux", "boot"); err != nil {
+			return nil, err
+		}
+	} else if boot, core, err = b.bios(ctx, files); err != nil {
 		return nil, err
 	}
-	efi, err := b.grub(ctx, "x86_64-efi", "part_gpt", "fat", "search_fs_file", "linux", "boot")
-	if err != nil {
-		return nil, err
-	}
-	boot, err := os.ReadFile(filepath.Join(b.grubDir(), "i386-pc", "boot.img"))
-	if err != nil {
-		return nil, fmt.Errorf("GRUB's boot.img is missing (Debian package grub-pc-bin): %w", err)
-	}
-	files := map[string][]byte{"EFI/BOOT/BOOTX64.EFI": efi, "VMLINUZ": vmlinuz, "INITRD.IMG": initrd}
 	esp, err := FAT16(SizeFAT16(files), "BAREMETAL", files)
 	if err != nil {
 		return nil, err
@@ -174,10 +209,28 @@ func (b Builder) image(ctx context.Context, vmlinuz, initrd []byte) ([]byte, err
 	return DiskImage(boot, core, esp)
 }
 
+// bios makes what a BIOS starts, and adds what UEFI does.
+func (b Builder) bios(ctx context.Context, files map[string][]byte) (boot, core []byte, err error) {
+	if core, err = b.grub(ctx, "i386-pc", b.config(), "biosdisk", "part_gpt", "fat", "search_fs_file", "linux", "boot"); err != nil {
+		return nil, nil, err
+	}
+	if files["EFI/BOOT/BOOTX64.EFI"], err = b.grub(ctx, "x86_64-efi", b.config(), "part_gpt", "fat", "search_fs_file", "linux", "boot"); err != nil {
+		return nil, nil, err
+	}
+	if boot, err = os.ReadFile(filepath.Join(b.grubDir(), "i386-pc", "boot.img")); err != nil {
+		return nil, nil, fmt.Errorf("GRUB's boot.img is missing (Debian package grub-pc-bin): %w", err)
+	}
+	return boot, core, nil
+}
+
 // config is GRUB's whole program. It runs before any module of a file system that isn't built in would be needed.
 func (b Builder) config() string {
+	line := CommandLine
+	if b.arch() == ARM64 {
+		line = CommandLineARM64
+	}
 	return "search.file /INITRD.IMG root\n" +
-		"linux /VMLINUZ " + strings.TrimSpace(CommandLine+" "+b.CommandLine) + " baremetal.role=disk\n" +
+		"linux /VMLINUZ " + strings.TrimSpace(line+" "+b.CommandLine) + " baremetal.role=disk\n" +
 		"initrd /INITRD.IMG\nboot\n"
 }
 
@@ -189,9 +242,9 @@ func (b Builder) grubDir() string {
 }
 
 // grub makes GRUB's image for one platform, with modules and program inside.
-func (b Builder) grub(ctx context.Context, platform string, mods ...string) ([]byte, error) {
+func (b Builder) grub(ctx context.Context, platform, program string, mods ...string) ([]byte, error) {
 	config, out := filepath.Join(b.Out, platform+".cfg"), filepath.Join(b.Out, platform+".img")
-	if err := os.WriteFile(config, []byte(b.config()), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(program), 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write GRUB's configuration: %w", err)
 	}
 	args := []string{

@@ -1,6 +1,11 @@
 package guest
 
-import "encoding/binary"
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+)
 
 // ISO 9660 (ECMA-119) as far as firmware and iPXE look at it, and its boot records (El Torito, 1.0).
 const (
@@ -59,4 +64,40 @@ func ISO() []byte {
 	binary.LittleEndian.PutUint32(entry[8:], isoLoader)
 	copy(at(isoLoader), isoProgram)
 	return b
+}
+
+// efiProgram is what grub does that UEFI started from an ISO.
+const efiProgram = "echo ISO read\nexit\n"
+
+// ISO is one that UEFI boots as well, by a loader that says the same.
+func (b Builder) ISO(ctx context.Context) ([]byte, error) {
+	if err := os.MkdirAll(b.Out, 0o750); err != nil {
+		return nil, fmt.Errorf("cannot build into %q: %w", b.Out, err)
+	}
+	loader, err := b.grub(ctx, "x86_64-efi", efiProgram, "echo", "minicmd")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"EFI/BOOT/BOOTX64.EFI": loader}
+	system, err := FAT16(SizeFAT16(files), "GUEST", files)
+	if err != nil {
+		return nil, err
+	}
+	return bootsByEFI(ISO(), system), nil
+}
+
+// bootsByEFI appends a file system to an ISO, and names it in the catalog for UEFI. Its length is said as 0: up to the end.
+func bootsByEFI(iso, system []byte) []byte {
+	first := len(iso) / isoSector
+	iso = append(iso, padTo(system, (len(system)+isoSector-1)/isoSector*isoSector)...)
+	primary, catalog := iso[isoPrimary*isoSector:], iso[isoCatalog*isoSector:]
+	end := uint32(len(iso) / isoSector) //nolint:gosec // A few megabytes.
+	binary.LittleEndian.PutUint32(primary[80:], end)
+	binary.BigEndian.PutUint32(primary[84:], end)
+	section, entry := catalog[64:], catalog[96:]
+	section[0], section[1] = 0x91, 0xef // The last section, for UEFI,
+	binary.LittleEndian.PutUint16(section[2:], 1)
+	entry[0] = 0x88
+	binary.LittleEndian.PutUint32(entry[8:], uint32(first)) //nolint:gosec // A few hundred.
+	return iso
 }

@@ -61,9 +61,10 @@ func TestFirmware(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(site.Stop)
-	for name, w := range ways() {
-		t.Run(name, func(t *testing.T) { w.boots(t, name, site, a) })
-	}
+	atOnce(t, ways(), func(t *testing.T, name string, w way) {
+		t.Helper()
+		w.boots(t, name, site, a)
+	})
 }
 
 // starts switches a machine on that boots from a site's network once, and waits until its serial port shows a line.
@@ -128,7 +129,7 @@ func acknowledged(t *testing.T, log string, mac net.HardwareAddr) []string {
 			MAC    string `json:"mac"`
 			Client string `json:"client"`
 		}
-		if json.Unmarshal(line, &l) == nil && l.Msg == "DHCP" && l.Reason == "Acknowledged" && l.MAC == mac.String() {
+		if json.Unmarshal(line, &l) == nil && (l.Msg == "DHCP" || l.Msg == "DHCPv6") && l.Reason == "Acknowledged" && l.MAC == mac.String() {
 			out = append(out, l.Client)
 		}
 	}

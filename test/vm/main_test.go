@@ -2,6 +2,7 @@ package vm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -15,8 +16,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
 
-// patience is how long a step may take of emulated processors that share two real ones with a control plane.
-const patience = 8 * time.Minute
+// patience is how long a step may take of emulated processors that share two real ones with each other and a control plane.
+const patience = 15 * time.Minute
 
 // built is what all machines boot and install.
 var built = sync.OnceValues(func() (guest.Artifacts, error) { return vm.Artifacts(context.Background(), scratch) })
@@ -48,7 +49,10 @@ func prepare() error {
 	if err := vm.Missing(); err != nil {
 		return err // the tests say so, each for itself; nothing has to be built for that
 	}
-	return vm.Prepare(context.Background(), func(s string) { fmt.Fprintln(os.Stderr, "e2e-vm:", s) })
+	return errors.Join(
+		vm.Prepare(context.Background(), func(s string) { fmt.Fprintln(os.Stderr, "e2e-vm:", s) }),
+		vm.PrepareTests(context.Background()),
+	)
 }
 
 // beside is held by a test with one machine: one of those runs beside the rack with its two. More would only make each slower, and
@@ -61,6 +65,16 @@ func parallel(t *testing.T) {
 	t.Parallel()
 	beside.Lock()
 	t.Cleanup(beside.Unlock)
+}
+
+// atOnce has machines of one site go their way at once. They aren't parallel tests: those that wait for parallel's lock would have their places.
+func atOnce(t *testing.T, ways map[string]way, goes func(t *testing.T, name string, w way)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for name, w := range ways {
+		all.Go(func() { t.Run(name, func(t *testing.T) { goes(t, name, w) }) })
+	}
+	all.Wait()
 }
 
 // needMachines skips where there can't be virtual machines on a segment of their own.

@@ -33,6 +33,11 @@ func packages() map[string]string {
 	}
 }
 
+// arm64Packages are those that machines of the other architecture need, which the tests have and the demo hasn't.
+func arm64Packages() map[string]string {
+	return map[string]string{"qemu-system-arm": "qemu-system-aarch64", "qemu-efi-aarch64": "/usr/share/AAVMF/AAVMF_CODE.fd"}
+}
+
 // absent lists the packages, by name, whose file isn't found.
 func absent(packages map[string]string) []string {
 	var out []string
@@ -55,6 +60,9 @@ func found(what string) bool {
 
 // Missing says in one line which Debian packages this machine lacks; nil: none.
 func Missing() error { return missing(packages()) }
+
+// MissingARM64 does so for machines of the other architecture.
+func MissingARM64() error { return missing(arm64Packages()) }
 
 func missing(packages map[string]string) error {
 	names := absent(packages)

@@ -29,10 +29,29 @@ func Prepare(ctx context.Context, say func(string)) error {
 	})
 	g.Go(func() error {
 		return beating(gctx, say, "fetching a kernel, and building what runs beside it", func() error {
-			return errors.Join(builder(finder.Cache, "").Fetch(gctx), compile(gctx, finder.Source), fetchSigned(gctx, finder.Cache))
+			return errors.Join(fetch(gctx, finder.Cache, guest.AMD64), compile(gctx, finder.Source))
 		})
 	})
 	return g.Wait()
+}
+
+// fetch gets what machines of one architecture boot.
+func fetch(ctx context.Context, cache, arch string) error {
+	b := builder(cache, "", arch)
+	listed := guest.Debian{Arch: arch, Cache: b.Cache}.Lists(ctx)
+	if err := errors.Join(b.Fetch(ctx), fetchSigned(ctx, cache, arch)); err != nil { // What a run before this one got is as good.
+		return errors.Join(listed, err)
+	}
+	return nil
+}
+
+// PrepareTests fetches what the tests have beside a rack: machines of the other architecture, and a relay.
+func PrepareTests(ctx context.Context) error {
+	cache, err := programs.Cache()
+	if err != nil {
+		return err
+	}
+	return errors.Join(fetch(ctx, cache, guest.ARM64), fetchRelay(ctx, cache))
 }
 
 // compile builds all packages of our programs into go's cache.
@@ -51,13 +70,26 @@ func compile(ctx context.Context, dir string) error {
 
 // Artifacts builds what machines boot and install, into a folder of its own.
 func Artifacts(ctx context.Context, out string) (guest.Artifacts, error) {
+	return artifacts(ctx, out, guest.AMD64)
+}
+
+// ArtifactsARM64 does so for the other architecture.
+func ArtifactsARM64(ctx context.Context, out string) (guest.Artifacts, error) {
+	return artifacts(ctx, out, guest.ARM64)
+}
+
+func artifacts(ctx context.Context, out, arch string) (guest.Artifacts, error) {
 	cache, err := programs.Cache()
 	if err != nil {
 		return guest.Artifacts{}, err
 	}
-	return builder(cache, out).Build(ctx)
+	return builder(cache, out, arch).Build(ctx)
 }
 
-func builder(cache, out string) guest.Builder {
-	return guest.Builder{Cache: filepath.Join(cache, "guest"), Out: out}
+func builder(cache, out, arch string) guest.Builder {
+	b := guest.Builder{Cache: filepath.Join(cache, "guest"), Out: out, Arch: arch}
+	if arch != guest.AMD64 {
+		b.GRUB = filepath.Join(signedIn(cache, arch), "usr", "lib", "grub")
+	}
+	return b
 }

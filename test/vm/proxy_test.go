@@ -28,15 +28,41 @@ func TestBesideDnsmasq(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(site.Stop)
-	for name, w := range machines {
-		t.Run(name, func(t *testing.T) {
-			_, m := w.starts(t, name, site, "GUEST running from memory")
-			if !strings.Contains(m.Serial(), "GUEST address 10.88.0.1") { // dnsmasq gives 10.88.0.100 and more; planned are 10.88.0.21 and 22.
-				t.Errorf("%s: the system hasn't dnsmasq's address:\n%s", w.reason, m.Serial())
-			}
-		})
-	}
+	atOnce(t, machines, func(t *testing.T, name string, w way) {
+		t.Helper()
+		_, m := w.starts(t, name, site, "GUEST running from memory")
+		if !strings.Contains(m.Serial(), "GUEST address 10.88.0.1") { // dnsmasq gives 10.88.0.100 and more; planned are 10.88.0.21 and 22.
+			t.Errorf("%s: the system hasn't dnsmasq's address:\n%s", w.reason, m.Serial())
+		}
+	})
 	if log := site.Log(); strings.Contains(log, `"reason":"Acknowledged"`) || strings.Contains(log, `"reason":"Offered"`) {
 		t.Errorf("bootd gave an address beside another server:\n%s", log)
+	}
+}
+
+// TestAtPort4011: where dnsmasq has port 67 of bootd's own host, its offer sends firmware to port 4011, and so does it iPXE.
+func TestAtPort4011(t *testing.T) {
+	needMachines(t)
+	parallel(t)
+	a := artifacts(t)
+	machines := map[string]way{
+		"BIOS4011": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x68), qemu.BIOS, qemu.PXE, false, nil},
+		"UEFI4011": {"OVMF loads iPXE by TFTP", shimMAC(0x69), qemu.UEFI, qemu.PXE, false, nil},
+	}
+	site, err := vm.NewBINLSite(t.Context(), "../..", stateDir(t), a, machines["BIOS4011"].mac, machines["UEFI4011"].mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.Stop)
+	atOnce(t, machines, func(t *testing.T, name string, w way) {
+		t.Helper()
+		_, m := w.starts(t, name, site, "GUEST running from memory")
+		if !strings.Contains(m.Serial(), "GUEST address 10.88.0.1") {
+			t.Errorf("%s: the system hasn't dnsmasq's address:\n%s", w.reason, m.Serial())
+		}
+		m.Close()
+	})
+	if log := site.Log(); strings.Contains(log, `"reason":"Acknowledged"`) || !strings.Contains(log, `"reason":"Proxied"`) {
+		t.Errorf("bootd gave an address, or no boot, at port 4011:\n%s", log)
 	}
 }

@@ -2,14 +2,13 @@ package vm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -23,6 +22,10 @@ const (
 	siteBridge  = "br1"
 	siteAddress = "10.88.0.1"
 	sitePrefix  = "10.88.0."
+	// siteApart is that of a bootd with a network of its own, and sixApart what it has of IPv6, where machines have those that begin with sixPrefix.
+	siteApart = "10.88.0.3"
+	sixApart  = "fd00:88::3"
+	sixPrefix = "fd00:88::"
 	// readyTimeout is how long its bootd may take to serve.
 	readyTimeout = time.Minute
 )
@@ -34,14 +37,24 @@ type Site struct {
 
 	example example
 	flags   []string
-	stage   string // the firstStage of its machines; "": none is said
-	local   string // their localBoot; "": none is said
-	log     string
+	mode    string   // its dhcp.mode, where that isn't the example's
+	stage   string   // the firstStage of its machines; "": none is said
+	arch    string   // their architecture; "": amd64
+	local   string   // their localBoot; "": none is said
+	six     bool     // they boot over IPv6 alone
+	apart   bool     // its bootd serves all addresses of a network of its own
+	first   []string // what is started there before it
+	beside  []beside
 	segment *qemu.Segment
-	other   *proc.Process // another DHCP server; nil: there's none
+	far     *qemu.Segment // where its machines are; nil: on its segment
 	mirror  *http.Server
 	bootd   *proc.Process
+	second  *proc.Process   // another bootd
+	others  []*proc.Process // all but the first bootd
 }
+
+// A beside starts whoever else is on a site's segment.
+type beside func(ctx context.Context, s *Site, dir, bootd string) error
 
 // An example is one of examples/bootd, and the machine that it names.
 type example struct {
@@ -49,61 +62,11 @@ type example struct {
 	address            int
 }
 
-// NewSite makes a site in an empty folder, with machines by their MAC addresses, which are installed once each: what examples/bootd/edge.yaml
-// describes, with this machine's files.
-func NewSite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
-	return newSite(ctx, root, dir, a, machines, &Site{example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}})
-}
-
-// NewProxySite makes a site beside another DHCP server, with machines that boot into memory each time: what examples/bootd/proxy.yaml describes.
-func NewProxySite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
-	return newSite(ctx, root, dir, a, machines, &Site{example: example{"proxy.yaml", "desk-1", "52:54:00:00:08:01", 21}, flags: []string{"--peer=" + siteForeign}})
-}
-
-// NewShimSite makes a site of machines that load Debian's signed shim and grub: that of NewSite otherwise.
-func NewShimSite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
-	signed, err := Signed()
-	if err != nil {
-		return nil, err
-	}
-	return newSite(ctx, root, dir, a, machines, &Site{
-		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, stage: "Shim",
-	})
-}
-
-// NewLocalBootSite makes a site of machines that are sent to their disks in a way of their own: that of NewSite otherwise.
-func NewLocalBootSite(ctx context.Context, root, dir string, a guest.Artifacts, localBoot string, machines ...net.HardwareAddr) (*Site, error) {
-	signed, err := Signed()
-	if err != nil {
-		return nil, err
-	}
-	return newSite(ctx, root, dir, a, machines, &Site{
-		example: example{"edge.yaml", "node-1", "52:54:00:00:07:01", 11}, flags: []string{"--signed-dir=" + signed}, local: localBoot,
-	})
-}
-
-// NewISOSite makes a site of machines that boot an ISO once each: what examples/bootd/iso.yaml describes.
-func NewISOSite(ctx context.Context, root, dir string, machines ...net.HardwareAddr) (*Site, error) {
-	b, path := guest.ISO(), filepath.Join(dir, "guest.iso")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		return nil, fmt.Errorf("cannot write an ISO: %w", err)
-	}
-	sum := sha256.Sum256(b)
-	iso := guest.File{Path: path, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}
-	return newSite(ctx, root, dir, guest.Artifacts{Kernel: iso, Initrd: iso, Image: iso}, machines, &Site{example: example{"iso.yaml", "board-1", "52:54:00:00:10:01", 31}})
-}
-
 func newSite(ctx context.Context, root, dir string, a guest.Artifacts, machines []net.HardwareAddr, s *Site) (*Site, error) {
-	s.Specs, s.log = filepath.Join(dir, "specs"), filepath.Join(dir, "bootd.log")
+	s.Specs = filepath.Join(dir, "specs")
 	if err := s.start(ctx, root, dir, a, machines); err != nil {
 		s.Stop()
 		return nil, err
-	}
-	if s.example.file == "proxy.yaml" {
-		if err := s.foreign(ctx, dir); err != nil {
-			s.Stop()
-			return nil, err
-		}
 	}
 	return s, nil
 }
@@ -125,19 +88,43 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build bootd: %w\n%s", err, strings.TrimSpace(string(out)))
 	}
-	s.bootd, err = proc.Start(proc.Command{
-		Name: "bootd", Path: program, Log: s.log, Args: append([]string{
-			"--source=dir:" + s.Specs, "--state-dir=" + filepath.Join(dir, "state"), "--dhcp-interface=" + siteBridge, "--advertise-address=" + siteAddress,
-			"--tftp-listen=" + siteAddress + ":69", "--http-listen=" + siteAddress + ":8480", "--health-listen=", "--artifact-range=" + siteAddress + "/32",
-		}, s.flags...),
-	})
-	if err != nil {
-		return err
+	for _, f := range s.beside {
+		if err := f(ctx, s, dir, program); err != nil {
+			return err
+		}
 	}
+	s.bootd, err = s.serve(ctx, dir, program)
+	return err
+}
+
+// serve starts bootd, and waits until it's ready.
+func (s *Site) serve(ctx context.Context, dir, program string) (*proc.Process, error) {
+	args := append([]string{"--source=dir:" + s.Specs, "--state-dir=" + filepath.Join(dir, "state"), "--health-listen=", "--artifact-range=" + siteAddress + "/32"}, s.flags...)
+	at, log := siteAddress, filepath.Join(dir, "bootd.log")
+	var p *proc.Process
+	var err error
+	if s.apart {
+		at = siteApart
+		p, err = neighbour{
+			name: "bootd", log: log, first: s.first, cables: []cable{{s.segment, "boot0", "boot1", []string{siteApart + "/24", sixApart + "/64"}}},
+			program: append([]string{program}, args...),
+		}.start(ctx)
+	} else {
+		p, err = proc.Start(proc.Command{Name: "bootd", Path: program, Log: log, Args: append(args,
+			"--dhcp-interface="+siteBridge, "--advertise-address="+at, "--tftp-listen="+at+":69", "--http-listen="+at+":8480")})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, ready(ctx, p, at)
+}
+
+// ready waits until a bootd says that it's ready.
+func ready(ctx context.Context, p *proc.Process, at string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	return s.bootd.Await(ctx, func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+siteAddress+":8480/readyz", http.NoBody)
+	return p.Await(ctx, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+":8480/readyz", http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -181,7 +168,8 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 		return fmt.Errorf("the example of a site has no %q", machine)
 	}
 	at = strings.LastIndex(text[:at], "---\n")
-	entry := text[at:]
+	entry, _, _ := strings.Cut(text[at:], "\n---\n")
+	entry += "\n"
 	if s.stage != "" {
 		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      firstStage: "+s.stage+"\n", 1)
 	}
@@ -189,15 +177,30 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      localBoot: "+s.local+"\n", 1)
 	}
 	text = text[:at]
+	planned := "10.77.0.%d/24"
+	if s.six {
+		text, planned = overSix(text), sixPrefix+"%d/64"
+	}
 	for i, mac := range machines {
 		text += replaced(entry, map[string]string{
 			"  name: " + x.machine + "\nspec:": fmt.Sprintf("  name: node-%d\nspec:", i+1), x.mac: mac.String(),
-			fmt.Sprintf("10.77.0.%d/", x.address): fmt.Sprintf("10.77.0.%d/", x.address+i),
-			"hostname: " + x.machine:              fmt.Sprintf("hostname: node-%d", i+1),
+			fmt.Sprintf("10.77.0.%d/24", x.address): fmt.Sprintf(planned, x.address+i),
+			"hostname: " + x.machine:                fmt.Sprintf("hostname: node-%d", i+1),
 		})
 	}
+	line := guest.CommandLine
+	if s.arch == guest.ARM64 {
+		line, text = guest.CommandLineARM64, strings.Replace(text, "arch: amd64", "arch: arm64", 1)
+	}
+	prefix := sitePrefix
+	if s.far != nil {
+		prefix = farPrefix
+	}
+	if s.mode != "" {
+		text = regexp.MustCompile(`mode: (Authoritative|Proxy)\n`).ReplaceAllString(text, "mode: "+s.mode+"\n")
+	}
 	text = replaced(text, map[string]string{
-		"10.77.0.": sitePrefix, `["console=ttyS0,115200n8"]`: "[" + strings.Join(strings.Fields(guest.CommandLine), ", ") + "]", "compression: Zstd": "compression: None",
+		"10.77.0.": prefix, `["console=ttyS0,115200n8"]`: "[" + strings.Join(strings.Fields(line), ", ") + "]", "compression: Zstd": "compression: None",
 		"https://images.example/installer/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/installer/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
 		"https://images.example/rescue/amd64/vmlinuz": "http://" + siteAddress + "/vmlinuz", "https://images.example/rescue/amd64/initrd.img": "http://" + siteAddress + "/initrd.img",
 		"https://images.example/firmware/flash-2.14.iso": "http://" + siteAddress + "/vmlinuz", "https://images.example/memtest86plus/7.20/mt86plus.iso": "http://" + siteAddress + "/vmlinuz",
@@ -215,6 +218,14 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	return nil
 }
 
+// overSix has a network's subnet be of IPv6, without a router.
+func overSix(text string) string {
+	return replaced(text, map[string]string{
+		"cidr: 10.77.0.0/24\n      gateway: 10.77.0.1\n      dns: [10.77.0.2]": "cidr: " + sixPrefix + "/64\n      dns: [\"" + sixPrefix + "53\"]",
+		"ntp: [10.77.0.2]": "ntp: [\"" + sixPrefix + "123\"]", "mode: Authoritative": "mode: Authoritative\n    routerSolicitations: Answer",
+	})
+}
+
 // replaced has each text in the place of another.
 func replaced(text string, by map[string]string) string {
 	for old, now := range by {
@@ -224,11 +235,16 @@ func replaced(text string, by map[string]string) string {
 }
 
 // Tap adds a port to the site's segment and returns the Netdev of the machine that it belongs to.
-func (s *Site) Tap(name string) (string, error) { return s.segment.Tap(name) }
+func (s *Site) Tap(name string) (string, error) {
+	if s.far != nil {
+		return s.far.Tap(name)
+	}
+	return s.segment.Tap(name)
+}
 
 // Log is what bootd has written.
 func (s *Site) Log() string {
-	b, err := os.ReadFile(s.log)
+	b, err := os.ReadFile(s.bootd.Log())
 	if err != nil {
 		return err.Error()
 	}
@@ -237,7 +253,7 @@ func (s *Site) Log() string {
 
 // Stop ends bootd and takes the segment away.
 func (s *Site) Stop() {
-	for _, p := range []*proc.Process{s.bootd, s.other} {
+	for _, p := range append(s.others, s.bootd) {
 		if p != nil {
 			p.Stop()
 		}
@@ -245,7 +261,9 @@ func (s *Site) Stop() {
 	if s.mirror != nil {
 		_ = s.mirror.Close()
 	}
-	if s.segment != nil {
-		_ = s.segment.Close() // It goes with the namespace.
+	for _, g := range []*qemu.Segment{s.segment, s.far} {
+		if g != nil {
+			_ = g.Close() // It goes with the namespace.
+		}
 	}
 }

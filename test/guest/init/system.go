@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -39,10 +38,8 @@ func loadModule(path string) error {
 }
 
 const (
-	nicTries  = 100
-	nicPause  = 50 * time.Millisecond
-	dhcpTries = 10
-	dhcpPause = 3 * time.Second
+	nicTries = 100
+	nicPause = 50 * time.Millisecond
 )
 
 // bringUp gives the only NIC its address: the one on the command line, else the one that DHCP says.
@@ -88,28 +85,13 @@ func matches(l netlink.Link, mac string) bool {
 	return len(l.Attrs().HardwareAddr) > 0 && l.Attrs().Name != "lo" && (mac == "" || strings.EqualFold(l.Attrs().HardwareAddr.String(), mac))
 }
 
-// lease asks as an operating system does: no option 60, 93 or 97, by which bootd sees that no firmware is asking.
-func lease(ctx context.Context, name string) (address, gateway string, err error) {
-	c, err := nclient4.New(name, nclient4.WithTimeout(dhcpPause), nclient4.WithRetry(dhcpTries))
-	if err != nil {
-		return "", "", fmt.Errorf("no DHCP client on %s: %w", name, err)
-	}
-	defer func() { _ = c.Close() }()
-	l, err := c.Request(ctx)
-	if err != nil {
-		return "", "", fmt.Errorf("no address on %s: %w", name, err)
-	}
-	ones, _ := l.ACK.SubnetMask().Size()
-	if routers := l.ACK.Router(); len(routers) > 0 {
-		gateway = routers[0].String()
-	}
-	return fmt.Sprintf("%s/%d", l.ACK.YourIPAddr, ones), gateway, nil
-}
-
 func assign(link netlink.Link, address, gateway string) error {
 	a, err := netlink.ParseAddr(address)
 	if err != nil {
 		return fmt.Errorf("cannot parse address %q: %w", address, err)
+	}
+	if a.IP.To4() == nil {
+		a.Flags = unix.IFA_F_NODAD // It's used at once.
 	}
 	if err := netlink.AddrReplace(link, a); err != nil {
 		return fmt.Errorf("cannot assign %s: %w", address, err)

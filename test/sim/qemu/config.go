@@ -2,12 +2,14 @@
 package qemu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -22,6 +24,8 @@ type Firmware string
 const (
 	BIOS Firmware = "BIOS" // SeaBIOS; the NIC's ROM is iPXE
 	UEFI Firmware = "UEFI" // OVMF with its own PXE client; the NIC has no ROM
+	// ARM64 is a machine of that architecture; its UEFI is AAVMF, with its own PXE client.
+	ARM64 Firmware = "ARM64"
 )
 
 // Loader says what in a machine with UEFI loads from the network.
@@ -32,6 +36,8 @@ const (
 	PXE      Loader = ""         // OVMF's own PXE client, by TFTP
 	HTTPBoot Loader = "HTTPBoot" // OVMF's own HTTP Boot over IPv4, and no PXE client
 	ROM      Loader = "ROM"      // iPXE, as a UEFI driver in the NIC's ROM
+	PXE6     Loader = "PXE6"     // OVMF's own PXE client over IPv6, and no IPv4
+	HTTP6    Loader = "HTTP6"    // OVMF's own HTTP Boot over IPv6, and neither a PXE client nor IPv4
 )
 
 // Config describes one virtual machine. Name, MAC and Dir are required.
@@ -55,13 +61,15 @@ type Config struct {
 	Dir string
 	// Netdev is QEMU's -netdev without its id, as "tap,ifname=tap0,script=no,downscript=no"; see Segment.
 	Netdev string
+	// Slow has packets for the machine wait up to a tenth of a second, so that transfers last long enough to be broken.
+	Slow bool
 	// DiskSize is the size of the disk in bytes; 0: 64 MiB. It is sparse.
 	DiskSize int64
 	// MemoryMiB is the size of its memory; 0: 512.
 	MemoryMiB int
-	// Binary is QEMU; empty: qemu-system-x86_64.
+	// Binary is QEMU; empty: qemu-system-x86_64, or qemu-system-aarch64.
 	Binary string
-	// OVMF is where OVMF_CODE_4M.fd and OVMF_VARS_4M.fd are; empty: /usr/share/OVMF.
+	// OVMF is where OVMF_CODE_4M.fd and OVMF_VARS_4M.fd are, or AAVMF_CODE.fd and AAVMF_VARS.fd; empty: /usr/share/OVMF, or /usr/share/AAVMF.
 	OVMF string
 }
 
@@ -80,36 +88,47 @@ func (c Config) withDefaults() Config {
 	if c.MemoryMiB == 0 {
 		c.MemoryMiB = defaultMemory
 	}
-	if c.Binary == "" {
-		c.Binary = "qemu-system-x86_64"
+	binary, ovmf := "qemu-system-x86_64", "/usr/share/OVMF"
+	if c.Firmware == ARM64 {
+		binary, ovmf = "qemu-system-aarch64", "/usr/share/AAVMF"
 	}
-	if c.OVMF == "" {
-		c.OVMF = "/usr/share/OVMF"
-	}
+	c.Binary, c.OVMF = cmp.Or(c.Binary, binary), cmp.Or(c.OVMF, ovmf)
 	return c
 }
 
 // Missing says in one line what this machine lacks for virtual machines of the given firmware; nil: nothing.
 func Missing(f Firmware) error {
 	c := Config{Firmware: f}.withDefaults()
-	if _, err := exec.LookPath(c.Binary); err != nil {
-		return fmt.Errorf("%s is missing (Debian package qemu-system-x86): %w", c.Binary, err)
+	qemu, firmware := "qemu-system-x86", "ovmf"
+	if f == ARM64 {
+		qemu, firmware = "qemu-system-arm", "qemu-efi-aarch64"
 	}
-	if f != UEFI {
+	if _, err := exec.LookPath(c.Binary); err != nil {
+		return fmt.Errorf("%s is missing (Debian package %s): %w", c.Binary, qemu, err)
+	}
+	if f == BIOS {
 		return nil
 	}
 	if _, err := os.Stat(c.code()); err != nil {
-		return fmt.Errorf("OVMF is missing (Debian package ovmf): %w", err)
+		return fmt.Errorf("%s is missing (Debian package %s): %w", c.code(), firmware, err)
 	}
 	return nil
 }
 
-func (c Config) code() string   { return filepath.Join(c.OVMF, "OVMF_CODE_4M"+c.keys()+".fd") }
-func (c Config) vars() string   { return filepath.Join(c.OVMF, "OVMF_VARS_4M"+c.keys()+".fd") }
+func (c Config) code() string   { return c.ovmf("CODE") }
+func (c Config) vars() string   { return c.ovmf("VARS") }
 func (c Config) nvram() string  { return filepath.Join(c.Dir, "vars.fd") }
 func (c Config) disk() string   { return filepath.Join(c.Dir, "disk.img") }
 func (c Config) serial() string { return filepath.Join(c.Dir, "serial.log") }
 func (c Config) socket() string { return filepath.Join(c.Dir, "qmp") }
+
+// ovmf is a file of the firmware's.
+func (c Config) ovmf(what string) string {
+	if c.Firmware == ARM64 {
+		return filepath.Join(c.OVMF, "AAVMF_"+what+c.keys()+".fd")
+	}
+	return filepath.Join(c.OVMF, "OVMF_"+what+"_4M"+c.keys()+".fd")
+}
 
 // keys is what OVMF's files are named by that have Microsoft's keys.
 func (c Config) keys() string {
@@ -125,10 +144,10 @@ func (c Config) validate() error {
 	switch {
 	case c.Name == "", c.Dir == "", len(c.MAC) == 0, c.Netdev == "":
 		return errors.New("cannot build a virtual machine without Name, Dir, MAC and Netdev")
-	case c.Firmware != BIOS && c.Firmware != UEFI:
-		return fmt.Errorf("cannot build a virtual machine with firmware %q: it is neither BIOS nor UEFI", c.Firmware)
-	case c.Loader != PXE && c.Loader != HTTPBoot && c.Loader != ROM:
-		return fmt.Errorf("cannot build a virtual machine with loader %q: it is neither PXE, HTTPBoot nor ROM", c.Loader)
+	case c.Firmware != BIOS && c.Firmware != UEFI && c.Firmware != ARM64:
+		return fmt.Errorf("cannot build a virtual machine with firmware %q: it is neither BIOS, UEFI nor ARM64", c.Firmware)
+	case !slices.Contains([]Loader{PXE, HTTPBoot, ROM, PXE6, HTTP6}, c.Loader):
+		return fmt.Errorf("cannot build a virtual machine with loader %q: it is neither PXE, HTTPBoot, ROM, PXE6 nor HTTP6", c.Loader)
 	case len(c.socket()) > maxSocketPath:
 		return fmt.Errorf("cannot put a socket at %q: the path is longer than %d bytes", c.socket(), maxSocketPath)
 	}
@@ -168,38 +187,65 @@ const (
 )
 
 // args is QEMU's command line. The machine starts paused, so that the next boot's order can be set before this one begins.
-// Without RDRAND a guest waits minutes for its first random number, which a DHCP client needs.
 func (c Config) args(i indices) []string {
 	nic := fmt.Sprintf("virtio-net-pci,id=%s,netdev=n0,mac=%s,bootindex=%d", nicID, c.MAC, i.nic)
-	a := []string{
-		"-name", c.Name, "-accel", "tcg", "-cpu", "qemu64,+rdrand", "-m", strconv.Itoa(c.MemoryMiB), "-display", "none", "-monitor", "none",
-		"-nodefaults", "-vga", "std", "-no-user-config", "-S",
-		"-chardev", "file,id=s0,append=on,path=" + c.serial(), "-serial", "chardev:s0",
-		"-qmp", "unix:" + c.socket() + ",server=on,wait=off",
-		"-drive", "if=none,id=d0,format=raw,cache=unsafe,file=" + c.disk(),
+	a := append([]string{"-name", c.Name, "-accel", "tcg", "-m", strconv.Itoa(c.MemoryMiB)}, c.board()...)
+	a = append(a,
+		"-display", "none", "-monitor", "none", "-nodefaults", "-no-user-config", "-S",
+		"-chardev", "file,id=s0,append=on,path="+c.serial(), "-serial", "chardev:s0",
+		"-qmp", "unix:"+c.socket()+",server=on,wait=off",
+		"-drive", "if=none,id=d0,format=raw,cache=unsafe,file="+c.disk(),
 		"-device", fmt.Sprintf("virtio-blk-pci,id=%s,drive=d0,bootindex=%d", diskID, i.disk),
-		"-netdev", c.Netdev + ",id=n0",
-	}
+		"-netdev", c.Netdev+",id=n0",
+	)
 	if c.UUID != uuid.Nil {
 		a = append(a, "-uuid", c.UUID.String())
 	}
 	if c.Serial != "" {
 		a = append(a, "-smbios", "type=1,manufacturer=Simulated,product=QEMU,serial="+c.Serial)
 	}
-	if c.Firmware == UEFI {
+	if c.Firmware != BIOS {
 		if c.Loader != ROM {
 			nic += ",romfile=" // an empty name: OVMF has no other network driver than its own
 		}
 		a = append(a,
 			"-drive", "if=pflash,format=raw,readonly=on,file="+c.code(),
-			"-drive", "if=pflash,format=raw,file="+c.nvram(),
-			"-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=no")
-		if c.SecureBoot { // This OVMF keeps its variables from whoever isn't in system management mode.
-			a = append(a, "-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on")
-		}
-		if c.Loader == HTTPBoot {
-			a = append(a, "-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=no")
-		}
+			"-drive", "if=pflash,format=raw,file="+c.nvram())
+		a = append(a, c.without()...)
+	}
+	if c.Slow {
+		a = append(a, "-object", "filter-buffer,id=slow0,netdev=n0,queue=tx,interval=100000")
 	}
 	return append(a, "-device", nic)
+}
+
+// dadWait is how long, in milliseconds, OVMF shows how to enter its menu, as a server's firmware does. Those before 2025.08 begin HTTP Boot over IPv6 at
+// once otherwise, and give up where their address on the link isn't known to be their own yet, which takes a second.
+const dadWait = "3000"
+
+// board is the machine itself. Without RDRAND a guest waits minutes for its first random number, which a DHCP client needs.
+func (c Config) board() []string {
+	if c.Firmware == ARM64 {
+		return []string{"-machine", "virt", "-cpu", "cortex-a57", "-device", "virtio-rng-pci"}
+	}
+	a := []string{"-cpu", "qemu64,+rdrand", "-vga", "std"}
+	if c.SecureBoot { // This OVMF keeps its variables from whoever isn't in system management mode.
+		a = append(a, "-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on")
+	}
+	if c.Loader == HTTP6 {
+		a = append(a, "-boot", "menu=on,splash-time="+dadWait)
+	}
+	return a
+}
+
+// without has OVMF leave out what the machine's loader isn't.
+func (c Config) without() []string {
+	const pxe6 = "IPv6PXESupport"
+	var a []string
+	for _, what := range map[Loader][]string{
+		PXE: {pxe6}, ROM: {pxe6}, HTTPBoot: {pxe6, "IPv4PXESupport"}, PXE6: {"IPv4Support"}, HTTP6: {"IPv4Support", pxe6},
+	}[c.Loader] {
+		a = append(a, "-fw_cfg", "name=opt/org.tianocore/"+what+",string=no")
+	}
+	return a
 }

@@ -55,7 +55,7 @@ func New(c Config) (*Machine, error) {
 	if err := errors.Join(disk.Truncate(c.DiskSize), disk.Close()); err != nil {
 		return nil, fmt.Errorf("cannot make the disk of %q: %w", c.Name, err)
 	}
-	if c.Firmware == UEFI {
+	if c.Firmware != BIOS {
 		if err := copyFile(c.nvram(), c.vars()); err != nil {
 			return nil, fmt.Errorf("cannot make the NVRAM of %q: %w", c.Name, err)
 		}

@@ -18,8 +18,8 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"NoName":   {"a machine without a name can't be talked about", func(c *qemu.Config) { c.Name = "" }, "without Name"},
 		"NoNetdev": {"a machine without a network can't boot from it", func(c *qemu.Config) { c.Netdev = "" }, "without Name"},
-		"Firmware": {"there are two firmwares", func(c *qemu.Config) { c.Firmware = "Coreboot" }, "neither BIOS nor UEFI"},
-		"Loader":   {"nobody guesses how a machine boots", func(c *qemu.Config) { c.Loader = "Floppy" }, "neither PXE, HTTPBoot nor ROM"},
+		"Firmware": {"there are three firmwares", func(c *qemu.Config) { c.Firmware = "Coreboot" }, "neither BIOS, UEFI nor ARM64"},
+		"Loader":   {"nobody guesses how a machine boots", func(c *qemu.Config) { c.Loader = "Floppy" }, "neither PXE, HTTPBoot, ROM"},
 		"LongDir":  {"Unix sockets have short names", func(c *qemu.Config) { c.Dir = strings.Repeat("/long", 30) }, "longer than"},
 		"NoOVMF": {"without firmware there is no machine", func(c *qemu.Config) {
 			c.Firmware, c.OVMF, c.Dir = qemu.UEFI, "/nonexistent", t.TempDir()

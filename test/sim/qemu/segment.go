@@ -2,6 +2,7 @@ package qemu
 
 import (
 	"fmt"
+	"net"
 
 	"github.com/vishvananda/netlink"
 )
@@ -12,19 +13,21 @@ type Segment struct {
 	bridge *netlink.Bridge
 }
 
-// NewSegment makes a bridge of the given name that has address, in CIDR notation, and forwards at once.
+// NewSegment makes a bridge of the given name that has address, in CIDR notation, and forwards at once. Without an address nobody here is on it.
 func NewSegment(name, address string) (*Segment, error) {
 	b := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: name}}
 	if err := netlink.LinkAdd(b); err != nil {
 		return nil, fmt.Errorf("cannot make bridge %q: %w", name, err)
 	}
 	s := &Segment{bridge: b}
-	a, err := netlink.ParseAddr(address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot parse the address of bridge %q: %w", name, err)
-	}
-	if err := netlink.AddrAdd(b, a); err != nil {
-		return nil, fmt.Errorf("cannot give bridge %q address %s: %w", name, address, err)
+	if address != "" {
+		a, err := netlink.ParseAddr(address)
+		if err != nil {
+			return nil, fmt.Errorf("cannot parse the address of bridge %q: %w", name, err)
+		}
+		if err := netlink.AddrAdd(b, a); err != nil {
+			return nil, fmt.Errorf("cannot give bridge %q address %s: %w", name, address, err)
+		}
 	}
 	if err := netlink.LinkSetUp(b); err != nil {
 		return nil, fmt.Errorf("cannot bring bridge %q up: %w", name, err)
@@ -53,6 +56,27 @@ func (s *Segment) Cable(here, there string, pid int) error {
 		return fmt.Errorf("cannot bring %q up: %w", here, err)
 	}
 	return nil
+}
+
+// Route leads to a network through a router on the segment.
+func (s *Segment) Route(to, router string) error {
+	dst, err := netlink.ParseIPNet(to)
+	if err != nil {
+		return fmt.Errorf("cannot parse the network %q: %w", to, err)
+	}
+	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: s.bridge.Attrs().Index, Dst: dst, Gw: net.ParseIP(router)}); err != nil {
+		return fmt.Errorf("cannot route to %s by %s: %w", to, router, err)
+	}
+	return nil
+}
+
+// Sent is how many bytes a port has given its machine.
+func Sent(name string) (int64, error) {
+	l, err := netlink.LinkByName(name)
+	if err != nil {
+		return 0, fmt.Errorf("cannot look at %q: %w", name, err)
+	}
+	return int64(l.Attrs().Statistics.TxBytes), nil //nolint:gosec // Some megabytes.
 }
 
 // Tap adds a port and returns the Netdev of the machine that it belongs to.
