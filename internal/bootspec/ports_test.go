@@ -34,7 +34,7 @@ func TestNamed(t *testing.T) {
 		"ByMAC":     {reason: "by its MAC, however it is written", host: rack, ports: []string{"52-54-00-00-00-02"}, want: []string{two}},
 		"Added":     {reason: "a MAC that the host's operator added is the host's", host: rack, ports: []string{added}, want: []string{added}},
 		"Foreign":   {reason: "a MAC that isn't the host's is nobody's", host: rack, ports: []string{three}, word: v1alpha1.ReasonInvalid, says: `port "` + three + `", which the machine doesn't have`},
-		"Missing":   {reason: "what there is is listed, each port once", host: rack, ports: []string{"eno1"}, word: v1alpha1.ReasonInvalid, says: `it has "NIC.1" (` + one + `), "NIC.2" (` + two + `), ` + added + ` without a name; name one`},
+		"Missing":   {reason: "the host's own ports are listed, each once", host: rack, ports: []string{"eno1"}, word: v1alpha1.ReasonInvalid, says: `it has "NIC.1" (` + one + `), "NIC.2" (` + two + `), ` + added + ` without a name; name one`},
 		"Case":      {reason: "a name is a name: another case is another port", host: rack, ports: []string{"nic.1"}, word: v1alpha1.ReasonInvalid, says: "doesn't have"},
 		"Twice":     {reason: "a port is in a bond once", host: rack, ports: []string{"NIC.1", one}, word: v1alpha1.ReasonInvalid, says: "twice"},
 		"Ambiguous": {reason: "nobody guesses which of several is meant", host: host(v1alpha1.HostMAC{Address: one, Port: "1"}, v1alpha1.HostMAC{Address: two, Port: "1"}), ports: []string{"1"}, word: v1alpha1.ReasonInvalid, says: "with " + one + " and with " + two},

@@ -29,12 +29,12 @@ func (e *env) portsOf(h *lab.Host, macs ...string) []string {
 	return names
 }
 
-// TestClaimWithInterface holds that a claim names ports of its own machine alone: one that this doesn't have keeps it off, and what there is is
-// said; a MAC of another machine is such a one. With the right ones the machine is installed, with a bond of the MACs that they are.
+// TestClaimWithInterface holds that a claim names ports of its own machine alone: one that this doesn't have keeps it off, and those that it
+// has are said; a MAC of another machine is such a one. With the right ones the machine is installed, with a bond of the MACs that they are.
 func TestClaimWithInterface(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	second := net.HardwareAddr{0x52, 0x54, 0, 2, 0, byte(numbers.Add(1))}
+	second := net.HardwareAddr{0x52, 0x54, 0, 2, 0, byte(numbers.Add(1))} //nolint:gosec // There are few cases.
 	h := e.newHost(func(s *lab.HostSpec) { s.More = []net.HardwareAddr{second} })
 	other := e.newHost()
 	macs := []string{h.MAC.String(), second.String()}

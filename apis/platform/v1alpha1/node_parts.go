@@ -108,10 +108,9 @@ type NodeInterface struct {
 
 // A Bond joins several ports to one.
 type Bond struct {
-	// Name of the bond in the machine's system.
+	// Name of the bond in the machine's system; bond0 where it's absent.
 	//
 	// +optional
-	// +kubebuilder:default=bond0
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
 	Name string `json:"name,omitempty"`
