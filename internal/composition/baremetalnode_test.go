@@ -217,8 +217,8 @@ func TestEntryInterface(t *testing.T) {
 			&v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingStatic},
 		},
 		"Port": {
-			"one port, with a VLAN", &platform.NodeInterface{Addressing: v1alpha1.AddressingDHCP, Name: "NIC.1", VLANID: new(int32(77))},
-			&v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingDHCP, Ports: []string{"NIC.1"}, VLANID: 77},
+			"one port, with a VLAN", &platform.NodeInterface{Addressing: v1alpha1.AddressingDHCP, Name: "NIC.1", VLANID: new(int32(77)), MTU: 9000},
+			&v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingDHCP, Ports: []string{"NIC.1"}, VLANID: 77, MTU: 9000},
 		},
 		"Bond": {
 			"several ports", &platform.NodeInterface{Bond: &platform.Bond{Name: "bond0", Mode: platform.BondLACP, Members: []platform.PortName{"NIC.1", "52:54:00:00:00:02"}}},

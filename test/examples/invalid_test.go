@@ -92,6 +92,8 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {members: [""], mode: LACP}}}]}}`, "should be at least 1 chars long"),
 		"VLAN": node("IEEE 802.1Q has 4094 of them",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {vlanID: 4095}}]}}`, "should be less than or equal to 4094"),
+		"MTU": node("it's that of a BootNetwork, at most",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {mtu: 9217}}]}}`, "should be less than or equal to 9216"),
 		"Addressing": node("there are two ways to an address",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {addressing: SLAAC}}]}}`, `supported values: "Static", "DHCP"`),
 		"TwoNetworkConfigs": node("a system has one network config",

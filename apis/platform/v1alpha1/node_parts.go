@@ -104,6 +104,13 @@ type NodeInterface struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4094
 	VLANID *int32 `json:"vlanID,omitempty"`
+
+	// MTU of ports, bond and VLAN in bytes; that of the BootNetwork where it's absent.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=576
+	// +kubebuilder:validation:Maximum=9216
+	MTU int32 `json:"mtu,omitempty"`
 }
 
 // A Bond joins several ports to one.
