@@ -206,8 +206,19 @@ func main() {
 	if err != nil {
 		hostname = "bootd"
 	}
-	ctx := kong.Parse(&program{},
+	parser := kong.Must(&program{},
 		kong.Description("The boot plane: DHCP, TFTP and HTTP for machines that boot from the network."),
 		kong.Vars{"version": version, "hostname": strings.ToLower(hostname)})
+	ctx, err := told(parser, os.Args[1:])
+	parser.FatalIfErrorf(err)
 	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// told reads what bootd is told. Whatever is wrong with a flag, it ends alike.
+func told(parser *kong.Kong, args []string) (*kong.Context, error) {
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		return nil, misused{err}
+	}
+	return ctx, nil
 }

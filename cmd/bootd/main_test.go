@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"regexp"
 	"strconv"
@@ -47,6 +48,26 @@ func TestBadFlags(t *testing.T) {
 		"cannot use kubeconfig":   {"--kubeconfig", "/does/not/exist"},
 	} {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", args, err, says)
+		}
+	}
+}
+
+// TestWrongFlags: a flag that kong refuses ends bootd as one does that bootd refuses itself.
+func TestWrongFlags(t *testing.T) {
+	for says, args := range map[string][]string{
+		"unknown flag --bogus":  {"--bogus"},
+		"--log-level":           {"--log-level", "loud"},
+		"missing flags: --mac":  {"confirm", "edge/node-1"},
+		"unexpected argument x": {"trace", "x"},
+	} {
+		p, err := kong.New(&program{}, kong.Vars{"version": "v", "hostname": "node-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = told(p, args)
+		wrong, ok := errors.AsType[misused](err)
+		if !ok || wrong.ExitCode() != 2 || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)
 		}
 	}

@@ -187,20 +187,21 @@ func problem(st *boot.State, g boot.Segment) string {
 	return ""
 }
 
-// tell logs what is odd about ranges, once.
+// tell logs what is odd about networks, once.
 func (l *lending) tell(st *boot.State, log *slog.Logger) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.told
 	l.told = map[boot.Name]string{}
+	here := interfacesHere()
 	for _, g := range st.Segments {
-		says := problem(st, g)
+		says := oddity(st, g, here)
 		if says == "" {
 			continue
 		}
 		l.told[g.Name] = says
 		if was[g.Name] != says {
-			log.Warn("discoveryRanges of a network", "network", g.String(), "problem", says)
+			log.Warn("a network isn't as it should be; what is right of it is served", "network", g.String(), "problem", says)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ConfigError is one of what bootd was told, which trying again doesn't mend.
+// A ConfigError is one of what bootd was told, or found where it was told to look: it can't begin, and trying again doesn't mend that.
 type ConfigError struct{ error }
 
 // ExitCode is what a program ends with.
@@ -44,18 +44,14 @@ func notHeard(what, network, address string, err error, owned func() string) err
 	case errors.Is(err, unix.EADDRNOTAVAIL):
 		return ConfigError{fmt.Errorf("cannot listen for %s: no interface of this host has the address of %s", what, address)}
 	}
-	return fmt.Errorf("cannot listen for %s: %w", what, err)
+	return ConfigError{fmt.Errorf("cannot listen for %s: %w", what, err)}
 }
 
-func deviceNames() (names []string) {
-	all, err := net.Interfaces()
-	if err != nil {
-		return []string{"some that can't be listed"}
+func deviceNames() []string {
+	if names := interfacesHere(); len(names) > 0 {
+		return names
 	}
-	for _, i := range all {
-		names = append(names, i.Name)
-	}
-	return names
+	return []string{"some that can't be listed"}
 }
 
 // owner names the process that has a port, as far as the system lets us see.

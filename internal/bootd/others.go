@@ -56,7 +56,7 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 		return r
 	}
 	if st := d.state(); st != nil {
-		r.Message = problem(st, g)
+		r.Message = oddity(st, g, interfacesHere())
 	}
 	if r.Message == "" {
 		r.Message = d.solicits.Problem(g)

@@ -33,20 +33,20 @@ import (
 func Run(ctx context.Context, c Config) error {
 	c, err := c.complete()
 	if err != nil {
-		return err
+		return ConfigError{err}
 	}
 	unlock, err := lock(c.StateDir)
 	if err != nil {
-		return err
+		return ConfigError{err}
 	}
 	defer unlock()
 	d, err := assemble(c)
 	if err != nil {
-		return err
+		return ConfigError{err}
 	}
 	certificates, err := c.certificates()
 	if err != nil {
-		return err
+		return ConfigError{err}
 	}
 	l, err := listen(ctx, c)
 	if err != nil {

@@ -199,11 +199,22 @@ func TestConfig(t *testing.T) {
 		"Folder": {Config{Name: "b", StateDir: file, PlansDir: dir}, "cannot make the state folder"},
 		"Listen": {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, HTTPListen: "127.0.0.1:x"}, "cannot listen for HTTP"},
 		"Port":   {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, TFTPListen: "127.0.0.1:x"}, "cannot listen for TFTP"},
+		"DHCP":   {Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, DHCPListen: "67"}, "cannot listen for DHCP"},
+		"Specs":  {Config{Name: "b", StateDir: dir, SpecDir: file}, "is no folder"},
+		"TLS":    {Config{Name: "b", StateDir: dir, PlansDir: dir, HTTPListen: "127.0.0.1:0", TLS: TLS{Listen: "127.0.0.1:0"}}, "HTTPS needs a TLS certificate"},
+		"Cert": {
+			Config{Name: "b", StateDir: dir, PlansDir: dir, TFTPDir: dir, HTTPListen: "127.0.0.1:0", TLS: TLS{Listen: "127.0.0.1:0", Cert: file, Key: file}},
+			"TLS certificate",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if err := Run(t.Context(), tc.config); err == nil || !strings.Contains(err.Error(), tc.says) {
+			err := Run(t.Context(), tc.config)
+			if err == nil || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v, want %q", err, tc.says)
+			}
+			if m, ok := errors.AsType[ConfigError](err); !ok || m.ExitCode() != 2 {
+				t.Errorf("who starts it again doesn't learn that it's of no use: %v", err)
 			}
 		})
 	}
