@@ -104,6 +104,9 @@ func (d *daemon) serveAdmin(ctx context.Context, g *errgroup.Group, answers *dhc
 			return len(f.Data), f.StandIn, ok
 		},
 	}
+	if s, ok := d.source.(interface{ Why(p *boot.Plan) string }); ok {
+		o.Why = s.Why
+	}
 	if web != nil {
 		o.Script = web.Foresee
 	}

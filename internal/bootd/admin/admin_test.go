@@ -85,6 +85,7 @@ type rig struct {
 	state    *boot.State
 	key      []byte
 	held     bool
+	why      string
 	synced   bool
 	dhcp     *dhcp.Server
 	ring     *trace.Ring
@@ -146,7 +147,7 @@ func (r *rig) serve() {
 	done := make(chan error, 1)
 	go func() {
 		done <- Serve(ctx, l, Handler(Options{
-			Name: "node-1", View: r.dhcp.View, Script: web.Foresee, Logged: func(string) []boot.Consumption { return nil },
+			Name: "node-1", View: r.dhcp.View, Script: web.Foresee, Why: func(*boot.Plan) string { return r.why }, Logged: func(string) []boot.Consumption { return nil },
 			File: func(name string) (int, bool, bool) { return 1234, name == "snponly.efi", true },
 			Interfaces: func() []Interface {
 				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}, nil}}
@@ -214,6 +215,10 @@ func TestExplain(t *testing.T) {
 		},
 		"Held":      {reason: "the gate's word, not only the decision's", change: func(r *rig) { r.held = true }, q: Query{Entry: "m1"}, script: "Hold InstallsHeld", waits: "its script: hold (InstallsHeld)"},
 		"NotSynced": {reason: "no install starts", change: func(r *rig) { r.synced = false }, q: Query{Entry: "lab/m1"}, script: "Hold NotSynced", waits: "(NotSynced): the API server"},
+		"Asked": {
+			reason: "what its source knows says more than the gate's word", change: func(r *rig) { r.synced, r.why = false, "NeedsConfirmation: bootd confirm lab/m1" }, q: Query{Entry: "lab/m1"},
+			script: "Hold NotSynced", waits: "its script: hold (NotSynced): NeedsConfirmation: bootd confirm lab/m1", text: []string{"held                   NeedsConfirmation: bootd confirm lab/m1"},
+		},
 		"Stale": {
 			reason: "a grant for another plan", change: func(r *rig) { r.plan.Hostname = "edited" }, q: Query{Entry: "m1"}, script: "Hold StaleGrant",
 			waits: "StaleGrant", text: []string{"NOT for this plan"},

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -72,6 +73,9 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 	v := h.o.View()
 	e := Explanation{
 		At: v.Now, Server: h.o.Name, NotServed: h.o.NotServed, Machine: machineOf(p), Session: h.session(v.State, p), LastAsked: h.lastAsked(v, p),
+	}
+	if h.o.Why != nil {
+		e.Held = h.o.Why(p)
 	}
 	e.Stopping = h.o.Stopping != nil && h.o.Stopping()
 	if h.o.Turn != nil {
@@ -248,7 +252,7 @@ func waitsFor(e *Explanation) string {
 	}
 	for _, s := range e.Scripts {
 		if s.Answer == string(boot.AnswerHold) && s.Reason != boot.DecidedNoArtifacts {
-			return fmt.Sprintf("its script: hold (%s)%s", s.Reason, after(": ", s.Because))
+			return fmt.Sprintf("its script: hold (%s)%s", s.Reason, after(": ", cmp.Or(e.Held, s.Because)))
 		}
 	}
 	for _, s := range e.Scripts {

@@ -14,9 +14,11 @@ type Explanation struct {
 	Stopping    bool   `json:"stopping,omitempty"`
 	OffersAfter string `json:"offersAfter,omitempty"`
 	// WaitsFor is what has to happen before the machine goes on; "" where nothing has to.
-	WaitsFor string   `json:"waitsFor,omitempty"`
-	Machine  Machine  `json:"machine"`
-	Session  *Session `json:"session,omitempty"`
+	WaitsFor string `json:"waitsFor,omitempty"`
+	// Held is what keeps installs from the machine until a person does something about it, and what that is; "" where nothing does.
+	Held    string   `json:"held,omitempty"`
+	Machine Machine  `json:"machine"`
+	Session *Session `json:"session,omitempty"`
 	// LastAsked is the last request that was heard, and what it would get now.
 	LastAsked *Exchange `json:"lastAsked,omitempty"`
 	// DHCP are the requests that the machine may make, and what each would get.

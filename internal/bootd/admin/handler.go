@@ -18,7 +18,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/trace"
 )
 
-// Options of a Handler. All but View6, Script, Stopping, Turn and Trace are required.
+// Options of a Handler. All but View6, Script, Why, Stopping, Turn and Trace are required.
 type Options struct {
 	// Name of this bootd.
 	Name string
@@ -32,6 +32,8 @@ type Options struct {
 	Grub func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
 	// Pi says the same of what a Raspberry Pi is told; nil where TFTP isn't served.
 	Pi func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error)
+	// Why says what keeps installs from a machine, as far as its source knows more than the gate; "": nothing. nil: it never does.
+	Why func(p *boot.Plan) string
 	// Logged is what this bootd's own log knows as consumed of an entry.
 	Logged func(entryUID string) []boot.Consumption
 	// File says how large a first stage is, and whether it's but a stand-in; false: there's none of the name.

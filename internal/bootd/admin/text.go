@@ -25,6 +25,9 @@ func (e Explanation) Text() string {
 	if len(e.NotServed) > 0 {
 		t.itemf("not served", "%s", strings.Join(e.NotServed, ", "))
 	}
+	if e.Held != "" {
+		t.itemf("held", "%s", e.Held)
+	}
 	if e.WaitsFor != "" {
 		t.itemf("waits for", "%s", e.WaitsFor)
 	}

@@ -90,9 +90,7 @@ func (s *Source) elsewhereOf(p *boot.Plan) elsewhereLine {
 
 func (s *Source) warnElsewhere(p *boot.Plan, server netip.Addr) {
 	s.o.Logger.Warn("NeedsConfirmation: nothing is installed on this machine until a person has looked at it", "entry", p.Entry.String(),
-		"reason", "AnsweredElsewhere", "why", "it took the address of another DHCP server, which may install it, too", "server", server.String(),
-		"do", fmt.Sprintf("start bootd with --peer %s if that server is meant to answer and installs nothing; else stop it, and bootd confirm %s --mac %s keeps the machine as it runs",
-			server, p.Entry, p.MACs[0]))
+		"reason", "AnsweredElsewhere", "why", elsewhereWhy, "server", server.String(), "do", elsewhereDo(p, server.String()))
 }
 
 // peer says whether a server is meant to answer.

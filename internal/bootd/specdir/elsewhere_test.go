@@ -67,6 +67,9 @@ func TestOtherServer(t *testing.T) {
 				t.Errorf("%s: served %v, granted %v\n%s", tc.reason, r.plan(), r.grant(), r.said.String())
 			}
 			r.says("--peer 10.77.0.9", "bootd confirm lab/m1 --mac "+mac1)
+			if why := r.src.Why(r.plan()); strings.Contains(why, "NeedsConfirmation: it took the address of another DHCP server") == tc.grants {
+				t.Errorf("%s: who asks why is told %q", tc.reason, why)
+			}
 		})
 	}
 }

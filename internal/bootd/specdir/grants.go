@@ -203,8 +203,7 @@ func (s *Source) asks(p *boot.Plan, r *session.Record, d boot.Issue) {
 	s.asked[p.EntryUID] = d.Reason
 	s.version++
 	s.o.Logger.Warn("NeedsConfirmation: nothing is installed on this machine until a person has looked at it", "entry", p.Entry.String(),
-		"reason", d.Reason, "why", questions[d.Reason],
-		"do", fmt.Sprintf("bootd confirm %s --mac %s keeps it as it runs; raise install.generation afterwards to install it", p.Entry, p.MACs[0]))
+		"reason", d.Reason, "why", questions[d.Reason], "do", confirmDo(p))
 }
 
 // questions are what was found, by the reason of a step.

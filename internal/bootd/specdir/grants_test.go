@@ -83,6 +83,9 @@ func TestRecords(t *testing.T) {
 			if tc.want != grants && r.src.asked[p.EntryUID] != tc.want {
 				t.Errorf("%s: reason %q, want %q", tc.reason, r.src.asked[p.EntryUID], tc.want)
 			}
+			if why := r.src.Why(p); (why == "") != (tc.want == grants) {
+				t.Errorf("%s: who asks why nothing is installed is told %q", tc.reason, why)
+			}
 		})
 	}
 }

@@ -112,6 +112,8 @@ type compared struct {
 	doubtful map[string]bool
 	// held are those that nothing is installed by, though their grants stand.
 	held map[string]bool
+	// asked are the reasons for which a person has to do something.
+	asked map[string]string
 }
 
 // granted is a grant, and the revision of its session that was compared.

@@ -103,7 +103,7 @@ func (s *Source) touched(p *boot.Plan) bool {
 }
 
 func (s *Source) publish() {
-	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept)}
+	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept), asked: maps.Clone(s.asked)}
 	for uid := range s.asked {
 		k.doubtful[uid] = true
 	}

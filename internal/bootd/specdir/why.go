@@ -1,0 +1,55 @@
+package specdir
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Why says what keeps installs from a machine as long as nobody does anything about it, and what that would be; "": nothing does.
+func (s *Source) Why(p *boot.Plan) string {
+	if why, ok := s.site.installs(); !ok {
+		return "nothing is installed on any machine: " + why
+	}
+	if servers := s.otherServers(p.EntryUID); len(servers) > 0 {
+		return "NeedsConfirmation: " + elsewhereWhy + " (" + strings.Join(servers, ", ") + "); " + elsewhereDo(p, servers[0])
+	}
+	k := s.known.Load()
+	if k == nil {
+		return ""
+	}
+	switch reason := k.asked[p.EntryUID]; {
+	case questions[reason] != "":
+		return "NeedsConfirmation: " + questions[reason] + "; " + confirmDo(p)
+	case waits[reason] != "":
+		return reason + ": " + waits[reason]
+	case k.held[p.EntryUID]:
+		return "its specs are wrong, gone or there twice, and it's served as before; bootd's log says which"
+	}
+	return ""
+}
+
+// elsewhereWhy is what is wrong with a machine that took another server's offer.
+const elsewhereWhy = "it took the address of another DHCP server, which may install it, too"
+
+func elsewhereDo(p *boot.Plan, server string) string {
+	return fmt.Sprintf("start bootd with --peer %s if that server is meant to answer and installs nothing; else stop it, and bootd confirm %s --mac %s keeps the machine as it runs",
+		server, p.Entry, p.MACs[0])
+}
+
+func confirmDo(p *boot.Plan) string {
+	return fmt.Sprintf("bootd confirm %s --mac %s keeps it as it runs; raise install.generation afterwards to install it", p.Entry, p.MACs[0])
+}
+
+// otherServers are those that answered a machine, by address.
+func (s *Source) otherServers(uid string) (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range slices.SortedFunc(slices.Values(s.elsewhere[uid]), netip.Addr.Compare) {
+		all = append(all, a.String())
+	}
+	return all
+}
