@@ -28,11 +28,17 @@ func (p Pool) Fixed(a netip.Addr) bool {
 	if a == n.Gateway || slices.Contains(n.DNS, a) || slices.Contains(n.NTP, a) {
 		return true
 	}
+	return AtItsEnd(n.Address, a)
+}
+
+// AtItsEnd says whether an address of a subnet of IPv4 is the first or the last of it: the subnet's own and its broadcast address, which
+// no machine has.
+func AtItsEnd(subnet netip.Prefix, a netip.Addr) bool {
 	const pointToPoint = 31 // Both addresses of such a link are hosts' (RFC 3021).
-	if n.Address.Bits() >= pointToPoint {
+	if !a.Is4() || subnet.Bits() >= pointToPoint {
 		return false
 	}
-	return a == n.Address.Masked().Addr() || !n.Address.Contains(a.Next())
+	return a == subnet.Masked().Addr() || !subnet.Contains(a.Next())
 }
 
 // reserve notes the planned addresses that lie in a pool: few, mostly none.

@@ -189,6 +189,10 @@ func checkAddresses(e Entry, n SegmentConfig) *Problem {
 			return &Problem{ProblemInvalid, fmt.Sprintf(
 				"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", a, n.Name)}
 		}
+		if AtItsEnd(subnet.CIDR, a.Addr()) {
+			return &Problem{ProblemInvalid, fmt.Sprintf(
+				"address %s is the first or the last of subnet %s in BootNetwork %s: its own, or the one that all its machines listen to; give the machine another", a.Addr(), subnet.CIDR, n.Name)}
+		}
 		if a.Addr() == subnet.Gateway {
 			return &Problem{ProblemInvalid, fmt.Sprintf(
 				"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another",
