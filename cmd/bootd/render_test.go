@@ -45,6 +45,26 @@ func TestRenderInstallers(t *testing.T) {
 	}
 }
 
+// TestRenderSecureBoot: the machines of examples/bootd/secure-boot.yaml are told by grub what their own architecture boots, and one with a BIOS by iPXE.
+func TestRenderSecureBoot(t *testing.T) {
+	for arch, want := range map[string][]string{
+		"uefi-x64":   {"vault/signed-1", "if linux '(tftp,BOOTD)/BOOT-TOKEN/files/sha256-a4052e51", "'baremetal.address=10.80.0.11/24'"},
+		"uefi-arm64": {"vault/arm-1", "if linux '(tftp,BOOTD)/BOOT-TOKEN/files/sha256-9f86d081", "'baremetal.address=10.80.0.12/24'"},
+		"bios":       {"vault/signed-1", "#!ipxe", "kernel --name vmlinuz"},
+	} {
+		var out, problems strings.Builder
+		r := render{Entry: want[0], Specs: "../../examples/bootd", Arch: arch, Answer: "auto"}
+		if err := r.print(&out, &problems); err != nil {
+			t.Errorf("%s: %v %s", arch, err, problems.String())
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) || strings.Contains(out.String(), "partman") {
+				t.Errorf("%s: %q isn't in it, or what only a machine is given is:\n%s", arch, w, out.String())
+			}
+		}
+	}
+}
+
 // TestRenderBothFamilies: the machine of examples/bootd/dual-stack.yaml is told the address that it came over.
 func TestRenderBothFamilies(t *testing.T) {
 	for six, want := range map[bool]string{
