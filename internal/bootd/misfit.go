@@ -31,12 +31,12 @@ func unplugged(g boot.Segment, here []string) string {
 		strings.Join(g.Interfaces, ", "), strings.Join(here, ", "))
 }
 
-// overlap says which subnet of another segment has addresses of this one. Segments that are served on interfaces of their own may be two links
-// with the same addresses.
+// overlap says which subnet of another segment has addresses of this one, where both give them. Segments that are served on interfaces of their
+// own may be two links with the same addresses.
 func overlap(st *boot.State, g boot.Segment) string {
 	for i := range st.Segments {
 		other := &st.Segments[i]
-		if other.Name == g.Name || apart(g, *other) {
+		if other.Name == g.Name || !g.GivesAddresses() || !other.GivesAddresses() || apart(g, *other) {
 			continue
 		}
 		for _, p := range g.Subnets {

@@ -30,6 +30,7 @@ func TestOddity(t *testing.T) {
 		"Right":      {"a network of its own", segmentIn{segment("a", authoritative, nil, "10.77.1.0/24"), part, here}, ""},
 		"Overlap":    {"two networks have an address", segmentIn{segment("a", authoritative, nil, "10.77.0.0/24"), part, here}, overlaps},
 		"Relayed":    {"through relays it's an address of both as well", segmentIn{segment("a", relays, nil, "10.77.0.0/24"), part, here}, overlaps},
+		"NoneGiven":  {"one gives no addresses", segmentIn{segment("a", off, nil, "10.77.0.0/24"), part, here}, ""},
 		"TwoLinks":   {"each on an interface of its own", segmentIn{segment("a", authoritative, []string{"eth1"}, "10.77.0.0/24"), segment("b", authoritative, []string{"eth2"}, "10.77.0.0/24"), here}, ""},
 		"Itself":     {"two subnets of one network", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "10.79.0.0/25"), part, here}, "subnet 10.79.0.0/25 overlaps subnet 10.79.0.0/24: of an address in both the mask and the gateway are those of the one that stands first"},
 		"Families":   {"of two families", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "fd00:77::/64"), part, here}, ""},
