@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -147,6 +148,19 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: left %v behind", tc.reason, left)
 			}
 		})
+	}
+}
+
+// TestCertificate: a server whose certificate isn't trusted isn't one that's away.
+func TestCertificate(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x") }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	c := newCache(t, func(*Options) {})
+	err := c.Await(t.Context(), boot.Artifact{URL: s.URL, Digest: sum("x")})
+	if err == nil || !strings.Contains(err.Error(), "certificate isn't of the name in the URL, or of no authority that bootd trusts") {
+		t.Error(err)
 	}
 }
 

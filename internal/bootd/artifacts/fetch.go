@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/sha512"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"hash"
@@ -144,8 +145,14 @@ func reach(err error) error {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return errors.New("its server didn't answer in time")
 	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return errCertificate
+	}
 	return errors.New("its server can't be reached")
 }
+
+// errCertificate tells an authority that's missing here, or a name that isn't the server's, from a server that's away.
+var errCertificate = errors.New("its server's certificate isn't of the name in the URL, or of no authority that bootd trusts (those of /etc/ssl/certs, and SSL_CERT_FILE)")
 
 // answered says what a server answered that isn't what was asked for. Whose answer it is goes before it.
 func answered(who string, resp *http.Response) error {
