@@ -103,6 +103,14 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	return c, true
 }
 
+// MAC is the machine's first one, by which people know it in logs: which of its NICs asks isn't in a token. "" where it has none.
+func (c Caller) MAC() boot.MAC {
+	if len(c.Plan.MACs) == 0 {
+		return ""
+	}
+	return c.Plan.MACs[0]
+}
+
 // GrantID of the grant that the session held when it was last seen; "" where it held none.
 func (c Caller) GrantID() string {
 	if c.Session == nil || c.Session.Grant == nil {

@@ -95,7 +95,7 @@ func (s *Server) unfound(ctx context.Context, c gate.Caller, arch boot.Arch) boo
 	if a.Answer != boot.AnswerLocalDisk || ctx.Err() != nil {
 		return false
 	}
-	s.o.Logger.Info("shim not found", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
+	s.o.Logger.Info("shim not found", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(c.MAC()))
 	s.told(c, a)
 	return true
 }
@@ -116,7 +116,7 @@ func (s *Server) config(ctx context.Context, c gate.Caller, arch boot.Arch, ours
 		s.o.Logger.Warn("a grub.cfg can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		return tftp.Content{Name: configName}, err
 	}
-	s.o.Logger.Info("grub.cfg", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason)
+	s.o.Logger.Info("grub.cfg", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(c.MAC()))
 	s.told(c, a)
 	return tftp.Content{Name: configName, Data: []byte(text)}, nil
 }

@@ -73,7 +73,7 @@ func (s *Server) callback(w http.ResponseWriter, r *http.Request, f callbackFunc
 		return
 	}
 	if err := f(r.Context(), c, heard); err != nil {
-		s.refuse(w, err)
+		s.refuse(w, c, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

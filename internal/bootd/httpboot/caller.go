@@ -14,13 +14,13 @@ func (s *Server) caller(r *http.Request) (gate.Caller, bool) {
 }
 
 // refuse answers a machine whose request was refused, or couldn't be decided.
-func (s *Server) refuse(w http.ResponseWriter, err error) {
+func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 	if gate.Final(err) {
 		forbidden(w)
 		return
 	}
 	if !errors.Is(err, gate.ErrPace) { // Who asks too often doesn't fill the log as well.
-		s.o.Logger.Info("a machine must wait", "error", err.Error())
+		s.o.Logger.Info("a machine must wait", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "error", err.Error())
 	}
 	tryAgain(w)
 }

@@ -34,7 +34,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	}
 	if kernel && c.Plan.KernelDestroys() && r.Method == http.MethodGet {
 		if err := s.o.Gate.Deliver(r.Context(), c); err != nil {
-			s.refuse(w, err)
+			s.refuse(w, c, err)
 			return
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
 		s.unknown(w)
 		return
 	case err != nil:
-		s.refuse(w, err)
+		s.refuse(w, c, err)
 		return
 	}
 	for _, f := range p.Artifacts {
@@ -110,7 +110,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, 
 		s.unknown(w)
 		return c, false
 	case err != nil:
-		s.refuse(w, err)
+		s.refuse(w, c, err)
 		return c, false
 	}
 	c.Plan = p
@@ -141,7 +141,7 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 		return // Not even its length before the grant is used.
 	}
 	if err := s.o.Gate.Data(r.Context(), c); err != nil {
-		s.refuse(w, err)
+		s.refuse(w, c, err)
 		return
 	}
 	s.secret(w, r, c, name)
@@ -171,11 +171,11 @@ func (s *Server) secret(w http.ResponseWriter, r *http.Request, c gate.Caller, n
 	}
 	data, err := s.o.Data(r.Context(), c.Plan.UserDataSecret)
 	if err != nil {
-		s.refuse(w, err)
+		s.refuse(w, c, err)
 		return
 	}
 	if c.Plan.UserDataDigest != "" && boot.DataDigest(data) != c.Plan.UserDataDigest {
-		s.refuse(w, errEdited)
+		s.refuse(w, c, errEdited)
 		return
 	}
 	s.given(w, r, c, data, name)

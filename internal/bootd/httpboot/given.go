@@ -22,7 +22,7 @@ func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, da
 	case name == networkConfig:
 		f, wrong := boot.FillNetworkConfig(b, c.Plan.NetworkValues(), "the plan doesn't say it")
 		if wrong != "" {
-			s.refuse(w, errors.New("the network config can't be filled in: "+wrong))
+			s.refuse(w, c, errors.New("the network config can't be filled in: "+wrong))
 			return
 		}
 		b = f

@@ -1,0 +1,28 @@
+package httpboot
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// TestWhoIsLogged: each decision, and each request that has to wait, is told of with its machine.
+func TestWhoIsLogged(t *testing.T) {
+	r := newRig(t, nil)
+	r.script(http.MethodGet)
+	r.sessions.err = errors.New("the API server is away")
+	if got := r.do(http.MethodPost, "/v1/boot/"+r.bootToken()+"/begin", ""); got.status != http.StatusServiceUnavailable {
+		t.Fatalf("%+v", got)
+	}
+	for _, want := range []string{
+		"msg=script entry=team/web answer=" + string(boot.AnswerInstall) + " reason=" + boot.DecidedGranted + " mac=52:54:00:00:00:01",
+		`msg="a machine must wait" entry=team/web mac=52:54:00:00:00:01 error="the API server is away"`,
+	} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, r.log.String())
+		}
+	}
+}
