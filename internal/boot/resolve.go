@@ -186,8 +186,7 @@ func checkAddresses(e Entry, n SegmentConfig) *Problem {
 	for _, a := range e.Addresses {
 		subnet, ok := n.subnetOf(a)
 		if !ok {
-			return &Problem{ProblemInvalid, fmt.Sprintf(
-				"address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", a, n.Name)}
+			return &Problem{ProblemInvalid, fmt.Sprintf("address %s isn't in any subnet of BootNetwork %s; give one that is, or add its subnet there", a, n.Name)}
 		}
 		if AtItsEnd(subnet.CIDR, a.Addr()) {
 			return &Problem{ProblemInvalid, fmt.Sprintf(

@@ -77,21 +77,20 @@ func (files) Open(boot.Artifact) (*os.File, func(), error) { return nil, nil, os
 
 // rig is a bootd with one machine that has a grant, and one more.
 type rig struct {
-	t        *testing.T
-	dir      string
-	segment  boot.Segment
-	plan     boot.Plan
-	session  boot.Session
-	state    *boot.State
-	key      []byte
-	held     bool
-	why      string
-	synced   bool
-	dhcp     *dhcp.Server
-	ring     *trace.Ring
-	notified []string
-	stopping bool
-	turn     time.Duration
+	t            *testing.T
+	dir          string
+	segment      boot.Segment
+	plan         boot.Plan
+	session      boot.Session
+	state        *boot.State
+	key          []byte
+	held, synced bool
+	why          string
+	dhcp         *dhcp.Server
+	ring         *trace.Ring
+	notified     []string
+	stopping     bool
+	turn         time.Duration
 }
 
 func newRig(t *testing.T, change func(*rig)) *rig {
@@ -215,10 +214,6 @@ func TestExplain(t *testing.T) {
 		},
 		"Held":      {reason: "the gate's word, not only the decision's", change: func(r *rig) { r.held = true }, q: Query{Entry: "m1"}, script: "Hold InstallsHeld", waits: "its script: hold (InstallsHeld)"},
 		"NotSynced": {reason: "no install starts", change: func(r *rig) { r.synced = false }, q: Query{Entry: "lab/m1"}, script: "Hold NotSynced", waits: "(NotSynced): the API server"},
-		"Asked": {
-			reason: "what its source knows says more than the gate's word", change: func(r *rig) { r.synced, r.why = false, "NeedsConfirmation: bootd confirm lab/m1" }, q: Query{Entry: "lab/m1"},
-			script: "Hold NotSynced", waits: "its script: hold (NotSynced): NeedsConfirmation: bootd confirm lab/m1", text: []string{"held                   NeedsConfirmation: bootd confirm lab/m1"},
-		},
 		"Stale": {
 			reason: "a grant for another plan", change: func(r *rig) { r.plan.Hostname = "edited" }, q: Query{Entry: "m1"}, script: "Hold StaleGrant",
 			waits: "StaleGrant", text: []string{"NOT for this plan"},
