@@ -92,6 +92,8 @@ const (
 
 	ReasonForeignServer xpv2.ConditionReason = "ForeignServer"
 	ReasonPortInUse     xpv2.ConditionReason = "PortInUse"
+	// ReasonInterfaceMissing says that no node has an interface that the network is served on.
+	ReasonInterfaceMissing xpv2.ConditionReason = "InterfaceMissing"
 
 	ReasonPasswordChangeRequired xpv2.ConditionReason = "PasswordChangeRequired"
 

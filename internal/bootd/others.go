@@ -16,6 +16,7 @@ import (
 const (
 	reasonForeignServer = "ForeignServer"
 	reasonPortInUse     = "PortInUse"
+	reasonNoInterface   = "InterfaceMissing"
 )
 
 // ours says whether a server is this bootd, or is meant to be on its segments.
@@ -55,8 +56,12 @@ func (d *daemon) report(g boot.Segment) kubesource.Report {
 		r.Reason, r.Message = reasonPortInUse, problem
 		return r
 	}
+	if says := unplugged(g, interfacesHere()); says != "" {
+		r.Reason, r.Message = reasonNoInterface, says
+		return r
+	}
 	if st := d.state(); st != nil {
-		r.Message = oddity(st, g, interfacesHere())
+		r.Message = oddity(st, g, nil)
 	}
 	if r.Message == "" {
 		r.Message = d.solicits.Problem(g)

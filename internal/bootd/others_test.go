@@ -67,6 +67,11 @@ func TestOthers(t *testing.T) {
 	if r := d.report(g); r.Message != "to hear them takes the right CAP_NET_RAW" || r.Reason != "" {
 		t.Errorf("a network that is served but for solicitations has a note of it: %+v", r)
 	}
+	g.Interfaces = []string{"eth77"}
+	if r := d.report(g); r.Reason != reasonNoInterface || !strings.HasPrefix(r.Message, "serveOn.interfaces names eth77, which this node hasn't") {
+		t.Errorf("a node without its interface: %+v", r)
+	}
+	g.Interfaces = nil
 	d.proxy.problem.set("UDP 0.0.0.0:4011 is in use by dnsmasq (pid 811)")
 	g.Mode = boot.SegmentProxy
 	if r := d.report(g); r.Reason != reasonPortInUse || r.Message != d.proxy.problem.get() {

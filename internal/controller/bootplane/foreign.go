@@ -46,8 +46,9 @@ func prefixed(server, message string) string {
 func showReports(n *v1alpha1.BootNetwork, reports []v1alpha1.BootServerNetwork) {
 	var wrong []v1alpha1.BootServerNetwork
 	var foreign []v1alpha1.ForeignServer
+	elsewhere := slices.ContainsFunc(reports, func(r v1alpha1.BootServerNetwork) bool { return !lacksInterface(r) })
 	for _, r := range reports {
-		if r.Message != "" {
+		if r.Message != "" && !(elsewhere && lacksInterface(r)) { // Of all nodes few may have a segment's interface.
 			wrong = append(wrong, r)
 		}
 		foreign = append(foreign, r.ForeignServers...)
@@ -74,6 +75,11 @@ func showReports(n *v1alpha1.BootNetwork, reports []v1alpha1.BootServerNetwork) 
 		return
 	}
 	n.SetConditions(ready.WithObservedGeneration(n.Generation))
+}
+
+// lacksInterface says that a bootd's node has none of the interfaces that a network is served on.
+func lacksInterface(r v1alpha1.BootServerNetwork) bool {
+	return r.Reason == string(v1alpha1.ReasonInterfaceMissing)
 }
 
 // told is a sentence about the first of the servers, by address: since when it's heard, not until when, so that the status isn't written anew

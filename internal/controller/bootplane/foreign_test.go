@@ -41,6 +41,8 @@ func TestReports(t *testing.T) {
 		"Proxy":   {"where that's as it should be", v1alpha1.DHCPProxy, []*v1alpha1.BootServer{hears(server("a", 0), office)}, []string{"10.77.0.99"}, "", "", ""},
 		"Dead":    {"a bootd that isn't live says nothing", "", []*v1alpha1.BootServer{server("a", 0), hears(server("b", time.Hour), office)}, nil, "", "", ""},
 		"Refused": {"none begins", "", []*v1alpha1.BootServer{lacks(hears(server("a", 0), office), "ForeignServer", "no.")}, []string{"10.77.0.99"}, corev1.ConditionFalse, v1alpha1.ReasonForeignServer, "on a: no."},
+		"NoneHas": {"no node has the interface", "", []*v1alpha1.BootServer{lacks(server("a", 0), "InterfaceMissing", "no eth7."), lacks(server("b", 0), "InterfaceMissing", "no eth7.")}, nil, corev1.ConditionFalse, v1alpha1.ReasonInterfaceMissing, "on a: no eth7."},
+		"OneHas":  {"one node has it, which is enough", "", []*v1alpha1.BootServer{lacks(server("a", 0), "InterfaceMissing", "no eth7."), server("b", 0)}, nil, "", "", ""},
 		"OneOf":   {"one of two can't", v1alpha1.DHCPProxy, []*v1alpha1.BootServer{server("a", 0), lacks(server("b", 0), "PortInUse", "taken.")}, nil, corev1.ConditionTrue, xpv2.ReasonAvailable, "on b: taken."},
 	}
 	for name, tc := range cases {
