@@ -86,7 +86,7 @@ func owner(data []byte, from netip.Addr) boot.MAC {
 }
 
 // meets is what becomes of a recorded packet.
-func (s situation) meets(tb testing.TB, r recording) (Answer, string) {
+func (s situation) meets(tb testing.TB, r recording) (a Answer, text string) {
 	tb.Helper()
 	data, mac := bytes.Clone(r.data), owner(r.data, r.from)
 	if s.edit != nil {
@@ -109,7 +109,7 @@ func (s situation) meets(tb testing.TB, r recording) (Answer, string) {
 	if err := m.Read(data); err != nil {
 		return Answer{}, "  unreadable: " + err.Error() + "\n"
 	}
-	a := Respond(v, m, in, nil)
+	a = Respond(v, m, in, nil)
 	return a, shownAnswer(tb, a, r.data)
 }
 
@@ -186,7 +186,7 @@ func broken(asked []byte, a Answer) (bad []string) {
 	return bad
 }
 
-// TestGolden: what is answered to what real firmware, switches and servers have sent, silence included.
+// TestCaptures: what is answered to what real firmware, switches and servers have sent, silence included.
 func TestCaptures(t *testing.T) {
 	list := recordings(t)
 	for name, s := range situations() {

@@ -48,7 +48,7 @@ func showReports(n *v1alpha1.BootNetwork, reports []v1alpha1.BootServerNetwork) 
 	var foreign []v1alpha1.ForeignServer
 	elsewhere := slices.ContainsFunc(reports, func(r v1alpha1.BootServerNetwork) bool { return !lacksInterface(r) })
 	for _, r := range reports {
-		if r.Message != "" && !(elsewhere && lacksInterface(r)) { // Of all nodes few may have a segment's interface.
+		if r.Message != "" && (!elsewhere || !lacksInterface(r)) { // Of all nodes few may have a segment's interface.
 			wrong = append(wrong, r)
 		}
 		foreign = append(foreign, r.ForeignServers...)
