@@ -47,7 +47,7 @@ func Aside() map[string]string {
 		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
 		"bootd/installers.yaml":            "installers of distributions, which nobody has here; cmd/bootd renders what each is told",
 		"bootd/interfaces.yaml":            "machines whose systems are told their network, which cmd/bootd renders",
-		"bootd/netbox-interfaces.yaml":     "machines whose network NetBox says, which no cluster here has; test/sim/netbox applies it to each NetBox, and renders what they are told",
+		"kinds/bootentry-from-netbox.yaml": "machines whose network NetBox says, which no cluster here has; test/sim/netbox applies it to each NetBox, and renders what they are told",
 		"bootd/oci.yaml":                   "a profile whose files are in a registry that nobody has here; tests of internal/bootd/artifacts fetch from one",
 		"bootd/registry.yaml":              "a profile whose registry, which nobody has here, wants a password; tests of internal/bootd/artifacts tell one its own, and test/e2e brings it to bootd",
 		"bootd/ipv6.yaml":                  "a site whose machines boot over IPv6, which no cluster here has; test/examples holds that both its readers take it, and tests of internal/bootd serve such",

@@ -26,13 +26,13 @@ var golden = flag.Bool("golden", false, "write the golden files of machines' net
 // bootNamespace is bootd's.
 const bootNamespace = "baremetal-boot"
 
-// A wired is a shop with the machines of examples/bootd/netbox-interfaces.yaml, whose entries are looked at by what would serve them.
+// A wired is a shop with the machines of examples/kinds/bootentry-from-netbox.yaml, whose entries are looked at by what would serve them.
 type wired struct{ shop }
 
 func newWired(t *testing.T, version string) wired {
 	t.Helper()
 	s := wired{newShop(t, version)}
-	for _, name := range s.apply("bootd/netbox-interfaces.yaml") {
+	for _, name := range s.apply("kinds/bootentry-from-netbox.yaml") {
 		s.settle(name, ready)
 		s.once(name)
 	}
