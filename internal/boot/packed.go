@@ -32,6 +32,13 @@ type made struct {
 	at  int
 }
 
+// A Ref is a plan in little memory. Two that are == are of the same plan.
+type Ref struct {
+	row string
+	// of is the shape of the row; without a row the plan itself.
+	of *Plan
+}
+
 func (r Ref) make(at int) *made {
 	x := &made{Plan: *r.of, at: at}
 	x.MACs = x.mac[:0]
@@ -72,13 +79,6 @@ func (k *Packed) Len() int {
 		return 0
 	}
 	return len(k.rows)
-}
-
-// A Ref is a plan in little memory. Two that are == are of the same plan.
-type Ref struct {
-	row string
-	// of is the shape of the row; without a row the plan itself.
-	of *Plan
 }
 
 // Plan of a Ref, which must not be changed; nil: there's none.

@@ -35,7 +35,6 @@ func BenchmarkByMAC(b *testing.B) {
 			for i := range macs {
 				macs[i] = plans[i*7919%n].MACs[0]
 			}
-			plans = nil
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if p, ok := st.ByMAC(macs[i%n]); !ok || p.Network.Name.Name != "rack" {

@@ -21,7 +21,8 @@ func random(v reflect.Value, r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		return
 	}
-	four, six := netip.AddrFrom4([4]byte{10, 77, 0, byte(r.IntN(8))}), netip.AddrFrom16([16]byte{0: 0xfd, 15: byte(r.IntN(8))})
+	n := byte(r.IntN(8)) //nolint:gosec // Small.
+	four, six := netip.AddrFrom4([4]byte{10, 77, 0, n}), netip.AddrFrom16([16]byte{0: 0xfd, 15: n})
 	a := []netip.Addr{four, six}[r.IntN(2)]
 	switch x := v.Addr().Interface().(type) {
 	case *time.Time:
@@ -78,7 +79,7 @@ func randomPlans(r *rand.Rand, n int) []Plan {
 func words(p *Plan) string {
 	q := *p
 	q.Since, q.MACs = q.Since.UTC(), some(q.MACs)
-	b, err := json.Marshal(q)
+	b, err := json.Marshal(q) //nolint:musttag // As in Digest.
 	if err != nil {
 		panic(err)
 	}

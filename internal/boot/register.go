@@ -100,7 +100,8 @@ func (k *Packed) sorted() *Packed {
 	var a, b Plan
 	for i := 1; i < k.Len(); i++ {
 		k.own(i-1, &a)
-		if k.own(i, &b); precedes(&b, &a) {
+		k.own(i, &b)
+		if precedes(&b, &a) {
 			return k.sort()
 		}
 	}

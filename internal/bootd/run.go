@@ -104,7 +104,7 @@ type daemon struct {
 }
 
 // settling is how long after the first state what starting took is given back to the system: by then files were looked through, too.
-const settling = 10 * time.Second
+const settling = 3 * time.Second
 
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{

@@ -20,6 +20,43 @@ type Parts struct {
 	Addresses []netip.Prefix
 	// Secrets are the data of those that the entry names (DataRefs), by name.
 	Secrets map[string]map[string][]byte
+	// Made keeps what profiles and networks come to, for whoever resolves many entries of them; nil: it's made each time.
+	Made *Made
+}
+
+// Made is what profiles and networks come to, as plans need it. They mustn't be changed meanwhile.
+type Made struct {
+	profiles map[*v1alpha1.BootProfile]boot.Profile
+	segments map[*v1alpha1.BootNetwork]boot.SegmentConfig
+}
+
+// NewMade makes an empty one.
+func NewMade() *Made {
+	return &Made{map[*v1alpha1.BootProfile]boot.Profile{}, map[*v1alpha1.BootNetwork]boot.SegmentConfig{}}
+}
+
+func (m *Made) profile(p *v1alpha1.BootProfile) boot.Profile {
+	if m == nil {
+		return Profile(p)
+	}
+	out, ok := m.profiles[p]
+	if !ok {
+		out = Profile(p)
+		m.profiles[p] = out
+	}
+	return out
+}
+
+func (m *Made) segment(n *v1alpha1.BootNetwork) boot.SegmentConfig {
+	if m == nil {
+		return SegmentConfig(n)
+	}
+	out, ok := m.segments[n]
+	if !ok {
+		out = SegmentConfig(n)
+		m.segments[n] = out
+	}
+	return out
 }
 
 func no(reason xpv2.ConditionReason, format string, args ...any) *boot.Problem {
@@ -94,7 +131,7 @@ func Resolve(p Parts, installed int64) (*boot.Plan, map[string][]byte, *boot.Pro
 		return nil, nil, prob
 	}
 	data := p.Data()
-	plan, prob := boot.Resolve(Entry(p.Entry, addresses, data, installed), Profile(p.Profile), SegmentConfig(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
+	plan, prob := boot.Resolve(Entry(p.Entry, addresses, data, installed), p.Made.profile(p.Profile), p.Made.segment(p.Network), RawMachine(p.Entry.Spec.ForProvider.Machine))
 	return plan, data, prob
 }
 

