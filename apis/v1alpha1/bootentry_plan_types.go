@@ -124,6 +124,9 @@ type Plan struct {
 	// MACs of the machine.
 	// +listType=atomic
 	MACs []string `json:"macs"`
+	// Port of a switch that the machine is behind, where its entry names one.
+	// +optional
+	Port *SwitchPort `json:"port,omitempty"`
 	// UUID of the machine, where known.
 	// +optional
 	UUID string `json:"uuid,omitempty"`

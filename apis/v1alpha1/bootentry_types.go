@@ -6,7 +6,7 @@ import (
 )
 
 // A MachineSelector says which machine an entry is for.
-// +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0)",message="exactly one of hostClaimRef and macs must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.hostClaimRef) != (has(self.macs) && size(self.macs) > 0 || has(self.port))",message="exactly one of hostClaimRef and macs must be set; port may stand in the place of macs, or beside them"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.uuid) && !has(self.serial)",message="uuid and serial belong to macs: a HostClaim's machine is known by its host"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.firstStage)",message="firstStage belongs to macs: a HostClaim's machine has that of its host",fieldPath=".firstStage"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostClaimRef) || !has(self.localBoot)",message="localBoot belongs to macs: a HostClaim's machine has that of its host",fieldPath=".localBoot"
@@ -22,6 +22,11 @@ type MachineSelector struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$'))",message="macs must look like 52:54:00:00:00:01"
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
+	// Port of a switch that the machine is behind; only where macs may be set, and where the BootNetwork names its dhcp.relays. Beside macs, the
+	// machine is installed behind that port alone. Without macs, whatever boots from the network behind that port first is the machine; nothing
+	// is installed on it.
+	// +optional
+	Port *SwitchPort `json:"port,omitempty"`
 	// UUID of the machine that has the macs: one that says another in DHCP gets no answer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=36
@@ -94,6 +99,7 @@ const (
 )
 
 // BootEntryParameters say which machine boots what.
+// +kubebuilder:validation:XValidation:rule="!has(self.machine.port) || has(self.machine.macs) && size(self.machine.macs) > 0 || self.install.generation == 0",message="machine.port without machine.macs installs nothing: a port says where a machine is, and not which; name its macs, or leave install.generation 0",fieldPath=".machine.port"
 // +kubebuilder:validation:XValidation:rule="self.install.generation >= oldSelf.install.generation",message="install.generation never falls: raise it to ask for another install, or leave it as it is",fieldPath=".install"
 // +kubebuilder:validation:XValidation:rule="size(self.networks) <= 1",message="networks with more than one entry is not supported yet; name the network to boot from",fieldPath=".networks"
 // +kubebuilder:validation:XValidation:rule="!has(self.otherwise) || self.otherwise != 'Inspect'",message="otherwise: Inspect is not supported yet; use LocalDisk or Hold",fieldPath=".otherwise"

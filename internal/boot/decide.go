@@ -33,6 +33,8 @@ const (
 	DecidedNotSynced   = "NotSynced"
 	DecidedNoArtifacts = "NoArtifacts"
 	DecidedGranted     = "Granted"
+	// DecidedPlaceOnly: its machine is named by its switch port alone, by which nothing is installed.
+	DecidedPlaceOnly = "NamedByPortAlone"
 )
 
 // ReasonSentToDisk is of a machine whose installer never reports, that has begun again since and was sent to its disk: whether a system is
@@ -85,6 +87,9 @@ func decideLive(f Facts) Decision {
 
 func decideInstall(f Facts) Decision {
 	p, s := f.Plan, f.Session
+	if p.PlacedAlone() {
+		return Decision{AnswerHold, DecidedPlaceOnly} // No such plan is made: this is the last door.
+	}
 	if p.InstalledGeneration >= p.InstallGeneration {
 		return Decision{AnswerLocalDisk, DecidedInstalled}
 	}

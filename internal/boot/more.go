@@ -21,15 +21,22 @@ type late struct {
 type index struct {
 	byMAC   map[MAC]*Plan
 	byEntry map[EntryKey]*Plan
+	byPort  map[portAt]*Plan
 }
 
-// taken says whether one of them has the UID or a MAC of a plan.
+// taken says whether one of them has the UID, the port or a MAC of a plan.
 func (x index) taken(p *Plan) bool {
+	if at, ok := portOf(p); ok && x.byPort[at] != nil {
+		return true
+	}
 	_, taken := x.byEntry[KeyOf(p.EntryUID)]
 	return taken || slices.ContainsFunc(p.MACs, func(m MAC) bool { _, has := x.byMAC[m]; return has })
 }
 
 func (x index) add(p *Plan) {
+	if at, ok := portOf(p); ok {
+		x.byPort[at] = p
+	}
 	for _, m := range p.MACs {
 		x.byMAC[m] = p
 	}
@@ -45,12 +52,12 @@ func (s *State) first() *State {
 }
 
 // With gives a state with more plans, which nobody changes any more. It shares what it knows of the others with s, so that it costs what came
-// and not what is there. false: one of them has the UID or a MAC of another, or of a machine that isn't served, or too many have come; then
+// and not what is there. false: one of them has the UID, the port or a MAC of another, or of a machine that isn't served, or too many have come; then
 // all of them are a StateOf.
 func (s *State) With(more []*Plan) (*State, bool) {
 	n := &State{
 		Segments: s.Segments, Sessions: s.Sessions, Refused: s.Refused, plans: s.plans, register: s.register, reserved: s.reserved, withheld: s.withheld,
-		late: &late{to: s.first(), index: index{byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{}}},
+		late: &late{to: s.first(), index: index{byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{}, byPort: map[portAt]*Plan{}}},
 	}
 	if s.late != nil {
 		n.late.plans = s.late.plans
@@ -74,7 +81,7 @@ func (s *State) With(more []*Plan) (*State, bool) {
 
 // free says whether a plan has nothing that another one has.
 func (s *State) free(p *Plan) bool {
-	if _, taken := s.register.taken(KeyOf(p.EntryUID), p.MACs); taken || s.late.taken(p) {
+	if _, taken := s.register.taken(KeyOf(p.EntryUID), p); taken || s.late.taken(p) {
 		return false
 	}
 	if _, refused := s.Refused[p.EntryUID]; refused {

@@ -124,11 +124,13 @@ func (k *Packed) Scan() iter.Seq2[int, *Plan] {
 	}
 }
 
-// own reads what is a plan's own, and nothing else of it, into memory that's used again: no second address, and Bound.
+// own reads what is a plan's own, and little else of it, into memory that's used again: no second address, but Bound, its network's name, and its
+// port.
 func (k *Packed) own(i int, p *Plan) {
 	in := pieces.Of(k.rows[i])
 	readOwn(&in, p)
-	p.Bound = k.shapes[k.shape[i]].Bound
+	shape := k.shapes[k.shape[i]]
+	p.Bound, p.Network.Name, p.Port = shape.Bound, shape.Network.Name, shape.Port
 }
 
 // Rows gives each plan's row as a snapshot has it, and the number of its shape.

@@ -161,12 +161,13 @@ func TestRef(t *testing.T) {
 type plainly struct {
 	byMAC              map[MAC]*Plan
 	byUID              map[string]*Plan
+	byPort             map[portAt]*Plan
 	refused            map[string]Name
 	reserved, withheld map[string]bool
 }
 
 func plain(segments []Segment, plans []Plan) plainly {
-	x := plainly{map[MAC]*Plan{}, map[string]*Plan{}, map[string]Name{}, map[string]bool{}, map[string]bool{}}
+	x := plainly{map[MAC]*Plan{}, map[string]*Plan{}, map[portAt]*Plan{}, map[string]Name{}, map[string]bool{}, map[string]bool{}}
 	ps := make([]*Plan, len(plans))
 	for i := range plans {
 		ps[i] = &plans[i]
@@ -176,6 +177,9 @@ func plain(segments []Segment, plans []Plan) plainly {
 		other, taken := x.byUID[p.EntryUID]
 		for i := 0; i < len(p.MACs) && !taken; i++ {
 			other, taken = x.byMAC[p.MACs[i]]
+		}
+		if p.Port != nil && !taken {
+			other, taken = x.byPort[portAt{p.Network.Name, *p.Port}]
 		}
 		for _, g := range segments {
 			for _, pool := range g.Pools {
@@ -189,6 +193,9 @@ func plain(segments []Segment, plans []Plan) plainly {
 			continue
 		}
 		x.byUID[p.EntryUID] = p
+		if p.Port != nil {
+			x.byPort[portAt{p.Network.Name, *p.Port}] = p
+		}
 		for _, m := range p.MACs {
 			x.byMAC[m] = p
 		}
@@ -224,6 +231,14 @@ func TestStateAsPlain(t *testing.T) {
 					t.Fatalf("%s: %v, want %v", uid, p, w)
 				}
 			}
+		}
+		for at, w := range want.byPort {
+			if p, ok := s.ByPort(at.network, at.port); !ok || words(p) != words(w) {
+				t.Fatalf("%v: %v, want %v", at, p, w)
+			}
+		}
+		if s.HasPorts() != (len(want.byPort) > 0) {
+			t.Fatal("whether any plan names a port")
 		}
 		for range 100 {
 			m := anyMAC(r)

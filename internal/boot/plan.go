@@ -170,6 +170,8 @@ type Plan struct {
 	InstallTimeout      time.Duration
 	// SilentInstaller says that the installer of MethodInstaller never tells how it ended: that is read from signs.
 	SilentInstaller bool `json:",omitempty"` //nolint:tagliatelle // As above.
+	// Port that the machine is behind; nil: its entry names none.
+	Port *Port `json:",omitempty"` //nolint:tagliatelle // As above.
 }
 
 // For gives the files for an architecture.
@@ -220,6 +222,7 @@ func (p Plan) Digest() string {
 	d := p
 	d.Entry, d.Bound, d.Since, d.MACs, d.ProfileDigest, d.UserDataSecret = Name{}, false, time.Time{}, nil, "", ""
 	d.InstallGeneration, d.InstalledGeneration, d.Otherwise, d.LocalBoot, d.FirstStage, d.InstallTimeout = 0, 0, "", "", "", 0
+	d.Port = nil
 	d.Network.DNS, d.Network.NTP, d.CommandLine = some(d.Network.DNS), some(d.Network.NTP), some(d.CommandLine)
 	if six := d.Network.Six; six != nil {
 		d.Network.Six = &Place{six.Address, six.Gateway, some(six.DNS), some(six.NTP)}

@@ -12,6 +12,8 @@ type register struct {
 	byEntry map[EntryKey]uint32
 	// odd are those by MACs that are written in another way than ParseMAC writes them.
 	odd map[MAC]uint32
+	// byPort are those of machines that are named by a port; nil: none is.
+	byPort map[portAt]uint32
 }
 
 // number is a MAC that ParseMAC wrote, as a number; false: it's written in another way.
@@ -47,23 +49,33 @@ func (x *register) ofMAC(m MAC) (int, bool) {
 	return int(i), ok
 }
 
-// taken gives the plan whose UID, or one of whose MACs, a plan has, too.
-func (x *register) taken(key EntryKey, macs []MAC) (int, bool) {
+// taken gives the plan whose UID or port, or one of whose MACs, a plan has, too.
+func (x *register) taken(key EntryKey, p *Plan) (int, bool) {
 	// Tokens, sessions and grants are found by UID: of two entries with one, each machine would be installed by the other's grant.
 	if i, taken := x.byEntry[key]; taken {
 		return int(i), true
 	}
-	for _, m := range macs {
+	for _, m := range p.MACs {
 		if i, taken := x.ofMAC(m); taken {
 			return i, true
 		}
 	}
+	if at, ok := portOf(p); ok {
+		i, taken := x.byPort[at]
+		return int(i), taken
+	}
 	return 0, false
 }
 
-func (x *register) add(key EntryKey, macs []MAC, at int) {
-	i := uint32(at) //nolint:gosec // There are fewer plans.
-	for _, m := range macs {
+func (x *register) add(key EntryKey, p *Plan, number int) {
+	i := uint32(number) //nolint:gosec // There are fewer plans.
+	if at, ok := portOf(p); ok {
+		if x.byPort == nil {
+			x.byPort = map[portAt]uint32{}
+		}
+		x.byPort[at] = i
+	}
+	for _, m := range p.MACs {
 		if n, ok := m.number(); ok {
 			x.byMAC[n] = i
 			continue
@@ -76,7 +88,7 @@ func (x *register) add(key EntryKey, macs []MAC, at int) {
 	x.byEntry[key] = i
 }
 
-// place indexes the plans in their order, and gives the numbers of those that aren't served, since one before has a MAC or the UID of theirs.
+// place indexes the plans in their order, and gives the numbers of those that aren't served, since one before has a MAC, the port or the UID of theirs.
 func (s *State) place() (refused []int) {
 	n := s.plans.Len()
 	s.register = register{byMAC: make(map[uint64]uint32, n), byEntry: make(map[EntryKey]uint32, n)}
@@ -84,13 +96,13 @@ func (s *State) place() (refused []int) {
 	for i := range n {
 		s.plans.own(i, &p)
 		key := KeyOf(p.EntryUID)
-		if at, taken := s.register.taken(key, p.MACs); taken {
+		if at, taken := s.register.taken(key, &p); taken {
 			s.plans.own(at, &other)
 			s.Refused[p.EntryUID] = other.Entry
 			refused = append(refused, i)
 			continue
 		}
-		s.register.add(key, p.MACs, i)
+		s.register.add(key, &p, i)
 	}
 	return refused
 }

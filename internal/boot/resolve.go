@@ -77,6 +77,8 @@ type Machine struct {
 	CommandLine []string
 	LocalBoot   LocalBoot
 	FirstStage  FirstStage
+	// Port that it's behind, beside MACs or in their place; nil: none is named.
+	Port *Port
 }
 
 // An Entry is a BootEntry as a plan needs it.
@@ -102,7 +104,10 @@ const defaultLease = 12 * time.Hour
 
 // Resolve makes a plan, or says what is wrong with its parts.
 func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
-	macs, prob := parseMACs(m.MACs)
+	if prob := checkPort(e, m); prob != nil {
+		return nil, prob
+	}
+	macs, prob := parseMACs(m)
 	if prob != nil {
 		return nil, prob
 	}
@@ -133,7 +138,7 @@ func Resolve(e Entry, p Profile, n SegmentConfig, m Machine) (*Plan, *Problem) {
 		UserDataFormat: p.UserDataFormat, UserDataSecret: e.UserDataSecret, UserDataDigest: e.UserDataDigest,
 		ProfileDigest: p.Digest, InstallTimeout: p.InstallTimeout, SilentInstaller: p.SilentInstaller,
 		InstallGeneration: e.InstallGeneration, InstalledGeneration: e.InstalledGeneration,
-		Otherwise: e.Otherwise, LocalBoot: m.LocalBoot, FirstStage: m.FirstStage,
+		Otherwise: e.Otherwise, LocalBoot: m.LocalBoot, FirstStage: m.FirstStage, Port: m.Port,
 	}
 	if plan.Network.Lease == 0 {
 		plan.Network.Lease = defaultLease
@@ -159,7 +164,11 @@ func ofFamily(as []netip.Addr, machine netip.Addr) []netip.Addr {
 	return out
 }
 
-func parseMACs(in []string) ([]MAC, *Problem) {
+func parseMACs(of Machine) ([]MAC, *Problem) {
+	in := of.MACs
+	if len(in) == 0 && of.Port != nil {
+		return nil, nil
+	}
 	if len(in) == 0 {
 		return nil, &Problem{ProblemWaiting, "no MAC address of the machine is known; its BMC lists none yet, so give spec.forProvider.macs on the host"}
 	}

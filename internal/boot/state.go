@@ -111,7 +111,7 @@ func (s Segment) TrustsRelay(a netip.Addr) bool {
 type State struct {
 	Segments []Segment
 	Sessions map[string]Session // by entry UID
-	// Refused names, by entry UID, the entry that has one of its MACs, or its UID.
+	// Refused names, by entry UID, the entry that has one of its MACs, its port, or its UID.
 	Refused map[string]Name
 
 	// plans are those that are served, in the order of precedes, and register finds them there.
@@ -125,7 +125,7 @@ type State struct {
 	withheld map[MAC]bool
 }
 
-// NewState indexes plans, of which it has copies. Of two that want one MAC, a bound host beats raw MACs, then the earlier one
+// NewState indexes plans, of which it has copies. Of two that want one MAC, or one port, a bound host beats raw MACs, then the earlier one
 // beats the later: the loser isn't served at all.
 func NewState(segments []Segment, plans []Plan, sessions []Session) *State {
 	ps := make([]*Plan, len(plans)) // Plans are large: pointers are what's moved.

@@ -242,7 +242,12 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, cert
 
 func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) (*dhcp.Server, error) {
 	frames := d.frames(ctx, l)
+	holders, err := dhcp.OpenHolders(filepath.Join(d.c.StateDir, "ports.json"))
+	if err != nil {
+		d.c.Logger.Warn("a switch port that an entry names without MACs is that of the machine which boots there next", "error", err.Error())
+	}
 	srv := dhcp.New(dhcp.Config{
+		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
 		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
 		Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
@@ -265,6 +270,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 	if len(l.dhcp) > 0 {
 		g.Go(func() error { return d.others.Run(ctx) })
 		g.Go(func() error { return d.lent.run(ctx, d, serving.Wait) })
+		g.Go(func() error { return holders.Run(ctx, d.c.Logger, serving.Wait) })
 		g.Go(func() error { return d.lent.watch(ctx, d.state) })
 	}
 	g.Go(func() error { return d.proxy.run(ctx, d.state, srv) })
@@ -318,6 +324,11 @@ func (d *daemon) declined(p *boot.Plan, address netip.Addr, at time.Time) {
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
 		Message: "DHCPDECLINE: another machine on the segment uses address " + address.String(),
 	})
+}
+
+// misplaced says into the session what switch ports say of a machine.
+func (d *daemon) misplaced(p *boot.Plan, says string, at time.Time) {
+	d.sessions.Sight(p.Entry, session.Sighting{Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive, Message: says})
 }
 
 // otherServer tells a source that keeps its records alone of another server that answers its machine: that one may install it, too.

@@ -77,12 +77,17 @@ func CheckNetwork(p Parts) *boot.Problem {
 	return nil
 }
 
-// CheckRawMachine says whether an entry may name its machine by MACs: in the namespace of the segment alone.
+// CheckRawMachine says whether an entry may name its machine by MACs, or by a port: in the namespace of the segment alone.
 func CheckRawMachine(p Parts) *boot.Problem {
+	m := p.Entry.Spec.ForProvider.Machine
 	if p.Entry.Namespace != p.Network.Namespace {
-		return no(v1alpha1.ReasonNotAllowed, "machine.macs may be set only in the BootNetwork's own namespace %q; use machine.hostClaimRef", p.Network.Namespace)
+		field := "macs"
+		if len(m.MACs) == 0 {
+			field = "port"
+		}
+		return no(v1alpha1.ReasonNotAllowed, "machine.%s may be set only in the BootNetwork's own namespace %q; use machine.hostClaimRef", field, p.Network.Namespace)
 	}
-	return nil
+	return checkPort(m.Port, p.Network)
 }
 
 // CheckRawAddress says whether an entry may name an address: in the namespace of the segment alone.

@@ -70,14 +70,23 @@ func RawAddresses(e *v1alpha1.BootEntry) ([]netip.Prefix, *boot.Problem) {
 	return Addresses(texts)
 }
 
-// RawMachine gives a machine that is named by its MACs.
+// RawMachine gives a machine that is named by its MACs, or by the port that it's behind.
 func RawMachine(m v1alpha1.MachineSelector) boot.Machine {
+	port, _ := PortOf(m.Port) // What is wrong with it is told where it's looked at.
 	return boot.Machine{
-		HostUID: RawHostUID(m.MACs), MACs: m.MACs, UUID: m.UUID, Serial: m.Serial, FirstStage: boot.FirstStage(m.FirstStage), LocalBoot: boot.LocalBoot(m.LocalBoot),
+		HostUID: RawUID(m), Port: port, MACs: m.MACs, UUID: m.UUID, Serial: m.Serial, FirstStage: boot.FirstStage(m.FirstStage), LocalBoot: boot.LocalBoot(m.LocalBoot),
 	}
 }
 
-// RawHostUID stands for the UID of a host where a machine has none: a hash of its MACs. "" without any.
+// RawUID stands for the UID of a host where a machine has none: RawHostUID, or without any MAC that of its port.
+func RawUID(m v1alpha1.MachineSelector) string {
+	if len(m.MACs) == 0 {
+		return portUID(m.Port)
+	}
+	return RawHostUID(m.MACs)
+}
+
+// RawHostUID is a hash of the MACs of a machine without a host. "" without any.
 func RawHostUID(macs []string) string {
 	macs = append([]string(nil), macs...)
 	if len(macs) == 0 {

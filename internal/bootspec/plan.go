@@ -13,7 +13,7 @@ import (
 func PlanStatus(p boot.Plan) *v1alpha1.Plan {
 	out := &v1alpha1.Plan{
 		Digest: p.Digest(), HostUID: p.HostUID, EntryUID: p.EntryUID, Bound: p.Bound,
-		UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
+		MACs: make([]string, 0, len(p.MACs)), Port: portStatus(p.Port), UUID: p.UUID, Serial: p.Serial, Hostname: p.Hostname,
 		Mode: v1alpha1.BootMode(p.Mode), Method: v1alpha1.BootMethod(p.Method), CommandLine: p.CommandLine, Script: p.Script, GrubScript: p.GrubScript,
 		UserDataFormat: v1alpha1.UserDataFormat(p.UserDataFormat), UserDataSecret: p.UserDataSecret,
 		UserDataDigest: p.UserDataDigest, ProfileDigest: p.ProfileDigest, PullSecret: pullSecret(p),
@@ -123,6 +123,9 @@ func PlanOf(e *v1alpha1.BootEntry) (boot.Plan, bool, error) {
 		p.Artifacts = append(p.Artifacts, artifactsOf(f, a.PullSecret))
 	}
 	var err error
+	if p.Port, err = PortOf(a.Port); err != nil {
+		return boot.Plan{}, false, fmt.Errorf("the plan of BootEntry %q: %w", name, err)
+	}
 	if p.Network, err = networkOf(a.Network); err != nil {
 		return boot.Plan{}, false, fmt.Errorf("the plan of BootEntry %q: %w", name, err)
 	}

@@ -71,6 +71,8 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
 	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
 		"install.generation should be from 0 to %d", int64(maxGeneration))
+	f.field(".machine.port").whenf(p.Machine.Port != nil && len(p.Machine.MACs) == 0 && p.Install.Generation > 0,
+		"machine.port without machine.macs installs nothing: a port says where a machine is, and not which; name its macs, or leave install.generation 0")
 	switch p.Otherwise {
 	case "", v1alpha1.OtherwiseLocalDisk, v1alpha1.OtherwiseHold:
 	default:
@@ -89,7 +91,8 @@ func meta(f faults, namespace, name string) {
 }
 
 func validMachine(f faults, m v1alpha1.MachineSelector) {
-	f.whenf((m.HostClaimRef != nil) == (len(m.MACs) > 0), "exactly one of hostClaimRef and macs must be set")
+	f.whenf((m.HostClaimRef != nil) == (len(m.MACs) > 0 || m.Port != nil), "exactly one of hostClaimRef and macs must be set; port may stand in the place of macs, or beside them")
+	validPort(f.field(".port"), m.Port)
 	f.whenf(m.HostClaimRef != nil && (m.UUID != "" || m.Serial != ""), "uuid and serial belong to macs: a HostClaim's machine is known by its host")
 	f.field(".firstStage").whenf(m.HostClaimRef != nil && m.FirstStage != "", "firstStage belongs to macs: a HostClaim's machine has that of its host")
 	f.field(".firstStage").whenf(m.FirstStage != "" && m.FirstStage != v1alpha1.FirstStageAuto && m.FirstStage != v1alpha1.FirstStageShim,

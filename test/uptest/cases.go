@@ -60,6 +60,7 @@ func Aside() map[string]string {
 		"bootd/proxy.yaml":                 "a site beside another DHCP server, which internal/bootd's tests serve",
 		"bootd/secure-boot.yaml":           "machines that boot by shim and grub, which cmd/bootd renders, and test/vm boots",
 		"bootd/segments.yaml":              "networks without machines, whose modes internal/bootd/dhcp's tests answer in; test/examples holds that both its readers take it",
+		"bootd/switch-port.yaml":           "machines behind the ports of a switch that no cluster here has, which internal/bootd's tests serve",
 		"bootd/script.yaml":                "a script of a profile's own, which cmd/bootd renders",
 		"kinds/baremetalnode-bond.yaml":    "a machine with a bond, whose switch no cluster here has; test/e2e has such claims from apply to deleted",
 		"kinds/baremetalnode-both.yaml":    "a claim with an address of each family, whose segment no cluster here has; test/e2e has such claims from apply to deleted",

@@ -77,20 +77,20 @@ func (files) Open(boot.Artifact) (*os.File, func(), error) { return nil, nil, os
 
 // rig is a bootd with one machine that has a grant, and one more.
 type rig struct {
-	t            *testing.T
-	dir          string
-	segment      boot.Segment
-	plan         boot.Plan
-	session      boot.Session
-	state        *boot.State
-	key          []byte
-	held, synced bool
-	why          string
-	dhcp         *dhcp.Server
-	ring         *trace.Ring
-	notified     []string
-	stopping     bool
-	turn         time.Duration
+	t                      *testing.T
+	dir                    string
+	segment                boot.Segment
+	plan                   boot.Plan
+	session                boot.Session
+	state                  *boot.State
+	key                    []byte
+	held, synced, stopping bool
+	why                    string
+	dhcp                   *dhcp.Server
+	ring                   *trace.Ring
+	notified               []string
+	turn                   time.Duration
+	holders                *dhcp.Holders
 }
 
 func newRig(t *testing.T, change func(*rig)) *rig {
@@ -116,7 +116,7 @@ func newRig(t *testing.T, change func(*rig)) *rig {
 		change(r)
 	}
 	other := r.plan
-	other.Entry.Name, other.EntryUID, other.MACs = "m2", "entry-2", []boot.MAC{"52:54:00:00:00:02"}
+	other.Port, other.Entry.Name, other.EntryUID, other.MACs = nil, "m2", "entry-2", []boot.MAC{"52:54:00:00:00:02"}
 	other.Network.Address = netip.MustParsePrefix("10.77.0.12/24")
 	r.state = boot.NewState([]boot.Segment{r.segment}, []boot.Plan{r.plan, other}, []boot.Session{r.session})
 	r.serve()
@@ -128,7 +128,7 @@ func (r *rig) serve() {
 	state, keys := func() *boot.State { return r.state }, func() [][]byte { return [][]byte{r.key} }
 	log := slog.New(slog.DiscardHandler)
 	r.dhcp = dhcp.New(dhcp.Config{
-		Proxy: func() bool { return true }, State: state, Keys: keys, Now: now, HTTPPort: 8480, Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"},
+		Holders: r.holders, Proxy: func() bool { return true }, State: state, Keys: keys, Now: now, HTTPPort: 8480, Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"},
 	})
 	g := gate.New(gate.Options{
 		State: state, Keys: keys, Synced: func(*boot.Plan) bool { return r.synced }, Held: func(*boot.Plan) bool { return r.held },

@@ -32,7 +32,7 @@ func (h *handler) asking(ctx context.Context, e *Explanation, a asker) error {
 	if ask == nil {
 		return nil
 	}
-	s, err := h.script(ctx, a.v, a.p, a.as, base, ask)
+	s, err := h.script(ctx, a, base, ask)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,10 @@ func (h *handler) discovered(a asker) (Exchange, string, error) {
 		return h.solicited(a.g, a.mac, a.as)
 	}
 	via := h.way(a.v, a.g)
-	request, err := dhcp.Discover(a.mac, a.as, via.relay, via.link)
+	if a.p.Port != nil {
+		via = h.viaRelay(a.v, a.g)
+	}
+	request, err := dhcp.DiscoverBehind(a.mac, a.as, via.relay, via.link, a.p.Port)
 	if err != nil {
 		return Exchange{}, "", err //nolint:wrapcheck // It says what is wrong.
 	}

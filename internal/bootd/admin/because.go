@@ -12,6 +12,7 @@ func becauseDHCP(r dhcp.Reason) string {
 	return map[dhcp.Reason]string{
 		dhcp.SilentUnsynced:       "bootd hasn't read its machines yet; see /readyz and its log",
 		dhcp.SilentUnknown:        "no BootEntry that is served here has this MAC",
+		dhcp.SilentPortTaken:      "another machine was seen behind this switch port before, and a port names a place: if this one is meant, name its MAC in machine.macs",
 		dhcp.SilentNoAddress:      "no IPv4 address is allocated to it yet; see the BootEntry's condition",
 		dhcp.SilentNoSegment:      "its BootNetwork isn't served by this bootd: look at the network's serveOn and this node's labels, or it isn't read yet",
 		dhcp.SilentRelayUntrusted: "the relay's address is neither in the BootNetwork's dhcp.relays nor, without that list, in one of its subnets",
@@ -59,6 +60,8 @@ func becauseScript(reason string) string {
 		boot.DecidedNotSynced:    "the API server isn't reached, or another bootd hasn't compared the grant with its log, or the machine needs a confirmation",
 		boot.DecidedNoArtifacts:  "its profile has no files for this architecture",
 		gate.ReasonHeld:          "nothing is installed on it now: its specs are gone, wrong or there twice, or another server answers it; see bootd's log",
+		gate.ReasonPort:          "an install is granted, and it wasn't seen behind the switch port that its entry names in machine.port: look where it's plugged in, or mend the entry; its next boot is looked at anew",
+		boot.DecidedPlaceOnly:    "its entry names its switch port alone, by which nothing is installed; name its MAC in machine.macs",
 		gate.ReasonScript:        "its script can't be made",
 		gate.ReasonToken:         "bootd has no keys for tokens yet",
 		gate.ReasonAPI:           "the API server isn't reached",

@@ -77,6 +77,9 @@ func (h *handler) explain(ctx context.Context, p *boot.Plan, mac boot.MAC, firmw
 	if h.o.Why != nil {
 		e.Held = h.o.Why(p)
 	}
+	if mac, ok := holderOf(v, p); ok {
+		e.Machine.BehindPort = string(mac)
+	}
 	e.Stopping = h.o.Stopping != nil && h.o.Stopping()
 	if h.o.Turn != nil {
 		if d := h.o.Turn(mac); d > 0 {
@@ -163,13 +166,15 @@ func baseOf(a dhcp.Answer) string {
 }
 
 // script says what iPXE would be told, or grub, or a Raspberry Pi. It has a token of its own, which goes nowhere: a token of a DHCP exchange says nothing more.
-func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp.Guise, base string,
+func (h *handler) script(ctx context.Context, by asker, base string,
 	ask func(ctx context.Context, token, base string, arch uint16) (gate.Answer, string, error),
 ) (Script, error) {
+	v, p, as := by.v, by.p, by.as
 	s := Script{As: as.String()}
 	token := ""
 	if len(v.Keys) > 0 {
-		c := boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(p.EntryUID), Nonce: boot.DerivedNonce(v.Keys[0], "explain", p.EntryUID), Expires: v.Now.Add(minted)}
+		nonce := p.Port.Mark(boot.DerivedNonce(v.Keys[0], "explain", p.EntryUID), !by.six) // Over IPv6 nobody says a port.
+		c := boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(p.EntryUID), Nonce: nonce, Expires: v.Now.Add(minted)}
 		if x, ok := v.State.Sessions[p.EntryUID]; ok && x.Grant != nil {
 			c.GrantID = x.Grant.ID
 		}
@@ -190,7 +195,7 @@ func (h *handler) script(ctx context.Context, v dhcp.View, p *boot.Plan, as dhcp
 
 // lastAsked is the last request of a machine that the trace holds, and what it would get now; nil where there's none.
 func (h *handler) lastAsked(v dhcp.View, p *boot.Plan) *Exchange {
-	packets := h.o.Trace.Of(p.MACs...)
+	packets := h.o.Trace.Of(macsOf(v, p)...)
 	for _, x := range slices.Backward(packets) {
 		if asks6(x) {
 			if e, ok := h.lastAsked6(x); ok {
@@ -218,7 +223,7 @@ func (h *handler) lastAsked(v dhcp.View, p *boot.Plan) *Exchange {
 			continue
 		}
 		if r := a.Facts.Relay.Address; r.IsValid() {
-			e.Via = "relay " + r.String()
+			e.Via = "relay " + r.String() + behind(a.Facts.Relay)
 		}
 		at := x.At
 		e.Asked = &at

@@ -26,12 +26,14 @@ type Explanation struct {
 	Scripts []Script   `json:"scripts,omitempty"`
 }
 
-// A Machine is the plan of one, as this bootd knows it. Address6 and Gateway6 are those of IPv6, of one that has an address of each family.
+// A Machine is the plan of one, as this bootd knows it. BehindPort is the MAC that was seen behind its switch port. Address6 and Gateway6 are those of IPv6, of one that has an address of each family.
 type Machine struct {
 	Entry               string   `json:"entry"`
 	EntryUID            string   `json:"entryUID"`
 	HostUID             string   `json:"hostUID"`
 	MACs                []string `json:"macs"`
+	Port                string   `json:"port,omitempty"`
+	BehindPort          string   `json:"behindPort,omitempty"`
 	UUID                string   `json:"uuid,omitempty"`
 	Serial              string   `json:"serial,omitempty"`
 	Hostname            string   `json:"hostname,omitempty"`

@@ -20,13 +20,13 @@ func (h *handler) find(st *boot.State, q Query) (*boot.Plan, boot.MAC, error) {
 		return nil, "", errors.New("this bootd doesn't know any machine yet: it hasn't read its source; see its log")
 	}
 	p, mac, err := h.first(st, q)
-	if err != nil {
-		return nil, "", err
+	if err != nil || mac != "" {
+		return p, mac, err
 	}
-	if mac == "" && len(p.MACs) > 0 {
-		mac = p.MACs[0]
+	if macs := macsOf(h.o.View(), p); len(macs) > 0 {
+		return p, macs[0], nil
 	}
-	return p, mac, nil
+	return p, anyMachine, nil
 }
 
 func (h *handler) first(st *boot.State, q Query) (*boot.Plan, boot.MAC, error) {
@@ -37,6 +37,9 @@ func (h *handler) first(st *boot.State, q Query) (*boot.Plan, boot.MAC, error) {
 			return nil, "", err //nolint:wrapcheck // It says what is wrong.
 		}
 		if p, ok := st.ByMAC(mac); ok {
+			return p, mac, nil
+		}
+		if p, ok := byHolder(h.o.View(), mac); ok {
 			return p, mac, nil
 		}
 		return nil, "", h.unknown(st, mac)

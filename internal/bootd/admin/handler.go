@@ -101,7 +101,7 @@ func (h *handler) traced(w http.ResponseWriter, r *http.Request) {
 	p, mac, err := h.find(h.o.View().State, q)
 	macs := []boot.MAC{mac}
 	if p != nil {
-		macs = p.MACs
+		macs = macsOf(h.o.View(), p)
 	} else if m, merr := boot.ParseMAC(q.MAC); merr == nil {
 		mac, macs = m, []boot.MAC{m}
 	}

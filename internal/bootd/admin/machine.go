@@ -31,6 +31,9 @@ func machineOf(p *boot.Plan) Machine {
 	for _, x := range p.MACs {
 		m.MACs = append(m.MACs, string(x))
 	}
+	if p.Port != nil {
+		m.Port = p.Port.String()
+	}
 	for _, x := range p.Artifacts {
 		m.Architectures = append(m.Architectures, string(x.Arch))
 	}
@@ -114,21 +117,7 @@ func (h *handler) way(v dhcp.View, g boot.Segment) way {
 			}
 		}
 	}
-	w := way{}
-	w.relay, w.link = relayOf(g)
-	w.in = dhcp.Ingress{From: netip.AddrPortFrom(w.relay, portDHCP), To: v.Advertise}
-	for _, i := range all {
-		for _, a := range i.Addresses {
-			if !w.in.To.IsValid() && a.Is4() && !a.IsLoopback() {
-				w.in.To = a
-			}
-			if a == w.in.To {
-				w.in.Interface, w.in.Index, w.in.Addresses = i.Name, i.Index, i.Addresses
-			}
-		}
-	}
-	w.text = "relay " + w.relay.String()
-	return w
+	return h.viaRelay(v, g)
 }
 
 // relayOf is an address that a segment's relay may have, and one on the link that it speaks for where these differ.
@@ -161,7 +150,7 @@ func (h *handler) heard(macs ...boot.MAC) (Exchange, bool) {
 		}
 		f := dhcp.Classify(m)
 		at := x.At
-		return Exchange{As: dhcp.Guise{Client: f.Client, Arch: f.Arch}.String(), Asked: &at}, true
+		return Exchange{As: dhcp.Guise{Client: f.Client, Arch: f.Arch}.String() + behind(f.Relay), Asked: &at}, true
 	}
 	return Exchange{}, false
 }

@@ -17,6 +17,9 @@ func (e Explanation) Text() string {
 	if m.Address6 != "" {
 		t.itemf("", "and address %s, gateway %s", m.Address6, orNone(m.Gateway6))
 	}
+	if m.Port != "" {
+		t.itemf("port", "%s, behind which %s was seen", m.Port, orNone(m.BehindPort))
+	}
 	e.sessionLines(t)
 	t.itemf("last asked", "%s", e.lastAsked())
 	if e.OffersAfter != "" {

@@ -42,6 +42,9 @@ type View struct {
 	Foreign func(network boot.Name) Reason
 	// Lending is what machines are lent that nobody knows.
 	Lending Lending
+	// Holders are the machines behind the switch ports that entries name in the place of MACs; nil: no such entry is served. An answer rests on
+	// them; Server alone writes into them.
+	Holders *Holders
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
 }
@@ -175,6 +178,8 @@ type Answer struct {
 	Stage boot.Stage
 	// Pi is the token of the exchange, where a Raspberry Pi is told to boot.
 	Pi string
+	// Sight is what it says of a switch port.
+	Sight Sight
 }
 
 // about is the network and the address that an answer is about: the machine's planned one, or one that is lent.

@@ -41,6 +41,9 @@ type Relay struct {
 	ServerID netip.Addr
 	// SourcePort says that the relay wants its answer at the port it sent from (82.19, RFC 8357 §4).
 	SourcePort bool
+	// Circuit and Remote are the agent circuit id and the agent remote id (82.1 and 82.2, RFC 3046 §3), the relay's own words or numbers for the
+	// port that it heard the client at; empty where there are none.
+	Circuit, Remote []byte
 }
 
 // Facts are what a request says, in our words.
@@ -237,6 +240,8 @@ func hasUserClass(b []byte, class string) bool {
 
 // Sub-options of option 82.
 const (
+	subCircuit    = 1  // RFC 3046
+	subRemote     = 2  // RFC 3046
 	subLink       = 5  // RFC 3527
 	subServerID   = 11 // RFC 5107
 	subSourcePort = 19 // RFC 8357
@@ -256,6 +261,8 @@ func relayOf(m *wire.Message) Relay {
 	r.Link, r.ServerID = wire.Address(link), wire.Address(id)
 	port, _ := subOption(info, subSourcePort)
 	r.SourcePort = port != nil
+	r.Circuit, _ = subOption(info, subCircuit)
+	r.Remote, _ = subOption(info, subRemote)
 	return r
 }
 

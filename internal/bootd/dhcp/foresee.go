@@ -54,6 +54,11 @@ func foreseen() [4]byte { return [4]byte([]byte("why?")) }
 // Discover writes the DISCOVER that a machine would send in a guise: by broadcast, or through a relay where one is given. link is an
 // address on the link that the relay speaks for (option 82.5); invalid where that's the relay's own.
 func Discover(mac boot.MAC, g Guise, relay, link netip.Addr) ([]byte, error) {
+	return DiscoverBehind(mac, g, relay, link, nil)
+}
+
+// DiscoverBehind is Discover of a machine behind a port of the relay's; nil: the relay says nothing of that.
+func DiscoverBehind(mac boot.MAC, g Guise, relay, link netip.Addr, port *boot.Port) ([]byte, error) {
 	hw, err := hex.DecodeString(strings.ReplaceAll(string(mac), ":", ""))
 	if err != nil || len(hw) != 6 {
 		return nil, fmt.Errorf("MAC %q is malformed", mac)
@@ -78,11 +83,28 @@ func Discover(mac boot.MAC, g Guise, relay, link netip.Addr) ([]byte, error) {
 		b = wire.AppendOption(b, wire.OptionUserClass, []byte("iPXE")...)
 		b = wire.AppendOption(b, wire.OptionEtherboot, featureHTTP, 1, 1)
 	}
-	if relay.IsValid() && link.Is4() {
-		a := link.As4()
-		b = wire.AppendOption(b, wire.OptionRelayAgent, append([]byte{subLink, byte(len(a))}, a[:]...)...)
+	if info := agent(link, port); relay.IsValid() && len(info) > 0 {
+		b = wire.AppendOption(b, wire.OptionRelayAgent, info...)
 	}
 	return wire.End(b), nil
+}
+
+// agent is what a relay adds: option 82 without its header.
+func agent(link netip.Addr, port *boot.Port) (info []byte) {
+	add := func(code byte, v []byte) {
+		if len(v) > 0 {
+			info = append(append(info, code, byte(len(v))), v...) //nolint:gosec // At most 255.
+		}
+	}
+	if port != nil {
+		add(subCircuit, boot.PortBytes(port.Circuit))
+		add(subRemote, boot.PortBytes(port.Remote))
+	}
+	if link.Is4() {
+		a := link.As4()
+		add(subLink, a[:])
+	}
+	return info
 }
 
 // Foresee says what a request would be answered, and what it asks as. It's what Respond says; nothing is sent, noted or counted. An error

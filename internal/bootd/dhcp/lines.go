@@ -11,7 +11,7 @@ import (
 const linesPerSecond = 500
 
 // lines writes what was done. Nothing that a client wrote into its packet but its MAC gets here: some hold uninitialised
-// memory.
+// memory. What relays that are named say of ports does.
 type lines struct {
 	log *slog.Logger
 
@@ -42,7 +42,8 @@ func (l *lines) room(now time.Time) (ok bool, left int) {
 func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	level := slog.LevelDebug
 	switch {
-	case err != nil || a.Reason == Declined: // Another has the machine's address.
+	case err != nil || a.Reason == Declined || a.Reason == SilentPortTaken || a.Reason == Acknowledged && a.Sight.Elsewhere != "":
+		// Another has the machine's address, or its place, or it's in another.
 		level = slog.LevelWarn
 	case a.Reason == Acknowledged || a.Reason == Refused || a.Reason == Proxied || a.Reason == AcknowledgedTemporarily:
 		level = slog.LevelInfo
@@ -66,6 +67,12 @@ func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	}
 	if a.Plan != nil && a.Facts.contradicts(a.Plan.UUID) {
 		args = append(args, "uuid", "differs from the host's") // The NIC may have moved to another machine.
+	}
+	if a.Sight.Elsewhere != "" {
+		args = append(args, "seen", a.Sight.Elsewhere, "port", a.Plan.Port.String())
+	}
+	if p := a.Sight.Plan; p != nil {
+		args = append(args, "entry", p.Entry.String(), "port", p.Port.String(), "held_by", string(a.Sight.Holder))
 	}
 	if err != nil {
 		args = append(args, "error", err.Error())

@@ -229,7 +229,7 @@ func (e *exchange) bootScript(p *wire.Reply) Reason {
 
 // token makes the script token of this exchange.
 func (e *exchange) token() (string, bool) {
-	return ScriptToken(e.view.State, e.view.Keys, e.plan, e.facts.MAC, xidText(e.req.XID()), e.view.Now)
+	return ScriptToken(e.view.State, e.view.Keys, e.plan, e.facts.MAC, xidText(e.req.XID()), e.sight.Behind, e.view.Now)
 }
 
 func (e *exchange) base(secured bool) string {
@@ -261,7 +261,7 @@ func most(req *wire.Message) int {
 // answer addresses a packet (RFC 2131 §4.1). Where it says to unicast to a client that can't answer ARP yet, and we may not send frames,
 // we broadcast: nearly every client takes that.
 func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
-	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To, Pi: e.pi}
+	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To, Pi: e.pi, Sight: e.sight}
 	relay := e.facts.Relay
 	switch {
 	case relay.Address.IsValid() && relay.SourcePort && e.in.From.Port() != 0:

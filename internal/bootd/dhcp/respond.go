@@ -68,10 +68,11 @@ type exchange struct {
 	yours   netip.Addr // what an answer gives, once it does
 	share   func(netip.Addr) bool
 	pi      string // the token of a Raspberry Pi's exchange, once it's told to boot
+	sight   Sight
 }
 
 func (e *exchange) silence(why Reason) Answer {
-	return Answer{Reason: why, Facts: e.facts, Plan: e.plan}
+	return Answer{Reason: why, Facts: e.facts, Plan: e.plan, Sight: e.sight}
 }
 
 // ours narrows a message that needs no answer to those that name us.
@@ -108,9 +109,15 @@ func (e *exchange) place() Reason {
 	if e.view.State == nil {
 		return SilentUnsynced
 	}
-	plan, ok := e.view.State.ByMAC(e.facts.MAC)
-	if !ok || e.facts.MAC == "" {
+	if e.facts.MAC == "" {
 		return SilentUnknown
+	}
+	plan, ok := e.view.State.ByMAC(e.facts.MAC)
+	if !ok {
+		var why Reason
+		if plan, why = e.placed(); why != "" {
+			return why
+		}
 	}
 	e.plan = plan
 	if !plan.Network.Address.IsValid() || !plan.Network.Address.Addr().Is4() {
@@ -125,6 +132,7 @@ func (e *exchange) place() Reason {
 	if why := e.elsewhere(); why != "" {
 		return why
 	}
+	e.look()
 	return e.ourselves()
 }
 

@@ -82,6 +82,10 @@ type Config struct {
 	Named   func(server netip.Addr, in Ingress)
 	// Lending is what machines are lent that nobody knows; the zero value: nothing.
 	Lending Lending
+	// Holders are View's; nil: nobody is known by a switch port alone.
+	Holders *Holders
+	// Misplaced is told in a sentence of a machine that isn't behind the port that its entry names, or of another one that is; nil: nobody is.
+	Misplaced func(plan *boot.Plan, says string, at time.Time)
 	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
 	Observe func(Client, Reason)
 	// Limit bounds how often somebody is answered; nil: nothing does.
@@ -180,7 +184,7 @@ func (s *Server) view() View {
 		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files,
 		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.declinedNow,
 	}
-	v.Foreign, v.Frames, v.Lending = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending
+	v.Foreign, v.Frames, v.Lending, v.Holders = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending, s.cfg.Holders
 	if s.cfg.Proxy != nil {
 		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone
 	}
@@ -206,9 +210,11 @@ func (s *Server) observe(c Client, r Reason) {
 }
 
 // saw passes a sight on, once per boot, and before the answer is sent: so it's known before anything that the machine does
-// with the answer.
-func (s *Server) saw(a Answer, xid [4]byte, now time.Time) {
-	if a.Stage != "" && s.cfg.Sightings != nil && s.sights.first(a.Plan.EntryUID, sight{client: a.Facts.Client, stage: a.Stage, xid: xid, at: now}) {
-		s.cfg.Sightings.Seen(a.Plan, a.Stage, now)
+// with the answer. It says whether it's the first one.
+func (s *Server) saw(a Answer, xid [4]byte, now time.Time) bool {
+	if a.Stage == "" || s.cfg.Sightings == nil || !s.sights.first(a.Plan.EntryUID, sight{client: a.Facts.Client, stage: a.Stage, xid: xid, at: now}) {
+		return false
 	}
+	s.cfg.Sightings.Seen(a.Plan, a.Stage, now)
+	return true
 }

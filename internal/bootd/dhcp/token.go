@@ -11,8 +11,9 @@ const bootsApart = time.Minute
 
 // ScriptToken makes the script token of an exchange: derived, so that every replica gives the same one. The exchange is known by its
 // number, as a text, and its minute: OVMF under Debian's iPXE has the same number at every boot, and a boot loop must not look like one
-// boot that is told twice. False: there's no key, the first of which makes it.
-func ScriptToken(s *boot.State, keys [][]byte, p *boot.Plan, mac boot.MAC, exchange string, now time.Time) (string, bool) {
+// boot that is told twice. behind says that the machine was seen behind its plan's port, where that has one. False: there's no key, the first of
+// which makes it.
+func ScriptToken(s *boot.State, keys [][]byte, p *boot.Plan, mac boot.MAC, exchange string, behind bool, now time.Time) (string, bool) {
 	if len(keys) == 0 {
 		return "", false
 	}
@@ -22,7 +23,7 @@ func ScriptToken(s *boot.State, keys [][]byte, p *boot.Plan, mac boot.MAC, excha
 		c.GrantID, c.Expires = x.Grant.ID, expiry(x.Grant, now)
 	}
 	minute := now.Truncate(bootsApart).UTC().Format(time.RFC3339)
-	c.Nonce = boot.DerivedNonce(key, string(mac), exchange, minute, uid, c.GrantID)
+	c.Nonce = p.Port.Mark(boot.DerivedNonce(key, string(mac), exchange, minute, uid, c.GrantID), behind)
 	t, err := boot.Mint(key, c)
 	return t, err == nil
 }

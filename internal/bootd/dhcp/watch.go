@@ -48,12 +48,15 @@ func (s *Server) tooMany(f Facts, now time.Time) Reason {
 	return ""
 }
 
-// knows says whether a MAC is that of a machine with a plan.
+// knows says whether a MAC is that of a machine with a plan, or of one that holds a port.
 func (v *View) knows(mac boot.MAC) bool {
 	if v.State == nil {
 		return false
 	}
 	_, ok := v.State.NetworkOf(mac)
+	if !ok && v.Holders != nil {
+		_, ok = v.Holders.Place(mac)
+	}
 	return ok
 }
 

@@ -120,6 +120,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 	v := s.view()
 	a := s.decide(v, m, in, reply, buf)
 	s.lent(&a, v.Now)
+	s.holds(&a, v.Now)
 	s.quarantineOf(&a).heard(a, v.Now)
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Client, a.Reason)
@@ -127,7 +128,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 		s.cfg.OtherServer(a.Plan, a.Facts.Server)
 	}
 	s.noticed(&a, in)
-	s.saw(a, m.XID(), v.Now)
+	s.misplaced(&a, s.saw(a, m.XID(), v.Now), v.Now)
 	s.began(&a, v.Now)
 	if s.cfg.Trace != nil && !a.Reason.limited() {
 		s.cfg.Trace(m.Raw(), in, a, v.Now)

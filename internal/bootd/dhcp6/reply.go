@@ -166,7 +166,7 @@ func (e *exchange) boot(w *wire.Writer) dhcp.Reason {
 		if e.view.HTTPPort == 0 {
 			return ""
 		}
-		token, ok := dhcp.ScriptToken(e.view.State, e.view.Keys, e.plan, e.mac, "dhcp6 "+hex.EncodeToString(e.req.XID[:]), e.view.Now)
+		token, ok := dhcp.ScriptToken(e.view.State, e.view.Keys, e.plan, e.mac, "dhcp6 "+hex.EncodeToString(e.req.XID[:]), false, e.view.Now)
 		if !ok {
 			return dhcp.SilentNoKeys
 		}

@@ -16,6 +16,7 @@ const (
 	ReasonScript     = "ScriptInvalid"
 	ReasonPace       = "AsksTooOften"
 	ReasonHeld       = "InstallsHeld"
+	ReasonPort       = "NotSeenBehindItsPort"
 )
 
 // ErrChanged says that the plan which a boot began with isn't known any more: nothing of another one is given to it.

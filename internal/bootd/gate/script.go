@@ -72,6 +72,8 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 	d := boot.Decide(f)
 	again, repeats := g.repeat(c, fw.Arch, d)
 	switch {
+	case (repeats || d.Answer == boot.AnswerInstall) && !c.Plan.Port.Marked(c.Claims.Nonce):
+		return Hold(ReasonPort) // Its DHCP exchange didn't show that it's where its entry says.
 	case repeats:
 		return g.install(ctx, c, fw, again, commit, render)
 	case d.Answer == boot.AnswerInstall:

@@ -201,7 +201,7 @@ func (r *rig) asksDHCP(confirmed bool) {
 	r.t.Helper()
 	r.now = r.now.Add(time.Second)
 	plan := r.plan
-	token, ok := dhcp.ScriptToken(r.state(), keys(), &plan, piMAC, "0x26f30339", r.now)
+	token, ok := dhcp.ScriptToken(r.state(), keys(), &plan, piMAC, "0x26f30339", false, r.now)
 	if !ok {
 		r.t.Fatal("no token")
 	}

@@ -55,42 +55,28 @@ type place struct {
 	addr    netip.Addr
 }
 
-// admit takes plans in by their order. Of two that want one MAC or one address the later one isn't served, and the other is, but nothing
+// admit takes plans in by their order. Of two that want one MAC, one port or one address the later one isn't served, and the other is, but nothing
 // is installed by it: which of the two is meant isn't known. That holds for what an entry wants that isn't served for another reason, too.
 func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
-	macs, addresses := make(map[boot.MAC]*boot.Plan, len(plans)), make(map[place]*boot.Plan, len(plans))
+	t := newTaken(len(plans))
 	admitted = make([]*boot.Plan, 0, len(plans))
 	var b breath
 	for _, p := range plans {
 		b.take()
-		conflict := ""
-		for a := range p.Network.Addresses() {
-			if other, taken := addresses[place{p.Network.Name, a.Addr()}]; taken {
-				conflict = fmt.Sprintf("address %s is already BootEntry %s's; nothing is installed on that machine either, until one of them has another", a.Addr(), other.Entry)
-				w.kept[other.EntryUID] = true
-			}
-		}
-		for _, m := range p.MACs {
-			if other, taken := macs[m]; taken {
-				conflict = fmt.Sprintf("MAC %s is already BootEntry %s's; nothing is installed on that machine either, until it's removed from one of them", m, other.Entry)
-				w.kept[other.EntryUID] = true
-			}
+		conflict, others := t.conflict(p)
+		for _, other := range others {
+			w.kept[other.EntryUID] = true
 		}
 		if conflict != "" {
 			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("BootEntry %s: %s: %s", p.Entry, v1alpha1.ReasonConflict, conflict)
 			delete(w.kept, p.EntryUID)
 			continue
 		}
-		for a := range p.Network.Addresses() {
-			addresses[place{p.Network.Name, a.Addr()}] = p
-		}
-		for _, m := range p.MACs {
-			macs[m] = p
-		}
+		t.add(p)
 		admitted = append(admitted, p)
 	}
 	for _, e := range w.claims {
-		w.contest(e, macs, addresses)
+		w.contest(e, t)
 	}
 	for _, p := range admitted {
 		if w.blind != "" || w.earlier[p.EntryUID] {
@@ -100,8 +86,8 @@ func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 	return admitted
 }
 
-// contest holds the machines whose MAC or address is wanted by an entry that isn't served.
-func (w *world) contest(e *v1alpha1.BootEntry, macs map[boot.MAC]*boot.Plan, addresses map[place]*boot.Plan) {
+// contest holds the machines whose MAC, port or address is wanted by an entry that isn't served.
+func (w *world) contest(e *v1alpha1.BootEntry, t taken) {
 	spec, name := e.Spec.ForProvider, boot.Name{Namespace: e.Namespace, Name: e.Name}
 	wants := func(p *boot.Plan, what string) {
 		if p == nil || p.Entry == name {
@@ -114,13 +100,17 @@ func (w *world) contest(e *v1alpha1.BootEntry, macs map[boot.MAC]*boot.Plan, add
 	}
 	for _, text := range spec.Machine.MACs {
 		if m, err := boot.ParseMAC(text); err == nil {
-			wants(macs[m], "MAC "+string(m))
+			wants(t.macs[m], "MAC "+string(m))
 		}
 	}
+	port, _ := bootspec.PortOf(spec.Machine.Port)
 	for _, n := range spec.Networks {
+		if port != nil {
+			wants(t.ports[plugged{networkOf(e, n), *port}], "port "+port.String())
+		}
 		for _, a := range n.Addresses {
 			if addr, prob := bootspec.Address(a.Address); prob == nil {
-				wants(addresses[place{boot.Name{Namespace: or(n.NetworkRef.Namespace, e.Namespace), Name: n.NetworkRef.Name}, addr.Addr()}], "address "+a.Address)
+				wants(t.addresses[place{networkOf(e, n), addr.Addr()}], "address "+a.Address)
 			}
 		}
 	}

@@ -68,6 +68,9 @@ func (j *journal) writable() bool {
 // folder: what that one has installed no record here knows, so that nothing is installed on the machine until a person has looked at it.
 // It's called for packets, and waits for no disk: turn writes it down.
 func (s *Source) OtherServer(p *boot.Plan, server netip.Addr) {
+	if p.PlacedAlone() {
+		return // Nothing is ever installed on it, so that there's nothing to hold.
+	}
 	server = server.Unmap()
 	s.mu.Lock()
 	known := s.elsewhere[p.EntryUID]

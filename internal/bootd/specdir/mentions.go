@@ -9,7 +9,7 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
-// mentions are what anything in a world is called, has, or wants: hashes of names, MACs and addresses. What isn't in it is certainly nobody's;
+// mentions are what anything in a world is called, has, or wants: hashes of names, MACs, ports and addresses. What isn't in it is certainly nobody's;
 // what is may be.
 type mentions struct {
 	seed maphash.Seed
@@ -18,7 +18,7 @@ type mentions struct {
 	later map[uint64]bool
 }
 
-// A mention is one of a kind: a name of an object, a MAC, or an address.
+// A mention is one of a kind: a name of an object, a MAC, a port, or an address.
 type mention struct{ kind, a, b string }
 
 func (m *mentions) hash(x mention) uint64 { return maphash.Comparable(m.seed, x) }
@@ -39,6 +39,9 @@ func ofPlan(p *boot.Plan) []mention {
 	}
 	for _, m := range p.MACs {
 		all = append(all, mention{"mac", string(m), ""})
+	}
+	if p.Port != nil { // Of whatever network.
+		all = append(all, mention{"port", p.Port.Circuit, p.Port.Remote})
 	}
 	if p.UUID != "" {
 		all = append(all, mention{"uuid", p.UUID, ""})
@@ -62,6 +65,9 @@ func ofEntry(e *v1alpha1.BootEntry) []mention {
 				all = append(all, mention{"address", addr.Addr().String(), ""})
 			}
 		}
+	}
+	if port, _ := bootspec.PortOf(spec.Machine.Port); port != nil {
+		all = append(all, mention{"port", port.Circuit, port.Remote})
 	}
 	if spec.Machine.UUID != "" {
 		all = append(all, mention{"uuid", spec.Machine.UUID, ""})

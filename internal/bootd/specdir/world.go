@@ -190,7 +190,7 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 	spec := e.Spec.ForProvider
 	w.problems["BootEntry "+e.Namespace+"/"+e.Name] = fmt.Sprintf("%s:%d: BootEntry %s/%s: %s: %s", x.file, x.line, e.Namespace, e.Name, prob.Reason, prob.Message)
 	old := before.plans[uid].Plan()
-	if old == nil || old.HostUID != bootspec.RawHostUID(spec.Machine.MACs) {
+	if old == nil || old.HostUID != bootspec.RawUID(spec.Machine) {
 		return nil, false
 	}
 	if !stillNamed(e, &old.Network) {

@@ -90,6 +90,11 @@ func keptPlan(in inputs, lost problem) *v1alpha1.Plan {
 		p.Otherwise = v1alpha1.OtherwiseHold
 	}
 	p.InstallGeneration = 0
+	if lost.port != nil && p.Port != nil && *p.Port == *lost.port {
+		if p.Port = nil; len(p.MACs) == 0 {
+			return nil
+		}
+	}
 	return p
 }
 

@@ -18,6 +18,8 @@ type problem struct {
 	message string
 	// mac or address is what another has, where that's the problem.
 	mac, address string
+	// port is it, too.
+	port *v1alpha1.SwitchPort
 }
 
 func no(reason xpv2.ConditionReason, format string, args ...any) *problem {
@@ -195,7 +197,7 @@ func hostUID(in inputs) string {
 	if in.host != nil {
 		return string(in.host.UID)
 	}
-	return bootspec.RawHostUID(in.entry.Spec.ForProvider.Machine.MACs)
+	return bootspec.RawUID(in.entry.Spec.ForProvider.Machine)
 }
 
 func machineOf(in inputs) boot.Machine {

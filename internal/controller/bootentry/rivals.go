@@ -7,6 +7,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
 // checkOwners refuses an entry whose host lists a MAC of another namespace's host. What a tenant's own host says of its MACs, or the
@@ -64,7 +65,7 @@ func macsOf(h *v1alpha1.RedfishHost) []boot.MAC {
 	return out
 }
 
-// checkRivals refuses an entry whose MAC or address another one has: bound beats raw, one that has it already beats one that asks for it
+// checkRivals refuses an entry whose MAC, port or address another one has: bound beats raw, one that has it already beats one that asks for it
 // now, and of two that have it the earlier one wins. Addresses are NetBox's to keep apart; not every NetBox does.
 func checkRivals(in inputs, plan boot.Plan) *problem {
 	for i := range in.others {
@@ -79,6 +80,11 @@ func checkRivals(in inputs, plan boot.Plan) *problem {
 			prob.address = a.String()
 			return prob
 		}
+		if samePort(*p, plan) && (boot.Precedes(rival, plan) || asksForPort(in.entry, *p.Port)) {
+			prob := no(v1alpha1.ReasonConflict, "port %s is already %s's; remove it from one of them", plan.Port, rivalName(in.entry, in.network, o))
+			prob.port = p.Port
+			return prob
+		}
 		for _, m := range plan.MACs {
 			if !slices.Contains(p.MACs, string(m)) {
 				continue
@@ -89,6 +95,19 @@ func checkRivals(in inputs, plan boot.Plan) *problem {
 		}
 	}
 	return nil
+}
+
+// samePort says whether two plans of one segment name one port of a switch. Both are of raw machines: no other has one.
+func samePort(p v1alpha1.Plan, plan boot.Plan) bool {
+	port, err := bootspec.PortOf(p.Port)
+	return err == nil && port != nil && plan.Port != nil && *port == *plan.Port &&
+		p.Network.Namespace == plan.Network.Namespace && p.Network.Name == plan.Network.Name.Name
+}
+
+// asksForPort says whether an entry that is served already, elsewhere, asks for this port.
+func asksForPort(e *v1alpha1.BootEntry, port v1alpha1.SwitchPort) bool {
+	p := e.Status.AtProvider.Plan
+	return p != nil && p.EntryUID == string(e.UID) && (p.Port == nil || *p.Port != port)
 }
 
 // released says whether an entry is only going: its machine was given back, or never held.

@@ -107,6 +107,63 @@ func TestSecondTaken(t *testing.T) {
 	}
 }
 
+// TestRivalPort: a port of a switch is one entry's. Who is named by its MACs is served all the same, and installed by nothing.
+func TestRivalPort(t *testing.T) {
+	const circuit = "Ethernet1/12"
+	raw := func(circuit string, generation int64, macs ...string) func(*inputs) {
+		return func(in *inputs) {
+			in.host, in.claim = nil, nil
+			in.entry.Namespace, in.network.Spec.DHCP = "infra", &v1alpha1.NetworkDHCP{Relays: []string{"10.77.0.2/32"}}
+			m := &in.entry.Spec.ForProvider
+			m.Machine, m.Install.Generation = v1alpha1.MachineSelector{MACs: macs, Port: &v1alpha1.SwitchPort{CircuitID: circuit}}, generation
+		}
+	}
+	served := func(circuit string) func(*inputs) {
+		return func(in *inputs) {
+			p, prob := resolve(*in)
+			if prob != nil {
+				t.Fatal(prob.message)
+			}
+			status := bootspec.PlanStatus(*p)
+			status.Port.CircuitID = circuit
+			status.HostUID = bootspec.RawUID(v1alpha1.MachineSelector{MACs: status.MACs, Port: status.Port})
+			in.entry.Status.AtProvider.Plan = status
+		}
+	}
+	rival := func(age time.Duration, network string) func(*inputs) {
+		return func(in *inputs) {
+			o := v1alpha1.BootEntry{ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "o", UID: "o", CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+			o.Status.AtProvider.Plan = &v1alpha1.Plan{Port: &v1alpha1.SwitchPort{CircuitID: circuit}, Network: v1alpha1.PlanNetwork{Namespace: "infra", Name: network}}
+			in.others = append(in.others, o)
+		}
+	}
+	cases := map[string]struct {
+		reason  string
+		in      inputs
+		refused bool
+		kept    bool
+	}{
+		"Free":       {"nobody has it", world(raw(circuit, 0)), false, false},
+		"Taken":      {"the earlier one has it", world(raw(circuit, 0), rival(time.Hour, "rack-7")), true, false},
+		"Later":      {"a later one hasn't", world(raw(circuit, 0), rival(-time.Hour, "rack-7")), false, false},
+		"Elsewhere":  {"another network has ports of the same names", world(raw(circuit, 0), rival(time.Hour, "rack-8")), false, false},
+		"AsksAnew":   {"an earlier one that was elsewhere doesn't take it, and isn't found there any more", world(raw(circuit, 0), served("Ethernet1/9"), rival(-time.Hour, "rack-7")), true, false},
+		"WithMAC":    {"a machine that's known by its MAC has its address and its disk", world(raw(circuit, 1, mac1), served(circuit), rival(time.Hour, "rack-7")), true, true},
+		"WithoutMAC": {"one that isn't has nothing", world(raw(circuit, 0), served(circuit), rival(time.Hour, "rack-7")), true, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := decide(tc.in, noon)
+			if (d.problem != nil) != tc.refused || (d.kept != nil) != tc.kept {
+				t.Fatalf("%s\ndecide(...): problem %+v, kept %+v, want refused: %t, kept: %t", tc.reason, d.problem, d.kept, tc.refused, tc.kept)
+			}
+			if d.kept != nil && (d.kept.Port != nil || d.kept.InstallGeneration != 0) {
+				t.Errorf("%s: kept %+v", tc.reason, d.kept)
+			}
+		})
+	}
+}
+
 func TestShares(t *testing.T) {
 	in := world(owner("infra", 0, true), func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) })
 	if !shares(in.entry, &in.hosts[0]) {

@@ -1,0 +1,191 @@
+package dhcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+const (
+	// offerHolds is how long a port waits for the REQUEST of a machine that was offered its address.
+	offerHolds = 30 * time.Second
+	// holdersKept is how often it's written down who holds which port, where that has changed.
+	holdersKept = time.Second
+	// maxHolders bounds what is remembered: an entry that is gone leaves its line.
+	maxHolders = 1 << 17
+)
+
+// Holders are the machines that were seen behind the ports of entries, by Plan.PlaceKey, and where they're written down. Who holds a port does so for
+// good: an entry says where, and the first machine that is there is the one that's meant. It's for use by many.
+type Holders struct {
+	path string
+
+	mu      sync.Mutex
+	of      map[string]holder
+	place   map[boot.MAC]string // those that hold for good
+	refused map[string]boot.MAC // the last one
+	changed bool
+}
+
+// A holder is a machine, and until when it's waited for; zero: for good.
+type holder struct {
+	mac   boot.MAC
+	until time.Time
+}
+
+// OpenHolders reads a file; it need not be there. An error says that it can't be read, and nothing is known: ports are anybody's again.
+func OpenHolders(path string) (*Holders, error) {
+	h := &Holders{path: path, of: map[string]holder{}, place: map[boot.MAC]string{}, refused: map[string]boot.MAC{}}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	var all map[string]boot.MAC
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		return h, fmt.Errorf("cannot read which machines are behind which switch ports: %w", err)
+	}
+	for key, text := range all {
+		if mac, err := boot.ParseMAC(string(text)); err == nil {
+			h.of[key], h.place[mac] = holder{mac: mac}, key
+		}
+	}
+	return h, nil
+}
+
+// Of gives the machine that holds a place, or is waited for there; false: none is.
+func (h *Holders) Of(key string, now time.Time) (boot.MAC, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x, ok := h.of[key]
+	return x.mac, ok && (x.until.IsZero() || now.Before(x.until))
+}
+
+// Place gives the key of the place that a machine holds for good.
+func (h *Holders) Place(mac boot.MAC) (key string, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key, ok = h.place[mac]
+	return key, ok
+}
+
+// Hold notes that a machine is at a place, until then, or for good where that's zero; false: another one is. It gives up the place that
+// it held before.
+func (h *Holders) Hold(key string, mac boot.MAC, now, until time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x, ok := h.of[key]
+	counts := ok && (x.until.IsZero() || now.Before(x.until))
+	switch {
+	case counts && x.mac != mac, !ok && len(h.of) >= maxHolders:
+		return false
+	case counts && x.until.IsZero():
+		return true
+	}
+	h.set(key, holder{mac, until})
+	return true
+}
+
+// Name is Hold for good, whoever held the place before.
+func (h *Holders) Name(key string, mac boot.MAC) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if x, ok := h.of[key]; (!ok || x != holder{mac: mac}) && (ok || len(h.of) < maxHolders) {
+		h.set(key, holder{mac: mac})
+	}
+}
+
+// set is called with the lock.
+func (h *Holders) set(key string, x holder) {
+	if old, ok := h.of[key]; ok && h.place[old.mac] == key {
+		delete(h.place, old.mac)
+	}
+	if h.of[key] = x; !x.until.IsZero() {
+		return
+	}
+	if other, ok := h.place[x.mac]; ok && other != key {
+		delete(h.of, other)
+	}
+	h.place[x.mac], h.changed = key, true
+	delete(h.refused, key)
+}
+
+// Refuses notes that a machine was refused a place; false: it was the last one already.
+func (h *Holders) Refuses(key string, mac boot.MAC) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refused[key] == mac {
+		return false
+	}
+	h.refused[key] = mac
+	return true
+}
+
+// Run writes down who holds what until ctx ends, and once more when served returns: a machine of the last moment counts as any other.
+func (h *Holders) Run(ctx context.Context, log *slog.Logger, served func()) error {
+	said := false
+	for ended := false; !ended; {
+		select {
+		case <-ctx.Done():
+			served()
+			ended = true
+		case <-time.After(holdersKept):
+		}
+		err := h.keep()
+		if err != nil && !said {
+			log.Warn("which machines are behind which switch ports can't be written down, and a restart would forget it", "error", err.Error())
+		}
+		said = err != nil
+	}
+	return nil
+}
+
+// keep writes the file anew, whole or not at all.
+func (h *Holders) keep() error {
+	h.mu.Lock()
+	if !h.changed {
+		h.mu.Unlock()
+		return nil
+	}
+	all := make(map[string]boot.MAC, len(h.place))
+	for mac, key := range maps.All(h.place) {
+		all[key] = mac
+	}
+	h.changed = false
+	h.mu.Unlock()
+	b, err := json.Marshal(all)
+	if err == nil {
+		err = written(h.path, b)
+	}
+	if err != nil {
+		h.mu.Lock()
+		h.changed = true
+		h.mu.Unlock()
+	}
+	return err
+}
+
+// written puts bytes in the place of a file, once they're on the disk.
+func written(path string, b []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return err
+}
