@@ -161,32 +161,9 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 	if err != nil {
 		return fmt.Errorf("cannot read the example of a site: %w", err)
 	}
-	text, x := string(b), s.example
-	const machine = "kind: BootEntry\n"
-	at := strings.Index(text, machine)
-	if at < 0 {
-		return fmt.Errorf("the example of a site has no %q", machine)
-	}
-	at = strings.LastIndex(text[:at], "---\n")
-	entry, _, _ := strings.Cut(text[at:], "\n---\n")
-	entry += "\n"
-	if s.stage != "" {
-		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      firstStage: "+s.stage+"\n", 1)
-	}
-	if s.local != "" {
-		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      localBoot: "+s.local+"\n", 1)
-	}
-	text = text[:at]
-	planned := "10.77.0.%d/24"
-	if s.six {
-		text, planned = overSix(text), sixPrefix+"%d/64"
-	}
-	for i, mac := range machines {
-		text += replaced(entry, map[string]string{
-			"  name: " + x.machine + "\nspec:": fmt.Sprintf("  name: node-%d\nspec:", i+1), x.mac: mac.String(),
-			fmt.Sprintf("10.77.0.%d/24", x.address): fmt.Sprintf(planned, x.address+i),
-			"hostname: " + x.machine:                fmt.Sprintf("hostname: node-%d", i+1),
-		})
+	text, err := s.entries(string(b), machines)
+	if err != nil {
+		return err
 	}
 	line := guest.CommandLine
 	if s.arch == guest.ARM64 {
@@ -216,6 +193,38 @@ func (s *Site) describe(root string, a guest.Artifacts, machines []net.HardwareA
 		return fmt.Errorf("cannot write specs: %w", err)
 	}
 	return nil
+}
+
+// entries gives an example with an entry for each machine in the place of its own.
+func (s *Site) entries(text string, machines []net.HardwareAddr) (string, error) {
+	x := s.example
+	const machine = "kind: BootEntry\n"
+	at := strings.Index(text, machine)
+	if at < 0 {
+		return "", fmt.Errorf("the example of a site has no %q", machine)
+	}
+	at = strings.LastIndex(text[:at], "---\n")
+	entry, _, _ := strings.Cut(text[at:], "\n---\n")
+	entry += "\n"
+	if s.stage != "" {
+		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      firstStage: "+s.stage+"\n", 1)
+	}
+	if s.local != "" {
+		entry = strings.Replace(entry, "    machine:\n", "    machine:\n      localBoot: "+s.local+"\n", 1)
+	}
+	text = text[:at]
+	planned := "10.77.0.%d/24"
+	if s.six {
+		text, planned = overSix(text), sixPrefix+"%d/64"
+	}
+	for i, mac := range machines {
+		text += replaced(entry, map[string]string{
+			"  name: " + x.machine + "\nspec:": fmt.Sprintf("  name: node-%d\nspec:", i+1), x.mac: mac.String(),
+			fmt.Sprintf("10.77.0.%d/24", x.address): fmt.Sprintf(planned, x.address+i),
+			"hostname: " + x.machine:                fmt.Sprintf("hostname: node-%d", i+1),
+		})
+	}
+	return text, nil
 }
 
 // overSix has a network's subnet be of IPv6, without a router.
