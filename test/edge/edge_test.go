@@ -270,7 +270,7 @@ func TestSecondBootd(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"NoFolder":   {[]string{"--source", "dir:/does/not/exist"}, 1, "/does/not/exist"},
+		"NoFolder":   {[]string{"--source", "dir:/does/not/exist"}, 2, "/does/not/exist"},
 		"NoSource":   {[]string{"--source", "etcd"}, 2, `not "etcd"`},
 		"Kubernetes": {[]string{"--no-install"}, 2, "go with --source dir:PATH"},
 	} {
