@@ -179,6 +179,8 @@ type Connector struct {
 	// warned what people were last warned of, by its reason. None of it is forgotten when the resource goes: a look may still come by a copy that
 	// is behind.
 	farewells *notes[farewell]
+	// began is when this process did.
+	began time.Time
 	// looked is the last look that a person asked for of those whose interfaces are shown.
 	looked *notes[string]
 	told   *notes[int64]
@@ -229,7 +231,7 @@ func NewConnector(o Options) *Connector {
 		o.Warn = func(config.Identity, string) {}
 	}
 	return &Connector{
-		Options: o, stocks: newStocks(o.Now),
+		Options: o, began: o.Now(), stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
 		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),

@@ -33,7 +33,11 @@ func (e *external) showInterface(ctx context.Context, mg *v1alpha1.NetBoxIPAddre
 	if o.Assigned == nil || !assignedTo(o.Assigned, at) {
 		return
 	}
-	now, err := e.interfaceAt(ctx, *at, e.wiredAge(mg))
+	age := e.wiredAge(mg)
+	if age > 0 && o.Interface != nil && o.Interface.ID == at.ID && e.connector.settles() {
+		return
+	}
+	now, err := e.interfaceAt(ctx, *at, age)
 	switch {
 	case err == nil:
 		o.Interface = now
@@ -42,6 +46,12 @@ func (e *external) showInterface(ctx context.Context, mg *v1alpha1.NetBoxIPAddre
 		o.Interface = nil
 	}
 }
+
+// settling is how long after a start what status says of interfaces isn't read anew: there's enough to read then.
+const settling = 5 * time.Minute
+
+// settles says that this process has begun a short time ago.
+func (c *Connector) settles() bool { return c.Now().Sub(c.began).Abs() < settling }
 
 // wiredAge is how old what is known of an interface may be: it's read now where somebody has just asked for a look, by the resource's annotation.
 func (e *external) wiredAge(mg *v1alpha1.NetBoxIPAddress) time.Duration {

@@ -77,6 +77,7 @@ func TestInterfaceStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.MaxAge = time.Minute
+	h.now = h.now.Add(settling)
 	lag := &f.rack.interfaces[len(f.rack.interfaces)-2]
 	lag.MTU = 1500
 	for _, fails := range []string{"SeenInterface", "SeenMembers"} {
