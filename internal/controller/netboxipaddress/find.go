@@ -215,7 +215,7 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 	case !meta.WasDeleted(mg):
 		return e.adoptNamed(ctx, mg, ip)
 	case o == ownerReleased:
-		e.left.record, e.left.proven = &ip, true // The answer to its release was lost.
+		e.left.record = &ip // The answer to its release was lost.
 		return nil
 	case e.setAsideFor(ip):
 		e.left.gone = true

@@ -65,8 +65,6 @@ func (e *external) unshown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, re
 		return nil
 	}
 	if changes, cerr := e.netbox.Changes(ctx, record); cerr == nil && len(changes) > 0 && changes[0].Deleted() {
-		fields, _ := changes[0].Before[customFields].(map[string]any)
-		e.left.proven = fields[e.inputs.field] == e.us.marker()
 		return nil
 	}
 	return err

@@ -30,45 +30,30 @@ func TestHidden(t *testing.T) {
 	failed := func(ago time.Duration) edit {
 		return func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreateFailed(mg, time.Now().Add(-ago)) }
 	}
-	gone := func(marker string) []netbox.Change {
-		return []netbox.Change{{User: "us", Before: map[string]any{"address": "10.77.0.11/24", "custom_fields": map[string]any{testField: marker}}}}
-	}
-	kept := record(5, "10.77.0.11/24", "")
-	kept.CustomFields[testField], kept.CustomFields[testNote] = nil, ours
 	cases := map[string]struct {
 		reason string
 		mg     []edit
 		// log is what NetBox's has of the record.
 		log []netbox.Change
-		// records that NetBox shows.
-		records []netbox.IPAddress
 		// reason of an error; "" is that of Ready, which says what is lost.
 		err xpv2.ConditionReason
 		// goes says that nothing is there any more, as far as is known, and stays that it's Ready.
 		goes, stays bool
 	}{
-		"Made":          {reason: "it was made just now", mg: []edit{succeeded(time.Second)}, err: v1alpha1.ReasonUnreachable, stays: true},
-		"Long":          {reason: "whatever was made then would show by now", mg: []edit{succeeded(hiddenFor + 2*time.Second)}},
-		"Logged":        {reason: "its log says that somebody deleted it", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.11/24"}}}},
-		"LoggedMade":    {reason: "its log says that it's there", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "us", After: map[string]any{"address": "10.77.0.11/24"}}}, err: v1alpha1.ReasonUnreachable, stays: true},
-		"Failed":        {reason: "what failed has made nothing of that number", mg: []edit{succeeded(time.Minute), failed(time.Second)}},
-		"Ahead":         {reason: "by a clock that is ahead it was never made", mg: []edit{succeeded(-24 * time.Hour)}, err: v1alpha1.ReasonUnreachable, stays: true},
-		"Deleted":       {reason: "it would stay behind", mg: []edit{succeeded(time.Second), deleted}, err: v1alpha1.ReasonUnreachable, stays: true},
-		"DeletedUsed":   {reason: "so may one that was made and isn't used", mg: []edit{failed(time.Second), deleted}, err: v1alpha1.ReasonUnreachable},
-		"DeletedLong":   {reason: "it would show by now", mg: []edit{succeeded(time.Minute), failed(time.Minute), deleted}, goes: true, stays: true},
-		"DeletedLogged": {reason: "its log says that it was let go", mg: []edit{succeeded(time.Second), deleted}, log: gone(ours), goes: true, stays: true},
-		"DeletedLoggedOther": {
-			reason: "that was another record of the number", mg: []edit{succeeded(time.Second), deleted}, log: gone(theirs), err: v1alpha1.ReasonUnreachable, stays: true,
-		},
-		"DeletedLoggedAgain": {
-			reason: "another one was made since", mg: []edit{succeeded(time.Minute), failed(time.Second), deleted}, log: gone(ours), err: v1alpha1.ReasonUnreachable, stays: true,
-		},
-		"DeletedKept": {reason: "it's shown as it was let go", mg: []edit{succeeded(time.Second), deleted}, records: []netbox.IPAddress{kept}, goes: true, stays: true},
+		"Made":        {reason: "it was made just now", mg: []edit{succeeded(time.Second)}, err: v1alpha1.ReasonUnreachable, stays: true},
+		"Long":        {reason: "whatever was made then would show by now", mg: []edit{succeeded(hiddenFor + 2*time.Second)}},
+		"Logged":      {reason: "its log says that somebody deleted it", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.11/24"}}}},
+		"LoggedMade":  {reason: "its log says that it's there", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "us", After: map[string]any{"address": "10.77.0.11/24"}}}, err: v1alpha1.ReasonUnreachable, stays: true},
+		"Failed":      {reason: "what failed has made nothing of that number", mg: []edit{succeeded(time.Minute), failed(time.Second)}},
+		"Ahead":       {reason: "by a clock that is ahead it was never made", mg: []edit{succeeded(-24 * time.Hour)}, err: v1alpha1.ReasonUnreachable, stays: true},
+		"Deleted":     {reason: "it would stay behind", mg: []edit{succeeded(time.Second), deleted}, err: v1alpha1.ReasonUnreachable, stays: true},
+		"DeletedUsed": {reason: "so may one that was made and isn't used", mg: []edit{failed(time.Second), deleted}, err: v1alpha1.ReasonUnreachable},
+		"DeletedLong": {reason: "it would show by now", mg: []edit{succeeded(time.Minute), failed(time.Minute), deleted}, goes: true, stays: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
-			f.rack.changes, f.records = tc.log, tc.records
+			f.rack.changes = tc.log
 			h, mg := newHarness(f), newAddress(tc.mg...)
 			var again time.Time
 			h.Again = func(_ types.NamespacedName, at time.Time) { again = at }

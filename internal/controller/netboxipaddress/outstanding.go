@@ -35,13 +35,11 @@ func (e outstandingError) words(in inputs) (reason xpv2.ConditionReason, message
 }
 
 // outstanding keeps a resource that is being deleted as long as a record may come of what was asked for and never answered, or may not be shown
-// yet. What was let go, and is known to be the record of the last Create, has no other one behind it.
+// yet.
 func (e *external) outstanding(mg *v1alpha1.NetBoxIPAddress) error {
 	until, may := e.connector.mayCome(mg)
-	if made := created(mg); !may && e.left.proven && made.Equal(meta.GetExternalCreateSucceeded(mg)) {
-		return nil
-	} else if !may {
-		return e.hidden(mg, made)
+	if !may {
+		return e.hidden(mg, created(mg))
 	}
 	e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, until)
 	return outstandingError{until}

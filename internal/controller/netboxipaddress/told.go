@@ -99,8 +99,6 @@ type farewell struct {
 type leftover struct {
 	gone   bool
 	record *netbox.IPAddress
-	// proven says that it's known of this resource's own record, by what it says or by NetBox's log, which no copy shows too early.
-	proven bool
 }
 
 // bid notes what is to be told of a record that is about to be let go. It's told by the look that finds it so, right before the resource goes:
