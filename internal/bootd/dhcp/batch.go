@@ -44,7 +44,7 @@ func newBatch(number uintptr, act func(f func(fd uintptr) bool) error) *batch {
 // put says where a packet's bytes are, or are to be.
 func (b *batch) put(i int, data []byte) {
 	h := &b.headers[i].Hdr
-	b.vectors[i].Base = unsafe.SliceData(data)
+	b.vectors[i].Base = unsafe.SliceData(data) //nolint:gosec // It's what the call takes.
 	b.vectors[i].SetLen(len(data))
 	h.Namelen, h.Flags = unix.SizeofSockaddrInet4, 0
 	h.SetControllen(len(b.control[i]))
