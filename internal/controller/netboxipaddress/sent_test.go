@@ -93,27 +93,6 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// TestSameLists: a list is what it names, in whichever order and however often: NetBox keeps each choice and object once.
-func TestSameLists(t *testing.T) {
-	for name, tc := range map[string]struct {
-		reason    string
-		want, got []any
-		same      bool
-	}{
-		"Order":    {"NetBox's own", []any{"a", "b"}, []any{"b", "a"}, true},
-		"Repeats":  {"kept once", []any{"a", "a"}, []any{"a"}, true},
-		"Replaced": {"somebody has put another one in the place of a repeat", []any{"a", "a"}, []any{"a", "b"}, false},
-		"Added":    {"somebody has added one", []any{"a"}, []any{"a", "b"}, false},
-		"Taken":    {"somebody has taken one away", []any{"a", "b"}, []any{"a", "a"}, false},
-		"Objects":  {"as they are read", []any{5.0, 5.0}, []any{map[string]any{"id": 5.0, "url": "u"}}, true},
-		"None":     {"nothing is wanted", []any{}, []any{"a"}, false},
-	} {
-		if got := same(tc.want, tc.got); got != tc.same {
-			t.Errorf("%s: %s: %t", name, tc.reason, got)
-		}
-	}
-}
-
 // TestSameUndecoded: a list too long to be decoded with its record is compared all the same, or it would be written at each look.
 func TestSameUndecoded(t *testing.T) {
 	cases := map[string]struct {
