@@ -181,6 +181,8 @@ type Connector struct {
 	farewells *notes[farewell]
 	// began is when this process did.
 	began time.Time
+	// unwired is when the interfaces of a provider config's NetBox couldn't be read.
+	unwired *notes[time.Time]
 	// looked is the last look that a person asked for of those whose interfaces are shown.
 	looked *notes[string]
 	told   *notes[int64]
@@ -238,7 +240,7 @@ func NewConnector(o Options) *Connector {
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
 		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
-		looked: newNotes[string](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
+		looked: newNotes[string](), unwired: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -33,21 +34,33 @@ func (e *external) showInterface(ctx context.Context, mg *v1alpha1.NetBoxIPAddre
 	if o.Assigned == nil || !assignedTo(o.Assigned, at) {
 		return
 	}
+	if o.Interface != nil && o.Interface.ID != at.ID {
+		o.Interface = nil // Of another one.
+	}
 	age := e.wiredAge(mg)
-	if age > 0 && o.Interface != nil && o.Interface.ID == at.ID && e.connector.settles() {
+	if age > 0 && (o.Interface != nil && e.connector.settles() || e.connector.rests(e.of.UID)) {
 		return
 	}
 	now, err := e.interfaceAt(ctx, *at, age)
-	switch {
-	case err == nil:
-		o.Interface = now
-		e.trim(o)
-	case o.Interface != nil && o.Interface.ID != at.ID:
-		o.Interface = nil
+	if err != nil {
+		e.connector.unwired.put(e.of.UID, e.connector.Now())
+		if age == 0 {
+			e.connector.looked.put(mg.GetUID(), "\x00") // What was asked for is owed: no annotation is that.
+		}
+		return
 	}
+	o.Interface = now
+	e.trim(o)
 }
 
-// settling is how long after a start what status says of interfaces isn't read anew: there's enough to read then.
+// rests says that the interfaces of a NetBox couldn't be read a short time ago: then no look waits for that, or costs a request, until it's tried again.
+func (c *Connector) rests(of types.UID) bool {
+	failed, known := c.unwired.get(of)
+	return known && c.Now().Sub(failed).Abs() < settling
+}
+
+// settling is how long after a start what status says of interfaces isn't read anew, since there's enough to read then, and how long after they
+// couldn't be read nobody tries.
 const settling = 5 * time.Minute
 
 // settles says that this process has begun a short time ago.

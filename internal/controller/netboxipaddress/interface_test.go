@@ -82,6 +82,7 @@ func TestInterfaceStays(t *testing.T) {
 	lag.MTU = 1500
 	for _, fails := range []string{"SeenInterface", "SeenMembers"} {
 		f.fail[fails] = kind(netbox.KindUnreachable)
+		h.now = h.now.Add(settling) // After one that failed nobody tries for a while.
 		if err := h.reconcile(t, mg); err != nil {
 			t.Errorf("%s: %v", fails, err)
 		}
@@ -90,6 +91,7 @@ func TestInterfaceStays(t *testing.T) {
 			t.Errorf("%s can't be asked (-want +got):\n%s", fails, diff)
 		}
 	}
+	h.now = h.now.Add(settling)
 	f.records[0].Assigned = f.rack.elsewhere()
 	if err := h.reconcile(t, mg); err != nil || mg.Status.AtProvider.Interface.ID != 21 || mg.Status.AtProvider.Interface.MTU != 9000 {
 		t.Errorf("somebody assigned it elsewhere: %+v, %v", mg.Status.AtProvider.Interface, err)
