@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -77,6 +79,12 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 		}
 	}
 	e.connector.displaced.put(mg.GetUID(), true)
+	// Both are read live at each look: what is shown twice for longer than a copy is behind was there twice, as where duplicates are allowed, or were
+	// made by people.
+	if both := (behindError{}); errors.As(err, &both) && !both.unlogged && !e.connector.catchesUp(types.UID("both "+string(mg.GetUID()))) {
+		e.connector.displaced.forget(mg.GetUID())
+		return nil
+	}
 	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), err}
 }
 
