@@ -39,22 +39,22 @@ func (m *Made) profile(p *v1alpha1.BootProfile) boot.Profile {
 	if m == nil {
 		return Profile(p)
 	}
-	out, ok := m.profiles[p]
-	if !ok {
-		out = Profile(p)
-		m.profiles[p] = out
-	}
-	return out
+	return once(m.profiles, p, Profile)
 }
 
 func (m *Made) segment(n *v1alpha1.BootNetwork) boot.SegmentConfig {
 	if m == nil {
 		return SegmentConfig(n)
 	}
-	out, ok := m.segments[n]
+	return once(m.segments, n, SegmentConfig)
+}
+
+// once is what something comes to, made where it wasn't yet.
+func once[K comparable, V any](made map[K]V, of K, how func(K) V) V {
+	out, ok := made[of]
 	if !ok {
-		out = SegmentConfig(n)
-		m.segments[n] = out
+		out = how(of)
+		made[of] = out
 	}
 	return out
 }
