@@ -27,7 +27,7 @@ func TestRelayed(t *testing.T) {
 	atOnce(t, ways, func(t *testing.T, name string, w way) {
 		t.Helper()
 		_, m := w.starts(t, name, site, "GUEST running from disk")
-		if diff := cmp.Diff(w.clients, acknowledged(t, site.Log(), w.mac)); diff != "" {
+		if diff := cmp.Diff(w.clients, w.asked(t, site)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", w.reason, diff)
 		}
 		if installs := strings.Count(m.Serial(), "GUEST installed\n"); installs != 1 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,13 +28,7 @@ func TestOverSix(t *testing.T) {
 	atOnce(t, map[string]way{"HTTP6": http, "PXE6": pxe}, func(t *testing.T, name string, w way) {
 		t.Helper()
 		_, m := w.starts(t, name, site, "GUEST running from disk")
-		var asked []string
-		for range 100 { // The guest says so before it asks for its address, and a line of the log may come later still.
-			if asked = acknowledged(t, site.Log(), w.mac); len(asked) > 0 && asked[len(asked)-1] == "OS" {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+		asked := w.asked(t, site)
 		if last := len(asked) - 1; last < 0 || asked[last] != "OS" {
 			t.Errorf("the system on the disk has its address of bootd, too: %v", asked)
 		}

@@ -11,6 +11,7 @@ import (
 // It needs CAP_NET_ADMIN there.
 type Segment struct {
 	bridge *netlink.Bridge
+	cables map[string]netlink.Link
 }
 
 // NewSegment makes a bridge of the given name that has address, in CIDR notation, and forwards at once. Without an address nobody here is on it.
@@ -19,7 +20,7 @@ func NewSegment(name, address string) (*Segment, error) {
 	if err := netlink.LinkAdd(b); err != nil {
 		return nil, fmt.Errorf("cannot make bridge %q: %w", name, err)
 	}
-	s := &Segment{bridge: b}
+	s := &Segment{bridge: b, cables: map[string]netlink.Link{}}
 	if address != "" {
 		a, err := netlink.ParseAddr(address)
 		if err != nil {
@@ -35,20 +36,35 @@ func NewSegment(name, address string) (*Segment, error) {
 	return s, nil
 }
 
-// Close removes the bridge; tap devices that are still there lose it.
+// Close removes the bridge and its cables; tap devices that are still there lose it.
 func (s *Segment) Close() error {
+	for name := range s.cables {
+		s.unplug(name)
+	}
 	if err := netlink.LinkDel(s.bridge); err != nil {
 		return fmt.Errorf("cannot remove bridge %q: %w", s.bridge.Attrs().Name, err)
 	}
 	return nil
 }
 
-// Cable adds a port that leads into the network of another process, where its other end has the name there.
+// unplug takes a cable away. The kernel does so too, some time after the last process of the network that it led to has ended: until then its name
+// is taken.
+func (s *Segment) unplug(name string) {
+	if c, ok := s.cables[name]; ok {
+		_ = netlink.LinkDel(c) // Mostly it's gone.
+		delete(s.cables, name)
+	}
+}
+
+// Cable adds a port that leads into the network of another process, where its other end has the name there. One of this name that led to an
+// earlier process is taken away.
 func (s *Segment) Cable(here, there string, pid int) error {
+	s.unplug(here)
 	v := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: here}, PeerName: there, PeerNamespace: netlink.NsPid(pid)}
 	if err := netlink.LinkAdd(v); err != nil {
 		return fmt.Errorf("cannot make cable %q into the network of process %d: %w", here, pid, err)
 	}
+	s.cables[here] = v
 	if err := netlink.LinkSetMaster(v, s.bridge); err != nil {
 		return fmt.Errorf("cannot add %q to the bridge: %w", here, err)
 	}
