@@ -69,6 +69,55 @@ func TestRosterRoom(t *testing.T) {
 	}
 }
 
+// TestRosterTooLarge: interfaces whose answer is larger than one may be, as trunks with many VLANs, are read fewer at a time, the one that's asked
+// about always.
+func TestRosterTooLarge(t *testing.T) {
+	const all = 300
+	others := make([]int64, all)
+	for n := range others {
+		others[n] = int64(n + 1)
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		most   int
+		want   []int
+		err    bool
+	}{
+		"Some": {"an eighth fits", 40, []int{all, 37}, false},
+		"One":  {"one fits", 1, []int{all, 37, 4, 1}, false},
+		"None": {"it's told, and ends, where not even one does", 0, []int{all, 37, 4, 1}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			r := newRoster[Interface](func() time.Time { return now }, NewRoom(Limits{Each: 8 << 20, All: 8 << 20}).beside.lodge("team-a"), &face{})
+			r.unranged = now.Add(time.Hour)
+			var asked []int
+			read := func(_ context.Context, k call, _ int, _ func(Interface) bool) (found []Interface, whole bool, err error) {
+				asked = append(asked, len(k.query["id"]))
+				if len(k.query["id"]) > tc.most {
+					return nil, false, k.failed(KindUnreachable, "the answer is larger than 4 MiB", errTorn)
+				}
+				for _, id := range k.query["id"] {
+					n, err := strconv.ParseInt(id, 10, 64)
+					if err != nil {
+						return nil, false, err
+					}
+					found = append(found, Interface{Place: Place{Kind: Device, ID: n, Holder: 1}})
+				}
+				return found, true, nil
+			}
+			const last = all
+			i, shown, err := r.look(t.Context(), last, time.Minute, func() []int64 { return others }, call{query: url.Values{}}, read)
+			if tc.err != (err != nil) || !tc.err && (!shown || i.ID != last) {
+				t.Errorf("%s: %+v, %v, %v", tc.reason, i, shown, err)
+			}
+			if d := cmp.Diff(tc.want, asked); d != "" {
+				t.Errorf("%s: records of a call (-want +got):\n%s", tc.reason, d)
+			}
+		})
+	}
+}
+
 // TestManyMACs: an interface has no more of them than one may have, nor longer ones.
 func TestManyMACs(t *testing.T) {
 	b := `{"id":1,"name":"eth0","device":{"id":2,"name":"d"},"mac_addresses":[{"mac_address":"` + strings.Repeat("x", longestMAC+1) + `"}`

@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,6 +16,8 @@ const (
 	// byNumber is how many records are read by their numbers in one call, in so many bytes of its URL at most: NetBox answers 400, in HTML, to one
 	// of more than 4 kB.
 	byNumber, byNumberURL = 300, 3000
+	// fewer is how many times fewer are asked for where the answer was too large: three more calls come to a single one.
+	fewer = 8
 	// wholeAge is how long a record that was read is believed to be so but for what NetBox says has changed: what is written there past its models,
 	// or long before others see it, doesn't show by its time; nor does what a backup took back, where NetBox's clock wasn't.
 	wholeAge = 20 * time.Minute
@@ -72,7 +75,7 @@ func fitting(first int64, rest []int64) []int64 {
 }
 
 // ask for a part, and say for which numbers that was. A NetBox that doesn't know what numbers in a row are, or takes too long for so many, is asked by
-// their numbers, for as many as can be named.
+// their numbers, for as many as can be named; for fewer where the answer is larger than one may be, as that of trunks with many VLANs each.
 func (r *roster[V]) ask(ctx context.Context, p batch, k call, read readFn[V]) (asked []int64, found []V, err error) {
 	if p.to != 0 {
 		row := k.with("id__gte", strconv.FormatInt(p.from, 10)).with("id__lte", strconv.FormatInt(p.to, 10))
@@ -89,15 +92,26 @@ func (r *roster[V]) ask(ctx context.Context, p batch, k call, read readFn[V]) (a
 		r.mu.Unlock()
 		p.numbers = fitting(p.numbers[0], p.numbers[1:])
 	}
-	ids := make([]string, 0, len(p.numbers))
-	for _, n := range p.numbers {
-		ids = append(ids, strconv.FormatInt(n, 10))
+	for {
+		found, whole, err := read(ctx, k.with("id", decimals(p.numbers)...), maxPages, nil)
+		if errors.Is(err, errTorn) && len(p.numbers) > 1 {
+			p.numbers = p.numbers[:max(1, len(p.numbers)/fewer)] // The first one is who is asked about.
+			continue
+		}
+		if err == nil && !whole {
+			err = k.failed(KindUnexpected, "its list doesn't end", nil)
+		}
+		return p.numbers, found, err
 	}
-	found, whole, err := read(ctx, k.with("id", ids...), maxPages, nil)
-	if err == nil && !whole {
-		err = k.failed(KindUnexpected, "its list doesn't end", nil)
+}
+
+// decimals are numbers as a URL has them.
+func decimals(numbers []int64) []string {
+	out := make([]string, 0, len(numbers))
+	for _, n := range numbers {
+		out = append(out, strconv.FormatInt(n, 10))
 	}
-	return p.numbers, found, err
+	return out
 }
 
 // refused says that a question wasn't answered that may be by other filters: NetBox doesn't know it, or what is in front lets it not pass, or the list is
