@@ -21,21 +21,8 @@ func TestRosterRoom(t *testing.T) {
 	var asked []int
 	read := func(_ context.Context, k call, _ int, _ func(Interface) bool) (found []Interface, whole bool, err error) {
 		asked = append(asked, len(k.query["id"]))
-		for _, id := range k.query["id"] {
-			n, err := strconv.ParseInt(id, 10, 64)
-			if err != nil {
-				return nil, false, err
-			}
-			found = append(found, Interface{Place: Place{Kind: Device, ID: n, Holder: 1, Name: strings.Repeat("x", 1000)}})
-		}
-		return found, true, nil
-	}
-	others := func() []int64 {
-		var out []int64
-		for n := range int64(all) {
-			out = append(out, n+1)
-		}
-		return out
+		found, err = numbered(k, strings.Repeat("x", 1000))
+		return found, true, err
 	}
 	steps := []struct {
 		why    string
@@ -51,7 +38,7 @@ func TestRosterRoom(t *testing.T) {
 	}
 	for _, step := range steps {
 		now, asked = now.Add(step.after), nil
-		i, shown, err := r.look(t.Context(), step.number, time.Minute, others, call{query: url.Values{}}, read)
+		i, shown, err := r.look(t.Context(), step.number, time.Minute, upTo(all), call{query: url.Values{}}, read)
 		if err != nil || !shown || i.ID != step.number {
 			t.Errorf("%s: %+v, %v, %v", step.why, i, shown, err)
 		}
@@ -69,14 +56,32 @@ func TestRosterRoom(t *testing.T) {
 	}
 }
 
+// numbered are the interfaces that a call asks for by their numbers.
+func numbered(k call, name string) (found []Interface, err error) {
+	for _, id := range k.query["id"] {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Interface{Place: Place{Kind: Device, ID: n, Holder: 1, Name: name}})
+	}
+	return found, nil
+}
+
+// upTo are the numbers of the records that are asked for: 1 to last.
+func upTo(last int64) func() []int64 {
+	return func() (all []int64) {
+		for n := range last {
+			all = append(all, n+1)
+		}
+		return all
+	}
+}
+
 // TestRosterTooLarge: interfaces whose answer is larger than one may be, as trunks with many VLANs, are read fewer at a time, the one that's asked
 // about always.
 func TestRosterTooLarge(t *testing.T) {
 	const all = 300
-	others := make([]int64, all)
-	for n := range others {
-		others[n] = int64(n + 1)
-	}
 	for name, tc := range map[string]struct {
 		reason string
 		most   int
@@ -97,18 +102,11 @@ func TestRosterTooLarge(t *testing.T) {
 				if len(k.query["id"]) > tc.most {
 					return nil, false, k.failed(KindUnreachable, "the answer is larger than 4 MiB", errTorn)
 				}
-				for _, id := range k.query["id"] {
-					n, err := strconv.ParseInt(id, 10, 64)
-					if err != nil {
-						return nil, false, err
-					}
-					found = append(found, Interface{Place: Place{Kind: Device, ID: n, Holder: 1}})
-				}
-				return found, true, nil
+				found, err = numbered(k, "")
+				return found, true, err
 			}
-			const last = all
-			i, shown, err := r.look(t.Context(), last, time.Minute, func() []int64 { return others }, call{query: url.Values{}}, read)
-			if tc.err != (err != nil) || !tc.err && (!shown || i.ID != last) {
+			i, shown, err := r.look(t.Context(), all, time.Minute, upTo(all), call{query: url.Values{}}, read)
+			if tc.err != (err != nil) || !tc.err && (!shown || i.ID != all) {
 				t.Errorf("%s: %+v, %v, %v", tc.reason, i, shown, err)
 			}
 			if d := cmp.Diff(tc.want, asked); d != "" {
