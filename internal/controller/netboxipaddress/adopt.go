@@ -154,6 +154,7 @@ func (e *external) adopt(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (net
 		if adopted, err := e.netbox.Adopt(ctx, ip, e.us.marker(), patch); !netbox.IsInvalid(err) {
 			return adopted, err
 		}
+		e.connector.bare.put(mg.GetUID(), true)
 	}
 	return e.netbox.Adopt(ctx, ip, e.us.marker(), bare)
 }

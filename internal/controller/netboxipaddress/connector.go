@@ -157,6 +157,8 @@ type Connector struct {
 	sent *notes[[]netbox.Patch]
 	// undone are somebody's changes that were to be put right when NetBox refused that.
 	undone *notes[[]v1alpha1.FieldDrift]
+	// bare are those whose record came back without all that spec asks for, since NetBox refused that: nobody changed it there.
+	bare *notes[bool]
 	// losses, standings of records that stay moved, disputes and verdicts are believed for a while, and so is of those that are unplaced why
 	// they have no interface.
 	losses    *failures
@@ -236,7 +238,7 @@ func NewConnector(o Options) *Connector {
 		Options: o, began: o.Now(), stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
 		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
-		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), losses: newFailures(), unplaced: newFailures(),
+		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
 		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
@@ -247,7 +249,7 @@ func NewConnector(o Options) *Connector {
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
-		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone,
+		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
 		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.culprits, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())

@@ -209,5 +209,26 @@ func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf
 		return false, underWayError{f.record, address}
 	}
 	a, _, seen := lastSeen(mg.Status.AtProvider)
-	return recordOf(mg) == f.record && (!seen || a.Addr() == address), nil
+	switch {
+	case seen && a.Addr() != address:
+		return false, nil
+	case recordOf(mg) == f.record:
+		return true, nil
+	case !seen || mg.Status.AtProvider.ID != f.record:
+		return false, nil
+	}
+	return e.misnamed(ctx, f, recordOf(mg))
+}
+
+// misnamed says of a resource whose status has a record that is gone, and whose external name is another one, that this isn't its own: somebody wrote
+// that. Its own is what it was given since, and doesn't show yet.
+func (e *external) misnamed(ctx context.Context, f former, named int64) (bool, error) {
+	if named == 0 {
+		return true, nil
+	}
+	is, err := e.netbox.Get(ctx, named)
+	if err != nil && !netbox.IsNotFound(err) {
+		return false, err
+	}
+	return err != nil || !f.carries(is.CustomFields), nil
 }

@@ -75,14 +75,22 @@ func TestLoser(t *testing.T) {
 		unread    netbox.Kind
 		want, err bool
 	}{
-		"Lost":     {reason: "its record is gone, and it's there", cached: holder(), live: holder(), want: true},
-		"SameURL":  {reason: "by another provider config of the same NetBox", cached: holder(sameURL), live: holder(sameURL), want: true},
-		"Released": {reason: "it's gone, too, which the cache doesn't know yet", cached: holder()},
-		"Ends":     {reason: "it's being deleted, which the cache doesn't know yet", cached: holder(), live: holder(deleted)},
-		"Again":    {reason: "one of the same name was made since", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
-		"Renumbered": {reason: "it has another record by now", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) {
-			meta.SetExternalName(mg, "6")
+		"Lost":       {reason: "its record is gone, and it's there", cached: holder(), live: holder(), want: true},
+		"SameURL":    {reason: "by another provider config of the same NetBox", cached: holder(sameURL), live: holder(sameURL), want: true},
+		"Released":   {reason: "it's gone, too, which the cache doesn't know yet", cached: holder()},
+		"Ends":       {reason: "it's being deleted, which the cache doesn't know yet", cached: holder(), live: holder(deleted)},
+		"Again":      {reason: "one of the same name was made since", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
+		"Renumbered": {reason: "it has another record by now", cached: holder(), live: holder(named("6")), records: []netbox.IPAddress{record(6, "10.77.0.2/24", theirs)}},
+		"RenumberedShown": {reason: "and says so", cached: holder(), live: holder(named("6"), func(mg *v1alpha1.NetBoxIPAddress) {
+			mg.Status.AtProvider.ID = 6
 		})},
+		"Misnamed":     {reason: "somebody wrote a number that is no record's", cached: holder(), live: holder(named("999")), want: true},
+		"MisnamedWord": {reason: "or no number", cached: holder(), live: holder(named("web-1")), want: true},
+		"MisnamedOther": {
+			reason: "or another one's", cached: holder(), live: holder(named("6")), want: true,
+			records: []netbox.IPAddress{record(6, "10.77.0.2/24", "c1/team-b/z/w")},
+		},
+		"Unnamed":   {reason: "or took it off", cached: holder(), live: holder(named("")), want: true},
 		"There":     {reason: "its record is there, with another address", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.2/24", theirs)}},
 		"Behind":    {reason: "it's shown with the address that was given: that is how it was", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.1/24", theirs)}, err: true},
 		"Reused":    {reason: "its number is another one's by now, as after a backup was restored", cached: holder(), live: holder(), records: []netbox.IPAddress{record(5, "10.77.0.2/24", "c1/team-b/z/w")}, want: true},
@@ -176,10 +184,27 @@ func TestLoser(t *testing.T) {
 	}
 }
 
-// TestLogNeverCatchesUp: a record that is gone, and that NetBox's log has for as long as no copy is behind, was deleted past that log: it's lost.
+// TestLogNeverCatchesUp: a record that is gone, and that NetBox's log has for as long as no copy is behind, was deleted past that log: it's lost. A log
+// that can't be read for as long never says anything.
 func TestLogNeverCatchesUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		change netbox.Change
+		lost   bool
+	}{
+		"There":      {"it was there last", netbox.Change{User: "alice", After: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}, true},
+		"Bare":       {"whose it was that was deleted, isn't said", netbox.Change{Action: "delete"}, false},
+		"Unreadable": {"what it was, can't be read", netbox.Change{After: map[string]any{"address": "10.77"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) { neverCatchesUp(t, tc.reason, tc.change, tc.lost) })
+	}
+}
+
+// neverCatchesUp holds what becomes of a record whose last change stays that: it's waited for it for as long as a copy may be behind.
+func neverCatchesUp(t *testing.T, reason string, last netbox.Change, lost bool) {
+	t.Helper()
 	f := newFake()
-	f.rack.changes = []netbox.Change{{User: "alice", After: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}}
+	f.rack.changes = []netbox.Change{last}
 	elsewhere := holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ProviderConfigReference.Name = "other" })
 	h, mg := newHarness(f), newAddress()
 	h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(elsewhere).Build()
@@ -189,20 +214,20 @@ func TestLogNeverCatchesUp(t *testing.T) {
 	for _, step := range []struct {
 		reason string
 		passes time.Duration
-		lost   bool
+		waits  bool
 	}{
-		{"it may be behind", 0, false},
-		{"by some seconds", hiddenFor - time.Second, false},
-		{"and not by more", 2 * time.Second, true},
-		{"which stays so", time.Hour, true},
-		{"long after that nobody knows since when", noteFor, false},
+		{"it may be behind", 0, true},
+		{"by some seconds", hiddenFor - time.Second, true},
+		{"and not by more", 2 * time.Second, false},
+		{"which stays so", time.Hour, false},
+		{"long after that nobody knows since when", noteFor, true},
 	} {
 		for what, since := range maps.Clone(h.behind.last) {
 			h.behind.put(what, since.value.Add(-step.passes))
 		}
 		of, err := h.connect(t, mg).loser(t.Context(), mg, record(9, "10.77.0.1/24", ours))
-		if lost := of != nil && err == nil; lost != step.lost || !lost && !errors.As(err, new(behindError)) {
-			t.Errorf("%s: %+v, %v", step.reason, of, err)
+		if waits := errors.As(err, new(behindError)); waits != step.waits || !waits && (of != nil) != lost {
+			t.Errorf("%s: %s: %+v, %v", reason, step.reason, of, err)
 		}
 	}
 }

@@ -93,6 +93,7 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	if t.patch.Empty() {
 		mg.Status.AtProvider.AppliedGeneration = mg.GetGeneration()
+		e.connector.bare.forget(mg.GetUID())
 	}
 	t.back = e.strayed() && (t.patch.Address != nil || t.patch.VRF != nil)
 	switch {
@@ -115,13 +116,17 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 // what was applied, that is what was noted before; and where changes are only reported, all that differs.
 func (e *external) driftOf(mg *v1alpha1.NetBoxIPAddress, t todo, placed bool) []v1alpha1.FieldDrift {
 	known, yes := e.applied(mg)
+	bare, _ := e.connector.bare.get(mg.GetUID())
+	if bare {
+		yes, mg.Status.AtProvider.AppliedGeneration = false, 0 // The next process knows by that.
+	}
 	reports := mg.Spec.ForProvider.Drift == v1alpha1.DriftReport
 	undone, _ := e.connector.undone.get(mg.GetUID())
 	var out []v1alpha1.FieldDrift
 	for _, d := range e.differences(mg.Spec.ForProvider, t.patch) {
 		as := func(n v1alpha1.FieldDrift) bool { return n.Field == d.Field && n.Wanted == d.Wanted }
 		noted := slices.ContainsFunc(mg.Status.AtProvider.Drift, as)
-		if yes || slices.ContainsFunc(undone, as) || (e.wasWanted(mg.Spec.ForProvider, d) && !e.sentAs(mg, d.Field)) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
+		if yes || slices.ContainsFunc(undone, as) || (!bare && e.wasWanted(mg.Spec.ForProvider, d) && !e.sentAs(mg, d.Field)) || (reports && (noted || !known)) || (e.strayed() && isMove(d)) {
 			out = append(out, d)
 		}
 	}

@@ -33,13 +33,14 @@ func (e *external) deletedHere(ctx context.Context, f former, address netip.Addr
 	if last.Deleted() && len(last.Before) > 0 {
 		return e.ownIn(last.Before, f), nil
 	}
+	behind := types.UID(fmt.Sprintf("%s %d", e.hostKey(address, vrf), f.record))
 	text, _ := last.After[fieldAddress].(string)
 	at, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		return false, behindError{f.record, address, true}
+		return false, e.maybeUnread(f, address, behind)
 	case at.Addr() == address && e.ownIn(last.After, f):
-		if e.connector.catchesUp(types.UID(fmt.Sprintf("%s %d", e.hostKey(address, vrf), f.record))) {
+		if e.connector.catchesUp(behind) {
 			return false, behindError{record: f.record, address: address}
 		}
 		return true, nil
@@ -60,6 +61,14 @@ func (e *external) ownIn(record map[string]any, f former) bool {
 // maybeUnlogged says, by an error, that the log may have more of a record than is shown of it.
 func (e *external) maybeUnlogged(f former, address netip.Addr) error {
 	if time.Now().Before(f.unlogged) {
+		return behindError{f.record, address, true}
+	}
+	return nil
+}
+
+// maybeUnread is that for a log whose last word of a record can't be read: what it says soon may be read.
+func (e *external) maybeUnread(f former, address netip.Addr, what types.UID) error {
+	if e.connector.catchesUp(what) {
 		return behindError{f.record, address, true}
 	}
 	return nil

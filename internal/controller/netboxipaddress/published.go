@@ -54,7 +54,7 @@ type doubledError struct {
 func (e doubledError) Error() string { return "address " + e.address + " is shown by another one" }
 
 func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	why := "its record is gone from NetBox: a machine may be using the address; have that resource deleted to give it up, or delete this one"
+	why := "its own record isn't in NetBox any more: a machine may be using the address; have that resource deleted to give it up, or delete this one"
 	if e.cause != nil {
 		why = sentence(e.cause, in).message
 	}

@@ -96,7 +96,7 @@ func TestUnclaimed(t *testing.T) {
 	}{
 		"Nobody":   {reason: "nobody else shows it", records: []netbox.IPAddress{one}},
 		"Shown":    {reason: "both records are shown, of which one can't be there", holder: holder(inUse), records: []netbox.IPAddress{one, other}, says: "still shows record 5"},
-		"Lost":     {reason: "the other one's is gone", holder: holder(inUse), records: []netbox.IPAddress{one}, says: "its record is gone from NetBox"},
+		"Lost":     {reason: "the other one's is gone", holder: holder(inUse), records: []netbox.IPAddress{one}, says: "its own record isn't in NetBox any more"},
 		"Released": {reason: "the other one goes", holder: holder(inUse, deleted), records: []netbox.IPAddress{one}},
 		"Moved":    {reason: "the other one's was given another address", holder: holder(inUse), records: []netbox.IPAddress{one, record(5, "10.77.0.9/24", theirs)}},
 		"ShowedBefore": {reason: "it was seen to be its own", holder: holder(inUse), records: []netbox.IPAddress{one, other}, mg: []edit{func(mg *v1alpha1.NetBoxIPAddress) {
@@ -106,7 +106,7 @@ func TestUnclaimed(t *testing.T) {
 			p.Duplicates = v1alpha1.DuplicatesAllow
 		})}},
 		"TakenOver":      {reason: "somebody wants it so, and the other one says that it's lost", holder: holder(lost), records: []netbox.IPAddress{one}, mg: []edit{taken}},
-		"TakenOverInUse": {reason: "the other one doesn't say so yet", holder: holder(inUse), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "its record is gone from NetBox"},
+		"TakenOverInUse": {reason: "the other one doesn't say so yet", holder: holder(inUse), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "its own record isn't in NetBox any more"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -61,6 +61,7 @@ func (e *external) failed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t t
 // did tells of what was done, and shows it. Afterwards the address of a record that was put back may be another one's, too.
 func (e *external) did(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo, who string) error {
 	mg.Status.AtProvider.AppliedGeneration = mg.GetGeneration() // NetBox kept each field that was written; what wasn't needed no writing.
+	e.connector.bare.forget(mg.GetUID())
 	if _, marked := t.patch.CustomFields[e.inputs.field]; marked {
 		e.takenOver(mg)
 	}

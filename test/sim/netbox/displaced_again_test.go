@@ -195,23 +195,23 @@ func TestRestoredWhole(t *testing.T) {
 	}
 }
 
-// TestRestoredWithoutTag: it comes back also where NetBox has no such tag as spec asks for by now: that is said then.
+// TestRestoredWithoutTag: it comes back also where NetBox has no such tag as spec asks for by now: that is said then, and isn't anybody's change, also
+// where those are only reported.
 func TestRestoredWithoutTag(t *testing.T) {
 	for _, v := range versions() {
 		t.Run(v, func(t *testing.T) {
 			l := newLab(t, v)
-			l.apply("web-1")
+			tag := l.netbox.AddTag(netbox.Named{Name: "Nope", Slug: "nope"})
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+				p := &mg.Spec.ForProvider
+				p.WhenLost, p.Drift, p.Tags = v1alpha1.LostRestore, v1alpha1.DriftReport, []string{"nope"}
+			})
 			l.settle("web-1", ready)
 			was := l.only()
+			l.netbox.RenameTag(tag, "yes")
 			l.netbox.RemoveAddress(was.ID)
 			l.apply("web-2")
 			l.settle("web-2", ready)
-			mg := l.get("web-1")
-			mg.Spec.ForProvider.WhenLost, mg.Spec.ForProvider.Tags = v1alpha1.LostRestore, []string{"nope"}
-			mg.Generation++
-			if err := l.kube.Update(t.Context(), mg); err != nil {
-				t.Fatal(err)
-			}
 			for range 4 {
 				l.once("web-1")
 			}
@@ -219,9 +219,12 @@ func TestRestoredWithoutTag(t *testing.T) {
 			if len(all) != 1 || all[0].Address != was.Address || all[0].Status != "active" {
 				t.Errorf("it's %+v, and was %+v", all, was)
 			}
-			mg = l.get("web-1")
+			mg := l.get("web-1")
 			if says := mg.GetCondition(xpv2.TypeReady).Message + mg.GetCondition(xpv2.TypeSynced).Message; !strings.Contains(says, `no tag with slug "nope"`) || mg.Status.AtProvider.Address != was.Address.String() {
 				t.Errorf("it says %q, of %q", says, mg.Status.AtProvider.Address)
+			}
+			if len(mg.Status.AtProvider.Drift) != 0 || mg.Status.AtProvider.AppliedGeneration != 0 || slices.ContainsFunc(l.told, func(s string) bool { return strings.HasPrefix(s, "Drift") }) {
+				t.Errorf("it says that somebody changed it: %+v, %q", mg.Status.AtProvider.Drift, l.told)
 			}
 		})
 	}

@@ -39,6 +39,16 @@ func (s *Server) AddTenant(n Named) int64 { return s.addNamed("tenant", n) }
 // AddTag adds a tag and returns its number.
 func (s *Server) AddTag(n Named) int64 { return s.addNamed("tag", n) }
 
+// RenameTag gives a tag another slug, as somebody does in the UI.
+func (s *Server) RenameTag(id int64, slug string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tags := s.state.named["tag"]
+	if i := slices.IndexFunc(tags, func(n Named) bool { return n.ID == id }); i >= 0 {
+		tags[i].Slug = slug
+	}
+}
+
 // AddSite adds a site and returns its number.
 func (s *Server) AddSite(n Named) int64 { return s.addNamed("site", n) }
 
