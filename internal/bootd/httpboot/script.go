@@ -29,7 +29,12 @@ func scriptToken(r *http.Request) (string, bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.RawPath != "" {
 		return "", false
 	}
-	rest, ok := strings.CutPrefix(r.URL.Path, ipxe.PathBoot)
+	return tokenOfScript(r.URL.Path)
+}
+
+// tokenOfScript is what stands for a token in the path of a script; false: it's no such path.
+func tokenOfScript(path string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, ipxe.PathBoot)
 	if !ok {
 		return "", false
 	}

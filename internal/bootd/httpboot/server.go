@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/fastlane"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
@@ -134,10 +135,18 @@ func ServeTLS(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config
 }
 
 func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config, log *slog.Logger) error {
+	h = cleaned(bounded(h, bodyPatience))
 	srv := &http.Server{
-		Handler: cleaned(bounded(h, bodyPatience)), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), TLSConfig: c,
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 alone: its bounds are those of a connection.
+	}
+	l = boundClients(l, perClient, places(log))
+	var scripts *fastlane.Listener
+	if c == nil {
+		takes := func(path string) bool { _, ok := tokenOfScript(path); return ok }
+		scripts = fastlane.Listen(l, fastlane.Options{Handler: h, Takes: takes, First: headerTimeout, Idle: idleTimeout, Logger: log})
+		l = scripts
 	}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -147,12 +156,15 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 		if srv.Shutdown(late) != nil {
 			_ = srv.Close() // Machines go on by Range at another bootd.
 		}
+		if scripts != nil {
+			scripts.Shutdown(late)
+		}
 	})
 	serve := srv.Serve
 	if c != nil {
 		serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
 	}
-	err := serve(boundClients(l, perClient, places(log)))
+	err := serve(l)
 	if stop() {
 		return err
 	}
