@@ -17,6 +17,26 @@ type AddressesFrom struct {
 	// Release says what becomes of an address when its claim goes; a RackPool's own network has its reclaim.addresses here.
 	// +optional
 	Release *ReleasePolicy `json:"release,omitempty"`
+	// AssignTo puts each claim's address on an interface of its machine's device in NetBox, once the claim is bound to a host. Absent: on none, but
+	// for claims that ask for interface.from: NetBox, whose addresses are put where {} would put them.
+	// +optional
+	AssignTo *MachineAssignment `json:"assignTo,omitempty"`
+}
+
+// A MachineAssignment says which interface in NetBox the address of a claimed machine is on. The device is that of its RedfishHost: netboxDevice, else
+// the one of the host's name.
+type MachineAssignment struct {
+	// InterfaceName is the interface's name in NetBox, such as bond0.120, the same on each device. Absent: the one that has a MAC address of the host.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	InterfaceName string `json:"interfaceName,omitempty"`
+	// Use of the address on the device: Primary (its primary address of that family) or Additional, which leaves those fields alone. Such a field that
+	// names another address is never taken over: it's waited until it's free.
+	// +optional
+	// +kubebuilder:validation:Enum=Primary;Additional
+	// +kubebuilder:default=Additional
+	Use AddressUse `json:"use,omitempty"`
 }
 
 // An AddressRange is a range of IPv4 addresses, both ends included, of at most 4096.

@@ -124,7 +124,7 @@ func (w *wiring) place(*v1alpha1.EntryInterface) *boot.Problem {
 		w.base, w.part = w.of.Parent, true
 	}
 	if w.base.Type == typeVirtual || w.base.Type == typeBridge {
-		return no(v1alpha1.ReasonInvalid, "%s is of type %s in NetBox, which says no port that it's on: set its parent there, assign the address to a port, a LAG or a part of one, or say macs in interface", w.link(w.base), w.base.Type)
+		return no(v1alpha1.ReasonInvalid, "%s is of type %s in NetBox, which says no port that it's on: set its parent there, assign the address to a port, a LAG or a part of one, or name the ports in interface", w.link(w.base), w.base.Type)
 	}
 	return nil
 }
@@ -143,9 +143,9 @@ func (w *wiring) ports(out *v1alpha1.EntryInterface) *boot.Problem {
 		out.MACs = []string{string(m)}
 		return prob
 	case len(w.base.Members) == 0:
-		return no(v1alpha1.ReasonInvalid, "%s is a LAG in NetBox that no interface is a port of: set their LAG there, or say macs in interface", w.link(w.base))
+		return no(v1alpha1.ReasonInvalid, "%s is a LAG in NetBox that no interface is a port of: set their LAG there, or name the ports in interface", w.link(w.base))
 	case len(w.base.Members) > mostPorts:
-		return no(v1alpha1.ReasonInvalid, "%s is a LAG of more than %d ports in NetBox; say macs in interface", w.link(w.base), mostPorts)
+		return no(v1alpha1.ReasonInvalid, "%s is a LAG of more than %d ports in NetBox; name the ports in interface", w.link(w.base), mostPorts)
 	}
 	for _, p := range w.base.Members {
 		m, prob := w.port(fmt.Sprintf("port %q of %s", p.Name, w.link(w.base)), p.MACs)
@@ -153,7 +153,7 @@ func (w *wiring) ports(out *v1alpha1.EntryInterface) *boot.Problem {
 			return prob
 		}
 		if slices.Contains(out.MACs, string(m)) {
-			return no(v1alpha1.ReasonInvalid, "two ports of %s have MAC %s in NetBox; correct one of them there, or say macs in interface", w.link(w.base), m)
+			return no(v1alpha1.ReasonInvalid, "two ports of %s have MAC %s in NetBox; correct one of them there, or name the ports in interface", w.link(w.base), m)
 		}
 		out.MACs = append(out.MACs, string(m))
 	}
@@ -175,7 +175,7 @@ func (w *wiring) port(what string, macs []string) (boot.MAC, *boot.Problem) {
 	case len(its) == 0 && len(w.macs) == 1 && w.base.Type != typeLAG:
 		return w.macs[0], nil // There's but one that it can be.
 	case len(its) == 0:
-		return "", no(v1alpha1.ReasonInvalid, "%s has no MAC address in NetBox, by which the machine's port would be known; add it there, or say macs in interface", what)
+		return "", no(v1alpha1.ReasonInvalid, "%s has no MAC address in NetBox, by which the machine's port would be known; add it there, or name the ports in interface", what)
 	}
 	return "", no(v1alpha1.ReasonInvalid, "%s has MAC %s in NetBox, and the machine has %s: a port that it doesn't have gets no address; correct NetBox, or the machine's macs", what, listed(its), listed(w.macs))
 }

@@ -29,6 +29,7 @@ type addressPlan struct {
 	address   string
 	vrf       *v1alpha1.VRFSelector
 	release   *v1alpha1.ReleasePolicy
+	assignTo  *v1alpha1.MachineAssignment
 }
 
 // usable says whether machines of namespace may be on the network, which lies in the network's namespace.
@@ -70,7 +71,7 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 			continue
 		}
 		if plan == nil {
-			plan = &addressPlan{configRef: s.AddressesFrom.NetBoxProviderConfigRef, release: s.AddressesFrom.Release}
+			plan = &addressPlan{configRef: s.AddressesFrom.NetBoxProviderConfigRef, release: s.AddressesFrom.Release, assignTo: s.AddressesFrom.AssignTo}
 		}
 		// One address comes from one NetBox: the first one named.
 		if plan.configRef == s.AddressesFrom.NetBoxProviderConfigRef {
@@ -135,6 +136,7 @@ func fixed(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addressPlan,
 			address:   netip.PrefixFrom(addr, prefix.Bits()).String(),
 			vrf:       vrfOf(s.AddressesFrom.Sources, addr),
 			release:   s.AddressesFrom.Release,
+			assignTo:  s.AddressesFrom.AssignTo,
 		}, nil
 	}
 	return nil, problemf(v1alpha1.ReasonNotAllowed,

@@ -234,7 +234,7 @@ func entryInterface(i *platform.NodeInterface) *v1alpha1.EntryInterface {
 	if i == nil {
 		return nil
 	}
-	out := &v1alpha1.EntryInterface{Addressing: i.Addressing, MTU: i.MTU}
+	out := &v1alpha1.EntryInterface{From: i.From, Addressing: i.Addressing, MTU: i.MTU}
 	if i.VLANID != nil {
 		out.VLANID = *i.VLANID
 	}

@@ -14,7 +14,8 @@ import (
 
 // A nodeAddress is one address that a node asks for, and what becomes of it.
 type nodeAddress struct {
-	want platform.AddressRequest
+	want    platform.AddressRequest
+	network v1alpha1.NamespacedReference
 	// was is what is observed of it; nil where there is none yet.
 	was *v1alpha1.NetBoxIPAddress
 
@@ -46,7 +47,7 @@ func (n *node) addressName(f v1alpha1.IPFamily) string { return n.Name + n.addre
 func (n *node) addressing() []nodeAddress {
 	var out []nodeAddress
 	for _, want := range n.wanted() {
-		a := nodeAddress{want: want, was: n.addresses[want.Family]}
+		a := nodeAddress{want: want, network: n.spec.Networks[0].NetworkRef, was: n.addresses[want.Family]}
 		a.object, a.held = n.addressObject(a)
 		out = append(out, a)
 	}
@@ -58,14 +59,15 @@ func (n *node) addressing() []nodeAddress {
 // long as NetBox gave no address, a problem to tell.
 func (n *node) addressObject(a nodeAddress) (*v1alpha1.NetBoxIPAddress, *problem) {
 	plan, held := n.addressPlan(a.want)
+	assignTo, waits := n.assignment(a.was, plan)
 	if a.was != nil && allocated(a.was) {
-		return n.keptAddress(a, plan), nil
+		return n.keptAddress(a, plan, assignTo), nil
 	}
 	if a.was != nil && plan == nil {
-		return n.keptAddress(a, nil), held
+		return n.keptAddress(a, nil, assignTo), held
 	}
-	if plan == nil {
-		return nil, held
+	if plan == nil || waits != nil {
+		return nil, cmp.Or(held, waits)
 	}
 	out := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName(a.want.Family))}
 	out.Spec.ProviderConfigReference = configReference(plan.configRef)
@@ -75,6 +77,7 @@ func (n *node) addressObject(a nodeAddress) (*v1alpha1.NetBoxIPAddress, *problem
 		VRF:         plan.vrf,
 		DNSName:     n.dnsName(),
 		Description: new("BareMetalNode " + n.Namespace + "/" + n.Name),
+		AssignTo:    assignTo,
 		Release:     plan.release,
 	}
 	return out, nil
@@ -92,9 +95,9 @@ func (n *node) addressPlan(want platform.AddressRequest) (*addressPlan, *problem
 	return nil, problemf(v1alpha1.ReasonNotFound, "BootNetwork %s/%s does not exist; check networks[0].networkRef", ref.Namespace, ref.Name)
 }
 
-// keptAddress renders an address again as it was rendered first. What becomes of it when it goes is what the network says by then, if
-// it says anything.
-func (n *node) keptAddress(a nodeAddress, plan *addressPlan) *v1alpha1.NetBoxIPAddress {
+// keptAddress renders an address again as it was rendered first, but for what may be asked for anew: where it's assigned to, and, as the network says by
+// then, if it says anything, what becomes of it when it goes.
+func (n *node) keptAddress(a nodeAddress, plan *addressPlan, assignTo *v1alpha1.Assignment) *v1alpha1.NetBoxIPAddress {
 	was := a.was.Spec.ForProvider
 	out := &v1alpha1.NetBoxIPAddress{ObjectMeta: n.meta(n.addressName(a.want.Family))}
 	out.Spec.ProviderConfigReference = a.was.Spec.ProviderConfigReference
@@ -104,6 +107,7 @@ func (n *node) keptAddress(a nodeAddress, plan *addressPlan) *v1alpha1.NetBoxIPA
 		VRF:         was.VRF,
 		DNSName:     was.DNSName,
 		Description: was.Description,
+		AssignTo:    assignTo,
 		Release:     was.Release,
 	}
 	if plan != nil {
@@ -181,6 +185,7 @@ func (a nodeAddress) condition(named bool) xpv2.Condition {
 	switch {
 	case ready.Status == corev1.ConditionFalse && tellsMore(ready):
 		c.Reason, c.Message, c.LastTransitionTime = ready.Reason, ready.Message, ready.LastTransitionTime
+		c.Message += a.whoseInterface(ready)
 	case synced.Status == corev1.ConditionFalse && synced.Message != "":
 		c.Message, c.LastTransitionTime = cause(synced.Message), synced.LastTransitionTime
 	}

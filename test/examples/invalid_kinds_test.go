@@ -295,7 +295,9 @@ func TestInvalidNetwork(t *testing.T) {
 		return of("BootNetwork", reason, `{spec: `+edit+`}`, want)
 	}
 	refuse(t, map[string]refusal{
-		"Mode":     network("four modes are known", `{dhcp: {mode: Fancy}}`, `Unsupported value: "Fancy"`),
+		"Mode": network("four modes are known", `{dhcp: {mode: Fancy}}`, `Unsupported value: "Fancy"`),
+		"AssignToDevice": network("which device it is says the host",
+			`{subnets: [{cidr: 10.0.0.0/24, addressesFrom: {netboxProviderConfigRef: {name: x}, sources: [{prefix: {cidr: 10.0.0.0/24}}], assignTo: {device: {name: a}}}}]}`, `unknown field "spec.subnets[0].addressesFrom.assignTo.device"`),
 		"Tolerate": network("foreign servers are refused or told of", `{dhcp: {foreignServer: Tolerate}}`, `Unsupported value: "Tolerate"`),
 		"RangeOutside": network("a range is of its subnet",
 			`{subnets: [{cidr: 10.0.0.0/24, discoveryRanges: [{start: 10.0.0.9, end: 10.0.1.10}]}]}`, "discoveryRanges must be inside cidr"),

@@ -96,6 +96,8 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {mtu: 9217}}]}}`, "should be less than or equal to 9216"),
 		"Addressing": node("there are two ways to an address",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {addressing: SLAAC}}]}}`, `supported values: "Static", "DHCP"`),
+		"FromElsewhere": node("NetBox alone is asked for a network",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {from: Nautobot}}]}}`, `supported values: "NetBox"`),
 		"TwoNetworkConfigs": node("a system has one network config",
 			`{spec: {networkDataSecretRef: {name: a, key: b}, networks: [{name: a, networkRef: {name: x}, interface: {}}]}}`, "are two network configs: remove one"),
 		"Hostname": node("a host name is a DNS label",
@@ -148,6 +150,7 @@ func TestValidNodeUpdate(t *testing.T) {
 		"Confirm":         `{spec: {confirm: {serial: R7U16}}}`,
 		"Unprotect":       `{spec: {protection: null}}`,
 		"SpellOutKind":    `{spec: {host: {ref: {kind: RedfishHost}}}}`,
+		"FromNetBox":      `{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, interface: {from: NetBox, bond: {mode: ActiveBackup}}}]}}`,
 		"Interface":       `{spec: {networks: [{name: boot, networkRef: {namespace: infra, name: rack-7}, interface: {bond: {mode: LACP, members: [NIC.1, "52:54:00:00:00:02"]}, vlanID: 77}}]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,6 +202,10 @@ func TestInvalidPool(t *testing.T) {
 			`{spec: {topology: {Rack_No: "7"}}}`, "a topology key must be a DNS label"),
 		"NamesWithoutFrom": pool("names are for Names",
 			`{spec: {allowedNamespaces: {from: All, names: [a]}}}`, "names must be set when from is Names, and only then"),
+		"OutOfBand": pool("a machine boots by no BMC's address",
+			`{spec: {network: {subnets: [{cidr: 10.0.0.0/24, addressesFrom: {netboxProviderConfigRef: {name: x}, sources: [{prefix: {cidr: 10.0.0.0/24}}], assignTo: {use: OutOfBand}}}]}}}`, `Unsupported value: "OutOfBand"`),
+		"NoNameOfInterface": pool("an interface has a name",
+			`{spec: {network: {subnets: [{cidr: 10.0.0.0/24, addressesFrom: {netboxProviderConfigRef: {name: x}, sources: [{prefix: {cidr: 10.0.0.0/24}}], assignTo: {interfaceName: ""}}}]}}}`, "should be at least 1 chars long"),
 		"Network": pool("a network's rules hold in a pool too",
 			`{spec: {network: {subnets: [{cidr: 10.0.0.0/24, gateway: 10.0.1.1}]}}}`, "gateway must be inside cidr"),
 	})

@@ -49,6 +49,7 @@ func TestRender(t *testing.T) {
 		"node-new-v2":             nodes,
 		"node-ready":              nodeClaims,
 		"node-bond":               nodes,
+		"node-from-netbox":        nodes,
 		"node-both":               nodes,
 		"node-both-ready":         nodeClaims,
 		"node-own-bmc":            nodeClaims,

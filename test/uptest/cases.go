@@ -64,6 +64,7 @@ func Aside() map[string]string {
 		"bootd/script.yaml":                "a script of a profile's own, which cmd/bootd renders",
 		"kinds/baremetalnode-bond.yaml":    "a machine with a bond, whose switch no cluster here has; test/e2e has such claims from apply to deleted",
 		"kinds/baremetalnode-both.yaml":    "a claim with an address of each family, whose segment no cluster here has; test/e2e has such claims from apply to deleted",
+		"kinds/baremetalnode-netbox.yaml":  "claims whose network NetBox says, which no cluster here has; test/e2e has such claims from apply to deleted",
 		"kinds/clusterproviderconfig.yaml": "configuration, which no example uses; its NetBox has a certificate of its own to pin",
 	}
 }

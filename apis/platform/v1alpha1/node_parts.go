@@ -82,6 +82,13 @@ type AddressRequest struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.name) || !has(self.bond)",message="name is the one port, and a bond has its members: remove one",fieldPath=".name"
 type NodeInterface struct {
+	// From NetBox: what isn't said here (ports, bond, VLAN, MTU) is as NetBox has the interface that the machine's address is assigned to there. It's put
+	// on one of the machine's own device, once a host is bound: which one the network's operator says, by addressesFrom.assignTo. Absent: what isn't said
+	// isn't there.
+	//
+	// +optional
+	From v1alpha1.InterfaceSource `json:"from,omitempty"`
+
 	// Addressing is Static, which tells the system its addresses, or DHCP, which leaves them to its DHCP client.
 	//
 	// +optional
