@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -138,10 +139,10 @@ func addressIn(g boot.Segment, all []net.Addr) string {
 	return ""
 }
 
-// advertised gives the address that a segment is served from, as far as it's known beforehand.
+// advertised gives the address that a segment is served from, as far as it's known beforehand. One that is advertised counts for its own family.
 func advertised(a netip.Addr) func(boot.Segment) string {
 	return func(g boot.Segment) string {
-		if a.IsValid() {
+		if a.IsValid() && slices.ContainsFunc(g.Subnets, func(p netip.Prefix) bool { return p.Addr().Is4() == a.Is4() }) {
 			return a.String()
 		}
 		all, err := net.InterfaceAddrs()

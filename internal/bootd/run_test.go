@@ -271,6 +271,13 @@ func TestAddressIn(t *testing.T) {
 	if got := advertised(netip.MustParseAddr("10.0.0.1"))(g); got != "10.0.0.1" {
 		t.Error(got)
 	}
+	six := boot.Segment{Subnets: []netip.Prefix{netip.MustParsePrefix("fd00:77::/64")}}
+	if got := advertised(netip.MustParseAddr("10.0.0.1"))(six); got != "" {
+		t.Errorf("a segment of IPv6 alone is served from %s", got)
+	}
+	if got := advertised(netip.MustParseAddr("fd00:77::1"))(six); got != "fd00:77::1" {
+		t.Error(got)
+	}
 }
 
 func TestWanted(t *testing.T) {
