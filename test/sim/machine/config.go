@@ -43,7 +43,18 @@ type Relay struct {
 	CircuitID string
 }
 
-// Config describes one machine. MAC and at least one server of Relay are required; every other field has a default.
+// Relay6 is the emulated relay of DHCPv6. A machine that has one with servers boots over IPv6 alone.
+type Relay6 struct {
+	// Servers are the addresses of the DHCPv6 servers.
+	Servers []netip.AddrPort
+	// Link is an address of the machine's segment (RFC 8415, link-address).
+	Link netip.Addr
+}
+
+// on says whether there is such a relay.
+func (r Relay6) on() bool { return len(r.Servers) > 0 }
+
+// Config describes one machine. MAC and at least one server of Relay, or of Six, are required; every other field has a default.
 type Config struct {
 	// Name appears in logs and errors; the zero value is the MAC.
 	Name string
@@ -59,7 +70,9 @@ type Config struct {
 	BootOrder []Device
 	// Relay carries the DHCP packets.
 	Relay Relay
-	// TFTPPort is where next-server listens; 0 means 69.
+	// Six, with servers, carries those of DHCPv6 in the place of them. UEFI only.
+	Six Relay6
+	// TFTPPort is where the TFTP server listens that DHCP names; 0 means 69.
 	TFTPPort int
 
 	// DHCPTimeout is how long one DISCOVER or REQUEST waits for its answer, DHCPTries how often it is sent; the zero
@@ -120,8 +133,11 @@ func (c Config) validate() error {
 	if len(c.MAC) != macLength {
 		return fmt.Errorf("cannot simulate a machine with MAC %q: it needs six bytes", c.MAC)
 	}
-	if len(c.Relay.Servers) == 0 {
+	if len(c.Relay.Servers) == 0 && !c.Six.on() {
 		return errors.New("cannot simulate a machine without a DHCP server: Relay.Servers is empty")
+	}
+	if c.Six.on() && (c.Firmware != UEFI || !c.Six.Link.Is6()) {
+		return errors.New("cannot simulate a boot over IPv6: that takes UEFI firmware, and an address of the machine's segment in Six.Link")
 	}
 	if c.Firmware != BIOS && c.Firmware != UEFI {
 		return fmt.Errorf("cannot simulate firmware %q: it is neither BIOS nor UEFI", c.Firmware)

@@ -212,6 +212,9 @@ func bootOrder(usual []Device, target bmc.BootTarget) []Device {
 	switch target {
 	case bmc.BootPxe:
 		first = Network
+		if !slices.Contains(usual, Network) && slices.Contains(usual, HTTPBoot) {
+			first = HTTPBoot // Its NIC knows nothing else, and Redfish has one word for what NICs do.
+		}
 	case bmc.BootUefiHTTP:
 		first = HTTPBoot
 	case bmc.BootHdd:

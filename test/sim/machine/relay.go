@@ -17,46 +17,45 @@ var errNAK = errors.New("the DHCP server answered NAK")
 
 const maxDatagram = 65535
 
-// link is the relay's socket for one exchange: what the machine broadcasts goes to every server, what comes back to the
-// socket's port and passes Relay.unrelayed goes to the machine.
+// link is the relay's socket for one exchange: what the machine sends to all goes to every server, what comes back to the socket's port, and the
+// machine takes, ends a question.
 type link struct {
-	relay   Relay
+	servers []netip.AddrPort
 	conn    *net.UDPConn
 	timeout time.Duration
 	tries   int
 	ignored func(error) // told why a packet was dropped
 }
 
-func (m *Machine) dial() (*link, error) {
-	conn, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(m.cfg.Relay.Address, 0)))
+func (m *Machine) dial(network string, at netip.Addr, servers []netip.AddrPort) (*link, error) {
+	conn, err := net.ListenUDP(network, net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the relay's port on %s: %w", m.cfg.Relay.Address, err)
+		return nil, fmt.Errorf("cannot open the relay's port on %s: %w", at, err)
 	}
 	return &link{
-		relay: m.cfg.Relay, conn: conn, timeout: m.cfg.DHCPTimeout, tries: m.cfg.DHCPTries,
+		servers: servers, conn: conn, timeout: m.cfg.DHCPTimeout, tries: m.cfg.DHCPTries,
 		ignored: func(err error) { m.note(StageDHCP, "ignored a packet: "+err.Error()) },
 	}, nil
 }
 
-// ask sends p until accept takes an answer, timeout × tries has passed, or ctx ends.
-func (l *link) ask(ctx context.Context, p *dhcpv4.DHCPv4, accept func(*dhcpv4.DHCPv4) error) (*dhcpv4.DHCPv4, error) {
+// ask sends data until take takes an answer, timeout × tries has passed, or ctx ends. what names it.
+func (l *link) ask(ctx context.Context, data []byte, what string, take func(answer []byte, from netip.Addr) error) error {
 	defer context.AfterFunc(ctx, func() { _ = l.conn.SetReadDeadline(time.Unix(1, 0)) })()
-	data := l.relay.relayed(p)
 	for range l.tries {
 		if err := l.broadcast(data); err != nil {
-			return nil, err
+			return err
 		}
-		got, err := l.receive(ctx, p, accept)
-		if err != nil || got != nil {
-			return got, err
+		answered, err := l.receive(ctx, take)
+		if err != nil || answered {
+			return err
 		}
 	}
-	return nil, fmt.Errorf("no answer to %d × %s within %s each", l.tries, p.MessageType(), l.timeout)
+	return fmt.Errorf("no answer to %d × %s within %s each", l.tries, what, l.timeout)
 }
 
 // broadcast hands data to all servers. One that isn't there is as silent as on a real segment.
 func (l *link) broadcast(data []byte) error {
-	for _, s := range l.relay.Servers {
+	for _, s := range l.servers {
 		_, err := l.conn.WriteToUDPAddrPort(data, s)
 		if errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("cannot send to DHCP server %s: %w", s, err)
@@ -65,41 +64,57 @@ func (l *link) broadcast(data []byte) error {
 	return nil
 }
 
-// receive returns the first acceptable answer; nil and no error: none came in time.
-func (l *link) receive(ctx context.Context, sent *dhcpv4.DHCPv4, accept func(*dhcpv4.DHCPv4) error) (*dhcpv4.DHCPv4, error) {
+// receive waits for the first acceptable answer; false: none came in time.
+func (l *link) receive(ctx context.Context, take func(answer []byte, from netip.Addr) error) (answered bool, err error) {
 	deadline := time.Now().Add(l.timeout)
 	buf := make([]byte, maxDatagram)
 	for {
 		if err := l.conn.SetReadDeadline(deadline); err != nil {
-			return nil, fmt.Errorf("cannot wait for a DHCP answer: %w", err)
+			return false, fmt.Errorf("cannot wait for a DHCP answer: %w", err)
 		}
 		if ctx.Err() != nil { // after SetReadDeadline: it may have overwritten the one that ctx set
-			return nil, ctx.Err()
+			return false, ctx.Err()
 		}
-		n, _, err := l.conn.ReadFromUDPAddrPort(buf)
+		n, from, err := l.conn.ReadFromUDPAddrPort(buf)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return false, ctx.Err()
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, nil //nolint:nilnil // silence is an answer here, and the caller asks again.
+			return false, nil // silence is an answer here, and the caller asks again.
 		}
 		if err != nil {
 			continue // an ICMP error of a server that isn't there
 		}
-		got, err := l.relay.unrelayed(buf[:n], sent)
-		if err == nil {
-			err = accept(got)
-		}
+		err = take(buf[:n], from.Addr())
 		if err == nil || errors.Is(err, errNAK) {
-			return got, err
+			return true, err
 		}
 		l.ignored(err)
 	}
 }
 
-// lease runs DISCOVER, OFFER, REQUEST, ACK as s and returns what the ACK says.
+// ask4 asks by DHCPv4, and returns the answer that accept took.
+func (m *Machine) ask4(ctx context.Context, l *link, p *dhcpv4.DHCPv4, accept func(*dhcpv4.DHCPv4) error) (got *dhcpv4.DHCPv4, err error) {
+	err = l.ask(ctx, m.cfg.Relay.relayed(p), p.MessageType().String(), func(b []byte, _ netip.Addr) (err error) {
+		if got, err = m.cfg.Relay.unrelayed(b, p); err != nil {
+			return err
+		}
+		return accept(got)
+	})
+	return got, err
+}
+
+// lease gets an address as s, over IPv6 where the machine has that.
 func (m *Machine) lease(ctx context.Context, s speaker) (Lease, error) {
-	l, err := m.dial()
+	if m.cfg.Six.on() {
+		return m.lease6(ctx, s)
+	}
+	return m.lease4(ctx, s)
+}
+
+// lease4 runs DISCOVER, OFFER, REQUEST, ACK as s and returns what the ACK says.
+func (m *Machine) lease4(ctx context.Context, s speaker) (Lease, error) {
+	l, err := m.dial("udp4", m.cfg.Relay.Address, m.cfg.Relay.Servers)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -112,7 +127,7 @@ func (m *Machine) lease(ctx context.Context, s speaker) (Lease, error) {
 	if err != nil {
 		return Lease{}, fmt.Errorf("cannot build a DISCOVER: %w", err)
 	}
-	offer, err := l.ask(ctx, discover, func(p *dhcpv4.DHCPv4) error { return wanted(s, p) })
+	offer, err := m.ask4(ctx, l, discover, func(p *dhcpv4.DHCPv4) error { return wanted(s, p) })
 	if err != nil {
 		return Lease{}, err
 	}
@@ -120,7 +135,7 @@ func (m *Machine) lease(ctx context.Context, s speaker) (Lease, error) {
 	if err != nil {
 		return Lease{}, fmt.Errorf("cannot build a REQUEST: %w", err)
 	}
-	ack, err := l.ask(ctx, request, func(p *dhcpv4.DHCPv4) error { return confirmed(p, offer) })
+	ack, err := m.ask4(ctx, l, request, func(p *dhcpv4.DHCPv4) error { return confirmed(p, offer) })
 	if err != nil {
 		return Lease{}, err
 	}
