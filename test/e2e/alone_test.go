@@ -36,6 +36,7 @@ func loners() map[string][]loner {
 		alone: {
 			{"ReplicasGiveOneAnswer", lab.PlatformV2, testReplicasGiveOneAnswer},
 			{"InstallWhileReplicaLags", lab.PlatformV2, testInstallWhileReplicaLags},
+			{"BootsOverIPv6", lab.Platform, testBootsOverIPv6},
 			{"OnlyRaisingInstalls", lab.Platform, testOnlyRaisingInstalls},
 			{"RestoredWithNewUIDs", lab.Platform, testRestoredWithNewUIDs},
 			{"RestoredAndDeleted", lab.Platform, testRestoredAndDeleted},
