@@ -14,13 +14,23 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
-// newWired makes a BootNetwork of a case's own, on the link that all machines are on, which says on which interface its machines' addresses are.
+// newWired makes a BootNetwork of a case's own, which says on which interface its machines' addresses are, and a provider config of that name, whose
+// policies leave to the tenant what they say.
 func (e *env) newWired() (name, cidr string) {
 	e.t.Helper()
 	n := numbers.Add(1)
 	name, cidr = fmt.Sprintf("wired-net-%d", n), fmt.Sprintf("10.81.%d.0/24", n%256)
 	e.NetBox.AddCIDR(cidr)
 	e.apply(`
+apiVersion: baremetal.m.crossplane.io/v1alpha1
+kind: ClusterProviderConfig
+metadata: {name: «name»}
+spec:
+  netbox:
+    url: «url»
+    credentials: {source: Secret, secretRef: {namespace: crossplane-system, name: netbox, key: token}}
+    policies: [{namespaces: [«tenant»], prefixes: [«cidr»]}]
+---
 apiVersion: baremetal.m.crossplane.io/v1alpha1
 kind: BootNetwork
 metadata: {namespace: infra, name: «name»}
@@ -30,14 +40,16 @@ spec:
   subnets:
   - cidr: «cidr»
     addressesFrom:
-      netboxProviderConfigRef: {kind: ClusterProviderConfig, name: netbox}
+      netboxProviderConfigRef: {kind: ClusterProviderConfig, name: «name»}
       sources: [{prefix: {cidr: «cidr»}}]
       assignTo: {interfaceName: bond0.120, use: Primary}
   dhcp: {mode: Authoritative, leaseDuration: 12h}
-`, "name", name, "cidr", cidr)
+`, "name", name, "cidr", cidr, "url", e.NetBox.URL())
 	e.t.Cleanup(func() {
-		if err := e.Delete(context.Background(), lab.Kind("BootNetwork", lab.InfraNamespace, name)); err != nil {
-			e.t.Error(err)
+		for _, r := range []lab.Ref{lab.Kind("BootNetwork", lab.InfraNamespace, name), lab.Kind("ClusterProviderConfig", "", name)} {
+			if err := e.Delete(context.Background(), r); err != nil {
+				e.t.Error(err)
+			}
 		}
 	})
 	return name, cidr
@@ -66,7 +78,7 @@ func (e *env) primaryOf(device int64) int64 {
 }
 
 // TestClaimFromNetBox is the main job of a claim whose system's network is what NetBox has of its machine: its address is given on the interface that
-// its network names, of the device of the host that it's bound to, and not before that is there; its system has the ports, bond, VLAN and MTU that
+// its network names, of the device of the host that it's bound to, as far as policies let it, and not before that is there; its system has the ports, bond, VLAN and MTU that
 // NetBox has of that; and the device is as it was, once the claim is gone.
 func TestClaimFromNetBox(t *testing.T) {
 	t.Parallel()
@@ -82,6 +94,11 @@ func TestClaimFromNetBox(t *testing.T) {
 
 	e.apply(changed("addresses: [{family: IPv4}]", "addresses: [{family: IPv4}], interface: {from: NetBox}"), "name", "wired", "host", h.Name, "network", net4)
 	node := e.node("wired")
+	e.await(node, "told that policies leave no assigning to it", func(u *unstructured.Unstructured) bool {
+		c := lab.ConditionOf(u, "Addressed")
+		return c.Status == "False" && c.Reason == "NotAllowed" && containsAll(c.Message, []string{"assignTo", net4, e.Tenant})
+	})
+	e.patch(lab.Kind("ClusterProviderConfig", "", net4), `{"spec":{"netbox":{"policies":[{"namespaces":["`+e.Tenant+`"],"prefixes":["`+cidr+`"],"assignTo":"OwnHosts"}]}}}`)
 	e.await(node, "told which interface is missing", func(u *unstructured.Unstructured) bool {
 		c := lab.ConditionOf(u, "Addressed")
 		return c.Status == "False" && c.Reason == "NotFound" && containsAll(c.Message, []string{h.Name, "bond0.120", "addressesFrom.assignTo of BootNetwork infra/" + net4}) &&
