@@ -44,8 +44,12 @@ func (p Plan) Ports() []MAC {
 	return p.MACs
 }
 
-// checkInterface says what is wrong with a plan's interface; nil: nothing.
+// checkInterface says what is wrong with a plan's interface, or that nothing would be seen of the system by it; nil: nothing.
 func checkInterface(p *Plan) *Problem {
+	if p.SilentInstaller && p.Network.Address.Addr().Is6() {
+		return &Problem{ProblemInvalid, "the profile has installer.report: None, by which a machine counts as installed once its system has asked for an address by DHCP, " +
+			"and by DHCPv6 a system can't be told from firmware; give the machine an address of IPv4 as well"}
+	}
 	i := p.Network.Interface
 	if i == nil {
 		return nil

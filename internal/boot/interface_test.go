@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ func TestInterface(t *testing.T) {
 		in      *Interface
 		macs    []string
 		silent  bool
+		address string // 10.77.0.11/24 where it's absent
 		ports   int
 		problem string
 	}{
@@ -26,13 +28,17 @@ func TestInterface(t *testing.T) {
 		"Foreign":      {reason: "a port that isn't the machine's isn't served", in: &Interface{Bond: bond, MACs: []MAC{one, other}}, macs: []string{one, two}, problem: "interface.macs names 52:54:00:00:00:03, and the machine has"},
 		"SilentStatic": {reason: "a sign that would never be seen", in: &Interface{}, macs: []string{one}, silent: true, problem: "keeps it from asking; use addressing: DHCP"},
 		"SilentDHCP":   {reason: "one that is", in: &Interface{DHCP: true}, macs: []string{one}, silent: true, ports: 1},
+		"SilentIPv6":   {reason: "nor is it by DHCPv6", in: &Interface{DHCP: true}, macs: []string{one}, silent: true, address: "fd00:77::11/64", problem: "give the machine an address of IPv4 as well"},
+		"SilentAsked6": {reason: "nor where nobody says how", macs: []string{one}, silent: true, address: "fd00:77::11/64", problem: "by DHCPv6 a system can't be told from firmware"},
+		"SilentBoth":   {reason: "with an address of each it is", macs: []string{one}, silent: true, address: "10.77.0.11/24 fd00:77::11/64", ports: 1},
+		"IPv6":         {reason: "whose installer reports needs none", macs: []string{one}, address: "fd00:77::11/64", ports: 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p, prob := Resolve(
-				Entry{Name: Name{"lab", "x"}, UID: "e", Addresses: prefixes("10.77.0.11/24"), Interface: tc.in},
+				Entry{Name: Name{"lab", "x"}, UID: "e", Addresses: prefixes(strings.Fields(cmp.Or(tc.address, "10.77.0.11/24"))...), Interface: tc.in},
 				Profile{Name: Name{"lab", "p"}, Mode: ModeInstall, Method: MethodInstaller, SilentInstaller: tc.silent},
-				SegmentConfig{Name: Name{"lab", "n"}, Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24")}}},
+				SegmentConfig{Name: Name{"lab", "n"}, Subnets: []Subnet{{CIDR: netip.MustParsePrefix("10.77.0.0/24")}, {CIDR: netip.MustParsePrefix("fd00:77::/64")}}},
 				Machine{HostUID: "h", MACs: tc.macs},
 			)
 			got := ""

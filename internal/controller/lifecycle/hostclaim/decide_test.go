@@ -213,7 +213,21 @@ func TestBoot(t *testing.T) {
 		"InstalledOnly": {
 			"A machine's word alone isn't Ready.",
 			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed),
-			want{phase: v1alpha1.ClaimInstalled, reason: v1alpha1.ReasonWaitingForDiskBoot},
+			want{phase: v1alpha1.ClaimInstalled, reason: v1alpha1.ReasonWaitingForDiskBoot, says: "waiting for host r7-u12 to boot from its disk"},
+		},
+		"InstalledOverIPv6": {
+			"What no request for an address tells, the system must, and a person that it must.",
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, func(in *inputs) {
+				in.entry.Status.AtProvider.Plan.Network.Address = "fd00:77::11/64"
+			}),
+			want{phase: v1alpha1.ClaimInstalled, reason: v1alpha1.ReasonWaitingForDiskBoot, says: "over IPv6 its system must say itself, by reporting booted"},
+		},
+		"InstalledStatic": {
+			"Nor does a system ask that was told its address.",
+			world(started, applied(v1alpha1.PoweredOn, 1), power(v1alpha1.PoweredOn), installed, func(in *inputs) {
+				in.entry.Status.AtProvider.Plan.Network.Interface = &v1alpha1.EntryInterface{Addressing: v1alpha1.AddressingStatic}
+			}),
+			want{phase: v1alpha1.ClaimInstalled, reason: v1alpha1.ReasonWaitingForDiskBoot, says: "a system with a static address must say itself"},
 		},
 		"Ready": {
 			"Installed and seen from its disk is.",

@@ -2,6 +2,7 @@ package hostclaim
 
 import (
 	"slices"
+	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -82,9 +83,22 @@ func settled(in inputs, generation int64) verdict {
 		return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "host %s is on and boots from its disk", in.host.Name))
 	}
 	if awaitsDiskBoot(in) {
-		return on(in, at(v1alpha1.ClaimInstalled, v1alpha1.ReasonWaitingForDiskBoot, "generation %d is installed; waiting for host %s to boot from its disk", generation, in.host.Name))
+		return on(in, at(v1alpha1.ClaimInstalled, v1alpha1.ReasonWaitingForDiskBoot, "generation %d is installed; waiting for host %s to boot from its disk%s", generation, in.host.Name, unseen(in)))
 	}
 	return on(in, at(v1alpha1.ClaimReady, v1alpha1.ReasonAvailable, "generation %d is installed and runs on host %s", generation, in.host.Name))
+}
+
+// unseen says what must tell of a boot from disk that no request for an address does: that of a system which has its address from elsewhere, or asks
+// by DHCPv6, as its firmware does.
+func unseen(in inputs) string {
+	n := in.entry.Status.AtProvider.Plan.Network
+	switch i := n.Interface; {
+	case strings.Contains(n.Address, ":"):
+		return ", which over IPv6 its system must say itself, by reporting booted"
+	case i != nil && i.Addressing != v1alpha1.AddressingDHCP:
+		return ", which a system with a static address must say itself, by reporting booted"
+	}
+	return ""
 }
 
 // awaitsDiskBoot says whether an install that the boot plane saw end is still to be seen booting. One that is known by its record
