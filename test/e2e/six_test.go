@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -88,8 +89,8 @@ func (r sixRack) at(n byte) netip.Addr {
 	return netip.AddrFrom16(a)
 }
 
-// sixHost is a machine on the rack, with UEFI, that has no IPv4, asks these bootds, and boots from these devices.
-func (e *env) sixHost(r sixRack, bootds []*lab.Bootd, order ...machine.Device) *lab.Host {
+// sixHost is a machine on the rack, with UEFI, that has no IPv4, asks these bootds, boots from these devices, and is otherwise changed.
+func (e *env) sixHost(r sixRack, bootds []*lab.Bootd, change func(*machine.Config), order ...machine.Device) *lab.Host {
 	e.t.Helper()
 	return e.newHost(func(s *lab.HostSpec) {
 		s.Firmware = machine.UEFI
@@ -99,6 +100,7 @@ func (e *env) sixHost(r sixRack, bootds []*lab.Bootd, order ...machine.Device) *
 			for _, b := range bootds {
 				c.Six.Servers = append(c.Six.Servers, b.DHCP6)
 			}
+			change(c)
 		}
 	})
 }
@@ -119,19 +121,19 @@ func testBootsOverIPv6(t *testing.T) {
 	}
 	hosts := map[string]*lab.Host{}
 	for name, w := range ways {
-		h := e.sixHost(r, w.bootds, w.order...)
-		hosts[name] = h
-		e.apply(changed("addresses: [{family: IPv4}]", "addresses: [{family: IPv6}]"), "name", name, "host", h.Name, "network", r.name)
+		hosts[name] = e.sixHost(r, w.bootds, func(*machine.Config) {}, w.order...)
+		e.claimOver(r, name, hosts[name])
 	}
 	var records []int64
 	for name := range ways {
 		records = append(records, e.bootedOverSix(name, hosts[name], r))
 	}
+	hosts["quiet"] = e.reportsLate(r)
 	e.bootsByNetwork(hosts["pxe"], hosts["pxe"].Machine.Status().Lease.Address.String())
-	for name := range ways {
+	for name := range hosts {
 		e.deleted(e.node(name))
 	}
-	e.releasedWhole(hosts["pxe"], hosts["http"])
+	e.releasedWhole(slices.Collect(maps.Values(hosts))...)
 	for _, record := range records {
 		if !slices.ContainsFunc(e.writesTo(record), func(q netbox.Request) bool { return q.Method == http.MethodDelete }) {
 			t.Errorf("record %d wasn't deleted: %v", record, e.writesTo(record))
@@ -170,4 +172,32 @@ func (e *env) bootedOverSix(name string, h *lab.Host, r sixRack) (record int64) 
 		e.t.Errorf("%s: the plan has %v", name, plan)
 	}
 	return recordOf(a)
+}
+
+// reportsLate installs a machine whose system runs and doesn't say so, by the claim "quiet": that it asks for its address tells nothing over IPv6, so
+// that the claim says whose word is missing, and it's Ready once that is said.
+func (e *env) reportsLate(r sixRack) *lab.Host {
+	e.t.Helper()
+	h := e.sixHost(r, e.Bootds, func(c *machine.Config) { c.SilentOS = true }, machine.LocalDisk, machine.HTTPBoot)
+	e.claimOver(r, "quiet", h)
+	s := e.machineIs(h, "a system that runs", func(s machine.Status) bool { return s.Stage == machine.StageRunning && s.DHCP["os"] > 0 })
+	e.says(e.node("quiet"), "WaitingForDiskBoot", "over IPv6 its system must say itself, by reporting booted")
+	req, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, s.Disk.Callback+"/booted", strings.NewReader("{}"))
+	e.must(err)
+	req.Header.Set("Authorization", "Bearer "+s.Disk.Token)
+	res, err := http.DefaultClient.Do(req)
+	e.must(err)
+	_ = res.Body.Close()
+	if res.StatusCode >= http.StatusMultipleChoices {
+		e.t.Errorf("booted is answered by %s", res.Status)
+	}
+	e.ready(e.node("quiet"))
+	e.wantActs(h, "a system that reports late", acts{Installs: 1, Erased: 1, Ons: 1})
+	return h
+}
+
+// claimOver claims a host with an address of IPv6 alone.
+func (e *env) claimOver(r sixRack, name string, h *lab.Host) {
+	e.t.Helper()
+	e.apply(changed("addresses: [{family: IPv4}]", "addresses: [{family: IPv6}]"), "name", name, "host", h.Name, "network", r.name)
 }
