@@ -90,7 +90,9 @@ type Entry struct {
 	Parameters map[string]string
 	Hostname   string
 	// Addresses of the machine: one, or one of each family, that of IPv4 first.
-	Addresses           []netip.Prefix
+	Addresses []netip.Prefix
+	// Allocated says that NetBox gave them, and not whoever wrote the entry.
+	Allocated           bool
 	UserDataSecret      string
 	UserDataDigest      string
 	InstallGeneration   int64
@@ -202,9 +204,12 @@ func checkAddresses(e Entry, n SegmentConfig) *Problem {
 				"address %s is the first or the last of subnet %s in BootNetwork %s: its own, or the one that all its machines listen to; give the machine another", a.Addr(), subnet.CIDR, n.Name)}
 		}
 		if a.Addr() == subnet.Gateway {
+			remedy := "give the machine another"
+			if e.Allocated {
+				remedy = "give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another"
+			}
 			return &Problem{ProblemInvalid, fmt.Sprintf(
-				"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; give NetBox a record of the gateway, then delete the claim and apply it again, so that it gets another",
-				a.Addr(), n.Name)}
+				"address %s is the gateway of its subnet in BootNetwork %s, which a machine would take from it; %s", a.Addr(), n.Name, remedy)}
 		}
 	}
 	return nil

@@ -181,7 +181,7 @@ func problem(st *boot.State, g boot.Segment) string {
 			}
 		}
 		if n, first := st.ReservedIn(p); n > 0 {
-			return fmt.Sprintf("discovery range %s to %s holds %d addresses that are planned for machines, such as %s: they're never lent; keep the range out of what NetBox gives", p.Start, p.End, n, first)
+			return fmt.Sprintf("discovery range %s to %s holds %d addresses that are planned for machines, such as %s: they're never lent; keep the range out of what machines are given", p.Start, p.End, n, first)
 		}
 	}
 	return ""

@@ -25,6 +25,7 @@ func Entry(e *v1alpha1.BootEntry, addresses []netip.Prefix, data map[string][]by
 	}
 	if len(p.Networks) > 0 {
 		out.Interface = Interface(p.Networks[0].Interface)
+		out.Allocated = slices.ContainsFunc(p.Networks[0].Addresses, func(a v1alpha1.EntryAddress) bool { return a.Ref != nil })
 	}
 	if len(data) > 0 {
 		out.UserDataSecret, out.UserDataDigest = DataName(e), boot.DataDigest(data)

@@ -204,3 +204,25 @@ func TestRawHostUID(t *testing.T) {
 		t.Error("no MACs, no machine")
 	}
 }
+
+// TestAllocated: whoever writes an entry's address down himself isn't told about NetBox, which there needn't be.
+func TestAllocated(t *testing.T) {
+	cases := map[string]struct {
+		reason    string
+		addresses []v1alpha1.EntryAddress
+		want      bool
+	}{
+		"Own":  {"it's written down", []v1alpha1.EntryAddress{{Address: "10.77.0.11/24"}}, false},
+		"Ref":  {"NetBox gave it", []v1alpha1.EntryAddress{{Ref: &v1alpha1.LocalReference{Name: "web-1"}}}, true},
+		"None": {"there's none yet", nil, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := &v1alpha1.BootEntry{}
+			e.Spec.ForProvider.Networks = []v1alpha1.EntryNetwork{{Addresses: tc.addresses}}
+			if got := Entry(e, nil, nil, 0).Allocated; got != tc.want {
+				t.Errorf("%s: got %t", tc.reason, got)
+			}
+		})
+	}
+}
