@@ -50,7 +50,7 @@ func TestRenderSecureBoot(t *testing.T) {
 	for arch, want := range map[string][]string{
 		"uefi-x64":   {"vault/signed-1", "if linux '(tftp,BOOTD)/BOOT-TOKEN/files/sha256-a4052e51", "'baremetal.address=10.80.0.11/24'"},
 		"uefi-arm64": {"vault/arm-1", "if linux '(tftp,BOOTD)/BOOT-TOKEN/files/sha256-9f86d081", "'baremetal.address=10.80.0.12/24'"},
-		"bios":       {"vault/signed-1", "#!ipxe", "kernel --name vmlinuz"},
+		"bios":       {"vault/signed-1", "#!ipxe", "kernel ${bootd-bound} --name vmlinuz"},
 	} {
 		var out, problems strings.Builder
 		r := render{Entry: want[0], Specs: "../../examples/bootd", Arch: arch, Answer: "auto"}
@@ -136,8 +136,8 @@ func TestRenderISO(t *testing.T) {
 			t.Errorf("%s: %v", arch, err)
 		}
 		for _, want := range []string{
-			"lab/board-1: install: Granted\n:start\nsanhook --no-describe --drive 0x80 http://BOOTD/v1/boot/BOOT-TOKEN/iso || goto failed\nsanboot --no-describe --drive 0x80 || goto ended\n",
-			"lab/board-2: live: Live\n:start\nsanhook ",
+			"lab/board-1: install: Granted\nset bootd-bound --name=bootd\nisset ${unixtime} && set bootd-bound --timeout=120000 ||\n:start\nsanhook --no-describe --drive 0x80 http://BOOTD/v1/boot/BOOT-TOKEN/iso || goto failed\nsanboot --no-describe --drive 0x80 || goto ended\n",
+			"lab/board-2: live: Live\nset bootd-bound --name=bootd\n", "\n:start\nsanhook ",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q isn't told:\n%s", arch, want, got)

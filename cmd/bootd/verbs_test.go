@@ -71,14 +71,14 @@ func TestRender(t *testing.T) {
 	}{
 		"File": {
 			reason: "what a machine gets that is to be installed", r: render{Entry: site, Arch: "uefi-x64", Answer: "auto"},
-			wants: []string{"#!ipxe\necho edge/node-1: install: Granted\n", "kernel --name vmlinuz http://BOOTD/v1/boot/BOOT-TOKEN/files/sha256-a4052e", "initrd=initrd0.img", "console=ttyS0,115200n8"},
+			wants: []string{"#!ipxe\necho edge/node-1: install: Granted\n", "kernel ${bootd-bound} --name vmlinuz http://BOOTD/v1/boot/BOOT-TOKEN/files/sha256-a4052e", "initrd=initrd0.img", "console=ttyS0,115200n8"},
 		},
 		"Name": {
 			reason: "by its name, on another firmware", r: render{Entry: "node-1", Specs: filepath.Dir(site), Arch: "bios", Answer: "auto"},
-			wants: []string{"kernel --name vmlinuz"},
+			wants: []string{"kernel ${bootd-bound} --name vmlinuz"},
 		},
 		"Disk": {reason: "once it's installed", r: render{Entry: "edge/node-1", Specs: filepath.Dir(site), Arch: "bios", Answer: "disk"}, wants: []string{"sanboot"}},
-		"Hold": {reason: "while it waits", r: render{Entry: site, Arch: "bios", Answer: "hold"}, wants: []string{"chain --replace --autofree http://BOOTD/v1/boot/SCRIPT-TOKEN/script.ipxe"}},
+		"Hold": {reason: "while it waits", r: render{Entry: site, Arch: "bios", Answer: "hold"}, wants: []string{"chain ${bootd-bound} --replace --autofree http://BOOTD/v1/boot/SCRIPT-TOKEN/script.ipxe"}},
 		"Arch": {reason: "no files for it", r: render{Entry: site, Arch: "uefi-arm64", Answer: "auto"}, err: `no files for architecture "arm64"`},
 		"Wrong": {
 			reason: "a mistake, with its place", r: render{Entry: wrong, Arch: "bios", Answer: "auto"}, err: "the specs are wrong",

@@ -75,7 +75,7 @@ func draining(t *testing.T, c Config) (stop func(), ended chan error, log *text,
 	var found []string
 	for end := time.Now().Add(20 * time.Second); found == nil; time.Sleep(20 * time.Millisecond) { // It's fetched first.
 		_, body := get(t, script)
-		found = regexp.MustCompile(`kernel --name \S+ (\S+)`).FindStringSubmatch(body)
+		found = regexp.MustCompile(`kernel \S+ --name \S+ (\S+)`).FindStringSubmatch(body)
 		if time.Now().After(end) {
 			t.Fatalf("no kernel is served:\n%s", body)
 		}

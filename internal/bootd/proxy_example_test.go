@@ -115,7 +115,7 @@ func TestProxyExample(t *testing.T) {
 	var script string
 	eventually(t, "the script", func() bool {
 		_, script = get(t, ack.BootFileNameOption())
-		return strings.Contains(script, "kernel --name vmlinuz")
+		return strings.Contains(script, "kernel ${bootd-bound} --name vmlinuz")
 	})
 	if strings.Contains(script, "baremetal.address=") || strings.Contains(script, "baremetal.gateway=") {
 		t.Errorf("the kernel is given an address that the other server didn't give:\n%s", script)

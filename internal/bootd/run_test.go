@@ -161,7 +161,7 @@ func TestRunFromAFolder(t *testing.T) {
 		t.Fatalf("DHCP advertises %q", url)
 	}
 	status, script := get(t, url)
-	kernel := regexp.MustCompile(`kernel --name \S+ (\S+)`).FindStringSubmatch(script)
+	kernel := regexp.MustCompile(`kernel \S+ --name \S+ (\S+)`).FindStringSubmatch(script)
 	if status != http.StatusOK || kernel == nil {
 		t.Fatalf("%d %s", status, script)
 	}

@@ -101,11 +101,11 @@ func TestHTTPS(t *testing.T) {
 			}
 			_, path, _ := strings.Cut(told, "/v1/")
 			_, plain := get(t, "http://"+c.HTTPListen+"/v1/"+path)
-			if !strings.Contains(plain, "baremetal.callback="+tc.byHTTP+"://127.0.0.1:") || !strings.Contains(plain, "kernel --name vmlinuz http://") {
+			if !strings.Contains(plain, "baremetal.callback="+tc.byHTTP+"://127.0.0.1:") || !strings.Contains(plain, "kernel ${bootd-bound} --name vmlinuz http://") {
 				t.Errorf("%s: by HTTP\n%s", tc.reason, plain)
 			}
 			its := secured(t, trusted, "https://"+c.TLS.Listen+"/v1/"+path)
-			if !strings.Contains(its, "baremetal.callback="+tc.its+"://"+c.TLS.Listen) || !strings.Contains(its, "kernel --name vmlinuz https://"+c.TLS.Listen) {
+			if !strings.Contains(its, "baremetal.callback="+tc.its+"://"+c.TLS.Listen) || !strings.Contains(its, "kernel ${bootd-bound} --name vmlinuz https://"+c.TLS.Listen) {
 				t.Errorf("%s: by HTTPS\n%s", tc.reason, its)
 			}
 			renewed := issued(t, c.TLS.Cert, c.TLS.Key)

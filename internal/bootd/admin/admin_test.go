@@ -206,7 +206,7 @@ func TestExplain(t *testing.T) {
 			text: []string{
 				"lab/m1  52:54:00:00:00:01", "undionly.kpxe, 1234 bytes to 255.255.255.255:68 [broadcast on eth1]", "a stand-in of 1234 bytes",
 				"http://10.77.0.2:8480/v1/boot/SCRIPT-TOKEN/script.ipxe?arch=0", "http://10.77.0.2:8480/v1/firmware/snponly.efi",
-				"| kernel --name vmlinuz http://10.77.0.2:8480/v1/boot/BOOT-TOKEN/files/sha256-aaaa", "0 of 5 scripts", "for this plan",
+				"| kernel ${bootd-bound} --name vmlinuz http://10.77.0.2:8480/v1/boot/BOOT-TOKEN/files/sha256-aaaa", "0 of 5 scripts", "for this plan",
 			},
 		},
 		"OneFirmware": {

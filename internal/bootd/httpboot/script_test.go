@@ -153,7 +153,7 @@ func TestNotFound(t *testing.T) {
 	if _, text, err := New(r.options()).Foresee(t.Context(), r.scriptToken(), r.http.URL, 7); err != nil || text != ipxe.NotFoundText {
 		t.Errorf("foretold: %q, %v", text, err)
 	}
-	if got := r.do(http.MethodGet, "/v1/boot/x/script.ipxe", "").body; !strings.Contains(got, "chain --replace --autofree ${filename}&held || goto bootd_plain\n:bootd_plain\nchain --replace --autofree ${filename} || goto wait\n") {
+	if got := r.do(http.MethodGet, "/v1/boot/x/script.ipxe", "").body; !strings.Contains(got, "chain ${bootd-bound} --replace --autofree ${filename}&held || goto bootd_plain\n:bootd_plain\nchain ${bootd-bound} --replace --autofree ${filename} || goto wait\n") {
 		t.Errorf("who has another token now isn't found its script either:\n%s", got)
 	}
 }
@@ -226,7 +226,7 @@ func TestInvalidScriptTokens(t *testing.T) {
 			t.Errorf("%s: %d\n%s", name, got.status, got.body)
 		}
 	}
-	if !strings.Contains(want, "sleep ") || !strings.Contains(want, "chain --replace --autofree ${filename}") {
+	if !strings.Contains(want, "sleep ") || !strings.Contains(want, "chain ${bootd-bound} --replace --autofree ${filename}") {
 		t.Errorf("the static hold must begin again with DHCP:\n%s", want)
 	}
 	if len(r.sessions.calls) > 0 {
@@ -245,7 +245,7 @@ func TestHoldSaysWhy(t *testing.T) {
 	if diff := cmp.Diff([]session.Sighting{want}, r.sessions.sights); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if !regexp.MustCompile(`chain --replace --autofree http://127\.0\.0\.1:\d+/v1/boot/[\w-]+/script\.ipxe\?arch=0`).MatchString(body) {
+	if !regexp.MustCompile(`chain \$\{bootd-bound\} --replace --autofree http://127\.0\.0\.1:\d+/v1/boot/[\w-]+/script\.ipxe\?arch=0`).MatchString(body) {
 		t.Errorf("a hold asks for the same script again:\n%s", body)
 	}
 }

@@ -35,6 +35,7 @@ func (s *script) custom() error {
 	if err != nil {
 		return fmt.Errorf("the script of %s can't be made: %w", p.Entry, err)
 	}
+	s.bound()
 	s.text.WriteString(text)
 	s.line("\n") // A last line that goes on by its backslash goes on with this one.
 	s.line(":bootd_ended")

@@ -13,6 +13,7 @@ func (s *script) iso() error {
 	if !ok || files.ISO == nil {
 		return fmt.Errorf("the plan of %s has no ISO for architecture %q", p.Entry, s.in.Firmware.Arch)
 	}
+	s.bound()
 	s.line(":start")
 	s.line("sanhook ", isoDrive, " ", ISOURL(s.in.Base, s.in.Token), " || goto failed")
 	s.line("sanboot ", isoDrive, " || goto ended")

@@ -121,11 +121,12 @@ func (s *script) kernel() error {
 	if err != nil {
 		return err
 	}
+	s.bound()
 	s.line(":start")
 	s.line("imgfree")
-	s.line("kernel --name vmlinuz ", s.file(files.Kernel), " ", strings.Join(words, " "), " || goto failed")
+	s.line("kernel "+bounded+" --name vmlinuz ", s.file(files.Kernel), " ", strings.Join(words, " "), " || goto failed")
 	for i, a := range files.Initrds {
-		s.line("initrd --name ", initrdName(i), " ", s.file(a), " || goto failed")
+		s.line("initrd "+bounded+" --name ", initrdName(i), " ", s.file(a), " || goto failed")
 	}
 	s.line("boot || goto failed")
 	s.failed("the boot failed and is tried again")
@@ -169,17 +170,36 @@ func (s *script) localDisk() {
 	s.line("exit 1")
 }
 
+// bounded is, in a script, the option by which iPXE gives a download up, or one that does no harm where this iPXE doesn't know it; chain asks for a script so.
+const (
+	bounded = "${bootd-bound}"
+	chain   = "chain " + bounded + " --replace --autofree "
+)
+
+// stalled is how long a download may stand still. It's no bound of the whole: whatever comes begins it anew, so that no link is too slow. A host that went
+// dark says nothing, and iPXE, which only waits, would wait for ever. It's as long as a Linux waits at most before it sends once more what was lost.
+const stalled = 2 * time.Minute
+
+// bound finds out, without asking anybody, whether this iPXE knows the option: whoever has ${unixtime} (of 2017) has it (of 2014), and an older one
+// would take it for a mistake, and load nothing. What a setting holds is one word, whatever is in it, and never none: so there's another option in its
+// place, which a later one of the same kind counts before.
+func (s *script) bound() {
+	s.line("set bootd-bound --name=bootd")
+	s.line("isset ${unixtime} && set bootd-bound --timeout=", strconv.FormatInt(stalled.Milliseconds(), 10), " ||")
+}
+
 // patience is how often in a row a script is asked for of a server that doesn't answer.
 const patience = 4
 
 // hold makes the machine wait and ask again, for ever: it ends when the answer is another. A server that has gone isn't asked for ever:
 // a new DHCP exchange finds whoever serves the machine now. The tries are written out, since old iPXEs can't count.
 func (s *script) hold() {
+	s.bound()
 	s.line(":wait")
 	for n := 1; s.in.Again != "" && n <= patience; n++ {
 		s.line("sleep ", s.seconds())
 		silent := "silent" + strconv.Itoa(n)
-		s.line("chain --replace --autofree ", s.in.Again, " || goto ", silent)
+		s.line(chain, s.in.Again, " || goto ", silent)
 		s.line(":", silent)
 	}
 	if s.in.Again == "" {
@@ -193,10 +213,10 @@ func (s *script) hold() {
 func (s *script) exchange(label string) {
 	s.line("dhcp || goto ", label)
 	if s.in.Plan == nil || s.in.Plan.LocalBoot == boot.LocalBootNotFound {
-		s.line("chain --replace --autofree ${filename}&" + heldParameter + " || goto bootd_plain") // A ScriptURL has a query.
+		s.line(chain + "${filename}&" + heldParameter + " || goto bootd_plain") // A ScriptURL has a query.
 		s.line(":bootd_plain")
 	}
-	s.line("chain --replace --autofree ${filename} || goto ", label)
+	s.line(chain+"${filename} || goto ", label)
 }
 
 func (s *script) seconds() string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,7 +228,7 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("input changed the number of lines:\n%s", got)
 		}
 		for line := range strings.SplitSeq(got, "\n") {
-			if strings.Contains(line, "${") && !strings.Contains(clean, line) || strings.Count(line, "||") > 1 && strings.Contains(line, " || ") &&
+			if strings.Contains(strings.ReplaceAll(line, bounded, ""), "${") && !strings.Contains(clean, line) || strings.Count(line, "||") > 1 && strings.Contains(line, " || ") &&
 				strings.Count(line, " || ") > 1 {
 				t.Errorf("input became syntax: %q", line)
 			}
@@ -257,7 +258,27 @@ func TestHoldLeavesADeadServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks, exchange := strings.Count(text, ScriptURL(base, token, 7)), strings.Index(text, "\ndhcp ")
-	if asks != patience || exchange < strings.LastIndex(text, ScriptURL(base, token, 7)) || !strings.HasSuffix(text, "chain --replace --autofree ${filename} || goto wait\n") {
+	if asks != patience || exchange < strings.LastIndex(text, ScriptURL(base, token, 7)) || !strings.HasSuffix(text, chain+"${filename} || goto wait\n") {
 		t.Errorf("%d times:\n%s", asks, text)
+	}
+}
+
+// TestNothingWaitsForEver: whatever a script of ours downloads is given up once it stands still, by the option that's found out about before. A hook's reads
+// have none, and a profile's own words are its own.
+func TestNothingWaitsForEver(t *testing.T) {
+	for name, in := range inputs() {
+		text, err := Render(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := false
+		for line := range strings.Lines(text) {
+			known = known || strings.HasPrefix(line, "isset ${unixtime} && set bootd-bound --timeout=120000 ||\n")
+			command, rest, _ := strings.Cut(line, " ")
+			ours := name != "script" || strings.Contains(line, "${filename}")
+			if ours && slices.Contains([]string{"kernel", "initrd", "chain"}, command) && (!known || !strings.HasPrefix(rest, bounded+" ")) {
+				t.Errorf("%s may wait for ever for a host that went dark: %q", name, line)
+			}
+		}
 	}
 }

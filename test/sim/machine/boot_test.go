@@ -85,6 +85,10 @@ func TestScripts(t *testing.T) {
 			reason: "a script that isn't there can be caught", script: "chain --replace BASE/nothing || poweroff",
 			want: func(s machine.Status) bool { return !s.Powered },
 		},
+		"ForgottenFailure": {
+			reason: "nothing after || forgets a failure, whichever command of the line it was", script: "isset ${nothing} && set known yes ||\nisset ${known} || poweroff",
+			want: func(s machine.Status) bool { return !s.Powered && s.Errors == 0 },
+		},
 		"NewToken": {
 			reason: "dhcp fetches a lease, and with it a script address, anew",
 			script: "isset ${filename} && goto known || goto unknown\n:unknown\nreboot\n:known\ndhcp\nchain BASE/exit.ipxe\npoweroff",

@@ -127,6 +127,7 @@ func (m *Machine) settings(l Lease) map[string]string {
 		"mac": m.cfg.MAC.String(), "uuid": m.cfg.UUID.String(), "serial": m.cfg.Serial, "product": m.cfg.Product,
 		"platform": platform, "buildarch": arch, "ip": l.Address.String(), "hostname": l.Hostname,
 		"next-server": l.NextServer.String(), "filename": l.BootFile, "dhcp-server": l.Server.String(), "version": agentIPXE,
+		"unixtime": strconv.FormatInt(time.Now().Unix(), 10), // Debian's is of 2019, and this of 2017.
 	}
 	for _, k := range []string{"mac", "ip"} {
 		v["net0/"+k], v["netX/"+k] = v[k], v[k]
@@ -192,6 +193,10 @@ func (sh *shell) run(ctx context.Context, s script) (ending, error) {
 		var err error
 		for _, c := range line {
 			if !c.runs(err != nil) {
+				continue
+			}
+			if len(c.args) == 0 {
+				err = nil
 				continue
 			}
 			var end ending

@@ -11,7 +11,7 @@ import (
 // command is one command of a line and what joined it to the one before.
 type command struct {
 	join string   // "" for the first of a line, else "||", "&&" or ";"
-	args []string // unexpanded; never empty
+	args []string // unexpanded; none: it does nothing, and succeeds
 }
 
 // script is a parsed iPXE script: its lines in order, and where its labels are.
@@ -79,7 +79,10 @@ func group(words []string) ([]command, error) {
 			join, start = words[i], i+1
 		}
 	}
-	return out, nil // as in iPXE nothing may stand after a last ||: then a failure is forgotten
+	if join != "" && start == len(words) {
+		out = append(out, command{join: join}) // As in iPXE nothing may stand after a last ||: then a failure is forgotten.
+	}
+	return out, nil
 }
 
 // split cuts a line into words as iPXE does: at white space alone, since it has no quotation, up to a word that begins a

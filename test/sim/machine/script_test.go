@@ -32,7 +32,7 @@ func TestParseScript(t *testing.T) {
 		"Forgiving": {
 			reason: "nothing after || forgets a failure",
 			text:   "#!ipxe\nchain x ||\n:end\n:last\n",
-			want:   [][]command{{{args: []string{"chain", "x"}}}}, labels: map[string]int{"end": 1, "last": 1},
+			want:   [][]command{{{args: []string{"chain", "x"}}, {join: "||"}}}, labels: map[string]int{"end": 1, "last": 1},
 		},
 		"Continued": {
 			reason: "a backslash joins lines", text: "#!ipxe\nkernel a \\\n  b\n",

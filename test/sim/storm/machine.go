@@ -115,7 +115,7 @@ func (m *Machine) options(b []byte) []byte {
 }
 
 // kernelLine is that of bootd's script: the kernel's URL, and its command line.
-var kernelLine = regexp.MustCompile(`(?m)^kernel --name \S+ (\S+) ?(.*?)(?: ?\|\| .*)?$`)
+var kernelLine = regexp.MustCompile(`(?m)^kernel \S+ --name \S+ (\S+) ?(.*?)(?: ?\|\| .*)?$`)
 
 var errHeld = errors.New("it's held: its script names no kernel")
 
