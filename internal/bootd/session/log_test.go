@@ -89,10 +89,13 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("this machine has no /dev/full")
 	}
 	l.file = full
-	for range 2 {
+	const tries = 2
+	refused := 0
+	for range tries {
 		if err := l.Add(consumption("e", "2", 2)); err == nil {
 			t.Fatal("a consumption that isn't on the disk is called logged")
 		}
+		refused++
 	}
 	if got := len(l.For("e")); got != 1 || !l.torn {
 		t.Errorf("%d consumptions; torn: %t", got, l.torn)
@@ -108,7 +111,7 @@ func TestFullDisk(t *testing.T) {
 	if got := len(openLog(t, path).For("e")); got != 2 {
 		t.Errorf("what was logged after a half-written line must be readable: %d", got)
 	}
-	t.Logf("\n| bootd: the disk is full when a grant is to be used | %d | %d |", 2, 2)
+	t.Logf("\n| bootd: the disk is full when a grant is to be used | %d | %d |", tries, refused)
 }
 
 func TestDamagedLine(t *testing.T) {

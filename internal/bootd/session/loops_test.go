@@ -50,7 +50,7 @@ func TestLoops(t *testing.T) {
 				t.Errorf("%s: said %d times, want %d", tc.reason, says, tc.says)
 			}
 			if tc.says > 0 {
-				t.Logf("\n| bootd: a machine boots in a loop | %d | %d |", tc.boots, tc.boots)
+				t.Logf("\n| bootd: a machine boots in a loop | %d | %d |", tc.says, says)
 			}
 		})
 	}
