@@ -78,6 +78,9 @@ func second(ctx context.Context, s *Site, dir, bootd string) error {
 // Kill ends a site's first bootd as kill -9 does.
 func (s *Site) Kill() { s.bootd.Kill() }
 
+// Pause has the first bootd say nothing any more, and end nothing, as one whose host has lost its power.
+func (s *Site) Pause() { s.bootd.Pause() }
+
 // SecondLog is what the second one has written.
 func (s *Site) SecondLog() string {
 	b, err := os.ReadFile(s.second.Log())

@@ -11,11 +11,25 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
 )
 
-// TestSecondTakesOver: a bootd dies while its machine loads a kernel of it. iPXE sees that the transfer has ended, asks DHCP anew, and has its boot of the other
-// one, without anybody's help.
+// TestSecondTakesOver: a bootd goes while its machine loads a kernel of it. iPXE sees that the transfer has ended, or that nothing comes any more, asks DHCP anew,
+// and has its boot of the other one, without anybody's help.
 func TestSecondTakesOver(t *testing.T) {
 	needMachines(t)
 	parallel(t)
+	cases := map[string]struct {
+		reason string
+		goes   func(*vm.Site)
+	}{
+		"Killed": {"its host ends the transfer", (*vm.Site).Kill},
+		"Dark":   {"nobody ends it: what stands still for two minutes is given up", (*vm.Site).Pause},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) { takesOver(t, tc.reason, tc.goes) })
+	}
+}
+
+func takesOver(t *testing.T, reason string, goes func(*vm.Site)) {
+	t.Helper()
 	a := artifacts(t)
 	w := way{"SeaBIOS, whose ROM is an iPXE", shimMAC(0x70), qemu.BIOS, qemu.PXE, false, nil}
 	site, err := vm.NewPairSite(t.Context(), "../..", stateDir(t), a, w.mac)
@@ -41,14 +55,14 @@ func TestSecondTakesOver(t *testing.T) {
 			t.Fatalf("it doesn't load a kernel of the first bootd (%v): %s\n%s", err, site.Log(), m.Serial())
 		}
 	}
-	site.Kill()
+	goes(site)
 	if loaded > a.Kernel.Size {
-		t.Fatalf("the first bootd wasn't killed in the middle: %d bytes of a kernel of %d had been sent", loaded, a.Kernel.Size)
+		t.Fatalf("the first bootd didn't go in the middle: %d bytes of a kernel of %d had been sent", loaded, a.Kernel.Size)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := m.WaitSerial(ctx, "GUEST running from memory", 1); err != nil {
-		t.Fatalf("%s: %v\n%s", w.reason, err, site.SecondLog())
+		t.Fatalf("%s, %s: %v\n%s", w.reason, reason, err, site.SecondLog())
 	}
 	if first, log := strings.Count(site.Log(), `"answer":"Live"`), site.SecondLog(); first != 1 || strings.Count(log, `"answer":"Live"`) != 1 || m.Starts() != 1 {
 		t.Errorf("one script of each bootd: %s\n%s", site.Log(), log)
