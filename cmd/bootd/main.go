@@ -86,7 +86,7 @@ type cli struct {
 	DHCP6Listen            string            `default:"[::]:547" help:"Address to hear DHCPv6 on while a BootNetwork with an IPv6 subnet is served, on the interfaces of its segment. TFTP is then served over IPv6 as well, where it's bound to no one address, as HTTP is anyway. Empty: don't serve IPv6." name:"dhcp6-listen"`
 	DHCPInterface          []string          `help:"Hear DHCP on these interfaces alone; repeatable." name:"dhcp-interface"`
 	TFTPListen             string            `default:"0.0.0.0:69" help:"Address to serve TFTP on. Empty: don't." name:"tftp-listen" aliases:"tftp"`
-	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP." name:"http-listen" aliases:"http"`
+	HTTPListen             string            `default:"0.0.0.0:8480" help:"Address to serve machines on by HTTP. Empty: don't, and send no machine anywhere: it gets an address, and nothing to boot." name:"http-listen" aliases:"http"`
 	HTTPSListen            string            `help:"Address to serve machines on by HTTPS, beside HTTP. Empty: don't." name:"https-listen"`
 	TLSCert                string            `help:"File of the TLS certificate for HTTPS, with those between it and its issuer, in PEM; read again when it changes." name:"tls-cert" type:"path"`
 	TLSKey                 string            `help:"File of its key." name:"tls-key" type:"path"`

@@ -107,6 +107,8 @@ func (l listeners) log(log *slog.Logger) {
 	}
 	if l.http != nil {
 		log.Info("listening", "for", "HTTP", "address", l.http.Addr().String())
+	} else if len(l.dhcp) > 0 {
+		log.Warn("machines get addresses and nothing to boot, since HTTP isn't served: whatever they load first goes on by HTTP; give --http-listen an address")
 	}
 	if l.https != nil {
 		log.Info("listening", "for", "HTTPS", "address", l.https.Addr().String())

@@ -38,7 +38,7 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentNotProxied:     "it asked at port 4011, which another server's offer sent it to, and its BootNetwork's dhcp.mode isn't Proxy",
 		dhcp.SilentProxied:        "its BootNetwork's dhcp.mode is Proxy: another server gives the addresses",
 		dhcp.SilentNoNetboot:      "its BootNetwork's dhcp.mode is Proxy, and what isn't a network boot is the other server's to answer",
-		dhcp.SilentNoFile:         "its BootNetwork's dhcp.mode is Proxy, and there is no first stage for its firmware",
+		dhcp.SilentNoFile:         "its BootNetwork's dhcp.mode is Proxy, and there is no first stage for its firmware, or bootd serves no HTTP, by which every one goes on",
 		dhcp.LimitedMachine:       "it asks more often than any firmware does",
 	}[r]
 }

@@ -29,7 +29,7 @@ type View struct {
 	Now  time.Time
 	// Advertise is the address that machines are told; invalid: the one that they asked.
 	Advertise netip.Addr
-	// HTTPPort of scripts and files.
+	// HTTPPort of scripts and files; 0: HTTP isn't served, and no machine is sent anywhere.
 	HTTPPort uint16
 	Secure   Secure
 	Files    Files

@@ -133,7 +133,7 @@ func TestPiBegan(t *testing.T) {
 	state := testState(nil, plan)
 	var told []Pi
 	s := New(Config{
-		State: func() *boot.State { return state }, Keys: func() [][]byte { return [][]byte{testKey} }, Pi: func(x Pi) { told = append(told, x) },
+		State: func() *boot.State { return state }, Keys: func() [][]byte { return [][]byte{testKey} }, HTTPPort: 8080, Pi: func(x Pi) { told = append(told, x) },
 	})
 	handle := func(mods ...dhcpv4.Modifier) {
 		t.Helper()

@@ -62,6 +62,9 @@ func (e *exchange) direct() bool { return e.in.To.IsValid() && !e.facts.Relay.Ad
 // bootProxied adds what a network boot goes on with, in an offer that doesn't make a ROM look for more at port 4011; a reason: there
 // is nothing.
 func (e *exchange) bootProxied(p *wire.Reply) Reason {
+	if e.view.HTTPPort == 0 {
+		return SilentNoFile
+	}
 	if e.facts.Client != ClientIPXE {
 		if e.file() == "" {
 			return SilentNoFile

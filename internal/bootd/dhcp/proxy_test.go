@@ -95,6 +95,8 @@ func TestProxy(t *testing.T) {
 		"BMC":      {reason: "a BMC under the machine's MAC", req: text(60, "iDRAC"), in: broadcastIn(), want: told{Reason: SilentNoNetboot}},
 		"UBoot":    {reason: "firmware that we have nothing for", req: text(60, "U-Boot.armv8"), in: broadcastIn(), want: told{Reason: SilentNoFile}},
 		"ARM":      {reason: "and an architecture", req: asPXE(11), in: broadcastIn(), want: told{Reason: SilentNoFile}},
+		"NoHTTP":   {reason: "what its first stage goes on by isn't served", req: asPXE(7), in: broadcastIn(), view: func(v *View) { v.HTTPPort = 0 }, want: told{Reason: SilentNoFile}},
+		"NoScript": {reason: "nor has an iPXE any script then", req: asIPXE(7), in: broadcastIn(), view: func(v *View) { v.HTTPPort = 0 }, want: told{Reason: SilentNoFile}},
 		"NoKeys":   {reason: "no token can be made", req: asIPXE(7), in: broadcastIn(), view: func(v *View) { v.Keys = nil }, want: told{Reason: SilentNoKeys}},
 		"Declines": {reason: "a DECLINE is the other server's", req: all(ofType(dhcpv4.MessageTypeDecline), addressOpt(50, "10.99.0.83")), in: broadcastIn(), want: told{Reason: SilentType}},
 		"Releases": {reason: "and a RELEASE", req: ofType(dhcpv4.MessageTypeRelease), in: broadcastIn(), want: told{Reason: SilentType}},

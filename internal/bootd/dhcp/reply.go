@@ -121,8 +121,11 @@ func broadcastOf(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(a)
 }
 
-// boot adds what a network boot goes on with; a reason: then silence is better.
+// boot adds what a network boot goes on with; a reason: then silence is better. Without HTTP an iPXE finds no script, and may load its own first stage again.
 func (e *exchange) boot(p *wire.Reply) Reason {
+	if e.view.HTTPPort == 0 || e.routed {
+		return ""
+	}
 	switch e.facts.Client {
 	case ClientPXE:
 		return e.bootPXE(p)

@@ -69,6 +69,7 @@ type exchange struct {
 	share   func(netip.Addr) bool
 	pi      string // the token of a Raspberry Pi's exchange, once it's told to boot
 	sight   Sight
+	routed  bool // a renewal that a router has passed on
 }
 
 func (e *exchange) silence(why Reason) Answer {
@@ -170,6 +171,15 @@ func (e *exchange) elsewhere() Reason {
 	if e.in.To.IsValid() && !e.fromItsAddress() {
 		return SilentUnicast
 	}
+	why := e.offLink()
+	if why != "" && e.goesOn() {
+		e.routed, why = true, ""
+	}
+	return why
+}
+
+// offLink says why a request that came by no relay isn't of a link on which the segment is served.
+func (e *exchange) offLink() Reason {
 	if e.segment.Mode == boot.SegmentRelayOnly {
 		return SilentRelayOnly
 	}
@@ -189,6 +199,12 @@ func (e *exchange) elsewhere() Reason {
 // address that the answer will go to. So comes who has an address from elsewhere and asks for its boot alone.
 func (e *exchange) renews() bool {
 	return (e.facts.Client == ClientOS || e.segment.Mode == boot.SegmentProxy) && e.in.To.IsValid() && e.fromItsAddress()
+}
+
+// goesOn says that firmware renews its lease, as UEFI does in a download that takes long, in a way that a router may have passed on: by unicast, from its own
+// address, naming neither a server nor an address (RFC 2131 §4.3.2). It's given its address for longer, and nothing to boot.
+func (e *exchange) goesOn() bool {
+	return e.facts.Type == wire.Request && !e.facts.Server.IsValid() && !e.facts.Requested.IsValid() && e.in.To.IsValid() && e.fromItsAddress()
 }
 
 // fromItsAddress says whether a request comes from the planned address and wants its answer there. Any other unicast may

@@ -209,7 +209,7 @@ func TestRespondSilence(t *testing.T) {
 		"NoSegment": {"its network is gone", testView(boot.NewState(nil, []boot.Plan{testPlan()}, nil)), asPXE(0), SilentNoSegment},
 		"NoKeys": {
 			"a script without a token is no use; the firmware goes on to its disk",
-			View{State: testState(nil, testPlan()), Now: testNow, Files: testFiles}, asIPXE(0), SilentNoKeys,
+			View{State: testState(nil, testPlan()), Now: testNow, HTTPPort: 8080, Files: testFiles}, asIPXE(0), SilentNoKeys,
 		},
 	}
 	for name, tc := range cases {

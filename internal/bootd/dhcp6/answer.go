@@ -36,7 +36,7 @@ type View struct {
 	Now  time.Time
 	// Advertise is the address of IPv6 that machines are told; any other: that which is on their segment.
 	Advertise netip.Addr
-	// HTTPPort of scripts and files, and TFTP whether that is served: what isn't, no machine is sent to. 0: HTTP isn't.
+	// HTTPPort of scripts and files, and TFTP whether that is served: what isn't, no machine is sent to. 0: HTTP isn't, and none is sent anywhere.
 	HTTPPort uint16
 	TFTP     bool
 	Secure   dhcp.Secure

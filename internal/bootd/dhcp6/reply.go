@@ -146,6 +146,9 @@ func (e *exchange) network(w *wire.Writer) {
 
 // boot adds what a network boot goes on with; a reason: then silence is better.
 func (e *exchange) boot(w *wire.Writer) dhcp.Reason {
+	if e.view.HTTPPort == 0 {
+		return "" // What is loaded first goes on by HTTP, and would load itself over and over without.
+	}
 	name := e.view.Files.For(e.facts.Firmware)
 	if e.plan.FirstStage == boot.FirstStageShim {
 		name = "" // Firmware with Secure Boot takes no iPXE, and shim isn't given over IPv6.
@@ -158,14 +161,11 @@ func (e *exchange) boot(w *wire.Writer) dhcp.Reason {
 		}
 	case dhcp.ClientHTTP:
 		// Firmware takes no answer for one of HTTP Boot that hasn't the class (UEFI 2.10 §24.7.3).
-		if name != "" && e.view.HTTPPort != 0 {
+		if name != "" {
 			w.Text(wire.OptionBootFile, ipxe.FirmwareURL(e.base(e.view.Secure.Firmware), name))
 			w.Bytes(wire.OptionVendorClass, e.class())
 		}
 	case dhcp.ClientIPXE:
-		if e.view.HTTPPort == 0 {
-			return ""
-		}
 		token, ok := dhcp.ScriptToken(e.view.State, e.view.Keys, e.plan, e.mac, "dhcp6 "+hex.EncodeToString(e.req.XID[:]), false, e.view.Now)
 		if !ok {
 			return dhcp.SilentNoKeys

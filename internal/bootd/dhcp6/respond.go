@@ -3,6 +3,7 @@ package dhcp6
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
@@ -109,6 +110,9 @@ func (e *exchange) addressed() dhcp.Reason {
 		}
 		return ""
 	case wire.InformationRequest:
+		if e.binds() {
+			return dhcp.SilentMalformed // §16.12: it asks for what isn't information.
+		}
 		if e.facts.Server == nil {
 			return ""
 		}
@@ -156,6 +160,11 @@ func (e *exchange) associates() bool {
 		return true
 	}
 	return false
+}
+
+// binds says whether a message has an association of any kind in it: for an address, a temporary one, or a prefix.
+func (e *exchange) binds() bool {
+	return slices.ContainsFunc([]uint16{wire.OptionIANA, wire.OptionIATA, wire.OptionIAPD}, e.req.Options.Has)
 }
 
 // bind gives the address to who has chosen us, or has it and goes on with it.
