@@ -216,6 +216,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, cert
 	}
 	ready := func() bool { return d.state() != nil && len(d.keys()) > 0 }
 	if l.http != nil {
+		httpboot.FewFiles(d.c.Logger)
 		mux := http.NewServeMux()
 		web = d.http(l)
 		machines := d.activity.watch(web.Handler())

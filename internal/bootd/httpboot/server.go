@@ -141,7 +141,7 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), TLSConfig: c,
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 alone: its bounds are those of a connection.
 	}
-	l = boundClients(l, perClient, places(log))
+	l = boundClients(l, perClient, places())
 	var scripts *fastlane.Listener
 	if c == nil {
 		takes := func(path string) bool { _, ok := tokenOfScript(path); return ok }
@@ -174,17 +174,25 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 
 // places is how many connections may be open: as many as leave descriptors for everything else. Without any the notes of an
 // install can't be written either.
-func places(log *slog.Logger) int {
+func places() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return maxConnections
 	}
-	n := placesOf(limit.Cur)
-	if n < maxConnections {
+	return placesOf(limit.Cur)
+}
+
+// FewFiles says in the log that less than all of the connections fit into the files that may be open. Whoever serves says it, once: there may be several
+// servers, each with as many.
+func FewFiles(log *slog.Logger) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return
+	}
+	if n := placesOf(limit.Cur); n < maxConnections {
 		log.Warn("few files may be open, so that fewer machines load at once: raise LimitNOFILE, or the limit of the container",
 			"files", limit.Cur, "connections", n)
 	}
-	return n
 }
 
 // placesOf counts two descriptors for a connection, its own and that of the file that it gets.
