@@ -45,8 +45,8 @@ func newMetrics(d *daemon) *metrics {
 		stages:       newStages(),
 		registry:     prometheus.NewRegistry(),
 		decisions:    counter("decisions_total", "Answers to script requests.", "answer", "reason"),
-		dhcp:         counter("dhcp_packets_total", "DHCP packets, by who sent them and how they were answered.", "client", "reason"),
-		dhcp6:        counter("dhcp6_packets_total", "DHCPv6 packets, by who sent them and how they were answered.", "client", "reason"),
+		dhcp:         counter("dhcp_packets_total", "DHCP packets, by type, who sent them and how they were answered.", "type", "client", "reason"),
+		dhcp6:        counter("dhcp6_packets_total", "DHCPv6 packets, by type, who sent them and how they were answered.", "type", "client", "reason"),
 		solicitation: counter("router_solicitations_total", "Machines' searches for a router of IPv6, by how they were answered.", "reason"),
 		tftp:         counter("tftp_transfers_total", "TFTP requests, by how they ended.", "outcome"),
 		http:         counter("http_requests_total", "HTTP requests, by route and status.", "route", "code"),
@@ -122,12 +122,12 @@ func (m *metrics) decided(d boot.Decision) {
 	m.known.decisions.of(d, func() prometheus.Counter { return m.decisions.WithLabelValues(string(d.Answer), d.Reason) }).Inc()
 }
 
-func (m *metrics) answered(c dhcp.Client, r dhcp.Reason) {
-	m.dhcp.WithLabelValues(string(c), string(r)).Inc()
+func (m *metrics) answered(kind string, c dhcp.Client, r dhcp.Reason) {
+	m.known.dhcp.of(dhcpPacket{kind, c, r}, func() prometheus.Counter { return m.dhcp.WithLabelValues(kind, string(c), string(r)) }).Inc()
 }
 
-func (m *metrics) answered6(c dhcp.Client, r dhcp.Reason) {
-	m.dhcp6.WithLabelValues(string(c), string(r)).Inc()
+func (m *metrics) answered6(kind string, c dhcp.Client, r dhcp.Reason) {
+	m.known.dhcp6.of(dhcpPacket{kind, c, r}, func() prometheus.Counter { return m.dhcp6.WithLabelValues(kind, string(c), string(r)) }).Inc()
 }
 
 func (m *metrics) solicited(r dhcp.Reason) { m.solicitation.WithLabelValues(string(r)).Inc() }

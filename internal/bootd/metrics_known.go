@@ -8,14 +8,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 )
 
 // knownMetrics are those of a request, found once: a vector looks for each of them by its labels' texts.
 type knownMetrics struct {
-	decisions members[boot.Decision, prometheus.Counter]
-	http      members[outcome, prometheus.Counter]
-	bytes     members[string, prometheus.Counter]
-	seconds   members[string, prometheus.Observer]
+	decisions   members[boot.Decision, prometheus.Counter]
+	http        members[outcome, prometheus.Counter]
+	bytes       members[string, prometheus.Counter]
+	seconds     members[string, prometheus.Observer]
+	dhcp, dhcp6 members[dhcpPacket, prometheus.Counter]
+}
+
+// dhcpPacket is one of DHCP, by words of ours: there are few kinds of them.
+type dhcpPacket struct {
+	kind   string
+	client dhcp.Client
+	reason dhcp.Reason
 }
 
 // outcome of a request.

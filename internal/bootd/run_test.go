@@ -171,7 +171,7 @@ func TestRunFromAFolder(t *testing.T) {
 	explained(t, c)
 	_, metrics := get(t, "http://"+c.HTTPListen+"/metrics")
 	for _, want := range []string{
-		`bootd_decisions_total{answer="Live",reason="Live"} 1`, `bootd_dhcp_packets_total{client="iPXE",reason="Offered"} 1`, "bootd_machines 1",
+		`bootd_decisions_total{answer="Live",reason="Live"} 1`, `bootd_dhcp_packets_total{client="iPXE",reason="Offered",type="DISCOVER"} 1`, "bootd_machines 1",
 		`bootd_stage_seconds_count{stage="Kernel"} 1`, `bootd_http_sent_bytes_total{route="GET /v1/boot/{token}/files/{digest}"} 1`, "bootd_artifacts 1",
 		"bootd_artifacts_bytes 1", "bootd_grants_unused 0", "bootd_installs_running 0", "bootd_snapshot_age_seconds ", "bootd_tftp_sent_bytes_total 0",
 	} {

@@ -79,7 +79,7 @@ func TestIPv6OnALink(t *testing.T) {
 	if status, body := get(t, script); status != http.StatusOK || !strings.HasPrefix(body, "#!ipxe") {
 		t.Errorf("script by %s: %d %q", script, status, body)
 	}
-	if _, body := get(t, "http://127.0.0.1:8481/metrics"); !strings.Contains(body, `bootd_dhcp6_packets_total{client="PXE",reason="Acknowledged"} 1`) {
+	if _, body := get(t, "http://127.0.0.1:8481/metrics"); !strings.Contains(body, `bootd_dhcp6_packets_total{client="PXE",reason="Acknowledged",type="REQUEST"} 1`) {
 		t.Error("the metrics don't count it")
 	}
 	if err := os.WriteFile(c.PlansDir+"/plans.yaml", []byte(strings.ReplaceAll(plans, "%s", "http://127.0.0.1:1/k")), 0o600); err != nil {

@@ -59,7 +59,7 @@ func bootdMetrics(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?:counter|gauge)\("([a-z_]+)"|Name: "([a-z_]+)"`).FindAllStringSubmatch(string(b), -1) {
+		for _, m := range regexp.MustCompile(`(?:counter|gauge)\("([a-z0-9_]+)"|Name: "([a-z0-9_]+)"`).FindAllStringSubmatch(string(b), -1) {
 			out = append(out, "bootd_"+m[1]+m[2])
 		}
 	}

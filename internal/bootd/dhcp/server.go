@@ -86,8 +86,8 @@ type Config struct {
 	Holders *Holders
 	// Misplaced is told in a sentence of a machine that isn't behind the port that its entry names, or of another one that is; nil: nobody is.
 	Misplaced func(plan *boot.Plan, says string, at time.Time)
-	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
-	Observe func(Client, Reason)
+	// Observe is told of every packet: its type by a word of ours ("": it wasn't read), who sent it, and why it was answered as it was. nil: nobody is.
+	Observe func(kind string, c Client, r Reason)
 	// Limit bounds how often somebody is answered; nil: nothing does.
 	Limit *limit.Limiter
 	// Trace is told of every request that was looked at, and of its answer, which are good until it returns. nil: nobody is. It's
@@ -95,7 +95,7 @@ type Config struct {
 	Trace func(request []byte, in Ingress, a Answer, at time.Time)
 	// Advertise is the address that machines are told; invalid: the one that they asked.
 	Advertise netip.Addr
-	// HTTPPort of scripts and files.
+	// HTTPPort of scripts and files; 0 where HTTP isn't served.
 	HTTPPort uint16
 	Secure   Secure
 	Files    Files
@@ -203,9 +203,9 @@ func (s *Server) quarantineOf(a *Answer) *quarantine {
 	return s.taken
 }
 
-func (s *Server) observe(c Client, r Reason) {
+func (s *Server) observe(kind string, c Client, r Reason) {
 	if s.cfg.Observe != nil {
-		s.cfg.Observe(c, r)
+		s.cfg.Observe(kind, c, r)
 	}
 }
 

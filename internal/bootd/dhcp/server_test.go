@@ -178,7 +178,7 @@ func TestServeGoesOn(t *testing.T) {
 		}
 		return state()
 	}
-	cfg.Observe = func(_ Client, r Reason) { reasons <- r }
+	cfg.Observe = func(_ string, _ Client, r Reason) { reasons <- r }
 	stop := serving(t, w, cfg)
 
 	w.in <- request(t, asPXE(0)).ToBytes() // The panic.
@@ -282,7 +282,7 @@ func TestTheOldestIsDropped(t *testing.T) {
 		dropped := 0
 		cfg := testConfig(testState(nil, testPlan()))
 		cfg.Queue = 2
-		cfg.Observe = func(_ Client, r Reason) {
+		cfg.Observe = func(_ string, _ Client, r Reason) {
 			if r == Dropped {
 				dropped++
 			}

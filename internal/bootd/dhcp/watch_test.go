@@ -31,7 +31,7 @@ func listening(t *testing.T, state *boot.State) *listener {
 	l.Server = New(Config{
 		State: func() *boot.State { return state }, Keys: func() [][]byte { return [][]byte{testKey} }, HTTPPort: 8080, Files: testFiles,
 		Now: func() time.Time { return l.now }, Limit: limit.New(limit.Default()),
-		Observe: func(_ Client, r Reason) { l.counts[r]++ },
+		Observe: func(_ string, _ Client, r Reason) { l.counts[r]++ },
 		Trace: func(request []byte, _ Ingress, a Answer, at time.Time) {
 			if len(request) < 300 || !at.Equal(l.now) {
 				t.Errorf("%d octets at %s", len(request), at)

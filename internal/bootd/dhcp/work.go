@@ -64,7 +64,7 @@ func (w *work) receive() (waiting int, err error) {
 func (w *work) drop(n int) {
 	w.from = (w.from + n) % len(w.ring)
 	for range n {
-		w.s.observe("", Dropped)
+		w.s.observe("", "", Dropped)
 	}
 }
 
@@ -87,7 +87,7 @@ func (w *work) one(ctx context.Context, p *Packet) {
 		}
 	}()
 	if err := w.message.Read(p.Data); err != nil {
-		w.s.observe("", SilentMalformed)
+		w.s.observe("", "", SilentMalformed)
 		w.s.cfg.Log.Debug("ignored a malformed DHCP packet", "from", p.In.From, "error", err.Error())
 		return
 	}
@@ -123,7 +123,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 	s.holds(&a, v.Now)
 	s.quarantineOf(&a).heard(a, v.Now)
 	s.declined(&a, v.Now)
-	s.observe(a.Facts.Client, a.Reason)
+	s.observe(a.Facts.Type.String(), a.Facts.Client, a.Reason)
 	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
 		s.cfg.OtherServer(a.Plan, a.Facts.Server)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -32,8 +33,8 @@ type Config struct {
 	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its DUID; nil: nobody is.
 	OtherServer func(plan *boot.Plan, id []byte)
-	// Observe is told of every packet: why it was answered as it was. nil: nobody is.
-	Observe func(dhcp.Client, dhcp.Reason)
+	// Observe is told of every packet: its type by a word of ours ("": it can't be read), who sent it, and why it was answered as it was. nil: nobody is.
+	Observe func(kind string, c dhcp.Client, r dhcp.Reason)
 	// Limit bounds how often somebody is answered; nil: nothing does.
 	Limit *limit.Limiter
 	// Delay is how long an offer to a machine waits for those of other bootds, and Leave says that it's another one's to make. nil: never.
@@ -96,7 +97,7 @@ func (s *Server) one(ctx context.Context, c Conn, m *wire.Message, b []byte, in 
 		return
 	}
 	if err := m.Read(b); err != nil {
-		s.observe("", dhcp.SilentMalformed)
+		s.observe("", "", dhcp.SilentMalformed)
 		s.cfg.Log.Debug("ignored a malformed DHCPv6 packet", "from", in.From, "error", err.Error())
 		return
 	}
@@ -163,7 +164,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, buf []byte) Answer {
 	a := Respond(v, m, in, buf)
 	s.limit(&a, in, v.Now)
 	s.note(&a, v.Now)
-	s.observe(a.Facts.Client, a.Reason)
+	s.observe(kindOf(a.Facts.Type), a.Facts.Client, a.Reason)
 	if a.Stage != "" && s.cfg.Sightings != nil && s.memory.First(a.event(), v.Now) {
 		s.cfg.Sightings.Seen(a.Plan, a.Stage, v.Now)
 	}
@@ -233,10 +234,18 @@ func tooMany(r dhcp.Reason) bool {
 	return r == dhcp.LimitedStranger || r == dhcp.LimitedRelay || r == dhcp.LimitedStrangers
 }
 
-func (s *Server) observe(c dhcp.Client, r dhcp.Reason) {
+func (s *Server) observe(kind string, c dhcp.Client, r dhcp.Reason) {
 	if s.cfg.Observe != nil {
-		s.cfg.Observe(c, r)
+		s.cfg.Observe(kind, c, r)
 	}
+}
+
+// kindOf is a message's type for metrics, of which there must be few: whatever has no name is one.
+func kindOf(t wire.Type) string {
+	if word := t.String(); !strings.HasPrefix(word, "TYPE") {
+		return word
+	}
+	return "UNKNOWN"
 }
 
 // write writes what was done. Nothing that a client wrote into its packet but its MAC gets here.

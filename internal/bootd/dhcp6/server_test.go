@@ -16,6 +16,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6/wire"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/limit"
 )
 
@@ -63,7 +64,7 @@ func served(t *testing.T, c Config, in Ingress, within time.Duration, requests .
 	for _, r := range requests {
 		w.in = append(w.in, packet{data: r.ToBytes(), in: in})
 	}
-	c.Observe = func(_ dhcp.Client, r dhcp.Reason) { reasons = append(reasons, r) }
+	c.Observe = func(_ string, _ dhcp.Client, r dhcp.Reason) { reasons = append(reasons, r) }
 	if c.State == nil {
 		st := testState(nil, testPlan())
 		c.State = func() *boot.State { return st }
@@ -96,6 +97,15 @@ func TestServeSightings(t *testing.T) {
 	}
 	if !slices.Equal(seen, []boot.Stage{boot.StageDHCP}) {
 		t.Errorf("one boot, retransmitted and chained, is seen as %v", seen)
+	}
+}
+
+// TestKindOf: what a client makes up is one word, or whoever likes could have metrics without end.
+func TestKindOf(t *testing.T) {
+	for kind, want := range map[wire.Type]string{wire.Solicit: "SOLICIT", wire.InformationRequest: "INFORMATION-REQUEST", 0: "UNKNOWN", 10: "UNKNOWN", 255: "UNKNOWN"} {
+		if got := kindOf(kind); got != want {
+			t.Errorf("type %d is %q, want %q", kind, got, want)
+		}
 	}
 }
 
