@@ -1,146 +1,131 @@
 package dhcp6
 
 import (
-	"bytes"
+	"encoding/binary"
 	"encoding/hex"
-	"flag"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/insomniacslk/dhcp/dhcpv6"
-
-	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6/wire"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+// shared is where captures lie that aren't the project's own; the folder isn't there in every checkout.
+var shared = filepath.Join("..", "..", "..", "..", "shared", "testdata")
 
-// described is an answer as golden files hold it. What a machine said of itself and the tokens in URLs aren't in it.
-func described(tb testing.TB, a Answer, asked []byte) string {
+// A recording is a packet that somebody's firmware, switch or server has sent, and from where.
+type recording struct {
+	name string
+	data []byte
+	from netip.Addr
+}
+
+// recordings are the project's own: lines of a name and a packet in hex, of the test's machine.
+func recordings(tb testing.TB) (out []recording) {
 	tb.Helper()
-	said := fmt.Sprintf("  %s 61=%d: %s", a.Facts.Client, a.Facts.Arch, a.Reason)
-	if a.Packet == nil {
-		return said + "\n"
-	}
-	said += fmt.Sprintf(" to %s", a.To)
-	if a.Stage != "" {
-		said += ", stage " + string(a.Stage)
-	}
-	m, err := dhcpv6.MessageFromBytes(a.Packet)
-	if err != nil {
-		tb.Fatalf("our own answer can't be read: %v", err)
-	}
-	said += "\n  " + m.MessageType.String()
-	for _, o := range m.Options.Options {
-		switch v := o.ToBytes(); {
-		case len(v) >= 12 && bytes.Contains(asked, v):
-			said += fmt.Sprintf(" %d=as-it-came", o.Code())
-		case o.Code() == dhcpv6.OptionBootfileURL:
-			said += fmt.Sprintf(" 59=%q", untold(string(v)))
-		case o.Code() == dhcpv6.OptionIANA:
-			ia, ok := o.(*dhcpv6.OptIANA)
-			if !ok {
-				tb.Fatalf("option 3 is %T", o)
-			}
-			said += fmt.Sprintf(" 3=%s", ia.Options.OneAddress().IPv6Addr)
-		default:
-			said += fmt.Sprintf(" %d=%x", o.Code(), v)
-		}
-	}
-	return said + "\n"
-}
-
-// untold leaves a token out of a URL.
-func untold(url string) string {
-	head, tail, ok := strings.Cut(url, "/v1/boot/")
-	if !ok {
-		return url
-	}
-	_, tail, _ = strings.Cut(tail, "/")
-	return head + "/v1/boot/TOKEN/" + tail
-}
-
-// TestRealFirmware: what each recorded packet of firmware's is answered, in each situation.
-func TestRealFirmware(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "recordings.txt"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	server := netip.MustParseAddr("fd00:88::3")
-	cases := map[string]struct {
-		reason  string
-		plan    func(*boot.Plan)
-		segment func(*boot.Segment)
-		link    netip.Addr
-	}{
-		"owner":    {"a machine that's ours boots", nil, nil, testLink},
-		"shim":     {"what mustn't run what's unsigned gets its address, and no file", func(p *boot.Plan) { p.FirstStage = boot.FirstStageShim }, nil, testLink},
-		"off":      {"a segment that's off is silent", nil, func(g *boot.Segment) { g.Mode = boot.SegmentOff }, testLink},
-		"stranger": {"whom nobody knows hears nothing", nil, nil, otherLink},
-		"unproven": {"a UUID that was seen with its MAC is worth an address to a system, and to firmware nothing", nil, nil, private},
+	for line := range strings.Lines(string(text)) {
+		name, digits, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || name == "#" {
+			continue
+		}
+		data, err := hex.DecodeString(digits)
+		if err != nil {
+			tb.Fatalf("%s: %v", name, err)
+		}
+		out = append(out, recording{name, data, testLink})
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			plan := testPlan(func(p *boot.Plan) {
-				p.Network.Address = netip.MustParsePrefix("fd00:88::11/64")
-				if tc.plan != nil {
-					tc.plan(p)
-				}
-			})
-			v := testView(testState(func(g *boot.Segment) {
-				g.Subnets = []netip.Prefix{netip.MustParsePrefix("fd00:88::/64")}
-				if tc.segment != nil {
-					tc.segment(g)
-				}
-			}, plan))
-			if tc.link == private {
-				v.Learnt = func([]byte) (boot.MAC, bool) { return testMAC, true }
-			}
-			in := onLink(tc.link)
-			in.Addresses = []netip.Addr{server}
-			var got strings.Builder
-			for line := range strings.Lines(string(text)) {
-				name, digits, ok := strings.Cut(strings.TrimSpace(line), " ")
-				if !ok || name == "#" {
-					continue
-				}
-				asked, err := hex.DecodeString(digits)
-				if err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				m := &wire.Message{}
-				if err := m.Read(bytes.Clone(asked)); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				got.WriteString(name + "\n" + described(t, Respond(v, m, in, nil), asked) + "\n")
-			}
-			golden(t, name, tc.reason, got.String())
-		})
-	}
+	return out
 }
 
-func golden(t *testing.T, name, reason, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name+".txt")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
+// others are all packets of DHCPv6 in ../shared, which aren't ours to give away: pcap files of Ethernet frames, and texts of one message.
+func others(tb testing.TB) []recording {
+	tb.Helper()
+	if _, err := os.Stat(shared); err != nil {
+		tb.Skip("captures: ../shared/testdata isn't there")
 	}
-	want, err := os.ReadFile(path)
+	var out []recording
+	for _, dir := range []string{"dhcp-pcaps", "dhcp-real"} {
+		for _, pattern := range []string{"*.pcap", filepath.Join("text", "*-v6-*.hex")} {
+			files, err := filepath.Glob(filepath.Join(shared, dir, pattern))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			for _, f := range files {
+				name := strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))
+				if filepath.Ext(f) == ".hex" {
+					out = append(out, fromText(tb, f, name))
+					continue
+				}
+				out = append(out, captured(tb, f, name)...)
+			}
+		}
+	}
+	const least = 16
+	if len(out) < least {
+		tb.Errorf("only %d packets were found: are the captures read?", len(out))
+	}
+	return out
+}
+
+// captured gives the packets to the ports of DHCPv6 in a capture.
+func captured(tb testing.TB, path, name string) (out []recording) {
+	tb.Helper()
+	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s: -want +got:\n%s", reason, diff)
+	const fileHeader, packetHeader, ethernet, ip, udp = 24, 16, 14, 40, 8
+	order := binary.ByteOrder(binary.LittleEndian)
+	if len(b) >= fileHeader && binary.BigEndian.Uint16(b) == 0xa1b2 {
+		order = binary.BigEndian
 	}
+	for b = b[min(fileHeader, len(b)):]; len(b) > packetHeader; {
+		n := min(int(order.Uint32(b[8:])), len(b)-packetHeader)
+		frame := b[packetHeader : packetHeader+n]
+		b = b[packetHeader+n:]
+		if len(frame) < ethernet+ip+udp || binary.BigEndian.Uint16(frame[12:]) != 0x86dd || frame[ethernet+6] != 17 {
+			continue
+		}
+		head := frame[ethernet:]
+		if port := binary.BigEndian.Uint16(head[ip+2:]); port == portClient || port == portServer {
+			out = append(out, recording{fmt.Sprintf("%s#%d", name, len(out)+1), head[ip+udp:], netip.AddrFrom16([16]byte(head[8:24]))})
+		}
+	}
+	return out
+}
+
+// fromText reads a file that holds one message as hexadecimal digits; the one beside it says who sent it.
+func fromText(tb testing.TB, path, name string) recording {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	about, err := os.ReadFile(strings.TrimSuffix(path, ".hex") + ".json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var says struct {
+		Transport struct {
+			Source string `json:"src"`
+		} `json:"transport"`
+	}
+	if err := json.Unmarshal(about, &says); err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	from, err := netip.ParseAddrPort(says.Transport.Source)
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	return recording{name, data, from.Addr()}
 }
