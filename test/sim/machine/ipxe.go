@@ -276,18 +276,6 @@ func (sh *shell) sanboot() (ending, error) {
 	return endLocal, errEnd
 }
 
-func (sh *shell) jump(s script, args []string) error {
-	if len(args) != 1 {
-		return errors.New("goto needs one label")
-	}
-	to, ok := s.labels[args[0]]
-	if !ok {
-		return fmt.Errorf("there is no label %q", args[0])
-	}
-	sh.line = to
-	return nil
-}
-
 func (sh *shell) sleep(ctx context.Context, args []string) error {
 	_, rest := options(args)
 	if len(rest) != 1 {

@@ -139,3 +139,16 @@ func (sh *shell) variable(name string, args []string) error {
 	}
 	return nil
 }
+
+// jump goes on behind a label.
+func (sh *shell) jump(s script, args []string) error {
+	if len(args) != 1 {
+		return errors.New("goto needs one label")
+	}
+	to, ok := s.labels[args[0]]
+	if !ok {
+		return fmt.Errorf("there is no label %q", args[0])
+	}
+	sh.line = to
+	return nil
+}
