@@ -39,7 +39,7 @@ func (c *exchange) apply(a Address, m map[string]any) (Address, *response) {
 	if key, why := c.assign(&a, m); why != "" {
 		wrong[key] = []string{why}
 	}
-	if wrong["address"] != nil && !c.s.traits.atLeast(4, 6) && !strings.HasPrefix(fmt.Sprint(wrong["address"]), "[Cannot") { // a bug of theirs (509)
+	if wrong["address"] != nil && !c.s.traits.atLeast(4, 6) { // a bug of theirs (509)
 		return before, serverError(c.s.traits, "KeyError", "'data'")
 	}
 	if len(wrong) > 0 {
@@ -108,9 +108,6 @@ func setAddress(a *Address, s string) string {
 			return "Invalid IP address format: " + s
 		}
 		p = netip.PrefixFrom(addr, addr.BitLen()) // without a mask: one host (508)
-	}
-	if p.Bits() == 0 {
-		return "Cannot create IP address with /0 mask."
 	}
 	a.Address = p
 	return ""
@@ -242,11 +239,14 @@ func dictionary(m map[string]any) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// whole holds the rules of the record as a whole, in NetBox's order: custom fields that are unique (empty and null repeat freely), what
-// an interface can't have, one record per host and table where the table enforces it, and who is primary stays where it is.
+// whole holds the rules of the record as a whole, in NetBox's order: custom fields that are unique (empty and null repeat freely), the mask /0
+// (515), what an interface can't have, one record per host and table where the table enforces it, and who is primary stays where it is.
 func (c *exchange) whole(before, a Address) *response {
 	if res := c.fieldRules(before, a); res != nil {
 		return res
+	}
+	if a.Address.Bits() == 0 {
+		return fieldError("address", "Cannot create IP address with /0 mask.")
 	}
 	if why := networkOf(a); why != "" {
 		return fieldError("__all__", why)
