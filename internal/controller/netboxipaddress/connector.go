@@ -50,6 +50,7 @@ type Reader interface {
 	Seen(ctx context.Context, number int64, maxAge time.Duration) (ip netbox.IPAddress, ok bool, err error)
 	Displaced(by netbox.IPAddress) (was netbox.IPAddress, ok bool)
 	FindByMarker(ctx context.Context, marker string) (netbox.IPAddress, error)
+	Hides(ctx context.Context, marker, nobodys string, fields map[string]any) (bool, error)
 	FindHost(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]netbox.IPAddress, error)
 }
 
@@ -170,8 +171,9 @@ type Connector struct {
 	displaced *notes[bool]
 	// formers had an address that another one was given, by that address: they outlive whoever was given it.
 	formers *notes[former]
-	// behind is since when NetBox's log has a record of an address that isn't there.
-	behind *notes[time.Time]
+	// behind is since when NetBox's log has a record of an address that isn't there, and doubted since when it couldn't be told of those whose record
+	// isn't shown whether it's there.
+	behind, doubted *notes[time.Time]
 	// culprits are what was found out about records that are gone, and movers about those that were moved.
 	culprits *notes[culprit]
 	movers   *notes[mover]
@@ -241,7 +243,7 @@ func NewConnector(o Options) *Connector {
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
-		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), doubted: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
 		looked: newNotes[string](), unwired: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
@@ -250,7 +252,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
 		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
-		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.culprits, c.movers, c.rivals, c.looked,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.doubted, c.culprits, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())
 	}

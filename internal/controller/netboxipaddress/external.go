@@ -93,7 +93,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	if e.justDeleted(mg) {
-		e.tellLeft(mg)
+		e.tellLeft(ctx, mg)
 		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}
@@ -115,10 +115,10 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {
-		if err := e.outstanding(mg); err != nil {
+		if err := e.goes(ctx, mg); err != nil {
 			return managed.ExternalObservation{}, e.trouble(mg, err)
 		}
-		e.tellLeft(mg)
+		e.tellLeft(ctx, mg)
 		e.connector.forget(mg)
 		return managed.ExternalObservation{}, nil
 	}

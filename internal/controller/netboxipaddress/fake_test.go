@@ -54,6 +54,8 @@ type fakeNetBox struct {
 	rack  rack
 	// untagged says that it knows no tag, and refuses each.
 	untagged bool
+	// veiled are the markers of records that it doesn't show.
+	veiled []string
 	// onPatch happens before a PATCH does, and may refuse it; nil does nothing.
 	onPatch func() error
 }
@@ -184,6 +186,11 @@ func (f *fakeNetBox) FindByMarker(_ context.Context, marker string) (netbox.IPAd
 		}
 	}
 	return netbox.IPAddress{}, kind(netbox.KindNotFound)
+}
+
+// Hides tells of those that are veiled.
+func (f *fakeNetBox) Hides(_ context.Context, marker, _ string, _ map[string]any) (bool, error) {
+	return slices.Contains(f.veiled, marker), f.call("Hides")
 }
 
 func (f *fakeNetBox) Patch(_ context.Context, ip netbox.IPAddress, p netbox.Patch) (netbox.IPAddress, error) {

@@ -66,9 +66,14 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
 	out, err := e.regain(ctx, mg)
 	if l := (lostError{}); errors.As(err, &l) {
-		e.connector.losses.put(mg.GetUID(), failure{err: l, at: e.connector.Now(), settings: e.namedSettings(mg), of: e.of.UID})
+		e.missed(mg, l)
 	}
 	return out, err
+}
+
+// missed notes that a resource's record isn't there, or isn't shown.
+func (e *external) missed(mg *v1alpha1.NetBoxIPAddress, err error) {
+	e.connector.losses.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.namedSettings(mg), of: e.of.UID})
 }
 
 // namedSettings change also when somebody names another record, as the message of a loss tells him to.
@@ -76,12 +81,22 @@ func (e *external) namedSettings(mg *v1alpha1.NetBoxIPAddress) string {
 	return e.settings + "/" + meta.GetExternalName(mg)
 }
 
-// lostLately is a loss that was found a while ago: each look for it anew costs two requests, and one deletion may have lost thousands.
+// lostLately is a loss that was found a while ago: each look for it anew costs two requests, and one deletion may have lost thousands. What is being
+// deleted goes without what is lost, and waits for what isn't shown.
 func (e *external) lostLately(mg *v1alpha1.NetBoxIPAddress) error {
 	losses := e.connector.losses
 	f, ok := losses.get(mg.GetUID(), e.namedSettings(mg))
-	if !ok || meta.WasDeleted(mg) || e.connector.Now().Sub(f.at) >= e.connector.belief(losses.count(e.of.UID)) {
+	v, deleted, many := veiledError{}, meta.WasDeleted(mg), losses.count(e.of.UID)
+	hidden := errors.As(f.err, &v)
+	if hidden { // A look for it costs twice as much.
+		many *= 2
+	}
+	if !ok || deleted && (!hidden || !e.binds(mg)) || e.connector.Now().Sub(f.at) >= e.connector.belief(many) {
 		return nil
+	}
+	if hidden {
+		v.releasing = deleted
+		return v
 	}
 	return f.err
 }
@@ -96,7 +111,11 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	if seen {
 		l.id, l.address = mg.Status.AtProvider.ID, address.String()
 	}
-	l.by = e.culprit(ctx, mg.GetUID(), l.id)
+	c := e.culprit(ctx, mg.GetUID(), l.id)
+	if err := e.unveiled(ctx, mg, c); err != nil {
+		return plan{}, err
+	}
+	l.by = c.name
 	if l.address == "" || p.WhenLost != v1alpha1.LostRestore {
 		return plan{}, l
 	}
@@ -162,26 +181,29 @@ func (e *external) tellLost(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
 	}
 }
 
-// A culprit is who deleted a record, or "" where NetBox doesn't tell: its log is asked once for each loss.
+// A culprit is who deleted a record, or "" where NetBox doesn't tell: its log is asked once for each loss. deleted says that the log has that,
+// and free the settings by which NetBox was asked, once as well, whether it hides the record, and didn't say so.
 type culprit struct {
-	record int64
-	name   string
+	record  int64
+	name    string
+	deleted bool
+	free    string
 }
 
 // culprit is who deleted a record, where NetBox tells: a nicety, for which nothing waits. It's said as NetBox has it in its log, also of
 // a record that went with its interface or device.
-func (e *external) culprit(ctx context.Context, uid types.UID, record int64) string {
+func (e *external) culprit(ctx context.Context, uid types.UID, record int64) culprit {
 	if c, ok := e.connector.culprits.get(uid); ok && c.record == record {
-		return c.name
+		return c
 	}
 	changes, err := e.netbox.Changes(ctx, record)
 	if err != nil && !netbox.IsForbidden(err) {
-		return "" // Asked again at the next look.
+		return culprit{} // Asked again at the next look.
 	}
 	c := culprit{record: record}
 	if len(changes) > 0 && changes[0].Deleted() {
-		c.name = changes[0].User
+		c.name, c.deleted = changes[0].User, true
 	}
 	e.connector.culprits.put(uid, c)
-	return c.name
+	return c
 }

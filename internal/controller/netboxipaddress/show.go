@@ -75,6 +75,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.obtained(mg)
 	e.connector.culprits.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
+	e.connector.doubted.forget(mg.GetUID())
 	e.connector.disputes.forget(mg.GetUID())
 	e.showRecord(ctx, mg)
 	showServed(mg)

@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -92,6 +93,9 @@ type farewell struct {
 	reason  event.Reason
 	message string
 	told    bool
+	// record that stays in quarantine, and until when; the zero time of others.
+	record int64
+	until  time.Time
 }
 
 // A leftover is what a resource that is being deleted has left: gone says that NetBox has no such record, and record is one that was
@@ -114,13 +118,14 @@ func (e *external) tell(mg *v1alpha1.NetBoxIPAddress, f farewell) {
 }
 
 // tellLeft tells of a record that was let go, also by a call whose answer was lost, and of one that was gone before.
-func (e *external) tellLeft(mg *v1alpha1.NetBoxIPAddress) {
+func (e *external) tellLeft(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) {
 	f, tried := e.connector.farewells.get(mg.GetUID())
 	seen := mg.Status.AtProvider.ID != 0 || !meta.GetExternalCreateSucceeded(mg).IsZero()
 	switch {
 	case f.told:
 	case tried:
 		e.tell(mg, f)
+		e.tellUnseen(ctx, mg, f)
 	case e.left.record != nil:
 		n, _ := parseNote(e.left.record.Marker(e.inputs.note))
 		e.tell(mg, left(*e.left.record, n.until))
@@ -144,5 +149,5 @@ func left(ip netbox.IPAddress, until time.Time) farewell {
 	if until.IsZero() {
 		return farewell{reason: eventKept, message: fmt.Sprintf("record %d (%s) stays in NetBox as it is; it isn't ours any more", ip.ID, ip.Address)}
 	}
-	return farewell{reason: eventQuarantined, message: fmt.Sprintf("record %d (%s) is deprecated in NetBox, and is deleted there after %s", ip.ID, ip.Address, until.UTC().Format(time.RFC3339))}
+	return farewell{reason: eventQuarantined, record: ip.ID, until: until, message: fmt.Sprintf("record %d (%s) is deprecated in NetBox, and is deleted there after %s", ip.ID, ip.Address, until.UTC().Format(time.RFC3339))}
 }
