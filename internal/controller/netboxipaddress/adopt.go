@@ -44,7 +44,7 @@ func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	if e.held.shown && e.held.strays(ip) {
 		return adoptError{ip.ID, fmt.Sprintf("is %s of %s, where this resource was given %s of %s", ip.Address, tableName(ip.VRF), e.held.address, e.held.name), "put that right in NetBox, or make another NetBoxIPAddress for it"}
 	}
-	if err := e.adoptable(p, ip); err != nil {
+	if err := e.adoptable(ctx, p, ip); err != nil {
 		return err
 	}
 	if e.field != netbox.FieldMissing {
@@ -70,6 +70,9 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	}
 	var bare []netbox.IPAddress
 	for _, ip := range there {
+		if _, marked := e.markedElsewhere(ip); marked {
+			continue
+		}
 		switch e.whose(ip) {
 		case ownerUs:
 			e.record = &ip
@@ -88,7 +91,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	case len(bare) > 1:
 		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
-	if err := e.adoptable(p, bare[0]); err != nil {
+	if err := e.adoptable(ctx, p, bare[0]); err != nil {
 		return err
 	}
 	e.plan.adopt = &bare[0]
@@ -97,18 +100,16 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 
 // adoptable says what keeps a record from becoming ours. The policies of the namespace hold for what is there as for what is made: a
 // number isn't a way around them, and of what they don't allow nothing is told.
-func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
+func (e *external) adoptable(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
 	for _, name := range []string{ip.DNSName, deref(p.DNSName)} { // The one that it has may be another tenant's, whatever spec says.
 		if err := e.mayHave(ip, name); err != nil {
 			return err
 		}
 	}
-	n, noted := parseNote(ip.Marker(e.inputs.note))
+	if err := e.unowned(ctx, ip); err != nil {
+		return err
+	}
 	switch {
-	case !ip.Unmarked(e.inputs.field):
-		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
-	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
-		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
 	case p.Address != "" && !spells(p.Address, ip.Address):
 		return adoptError{ip.ID, fmt.Sprintf("is of address %q", ip.Address), fmt.Sprintf("correct spec.forProvider.address, which is %q, or the record in NetBox", p.Address)}
 	case p.Address != "" && p.VRF != nil && !vrfRef(p.VRF).Matches(ip.VRF):
@@ -117,6 +118,36 @@ func (e *external) adoptable(p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPA
 		return adoptError{ip.ID, fmt.Sprintf("is assigned to %s", ip.Assigned), "unassign it in NetBox, or correct spec.forProvider.assignTo"}
 	}
 	return nil
+}
+
+// unowned says, by an error, whose a record is or was, which keeps it from becoming ours.
+func (e *external) unowned(ctx context.Context, ip netbox.IPAddress) error {
+	n, noted := parseNote(ip.Marker(e.inputs.note))
+	traces := e.traces(ip)
+	switch {
+	case !ip.Unmarked(e.inputs.field):
+		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
+	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
+		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
+	case len(traces) > 0:
+		return e.tracedError(ip.ID, traces[0])
+	}
+	of, err := e.sharer(ctx, ip)
+	if err != nil || of == nil {
+		return err
+	}
+	return adoptError{ip.ID, fmt.Sprintf("is %s, as its status says", e.whoseWords(*of)), "have that resource deleted to give the address up"}
+}
+
+// tracedError says that a record is another one's, or in another one's quarantine, by a custom field of another provider config or cluster.
+func (e *external) tracedError(record int64, t trace) adoptError {
+	if t.until.IsZero() {
+		return adoptError{record, fmt.Sprintf("carries the marker of %s in custom field %q", e.traceWords(t), t.field), "clear the field in NetBox if it's nobody's any more"}
+	}
+	return adoptError{
+		record, fmt.Sprintf("is in quarantine until %s, by custom field %q", t.until.UTC().Format(time.RFC3339), t.field),
+		"wait until then, or ask for another address; where it's in use again, clear that field in NetBox",
+	}
 }
 
 // spells says whether a text is an address with its mask, in whichever form: 2001:DB8::5/64 is 2001:db8::5/64.

@@ -104,5 +104,8 @@ func (e *external) ownerWordsOf(ip netbox.IPAddress) string {
 		return "another cluster"
 	case ownerNobody, ownerUs, ownerReleased:
 	}
+	if t, marked := e.markedElsewhere(ip); marked {
+		return e.traceWords(t)
+	}
 	return "somebody else"
 }

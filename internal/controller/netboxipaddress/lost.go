@@ -135,7 +135,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	switch {
 	case err != nil || len(others) == 0:
 		return out, err
-	case len(others) == 1 && e.whose(others[0]) == ownerReleased && e.retired(others[0]): // Set aside for this resource, by who was given it.
+	case len(others) == 1 && e.whose(others[0]) == ownerReleased && e.retired(others[0]) && len(e.traces(others[0])) == 0: // Set aside for this resource, by who was given it.
 		out.adopt = &others[0]
 		return out, nil
 	}

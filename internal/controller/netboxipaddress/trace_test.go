@@ -1,0 +1,142 @@
+package netboxipaddress
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/netip"
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// otherField is a custom field that the provider config at hand doesn't name, and strange what another cluster has there.
+const (
+	otherField = "other_claim"
+	strange    = "c2/team-a/web-1/0b0c6a52-3f1e-4a7b-9d2c-5e8f7a6b4c3d"
+)
+
+// with is a record that has a value in another provider config's field.
+func with(value any) func(*netbox.IPAddress) {
+	return func(ip *netbox.IPAddress) { ip.CustomFields[otherField] = value }
+}
+
+// TestTraceIn: what says whose a record is, in a field that nobody here knows of.
+func TestTraceIn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		value  any
+		want   bool
+	}{
+		"Marker":        {"another resource's", theirs, true},
+		"Spaces":        {"however it's written", " C1/team-b/x/y\n", true},
+		"Cluster":       {"another cluster's", strange, true},
+		"ClusterUpper":  {"in whichever case", strings.ToUpper(strange), true},
+		"Note":          {"a quarantine", theirs + " 1970-01-01T01:16:40Z", true},
+		"ClusterNote":   {"anybody's", "c2/a/b/c 1970-01-01T01:16:40Z", true},
+		"Path":          {"where a machine stands", "dc1/hall2/rack3/u4", false},
+		"Text":          {"another program's", "terraform", false},
+		"Short":         {"less than a marker", "c1/team-b/x", false},
+		"Nothing":       {"no value", nil, false},
+		"Number":        {"no text", 4.0, false},
+		"List":          {"nor this", []any{theirs}, false},
+		"TooLong":       {"nor what is too long to be decoded, which no text is", netbox.Undecoded(`["` + theirs + `"]`), false},
+		"MarkerAndText": {"a sentence about one", theirs + " had it", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, got := traceIn(tc.value, "c1"); got != tc.want {
+				t.Errorf("%s: %v", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestAdoptAcrossFields: a record that is, or was, another one's by a custom field of another provider config or cluster, or by the status of a resource
+// that lives, isn't taken over; nothing else that stands in such a field keeps one from it.
+func TestAdoptAcrossFields(t *testing.T) {
+	const at, later = "10.77.0.1/24", " 1970-01-01T01:16:40Z"
+	errAway := errors.New("the API server is away")
+	five := func(value any) []netbox.IPAddress { return []netbox.IPAddress{bare(5, at, with(value))} }
+	elsewhere := func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ProviderConfigReference.Name, mg.Status.AtProvider.URL = "other", "https://other.example/ipam/ip-addresses/5/"
+	}
+	status := func(change func(*v1alpha1.NetBoxIPAddressObservation)) edit {
+		return func(mg *v1alpha1.NetBoxIPAddress) { change(&mg.Status.AtProvider) }
+	}
+	cases := map[string]struct {
+		reason  string
+		records []netbox.IPAddress
+		// cached is what the cache has of the one that has it, and live what the API server has; nil is nothing.
+		cached, live *v1alpha1.NetBoxIPAddress
+		fails        error
+		mg           []edit
+		// says is why it isn't taken; "": it is. named is that where it's named by its number.
+		says, named string
+	}{
+		"Plain":      {reason: "a person's", records: five("hers")},
+		"Path":       {reason: "which says where a machine stands", records: five("dc1/hall2/rack3/u4")},
+		"Own":        {reason: "its own, of before markerField was changed", records: five(ours)},
+		"Before":     {reason: "and of before a restore", records: five("c1/team-a/web-1/u0")},
+		"Marked":     {reason: "another resource's", records: five(theirs), says: "of another resource of this cluster", named: `carries the marker of another resource of this cluster in custom field "other_claim"`},
+		"Cluster":    {reason: "another cluster's", records: five(strange), says: "of another cluster", named: `carries the marker of another cluster in custom field "other_claim"`},
+		"Quarantine": {reason: "in quarantine", records: five(theirs + later), says: `is in quarantine until 1970-01-01T01:16:40Z, by custom field "other_claim"`},
+		"OwnQuarantine": {
+			reason: "also its own, which nothing here would end", records: five(ours + later), says: "is in quarantine until",
+		},
+		"Beside": {
+			reason: "no other record of the address is taken in its place", records: append(five(theirs), bare(9, at)),
+			says: "record 5", named: "carries the marker",
+		},
+		"Lives":      {reason: "its marker is gone, and its resource lives", records: five(nil), cached: holder(), live: holder(), says: "another namespace's resource's, as its status says: have that resource deleted"},
+		"Gone":       {reason: "it doesn't, which the cache doesn't know yet", records: five(nil), cached: holder()},
+		"Goes":       {reason: "it's being deleted", records: five(nil), cached: holder(), live: holder(deleted)},
+		"Again":      {reason: "it's another one of its name", records: five(nil), cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
+		"Elsewhere":  {reason: "its record is of another NetBox", records: five(nil), cached: holder(elsewhere), live: holder(elsewhere)},
+		"Other":      {reason: "its record is another one", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.ID = 6 })), live: holder()},
+		"OtherByNow": {reason: "it has another one by now", records: five(nil), cached: holder(), live: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.ID = 6 }))},
+		"OtherTable": {reason: "it's of another table", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.VRF = &v1alpha1.VRFObservation{ID: 3} })), live: holder()},
+		"Observes":   {reason: "it only looks at it", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.Marker = "" })), live: holder()},
+		"Unknown":    {reason: "that can't be told", records: five(nil), fails: errAway, says: errAway.Error()},
+	}
+	for name, tc := range cases {
+		for how, mg := range map[string]*v1alpha1.NetBoxIPAddress{
+			"Fixed":  newAddress(managedBy(xpv2.ManagementActionAll), adopts("IfUnowned"), fixedAt(at)),
+			"ByName": newAddress(managedBy(xpv2.ManagementActionAll), adopts("ExternalName"), named("5")),
+		} {
+			t.Run(name+how, func(t *testing.T) {
+				says := tc.says
+				if how == "ByName" && tc.named != "" {
+					says = tc.named
+				}
+				f := newFake()
+				for _, ip := range tc.records {
+					ip.CustomFields = maps.Clone(ip.CustomFields)
+					f.records = append(f.records, ip)
+				}
+				h := newHarness(f)
+				h.holding()
+				if tc.live != nil {
+					h.holding(tc.live)
+				}
+				h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
+					if tc.cached == nil {
+						return nil, tc.fails
+					}
+					return []v1alpha1.NetBoxIPAddress{*tc.cached}, nil
+				}
+				err := h.look(t, mg)
+				if adopted := cmp.Equal(f.writes(), []string{"Adopt"}); adopted != (says == "") || says != "" && len(f.writes()) != 0 {
+					t.Fatalf("%s: writes %v, %v", tc.reason, f.writes(), err)
+				}
+				if says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+					t.Errorf("%s: %v, want %q", tc.reason, err, says)
+				}
+			})
+		}
+	}
+}
