@@ -94,6 +94,9 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if meta.WasDeleted(mg) || o.ID == e.record.ID {
 		return false, nil
 	}
+	if err := e.undivided(ctx, mg); err != nil {
+		return false, err
+	}
 	if meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) {
 		return false, e.unclaimed(ctx, mg)
 	}

@@ -223,7 +223,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
-	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil {
+	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil && len(e.traces(ip)) == 0 {
 		o := observation(ip, nil, e.inputs.field, e.inputs.note)
 		o.Marker, o.AppliedGeneration = e.us.marker(), mg.GetGeneration()
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})

@@ -48,17 +48,38 @@ type doubledError struct {
 	// by says whose it is, and cause why that can't be told for sure.
 	by    string
 	cause error
+	// same says that the other one has this very record.
+	same bool
 }
 
 // Error doesn't wrap the cause: that is of another record.
 func (e doubledError) Error() string { return "address " + e.address + " is shown by another one" }
 
 func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	if e.same {
+		return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, too, as where two provider configs of one NetBox differ in markerField, so the address isn't used: have that resource deleted, or delete this one, with release.policy: Keep",
+			e.record, e.address, e.by)
+	}
 	why := "its own record isn't in NetBox any more: a machine may be using the address; have that resource deleted to give it up, or delete this one"
 	if e.cause != nil {
 		why = sentence(e.cause, in).message
 	}
 	return v1alpha1.ReasonConflict, fmt.Sprintf("address %q of record %d is %s, as its status says, and isn't used before it's known whose it is; %s", e.address, e.record, e.by, why)
+}
+
+// undivided says, by an error, that the record of a resource, which it's about to show for the first time, carries the marker of another one that lives:
+// NetBoxes before 4.6 let two take over one record in the same moment, and people write markers.
+func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	t, shared, err := e.sharedBy(ctx, *e.record)
+	if err != nil || !shared {
+		return err
+	}
+	by := "another cluster's"
+	if t.of.cluster == e.us.cluster {
+		by = e.whoseWords(t.of)
+	}
+	e.connector.displaced.put(mg.GetUID(), true)
+	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
 }
 
 // unclaimed says, by an error, that a record which a resource names, and is about to show for the first time, is of an address that another one shows. Its
@@ -72,20 +93,25 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	if of == nil {
 		return err
 	}
+	both := behindError{}
+	twice := errors.As(err, &both) && !both.unlogged
+	same := twice && both.record == e.record.ID
 	if err == nil && mayAdopt(mg) { // Who has a record taken over may mean that, once the other one doesn't say any more that it's in use.
-		other := &v1alpha1.NetBoxIPAddress{}
-		if err = e.connector.Live.Get(ctx, of.resource(), other); err == nil && other.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+		var other *v1alpha1.NetBoxIPAddress
+		other, err = e.living(ctx, *of)
+		same = other != nil && e.has(other, *e.record)
+		if err == nil && !same && (other == nil || other.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue) {
 			return nil
 		}
 	}
 	e.connector.displaced.put(mg.GetUID(), true)
 	// Both are read live at each look: what is shown twice for longer than a copy is behind was there twice, as where duplicates are allowed, or were
-	// made by people.
-	if both := (behindError{}); errors.As(err, &both) && !both.unlogged && !e.connector.catchesUp(types.UID("both "+string(mg.GetUID()))) {
+	// made by people. One record that two have stays so.
+	if twice && !same && !e.connector.catchesUp(types.UID("both "+string(mg.GetUID()))) {
 		e.connector.displaced.forget(mg.GetUID())
 		return nil
 	}
-	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), err}
+	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), err, same}
 }
 
 // mayAdopt says that a resource may take over what is in NetBox.

@@ -149,11 +149,27 @@ func (e *external) unseat(ctx context.Context) error {
 // inUse says what somebody else made of a record that is about to be released.
 func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	if !e.carried {
+		if err := e.sharedWith(ctx, *e.record); err != nil {
+			return err
+		}
 		return reused(mg, *e.record)
 	}
 	m := e.movedBy(ctx, mg.GetUID())
 	m.releasing = true
 	return m
+}
+
+// sharedWith says, by an error, that a record which is about to be released is another one's, too, as far as its custom fields tell.
+func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
+	t, shared, err := e.sharedBy(ctx, ip)
+	if err != nil || !shared {
+		return err
+	}
+	return reusedError{
+		id: ip.ID, address: ip.Address.String(),
+		how:  fmt.Sprintf("carries the marker of %s in custom field %q", e.traceWords(t), t.field),
+		mend: "clear that field there if it's nobody's any more",
+	}
 }
 
 // A reusedError is a record with our marker that somebody uses for something else.

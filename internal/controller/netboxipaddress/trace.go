@@ -72,6 +72,22 @@ func (e *external) markedElsewhere(ip netbox.IPAddress) (t trace, ok bool) {
 	return all[i], true
 }
 
+// sharedBy is the trace of a record that carries the marker of one that lives, as far as can be told: whether another cluster's does, can't.
+func (e *external) sharedBy(ctx context.Context, ip netbox.IPAddress) (t trace, ok bool, err error) {
+	for _, t := range e.traces(ip) {
+		if !t.until.IsZero() {
+			continue
+		}
+		if t.of.cluster != e.us.cluster {
+			return t, true, nil
+		}
+		if live, err := e.living(ctx, t.of); live != nil || err != nil {
+			return t, live != nil, err
+		}
+	}
+	return trace{}, false, nil
+}
+
 // traceWords say whose a trace is, without naming anything of another namespace.
 func (e *external) traceWords(t trace) string {
 	if t.of.cluster != e.us.cluster {

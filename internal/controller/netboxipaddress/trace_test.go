@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
@@ -138,5 +139,85 @@ func TestAdoptAcrossFields(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestUnclaimedShared: a record that carries another one's marker, too, isn't used, and that doesn't pass, as what a copy of NetBox's database shows does.
+func TestUnclaimedShared(t *testing.T) {
+	has := func(mg *v1alpha1.NetBoxIPAddress) {
+		named("100")(mg)
+		mg.Spec.ProviderConfigReference.Name, mg.Status.AtProvider.ID = "other", 100
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		value  any
+		other  *v1alpha1.NetBoxIPAddress
+		// says is whose it is; "": it's used.
+		says string
+	}{
+		"Lives":   {"both live", theirs, holder(has), "another namespace's resource's, too"},
+		"Adopts":  {"the other one doesn't show it yet", theirs, holder(has, func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{} }), "another namespace's resource's, too"},
+		"Goes":    {"the other one goes, and hasn't let it go yet", theirs, holder(has, deleted), "another namespace's resource's, too"},
+		"Gone":    {"the other one is gone", theirs, nil, ""},
+		"Cluster": {"another cluster's", strange, nil, "another cluster's, too"},
+		"Own":     {"its own, of before markerField was changed", ours, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(100, "10.77.0.1/24", ours)}
+			with(tc.value)(&f.records[0])
+			h, mg := newHarness(f), newAddress(named("100"), madeAgo(time.Hour), adopts(v1alpha1.AdoptIfUnowned))
+			h.Hidden = time.Nanosecond
+			h.holding()
+			if tc.other != nil {
+				h.holding(tc.other)
+			}
+			for range 3 {
+				_, err := h.connect(t, mg).Observe(t.Context(), mg)
+				if tc.says == "" && (err != nil || mg.Status.AtProvider.Address == "") ||
+					tc.says != "" && (reasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), tc.says) || mg.Status.AtProvider.Address != "") {
+					t.Fatalf("%s: %v, status %+v", tc.reason, err, mg.Status.AtProvider)
+				}
+			}
+		})
+	}
+}
+
+// TestReleaseShared: a record that carries another one's marker, too, isn't deleted under it.
+func TestReleaseShared(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		value  any
+		live   *v1alpha1.NetBoxIPAddress
+		policy string
+		says   string
+	}{
+		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`},
+		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource"},
+		"Cluster":    {"whether the other one lives can't be told", strange, nil, "Delete", "carries the marker of another cluster"},
+		"Keep":       {"it's left as it is", theirs, holder(), "Keep", ""},
+		"Gone":       {"the other one is gone", theirs, nil, "Delete", ""},
+		"Goes":       {"or goes, too", theirs, holder(deleted), "Delete", ""},
+		"Own":        {"its own, of before markerField was changed", ours, nil, "Delete", ""},
+		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", holder(), "Delete", ""},
+		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(5, "10.77.0.1/24", ours)}
+			with(tc.value)(&f.records[0])
+			h, mg := newHarness(f), newAddress(named("5"), deleted, releasedBy(tc.policy))
+			h.holding()
+			if tc.live != nil {
+				h.holding(tc.live)
+			}
+			err := h.until(t, mg)
+			if tc.says == "" && err != nil || tc.says != "" && (reasonOf(err) != v1alpha1.ReasonConflict || !strings.Contains(err.Error(), tc.says)) {
+				t.Fatalf("%s: %v, want %q", tc.reason, err, tc.says)
+			}
+			if tc.says != "" && len(f.writes()) != 0 {
+				t.Errorf("%s: writes %v", tc.reason, f.writes())
+			}
+		})
 	}
 }
