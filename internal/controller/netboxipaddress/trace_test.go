@@ -11,6 +11,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -217,6 +218,33 @@ func TestReleaseShared(t *testing.T) {
 			}
 			if tc.says != "" && len(f.writes()) != 0 {
 				t.Errorf("%s: writes %v", tc.reason, f.writes())
+			}
+		})
+	}
+}
+
+// TestReservedValues: customFields can't say whose a record is, whatever field that is said in.
+func TestReservedValues(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, value string
+		refused       bool
+	}{
+		"Marker":  {"another resource's marker", `"` + theirs + `"`, true},
+		"Escaped": {"however it's spelled", `"\u0063\u0031\/team-b\/x\/y"`, true},
+		"Own":     {"its own", `"` + ours + `"`, true},
+		"Cluster": {"another cluster's", `"` + strange + `"`, true},
+		"Note":    {"a quarantine", `"` + theirs + ` 1970-01-01T01:16:40Z"`, true},
+		"Path":    {"where a machine stands", `"dc1/hall2/rack3/u4"`, false},
+		"Null":    {"nothing", "null", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			h, mg := newHarness(f), newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+				p.CustomFields = map[string]apiextv1.JSON{"purpose": {Raw: []byte(`"web"`)}, otherField: {Raw: []byte(tc.value)}}
+			}))
+			err := h.look(t, mg)
+			if refused := err != nil; refused != tc.refused || refused && (reasonOf(err) != v1alpha1.ReasonInvalid || !strings.Contains(err.Error(), `"other_claim"`) || len(f.writes()) != 0) {
+				t.Errorf("%s: %v, writes %v", tc.reason, err, f.writes())
 			}
 		})
 	}

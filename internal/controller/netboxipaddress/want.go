@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -114,12 +115,19 @@ func deref(s *string) string {
 	return *s
 }
 
-// reserved says, by an error, that custom fields name one of those that say whose a record is: whoever could write these could have
-// another's record taken for released.
+// reserved says, by an error, that custom fields name one of those that say whose a record is, or say so in another one: whoever could write these
+// could have another's record taken for released, or keep another's from being made. Which other fields say so isn't known: each provider config names
+// its own, so does each cluster, and a namespace's ProviderConfig may name any. So it's what is written that tells.
 func (e *external) reserved(p v1alpha1.NetBoxIPAddressParameters) error {
 	for _, name := range []string{e.inputs.field, e.inputs.note} {
 		if _, named := p.CustomFields[name]; named {
 			return malformedError{fmt.Sprintf("customFields names %q, which the provider alone writes: take it out", name)}
+		}
+	}
+	values := valuesOf(p.CustomFields)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, ok := traceIn(values[name], e.us.cluster); ok {
+			return malformedError{fmt.Sprintf("customFields gives %q a value that reads as a marker of the provider, or as its note of a release, which say whose a record is: write something else there", name)}
 		}
 	}
 	return nil

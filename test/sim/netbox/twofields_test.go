@@ -190,3 +190,34 @@ func TestAdoptOutOfQuarantine(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignMarker: nobody writes the marker of another provider config's resource, and where a person has done so neither deletes the other's record.
+func TestForeignMarker(t *testing.T) {
+	const marker = clusterID + "/team-a/web-1/uid-web-1"
+	l := twoFields(t, "4.6.8")
+	l.apply("web-2", byOther, func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ForProvider.CustomFields = fields(field, `"`+marker+`"`)
+	})
+	l.settle("web-2", because(v1alpha1.ReasonInvalid))
+	if l.netbox.Writes() != 0 {
+		t.Error("NetBox was written to")
+	}
+	l.apply("web-3", byOther)
+	record := l.settle("web-3", ready).Status.AtProvider.ID
+	l.netbox.ChangeAddressAs("alice", record, func(a *netbox.Address) { a.CustomFields[field] = marker })
+	l.apply("web-1", l.ofThis)
+	for range 4 {
+		l.once("web-1")
+	}
+	for _, name := range []string{"web-1", "web-3"} {
+		if l.delete(name); name == "web-1" {
+			l.once(name)
+			l.waits(name, "carries the marker of another resource of this cluster")
+			if all := l.netbox.Addresses(); len(all) != 1 {
+				t.Fatalf("left %+v", all)
+			}
+		}
+	}
+	l.settle("web-3", gone) // Both go.
+	l.settle("web-1", gone)
+}
