@@ -38,6 +38,9 @@ const (
 	AnnotationAsked      = Group + "/asked"
 	AnnotationAnswered   = Group + "/answered"
 	AnnotationUnanswered = Group + "/unanswered"
+	// AnnotationMadeOn is the interface that NetBox was last asked to make a NetBoxIPAddress's record on, such as device/11 or
+	// virtual-machine/11, by its number. It says so until status tells of the record.
+	AnnotationMadeOn = Group + "/made-on"
 )
 
 // Finalizers.

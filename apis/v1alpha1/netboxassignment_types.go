@@ -122,7 +122,7 @@ type AssignmentObservation struct {
 	// Interface that the address is assigned to.
 	// +optional
 	Interface NetBoxObject `json:"interface,omitempty"`
-	// Use of the address on its device.
+	// Use of the address on its device; absent as long as it's on the interface, and what is asked for isn't done yet.
 	// +optional
 	Use AddressUse `json:"use,omitempty"`
 }

@@ -44,7 +44,7 @@ func (e *external) adoptNamed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 	if e.held.shown && e.held.strays(ip) {
 		return adoptError{ip.ID, fmt.Sprintf("is %s of %s, where this resource was given %s of %s", ip.Address, tableName(ip.VRF), e.held.address, e.held.name), "put that right in NetBox, or make another NetBoxIPAddress for it"}
 	}
-	if err := e.adoptable(ctx, p, ip); err != nil {
+	if err := e.adoptable(ctx, mg, ip); err != nil {
 		return err
 	}
 	if e.field != netbox.FieldMissing {
@@ -91,7 +91,7 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	case len(bare) > 1:
 		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
-	if err := e.adoptable(ctx, p, bare[0]); err != nil {
+	if err := e.adoptable(ctx, mg, bare[0]); err != nil {
 		return err
 	}
 	e.plan.adopt = &bare[0]
@@ -100,7 +100,8 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 
 // adoptable says what keeps a record from becoming ours. The policies of the namespace hold for what is there as for what is made: a
 // number isn't a way around them, and of what they don't allow nothing is told.
-func (e *external) adoptable(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
+func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	p := mg.Spec.ForProvider
 	for _, name := range []string{ip.DNSName, deref(p.DNSName)} { // The one that it has may be another tenant's, whatever spec says.
 		if err := e.mayHave(ip, name); err != nil {
 			return err
@@ -114,10 +115,14 @@ func (e *external) adoptable(ctx context.Context, p v1alpha1.NetBoxIPAddressPara
 		return adoptError{ip.ID, fmt.Sprintf("is of address %q", ip.Address), fmt.Sprintf("correct spec.forProvider.address, which is %q, or the record in NetBox", p.Address)}
 	case p.Address != "" && p.VRF != nil && !vrfRef(p.VRF).Matches(ip.VRF):
 		return adoptError{ip.ID, "is in another VRF than spec.forProvider.vrf", "correct that, or the record in NetBox"}
-	case p.AssignTo != nil && ip.Assigned != nil && !assignedByUs(p.AssignTo, nil, *ip.Assigned):
-		return adoptError{ip.ID, fmt.Sprintf("is assigned to %s", ip.Assigned), "unassign it in NetBox, or correct spec.forProvider.assignTo"}
+	case p.AssignTo == nil || ip.Assigned == nil:
+		return nil
 	}
-	return nil
+	there, err := e.names(ctx, mg, *ip.Assigned)
+	if err == nil && !there {
+		err = adoptError{ip.ID, fmt.Sprintf("is assigned to %s", ip.Assigned), "unassign it in NetBox, or correct spec.forProvider.assignTo"}
+	}
+	return err
 }
 
 // unowned says, by an error, whose a record is or was, which keeps it from becoming ours.

@@ -98,7 +98,7 @@ func (e *external) inPlace(ctx context.Context, w *wish, was *v1alpha1.Assignmen
 			return false, nil, err
 		}
 	}
-	if w.use == v1alpha1.UseAdditional && (was == nil || was.Use == w.use) && w.holder.Site == "" && w.serial == "" {
+	if w.use == v1alpha1.UseAdditional && (!complete(was) || was.Use == w.use) && w.holder.Site == "" && w.serial == "" {
 		return true, nil, nil
 	}
 	h, ok, err := e.netbox.SeenHolder(ctx, at.Kind, at.Holder, age)
@@ -200,14 +200,19 @@ func assignedTo(was *v1alpha1.AssignmentObservation, at *netbox.Place) bool {
 
 // sameHolder says whether a holder is the one that this resource has assigned its address to.
 func sameHolder(was *v1alpha1.AssignmentObservation, h netbox.Holder) bool {
-	o := was.Device
-	if h.Kind == netbox.VirtualMachine {
-		o = was.VirtualMachine
-	}
-	return o != nil && o.ID == h.ID
+	return sameMachine(was, netbox.Place{Kind: h.Kind, Holder: h.ID})
 }
 
-// assigned is what status says of an assignment that is done.
+// sameMachine says whether a place is on the device or virtual machine that this resource has assigned its address to.
+func sameMachine(was *v1alpha1.AssignmentObservation, at netbox.Place) bool {
+	o := was.Device
+	if at.Kind == netbox.VirtualMachine {
+		o = was.VirtualMachine
+	}
+	return at.Kind != "" && o != nil && o.ID == at.Holder
+}
+
+// assigned is what status says of an assignment: with a use where it's done.
 func assigned(at netbox.Place, use v1alpha1.AddressUse) *v1alpha1.AssignmentObservation {
 	holder := &v1alpha1.NetBoxObject{ID: at.Holder, Name: at.HolderName}
 	o := &v1alpha1.AssignmentObservation{Interface: v1alpha1.NetBoxObject{ID: at.ID, Name: at.Name}, Use: use}

@@ -147,7 +147,7 @@ func TestAssign(t *testing.T) {
 			if tc.on == "nothing" && len(f.records) != 0 {
 				t.Errorf("%s: an address was taken in vain: %v", tc.reason, f.records)
 			}
-			if o := mg.Status.AtProvider.Assigned; (o != nil) != (tc.wrong == "") {
+			if o := mg.Status.AtProvider.Assigned; complete(o) != (tc.wrong == "") || (o != nil) != (tc.on != "nothing") {
 				t.Errorf("%s: status says %+v", tc.reason, o)
 			}
 		})

@@ -75,6 +75,7 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 	}
 	t.step, err = e.next(ctx, mg, e.age)
 	placed := err == nil && t.step.done()
+	there := e.record.Assigned != nil && t.step.target.Same(e.record.Assigned)
 	e.astray = !placed
 	t.drifted = e.driftOf(mg, t, placed)
 	if mg.Spec.ForProvider.Drift == v1alpha1.DriftReport {
@@ -101,6 +102,8 @@ func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (
 		mg.Status.AtProvider.Assigned = nil
 	case placed && e.record.Assigned != nil:
 		mg.Status.AtProvider.Assigned = assigned(*e.record.Assigned, useOf(mg))
+	case there: // Its seat may be another's for good, or not ours to take.
+		mg.Status.AtProvider.Assigned = arrived(mg.Status.AtProvider.Assigned, *e.record.Assigned)
 	}
 	if err != nil && !t.patch.Empty() { // What can be written isn't held up by what can't, which the look after it tells.
 		t.step, err = step{}, nil

@@ -128,6 +128,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return e.show(ctx, mg)
 	case err == nil && creates(mg):
 		e.connector.asks(mg)
+		e.notePlace(mg)
 		return managed.ExternalObservation{}, nil
 	case err == nil:
 		err = uncreatedError{}

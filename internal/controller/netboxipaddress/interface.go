@@ -31,7 +31,7 @@ func (e *external) showInterface(ctx context.Context, mg *v1alpha1.NetBoxIPAddre
 		return
 	}
 	at := e.record.Assigned
-	if o.Assigned == nil || !assignedTo(o.Assigned, at) {
+	if !complete(o.Assigned) || !assignedTo(o.Assigned, at) {
 		return
 	}
 	if o.Interface != nil && o.Interface.ID != at.ID {

@@ -148,15 +148,19 @@ func (e *external) unseat(ctx context.Context) error {
 
 // inUse says what somebody else made of a record that is about to be released.
 func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	if !e.carried {
-		if err := e.sharedWith(ctx, *e.record); err != nil {
-			return err
-		}
-		return reused(mg, *e.record)
+	if e.carried {
+		m := e.movedBy(ctx, mg.GetUID())
+		m.releasing = true
+		return m
 	}
-	m := e.movedBy(ctx, mg.GetUID())
-	m.releasing = true
-	return m
+	if err := e.sharedWith(ctx, *e.record); err != nil {
+		return err
+	}
+	byUs, err := e.byUs(ctx, mg)
+	if err != nil {
+		return err
+	}
+	return reused(mg, *e.record, byUs)
 }
 
 // sharedWith says, by an error, that a record which is about to be released is another one's, too, as far as its custom fields tell.
@@ -187,12 +191,12 @@ func (e reusedError) words(in inputs) (reason xpv2.ConditionReason, message stri
 	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q in the NetBox of %s %s: somebody uses it, so it isn't released; %s, or set spec.forProvider.release.policy: Keep to leave it as it is", e.id, e.address, in.config, e.how, e.mend)
 }
 
-// reused says what somebody else made of a record that is about to be released. To whom it was assigned by us stands in status; spec
-// names the same, where status was lost. Neither names what a person assigned it to: that is in use there, whoever asks to delete it.
-func reused(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+// reused says what somebody else made of a record that is about to be released. What wasn't assigned by us was by a person: that is in use
+// there, whoever asks to delete it.
+func reused(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, byUs bool) error {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
 	err := reusedError{id: ip.ID, address: ip.Address.String()}
-	if ip.Assigned != nil && !assignedByUs(p.AssignTo, o.Assigned, *ip.Assigned) {
+	if !byUs {
 		err.how = fmt.Sprintf("is assigned to %s, which isn't this resource's doing", ip.Assigned)
 		err.mend = "unassign it there"
 		return err
@@ -203,33 +207,6 @@ func reused(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
 		return err
 	}
 	return nil
-}
-
-// assignedByUs says whether it's this resource that put the address where it is: on that interface, or another one of the same machine.
-func assignedByUs(want *v1alpha1.Assignment, was *v1alpha1.AssignmentObservation, is netbox.Place) bool {
-	if was != nil {
-		for kind, o := range map[netbox.HolderKind]*v1alpha1.NetBoxObject{netbox.Device: was.Device, netbox.VirtualMachine: was.VirtualMachine} {
-			if o != nil && is.Kind == kind && o.ID == is.Holder {
-				return true
-			}
-		}
-	}
-	if want == nil {
-		return false
-	}
-	for kind, d := range map[netbox.HolderKind]*v1alpha1.NetBoxDevice{netbox.Device: want.Device, netbox.VirtualMachine: want.VirtualMachine} {
-		if d == nil {
-			continue
-		}
-		ref := netbox.HolderRef{Kind: kind, Name: d.Name}
-		if d.ID != nil {
-			ref.ID = *d.ID
-		}
-		if ref.Names(is.Kind, is.Holder, is.HolderName) {
-			return true
-		}
-	}
-	return false
 }
 
 // renamed says whether somebody gave a record a DNS name of another. Names of a spec that was changed a moment ago may not have been

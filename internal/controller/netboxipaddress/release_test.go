@@ -330,7 +330,10 @@ func TestReused(t *testing.T) {
 		t.Run(n, func(t *testing.T) {
 			ip := record(5, "10.77.0.11/24", ours)
 			ip.Assigned, ip.DNSName = tc.at, tc.name
-			if err := reused(newAddress(tc.mg...), ip); (err != nil) != tc.want {
+			mg := newAddress(tc.mg...)
+			e := newHarness(newFake()).connect(t, mg)
+			e.record = &ip
+			if err := e.inUse(t.Context(), mg); (err != nil) != tc.want {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
 		})

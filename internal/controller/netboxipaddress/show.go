@@ -46,6 +46,9 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 		e.showOrigin(ctx, mg, &now, before)
 	}
 	now.Assigned, now.Interface, now.Drift, now.AppliedGeneration = before.Assigned, before.Interface, before.Drift, before.AppliedGeneration
+	if e.asMade(mg) && (before.Assigned == nil || !assignedTo(before.Assigned, e.record.Assigned)) {
+		now.Assigned = assigned(*e.record.Assigned, "")
+	}
 	mg.Status.AtProvider = now
 }
 
@@ -133,7 +136,7 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 // showReady says that the address is there. One that was never assigned yet, and is to be, isn't ready for use before.
 func showReady(mg *v1alpha1.NetBoxIPAddress) {
 	ready := mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue
-	if ready || mg.Spec.ForProvider.AssignTo == nil || mg.Status.AtProvider.Assigned != nil {
+	if ready || mg.Spec.ForProvider.AssignTo == nil || complete(mg.Status.AtProvider.Assigned) {
 		mg.SetConditions(xpv2.Available().WithMessage(unsourced(mg)))
 		return
 	}

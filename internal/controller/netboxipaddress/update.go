@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -75,9 +76,15 @@ func (e *external) did(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t todo
 		showReady(mg)
 	}
 	e.connector.undone.forget(mg.GetUID())
+	o := &mg.Status.AtProvider
+	if to := t.patch.Assigned; to != nil && to.ID != 0 && to.Same(e.record.Assigned) {
+		o.Assigned = arrived(o.Assigned, *e.record.Assigned)
+	}
 	if len(t.drifted) > 0 && (!t.patch.Empty() || t.step.take) {
 		e.corrected(mg, t.drifted, who, t.back)
-		mg.Status.AtProvider.Assigned = nil // It's on its way again: what follows is no drift.
+		if slices.ContainsFunc(t.drifted, func(d v1alpha1.FieldDrift) bool { return d.Field == wordAssignTo }) {
+			o.Assigned = e.onItsWay(o.Assigned)
+		}
 	}
 	return nil
 }
