@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Explain finds out, by reading, what NetBox may have against a request that it has refused: its own sentences follow the language
@@ -109,6 +111,27 @@ func (c *Client) explainTenant(ctx context.Context, r Request) ([]string, error)
 
 // explainFields compares values with what the custom fields of addresses take.
 func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error) {
+	known, err := c.addressFields(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(r.CustomFields)) {
+		f, ok := known[name]
+		if !ok {
+			out = append(out, fmt.Sprintf("NetBox has no custom field %q for IP addresses", name))
+		} else if wants := f.misfit(r.CustomFields[name]); wants != "" {
+			out = append(out, fmt.Sprintf("custom field %q takes %s", name, wants))
+		}
+	}
+	for _, name := range c.lacking(known, r.CustomFields) {
+		out = append(out, fmt.Sprintf("custom field %q is required on IP addresses", name))
+	}
+	return out, nil
+}
+
+// addressFields are the custom fields of addresses, by their names.
+func (c *Client) addressFields(ctx context.Context) (map[string]customField, error) {
 	k := call{
 		op: "list the custom fields of addresses", method: http.MethodGet, path: "extras/custom-fields/", want: http.StatusOK,
 		query: url.Values{"object_type": {typeAddress}},
@@ -123,21 +146,36 @@ func (c *Client) explainFields(ctx context.Context, r Request) ([]string, error)
 			known[f.Name] = f
 		}
 	}
+	return known, nil
+}
+
+// lacking are the required ones of some fields, but for the marker's, that have no value.
+func (c *Client) lacking(known map[string]customField, values map[string]any) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(r.CustomFields)) {
-		f, ok := known[name]
-		if !ok {
-			out = append(out, fmt.Sprintf("NetBox has no custom field %q for IP addresses", name))
-		} else if wants := f.misfit(r.CustomFields[name]); wants != "" {
-			out = append(out, fmt.Sprintf("custom field %q takes %s", name, wants))
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if v, ok := r.CustomFields[name]; known[name].Required && name != c.field && (!ok || v == nil || v == "") {
-			out = append(out, fmt.Sprintf("custom field %q is required on IP addresses", name))
+		if v, ok := values[name]; known[name].Required && name != c.field && (!ok || v == nil || v == "") {
+			out = append(out, name)
 		}
 	}
-	return out, nil
+	return out
+}
+
+// unreleased says what NetBox may have against the release of a record, which it refused by a rule that isn't about one field: what it requires of
+// addresses by now, as far as that can be read, or what such rules are.
+func (c *Client) unreleased(ctx context.Context, ip IPAddress, r Release) string {
+	known, err := c.addressFields(ctx)
+	delete(known, c.note) // That is given a value.
+	if missing := c.lacking(known, ip.CustomFields); err == nil && len(missing) > 0 {
+		for i, name := range missing {
+			missing[i] = strconv.Quote(name)
+		}
+		return fmt.Sprintf("NetBox refuses each change of the record, since it has no value in custom field %s, which is required on IP addresses by now: fill it in there", strings.Join(missing, ", "))
+	}
+	may := "a custom field may be required on IP addresses by now that the record has no value in, or a value there may be none of its field's choices"
+	if r.Retire && ip.Assigned != nil {
+		may = "it may have become the primary or out-of-band address of its machine, " + may
+	}
+	return "NetBox refuses it by a rule of its own: " + may
 }
 
 // misfit says what a field takes where a value is of another type, or out of its bounds, or "". Whether a choice or an object is there isn't known

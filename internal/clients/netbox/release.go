@@ -27,8 +27,8 @@ type Release struct {
 }
 
 // Release lets a record go: one PATCH, so that there is no moment in which it carries neither marker nor note. A record that is gone is
-// fine; one that doesn't carry the marker, or was changed since ip was read, is KindConflict, as is one that NetBox refuses to change,
-// since it's the primary or out-of-band address of its machine: Undesignate it first. KindForbidden: the token may see it, and not write to it. KindReleaseField: NetBox dropped the note; the
+// fine; one that doesn't carry the marker, or was changed since ip was read, is KindConflict, as is one that NetBox refuses to change
+// by a rule of its own, such as that it's the primary or out-of-band address of its machine, or lacks what is required. KindForbidden: the token may see it, and not write to it. KindReleaseField: NetBox dropped the note; the
 // marker was put back.
 func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
 	now, err := c.ours(ctx, "release", ip, r.Marker)
@@ -47,7 +47,7 @@ func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
 	case IsNotFound(err):
 		return c.unlessGone(ctx, k, ip.ID, err)
 	case IsMarkerTaken(err): // No marker is written here: it's a rule of another kind.
-		e := k.failed(KindConflict, "NetBox refuses it: it may have become the primary or out-of-band address of its machine", err)
+		e := k.failed(KindConflict, c.unreleased(ctx, now, r), err)
 		e.Status = http.StatusBadRequest
 		return e
 	case IsInvalid(err):

@@ -51,6 +51,13 @@ func TestRelease(t *testing.T) {
 		"assigned_object_type": nil, "assigned_object_id": nil,
 	}
 	keep := map[string]any{"custom_fields": map[string]any{"claim_id": nil, "released": ourNote}}
+	refusal, refused := made(400, `{"__all__":["so"]}`), []string{"GET", "PATCH", "GET"}
+	fields := func(those ...string) transcript {
+		for i := range those {
+			those[i] += `,"object_types":["ipam.ipaddress"],"type":"text"}`
+		}
+		return made(200, `{"count":9,"next":null,"results":[`+strings.Join(those, ",")+`]}`)
+	}
 	cases := map[string]struct {
 		reason  string
 		answers []transcript
@@ -70,7 +77,14 @@ func TestRelease(t *testing.T) {
 		"Unmarked":  {"nobody's, too", []transcript{one(`"claim_id":null`, "")}, false, netbox.KindConflict, "isn't ours", []string{"GET"}, nil},
 		"Changed":   {"what somebody changed is looked at again", []transcript{made(200, strings.Replace(string(ours.Answer), `"t"`, `"t2"`, 1))}, false, netbox.KindConflict, "meanwhile", []string{"GET"}, nil},
 		"Stale":     {"NetBox says so from 4.6 on", []transcript{ours, all["533"]}, false, netbox.KindConflict, "", []string{"GET", "PATCH"}, retire},
-		"Primary":   {"a primary address isn't unassigned (574)", []transcript{assigned, made(400, `{"__all__":["Cannot reassign"]}`)}, false, netbox.KindConflict, "primary or out-of-band", []string{"GET", "PATCH"}, unassign},
+		"Primary":   {"a primary address isn't unassigned (574)", []transcript{assigned, refusal, fields(`{"name":"rack","required":false`)}, false, netbox.KindConflict, "primary or out-of-band", refused, unassign},
+		"Required": {
+			"what is required by now is missing (757): that is said, and not guessed", []transcript{assigned, refusal, fields(`{"name":"rack","required":true`, `{"name":"claim_id","required":true`, `{"name":"released","required":true`)},
+			false, netbox.KindConflict, `no value in custom field "rack", which is required`, refused, unassign,
+		},
+		"RequiredKept": {"also where it isn't unassigned", []transcript{assigned, refusal, fields(`{"name":"rack","required":true`)}, true, netbox.KindConflict, `no value in custom field "rack", which is required`, refused, keep},
+		"RuleKept":     {"which nothing but its own rules can refuse", []transcript{assigned, refusal, fields()}, true, netbox.KindConflict, "rule of its own: a custom field may be required", refused, keep},
+		"RuleUnread":   {"what can't be read isn't told", []transcript{ours, refusal, all["802"], all["803"]}, false, netbox.KindConflict, "rule of its own: a custom field may be required", []string{"GET", "PATCH", "GET", "GET"}, retire},
 		"Dropped": {"4.4.10 drops a note that it has no field for: the record stays ours", []transcript{ours, dropped, ours, ours}, false, netbox.KindReleaseField, "the marker was put back",
 			[]string{"GET", "PATCH", "GET", "PATCH"}, retire},
 		"DroppedForGood": {"or a person must help", []transcript{ours, dropped, all["941"]}, false, netbox.KindReleaseField, `put "` + ourMarker + `" back`,

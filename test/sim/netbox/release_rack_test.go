@@ -159,3 +159,26 @@ func TestReleaseExamples(t *testing.T) {
 		})
 	}
 }
+
+// TestRequiredLater: a custom field that is required since a while keeps a record from being changed. That is said of it, and nothing else.
+func TestRequiredLater(t *testing.T) {
+	for _, policy := range []string{v1alpha1.ReleaseKeep, v1alpha1.ReleaseQuarantine} {
+		for _, v := range versions() {
+			t.Run(policy+"/"+v, func(t *testing.T) {
+				l := newRackLab(t, v)
+				l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+					mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: policy}
+				})
+				l.rest()
+				l.netbox.AddCustomField(netbox.CustomField{Name: "costcentre", Type: "text", Required: true, ObjectTypes: []string{"ipam.ipaddress"}})
+				l.remove()
+				l.settle("web-1", func(mg *v1alpha1.NetBoxIPAddress) bool {
+					m := mg.GetCondition(xpv2.TypeSynced).Message
+					return strings.Contains(m, `no value in custom field "costcentre", which is required on IP addresses by now`) && !strings.Contains(m, "primary")
+				})
+				l.netbox.ChangeAddress(l.only().ID, func(a *netbox.Address) { a.CustomFields["costcentre"] = "42" })
+				l.settle("web-1", gone)
+			})
+		}
+	}
+}
