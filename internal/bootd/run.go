@@ -1,6 +1,7 @@
 package bootd
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,9 +57,13 @@ func Run(ctx context.Context, c Config) error {
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	g, serving := errgroup.WithContext(serving)
-	g.Go(func() error { return d.source.Run(serving) })
+	known, ended := context.WithCancel(context.WithoutCancel(serving))
+	g.Go(func() error {
+		defer ended() // The snapshot is written once more with what the source knew last.
+		return d.source.Run(serving)
+	})
 	g.Go(func() error { return d.sessions.Run(serving) })
-	g.Go(func() error { return d.snapshot.Run(serving, c.Logger) })
+	g.Go(func() error { return d.snapshot.Run(known, c.Logger) })
 	g.Go(func() error { return d.cache.Run(serving) })
 	if err := d.serve(serving, g, l, certificates); err != nil {
 		l.close()
@@ -137,7 +143,7 @@ func assemble(c Config) (*daemon, error) {
 		c.Logger.Warn("there is no iPXE; a stand-in is served that only simulated machines can boot", "file", name, "error", err.Error())
 	}
 	var m atomic.Pointer[metrics]
-	d.source, d.sessions, err = sources(c, d.cache, d.report, func() { m.Load().consumptions.Inc() }, earlier{old, lost}, d.learned)
+	d.source, d.sessions, err = sources(c, d.cache, d.report, func() { m.Load().consumptions.Inc() }, earlier{old, lost, d.snapshot.Beside, d.snapshot.OfferBeside}, d.learned)
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +178,10 @@ func (d *daemon) keys() [][]byte {
 
 // learned keeps a new state on the disk, and fetches the files of whoever may ask for them soon.
 func (d *daemon) learned(st *boot.State) {
-	d.old.Store(nil) // It may be as large as what is known now.
+	old := d.old.Swap(nil) // It may be as large as what is known now.
 	d.settled.Do(func() { time.AfterFunc(settling, debug.FreeOSMemory) })
-	if k := d.keys(); len(k) > 0 && st != d.told {
+	saved := st == old && slices.EqualFunc(d.keys(), d.oldKeys, bytes.Equal)
+	if k := d.keys(); len(k) > 0 && st != d.told && !saved {
 		d.snapshot.Offer(st, k)
 	}
 	if d.gate != nil {

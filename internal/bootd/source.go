@@ -45,6 +45,9 @@ const (
 type earlier struct {
 	state *boot.State
 	lost  error
+	// kept gives what a source has kept beside that, and keep keeps something beside a state.
+	kept func() (string, error)
+	keep func(*boot.State, []byte)
 }
 
 // warning of what was lost; "" where nothing was.
@@ -69,7 +72,7 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	o := session.Options{Log: log, Name: c.Name, Now: c.Now, Logger: c.Logger, Crash: c.Crash, Consumed: consumed}
 	switch {
 	case c.SpecDir != "":
-		return specs(c, o, specdir.Options{Fresh: fresh, Before: before.state, Blocked: blocked}, onState)
+		return specs(c, o, specdir.Options{Fresh: fresh, Before: before.state, Kept: before.kept, Keep: before.keep, Blocked: blocked}, onState)
 	case c.Kube == nil:
 		o.Store = dirsource.NoSessions{}
 		src, err := dirsource.New(c.PlansDir, c.StateDir, c.NodeLabels, c.Logger, onState)

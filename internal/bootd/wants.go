@@ -14,8 +14,21 @@ func wants(st *boot.State, ahead []boot.Artifact) map[boot.Artifact]artifacts.Le
 	for _, a := range ahead {
 		all[a] = artifacts.ByProfile
 	}
-	for _, p := range st.Packed().Scan() {
-		want(all, p, st)
+	plans := st.Packed()
+	if len(st.Sessions) > 0 {
+		for _, p := range plans.Scan() {
+			want(all, p, st)
+		}
+		return all
+	}
+	used := make([]bool, len(plans.Shapes())) // A hall has few, and without sessions that's all that counts.
+	for shape := range plans.Rows() {
+		used[shape] = true
+	}
+	for i, p := range plans.Shapes() {
+		if used[i] {
+			want(all, p, st)
+		}
 	}
 	return all
 }

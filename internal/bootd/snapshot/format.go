@@ -42,6 +42,8 @@ type head struct {
 	Segments []boot.Segment `json:"segments"`
 	Keys     [][]byte       `json:"keys"`
 	Sessions []boot.Session `json:"sessions"`
+	// ID of this one, by which what lies beside it is known to be of it. Earlier programs wrote none, and skip it.
+	ID string `json:"id,omitempty"`
 }
 
 // leastRow is the least number of bytes that a row takes, or a shape.
@@ -50,7 +52,7 @@ const leastRow = 16
 func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // encode writes a snapshot, row by row: in memory there's no second one. The checksum comes last, and stands in front.
-func encode(to io.WriteSeeker, st *boot.State, keys [][]byte) error {
+func encode(to io.WriteSeeker, st *boot.State, keys [][]byte, id string) error {
 	plans := st.Packed()
 	numbers, shapes, err := shapesOf(plans)
 	if err != nil {
@@ -59,7 +61,7 @@ func encode(to io.WriteSeeker, st *boot.State, keys [][]byte) error {
 	dual := slices.ContainsFunc(plans.Shapes(), func(s *boot.Plan) bool { return s.Network.Six != nil })
 	sessions := slices.Collect(maps.Values(st.Sessions))
 	slices.SortFunc(sessions, func(a, b boot.Session) int { return cmp.Compare(a.EntryUID, b.EntryUID) })
-	top, err := json.Marshal(head{st.Segments, keys, sessions}) //nolint:musttag // The domain's own names are the format.
+	top, err := json.Marshal(head{st.Segments, keys, sessions, id}) //nolint:musttag // The domain's own names are the format.
 	if err != nil {
 		return err
 	}
@@ -119,26 +121,33 @@ func shapesOf(plans *boot.Packed) (numbers []uint64, texts []string, err error) 
 	return numbers, texts, nil
 }
 
-func decode(b []byte) (*boot.State, [][]byte, error) {
+// known is what a snapshot holds.
+type known struct {
+	state *boot.State
+	keys  [][]byte
+	id    string
+}
+
+func decode(b []byte) (known, error) {
 	dual := len(b) >= len(formatDual) && string(b[:len(formatDual)]) == formatDual
 	if !dual && (len(b) < len(format) || string(b[:len(format)]) != format) {
 		if len(b) > len(formats) && string(b[:len(formats)]) == formats {
-			return nil, nil, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], formatDual)
+			return known{}, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], formatDual)
 		}
-		return nil, nil, pieces.ErrShort
+		return known{}, pieces.ErrShort
 	}
 	b = b[len(format):]
 	if len(b) < sumSize {
-		return nil, nil, pieces.ErrShort
+		return known{}, pieces.ErrShort
 	}
 	if binary.LittleEndian.Uint32(b) != crc32.Checksum(b[sumSize:], table()) {
-		return nil, nil, errSum
+		return known{}, errSum
 	}
 	return unpack(b[sumSize:], dual)
 }
 
 // unpack reads what is behind the checksum; dual: of formatDual.
-func unpack(b []byte, dual bool) (*boot.State, [][]byte, error) {
+func unpack(b []byte, dual bool) (known, error) {
 	r := pieces.Of(string(b))
 	top := head{}
 	if err := json.Unmarshal([]byte(r.Text()), &top); err != nil { //nolint:musttag // As above.
@@ -162,7 +171,7 @@ func unpack(b []byte, dual bool) (*boot.State, [][]byte, error) {
 	for i := range n {
 		shape := r.Number()
 		if r.Err() != nil || shape >= uint64(len(shapes)) {
-			return nil, nil, errors.Join(r.Err(), fmt.Errorf("plan %d has no shape", i))
+			return known{}, errors.Join(r.Err(), fmt.Errorf("plan %d has no shape", i))
 		}
 		plans.Read(uint32(shape), &r, dual) //nolint:gosec // It's one of them.
 	}
@@ -170,9 +179,9 @@ func unpack(b []byte, dual bool) (*boot.State, [][]byte, error) {
 		r.Fail(fmt.Errorf("%d bytes are too many", len(r.Rest())))
 	}
 	if r.Err() != nil {
-		return nil, nil, r.Err()
+		return known{}, r.Err()
 	}
-	return boot.PackedState(top.Segments, plans.Packed(), top.Sessions), top.Keys, nil
+	return known{boot.PackedState(top.Segments, plans.Packed(), top.Sessions), top.Keys, top.ID}, nil
 }
 
 // file is format 1, which earlier programs wrote.
@@ -184,13 +193,13 @@ type file struct {
 	Keys     [][]byte       `json:"keys"`
 }
 
-func decodeJSON(b []byte) (*boot.State, [][]byte, error) {
+func decodeJSON(b []byte) (known, error) {
 	f := file{}
 	if err := json.Unmarshal(b, &f); err != nil { //nolint:musttag // As above.
-		return nil, nil, fmt.Errorf("cannot decode it: %w", err)
+		return known{}, fmt.Errorf("cannot decode it: %w", err)
 	}
 	if f.Format != formatJSON {
-		return nil, nil, fmt.Errorf("%w: it has format %d", errFormat, f.Format)
+		return known{}, fmt.Errorf("%w: it has format %d", errFormat, f.Format)
 	}
-	return boot.NewState(f.Segments, f.Plans, f.Sessions), f.Keys, nil
+	return known{boot.NewState(f.Segments, f.Plans, f.Sessions), f.Keys, ""}, nil
 }

@@ -18,11 +18,11 @@ func TestPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, _, err := decode(b)
+	k, err := decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := st.ByPort(rack(), at)
+	got, ok := k.state.ByPort(rack(), at)
 	if !ok {
 		t.Fatal("it isn't found by its port")
 	}

@@ -34,9 +34,14 @@ type offer struct {
 // A Snapshot is a file in bootd's state folder. It holds the keys of tokens too: without them iPXE couldn't be told where its script is. So
 // it's readable by its owner only.
 type Snapshot struct {
-	dir  string
-	next atomic.Pointer[offer]
-	wake chan struct{}
+	dir    string
+	next   atomic.Pointer[offer]
+	beside atomic.Pointer[companion]
+	wake   chan struct{}
+
+	// last is what the file holds: Load's, and Run's once that has begun. loaded is the ID of what Load has read.
+	last   known
+	loaded string
 }
 
 // In gives the snapshot of a folder.
@@ -49,7 +54,7 @@ func In(dir string) *Snapshot {
 func (s *Snapshot) Load() (*boot.State, [][]byte, error) {
 	for _, f := range []struct {
 		name   string
-		decode func([]byte) (*boot.State, [][]byte, error)
+		decode func([]byte) (known, error)
 	}{{fileName, decode}, {earlierName, decodeJSON}} {
 		path := filepath.Join(s.dir, f.name)
 		b, err := os.ReadFile(path)
@@ -59,9 +64,10 @@ func (s *Snapshot) Load() (*boot.State, [][]byte, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("cannot read the snapshot: %w", err)
 		}
-		st, keys, err := f.decode(b)
+		k, err := f.decode(b)
 		if err == nil {
-			return st, keys, nil
+			s.last, s.loaded = k, k.id
+			return k.state, k.keys, nil
 		}
 		if errors.Is(err, errFormat) {
 			return nil, nil, err
@@ -78,6 +84,10 @@ func (s *Snapshot) Load() (*boot.State, [][]byte, error) {
 // Offer hands over a newer state, which Run writes soon. It never blocks.
 func (s *Snapshot) Offer(st *boot.State, keys [][]byte) {
 	s.next.Store(&offer{st, keys})
+	s.poke()
+}
+
+func (s *Snapshot) poke() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -109,33 +119,50 @@ func (s *Snapshot) Run(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
+// flush writes what waits. What lies beside a state comes after it: where that state is the newest no longer, so is what is beside it.
 func (s *Snapshot) flush(log *slog.Logger) {
-	o := s.next.Swap(nil)
-	if o == nil {
+	beside := s.beside.Swap(nil)
+	if o := s.next.Swap(nil); o != nil {
+		if err := s.save(o.state, o.keys); err != nil {
+			log.Warn("the snapshot can't be written; a restart while the API is away would serve an older one", "error", err.Error())
+		}
+	}
+	if beside == nil || beside.state != s.last.state || s.last.id == "" {
 		return
 	}
-	if err := s.save(o.state, o.keys); err != nil {
-		log.Warn("the snapshot can't be written; a restart while the API is away would serve an older one", "error", err.Error())
+	if err := s.saveBeside(beside.text); err != nil {
+		log.Warn("what lies beside the snapshot can't be written; a restart takes longer", "error", err.Error())
 	}
 }
 
 // save puts a state in the place of the one before: after a power cut it's one of the two.
 func (s *Snapshot) save(st *boot.State, keys [][]byte) error {
-	path := filepath.Join(s.dir, fileName)
-	err := write(path+".new", func(f *os.File) error { return encode(f, st, keys) })
+	s.last = known{} // Whichever of the two it is, should this fail.
+	id, err := newID()
 	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err == nil {
-		err = syncDir(s.dir)
+		err = s.replace(fileName, func(f *os.File) error { return encode(f, st, keys, id) })
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the snapshot: %w", err)
 	}
+	s.last = known{state: st, id: id}
 	if err := os.Remove(filepath.Join(s.dir, earlierName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot remove the snapshot of an earlier program: %w", err)
 	}
 	return nil
+}
+
+// replace puts a file in the place of the one before, as a whole.
+func (s *Snapshot) replace(name string, encode func(*os.File) error) error {
+	path := filepath.Join(s.dir, name)
+	err := write(path+".new", encode)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(s.dir)
 }
 
 func write(path string, encode func(*os.File) error) error {

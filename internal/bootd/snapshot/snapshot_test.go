@@ -45,7 +45,7 @@ func (m *memory) Seek(offset int64, _ int) (int64, error) {
 
 func encoded(st *boot.State, keys [][]byte) ([]byte, error) {
 	m := &memory{}
-	err := encode(m, st, keys)
+	err := encode(m, st, keys, "")
 	return m.b, err
 }
 
@@ -154,11 +154,11 @@ func TestAllFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := decode(b)
+	got, err := decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, same...); diff != "" {
+	if diff := cmp.Diff(want, got.state, same...); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -184,11 +184,11 @@ func TestFormats(t *testing.T) {
 	if n := bytes.Count(b, []byte("fd00::53")); n != 1 {
 		t.Errorf("two machines of one shape have %d of them", n)
 	}
-	got, _, err := decode(b)
+	got, err := decode(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, same...); diff != "" {
+	if diff := cmp.Diff(want, got.state, same...); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -200,12 +200,12 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range good {
-		if st, _, err := decode(good[:n]); st != nil || err == nil {
+		if k, err := decode(good[:n]); k.state != nil || err == nil {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 		bent := bytes.Clone(good)
 		bent[n] ^= 0x10
-		if st, _, err := decode(bent); st != nil || err == nil {
+		if k, err := decode(bent); k.state != nil || err == nil {
 			t.Fatalf("bent at %d: %v", n, err)
 		}
 	}
@@ -279,10 +279,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(good[len(format)+sumSize:])
 	f.Add([]byte(`{"format":1,"segments":[{}],"plans":[{"MACs":["x"]}],"sessions":[{}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for name, decode := range map[string]func([]byte) (*boot.State, [][]byte, error){"whole": decode, "unpacked": func(b []byte) (*boot.State, [][]byte, error) { return unpack(b, false) },
-			"dual": func(b []byte) (*boot.State, [][]byte, error) { return unpack(b, true) }, "JSON": decodeJSON} {
-			if st, _, err := decode(b); (st == nil) == (err == nil) {
-				t.Errorf("%s: %v %v", name, st, err)
+		for name, decode := range map[string]func([]byte) (known, error){"whole": decode, "unpacked": func(b []byte) (known, error) { return unpack(b, false) },
+			"dual": func(b []byte) (known, error) { return unpack(b, true) }, "JSON": decodeJSON} {
+			if k, err := decode(b); (k.state == nil) == (err == nil) {
+				t.Errorf("%s: %v %v", name, k.state, err)
 			}
 		}
 	})
@@ -340,14 +340,14 @@ func TestEarlier(t *testing.T) {
 			}
 		}
 		want := boot.NewState(state().Segments, plans, nil)
-		st, keys, err := decode(b)
-		if err != nil || len(keys) != 1 {
-			t.Fatalf("%s: %v, %v", name, keys, err)
+		k, err := decode(b)
+		if err != nil || len(k.keys) != 1 {
+			t.Fatalf("%s: %v, %v", name, k.keys, err)
 		}
-		if diff := cmp.Diff(want, st, same...); diff != "" {
+		if diff := cmp.Diff(want, k.state, same...); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
-		again, err := encoded(st, keys)
+		again, err := encoded(k.state, k.keys)
 		if err != nil || behindHead(again) != behindHead(b) {
 			t.Errorf("%s: it's written in another way: %v", name, err)
 		}

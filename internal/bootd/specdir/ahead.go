@@ -23,3 +23,22 @@ func (p *parts) ahead(networks []*v1alpha1.BootNetwork) []boot.Artifact {
 		})
 	})
 }
+
+// serve takes in the networks that are served here, and what may boot on them.
+func (w *world) serve(p parts, node map[string]string) {
+	var networks []*v1alpha1.BootNetwork
+	for n, x := range p.networks {
+		g, served, err := bootspec.SegmentOf(x, node)
+		if err != nil {
+			w.problems["BootNetwork "+n.String()] = err.Error()
+		}
+		if err == nil && served {
+			w.segments, networks = append(w.segments, g), append(networks, x)
+		}
+	}
+	w.ahead = p.ahead(networks)
+}
+
+func (w *world) sortSegments() {
+	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
+}

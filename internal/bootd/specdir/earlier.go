@@ -23,6 +23,9 @@ func (s *Source) before() served {
 	}
 	for i, p := range s.world.plans.Scan() {
 		b.plans[p.EntryUID] = s.world.plans.Ref(i)
+		if s.taken { // Since when it's there an earlier life knew.
+			s.since.note(p.EntryUID, p.Since)
+		}
 	}
 	for _, p := range s.world.more {
 		b.plans[p.EntryUID] = boot.RefTo(p)
@@ -45,7 +48,7 @@ func (s *Source) settles() bool {
 		return false
 	}
 	s.folder.settling = false
-	return true
+	return !s.taken // Then nothing is missing: all files are there that an earlier life read.
 }
 
 // sayEarlier says once that machines are served which no file names, since the folder may be half copied, and once that it isn't.

@@ -94,6 +94,7 @@ type rig struct {
 	now        time.Time
 	said       logs
 
+	onNew func(*boot.State)
 	src   *Source
 	m     *session.Manager
 	log   *session.Log
@@ -155,7 +156,7 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 	}
 	r.src, r.log = src, l
 	r.m = session.New(session.Options{Store: src.Store(), Log: l, Name: "b", Now: o.Now, Logger: o.Logger})
-	src.Use(r.m, nil)
+	src.Use(r.m, r.onNew)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -169,6 +170,7 @@ func (r *rig) tryStart(change ...func(*Options)) error {
 		_ = l.Close()
 	})
 	r.t.Cleanup(r.ended)
+	src.resume(r.t.Context())
 	r.turn()
 	return nil
 }

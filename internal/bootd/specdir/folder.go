@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,9 @@ type news struct {
 
 // content is what one file holds.
 type content struct {
-	stamp   stamp
+	stamp stamp
+	// sum is the digest (SHA-256) of the file as it was read.
+	sum     [sha256.Size]byte
 	objects []object
 	// old says that the file can't be read as it is now.
 	old bool
@@ -142,7 +145,7 @@ func (f *folder) read(name string) bool {
 	if len(faults) > 0 {
 		objects = keep(objects, before.objects)
 	}
-	f.files[name] = content{stamp: now, objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind)}
+	f.files[name] = content{stamp: now, sum: sha256.Sum256(b), objects: objects, faults: faults, blind: hides(faults) && (!known || before.blind)}
 	f.say(name, sentence(faults))
 	return true
 }
@@ -184,22 +187,32 @@ func (f *folder) blind() (names []string) {
 // maxFile is how many bytes of one file are read: a hundred thousand machines are some eighty million.
 const maxFile = 256 << 20
 
-// readRegular reads a file. A pipe, on which a read would wait for ever, a folder or a device is none.
-func readRegular(path string) ([]byte, error) {
+// openRegular opens a file. A pipe, on which a read would wait for ever, a folder or a device is none.
+func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
 	i, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
 	case !i.Mode().IsRegular():
-		return nil, errIrregular
+		err = errIrregular
 	case i.Size() > maxFile:
-		return nil, fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, i.Size(), maxFile)
+		err = fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, i.Size(), maxFile)
 	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func readRegular(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 

@@ -22,13 +22,17 @@ type found struct {
 
 func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 
-// gather sorts the objects of all files. Of two with one name the first counts, but nothing is installed by it where the other says
-// something else. What is kept from before counts only where nothing else has its name: it may have been moved to another file.
-func (f *folder) gather(w *world) parts {
-	p := parts{
+func newParts() parts {
+	return parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
 		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, made: bootspec.NewMade(),
 	}
+}
+
+// gather sorts the objects of all files. Of two with one name the first counts, but nothing is installed by it where the other says
+// something else. What is kept from before counts only where nothing else has its name: it may have been moved to another file.
+func (f *folder) gather(w *world) parts {
+	p := newParts()
 	n := 0
 	for _, c := range f.files {
 		n += len(c.objects)

@@ -76,7 +76,7 @@ func (s *Source) takes(g *growth, x found) bool {
 		return false
 	}
 	own := map[uint64]bool{}
-	for _, m := range append(ofEntry(e), ofPlan(p)...) {
+	for _, m := range ofPlan(ofEntry(e), p) {
 		h := s.world.known.hash(m)
 		if own[h] = true; g.added[h] || s.world.known.has(m) {
 			return false

@@ -61,12 +61,17 @@ func (c *content) unpack() {
 	if _, err := io.Copy(&b, flate.NewReader(bytes.NewReader(c.packed))); err != nil {
 		panic(err) // It was packed here, in memory.
 	}
-	all := b.String()
+	c.give(b.String())
+}
+
+// give gives each entry its text, of many one behind the other, and what is left of them.
+func (c *content) give(all string) (rest string) {
 	for i := range c.objects {
 		if o := &c.objects[i]; o.isEntry() {
 			o.text, all = all[:o.size], all[o.size:]
 		}
 	}
+	return all
 }
 
 // texts is how long all texts are.

@@ -31,9 +31,9 @@ func (m *mentions) has(x mention) bool {
 
 func named(kind string, n boot.Name) mention { return mention{kind, n.Namespace, n.Name} }
 
-// ofPlan are the mentions of a plan.
-func ofPlan(p *boot.Plan) []mention {
-	all := []mention{named(v1alpha1.BootEntryKind, p.Entry), {"uid", p.EntryUID, ""}}
+// ofPlan appends the mentions of a plan.
+func ofPlan(all []mention, p *boot.Plan) []mention {
+	all = append(all, named(v1alpha1.BootEntryKind, p.Entry), mention{"uid", p.EntryUID, ""})
 	for a := range p.Network.Addresses() {
 		all = append(all, mention{"address", a.Addr().String(), ""})
 	}
@@ -75,21 +75,30 @@ func ofEntry(e *v1alpha1.BootEntry) []mention {
 	return all
 }
 
+// newMentions has room for those of so many plans.
+func newMentions(plans int) *mentions {
+	const each = 4 // A name, a UID, an address and mostly one MAC.
+	return &mentions{seed: maphash.MakeSeed(), all: make([]uint64, 0, each*plans), later: map[uint64]bool{}}
+}
+
+func (m *mentions) add(all []mention) {
+	for _, x := range all {
+		m.all = append(m.all, m.hash(x))
+	}
+}
+
 // mention notes what the plans have, be they admitted or not, and what the entries want that have none.
 func (w *world) mention(plans []*boot.Plan) {
-	const each = 4 // A name, a UID, an address and mostly one MAC.
-	m := &mentions{seed: maphash.MakeSeed(), all: make([]uint64, 0, each*len(plans)), later: map[uint64]bool{}}
+	m := newMentions(len(plans))
 	var b breath
+	var of []mention
 	for _, p := range plans {
 		b.take()
-		for _, x := range ofPlan(p) {
-			m.all = append(m.all, m.hash(x))
-		}
+		of = ofPlan(of[:0], p)
+		m.add(of)
 	}
 	for _, e := range w.claims {
-		for _, x := range ofEntry(e) {
-			m.all = append(m.all, m.hash(x))
-		}
+		m.add(ofEntry(e))
 	}
 	slices.Sort(m.all)
 	w.known = m

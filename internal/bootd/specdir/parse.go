@@ -44,6 +44,8 @@ type spec struct {
 	profile *v1alpha1.BootProfile
 	entry   *v1alpha1.BootEntry // Asked by machine: it may not be there.
 	secret  *corev1.Secret
+	// text of a network or a profile, which it can be made of again.
+	text string
 }
 
 // key of an object among all.
@@ -209,8 +211,11 @@ func (d document) taken(o object, into metav1.Object, raw []byte, path string) (
 	}
 	o.name = boot.Name{Namespace: into.GetNamespace(), Name: into.GetName()}
 	o.line = int32(d.line + leading(d.text)) //nolint:gosec // Of a file of maxFile bytes.
-	if o.entry != nil {
+	switch {
+	case o.entry != nil:
 		o.text, o.size = string(raw), int32(len(raw)) //nolint:gosec // As above.
+	case o.secret == nil: // What is secret isn't kept.
+		o.spec.text = string(raw)
 	}
 	if wrong := o.check(); len(wrong) > 0 {
 		var faults []fault

@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
 )
 
 // large is how many machines the benchmarks have.
@@ -55,10 +57,13 @@ func machineJSON(i int) string {
 }
 
 // serving is a source of a folder that has published its first state.
-func serving(tb testing.TB, dir string) *Source {
+func serving(tb testing.TB, dir string, change ...func(*Options)) *Source {
 	tb.Helper()
 	state := tb.TempDir()
 	o := Options{Dir: dir, StateDir: state, Fresh: true, Key: []byte("key"), Still: time.Nanosecond, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
+	for _, c := range change {
+		c(&o)
+	}
 	s, err := Open(o)
 	if err != nil {
 		tb.Fatal(err)
@@ -72,6 +77,7 @@ func serving(tb testing.TB, dir string) *Source {
 		s.site.close()
 		_ = l.Close()
 	})
+	s.resume(tb.Context())
 	s.look()
 	s.turn()
 	s.folder.shed()
@@ -93,6 +99,34 @@ func BenchmarkStart(b *testing.B) {
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.HeapAlloc)/1e6, "MB-live")
 	runtime.KeepAlive(s)
+}
+
+// BenchmarkResume is a start from a snapshot of a folder that hasn't changed, once the snapshot was read, until the folder's state is there.
+func BenchmarkResume(b *testing.B) {
+	dir, state := hall(b, large), snapshot.In(b.TempDir())
+	text := ""
+	s := serving(b, dir, func(o *Options) { o.Keep = func(_ *boot.State, t []byte) { text = string(t) } })
+	s.keep(0)
+	state.Offer(s.State(), nil)
+	ctx, cancel := context.WithCancel(b.Context())
+	cancel()
+	if err := state.Run(ctx, slog.New(slog.DiscardHandler)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		s.site.close()
+		before, _, err := state.Load()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		s = serving(b, dir, func(o *Options) { o.Before, o.Kept = before, func() (string, error) { return text, nil } })
+		if s.State() != before {
+			b.Fatal("it was read anew")
+		}
+	}
+	b.ReportMetric(float64(len(text))/1e6, "MB-kept")
 }
 
 // BenchmarkAdd is how long one more machine takes, from when its file is there until it's served.

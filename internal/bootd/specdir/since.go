@@ -32,10 +32,15 @@ func (s *Source) sinceWhen(now time.Time) func(uid string) time.Time {
 				t = g.At
 			}
 		}
-		i := instant{t.Unix(), int32(t.Nanosecond())} //nolint:gosec // Less than a thousand million.
-		s.since[key] = i
-		return i.time()
+		return s.since.note(uid, t)
 	}
+}
+
+// note since when an entry is there.
+func (s sinces) note(uid string, t time.Time) time.Time {
+	i := instant{t.Unix(), int32(t.Nanosecond())} //nolint:gosec // Less than a thousand million.
+	s[uuid.MustParse(uid)] = i
+	return i.time()
 }
 
 // recorded says whether the newest record of a machine, at either place, is of this entry.

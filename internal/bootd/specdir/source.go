@@ -3,7 +3,6 @@ package specdir
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -38,32 +37,6 @@ type Sessions interface {
 	Seen(r session.Record) error
 	// Synced lowers a revision to what was compared.
 	Synced(revision uint64) uint64
-}
-
-// Options of a Source. Dir, StateDir, Now and Logger are required.
-type Options struct {
-	// Dir holds the specs, StateDir what bootd must remember.
-	Dir, StateDir string
-	// Node holds the labels that BootNetworks' serveOn selects by.
-	Node map[string]string
-	// NoInstall serves, and installs nothing.
-	NoInstall bool
-	// NewSite agrees to one record of grants alone, where Dir can't be written and StateDir is Fresh.
-	NewSite bool
-	// Fresh says that StateDir held nothing when bootd started.
-	Fresh bool
-	// Blocked says why nothing may be installed, where something that bootd must remember can't be read; "": nothing stands in the way.
-	Blocked string
-	// Before is what an earlier life of this bootd served; nil where that isn't known. Nothing is installed by it.
-	Before *boot.State
-	// Peers are other servers that are meant to answer the machines, and install nothing.
-	Peers []netip.Addr
-	// Key of tokens.
-	Key []byte
-	// Still is how long Dir must not have changed before anything is granted; 0: two seconds.
-	Still  time.Duration
-	Now    func() time.Time
-	Logger *slog.Logger
 }
 
 // A Source serves a folder of specs. Run fills it.
@@ -104,6 +77,9 @@ type Source struct {
 	stale, uncompared bool
 	// settles says that it's only stale since nothing that's missing comes any more.
 	settled bool
+	// taken says that the world is still what an earlier life has kept, with what came since, and kept is the state that this life has kept it beside.
+	taken bool
+	kept  *boot.State
 }
 
 // compared are the grants, by entry UID, whose session was compared with the log, and the entries that are in doubt.
@@ -144,6 +120,9 @@ func Open(o Options) (*Source, error) {
 	if err != nil {
 		s.site.close()
 		return nil, err
+	}
+	if len(damaged) > 0 {
+		s.o.Kept = nil
 	}
 	for _, d := range damaged {
 		o.Logger.Error("a session is damaged; its machine isn't installed until a person has looked at it", "error", d.Error())
@@ -217,8 +196,10 @@ func (s *Source) Data(_ context.Context, name string) (map[string][]byte, error)
 // Run serves the folder until ctx ends. What only came is served at once; all that takes longer rests in between.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.site.close()
+	defer s.keep(0)
 	defer s.note() // What was heard since the last turn.
 	go s.watch(ctx)
+	s.resume(ctx)
 	var rested time.Time
 	for {
 		began := time.Now()
@@ -228,6 +209,7 @@ func (s *Source) Run(ctx context.Context) error {
 			s.resolve()
 			s.turn()
 			s.folder.shed()
+			s.keep(s.o.Still)
 			rested = time.Now().Add(rest * time.Since(now))
 		}
 		wait := max(every, min(calm*took, time.Second))
@@ -288,6 +270,7 @@ func (s *Source) resolve() {
 	}
 	s.stale = false
 	s.world = s.folder.resolve(s.o.Node, s.before())
+	s.taken = false
 	if !s.settled { // Nothing was written: whatever is granted needn't wait again.
 		s.changed = time.Now()
 	}

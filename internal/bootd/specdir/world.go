@@ -132,17 +132,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 		blind: strings.Join(f.blind(), ", "),
 	}
 	p := f.gather(&w)
-	var networks []*v1alpha1.BootNetwork
-	for n, x := range p.networks {
-		g, served, err := bootspec.SegmentOf(x, node)
-		if err != nil {
-			w.problems["BootNetwork "+n.String()] = err.Error()
-		}
-		if err == nil && served {
-			w.segments, networks = append(w.segments, g), append(networks, x)
-		}
-	}
-	w.ahead = p.ahead(networks)
+	w.serve(p, node)
 	w.pullSecrets(p)
 	plans := make([]*boot.Plan, 0, len(p.entries))
 	gone := &spec{kind: v1alpha1.BootEntryKind}
@@ -160,7 +150,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	if f.incomplete() {
 		plans = w.remember(p, plans, before)
 	}
-	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
+	w.sortSegments()
 	plans = before.sort(plans)
 	admitted := w.admit(plans)
 	w.told(admitted)

@@ -1,0 +1,40 @@
+package specdir
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+)
+
+// Options of a Source. Dir, StateDir, Now and Logger are required.
+type Options struct {
+	// Dir holds the specs, StateDir what bootd must remember.
+	Dir, StateDir string
+	// Node holds the labels that BootNetworks' serveOn selects by.
+	Node map[string]string
+	// NoInstall serves, and installs nothing.
+	NoInstall bool
+	// NewSite agrees to one record of grants alone, where Dir can't be written and StateDir is Fresh.
+	NewSite bool
+	// Fresh says that StateDir held nothing when bootd started.
+	Fresh bool
+	// Blocked says why nothing may be installed, where something that bootd must remember can't be read; "": nothing stands in the way.
+	Blocked string
+	// Before is what an earlier life of this bootd served; nil where that isn't known. Nothing is installed by it.
+	Before *boot.State
+	// Kept gives what that life kept beside Before, "" for nothing, and Keep keeps something beside a state that was told of; nil: nothing is kept.
+	Kept func() (string, error)
+	Keep func(st *boot.State, text []byte)
+	// Peers are other servers that are meant to answer the machines, and install nothing.
+	Peers []netip.Addr
+	// Program tells one from another that may resolve in another way; "": by the file that runs.
+	Program string
+	// Key of tokens.
+	Key []byte
+	// Still is how long Dir must not have changed before anything is granted; 0: two seconds.
+	Still  time.Duration
+	Now    func() time.Time
+	Logger *slog.Logger
+}
