@@ -268,8 +268,12 @@ func (k *Packer) Read(shape uint32, r *pieces.Reader, dual bool) {
 	}
 }
 
-// Packed gives what was packed. Nothing is added any more.
-func (k *Packer) Packed() *Packed { return &k.to }
+// Packed gives what was packed. Nothing is added any more. It's no part of the Packer, whose plan at hand has the texts of what it was read from: a
+// whole snapshot.
+func (k *Packer) Packed() *Packed {
+	to := k.to
+	return &to
+}
 
 // Pack packs plans that nobody changes any more, in the order in which they may choose their MACs. before is NewPacker's.
 func Pack(plans []*Plan, before *Packed) *Packed {
