@@ -14,6 +14,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/snapshot"
 )
 
 const (
@@ -95,6 +96,7 @@ type rig struct {
 	said       logs
 
 	onNew func(*boot.State)
+	snap  *snapshot.Snapshot // Of live.
 	src   *Source
 	m     *session.Manager
 	log   *session.Log

@@ -21,7 +21,7 @@ func view(w world) world {
 	w.plans, w.more = nil, nil // Compared as served.
 	w.data = maps.Clone(w.data)
 	maps.Copy(w.data, w.came)
-	w.came, w.known, w.parts.entries, w.parts.made = nil, nil, nil, nil
+	w.came, w.known, w.parts.entries, w.parts.made, w.parts.like = nil, nil, nil, nil, nil // The last is what plans share.
 	return w
 }
 

@@ -136,7 +136,12 @@ func keptObjects(r *pieces.Reader, entries *spec) []object {
 			r.Fail(errKept)
 			return nil
 		case keptKinds[kind] == v1alpha1.BootEntryKind:
-			o.spec, o.size = entries, int32(r.Number()&maxFile) //nolint:gosec // As above.
+			size := r.Number()
+			if size > maxFile {
+				r.Fail(errKept)
+				return nil
+			}
+			o.spec, o.size = entries, int32(size) //nolint:gosec // It's small enough.
 		default:
 			o.spec = &spec{kind: keptKinds[kind]}
 			if err := o.remake(r.Text()); err != nil {
