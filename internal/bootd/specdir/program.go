@@ -38,9 +38,12 @@ func (s *Source) by() string {
 	return fmt.Sprintf("program %s folder %q installs %t labels%s", program, s.o.Dir, !s.o.NoInstall, labels.String())
 }
 
-// runs tells the program that runs from any other; "" where that isn't known. One that was built without Go's own note is known by all its bytes.
-var runs = sync.OnceValue(func() string { //nolint:gochecknoglobals // It's the same for as long as it runs.
-	f, err := os.Open(programFile)
+// runs tells the program that runs from any other; "" where that isn't known.
+var runs = sync.OnceValue(func() string { return programIn(programFile) }) //nolint:gochecknoglobals // It's the same for as long as it runs.
+
+// programIn tells a program from any other, by the note of what it's made of. One that was built without is known by all its bytes.
+func programIn(path string) string {
+	f, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -57,4 +60,4 @@ var runs = sync.OnceValue(func() string { //nolint:gochecknoglobals // It's the 
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))
-})
+}

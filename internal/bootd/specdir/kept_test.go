@@ -1,0 +1,108 @@
+package specdir
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// kept is what is kept of a folder of two files, and the folder.
+func kept(tb testing.TB) (string, *folder) {
+	tb.Helper()
+	f := &folder{files: map[string]content{}}
+	for name, text := range map[string]string{"a.yaml": hallYAML(), "b.json": machineJSON(7) + machineJSON(8)} {
+		objects, faults := parse(name, []byte(text))
+		if len(faults) > 0 {
+			tb.Fatal(faults)
+		}
+		f.files[name] = content{objects: objects, sum: [32]byte{1, byte(len(text))}}
+	}
+	f.shed()
+	text, ok := f.keptText("this one")
+	if !ok {
+		tb.Fatal("nothing is kept")
+	}
+	return string(text), f
+}
+
+// TestKeptFiles: what is kept of files is read as what they are once all is resolved.
+func TestKeptFiles(t *testing.T) {
+	text, f := kept(t)
+	files, err := keptFiles(text, "this one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := cmp.Options{cmp.AllowUnexported(content{}, object{}, spec{}, stamp{}), cmpopts.EquateEmpty()}
+	if diff := cmp.Diff(f.files, files, opts); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := keptFiles(text, "another"); err == nil || errors.Is(err, errKept) {
+		t.Errorf("it's another program's, and whole: %v", err)
+	}
+	for n := range len(text) {
+		if files, err := keptFiles(text[:n], "this one"); err == nil {
+			t.Fatalf("cut at %d: %v", n, files)
+		}
+	}
+	o := f.files["a.yaml"].objects[0]
+	o.old = true
+	if _, ok := o.keep(nil, &object{}); ok {
+		t.Error("what is of before is kept")
+	}
+}
+
+func FuzzKeptFiles(f *testing.F) {
+	text, _ := kept(f)
+	f.Add(strings.TrimPrefix(text, "\x08this one"))
+	f.Fuzz(func(t *testing.T, text string) {
+		if files, err := keptFiles("\x08this one"+text, "this one"); (files == nil) == (err == nil) {
+			t.Errorf("%v, %v", files, err)
+		}
+	})
+}
+
+// TestProgram: the program that runs is known, and so is what a folder's plans rest on beside it.
+func TestProgram(t *testing.T) {
+	if len(runs()) < 40 {
+		t.Errorf("%q", runs())
+	}
+	s := func(change func(*Options)) string {
+		o := Options{Dir: "/specs", Node: map[string]string{"a": "1", "b": "2"}}
+		change(&o)
+		return (&Source{o: o}).by()
+	}
+	was := s(func(*Options) {})
+	for name, change := range map[string]func(*Options){
+		"Program":   func(o *Options) { o.Program = "x" },
+		"Folder":    func(o *Options) { o.Dir = "/specs/" },
+		"Label":     func(o *Options) { o.Node = map[string]string{"a": "1", "b": "3"} },
+		"Labels":    func(o *Options) { o.Node = map[string]string{"a": `1" "b"="2`} },
+		"NoInstall": func(o *Options) { o.NoInstall = true },
+	} {
+		if now := s(change); now == was {
+			t.Errorf("%s: %s", name, now)
+		}
+	}
+	if s(func(o *Options) { o.Node = map[string]string{"b": "2", "a": "1"} }) != was {
+		t.Error("an order of labels counts")
+	}
+}
+
+// TestProgramOfAllBytes: a program without Go's note is known by all its bytes.
+func TestProgramOfAllBytes(t *testing.T) {
+	path := t.TempDir() + "/program"
+	id := func(text string) string {
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		return programIn(path)
+	}
+	if a, b := id("one"), id("two"); a == b || a == "" || a != id("one") {
+		t.Errorf("%q, %q", a, b)
+	}
+	if got := programIn(path + ".none"); got != "" {
+		t.Errorf("%q", got)
+	}
+}
