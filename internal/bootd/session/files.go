@@ -109,6 +109,13 @@ func (f *Files) All() []Record {
 	return slices.Collect(maps.Values(f.records))
 }
 
+// Len counts the sessions.
+func (f *Files) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.records)
+}
+
 // Writes counts what was written since the folder was opened.
 func (f *Files) Writes() uint64 {
 	f.mu.Lock()

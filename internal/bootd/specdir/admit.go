@@ -49,6 +49,8 @@ func asks(p *boot.Plan) int {
 	return 0
 }
 
+func wantsInstall(p *boot.Plan) bool { return asks(p) == 1 }
+
 // place is an address on a network.
 type place struct {
 	network boot.Name

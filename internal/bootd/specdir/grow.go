@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -118,6 +119,7 @@ func (s *Source) grown(g *growth, st *boot.State) {
 	upToDate := s.mark() == s.marked
 	s.world.parts = g.parts
 	s.world.more = append(s.world.more, g.plans...)
+	s.world.asking = s.world.asking || slices.ContainsFunc(g.plans, wantsInstall)
 	maps.Copy(s.world.known.later, g.added)
 	if len(g.data) > 0 {
 		s.world.came = maps.Clone(s.world.came) // Somebody may be reading it.

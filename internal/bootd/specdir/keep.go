@@ -65,7 +65,7 @@ func (s *Source) untouched() bool {
 	s.mu.Unlock()
 	switch why, _ := s.site.installs(); why {
 	case "", fenceNoInstall, fenceReadOnly:
-		return heard == 0 && s.site.state != nil && s.site.lines() == 0 && len(s.store.All()) == 0
+		return heard == 0 && s.site.state != nil && s.site.lines() == 0 && s.store.Len() == 0
 	}
 	return false
 }

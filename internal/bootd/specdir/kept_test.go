@@ -47,6 +47,13 @@ func TestKeptFiles(t *testing.T) {
 		if files, err := keptFiles(text[:n], "this one"); err == nil {
 			t.Fatalf("cut at %d: %v", n, files)
 		}
+		for bit := range 8 { // A checksum stands against that; nothing ends bootd.
+			bent := []byte(text)
+			bent[n] ^= 1 << bit
+			if files, err := keptFiles(string(bent), "this one"); (files == nil) == (err == nil) {
+				t.Fatalf("bent at %d: %v, %v", n, files, err)
+			}
+		}
 	}
 	o := f.files["a.yaml"].objects[0]
 	o.old = true

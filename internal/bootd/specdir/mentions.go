@@ -2,6 +2,7 @@ package specdir
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"slices"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -13,9 +14,11 @@ import (
 // what is may be.
 type mentions struct {
 	seed maphash.Seed
-	// all are sorted, but for what came later.
-	all   []uint64
-	later map[uint64]bool
+	// all are in the order of their first bits, and begins says where those begin that have the same ones; later came since.
+	all    []uint64
+	shift  int
+	begins []uint32
+	later  map[uint64]bool
 }
 
 // A mention is one of a kind: a name of an object, a MAC, a port, or an address.
@@ -25,8 +28,31 @@ func (m *mentions) hash(x mention) uint64 { return maphash.Comparable(m.seed, x)
 
 func (m *mentions) has(x mention) bool {
 	h := m.hash(x)
-	_, found := slices.BinarySearch(m.all, h)
-	return found || m.later[h]
+	b := h >> m.shift
+	return m.later[h] || slices.Contains(m.all[m.begins[b]:m.begins[b+1]], h)
+}
+
+// few is how many have the same first bits.
+const few = 8
+
+// arrange puts those side by side that have the same first bits, once all are there. To sort them would take several times as long, of a core
+// that others want.
+func (m *mentions) arrange() {
+	width := bits.Len(uint(len(m.all)/few)) + 1 //nolint:gosec // A length.
+	m.shift, m.begins = 64-width, make([]uint32, 1<<width+1)
+	for _, h := range m.all {
+		m.begins[h>>m.shift+1]++
+	}
+	for i := range m.begins[1:] {
+		m.begins[i+1] += m.begins[i]
+	}
+	next, all := slices.Clone(m.begins), make([]uint64, len(m.all))
+	for _, h := range m.all {
+		b := h >> m.shift
+		all[next[b]] = h
+		next[b]++
+	}
+	m.all = all
 }
 
 func named(kind string, n boot.Name) mention { return mention{kind, n.Namespace, n.Name} }
@@ -100,6 +126,6 @@ func (w *world) mention(plans []*boot.Plan) {
 	for _, e := range w.claims {
 		m.add(ofEntry(e))
 	}
-	slices.Sort(m.all)
+	m.arrange()
 	w.known = m
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -177,7 +176,7 @@ func (w *world) mentionServed(st *boot.State, now time.Time) error {
 		of = ofPlan(of[:0], p)
 		m.add(of)
 	}
-	slices.Sort(m.all)
+	m.arrange()
 	w.known = m
 	return nil
 }

@@ -40,6 +40,9 @@ func (s *Source) turn() {
 
 // grant takes what is due about all grants.
 func (s *Source) grant() {
+	if !s.world.asking && s.store.Len() == 0 && len(s.said) == 0 {
+		return // Nothing is asked for, and there's nothing to be taken back.
+	}
 	for i, p := range s.world.scan() {
 		if r, ok := s.store.Find(p.Entry); (!ok || r.Session.Grant == nil) && asks(p) == 0 && len(s.said) == 0 {
 			continue // As for most: nothing is asked for, and nothing is to be taken back.

@@ -46,6 +46,8 @@ type world struct {
 	blind string
 	// problems are those of entries, by name, and of networks.
 	problems map[string]string
+	// asking says that a plan asks for an install.
+	asking bool
 	// ahead are the files of profiles that may boot here.
 	ahead []boot.Artifact
 	// parts are those that plans were made of, without the entries, and known is what anything has or wants.
@@ -154,6 +156,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	plans = before.sort(plans)
 	admitted := w.admit(plans)
 	w.told(admitted)
+	w.asking = slices.ContainsFunc(admitted, wantsInstall)
 	w.mention(plans)
 	w.plans = boot.Pack(admitted, before.packed)
 	p.entries = nil
