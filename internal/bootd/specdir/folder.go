@@ -55,6 +55,8 @@ type content struct {
 	// packed are the texts of its entries, one behind the other; nil: they're at hand. shed says that what isn't needed is gone.
 	packed []byte
 	shed   bool
+	// kept is what an earlier life kept of its objects, of a file that is packed, until they're needed; then it's "".
+	kept string
 }
 
 func newFolder(dir string, log *slog.Logger) *folder {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -33,32 +34,43 @@ func (f *folder) keptText(by string) (text []byte, ok bool) {
 	b := binary.AppendUvarint(pieces.AppendText(nil, by), uint64(len(f.files)))
 	var loose bytes.Buffer // Texts that aren't packed file by file.
 	w, err := flate.NewWriter(&loose, flate.BestSpeed)
-	var rest breath
 	for _, name := range f.sorted() {
 		c := f.files[name]
 		if c.old || c.blind || len(c.faults) > 0 {
 			return nil, false
 		}
 		b = pieces.AppendText(pieces.AppendText(b, name), string(c.sum[:]))
-		b = binary.AppendUvarint(b, uint64(len(c.objects)))
-		var last object
-		for i := range c.objects {
-			rest.take()
-			o := &c.objects[i]
-			if b, ok = o.keep(b, &last); !ok {
-				return nil, false
-			}
-			if c.packed == nil && err == nil {
-				_, err = io.WriteString(w, o.text)
-			}
-			last = *o
+		if b, ok = c.keep(b); !ok {
+			return nil, false
 		}
 		b = pieces.AppendText(b, string(c.packed))
+		for i := 0; i < len(c.objects) && c.packed == nil && err == nil; i++ {
+			_, err = io.WriteString(w, c.objects[i].text)
+		}
 	}
 	if errors.Join(err, w.Close()) != nil {
 		return nil, false // Of a buffer there is none.
 	}
 	return append(b, loose.Bytes()...), true
+}
+
+// keep appends the objects of a file, without the texts of entries.
+func (c *content) keep(b []byte) (_ []byte, ok bool) {
+	if c.kept != "" {
+		return append(b, c.kept...), true
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.objects)))
+	var last object
+	var rest breath
+	for i := range c.objects {
+		rest.take()
+		o := &c.objects[i]
+		if b, ok = o.keep(b, &last); !ok {
+			return nil, false
+		}
+		last = *o
+	}
+	return b, true
 }
 
 // keep appends an object to one that stands before it. Its text, where it's an entry, stands elsewhere.
@@ -79,78 +91,119 @@ func (o *object) keep(b []byte, before *object) ([]byte, bool) {
 	return pieces.AppendText(b, o.spec.text), o.spec.text != ""
 }
 
+// keptFolder is what was kept of a folder.
+type keptFolder struct {
+	files map[string]content
+	// shared are the objects that entries are resolved by, and entries is how many there are of these.
+	shared  []found
+	entries int
+}
+
 // keptFiles reads what keptText wrote. Where it was made by something else it's an error, as for what is damaged.
-func keptFiles(text, by string) (map[string]content, error) {
+func keptFiles(text, by string) (*keptFolder, error) {
 	r := pieces.Of(text)
 	if was := r.Text(); was != by || r.Err() != nil {
 		return nil, errors.New("another program has read it, or one with other settings")
 	}
-	n := r.Count(sha256.Size)
-	names, files := make([]string, 0, n), make(map[string]content, n)
-	entries := &spec{kind: v1alpha1.BootEntryKind}
-	loose := int64(0)
-	for range n {
+	k := &keptFolder{files: map[string]content{}}
+	var loose []string // Names of files whose texts aren't packed one by one.
+	size := int64(0)
+	for range r.Count(sha256.Size) {
 		name := r.Text()
 		c := content{shed: true}
 		if n := copy(c.sum[:], r.Text()); n != len(c.sum) {
 			r.Fail(errKept)
 		}
-		c.objects = keptObjects(&r, entries)
+		k.skim(name, &c, &r)
 		if packed := r.Text(); packed != "" {
 			c.packed = []byte(packed)
-		} else {
-			loose += int64(c.texts())
+		} else if r.Err() == nil {
+			c.objects, c.kept = c.recalled(), ""
+			loose, size = append(loose, name), size+int64(c.texts())
 		}
-		if _, twice := files[name]; twice || r.Err() != nil {
+		if _, twice := k.files[name]; twice || r.Err() != nil {
 			return nil, errors.Join(errKept, r.Err())
 		}
-		files[name], names = c, append(names, name)
+		k.files[name] = c
 	}
-	all, err := io.ReadAll(io.LimitReader(flate.NewReader(strings.NewReader(r.Rest())), loose+1))
-	if err != nil || int64(len(all)) != loose {
+	all, err := io.ReadAll(io.LimitReader(flate.NewReader(strings.NewReader(r.Rest())), size+1))
+	if err != nil || int64(len(all)) != size {
 		return nil, errors.Join(errKept, err)
 	}
 	texts := string(all)
-	for _, name := range names {
-		if c := files[name]; c.packed == nil {
-			texts = c.give(texts)
-		}
+	for _, name := range loose {
+		c := k.files[name]
+		texts = c.give(texts)
 	}
-	return files, nil
+	return k, nil
 }
 
-// keptObjects reads the objects of a file, all entries with one spec.
-func keptObjects(r *pieces.Reader, entries *spec) []object {
-	all := make([]object, r.Count(leastObject))
-	namespace, line := "", int64(0)
-	for i := range all {
-		kind, o := r.Number(), &all[i]
-		if x := r.Text(); x != "" {
-			namespace = x
+// skim looks through the objects of a file, which aren't made before they're needed: for what comes alone they aren't.
+func (k *keptFolder) skim(name string, c *content, r *pieces.Reader) {
+	from := r.Rest()
+	_, all := keptObjects(r)
+	for o := range all {
+		if o.isEntry() {
+			k.entries++
+			continue
 		}
-		o.name = boot.Name{Namespace: namespace, Name: r.Text()}
-		line += r.Signed()
-		o.line = int32(line) //nolint:gosec // As it was written.
-		switch {
-		case r.Err() != nil || kind >= uint64(len(keptKinds)):
-			r.Fail(errKept)
-			return nil
-		case keptKinds[kind] == v1alpha1.BootEntryKind:
-			size := r.Number()
-			if size > maxFile {
-				r.Fail(errKept)
-				return nil
+		shared := o
+		k.shared = append(k.shared, found{&shared, name, false})
+	}
+	c.kept = from[:len(from)-len(r.Rest())]
+}
+
+// recalled are the objects of a file as they were kept.
+func (c *content) recalled() []object {
+	r := pieces.Of(c.kept)
+	n, each := keptObjects(&r)
+	all := make([]object, 0, n)
+	for o := range each {
+		all = append(all, o)
+	}
+	if r.Err() != nil {
+		panic(r.Err()) // It was looked through at the start.
+	}
+	return all
+}
+
+// keptObjects reads the objects of a file, and how many there are.
+func keptObjects(r *pieces.Reader) (n int, all iter.Seq[object]) {
+	n = r.Count(leastObject)
+	return n, func(yield func(object) bool) {
+		entries := &spec{kind: v1alpha1.BootEntryKind}
+		namespace, line := "", int64(0)
+		for range n {
+			kind, o := r.Number(), object{}
+			if x := r.Text(); x != "" {
+				namespace = x
 			}
-			o.spec, o.size = entries, int32(size) //nolint:gosec // It's small enough.
-		default:
-			o.spec = &spec{kind: keptKinds[kind]}
-			if err := o.remake(r.Text()); err != nil {
-				r.Fail(err)
-				return nil
+			o.name = boot.Name{Namespace: namespace, Name: r.Text()}
+			line += r.Signed()
+			o.line = int32(line) //nolint:gosec // As it was written.
+			switch {
+			case r.Err() != nil || kind >= uint64(len(keptKinds)):
+				r.Fail(errKept)
+				return
+			case keptKinds[kind] == v1alpha1.BootEntryKind:
+				size := r.Number()
+				if size > maxFile {
+					r.Fail(errKept)
+					return
+				}
+				o.spec, o.size = entries, int32(size) //nolint:gosec // It's small enough.
+			default:
+				o.spec = &spec{kind: keptKinds[kind]}
+				if err := o.remake(r.Text()); err != nil {
+					r.Fail(err)
+					return
+				}
+			}
+			if !yield(o) {
+				return
 			}
 		}
 	}
-	return all
 }
 
 // remake makes a network or a profile of its text, as it was read.

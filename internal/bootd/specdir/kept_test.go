@@ -22,6 +22,13 @@ func kept(tb testing.TB) (string, *folder) {
 		f.files[name] = content{objects: objects, sum: [32]byte{1, byte(len(text))}}
 	}
 	f.shed()
+	// Of the one the texts are packed, as of a large one.
+	c := f.files["b.json"]
+	c.packed = []byte("packed")
+	for i := range c.objects {
+		c.objects[i].text = ""
+	}
+	f.files["b.json"] = c
 	text, ok := f.keptText("this one")
 	if !ok {
 		tb.Fatal("nothing is kept")
@@ -32,12 +39,18 @@ func kept(tb testing.TB) (string, *folder) {
 // TestKeptFiles: what is kept of files is read as what they are once all is resolved.
 func TestKeptFiles(t *testing.T) {
 	text, f := kept(t)
-	files, err := keptFiles(text, "this one")
-	if err != nil {
-		t.Fatal(err)
+	k, err := keptFiles(text, "this one")
+	if err != nil || k.entries != 4 || len(k.shared) != 2 {
+		t.Fatalf("%+v, %v", k, err)
 	}
+	c := k.files["b.json"]
+	if c.objects != nil {
+		t.Error("objects are made that nobody needs")
+	}
+	c.objects, c.kept = c.recalled(), ""
+	k.files["b.json"] = c
 	opts := cmp.Options{cmp.AllowUnexported(content{}, object{}, spec{}, stamp{}), cmpopts.EquateEmpty()}
-	if diff := cmp.Diff(f.files, files, opts); diff != "" {
+	if diff := cmp.Diff(f.files, k.files, opts); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := keptFiles(text, "another"); err == nil || errors.Is(err, errKept) {

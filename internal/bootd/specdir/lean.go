@@ -56,6 +56,9 @@ func (c *content) unpack() {
 	if c.packed == nil {
 		return
 	}
+	if c.kept != "" {
+		c.objects, c.kept = c.recalled(), ""
+	}
 	var b strings.Builder
 	b.Grow(c.texts())
 	if _, err := io.Copy(&b, flate.NewReader(bytes.NewReader(c.packed))); err != nil {

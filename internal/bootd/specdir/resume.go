@@ -47,18 +47,18 @@ func (s *Source) resumed(ctx context.Context, text string, before *boot.State) e
 	if by == "" {
 		return errors.New("which program runs isn't known")
 	}
-	files, err := keptFiles(text, by)
+	k, err := keptFiles(text, by)
 	if err != nil {
 		return err
 	}
-	if err := s.folder.unchanged(ctx, files); err != nil {
+	if err := s.folder.unchanged(ctx, k.files); err != nil {
 		return err
 	}
-	w, err := s.worldOf(files, before)
+	w, err := s.worldOf(k, before)
 	if err != nil {
 		return err
 	}
-	s.folder.files, s.world, s.taken = files, w, true
+	s.folder.files, s.world, s.taken = k.files, w, true
 	s.segments, s.o.Before, s.kept = before.Segments, nil, before
 	s.changed, s.turned = time.Now(), time.Now() // Nothing is granted until it has been still from now on.
 	s.version++
@@ -125,20 +125,14 @@ func digest(ctx context.Context, path string, buf []byte, b *breath) (sum [sha25
 	}
 }
 
-// worldOf gives what files come to whose entries were resolved to what an earlier life served. An error says that it can't be.
-func (s *Source) worldOf(files map[string]content, before *boot.State) (world, error) {
+// worldOf gives what a folder comes to whose entries were resolved to what an earlier life served. An error says that it can't be.
+func (s *Source) worldOf(k *keptFolder, before *boot.State) (world, error) {
 	w := world{
 		plans: before.Packed(), kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
 	}
-	p, entries := newParts(), 0
-	for name, c := range files {
-		for i := range c.objects {
-			if o := &c.objects[i]; o.isEntry() {
-				entries++
-			} else {
-				p.add(found{o, filepath.Join(s.o.Dir, name), false})
-			}
-		}
+	p := newParts()
+	for _, x := range k.shared {
+		p.add(x)
 	}
 	w.serve(p, s.o.Node)
 	w.sortSegments()
@@ -146,7 +140,7 @@ func (s *Source) worldOf(files map[string]content, before *boot.State) (world, e
 	switch {
 	case len(w.problems) > 0 || !sameText(w.segments, before.Segments):
 		return w, errors.New("its networks aren't what was served")
-	case entries != before.Len():
+	case k.entries != before.Len():
 		return w, errors.New("its entries aren't what was served")
 	}
 	return w, w.mentionServed(before, s.o.Now())

@@ -115,12 +115,16 @@ func TestResumedPacked(t *testing.T) {
 	r.live()
 	r.ends()
 	r.live()
-	if c := r.src.folder.files["a.yaml"]; !r.src.taken || len(c.packed) == 0 {
-		t.Fatalf("%d bytes are packed\n%s", len(c.packed), r.said.String())
+	r.write("0.yaml", liveEntry("early", mac2, "10.77.0.248"))
+	r.turn()
+	r.ends()
+	r.live()
+	if c := r.src.folder.files["a.yaml"]; !r.src.taken || len(c.packed) == 0 || c.objects != nil || r.src.State().Len() != machines+1 {
+		t.Fatalf("%d bytes are packed, %d objects are made\n%s", len(c.packed), len(c.objects), r.said.String())
 	}
 	steps := []struct{ reason, file, text string }{
 		{"one more", "b.yaml", liveEntry("late", mac1, "10.77.0.250")},
-		{"one more behind the others", "a.yaml", text + "---\n" + liveEntry("later", mac2, "10.77.0.251")},
+		{"one more behind the others", "a.yaml", text + "---\n" + liveEntry("later", "52:54:00:00:00:03", "10.77.0.251")},
 		{"one that is there twice, and another", "c.yaml", strings.Replace(docs[3], "10.77.0.11", "10.77.0.249", 1)},
 		{"one of many is wrong: it's kept", "a.yaml", strings.Replace(text, "name: m7}", "name: [m7]}", 1)},
 		{"all is right again", "a.yaml", text},
