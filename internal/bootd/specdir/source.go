@@ -77,7 +77,7 @@ type Source struct {
 	stale, uncompared bool
 	// settles says that it's only stale since nothing that's missing comes any more.
 	settled bool
-	// taken says that the world is still what an earlier life has kept, with what came since, and kept is the state that this life has kept it beside.
+	// taken says that the world is still what an earlier life has kept, with what came since. kept is the last state that was looked at for that.
 	taken bool
 	kept  *boot.State
 }
@@ -269,8 +269,7 @@ func (s *Source) resolve() {
 		return
 	}
 	s.stale = false
-	s.world = s.folder.resolve(s.o.Node, s.before())
-	s.taken = false
+	s.world, s.taken = s.folder.resolve(s.o.Node, s.before()), false
 	if !s.settled { // Nothing was written: whatever is granted needn't wait again.
 		s.changed = time.Now()
 	}
