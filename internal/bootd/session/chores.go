@@ -75,8 +75,12 @@ const (
 )
 
 // Sight takes a sighting, to be written soon: a stage at once, but ten times a second at most, mere reports once a second. It
-// never blocks. What the machine said is cleaned.
+// never blocks. What the machine said is cleaned. Of a machine that certainly has no session, as one that netboots each time, nothing waits:
+// there's nowhere to write it, and no consumption that its boot could be a later one than.
 func (m *Manager) Sight(n boot.Name, x Sighting) {
+	if h, ok := m.o.Store.(Holder); ok && !h.Has(n) {
+		return
+	}
 	x.Message = Clean(x.Message)
 	if m.waits(n, x) {
 		m.poke()

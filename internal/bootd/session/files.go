@@ -109,6 +109,12 @@ func (f *Files) All() []Record {
 	return slices.Collect(maps.Values(f.records))
 }
 
+// Has says whether there's a session.
+func (f *Files) Has(n boot.Name) bool {
+	_, ok := f.Find(n)
+	return ok
+}
+
 // Len counts the sessions.
 func (f *Files) Len() int {
 	f.mu.Lock()

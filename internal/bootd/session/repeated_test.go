@@ -87,3 +87,25 @@ func TestNoSession(t *testing.T) {
 		t.Error("a session that the watch tells of is written to at once")
 	}
 }
+
+// TestNobodysSession: where all sessions are at hand a machine that has none leaves nothing behind, and one that has just come counts.
+func TestNobodysSession(t *testing.T) {
+	f := openFiles(t, t.TempDir(), nil)
+	m := bootd(t, newAPI(), "bootd", t.TempDir())
+	m.o.Store = f
+	for _, k := range []Kind{SawFirmwareDHCP, SawScript, SawReport} {
+		m.Sight(web, Sighting{Kind: k, At: start()})
+	}
+	if len(m.sighted)+len(m.unwritten)+len(m.started) > 0 {
+		t.Errorf("%d, %d and %d are kept of nobody", len(m.sighted), len(m.unwritten), len(m.started))
+	}
+	r, err := f.Create(web, "entry", "uid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Sight(web, Sighting{Kind: SawFirmwareDHCP, At: start().Add(time.Second)})
+	m.write(t.Context(), web)
+	if now, _ := f.Find(web); now.Session.Revision == r.Session.Revision || !m.NewBoot(web, start()) {
+		t.Errorf("its boot isn't noted: %+v", now)
+	}
+}

@@ -27,6 +27,9 @@ type Store interface {
 	Update(ctx context.Context, r Record) (Record, error)
 }
 
+// A Holder is a Store that holds all sessions itself: that there's none it knows without asking anybody.
+type Holder interface{ Has(n boot.Name) bool }
+
 // A Record is one session with bootd's notes about the boot.
 type Record struct {
 	// Name is that of the BootEntry, which the session shares.
