@@ -57,6 +57,7 @@ func (s *State) first() *State {
 func (s *State) With(more []*Plan) (*State, bool) {
 	n := &State{
 		Segments: s.Segments, Sessions: s.Sessions, Refused: s.Refused, plans: s.plans, register: s.register, reserved: s.reserved, withheld: s.withheld,
+		plain: s.plain, newest: s.newest,
 		late: &late{to: s.first(), index: index{byMAC: map[MAC]*Plan{}, byEntry: map[EntryKey]*Plan{}, byPort: map[portAt]*Plan{}}},
 	}
 	if s.late != nil {

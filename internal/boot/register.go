@@ -92,9 +92,11 @@ func (x *register) add(key EntryKey, p *Plan, number int) {
 func (s *State) place() (refused []int) {
 	n := s.plans.Len()
 	s.register = register{byMAC: make(map[uint64]uint32, n), byEntry: make(map[EntryKey]uint32, n)}
+	s.plain, s.newest = true, time.Time{}
 	var p, other Plan
 	for i := range n {
 		s.plans.own(i, &p)
+		s.note(&p)
 		key := KeyOf(p.EntryUID)
 		if at, taken := s.register.taken(key, &p); taken {
 			s.plans.own(at, &other)
@@ -109,13 +111,13 @@ func (s *State) place() (refused []int) {
 
 // sorted gives the plans in the order in which they may choose their MACs.
 func (k *Packed) sorted() *Packed {
-	var a, b Plan
-	for i := 1; i < k.Len(); i++ {
-		k.own(i-1, &a)
-		k.own(i, &b)
-		if precedes(&b, &a) {
+	before, p := &Plan{}, &Plan{}
+	for i := range k.Len() {
+		k.own(i, p)
+		if i > 0 && precedes(p, before) {
 			return k.sort()
 		}
+		before, p = p, before
 	}
 	return k
 }

@@ -78,7 +78,7 @@ func (s *Source) takes(g *growth, x found) bool {
 	}
 	own := map[uint64]bool{}
 	for _, m := range ofPlan(ofEntry(e), p) {
-		h := s.world.known.hash(m)
+		h := m.hash()
 		if own[h] = true; g.added[h] || s.world.known.has(m) {
 			return false
 		}

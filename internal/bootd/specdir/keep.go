@@ -18,7 +18,7 @@ func (s *Source) keep(still time.Duration) {
 	if by == "" || !s.plain(st) {
 		return
 	}
-	if text, ok := s.folder.keptText(by); ok {
+	if text, ok := s.folder.keptText(by, s.world.known); ok {
 		s.o.Keep(st, text)
 	}
 }
@@ -41,7 +41,7 @@ func (s *Source) plain(st *boot.State) bool {
 	n := 0
 	for _, p := range w.scan() {
 		b.take()
-		if !installsNothing(p) {
+		if !p.Plain() {
 			return false
 		}
 		n++
@@ -51,11 +51,6 @@ func (s *Source) plain(st *boot.State) bool {
 
 // servesAll says whether a state serves all that it holds, and knows of no session.
 func servesAll(st *boot.State) bool { return len(st.Sessions) == 0 && len(st.Refused) == 0 }
-
-// installsNothing says whether a plan asks for no install, was never installed and has no Secret.
-func installsNothing(p *boot.Plan) bool {
-	return p.InstallGeneration == 0 && p.InstalledGeneration == 0 && p.UserDataSecret == "" && p.UserDataDigest == ""
-}
 
 // untouched says whether nothing is remembered of any machine: no session, no record at either place, no other server; nor can anything be
 // that can't be read.

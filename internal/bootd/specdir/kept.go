@@ -29,9 +29,9 @@ var keptKinds = [...]string{v1alpha1.BootEntryKind, v1alpha1.BootNetworkKind, v1
 
 var errKept = errors.New("what was kept of the folder of specs can't be read")
 
-// keptText gives what is kept of the files; by says what made it so. false: of such files nothing is kept.
-func (f *folder) keptText(by string) (text []byte, ok bool) {
-	b := binary.AppendUvarint(pieces.AppendText(nil, by), uint64(len(f.files)))
+// keptText gives what is kept of the files, and of what is there; by says what made it so. false: of such files nothing is kept.
+func (f *folder) keptText(by string, known *mentions) (text []byte, ok bool) {
+	b := binary.AppendUvarint(known.keep(pieces.AppendText(nil, by)), uint64(len(f.files)))
 	var loose bytes.Buffer // Texts that aren't packed file by file.
 	w, err := flate.NewWriter(&loose, flate.BestSpeed)
 	for _, name := range f.sorted() {
@@ -97,6 +97,7 @@ type keptFolder struct {
 	// shared are the objects that entries are resolved by, and entries is how many there are of these.
 	shared  []found
 	entries int
+	known   *mentions
 }
 
 // keptFiles reads what keptText wrote. Where it was made by something else it's an error, as for what is damaged.
@@ -105,7 +106,11 @@ func keptFiles(text, by string) (*keptFolder, error) {
 	if was := r.Text(); was != by || r.Err() != nil {
 		return nil, errors.New("another program has read it, or one with other settings")
 	}
-	k := &keptFolder{files: map[string]content{}}
+	k := &keptFolder{files: map[string]content{}, known: keptMentions(r.Text())}
+	if r.Err() != nil {
+		return nil, errors.Join(errKept, r.Err())
+	}
+	r = pieces.Of(strings.Clone(r.Rest())) // Names are parts of it, and hashes needn't be kept twice for them.
 	var loose []string // Names of files whose texts aren't packed one by one.
 	size := int64(0)
 	for range r.Count(sha256.Size) {

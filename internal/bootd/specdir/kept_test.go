@@ -29,7 +29,11 @@ func kept(tb testing.TB) (string, *folder) {
 		c.objects[i].text = ""
 	}
 	f.files["b.json"] = c
-	text, ok := f.keptText("this one")
+	known := newMentions(0)
+	known.add([]mention{{"mac", mac1, ""}, {"mac", mac2, ""}})
+	known.arrange()
+	known.later[mention{"address", "10.77.0.11", ""}.hash()] = true
+	text, ok := f.keptText("this one", known)
 	if !ok {
 		tb.Fatal("nothing is kept")
 	}
@@ -42,6 +46,11 @@ func TestKeptFiles(t *testing.T) {
 	k, err := keptFiles(text, "this one")
 	if err != nil || k.entries != 4 || len(k.shared) != 2 {
 		t.Fatalf("%+v, %v", k, err)
+	}
+	for m, want := range map[mention]bool{{"mac", mac1, ""}: true, {"mac", mac2, ""}: true, {"address", "10.77.0.11", ""}: true, {"mac", "10.77.0.11", ""}: false} {
+		if k.known.has(m) != want {
+			t.Errorf("%s is there: %t", m, !want)
+		}
 	}
 	c := k.files["b.json"]
 	if c.objects != nil {

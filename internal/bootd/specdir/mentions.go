@@ -1,7 +1,8 @@
 package specdir
 
 import (
-	"hash/maphash"
+	"encoding/binary"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -13,7 +14,6 @@ import (
 // mentions are what anything in a world is called, has, or wants: hashes of names, MACs, ports and addresses. What isn't in it is certainly nobody's;
 // what is may be.
 type mentions struct {
-	seed maphash.Seed
 	// all are in the order of their first bits, and begins says where those begin that have the same ones; later came since.
 	all    []uint64
 	shift  int
@@ -24,10 +24,22 @@ type mentions struct {
 // A mention is one of a kind: a name of an object, a MAC, a port, or an address.
 type mention struct{ kind, a, b string }
 
-func (m *mentions) hash(x mention) uint64 { return maphash.Comparable(m.seed, x) }
+// hash is FNV-1a with its bits mixed, which is the same in each life: hashes are kept.
+func (x mention) hash() uint64 {
+	const basis, prime, mix = 14695981039346656037, 1099511628211, 0xff51afd7ed558ccd
+	h := uint64(basis)
+	for _, s := range [...]string{x.kind, x.a, x.b} {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * prime
+		}
+		h = (h ^ uint64(len(s))) * prime
+	}
+	h = (h ^ h>>33) * mix
+	return h ^ h>>33
+}
 
 func (m *mentions) has(x mention) bool {
-	h := m.hash(x)
+	h := x.hash()
 	b := h >> m.shift
 	return m.later[h] || slices.Contains(m.all[m.begins[b]:m.begins[b+1]], h)
 }
@@ -38,13 +50,8 @@ const few = 8
 // arrange puts those side by side that have the same first bits, once all are there. To sort them would take several times as long, of a core
 // that others want.
 func (m *mentions) arrange() {
-	width := bits.Len(uint(len(m.all)/few)) + 1 //nolint:gosec // A length.
-	m.shift, m.begins = 64-width, make([]uint32, 1<<width+1)
-	for _, h := range m.all {
-		m.begins[h>>m.shift+1]++
-	}
-	for i := range m.begins[1:] {
-		m.begins[i+1] += m.begins[i]
+	if m.count() {
+		return
 	}
 	next, all := slices.Clone(m.begins), make([]uint64, len(m.all))
 	for _, h := range m.all {
@@ -53,6 +60,50 @@ func (m *mentions) arrange() {
 		next[b]++
 	}
 	m.all = all
+}
+
+// count counts those of the same first bits, and says whether they're side by side already.
+func (m *mentions) count() bool {
+	width := bits.Len(uint(len(m.all)/few)) + 1 //nolint:gosec // A length.
+	m.shift, m.begins = 64-width, make([]uint32, 1<<width+1)
+	last, arranged := uint64(0), true
+	for _, h := range m.all {
+		b := h >> m.shift
+		m.begins[b+1]++
+		arranged, last = arranged && last <= b, b
+	}
+	for i := range m.begins[1:] {
+		m.begins[i+1] += m.begins[i]
+	}
+	return arranged
+}
+
+// keep appends all of them, side by side as they are.
+func (m *mentions) keep(b []byte) []byte {
+	if len(m.later) > 0 {
+		m = &mentions{all: slices.AppendSeq(slices.Clone(m.all), maps.Keys(m.later))}
+		m.arrange()
+	}
+	b = slices.Grow(binary.AppendUvarint(b, uint64(len(m.all)*size64)), len(m.all)*size64) //nolint:gosec // A length.
+	for _, h := range m.all {
+		b = binary.LittleEndian.AppendUint64(b, h)
+	}
+	return b
+}
+
+// size64 is how long a hash is.
+const size64 = 8
+
+// keptMentions are those that were kept.
+func keptMentions(text string) *mentions {
+	m := &mentions{all: make([]uint64, len(text)/size64), later: map[uint64]bool{}}
+	var b [size64]byte
+	for i := range m.all {
+		copy(b[:], text[i*size64:])
+		m.all[i] = binary.LittleEndian.Uint64(b[:])
+	}
+	m.arrange()
+	return m
 }
 
 func named(kind string, n boot.Name) mention { return mention{kind, n.Namespace, n.Name} }
@@ -104,12 +155,12 @@ func ofEntry(e *v1alpha1.BootEntry) []mention {
 // newMentions has room for those of so many plans.
 func newMentions(plans int) *mentions {
 	const each = 4 // A name, a UID, an address and mostly one MAC.
-	return &mentions{seed: maphash.MakeSeed(), all: make([]uint64, 0, each*plans), later: map[uint64]bool{}}
+	return &mentions{all: make([]uint64, 0, each*plans), later: map[uint64]bool{}}
 }
 
 func (m *mentions) add(all []mention) {
 	for _, x := range all {
-		m.all = append(m.all, m.hash(x))
+		m.all = append(m.all, x.hash())
 	}
 }
 

@@ -136,14 +136,18 @@ func (s *Source) worldOf(k *keptFolder, before *boot.State) (world, error) {
 	}
 	w.serve(p, s.o.Node)
 	w.sortSegments()
-	w.parts = p
+	w.parts, w.known = p, k.known
 	switch {
+	case !before.Plain():
+		return w, errors.New("a machine has to do with an install")
+	case before.Newest().After(s.o.Now()): // A clock was set back, and who came first isn't known.
+		return w, errors.New("a machine is there since a time to come")
 	case len(w.problems) > 0 || !sameText(w.segments, before.Segments):
 		return w, errors.New("its networks aren't what was served")
 	case k.entries != before.Len():
 		return w, errors.New("its entries aren't what was served")
 	}
-	return w, w.mentionServed(before, s.o.Now())
+	return w, nil
 }
 
 // sameText says whether two lists of segments are written in the same words.
@@ -151,26 +155,4 @@ func sameText(a, b []boot.Segment) bool {
 	x, err := json.Marshal(a) //nolint:musttag // The domain's own names are the format.
 	y, wrong := json.Marshal(b)
 	return err == nil && wrong == nil && bytes.Equal(x, y)
-}
-
-// mentionServed notes what plans have that are all that is served. An error says that one has to do with an install, or is of a time to come: a
-// clock was set back, and who came first isn't known.
-func (w *world) mentionServed(st *boot.State, now time.Time) error {
-	m := newMentions(st.Len())
-	var b breath
-	var of []mention
-	for _, p := range w.plans.Scan() {
-		b.take()
-		switch {
-		case !installsNothing(p):
-			return fmt.Errorf("BootEntry %s has to do with an install", p.Entry)
-		case p.Since.After(now):
-			return fmt.Errorf("BootEntry %s is there since a time to come", p.Entry)
-		}
-		of = ofPlan(of[:0], p)
-		m.add(of)
-	}
-	m.arrange()
-	w.known = m
-	return nil
 }
