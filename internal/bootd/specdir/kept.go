@@ -111,7 +111,7 @@ func keptFiles(text, by string) (*keptFolder, error) {
 		return nil, errors.Join(errKept, r.Err())
 	}
 	r = pieces.Of(strings.Clone(r.Rest())) // Names are parts of it, and hashes needn't be kept twice for them.
-	var loose []string // Names of files whose texts aren't packed one by one.
+	var loose []string                     // Names of files whose texts aren't packed one by one.
 	size := int64(0)
 	for range r.Count(sha256.Size) {
 		name := r.Text()
