@@ -87,6 +87,7 @@ func (s *Snapshot) Offer(st *boot.State, keys [][]byte) {
 	s.poke()
 }
 
+// poke wakes Run.
 func (s *Snapshot) poke() {
 	select {
 	case s.wake <- struct{}{}:

@@ -49,6 +49,7 @@ func asks(p *boot.Plan) int {
 	return 0
 }
 
+// wantsInstall says whether a plan asks for an install.
 func wantsInstall(p *boot.Plan) bool { return asks(p) == 1 }
 
 // place is an address on a network.

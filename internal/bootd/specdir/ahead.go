@@ -39,6 +39,7 @@ func (w *world) serve(p parts, node map[string]string) {
 	w.ahead = p.ahead(networks)
 }
 
+// sortSegments puts them into the order in which they're served.
 func (w *world) sortSegments() {
 	slices.SortFunc(w.segments, func(a, b boot.Segment) int { return compare(a.Name, b.Name) })
 }

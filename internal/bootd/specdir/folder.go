@@ -209,6 +209,7 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
+// readRegular reads a file that openRegular opens.
 func readRegular(path string) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {

@@ -22,6 +22,7 @@ type found struct {
 
 func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 
+// newParts has nothing yet.
 func newParts() parts {
 	return parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},

@@ -24,7 +24,8 @@ func (s *Source) keep(still time.Duration) {
 }
 
 // plain says whether all that is served is machines with an address and a boot that installs nothing: no install, no Secret, no doubt and nothing wrong in
-// the folder, and nothing remembered of any machine. What isn't is read at each start.
+// the folder, and nothing remembered of any machine. What isn't is read at each start. The world is asked too, which may ask for installs that
+// nobody here grants.
 func (s *Source) plain(st *boot.State) bool {
 	w := &s.world
 	switch {

@@ -158,6 +158,7 @@ func newMentions(plans int) *mentions {
 	return &mentions{all: make([]uint64, 0, each*plans), later: map[uint64]bool{}}
 }
 
+// add notes what arrange puts into its place.
 func (m *mentions) add(all []mention) {
 	for _, x := range all {
 		m.all = append(m.all, x.hash())

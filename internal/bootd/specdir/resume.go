@@ -39,6 +39,7 @@ func (s *Source) resume(ctx context.Context) {
 	s.o.Logger.Info("the folder of specs is as it was, and isn't read anew", "machines", before.Len())
 }
 
+// resumed goes on with a text that an earlier life kept beside what it served. An error says why it can't.
 func (s *Source) resumed(ctx context.Context, text string, before *boot.State) error {
 	if !s.untouched() || !servesAll(before) {
 		return errors.New("something is remembered of a machine")
