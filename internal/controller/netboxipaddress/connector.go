@@ -174,8 +174,9 @@ type Connector struct {
 	// behind is since when NetBox's log has a record of an address that isn't there, and doubted since when it couldn't be told of those whose record
 	// isn't shown whether it's there.
 	behind, doubted *notes[time.Time]
-	// culprits are what was found out about records that are gone, and movers about those that were moved.
+	// culprits are what was found out about records that are gone, missed what was told of them, and movers what was found out about those that were moved.
 	culprits *notes[culprit]
+	missed   *notes[missing]
 	movers   *notes[mover]
 	// rivals are since when another record of a given address is seen, which may go yet.
 	rivals *notes[time.Time]
@@ -243,7 +244,7 @@ func NewConnector(o Options) *Connector {
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
-		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), doubted: newNotes[time.Time](), culprits: newNotes[culprit](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
+		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), doubted: newNotes[time.Time](), culprits: newNotes[culprit](), missed: newNotes[missing](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
 		looked: newNotes[string](), unwired: newNotes[time.Time](), farewells: newNotesFor[farewell](tellingFor), told: newNotesFor[int64](tellingFor), warned: newNotesFor[map[event.Reason]warning](tellingFor),
 	}
 }
@@ -252,7 +253,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
 		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
-		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.doubted, c.culprits, c.movers, c.rivals, c.looked,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.doubted, c.culprits, c.missed, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())
 	}

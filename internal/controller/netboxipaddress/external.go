@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strconv"
 	"time"
@@ -42,6 +43,8 @@ type external struct {
 	// recordless says that it waits and was found to have no record, so that none is looked for. awaited says that one may come
 	// yet of what was asked for before.
 	recordless, awaited bool
+	// sought says that it was found out whether there is a record.
+	sought bool
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
@@ -104,6 +107,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	if err != nil {
 		return e.waiting(mg, err)
 	}
+	e.sought = true
 	if e.believed {
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
@@ -127,22 +131,28 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	case err == nil && e.record != nil: // It's at the address that was to be made.
 		return e.show(ctx, mg)
 	case err == nil && creates(mg):
+		e.tellRestored(mg)
 		e.connector.asks(mg)
 		e.notePlace(mg)
 		return managed.ExternalObservation{}, nil
 	case err == nil:
 		err = uncreatedError{}
 	}
-	// What was never asked for may be there all the same, where this cluster's data was set back.
 	if e.unasked {
-		if ferr := e.findByMarker(ctx); ferr != nil {
-			return managed.ExternalObservation{}, e.trouble(mg, ferr)
-		}
-		if e.record != nil {
-			return e.show(ctx, mg)
-		}
-		e.foundNone(mg, !e.awaited)
+		return e.waitingUnasked(ctx, mg, err)
 	}
+	return e.waiting(mg, e.bereft(ctx, mg, err))
+}
+
+// waitingUnasked shows what a resource waits for that never asked for a record: one may be there all the same, where this cluster's data was set back.
+func (e *external) waitingUnasked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
+	if ferr := e.findByMarker(ctx); ferr != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, ferr)
+	}
+	if e.record != nil {
+		return e.show(ctx, mg)
+	}
+	e.foundNone(mg, !e.awaited)
 	return e.waiting(mg, err)
 }
 
@@ -164,14 +174,18 @@ func (e *external) decide(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 
 // waiting shows what a resource waits for.
 func (e *external) waiting(mg *v1alpha1.NetBoxIPAddress, err error) (managed.ExternalObservation, error) {
-	e.tellLost(mg, sentence(err, e.inputs))
+	e.tellLost(mg, err)
 	t := e.trouble(mg, err)
+	reason := t.reason
+	if l := (lostError{}); errors.As(err, &l) && l.cause != nil {
+		reason = sentence(l.cause, e.inputs).reason
+	}
 	e.showWaiting(mg, t)
 	e.connector.stocks.forgo(mg.GetUID())
 	if len(e.plan.candidates) > 0 && t.reason != v1alpha1.ReasonExhausted {
 		e.connector.stocks.leave(mg.GetUID())
 	}
-	if !waits(t.reason) {
+	if !waits(reason) {
 		return managed.ExternalObservation{}, t
 	}
 	// Saying that it exists keeps Create from being called. An error would, too, but each one makes the next look later, and

@@ -98,7 +98,7 @@ func (e *external) known(mg *v1alpha1.NetBoxIPAddress, t todo) bool {
 
 // find sets record to what is ours in NetBox, and leaves it nil where NetBox says that there is nothing.
 func (e *external) find(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	if err := e.lostLately(mg); err != nil {
+	if err := e.lostLately(ctx, mg); err != nil {
 		return err
 	}
 	if err := e.disputed(mg); err != nil {

@@ -26,9 +26,12 @@ type lostError struct {
 	address string
 	// by is who deleted it, or "".
 	by string
-	// restore says that it was to be made again, which can't be: holder is who has its address by now, as far as can be seen.
+	// restore says that it's to be made again. Where that can't be, holder is who has its address by now, as far as can be seen, or cause what else
+	// keeps it from that; comes says that it's about to be.
 	restore bool
 	holder  string
+	cause   error
+	comes   bool
 	// left is one that was made again meanwhile, where it couldn't be taken back.
 	left remnant
 }
@@ -52,10 +55,17 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 		b.WriteString(", or isn't shown to its token, and nobody knows any more which address it had: no other one is taken in its place; make it again there and name its number in annotation crossplane.io/external-name, or delete this resource")
 	case e.holder != "":
 		fmt.Fprintf(&b, ", and %s has the address by now: no other one is taken in its place; free the address there, or delete this resource to give it up", e.holder)
+	case e.comes:
+		b.WriteString(", by itself or with the interface or device that had it, and is made again, as spec.forProvider.whenLost says")
+	case e.restore && e.cause != nil:
+		b.WriteString(", by itself or with the interface or device that had it, and can't be made again yet; a machine may be using the address, which NetBox may give to another one until then: " + sentence(e.cause, in).message)
 	case e.restore:
 		b.WriteString(", and NetBox refuses to make it again: the address was given to a record that its token may not see, or is in a range that was marked as populated; free it there, or delete this resource to give it up")
 	default:
 		b.WriteString(", by itself or with the interface or device that had it: a machine may be using the address, so no other one is taken in its place; set spec.forProvider.whenLost: Restore to have it made again, or delete this resource to give it up")
+	}
+	if !e.restore && e.cause != nil {
+		b.WriteString("; besides, " + sentence(e.cause, in).message)
 	}
 	b.WriteString(e.left.words(in))
 	return v1alpha1.ReasonLost, b.String()
@@ -66,32 +76,59 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 func (e *external) gone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (plan, error) {
 	out, err := e.regain(ctx, mg)
 	if l := (lostError{}); errors.As(err, &l) {
-		e.missed(mg, l)
+		e.believe(ctx, mg, l)
 	}
 	return out, err
 }
 
-// missed notes that a resource's record isn't there, or isn't shown.
-func (e *external) missed(mg *v1alpha1.NetBoxIPAddress, err error) {
-	e.connector.losses.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.namedSettings(mg), of: e.of.UID})
+// bereft says of what keeps a record from being made that it's one which this resource had, where NetBox has just said that there's none any more:
+// that comes first, as a machine may be using its address.
+func (e *external) bereft(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) error {
+	switch {
+	case e.record != nil, unnamed(mg), e.theirs, neverHad(mg), errors.As(err, new(lostError)), errors.As(err, new(veiledError)), e.plan.adopt != nil && !e.plan.again:
+		return err
+	}
+	l, veiled := e.loss(ctx, mg)
+	if veiled != nil {
+		return veiled
+	}
+	l.cause = err
+	if e.refusedLately(mg) == nil && lasts(err) { // What NetBox refused has a time of its own.
+		e.believe(ctx, mg, l)
+	}
+	return l
 }
 
-// namedSettings change also when somebody names another record, as the message of a loss tells him to.
+// believe for a while that a resource's record isn't there, or isn't shown.
+func (e *external) believe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, err error) {
+	e.connector.losses.put(mg.GetUID(), failure{err: err, at: e.connector.Now(), settings: e.lossSettings(ctx, mg), of: e.of.UID})
+}
+
+// lossSettings change also when somebody names another record, as the message of a loss tells him to, and with the host that the address is for.
+func (e *external) lossSettings(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) string {
+	w, err := e.wish(ctx, mg)
+	return fmt.Sprintf("%s/%+v %v", e.namedSettings(mg), w, err)
+}
+
+// namedSettings change also when somebody names another record.
 func (e *external) namedSettings(mg *v1alpha1.NetBoxIPAddress) string {
 	return e.settings + "/" + meta.GetExternalName(mg)
 }
 
 // lostLately is a loss that was found a while ago: each look for it anew costs two requests, and one deletion may have lost thousands. What is being
 // deleted goes without what is lost, and waits for what isn't shown.
-func (e *external) lostLately(mg *v1alpha1.NetBoxIPAddress) error {
+func (e *external) lostLately(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	losses := e.connector.losses
-	f, ok := losses.get(mg.GetUID(), e.namedSettings(mg))
+	f, known := losses.notes.get(mg.GetUID())
 	v, deleted, many := veiledError{}, meta.WasDeleted(mg), losses.count(e.of.UID)
 	hidden := errors.As(f.err, &v)
+	if !known || deleted && (!hidden || !e.binds(mg)) {
+		return nil
+	}
 	if hidden { // A look for it costs twice as much.
 		many *= 2
 	}
-	if !ok || deleted && (!hidden || !e.binds(mg)) || e.connector.Now().Sub(f.at) >= e.connector.belief(many) {
+	if f.settings != e.lossSettings(ctx, mg) || e.connector.Now().Sub(f.at) >= e.connector.belief(many) {
 		return nil
 	}
 	if hidden {
@@ -106,20 +143,14 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 		return plan{}, unseenError{meta.GetExternalName(mg)}
 	}
 	p := mg.Spec.ForProvider
-	l := lostError{id: recordOf(mg), address: p.Address}
-	address, vrf, seen := lastSeen(mg.Status.AtProvider)
-	if seen {
-		l.id, l.address = mg.Status.AtProvider.ID, address.String()
-	}
-	c := e.culprit(ctx, mg.GetUID(), l.id)
-	if err := e.unveiled(ctx, mg, c); err != nil {
+	l, err := e.loss(ctx, mg)
+	if err != nil {
 		return plan{}, err
 	}
-	l.by = c.name
-	if l.address == "" || p.WhenLost != v1alpha1.LostRestore {
+	if !l.restore {
 		return plan{}, l
 	}
-	l.restore = true
+	address, vrf, seen := lastSeen(mg.Status.AtProvider)
 	if !seen {
 		out, err := e.given(ctx, p)
 		out.again, out.lost = true, l
@@ -141,6 +172,18 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	}
 	l.holder = recordWords(e.takenFrom(out, others[0]))
 	return plan{}, l
+}
+
+// loss is what is known of a record that is gone. An error says that it may not be: NetBox hides it, or doesn't say.
+func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lostError, error) {
+	p := mg.Spec.ForProvider
+	l := lostError{id: recordOf(mg), address: p.Address}
+	if address, _, seen := lastSeen(mg.Status.AtProvider); seen {
+		l.id, l.address = mg.Status.AtProvider.ID, address.String()
+	}
+	c := e.culprit(ctx, mg.GetUID(), l.id)
+	l.by, l.restore = c.name, l.address != "" && p.WhenLost == v1alpha1.LostRestore
+	return l, e.unveiled(ctx, mg, c)
 }
 
 // lastSeen is the address that a record had when it was last seen. ok is false where nothing was.
@@ -174,10 +217,33 @@ func holderWords(t takenError) string {
 	return recordWords(t)
 }
 
-// tellLost tells a loss once: when Ready is about to say it, and didn't before.
-func (e *external) tellLost(mg *v1alpha1.NetBoxIPAddress, t *trouble) {
-	if t.reason == v1alpha1.ReasonLost && mg.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonLost {
-		e.warn(mg, event.Warning(eventLost, t))
+// A missing is a loss that was told: which record is gone, and who had its address by then.
+type missing struct {
+	record int64
+	holder string
+}
+
+// tellLost tells a loss once: when Ready is about to say it, and didn't before, or when the record is about to be made again. Where that fails Ready
+// says so by turns.
+func (e *external) tellLost(mg *v1alpha1.NetBoxIPAddress, err error) {
+	l := lostError{}
+	if !errors.As(err, &l) {
+		return
+	}
+	now := missing{l.id, l.holder}
+	was, told := e.connector.missed.get(mg.GetUID())
+	e.connector.missed.put(mg.GetUID(), now)
+	if told && was == now || mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonLost {
+		return
+	}
+	e.warn(mg, event.Warning(eventLost, sentence(l, e.inputs)))
+}
+
+// tellRestored tells the loss of a record that is about to be made again.
+func (e *external) tellRestored(mg *v1alpha1.NetBoxIPAddress) {
+	if l := e.plan.lost; e.plan.again {
+		l.comes = true
+		e.tellLost(mg, l)
 	}
 }
 

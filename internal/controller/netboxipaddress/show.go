@@ -79,6 +79,7 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 	e.connector.culprits.forget(mg.GetUID())
 	e.connector.losses.forget(mg.GetUID())
 	e.connector.doubted.forget(mg.GetUID())
+	e.connector.missed.forget(mg.GetUID())
 	e.connector.disputes.forget(mg.GetUID())
 	e.showRecord(ctx, mg)
 	showServed(mg)
@@ -107,6 +108,9 @@ func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 	}
 	if ready.Reason == v1alpha1.ReasonMoved && (e.strayed() || !unready(t.reason)) {
 		return t // That comes before whatever else is wrong, and stays true while NetBox can't be asked.
+	}
+	if ready.Reason == v1alpha1.ReasonLost && e.record == nil && !e.sought && !unready(t.reason) {
+		return t // So does that, until it's looked for again.
 	}
 	c := xpv2.Unavailable().WithMessage(t.message)
 	c.Reason = t.reason

@@ -77,7 +77,7 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	if address, _, seen := lastSeen(mg.Status.AtProvider); seen {
 		v.id, v.address = mg.Status.AtProvider.ID, address.String()
 	}
-	e.missed(mg, v)
+	e.believe(ctx, mg, v)
 	return v
 }
 

@@ -134,7 +134,7 @@ func lasts(err error) bool {
 		return false
 	}
 	for _, own := range []any{
-		new(takenError), new(seatTakenError), new(hostError), new(edgeError), new(unkeptError), new(malformedError), new(notAllowedError),
+		new(takenError), new(seatTakenError), new(hostError), new(edgeError), new(unkeptError), new(malformedError), new(notAllowedError), new(uncreatedError),
 	} {
 		if errors.As(err, own) {
 			return true

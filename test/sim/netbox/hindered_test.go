@@ -44,6 +44,11 @@ func TestHinderedCosts(t *testing.T) {
 			l.netbox.ChangeMachine(false, 1, func(m *netbox.Machine) { m.Primary4 = 0 })
 			l.netbox.ChangeAddressAs("alice", record, func(a *netbox.Address) { a.Assigned = netbox.Object{Type: "virtualization.vminterface", ID: 1} })
 		}, false, true},
+		"Lost": {"its device was deleted, and it along", v1alpha1.DriftCorrect, func(l rackLab, _ int64) {
+			l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
+			l.rest()
+			l.netbox.RemoveMachine(false, 1)
+		}, false, true},
 	}
 	for _, v := range versions() {
 		for name, tc := range cases {
