@@ -60,6 +60,9 @@ func (f *face) come(t time.Time) time.Time {
 	return t
 }
 
+// Date is what NetBox's own clock shows now, or that of what stands in front of it; ok is false where it never told.
+func (c *Client) Date() (date time.Time, ok bool) { return c.face.shows(time.Now()) }
+
 // dated has what is known by what NetBox says has changed read anew, where an answer's date shows that its clock was set back: what is changed from
 // then on is earlier than what was changed before.
 func (c *Client) dated(h http.Header, at time.Time) {

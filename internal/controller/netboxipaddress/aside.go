@@ -116,7 +116,7 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	if err := e.netbox.EnsureReleaseField(ctx); err != nil {
 		return err
 	}
-	n := note{marker: of.marker(), until: e.connector.Now().Add(quarantine).Truncate(time.Second)}
+	n := note{marker: of.marker(), until: e.endOf(quarantine)}
 	r := netbox.Release{Marker: e.us.marker(), Note: n.String(), Retire: true, Clear: true} // What its request wrote is this tenant's.
 	r.Fields = slices.Sorted(maps.Keys(mg.Spec.ForProvider.CustomFields))
 	if err := e.netbox.Release(ctx, ip, r); err != nil {

@@ -27,6 +27,7 @@ type NetBox interface {
 	Assigner
 	Historian
 	Explainer
+	Dater
 }
 
 // Sources are where addresses come from.

@@ -56,6 +56,8 @@ type fakeNetBox struct {
 	untagged bool
 	// veiled are the markers of records that it doesn't show.
 	veiled []string
+	// date is what its clock shows; the zero time: it doesn't tell.
+	date time.Time
 	// onPatch happens before a PATCH does, and may refuse it; nil does nothing.
 	onPatch func() error
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
@@ -103,3 +104,6 @@ func (f *fakeNetBox) Displaced(netbox.IPAddress) (netbox.IPAddress, bool) {
 	}
 	return *was, true
 }
+
+// Date is what it was set to.
+func (f *fakeNetBox) Date() (time.Time, bool) { return f.date, !f.date.IsZero() }

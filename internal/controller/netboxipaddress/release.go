@@ -101,7 +101,7 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		e.bid(mg, e.released(*e.record))
 		return e.netbox.Delete(ctx, *e.record, marker)
 	case v1alpha1.ReleaseQuarantine:
-		n.until = e.connector.Now().Add(after).Truncate(time.Second)
+		n.until = e.endOf(after)
 	}
 	if err := e.netbox.EnsureReleaseField(ctx); err != nil {
 		return err

@@ -38,6 +38,7 @@ const (
 
 // Quarantine is what a sweeper needs of a NetBox; netbox.Client implements it.
 type Quarantine interface {
+	Dater
 	Released(ctx context.Context) ([]netbox.IPAddress, error)
 	Retired(ip netbox.IPAddress) bool
 	Expire(ctx context.Context, number int64, note string) error
@@ -168,8 +169,10 @@ type sweeping struct {
 	// next is when to look again, and told what was, now or before.
 	next time.Time
 	told map[string]bool
-	// late are records that may only be looked at, and whose quarantine is over for long.
-	late []netbox.IPAddress
+	// late are records that may only be looked at, and whose quarantine is over for long; early those whose quarantine is over by our clock alone,
+	// which differs from NetBox's by behind.
+	late, early []netbox.IPAddress
+	behind      time.Duration
 }
 
 // look at all released records, and say whether all were seen.
@@ -196,6 +199,7 @@ func (l *sweeping) look(ctx context.Context) (whole bool) {
 		l.judge(ctx, nb, ip)
 	}
 	l.keeps()
+	l.differs()
 	return true
 }
 
@@ -217,6 +221,7 @@ func (l *sweeping) judge(ctx context.Context, nb Quarantine, ip netbox.IPAddress
 		l.inUse(ip, text)
 	case n.until.After(l.now()):
 		l.next = earliest(l.next, n.until)
+	case l.unripe(nb, ip, n.until):
 	default:
 		err := nb.Expire(ctx, ip.ID, text)
 		if err == nil {
@@ -256,13 +261,18 @@ func (l *sweeping) keeps() {
 	if len(l.late) == 0 {
 		return
 	}
-	which := fmt.Sprintf("record %d (%s)", l.late[0].ID, l.late[0].Address)
-	if more := len(l.late) - 1; more > 0 {
-		which += fmt.Sprintf(" and %d more", more)
-	}
 	l.once("ReadOnly", event.Warning(eventUnexpired, fmt.Errorf(
 		"the quarantine of %s of NetBox is over, and nobody ends it, since spec.netbox.access is ReadOnly: set it to ReadWrite, or delete what is deprecated and has a note in custom field %q yourself",
-		which, netboxlink.NoteFieldOf(l.of.Config))))
+		which(l.late), netboxlink.NoteFieldOf(l.of.Config))))
+}
+
+// which names the first of some records.
+func which(all []netbox.IPAddress) string {
+	out := fmt.Sprintf("record %d (%s)", all[0].ID, all[0].Address)
+	if more := len(all) - 1; more > 0 {
+		out += fmt.Sprintf(" and %d more", more)
+	}
+	return out
 }
 
 // inUse says that a record which was released is somebody's again. It's left alone.

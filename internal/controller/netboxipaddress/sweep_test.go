@@ -28,7 +28,11 @@ type ward struct {
 	expired []int64
 	// hangs is what looks wait for; nil: nothing.
 	hangs chan struct{}
+	// date is what its clock shows; the zero time: it doesn't tell.
+	date time.Time
 }
+
+func (w *ward) Date() (time.Time, bool) { return w.date, !w.date.IsZero() }
 
 func (w *ward) Released(context.Context) ([]netbox.IPAddress, error) {
 	w.mu.Lock()
@@ -93,7 +97,12 @@ func TestSweep(t *testing.T) {
 		"Unfit":     {"a field that isn't fit any more is said, once", &ward{err: kind(netbox.KindReleaseField)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: custom field \"crossplane_released\""}},
 		"Unseen":    {"also that records may not be looked at", &ward{err: kind(netbox.KindForbidden)}, nil, sweepEvery, []string{"CannotEndQuarantine: whatever is in quarantine stays in NetBox: the token"}},
 		"Unknown":   {"what can't be connected to is tried again", &ward{connect: errors.New("boom")}, nil, sweepRetry, nil},
-		"Named":     {"or gave it a name", &ward{records: []netbox.IPAddress{released(5, noted, func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" })}}, nil, sweepEvery, []string{"QuarantineInUse"}},
+		"Ahead": {"our clock is a day ahead", &ward{date: now.Add(-24 * time.Hour), records: []netbox.IPAddress{released(5, ours+" 2026-09-01T11:59:00Z"), released(6, ours+" 2026-09-01T12:00:00Z")}}, nil, sweepEvery,
+			[]string{"CannotEndQuarantine: the quarantine of record 5 (10.77.0.40/24) and 1 more of NetBox is over by this provider's clock, and isn't by NetBox's, or that of what stands in front of it, which is about 1440 minutes behind: "}},
+		"Behind": {"our clock is a day behind", &ward{date: now.Add(24 * time.Hour), records: []netbox.IPAddress{released(5, ours+" 2026-09-01T12:00:07Z")}}, nil, 7 * time.Second, nil},
+		"Nearly": {"NetBox's clock is a moment behind", &ward{date: now.Add(-4 * time.Second), records: []netbox.IPAddress{released(5, ours+" 2026-09-01T12:00:00Z")}}, nil, 4 * time.Second, nil},
+		"Synced": {"both say that it's over", &ward{date: now.Add(time.Second), records: []netbox.IPAddress{released(5, ours+" 2026-09-01T12:00:00Z")}}, []int64{5}, sweepEvery, []string{"QuarantineEnded"}},
+		"Named":  {"or gave it a name", &ward{records: []netbox.IPAddress{released(5, noted, func(ip *netbox.IPAddress) { ip.DNSName = "db-1.example" })}}, nil, sweepEvery, []string{"QuarantineInUse"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

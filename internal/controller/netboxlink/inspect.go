@@ -17,8 +17,8 @@ import (
 const (
 	// patience is how long a look at a NetBox may take.
 	patience = 20 * time.Second
-	// tolerable is by how much its clock may differ: as much as Kerberos and most tokens bear.
-	tolerable = 5 * time.Minute
+	// Tolerable is by how much its clock may differ: as much as Kerberos and most tokens bear.
+	Tolerable = 5 * time.Minute
 )
 
 // Inspect looks at the NetBox of a provider config, and words what it found. It changes nothing there.
@@ -114,13 +114,13 @@ func facts(i netbox.Inspection) v1alpha1.NetBoxFacts {
 	}
 }
 
-// clock says whether both clocks agree; nil where NetBox doesn't say what time it is. Nothing here depends on it: certificates,
-// expiring tokens and people who compare times do.
+// clock says whether both clocks agree; nil where NetBox doesn't say what time it is. Certificates, expiring tokens and people who compare times
+// depend on it, and the end of quarantines, which waits for both clocks.
 func clock(n config.NetBox, s netbox.Skew) *xpv2.Condition {
 	if !s.Known {
 		return nil
 	}
-	if s.Ahead.Abs() <= tolerable {
+	if s.Ahead.Abs() <= Tolerable {
 		c := v1alpha1.NewCondition(v1alpha1.ConditionClockSynced, true, v1alpha1.ReasonAvailable, "")
 		return &c
 	}
