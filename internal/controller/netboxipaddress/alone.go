@@ -102,7 +102,7 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	}
 	defer func() { e.displace(mg, *e.record) }() // By then it's known whose the address was.
 	if p.Address == "" && unnamed(mg) {
-		if err := e.placed(ctx, p, *e.record); err != nil {
+		if err := e.keptFrom(ctx, mg, *e.record, e.placed(ctx, p, *e.record)); err != nil {
 			return false, err
 		}
 		return e.proveUnused(ctx, mg)
@@ -124,6 +124,8 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 type misplacedError struct {
 	id    int64
 	where string
+	// beside says that it's in the table of one of them.
+	beside bool
 }
 
 func (e misplacedError) Error() string { return fmt.Sprintf("record %d is of no source", e.id) }
@@ -140,27 +142,35 @@ func (e *external) planned(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	switch {
 	case len(looked) == 0, slices.ContainsFunc(looked, func(c candidate) bool { return c.parent.ID == 0 || gave(c.parent, ip) }):
 		return nil
-	case len(e.plan.rest) == 0:
-		return misplaced(ip)
+	}
+	beside := slices.ContainsFunc(looked, func(c candidate) bool { return sameTable(c.parent.VRF, ip.VRF) })
+	if len(e.plan.rest) == 0 {
+		return misplaced(ip, beside)
 	}
 	p.From = e.plan.rest
-	return e.placed(ctx, p, ip)
+	err := e.placed(ctx, p, ip)
+	if m := (misplacedError{}); errors.As(err, &m) {
+		return misplaced(ip, beside || m.beside)
+	}
+	return err
 }
 
-func misplaced(ip netbox.IPAddress) misplacedError {
-	return misplacedError{ip.ID, fmt.Sprintf("%s of %s", ip.Address, tableName(ip.VRF))}
+func misplaced(ip netbox.IPAddress, beside bool) misplacedError {
+	return misplacedError{ip.ID, fmt.Sprintf("%s of %s", ip.Address, tableName(ip.VRF)), beside}
 }
 
 // placed says whether a record is of one of the sources. What can't be read says nothing.
 func (e *external) placed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, ip netbox.IPAddress) error {
+	beside := false
 	for _, f := range p.From {
 		found, err := e.resolve(ctx, f, deref(p.DNSName))
 		if fits := err != nil || slices.ContainsFunc(found, func(s netbox.Parent) bool { return gave(s, ip) }); fits {
 			return nil
 		}
+		beside = beside || slices.ContainsFunc(found, func(s netbox.Parent) bool { return sameTable(s.VRF, ip.VRF) })
 	}
 	if len(p.From) == 0 {
 		return nil
 	}
-	return misplaced(ip)
+	return misplaced(ip, beside)
 }

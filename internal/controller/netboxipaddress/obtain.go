@@ -138,7 +138,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 
 // foundNow is a record that was found while it was asked for: of this try or an earlier one.
 func (e *external) foundNow(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (netbox.IPAddress, error) {
-	if err := e.planned(ctx, mg.Spec.ForProvider, ip); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
+	if err := e.keptFrom(ctx, mg, ip, e.planned(ctx, mg.Spec.ForProvider, ip)); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
 		return ip, err
 	}
 	return e.unused(ctx, mg, ip)

@@ -1,7 +1,6 @@
 package netboxipaddress
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -150,7 +149,7 @@ func (c *Connector) firstSeen(mg *v1alpha1.NetBoxIPAddress) time.Time {
 // Create follows is forgotten.
 func (c *Connector) asks(mg *v1alpha1.NetBoxIPAddress) {
 	last := c.unansweredSince(mg)
-	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: rand.Text()})
+	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: c.wordOf(mg, last)})
 	if !time.Now().Before(last.Add(c.Outstanding + c.Asking)) {
 		meta.RemoveAnnotations(mg, v1alpha1.AnnotationUnanswered)
 		c.unanswered.forget(mg.GetUID())
