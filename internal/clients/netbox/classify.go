@@ -43,6 +43,12 @@ func (r reply) error(k call, kind Kind, reason string) *Error {
 // errTorn says of an answer that it came in part.
 var errTorn = errors.New("it isn't whole")
 
+// errLarge is that of one that is larger than is read.
+var errLarge = fmt.Errorf("it's larger than is read: %w", errTorn)
+
+// IsTooLarge says that an answer was larger than is read of it.
+func IsTooLarge(err error) bool { return errors.Is(err, errLarge) }
+
 // torn is an answer that can't be used. A write it belonged to may well have happened.
 func (r reply) torn(k call, reason string, cause error) *Error {
 	kind := KindUnexpected

@@ -169,7 +169,7 @@ func judge(k call, status int, h http.Header, body []byte, readErr error) (answe
 	case readErr != nil:
 		return answer{}, r.torn(k, "the answer broke off", fmt.Errorf("%w: %w", errTorn, readErr))
 	case len(body) > k.limit():
-		return answer{}, r.torn(k, "the answer is larger than "+sizeOf(k.limit()), errTorn)
+		return answer{}, r.torn(k, "the answer is larger than "+sizeOf(k.limit()), errLarge)
 	case status != k.want:
 		return answer{}, r.refused(k)
 	case status == http.StatusNoContent:

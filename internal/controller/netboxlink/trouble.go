@@ -39,6 +39,9 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	case netbox.KindUnknownOutcome:
 		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", config, why(e))
 	case netbox.KindUnexpected:
+		if netbox.IsTooLarge(err) {
+			return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s has more to say than is read of it (%v): a text or a custom field there is too long; shorten it in NetBox, or delete it there", config, e)
+		}
 		if e.Status >= 400 {
 			return v1alpha1.ReasonInvalid, fmt.Sprintf("something in front of the NetBox of %s, or in its place, answered with status %d in its own words (%v): have it let this through, or correct the URL", config, e.Status, e)
 		}
