@@ -45,6 +45,8 @@ type external struct {
 	recordless, awaited bool
 	// sought says that it was found out whether there is a record.
 	sought bool
+	// doubt says, by an error, that what isn't shown may be there all the same; nil also while that wasn't asked.
+	doubt error
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration

@@ -183,7 +183,10 @@ func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lost
 	}
 	c := e.culprit(ctx, mg.GetUID(), l.id)
 	l.by, l.restore = c.name, l.address != "" && p.WhenLost == v1alpha1.LostRestore
-	return l, e.unveiled(ctx, mg, c)
+	if e.doubt == nil { // It's asked once for each look.
+		e.doubt = e.unveiled(ctx, mg, c)
+	}
+	return l, e.doubt
 }
 
 // lastSeen is the address that a record had when it was last seen. ok is false where nothing was.
