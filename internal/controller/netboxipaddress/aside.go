@@ -74,9 +74,12 @@ func (e *external) allocateUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddr
 }
 
 // goOn has a resource looked at again at once whose address was set aside: the next one is to be asked for, and retries come ever later, while
-// hundreds may have been lost. Each time one at least is set aside, so it comes to an end.
+// hundreds may have been lost. Each time one at least is set aside, so it comes to an end. So is one that has more sources to ask: each that
+// was is known by then to be full, as long as so many can be known.
 func (e *external) goOn(mg *v1alpha1.NetBoxIPAddress, err error) {
-	if aside := (asideError{}); errors.As(err, &aside) && aside.cause == nil {
+	aside := asideError{}
+	goes := errors.As(err, &aside) && aside.cause == nil
+	if goes || errors.As(err, new(moreError)) && !e.connector.stocks.crowded(e.of.UID) {
 		e.connector.Again(types.NamespacedName{Namespace: mg.GetNamespace(), Name: mg.GetName()}, e.connector.Now())
 	}
 }

@@ -70,10 +70,7 @@ func (s *stocks) levels() []level {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []level
-	for _, k := range s.all {
-		if k.looked.IsZero() {
-			continue
-		}
+	for _, k := range s.shown(mostStocks) {
 		l := level{
 			config: netboxlink.Name(k.of.Ref), kind: string(k.key.kind), source: k.parent.CIDR(),
 			free: max(0, k.usage.Free-k.taken), size: k.usage.Size, sized: k.usage.SizeKnown, waiting: len(k.waiting),

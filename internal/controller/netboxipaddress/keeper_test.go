@@ -64,7 +64,7 @@ func TestKeeperRuns(t *testing.T) {
 	mg := newAddress()
 	e := h.connect(t, mg)
 	e.plan.candidates = []candidate{{words: "p", parent: f.prefixes[0], err: fullError{}}}
-	h.stocks.full(e, f.prefixes[0], "u2")
+	h.stocks.empty(e, f.prefixes[0], "u2")
 	_ = e.exhausted(mg)
 	h.now = h.now.Add(fullMost)
 	wake := make(chan event.GenericEvent)
@@ -127,12 +127,12 @@ func TestKeeperHangs(t *testing.T) {
 	for i := range 40 {
 		e := h.connect(t, newAddress())
 		e.of.UID, e.netbox = "dead", dead
-		h.stocks.full(e, inPrefix(int64(100+i), "10.88.0.0/24"), "u")
+		h.stocks.empty(e, inPrefix(int64(100+i), "10.88.0.0/24"), "u")
 	}
 	mg := newAddress()
 	e := h.connect(t, mg)
 	e.plan.candidates = []candidate{{words: "p", parent: f.prefixes[0], err: fullError{}}}
-	h.stocks.full(e, f.prefixes[0], "u2")
+	h.stocks.empty(e, f.prefixes[0], "u2")
 	_ = e.exhausted(mg)
 	h.now = h.now.Add(fullStale)
 	wake := make(chan event.GenericEvent)
@@ -151,7 +151,7 @@ func TestKeeperHangs(t *testing.T) {
 		t.Errorf("%d looks at once", n)
 	}
 	e.of.UID, e.netbox = "dead", dead
-	if _, stale := h.stocks.stale(e, inPrefix(139, "10.88.0.0/24")); !stale {
+	if _, stale := h.stocks.stale(e, inPrefix(139, "10.88.0.0/24"), fullStale); !stale {
 		t.Error("a source that nobody looks at yet isn't one that somebody looks at")
 	}
 	cancel()

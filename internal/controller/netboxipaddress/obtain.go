@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -18,7 +19,19 @@ const (
 	retryAfter = 30 * time.Second
 	// retryUnkept is when NetBox is asked again to store what it didn't keep.
 	retryUnkept = 10 * time.Minute
+	// mostAsked is how many sources one Create asks for an address, and askedFor how long it goes on to the next: a filter may find hundreds
+	// that are full, and whoever is told to stop in the middle of a POST doesn't know what became of it.
+	mostAsked, askedFor = 16, 20 * time.Second
 )
+
+// A moreError says that the sources that were asked are full, and that there are others.
+type moreError struct{}
+
+func (moreError) Error() string { return "there are more sources to ask" }
+
+func (moreError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonExhausted, "the sources that were asked so far have no free address; those behind them are asked next"
+}
 
 // A plan is how a record is to be made: a given address, or the first source that has one.
 type plan struct {
@@ -166,9 +179,17 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		return e.netbox.Create(ctx, e.plan.address, e.plan.vrf, e.request(p, e.plan.policy))
 	}
 	s, uid := e.connector.stocks, mg.GetUID()
+	asked, began := 0, e.connector.Now()
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
+		if !s.has(e, c.parent, uid) {
+			c.err = fullOf(c.parent)
+			continue
+		}
+		if asked++; asked > mostAsked || e.connector.Now().Sub(began) > askedFor {
+			return netbox.IPAddress{}, moreError{}
+		}
 		ip, err := e.allocateUnused(ctx, mg, *c)
 		switch {
 		case err == nil:
@@ -176,7 +197,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 			e.connector.origins.put(uid, origin{c.parent, e.passedOver(i)})
 			return e.masked(ctx, p, ip), nil
 		case netbox.IsFull(err):
-			s.full(e, c.parent, uid)
+			s.empty(e, c.parent, uid)
 			c.err = fullOf(c.parent)
 		case netbox.IsNotFound(err), errors.As(err, new(edgeError)): // It was there a minute ago; or another has an address that may be assigned.
 			c.err = err

@@ -170,11 +170,11 @@ func (c *Connector) appears(mg *v1alpha1.NetBoxIPAddress) {
 	}
 }
 
-// answers notes what became of a Create, and whether that failed: that a source was full isn't a failure. lost says that its POST had no
+// answers notes what became of a Create, and whether that failed: that sources were full isn't a failure. lost says that its POST had no
 // answer: then a record that was found is of that one, or of an earlier one that had none, either. What is noted on the resource is written
 // with what the managed reconciler writes after a Create.
 func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) {
-	if full := (fullError{}); err != nil && !errors.As(err, &full) {
+	if err != nil && !errors.As(err, new(fullError)) && !errors.As(err, new(moreError)) {
 		c.tried.put(mg.GetUID(), true)
 	}
 	_, earlier := c.unanswered.get(mg.GetUID())

@@ -43,7 +43,7 @@ func (r refusal) until() time.Time { return r.at.Add(r.pause) }
 // remember why Create failed, unless only asking again can tell, or it's known of the sources themselves. An address that another one has
 // may be free any time, and the next free one may be another.
 func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
-	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(lateError)) || errors.As(err, new(asideError)) || errors.As(err, new(behindError)) {
+	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(moreError)) || errors.As(err, new(lateError)) || errors.As(err, new(asideError)) || errors.As(err, new(behindError)) {
 		return
 	}
 	lasts := isRefusal(err) && !errors.As(err, new(edgeError))

@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,8 +21,6 @@ const (
 	takenLook, idleLook = 30 * time.Second, 5 * time.Minute
 	// promised is how long an address that was seen free is kept for the resource that was told so.
 	promised = 10 * time.Second
-	// mostStocks bounds what is known of the sources of one provider config: the ones used last.
-	mostStocks = 256
 )
 
 // A stockKey is one prefix or range of the NetBox of one provider config.
@@ -62,6 +59,8 @@ type stock struct {
 	// since is how long it has been full, and used when it was last of use.
 	since, used time.Time
 	waiting     []types.UID
+	// fewest is how many sources that one waits for, of those who wait for it, who waits for the fewest.
+	fewest int
 }
 
 // left is how many addresses are free and promised to nobody but a resource. ok is false where nobody knows.
@@ -145,19 +144,6 @@ func (s *stocks) of(e *external, p netbox.Parent, known bool) *stock {
 	return k
 }
 
-// makeRoom lets go of the source that was of use longest ago, where a provider config has too many.
-func (s *stocks) makeRoom(of types.UID) {
-	var mine []*stock
-	for _, k := range s.all {
-		if k.key.config == of && len(k.waiting) == 0 {
-			mine = append(mine, k)
-		}
-	}
-	if len(mine) >= mostStocks {
-		delete(s.all, slices.MinFunc(mine, func(a, b *stock) int { return a.used.Compare(b.used) }).key)
-	}
-}
-
 // soon makes somebody look at a source at that time, at the latest.
 func (s *stocks) soon(k *stock, at time.Time) {
 	if at.Before(k.next) {
@@ -201,8 +187,8 @@ func (s *stocks) took(e *external, p netbox.Parent, uid types.UID) {
 	s.soon(k, now.Add(takenLook))
 }
 
-// full notes that a source had no address for a resource.
-func (s *stocks) full(e *external, p netbox.Parent, uid types.UID) {
+// empty notes that a source had no address for a resource.
+func (s *stocks) empty(e *external, p netbox.Parent, uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.of(e, p, true)
@@ -218,7 +204,7 @@ func (s *stocks) full(e *external, p netbox.Parent, uid types.UID) {
 	if k.since.IsZero() {
 		k.since = now
 	}
-	s.soon(k, now.Add(fullFirst))
+	s.soon(k, now.Add(max(fullFirst, time.Duration(s.full(k.key.config))*looksApart)))
 }
 
 // doubt notes that a source has nothing to give though it looked as if. Once or twice somebody was just faster.
@@ -257,13 +243,17 @@ func (s *stocks) forgo(uid types.UID) {
 	}
 }
 
-// stale says whether a full source is to be looked at by whoever asks, as nobody did for long. Then the caller must end with learn or
-// failed.
-func (s *stocks) stale(e *external, p netbox.Parent) (stockKey, bool) {
+// stale says whether a full source is to be looked at by whoever asks, as nobody did for that long. Then the caller must end with learn
+// or failed. One that somebody waits for has its turn.
+func (s *stocks) stale(e *external, p netbox.Parent, after time.Duration) (stockKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.of(e, p, true)
-	if k.looking || k.looked.IsZero() || s.now().Sub(k.looked) < fullStale {
+	now := s.now()
+	if k.looking || k.looked.IsZero() || now.Sub(k.looked) < fullStale {
+		return k.key, false
+	}
+	if len(k.waiting) > 0 && now.Before(k.next) || len(k.waiting) == 0 && now.Sub(k.looked) < after {
 		return k.key, false
 	}
 	if left, _ := k.left("", s.now()); left > 0 {

@@ -217,9 +217,9 @@ func TestFreed(t *testing.T) {
 	mg := newAddress()
 	e := h.connect(t, mg)
 	e.plan.candidates = []candidate{{words: "p", parent: f.prefixes[0], err: fullError{}}}
-	h.stocks.full(e, f.prefixes[0], "u2")
+	h.stocks.empty(e, f.prefixes[0], "u2")
 	_ = e.exhausted(mg)
-	h.stocks.full(e, f.prefixes[1], "u2") // Nobody waits for it.
+	h.stocks.empty(e, f.prefixes[1], "u2") // Nobody waits for it.
 	h.now = h.now.Add(time.Minute)
 	h.stocks.learn(stockKey{"cfg", netbox.ParentPrefix, 1}, f.prefixes[0], netbox.Usage{Size: 254, SizeKnown: true})
 	h.stocks.learn(stockKey{"cfg", netbox.ParentPrefix, 2}, f.prefixes[1], netbox.Usage{Size: 254, SizeKnown: true})

@@ -92,19 +92,9 @@ func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
 		out.wake = append(out.wake, s.waiters[uid].name)
 	}
 	k.waiting = slices.Concat(k.waiting[n:], k.waiting[:n])
-	k.next = now.Add(k.pause(now))
+	s.count(k)
+	k.next = now.Add(s.pause(k, now))
 	return out
-}
-
-// pause until the next look at a source.
-func (k *stock) pause(now time.Time) time.Duration {
-	switch {
-	case len(k.waiting) == 0:
-		return idleLook
-	case k.since.IsZero():
-		return fullFirst
-	}
-	return min(max(now.Sub(k.since)/10, fullFirst), fullMost)
 }
 
 // freed notes that an address may be free again, of whichever source it is: those that somebody waits for are looked at soon, though not
@@ -118,6 +108,9 @@ func (s *stocks) freed(of types.UID, address netip.Addr) {
 			continue
 		}
 		at := k.looked.Add(fullFirst)
+		if !address.IsValid() {
+			at = k.looked.Add(max(fullFirst, k.turn(s.shares(of))))
+		}
 		if at.Before(now) {
 			at = now
 		}

@@ -12,8 +12,12 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
-// lookAnyway is how long a resource that waits is believed to have no record, before that's looked at again.
-const lookAnyway = 10 * time.Minute
+const (
+	// lookAnyway is how long a resource that waits is believed to have no record, before that's looked at again.
+	lookAnyway = 10 * time.Minute
+	// mostLooks bounds how many full sources one look of a resource looks at. What is behind them is believed to be full for now.
+	mostLooks = 8
+)
 
 // A fullError says that no source has an address.
 type fullError struct {
@@ -43,21 +47,15 @@ func (s *stocks) wait(uid types.UID, w waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.seen = s.now()
-	old := s.waiters[uid]
-	for _, key := range old.keys {
-		if !slices.Contains(w.keys, key) {
-			s.drop(uid, key)
+	if old := s.waiters[uid]; !slices.Equal(old.keys, w.keys) {
+		for _, key := range old.keys {
+			if !slices.Contains(w.keys, key) {
+				s.drop(uid, key)
+			}
 		}
 	}
 	s.waiters[uid] = w
-	for _, key := range w.keys {
-		k, ok := s.all[key]
-		if !ok || slices.Contains(k.waiting, uid) {
-			continue
-		}
-		k.waiting = append(k.waiting, uid)
-		s.soon(k, s.now().Add(fullFirst))
-	}
+	s.join(uid, w.keys)
 }
 
 // leave notes that a resource doesn't wait any more.
@@ -126,11 +124,18 @@ func (e *external) foundNone(mg *v1alpha1.NetBoxIPAddress, forGood bool) {
 // one look at each source serves all who wait.
 func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	s, uid := e.connector.stocks, mg.GetUID()
+	looks, after := 0, s.staleAfter(e.of.UID)
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
-		if err := e.lookAtFull(ctx, c.parent); err != nil {
-			return err
+		if looks < mostLooks {
+			looked, err := e.lookAtFull(ctx, c.parent, after)
+			if err != nil {
+				return err
+			}
+			if looked {
+				looks++
+			}
 		}
 		if s.has(e, c.parent, uid) {
 			s.leave(uid)
@@ -145,19 +150,19 @@ func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 }
 
 // lookAtFull looks at a source that is known to be full, where nobody did for long.
-func (e *external) lookAtFull(ctx context.Context, p netbox.Parent) error {
+func (e *external) lookAtFull(ctx context.Context, p netbox.Parent, after time.Duration) (looked bool, err error) {
 	s := e.connector.stocks
-	key, stale := s.stale(e, p)
+	key, stale := s.stale(e, p, after)
 	if !stale {
-		return nil
+		return false, nil
 	}
 	u, err := e.netbox.Usage(ctx, p)
 	if err != nil {
 		s.failed(key, false)
-		return err
+		return false, err
 	}
 	e.connector.warn(s.learn(key, p, u))
-	return nil
+	return true, nil
 }
 
 // exhausted says which sources are full, with their numbers, and has the resource wait for them.
