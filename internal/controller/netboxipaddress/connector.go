@@ -162,12 +162,13 @@ type Connector struct {
 	// bare are those whose record came back without all that spec asks for, since NetBox refused that: nobody changed it there.
 	bare *notes[bool]
 	// losses, standings of records that stay moved, disputes and verdicts are believed for a while, and so is of those that are unplaced why
-	// they have no interface.
+	// they have no interface, and of those that are ungiven why they haven't the address that they name.
 	losses    *failures
 	standings *notes[stay]
 	disputes  *notes[dispute]
 	verdicts  *notes[verdict]
 	unplaced  *failures
+	ungiven   *failures
 	// displaced are those whose address another one was just given: what was seen of their record is of before.
 	displaced *notes[bool]
 	// formers had an address that another one was given, by that address: they outlive whoever was given it.
@@ -242,7 +243,7 @@ func NewConnector(o Options) *Connector {
 		Options: o, began: o.Now(), stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
 		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
-		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(),
+		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(), ungiven: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
 		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), doubted: newNotes[time.Time](), culprits: newNotes[culprit](), missed: newNotes[missing](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
@@ -254,7 +255,7 @@ func NewConnector(o Options) *Connector {
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
 		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
-		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.displaced, c.doubted, c.culprits, c.missed, c.movers, c.rivals, c.looked,
+		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.ungiven, c.displaced, c.doubted, c.culprits, c.missed, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())
 	}

@@ -69,9 +69,59 @@ func (e *external) allocate(ctx context.Context, c candidate, p v1alpha1.NetBoxI
 	if nerr != nil || edgeOf(next) == "" {
 		return ip, err
 	}
-	if mask := maskOf(p, next); mask != nil && edgeText(*mask) == "" {
+	if fitsAlone(p, next) {
 		r.Assigned = nil
 		return e.netbox.Allocate(ctx, c.parent, r)
 	}
+	e.connector.stocks.edges(e, c.parent, next)
 	return ip, edgeError{next, c.words}
+}
+
+// fitsAlone says that an address may be on an interface by the mask that is wanted.
+func fitsAlone(p v1alpha1.NetBoxIPAddressParameters, a netip.Prefix) bool {
+	mask := maskOf(p, a)
+	return mask != nil && edgeText(*mask) == ""
+}
+
+// edged says, by an error, that the next address of a source is known to be one that can't be on an interface: who asks for one there isn't
+// given it. Whether it's still so one look each while says for all of them.
+func (e *external) edged(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, c candidate) error {
+	if p.AssignTo == nil {
+		return nil
+	}
+	s := e.connector.stocks
+	next, old := s.nextEdge(e, c.parent)
+	if old {
+		now, err := e.netbox.NextFree(ctx, c.parent)
+		if !netbox.IsUnreachable(err) {
+			next = now
+		}
+		s.edges(e, c.parent, next)
+	}
+	if edgeOf(next) == "" || fitsAlone(p, next) {
+		return nil
+	}
+	return edgeError{next, c.words}
+}
+
+// edges notes which address a source gives next, where that is one of those.
+func (s *stocks) edges(e *external, p netbox.Parent, next netip.Prefix) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.of(e, p, true)
+	k.edge, k.edged = netip.Prefix{}, s.now()
+	if edgeOf(next) != "" {
+		k.edge = next
+	}
+}
+
+// nextEdge is that address; old says that the caller is to look for it, and to note it: others believe meanwhile what was.
+func (s *stocks) nextEdge(e *external, p netbox.Parent) (next netip.Prefix, old bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.of(e, p, true)
+	if old = k.edge.IsValid() && s.now().Sub(k.edged) >= retryAfter; old {
+		k.edged = s.now()
+	}
+	return k.edge, old
 }

@@ -10,6 +10,27 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
+// fixed plans for the one address that the spec names. Who waits for one that another has, or that isn't to be had for another reason that
+// lasts, looks for it the less often the more of them there are.
+func (e *external) fixed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	all, uid := e.connector.ungiven, mg.GetUID()
+	was, ok := all.get(uid, e.settings)
+	if ok && e.connector.Now().Sub(was.at) < e.connector.patience(all.count(e.of.UID)) {
+		return was.err
+	}
+	var err error
+	if e.plan, err = e.given(ctx, mg.Spec.ForProvider); err == nil && mg.Spec.ForProvider.Adopt == v1alpha1.AdoptIfUnowned {
+		err = e.adoptUnowned(ctx, mg)
+	}
+	t := takenError{} // Whose record was deleted is known here, without a request.
+	if known := errors.As(err, &t) && t.lost; known || !lasts(err) && !errors.As(err, new(adoptError)) && !errors.As(err, new(outsideError)) {
+		all.forget(uid)
+		return err
+	}
+	all.put(uid, failure{err: err, at: e.connector.Now(), settings: e.settings, of: e.of.UID})
+	return err
+}
+
 // given plans for the one address that the spec names: in the table of the prefix that holds it, where nobody else has it.
 func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (plan, error) {
 	a, err := netip.ParsePrefix(p.Address)

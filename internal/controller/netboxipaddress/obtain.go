@@ -70,10 +70,7 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	case !unnamed(mg) && !e.theirs:
 		e.plan, err = e.gone(ctx, mg)
 	case p.Address != "":
-		e.plan, err = e.given(ctx, p)
-		if err == nil && p.Adopt == v1alpha1.AdoptIfUnowned {
-			err = e.adoptUnowned(ctx, mg)
-		}
+		err = e.fixed(ctx, mg)
 	default:
 		if w, werr := e.wish(ctx, mg); werr == nil { // What is wrong with it, foresee says.
 			e.wished = w
@@ -183,6 +180,9 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
+		if c.err = e.edged(ctx, p, *c); c.err != nil {
+			continue
+		}
 		if !s.has(e, c.parent, uid) {
 			c.err = fullOf(c.parent)
 			continue

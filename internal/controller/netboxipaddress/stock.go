@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -61,6 +62,9 @@ type stock struct {
 	waiting     []types.UID
 	// fewest is how many sources that one waits for, of those who wait for it, who waits for the fewest.
 	fewest int
+	// edge is its next free address, where that is one that NetBox puts on no interface, and edged when it was.
+	edge  netip.Prefix
+	edged time.Time
 }
 
 // left is how many addresses are free and promised to nobody but a resource. ok is false where nobody knows.
@@ -176,6 +180,7 @@ func (s *stocks) took(e *external, p netbox.Parent, uid types.UID) {
 	defer s.mu.Unlock()
 	k := s.of(e, p, true)
 	k.taken++
+	k.edge = netip.Prefix{}
 	k.doubts, k.doubted = 0, time.Time{}
 	delete(k.promises, uid)
 	now := s.now()

@@ -128,6 +128,9 @@ func (e *external) stocked(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	i, missed := e.usable(ctx, mg, 0)
 	for ; i >= 0; i, missed = e.usable(ctx, mg, i+1) {
 		c := &e.plan.candidates[i]
+		if c.err = e.edged(ctx, mg.Spec.ForProvider, *c); c.err != nil {
+			continue
+		}
 		if looks < mostLooks {
 			looked, err := e.lookAtFull(ctx, c.parent, after)
 			if err != nil {

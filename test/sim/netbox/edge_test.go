@@ -32,6 +32,15 @@ func TestPoolsOnInterfaces(t *testing.T) {
 				if m := mg.GetCondition(xpv2.TypeReady).Message; !strings.Contains(m, words) {
 					t.Errorf("got %q, want %q", m, words)
 				}
+				l.apply("web-2", func(mg *v1alpha1.NetBoxIPAddress) { // It's known by then.
+					on(device(v1alpha1.UseAdditional))(&mg.Spec.ForProvider)
+					mg.Spec.ForProvider.From = []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: pool}}}
+				})
+				if m := l.settle("web-2", because(v1alpha1.ReasonInvalid)).GetCondition(xpv2.TypeReady).Message; !strings.Contains(m, words) {
+					t.Errorf("another one: got %q, want %q", m, words)
+				}
+				l.delete("web-2")
+				l.settle("web-2", gone)
 				if n := l.posts(); n != 1 || len(l.netbox.Addresses()) != 0 {
 					t.Errorf("%d POSTs, and NetBox has %+v", n, l.netbox.Addresses())
 				}
