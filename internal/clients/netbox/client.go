@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -132,6 +133,8 @@ type Client struct {
 	end  context.CancelFunc
 	// parents found lately: prefixes and ranges.
 	parents *memo[parentKey, []Parent]
+	// cut is how many records a page had that had fewer than were asked for, while there were more; 0: none.
+	cut atomic.Int64
 	// vrfs found lately, by their name.
 	vrfs *memo[string, []VRF]
 	// holders and interfaces of addresses, seen lately.

@@ -233,6 +233,7 @@ func matching(ctx context.Context, c *Client, kind ParentKind, k call, f Filter,
 		if !p.More || len(p.Items) == 0 {
 			return s.found(), nil
 		}
+		c.short(len(p.Items), lookPage)
 	}
 	how := "narrow it by another field of the filter"
 	if f.VRF.Name != "" && !k.query.Has("vrf_id") {

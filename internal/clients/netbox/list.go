@@ -110,8 +110,16 @@ func listPages[T any](ctx context.Context, c *Client, k call, most bound, item f
 		if !p.More || len(p.Items) == 0 {
 			return all, nil
 		}
+		c.short(len(p.Items), most.size)
 	}
 	return nil, k.failed(KindUnexpected, "its list doesn't end", nil)
+}
+
+// short notes that a page, behind which there are others, has fewer records than were asked for: NetBox lists no more at once.
+func (c *Client) short(has, asked int) {
+	if has < asked {
+		c.cut.Store(int64(has))
+	}
 }
 
 // paged asks for one page. By number, what is made meanwhile comes last: in most other orders it would shift what was still to be read.

@@ -226,6 +226,17 @@ func TestUsage(t *testing.T) {
 	count := func(n int, address string) transcript {
 		return made(200, fmt.Sprintf(`{"count":%d,"next":null,"results":[{"id":1,"address":%q}]}`, n, address))
 	}
+	ranges := func(mark string) transcript {
+		one := func(from, to, more string) string {
+			return fmt.Sprintf(`{"id":1,"start_address":%q,"end_address":%q%s}`, from, to, more)
+		}
+		const not = `,"mark_populated":false`
+		if mark == "" {
+			mark = not
+		}
+		return made(200, fmt.Sprintf(`{"count":5,"next":null,"results":[%s,%s,%s,%s]}`, one("10.0.1.0/16", "10.0.10.255/16", mark), one("10.0.11.0/16", "10.0.11.255/16", not),
+			one("10.0.12.0/16", "10.0.12.255/16", mark+`,"vrf":{"id":3}`), one("9.255.255.0/8", "10.0.0.9/8", mark)))
+	}
 	cases := map[string]struct {
 		reason  string
 		in      netbox.Parent
@@ -234,9 +245,21 @@ func TestUsage(t *testing.T) {
 		used    int64
 		known   bool
 	}{
-		"Small":  {"what NetBox lists, by its own rules", prefix("10.0.0.0/24"), []transcript{free(250)}, netbox.Usage{Size: 254, SizeKnown: true, Free: 250}, 4, true},
-		"Full":   {"nothing", prefix("10.0.0.0/24"), []transcript{free(0)}, netbox.Usage{Size: 254, SizeKnown: true}, 254, true},
-		"Large":  {"a count is enough where much is free", prefix("10.0.0.0/16"), []transcript{count(5000, "10.0.3.4/16")}, netbox.Usage{Size: 65534, SizeKnown: true, Free: 60534}, 5000, true},
+		"Small": {"what NetBox lists, by its own rules", prefix("10.0.0.0/24"), []transcript{free(249)}, netbox.Usage{Size: 254, SizeKnown: true, Free: 249}, 5, true},
+		"Full":  {"nothing", prefix("10.0.0.0/24"), []transcript{free(0)}, netbox.Usage{Size: 254, SizeKnown: true}, 254, true},
+		"Large": {"a count is enough where much is free", prefix("10.0.0.0/16"), []transcript{count(5000, "10.0.3.4/16"), ranges("")}, netbox.Usage{Size: 65534, SizeKnown: true, Free: 60534}, 5000, true},
+		"Populated": {
+			"what ranges hold isn't free, but for those that aren't marked, of another table, or not all in it", prefix("10.0.0.0/16"),
+			[]transcript{count(5000, "10.0.3.4/16"), ranges(`,"mark_populated":true`)}, netbox.Usage{Size: 65534, SizeKnown: true, Free: 60534 - 2560}, 7560, true,
+		},
+		"Unmarked": {
+			"before 4.3 all are", prefix("10.0.0.0/16"), []transcript{count(5000, "10.0.3.4/16"), made(200, strings.ReplaceAll(string(ranges("").Answer), `,"mark_populated":false`, ""))},
+			netbox.Usage{Size: 65534, SizeKnown: true, Free: 60534 - 2560 - 256}, 7816, true,
+		},
+		"Held":   {"nor is there anything where they hold all", prefix("10.0.0.0/20"), []transcript{count(1000, "10.0.3.4/20"), ranges(`,"mark_populated":true`), free(7)}, netbox.Usage{Size: 4094, SizeKnown: true, Free: 7}, 4087, true},
+		"Hidden": {"a token may not see ranges", prefix("10.0.0.0/16"), []transcript{count(5000, "10.0.3.4/16"), made(403, `{"detail":"no"}`), made(200, `{"netbox-version":"4.6.8"}`)}, netbox.Usage{Size: 65534, SizeKnown: true, Free: 60534}, 5000, true},
+		"Round":  {"a round number is all that there is", prefix("10.0.0.0/23"), []transcript{free(100), count(410, "10.0.0.1/23")}, netbox.Usage{Size: 510, SizeKnown: true, Free: 100}, 410, true},
+		"Cut":    {"or what NetBox lists at most", prefix("10.0.0.0/23"), []transcript{free(100), count(20, "10.0.0.1/23"), ranges("")}, netbox.Usage{Size: 510, SizeKnown: true, Free: 100, AtLeast: true}, 0, false},
 		"Little": {"not where little is", prefix("10.0.0.0/20"), []transcript{count(4000, "10.0.3.4/20"), free(90)}, netbox.Usage{Size: 4094, SizeKnown: true, Free: 90}, 4004, true},
 		"Huge":   {"more than anybody counts", prefix("2001:db8::/64"), []transcript{count(7, "2001:db8::1/64")}, netbox.Usage{Free: 1000, AtLeast: true}, 0, false},
 		"Range":  {"four of four", aRange(), []transcript{free(4)}, netbox.Usage{Size: 4, SizeKnown: true, Free: 4}, 0, true},
@@ -268,7 +291,7 @@ func TestUsage(t *testing.T) {
 
 func TestUsageRecorded(t *testing.T) {
 	for _, v := range versions() {
-		c, s := play(t, v, "410", "375", "610", "316", "801", "803")
+		c, s := play(t, v, "410", "375", "610", "437", "316", "801", "803")
 		if u, err := c.Usage(t.Context(), aRange()); err != nil || u.Free != 4 || s.seen[0].Query != "limit=1000" {
 			t.Errorf("%s: range: %+v, %v, query %s", v, u, err, s.seen[0].Query)
 		}

@@ -13,7 +13,7 @@ const (
 	// many metrics are of.
 	mostStocks = 256
 	// mostFull bounds what is known of those that are full. That one is full is dearly learnt, and who forgets it asks it again.
-	mostFull = 16384
+	mostFull = 20480 // More than any filter finds.
 	// looksApart is between looks at the sources of one provider config that somebody waits for, on average: ten a second, however many
 	// there are. idleApart is between those at full ones that nobody waits for.
 	looksApart, idleApart = 100 * time.Millisecond, time.Second

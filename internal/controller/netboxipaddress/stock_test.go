@@ -269,6 +269,40 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// TestWarnsOnce: the owner of a source that lists free addresses and gives none is told once that it's full, however often that is found out.
+func TestWarnsOnce(t *testing.T) {
+	f := newFake()
+	h, mg := newHarness(f), newAddress(numbered(5))
+	k := &keeper{connector: h.Connector, unused: time.Hour, wake: make(chan event.GenericEvent, 10000), log: logging.NewNopLogger()}
+	look := func(mg *v1alpha1.NetBoxIPAddress) {
+		e := h.connect(t, mg)
+		if o, err := e.Observe(t.Context(), mg); err == nil && !o.ResourceExists {
+			_, _ = e.Create(t.Context(), mg)
+		}
+		h.now = h.now.Add(time.Second)
+		k.settle(t.Context())
+	}
+	look(newAddress(numbered(1)))
+	f.fail["Allocate"] = kind(netbox.KindFull)
+	for range 600 { // Ten minutes.
+		look(mg)
+	}
+	if len(h.warned) != 1 {
+		t.Errorf("warned %q", h.warned)
+	}
+	delete(f.fail, "Allocate")
+	for range 700 {
+		look(mg)
+	}
+	f.full = []int64{1}
+	look(newAddress(numbered(2)))
+	h.now = h.now.Add(idleLook)
+	k.settle(t.Context())
+	if len(h.warned) != 2 {
+		t.Errorf("it had addresses again: warned %q", h.warned)
+	}
+}
+
 // TestBounded: what is known of sources doesn't grow without end, and what isn't of use any more goes.
 func TestBounded(t *testing.T) {
 	h := newHarness(newFake())

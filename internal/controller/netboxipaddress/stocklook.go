@@ -77,7 +77,9 @@ func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
 	if low && !k.low && (!first || before > k.threshold()) { // Low from the start isn't a crossing: it was told by whoever ran then.
 		out.warning = k.warning()
 	}
-	k.low = low
+	if low || k.doubts == 0 { // Who listed free addresses and gave none may do so again: that it isn't low isn't believed.
+		k.low = low
+	}
 	left, _ := k.left("", now)
 	if left == 0 && u.Free == 0 {
 		if k.since.IsZero() {

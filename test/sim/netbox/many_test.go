@@ -1,11 +1,17 @@
 package netbox_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
+	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	netboxclient "github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
@@ -82,4 +88,89 @@ func TestManyFullPrefixes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUsageAsNetBoxCounts: how much is free in a large prefix is what NetBox would give: nothing of ranges that are marked as populated, before 4.3 of any,
+// and in a global container nothing that any table has.
+func TestUsageAsNetBoxCounts(t *testing.T) {
+	for _, v := range versions() {
+		t.Run(v, func(t *testing.T) {
+			l := newLab(t, v)
+			vrf := l.netbox.AddVRF(netbox.VRF{Name: "x"})
+			l.netbox.AddPrefix(netbox.Prefix{Prefix: netip.MustParsePrefix("10.96.0.0/21"), Status: "container"})
+			for i := range 900 {
+				l.netbox.AddAddress(netbox.Address{Address: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 96, byte(i / 250), byte(1 + i%250)}), 21), VRF: vrf})
+			}
+			before43 := v == "4.2.9"
+			l.netbox.AddCIDR("10.112.0.0/20")
+			l.netbox.AddRange(netbox.Range{Start: netip.MustParsePrefix("10.112.0.1/20"), End: netip.MustParsePrefix("10.112.7.255/20"), MarkPopulated: !before43})
+			l.netbox.AddCIDR("10.128.0.0/20")
+			l.netbox.AddRange(netbox.Range{Start: netip.MustParsePrefix("10.128.0.1/20"), End: netip.MustParsePrefix("10.128.15.250/20"), MarkPopulated: !before43})
+			l.netbox.AddCIDR("10.144.0.0/20")
+			l.netbox.AddRange(netbox.Range{Start: netip.MustParsePrefix("10.144.0.1/20"), End: netip.MustParsePrefix("10.144.7.255/20")})
+			c, err := netboxclient.New(netboxclient.Config{URL: l.netbox.URL(), Token: secret, MarkerField: field, MarkersBegin: clusterID + "/", Timeout: patient})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]int64{"10.96.0.0/21": 2046 - 900, "10.112.0.0/20": 2047, "10.128.0.0/20": 4, "10.144.0.0/20": 4094}
+			if before43 {
+				want["10.144.0.0/20"] = 2047
+			}
+			for cidr, free := range want {
+				p, err := c.FindPrefix(t.Context(), cidr, netboxclient.VRFRef{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if u, err := c.Usage(t.Context(), p); err != nil || u.Free != free || u.AtLeast {
+					t.Errorf("%s: %+v, %v, want %d free", cidr, u, err, free)
+				}
+			}
+		})
+	}
+}
+
+// TestMaxPageSize: a NetBox that lists fewer free addresses than a thousand, as its MAX_PAGE_SIZE says, isn't believed to have no others.
+func TestMaxPageSize(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	to, err := url.Parse(l.netbox.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if n, err := strconv.Atoi(q.Get("limit")); err == nil && (n > 100 || n == 0) {
+			q.Set("limit", "100")
+			r.URL.RawQuery = q.Encode()
+		}
+		behind.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	l.netbox.AddCIDR("10.98.0.0/23")
+	role := l.netbox.AddRole(netbox.Named{Name: "many", Slug: "many"})
+	for i := range 150 {
+		l.netbox.AddPrefix(netbox.Prefix{Prefix: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 100, byte(i), 0}), 24), Role: role})
+	}
+	l.netbox.AddRange(netbox.Range{Start: netip.MustParsePrefix("10.98.4.1/22"), End: netip.MustParsePrefix("10.98.7.200/22")})
+	c, err := netboxclient.New(netboxclient.Config{URL: front.URL + "/", Token: secret, MarkerField: field, MarkersBegin: clusterID + "/", Timeout: patient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := func(what string, p netboxclient.Parent, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, err := c.Usage(t.Context(), p); err != nil || u.Free != 100 || !u.AtLeast {
+			t.Errorf("%s: %+v, %v, want at least 100 free", what, u, err)
+		}
+	}
+	p, err := c.FindPrefix(t.Context(), "10.98.0.0/23", netboxclient.VRFRef{})
+	usage("a prefix", p, err)
+	if _, err := c.FindPrefixes(t.Context(), netboxclient.Filter{Role: "many"}); err != nil { // Which says how many it lists.
+		t.Fatal(err)
+	}
+	r, err := c.FindRange(t.Context(), "10.98.4.1/22", netboxclient.VRFRef{})
+	usage("a range", r, err)
+	usage("a prefix again", p, nil)
 }
