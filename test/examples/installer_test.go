@@ -48,10 +48,10 @@ func (a *asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.told = append(a.told, verb); verb == "failed" {
 		a.told = append(a.told, string(body))
 	}
-	switch {
-	case verb == "begin":
+	switch verb {
+	case "begin":
 		w.WriteHeader(a.begin)
-	case verb == "image":
+	case "image":
 		_, _ = w.Write(a.image)
 	}
 }
@@ -106,7 +106,7 @@ func TestInstaller(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := exec.CommandContext(t.Context(), "sh", "-c", onPaper, "installer", dir).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), "sh", "-c", onPaper, "installer", dir).CombinedOutput() //nolint:gosec // Our own words.
 			installed := slices.Contains(tc.want, "installed")
 			if (err == nil) != installed {
 				t.Errorf("%s: it ended with %v:\n%s", tc.reason, err, out)

@@ -24,7 +24,7 @@ func asNetHTTP(b []byte) (*http.Request, int, error) {
 }
 
 // exchange sends a request and reads its answer.
-func exchange(c net.Conn, request string) (int, string, error) {
+func exchange(c net.Conn, request string) (status int, body string, err error) {
 	if _, err := io.WriteString(c, request); err != nil {
 		return 0, "", err
 	}
@@ -144,7 +144,7 @@ func TestContextEnds(t *testing.T) {
 			t.Errorf("our end is %v", a)
 		}
 		seen <- r.Context()
-		_, _ = io.WriteString(w, r.RemoteAddr)
+		_, _ = io.WriteString(w, r.RemoteAddr) //nolint:gosec // Plain text, read by no browser.
 	}))
 	c := dial(t, l)
 	if _, body, err := exchange(c, script+"\r\n"); err != nil || body != c.LocalAddr().String() {
@@ -212,7 +212,7 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("%+v, %v", resp, err)
 	}
 	<-ended
-	if _, err := net.Dial("tcp", l.Addr().String()); err == nil { //nolint:noctx // A test's.
+	if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		t.Error("somebody new is heard")
 	}
 }

@@ -35,7 +35,7 @@ func handler() http.Handler {
 		default:
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
-			_, _ = io.WriteString(w, "#!ipxe\n"+r.Method+" "+r.Host+" "+r.URL.Path+" "+r.URL.RawQuery+" "+r.RequestURI+" "+r.Proto+"\n")
+			_, _ = io.WriteString(w, "#!ipxe\n"+r.Method+" "+r.Host+" "+r.URL.Path+" "+r.URL.RawQuery+" "+r.RequestURI+" "+r.Proto+"\n") //nolint:gosec // Plain text, read by no browser.
 			_ = r.Header.Write(w)
 			b, _ := io.ReadAll(r.Body)
 			_, _ = w.Write(b)
@@ -71,7 +71,7 @@ func serve(tb testing.TB, l net.Listener, fast bool, h http.Handler) *server {
 // loopback listens there.
 func loopback(tb testing.TB) net.Listener {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // A test's.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func loopback(tb testing.TB) net.Listener {
 // dial connects.
 func dial(tb testing.TB, l net.Listener) net.Conn {
 	tb.Helper()
-	c, err := net.Dial("tcp", l.Addr().String()) //nolint:noctx // A test's.
+	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		tb.Fatal(err)
 	}

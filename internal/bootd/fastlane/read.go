@@ -7,10 +7,13 @@ import (
 	"strings"
 )
 
-// Of a request no more is understood than what machines say: its parts in any order, each once.
-var understood = map[string]bool{
-	"Host": true, "User-Agent": true, "Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Pragma": true,
-	"Connection": true,
+// understood says of a header that machines say it, and that it may be anywhere. Of others nothing is understood here.
+func understood(name string) bool {
+	switch name {
+	case "Host", "User-Agent", "Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Pragma", "Connection":
+		return true
+	}
+	return false
 }
 
 const crlf = "\r\n"
@@ -49,12 +52,12 @@ func read(b []byte) (*http.Request, bool) {
 func headers(text string) (http.Header, bool) {
 	n := strings.Count(text, crlf) + 1
 	h, values := make(http.Header, n), make([]string, 0, n)
-	for len(text) > 0 {
+	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, crlf)
 		name, value, ok := strings.Cut(line, ":")
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if _, twice := h[name]; !ok || twice || !understood[name] || !within(value, ' ', '~') {
+		if _, twice := h[name]; !ok || twice || !understood(name) || !within(value, ' ', '~') {
 			return nil, false
 		}
 		if value = strings.Trim(value, " "); name == "Connection" && !strings.EqualFold(value, "keep-alive") {
@@ -79,8 +82,9 @@ func within(s string, least, most byte) bool {
 // plainHost says that a Host is an address or a name, with or without a port.
 func plainHost(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || c == '-' || c == ':' || c == '[' || c == ']') {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', strings.IndexByte(".-:[]", c) >= 0:
+		default:
 			return false
 		}
 	}

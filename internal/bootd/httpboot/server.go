@@ -145,7 +145,8 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 	var scripts *fastlane.Listener
 	if c == nil {
 		takes := func(path string) bool { _, ok := tokenOfScript(path); return ok }
-		scripts = fastlane.Listen(l, fastlane.Options{Handler: h, Takes: takes, First: headerTimeout, Idle: idleTimeout, Logger: log})
+		o := fastlane.Options{Handler: h, Takes: takes, First: headerTimeout, Idle: idleTimeout, Logger: log}
+		scripts = fastlane.Listen(l, o) //nolint:contextcheck // Each request has a context of its own, as with net/http.
 		l = scripts
 	}
 	stopped := make(chan struct{})

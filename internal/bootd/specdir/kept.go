@@ -196,7 +196,7 @@ func keptObjects(r *pieces.Reader) (n int, all iter.Seq[object]) {
 					r.Fail(errKept)
 					return
 				}
-				o.spec, o.size = entries, int32(size) //nolint:gosec // It's small enough.
+				o.spec, o.size = entries, int32(size)
 			default:
 				o.spec = &spec{kind: keptKinds[kind]}
 				if err := o.remake(r.Text()); err != nil {

@@ -19,7 +19,7 @@ func kept(tb testing.TB) (string, *folder) {
 		if len(faults) > 0 {
 			tb.Fatal(faults)
 		}
-		f.files[name] = content{objects: objects, sum: [32]byte{1, byte(len(text))}}
+		f.files[name] = content{objects: objects, sum: [32]byte{1, byte(len(text) & 0xff)}}
 	}
 	f.shed()
 	// Of the one the texts are packed, as of a large one.

@@ -64,7 +64,7 @@ func (m *mentions) arrange() {
 
 // count counts those of the same first bits, and says whether they're side by side already.
 func (m *mentions) count() bool {
-	width := bits.Len(uint(len(m.all)/few)) + 1 //nolint:gosec // A length.
+	width := bits.Len(uint(len(m.all)/few)) + 1
 	m.shift, m.begins = 64-width, make([]uint32, 1<<width+1)
 	last, arranged := uint64(0), true
 	for _, h := range m.all {
@@ -84,7 +84,7 @@ func (m *mentions) keep(b []byte) []byte {
 		m = &mentions{all: slices.AppendSeq(slices.Clone(m.all), maps.Keys(m.later))}
 		m.arrange()
 	}
-	b = slices.Grow(binary.AppendUvarint(b, uint64(len(m.all)*size64)), len(m.all)*size64) //nolint:gosec // A length.
+	b = slices.Grow(binary.AppendUvarint(b, uint64(len(m.all)*size64)), len(m.all)*size64)
 	for _, h := range m.all {
 		b = binary.LittleEndian.AppendUint64(b, h)
 	}

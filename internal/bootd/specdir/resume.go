@@ -153,7 +153,7 @@ func (s *Source) worldOf(k *keptFolder, before *boot.State) (world, error) {
 
 // sameText says whether two lists of segments are written in the same words.
 func sameText(a, b []boot.Segment) bool {
-	x, err := json.Marshal(a) //nolint:musttag // The domain's own names are the format.
-	y, wrong := json.Marshal(b)
+	x, err := json.Marshal(a)   //nolint:musttag // The domain's own names are the format.
+	y, wrong := json.Marshal(b) //nolint:musttag // As above.
 	return err == nil && wrong == nil && bytes.Equal(x, y)
 }

@@ -206,7 +206,7 @@ func TestResume(t *testing.T) {
 			b, err := os.ReadFile(path)
 			must(t, err)
 			b[len(b)/2] ^= 1
-			must(t, os.WriteFile(path, b, 0o600))
+			must(t, os.WriteFile(path, b, 0o600)) //nolint:gosec // In a folder of this test's.
 		}},
 		"NoList":     {reason: "it's gone", change: func(t *testing.T, r *rig) { t.Helper(); remove(t, filepath.Join(r.state, "snapshot.source")) }},
 		"NoSnapshot": {reason: "what was served is", change: func(t *testing.T, r *rig) { t.Helper(); remove(t, filepath.Join(r.state, "snapshot")) }},

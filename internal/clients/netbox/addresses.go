@@ -12,6 +12,9 @@ import (
 // addressesPath is where all addresses are listed and given ones made.
 const addressesPath = pathAddresses
 
+// rangesPath is where IP ranges are.
+const rangesPath = "ipam/ip-ranges/"
+
 // pathAddresses is where all addresses are.
 const pathAddresses = "ipam/ip-addresses/"
 

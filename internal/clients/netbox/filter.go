@@ -131,7 +131,7 @@ func (c *Client) FindPrefixes(ctx context.Context, f Filter) ([]Parent, error) {
 
 // FindRanges returns all IP ranges that match, as FindPrefixes does.
 func (c *Client) FindRanges(ctx context.Context, f Filter) ([]Parent, error) {
-	return c.findParents(ctx, ParentRange, "ipam/ip-ranges/", rangeFields, f, decodeRange)
+	return c.findParents(ctx, ParentRange, rangesPath, rangeFields, f, decodeRange)
 }
 
 const (

@@ -64,7 +64,7 @@ func (c *Client) Inspect(ctx context.Context) (Inspection, error) {
 // views are what must be seen, each in one of several ways: where addresses come from, and addresses. To look at them alone the first isn't
 // needed.
 func (c *Client) views() [][]string {
-	all := [][]string{{"ipam/prefixes/", "ipam/ip-ranges/"}, {addressesPath}}
+	all := [][]string{{"ipam/prefixes/", rangesPath}, {addressesPath}}
 	if c.readOnly {
 		return all[1:]
 	}

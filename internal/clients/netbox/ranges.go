@@ -17,7 +17,7 @@ func (c *Client) GetRange(ctx context.Context, number int64) (Parent, error) {
 // is nil. NetBox's own filter for that finds none whose mask isn't the address's (434).
 func (c *Client) PopulatedAround(ctx context.Context, a netip.Addr, vrf *VRF) ([]Parent, error) {
 	k := call{
-		op: "find the ranges that hold address", subject: a.String(), method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
+		op: "find the ranges that hold address", subject: a.String(), method: http.MethodGet, path: rangesPath, want: http.StatusOK,
 		query: url.Values{"mark_populated": {"true"}},
 	}
 	inTable(k.query, vrf)
@@ -33,7 +33,7 @@ func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Paren
 	return one(c.parents.of(parentKey{kind: ParentRange, text: start, vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
 			op: "find in " + vrf.String() + " the range that starts at", subject: start,
-			method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
+			method: http.MethodGet, path: rangesPath, want: http.StatusOK,
 		}
 		want, err := netip.ParsePrefix(start)
 		if err != nil {

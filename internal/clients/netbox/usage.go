@@ -87,7 +87,7 @@ func (c *Client) withheld(ctx context.Context, p Parent) (int64, error) {
 	ref := refOf(p.VRF)
 	all, err := c.parents.of(parentKey{kind: ParentRange, text: "in " + p.Prefix.String(), vrf: ref}, memoTTL, func() ([]Parent, error) {
 		k := call{
-			op: "find the ranges in prefix", subject: p.CIDR(), method: http.MethodGet, path: "ipam/ip-ranges/", want: http.StatusOK,
+			op: "find the ranges in prefix", subject: p.CIDR(), method: http.MethodGet, path: rangesPath, want: http.StatusOK,
 			query: url.Values{"parent": {p.Prefix.String()}, "mark_populated": {"true"}, "fields": {"id,vrf,start_address,end_address,mark_populated"}},
 		}
 		ref.query(k.query)

@@ -19,8 +19,7 @@ import (
 func TestByUs(t *testing.T) {
 	r := aRack()
 	eno1, eno2, vm := &r.interfaces[0].Place, &r.interfaces[1].Place, &r.interfaces[3].Place
-	by := func(a v1alpha1.Assignment) edit { return assignTo(a) }
-	host := func(name string) edit { return by(onHost("infra", name, nil)) }
+	host := func(name string) edit { return assignTo(onHost("infra", name, nil)) }
 	madeOn := func(note string) edit {
 		return func(mg *v1alpha1.NetBoxIPAddress) {
 			mg.SetAnnotations(map[string]string{v1alpha1.AnnotationMadeOn: note})
@@ -31,9 +30,11 @@ func TestByUs(t *testing.T) {
 			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: id, Assigned: o}
 		}
 	}
-	mac := func(m string) edit { return by(v1alpha1.Assignment{Interface: &v1alpha1.NetBoxInterface{MAC: m}}) }
+	mac := func(m string) edit {
+		return assignTo(v1alpha1.Assignment{Interface: &v1alpha1.NetBoxInterface{MAC: m}})
+	}
 	in := func(site string) edit {
-		return by(v1alpha1.Assignment{Device: &v1alpha1.NetBoxDevice{Name: "r7-u12", Site: site}, Interface: &v1alpha1.NetBoxInterface{Name: "eno1"}})
+		return assignTo(v1alpha1.Assignment{Device: &v1alpha1.NetBoxDevice{Name: "r7-u12", Site: site}, Interface: &v1alpha1.NetBoxInterface{Name: "eno1"}})
 	}
 	cases := map[string]struct {
 		reason string
@@ -57,8 +58,8 @@ func TestByUs(t *testing.T) {
 		"MadeAnew":    {reason: "status is of the record before", mg: []edit{madeOn("device/11"), status(4, nil)}, at: eno1, want: true},
 		"Arrived":     {reason: "status says so, though it isn't all done", mg: []edit{status(5, assigned(*eno2, ""))}, at: eno1, want: true},
 		"Host":        {reason: "spec names it by a host", mg: []edit{host("r7-u12")}, at: eno1, want: true},
-		"HostElse":    {reason: "or another one", mg: []edit{by(onHost("team-a", "r7-u13", nil))}, at: eno1},
-		"HostGone":    {reason: "or one that isn't there", mg: []edit{by(onHost("", "typo", nil))}, at: eno1},
+		"HostElse":    {reason: "or another one", mg: []edit{assignTo(onHost("team-a", "r7-u13", nil))}, at: eno1},
+		"HostGone":    {reason: "or one that isn't there", mg: []edit{assignTo(onHost("", "typo", nil))}, at: eno1},
 		"HostTheirs":  {reason: "or another's", mg: []edit{host("r7-u13")}, at: &r.interfaces[2].Place},
 		"HostOdd":     {reason: "by a host of another serial number, which it wasn't put on", mg: []edit{host("other")}, at: eno1, calls: []string{"SeenHolder"}},
 		"Site":        {reason: "by a name in a site", mg: []edit{in("fra1")}, at: eno1, calls: []string{"SeenHolder"}, want: true},
@@ -66,7 +67,7 @@ func TestByUs(t *testing.T) {
 		"MAC":         {reason: "by a MAC address", mg: []edit{mac("52-54-00-00-00-01")}, at: eno1, calls: []string{"SeenInterface"}, want: true},
 		"MACElse":     {reason: "or another one", mg: []edit{mac("52-54-00-00-00-03")}, at: eno1, calls: []string{"SeenInterface"}},
 		"MACGroup":    {reason: "which an FHRP group hasn't", mg: []edit{mac("52-54-00-00-00-03")}, at: &netbox.Place{ID: 13, Name: "g"}},
-		"Nothing":     {reason: "spec names nothing that there is", mg: []edit{by(v1alpha1.Assignment{})}, at: eno1},
+		"Nothing":     {reason: "spec names nothing that there is", mg: []edit{assignTo(v1alpha1.Assignment{})}, at: eno1},
 		"Down": {
 			reason: "NetBox can't be asked: that isn't a no", mg: []edit{mac("52-54-00-00-00-01")}, at: eno1,
 			fake: func(f *fakeNetBox) { f.fail["SeenInterface"] = kind(netbox.KindUnreachable) }, calls: []string{"SeenInterface"}, err: v1alpha1.ReasonUnreachable,

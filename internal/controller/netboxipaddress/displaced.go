@@ -230,5 +230,5 @@ func (e *external) misnamed(ctx context.Context, f former, named int64) (bool, e
 	if err != nil && !netbox.IsNotFound(err) {
 		return false, err
 	}
-	return err != nil || !f.carries(is.CustomFields), nil
+	return err != nil || !f.carries(is.CustomFields), nil //nolint:nilerr // Nobody's is none of its own.
 }

@@ -187,7 +187,8 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 			c.err = fullOf(c.parent)
 			continue
 		}
-		if asked++; asked > mostAsked || e.connector.Now().Sub(began) > askedFor {
+		asked++
+		if asked > mostAsked || e.connector.Now().Sub(began) > askedFor {
 			return netbox.IPAddress{}, moreError{}
 		}
 		ip, err := e.allocateUnused(ctx, mg, *c)

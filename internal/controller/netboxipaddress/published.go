@@ -56,15 +56,16 @@ type doubledError struct {
 func (e doubledError) Error() string { return "address " + e.address + " is shown by another one" }
 
 func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	if e.same {
-		return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, too, as where two provider configs of one NetBox differ in markerField, so the address isn't used: have that resource deleted, or delete this one, with release.policy: Keep",
-			e.record, e.address, e.by)
-	}
 	why := "its own record isn't in NetBox any more: a machine may be using the address; have that resource deleted to give it up, or delete this one"
 	if e.cause != nil {
 		why = sentence(e.cause, in).message
 	}
-	return v1alpha1.ReasonConflict, fmt.Sprintf("address %q of record %d is %s, as its status says, and isn't used before it's known whose it is; %s", e.address, e.record, e.by, why)
+	message = fmt.Sprintf("address %q of record %d is %s, as its status says, and isn't used before it's known whose it is; %s", e.address, e.record, e.by, why)
+	if e.same {
+		message = fmt.Sprintf("record %d of address %q is %s, too, as where two provider configs of one NetBox differ in markerField, so the address isn't used: have that resource deleted, or delete this one, with release.policy: Keep",
+			e.record, e.address, e.by)
+	}
+	return v1alpha1.ReasonConflict, message
 }
 
 // undivided says, by an error, that the record of a resource, which it's about to show for the first time, carries the marker of another one that lives:
@@ -74,7 +75,7 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	if err != nil || !shared {
 		return err
 	}
-	by := "another cluster's"
+	by := "some other cluster's"
 	if t.of.cluster == e.us.cluster {
 		by = e.whoseWords(t.of)
 	}

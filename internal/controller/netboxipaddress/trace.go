@@ -135,7 +135,7 @@ func (e *external) living(ctx context.Context, of identity) (*v1alpha1.NetBoxIPA
 		return nil, err //nolint:wrapcheck // It's worded by who asked.
 	}
 	if err != nil || string(mg.GetUID()) != of.uid || meta.WasDeleted(mg) {
-		return nil, nil
+		return nil, nil //nolint:nilerr // It's gone, which is an answer.
 	}
 	return mg, nil
 }

@@ -160,7 +160,7 @@ func TestUnclaimedShared(t *testing.T) {
 		"Adopts":  {"the other one doesn't show it yet", theirs, holder(has, func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{} }), "another namespace's resource's, too"},
 		"Goes":    {"the other one goes, and hasn't let it go yet", theirs, holder(has, deleted), "another namespace's resource's, too"},
 		"Gone":    {"the other one is gone", theirs, nil, ""},
-		"Cluster": {"another cluster's", strange, nil, "another cluster's, too"},
+		"Cluster": {"another cluster's", strange, nil, "some other cluster's, too"},
 		"Own":     {"its own, of before markerField was changed", ours, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func TestUngiven(t *testing.T) {
 			}
 			all[0].Generation++
 			if _ = look(all[0]); asked() == before {
-				t.Error("another spec isn't looked at at once")
+				t.Error("another spec waits for its look")
 			}
 		})
 	}

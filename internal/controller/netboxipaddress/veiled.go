@@ -47,10 +47,11 @@ func (e veiledError) words(in inputs) (reason xpv2.ConditionReason, message stri
 		what += fmt.Sprintf(" of address %q", e.address)
 	}
 	message = fmt.Sprintf("%s isn't shown to the token of %s, and is in its NetBox, which refuses another one with this resource's marker: ", what, in.config)
+	rest := "it isn't lost, and nothing is written; give the token " + viewRight
 	if e.releasing {
-		return v1alpha1.ReasonForbidden, message + "it isn't released, and this resource stays; give the token " + viewRight + ", delete the record there, or set spec.forProvider.release.policy: Keep to let this resource go without it"
+		rest = "it isn't released, and this resource stays; give the token " + viewRight + ", delete the record there, or set spec.forProvider.release.policy: Keep to let this resource go without it"
 	}
-	return v1alpha1.ReasonForbidden, message + "it isn't lost, and nothing is written; give the token " + viewRight
+	return v1alpha1.ReasonForbidden, message + rest
 }
 
 // veiled says, by an error, that NetBox has a record with this resource's marker, though it shows none, or didn't say.

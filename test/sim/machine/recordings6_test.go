@@ -22,17 +22,19 @@ func recorded6(t *testing.T, name string) *dhcpv6.Message {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		if text, ok := strings.CutPrefix(line, name+" "); ok {
-			data, err := hex.DecodeString(strings.TrimSpace(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := dhcpv6.MessageFromBytes(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return m
+		text, ok := strings.CutPrefix(line, name+" ")
+		if !ok {
+			continue
 		}
+		data, err := hex.DecodeString(strings.TrimSpace(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := dhcpv6.MessageFromBytes(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
 	}
 	t.Fatalf("there's no recording of %s", name)
 	return nil

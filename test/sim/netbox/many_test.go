@@ -79,7 +79,8 @@ func TestManyFullPrefixes(t *testing.T) {
 			l.netbox.RemoveAddress(first)
 			for range full { // No keeper looks here: the resource does, at a few of them each time.
 				l.now = l.now.Add(20 * time.Second)
-				if l.once("web-3"); ready(l.get("web-3")) {
+				l.once("web-3")
+				if ready(l.get("web-3")) {
 					break
 				}
 			}

@@ -15,14 +15,13 @@ import (
 )
 
 // host makes a RedfishHost of team-a's, with a MAC address.
-func (l rackLab) host(name, mac string) *v1alpha1.RedfishHost {
+func (l rackLab) host(name, mac string) {
 	l.t.Helper()
 	h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name}}
 	h.Spec.ForProvider.MACs = []string{mac}
 	if err := l.kube.Create(l.t.Context(), h); err != nil {
 		l.t.Fatal(err)
 	}
-	return h
 }
 
 // dropHosts deletes all RedfishHosts, as a namespace does that goes with all that is in it.
@@ -132,7 +131,8 @@ func TestReleasedBeforeAssigned(t *testing.T) {
 			l.rest()
 			l.edit(on(other))
 			for range 6 {
-				if l.once("web-1"); l.only().Assigned.ID == 3 {
+				l.once("web-1")
+				if l.only().Assigned.ID == 3 {
 					return
 				}
 			}

@@ -51,7 +51,7 @@ func takes(how v1alpha1.AdoptPolicy, record int64) func(*v1alpha1.NetBoxIPAddres
 	}
 }
 
-// looks looks at both resources for some minutes.
+// looks has both resources looked at for some minutes.
 func (l *lab) looks() {
 	l.t.Helper()
 	for range 6 {
@@ -210,7 +210,8 @@ func TestForeignMarker(t *testing.T) {
 		l.once("web-1")
 	}
 	for _, name := range []string{"web-1", "web-3"} {
-		if l.delete(name); name == "web-1" {
+		l.delete(name)
+		if name == "web-1" {
 			l.once(name)
 			l.waits(name, "carries the marker of another resource of this cluster")
 			if all := l.netbox.Addresses(); len(all) != 1 {
