@@ -45,8 +45,9 @@ type external struct {
 	recordless, awaited bool
 	// sought says that it was found out whether there is a record.
 	sought bool
-	// doubt says, by an error, that what isn't shown may be there all the same; nil also while that wasn't asked.
-	doubt error
+	// missing is what was found out about a record that isn't there, nil before that, and doubt says, by an error, that it may be there all the same.
+	missing *lostError
+	doubt   error
 	// What is to be done, and age how old what was seen of NetBox may be: 0 where it was read now.
 	todo todo
 	age  time.Duration
@@ -107,6 +108,7 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		err = e.search(ctx, mg)
 	}
 	if err != nil {
+		e.connector.doubted.forget(mg.GetUID()) // How long NetBox can't be asked at all is no part of it.
 		return e.waiting(mg, err)
 	}
 	e.sought = true

@@ -128,8 +128,10 @@ func (s *stocks) join(uid types.UID, keys []stockKey) {
 		} else {
 			shares -= k.share()
 		}
+		if len(k.waiting) == 0 || len(keys) < k.fewest { // As count finds out anew at each look.
+			k.fewest = len(keys)
+		}
 		k.waiting = append(k.waiting, uid)
-		s.count(k)
 		shares += k.share()
 		at := now.Add(fullFirst)
 		if turn := from.Add(k.turn(shares)); turn.After(at) {

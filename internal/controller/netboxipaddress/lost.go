@@ -176,6 +176,9 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 
 // loss is what is known of a record that is gone. An error says that it may not be: NetBox hides it, or doesn't say.
 func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lostError, error) {
+	if e.missing != nil { // It's asked once for each look.
+		return *e.missing, e.doubt
+	}
 	p := mg.Spec.ForProvider
 	l := lostError{id: recordOf(mg), address: p.Address}
 	if address, _, seen := lastSeen(mg.Status.AtProvider); seen {
@@ -183,9 +186,7 @@ func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lost
 	}
 	c := e.culprit(ctx, mg.GetUID(), l.id)
 	l.by, l.restore = c.name, l.address != "" && p.WhenLost == v1alpha1.LostRestore
-	if e.doubt == nil { // It's asked once for each look.
-		e.doubt = e.unveiled(ctx, mg, c)
-	}
+	e.missing, e.doubt = &l, e.unveiled(ctx, mg, c)
 	return l, e.doubt
 }
 

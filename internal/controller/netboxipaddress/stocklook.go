@@ -104,14 +104,17 @@ func (s *stocks) learn(key stockKey, p netbox.Parent, u netbox.Usage) news {
 func (s *stocks) freed(of types.UID, address netip.Addr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now, shares := s.now(), 0.0
+	if !address.IsValid() {
+		shares = s.shares(of)
+	}
 	for key, k := range s.all {
 		if key.config != of || len(k.waiting) == 0 || address.IsValid() && !k.parent.Contains(address) {
 			continue
 		}
 		at := k.looked.Add(fullFirst)
 		if !address.IsValid() {
-			at = k.looked.Add(max(fullFirst, k.turn(s.shares(of))))
+			at = k.looked.Add(max(fullFirst, k.turn(shares)))
 		}
 		if at.Before(now) {
 			at = now

@@ -150,6 +150,23 @@ func TestDoubted(t *testing.T) {
 	}
 }
 
+// TestDoubtedAnew: how long NetBox was away counts for nothing: what it shows then is asked about as long as ever.
+func TestDoubtedAnew(t *testing.T) {
+	f := newFake()
+	h, mg := newHarness(f), newAddress(seenAs(5), deleted)
+	for _, step := range []struct {
+		fails string
+		later time.Duration
+	}{{"Hides", 0}, {"Get", time.Minute}, {"Hides", doubtFor}, {"Hides", doubtFor - time.Second}} {
+		clear(f.fail)
+		f.fail[step.fails] = kind(netbox.KindServerError)
+		h.now = h.now.Add(step.later)
+		if _, err := h.connect(t, mg).Observe(t.Context(), mg); reasonOf(err) != v1alpha1.ReasonUnreachable {
+			t.Errorf("%s fails after %s: %v", step.fails, step.later, err)
+		}
+	}
+}
+
 // TestOutOfSight: a record that isn't shown any more since its quarantine began is told of, once, unless that is over or somebody deleted it.
 func TestOutOfSight(t *testing.T) {
 	cases := map[string]struct {

@@ -48,8 +48,12 @@ func (s *stocks) wait(uid types.UID, w waiter) {
 	defer s.mu.Unlock()
 	w.seen = s.now()
 	if old := s.waiters[uid]; !slices.Equal(old.keys, w.keys) {
+		stays := make(map[stockKey]bool, len(w.keys))
+		for _, key := range w.keys {
+			stays[key] = true
+		}
 		for _, key := range old.keys {
-			if !slices.Contains(w.keys, key) {
+			if !stays[key] {
 				s.drop(uid, key)
 			}
 		}
