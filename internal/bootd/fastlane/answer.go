@@ -26,23 +26,18 @@ func (w *answer) WriteHeader(status int) {
 }
 
 // Write adds to the body.
-func (w *answer) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	if !bodied(w.status) {
-		return 0, http.ErrBodyNotAllowed
-	}
-	w.body = append(w.body, b...)
-	return len(b), nil
-}
+func (w *answer) Write(b []byte) (int, error) { return add(w, b) }
 
 // WriteString is that for a text.
-func (w *answer) WriteString(s string) (int, error) {
+func (w *answer) WriteString(s string) (int, error) { return add(w, s) }
+
+func add[T string | []byte](w *answer, text T) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	if !bodied(w.status) {
 		return 0, http.ErrBodyNotAllowed
 	}
-	w.body = append(w.body, s...)
-	return len(s), nil
+	w.body = append(w.body, text...)
+	return len(text), nil
 }
 
 // SetWriteDeadline is for http.ResponseController.

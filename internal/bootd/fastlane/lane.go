@@ -125,8 +125,5 @@ func (c *resumed) Read(b []byte) (int, error) {
 
 // ReadFrom lets the kernel send a file by itself.
 func (c *resumed) ReadFrom(r io.Reader) (int64, error) {
-	if to, ok := c.Conn.(io.ReaderFrom); ok {
-		return to.ReadFrom(r) //nolint:wrapcheck // The connection's own words.
-	}
 	return io.Copy(c.Conn, r) //nolint:wrapcheck // The connection's own words.
 }

@@ -28,14 +28,7 @@ kind: BootNetwork
 metadata: {namespace: lab, name: rack}
 spec: {subnets: [{cidr: 10.64.0.0/14, gateway: 10.64.0.2, dns: [10.64.0.3]}]}
 ---
-apiVersion: baremetal.m.crossplane.io/v1alpha1
-kind: BootProfile
-metadata: {namespace: lab, name: live}
-spec:
-  mode: Live
-  method: Kernel
-  artifacts: [{arch: amd64, kernel: {url: "http://x.example/k", digest: "` + kernel + `"}}]
-`
+` + liveYAML
 	var b bytes.Buffer
 	for i := range machines {
 		b.WriteString(machineJSON(i))

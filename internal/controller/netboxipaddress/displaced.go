@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -194,16 +192,9 @@ func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf
 			return false, err
 		}
 	}
-	mg := &v1alpha1.NetBoxIPAddress{}
-	err = e.connector.Live.Get(ctx, f.of.resource(), mg)
-	if kerrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err //nolint:wrapcheck // It's worded by who asked.
-	}
-	if string(mg.GetUID()) != f.of.uid || meta.WasDeleted(mg) {
-		return false, nil
+	mg, err := e.living(ctx, f.of)
+	if mg == nil {
+		return false, err
 	}
 	if recordOf(mg) == 0 && e.connector.underWay(mg) {
 		return false, underWayError{f.record, address}

@@ -3,11 +3,11 @@ package netboxipaddress
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/google/uuid"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -39,10 +39,8 @@ func traceIn(value any, cluster string) (t trace, ok bool) {
 	return t, !n.until.IsZero() || strings.EqualFold(t.of.cluster, cluster) || isUID(t.of.uid)
 }
 
-// isUID says whether a text is a UID as API servers make them.
-func isUID(s string) bool {
-	return regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`).MatchString(s)
-}
+// isUID says whether a text is a UID as API servers make them, of all the ways to write one.
+func isUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
 
 // traces are what a record's custom fields say of whose it is, but for those of this provider config: markers of other resources, or of what they
 // have kept, which look the same, and anybody's quarantines. This resource's own marker is of before the field's name was changed.
