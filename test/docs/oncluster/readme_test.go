@@ -8,6 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/docs"
@@ -48,9 +52,12 @@ func (c *cluster) surroundings() (*host, error) {
 }
 
 // ownRack writes into the reader's copy of the demo's rack what is here: as the README says, and nothing else.
-func (c *cluster) ownRack(context.Context) error {
+func (c *cluster) ownRack(ctx context.Context) error {
 	h, err := c.surroundings()
 	if err != nil {
+		return err
+	}
+	if err := c.learned(ctx); err != nil {
 		return err
 	}
 	for name, values := range map[string][]string{
@@ -68,6 +75,27 @@ func (c *cluster) ownRack(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// learning is how long a cluster's garbage collector may take to know a new kind: it looks for them every 30 s, after the last look's end.
+const learning = 45 * time.Second
+
+// learned waits until the garbage collector knows all kinds of ours. Of a claim that is deleted before, it forgets a part, which
+// troubleshooting.md says how to mend; a person takes longer to get so far, and the reader here doesn't.
+func (c *cluster) learned(ctx context.Context) error {
+	return c.Until(ctx, "the garbage collector to know our kinds", patience, func(ctx context.Context) error {
+		kinds := &unstructured.UnstructuredList{}
+		kinds.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+		if err := c.Client().List(ctx, kinds); err != nil {
+			return fmt.Errorf("cannot list kinds: %w", err)
+		}
+		for _, k := range kinds.Items {
+			if age := time.Since(k.GetCreationTimestamp().Time); strings.Contains(k.GetName(), ".baremetal.") && age < learning {
+				return fmt.Errorf("%s is there for %s", k.GetName(), age)
+			}
+		}
+		return nil
+	})
 }
 
 // edit replaces values in a file, in pairs, each of which must be there; of a rack it leaves the first host.

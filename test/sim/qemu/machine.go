@@ -164,14 +164,26 @@ func (m *Machine) Serial() string {
 	return strings.ReplaceAll(string(b), "\r", "")
 }
 
-const serialPause = 50 * time.Millisecond
+const (
+	serialPause = 50 * time.Millisecond
+	// stuck is how long a machine may say nothing. What is emulated is slow, and firmware waits for networks in silence; but a kernel that hangs,
+	// as one under emulation does once in a while, isn't worth a whole test's patience.
+	stuck = 6 * time.Minute
+)
 
-// WaitSerial waits until the serial port has shown text n times. Its error shows the last lines.
+// WaitSerial waits until the serial port has shown text n times, unless it shows nothing new for minutes. Its error shows the last lines.
 func (m *Machine) WaitSerial(ctx context.Context, text string, n int) error {
+	said, since := -1, time.Now()
 	for {
 		s := m.Serial()
 		if strings.Count(s, text) >= n {
 			return nil
+		}
+		if len(s) != said {
+			said, since = len(s), time.Now()
+		}
+		if time.Since(since) > stuck {
+			return fmt.Errorf("machine %q: waited for %d × %q, and it has said nothing for %s; its serial port ends with:\n%s", m.cfg.Name, n, text, stuck, tail(s))
 		}
 		select {
 		case <-ctx.Done():
