@@ -13,6 +13,9 @@ import (
 const (
 	dhcpTries = 10
 	dhcpPause = 3 * time.Second
+	// An address on the link is one's own a second or two after the link is up, and on emulated processors that others use as well, later.
+	ownTries = 200
+	ownPause = 300 * time.Millisecond
 )
 
 // leased is what a DHCP server says.
@@ -63,11 +66,11 @@ func lease4(ctx context.Context, name string) leased {
 func lease6(ctx context.Context, name string) leased {
 	var c *nclient6.Client
 	var err error
-	for range dhcpTries { // Until its address on the link is known to be its own.
+	for range ownTries { // Until its address on the link is known to be its own.
 		if c, err = nclient6.New(name, nclient6.WithTimeout(dhcpPause), nclient6.WithRetry(dhcpTries)); err == nil {
 			break
 		}
-		time.Sleep(dhcpPause / dhcpTries)
+		time.Sleep(ownPause)
 	}
 	if err != nil {
 		return leased{err: fmt.Errorf("no client of DHCPv6 on %s: %w", name, err)}
