@@ -12,6 +12,9 @@ import (
 // StatusDeprecated is what a record is while it waits for its deletion: it isn't in use, and its address is nobody's to be given.
 const StatusDeprecated = "deprecated"
 
+// OpRelease is what an Error says was tried where a record was to be released.
+const OpRelease = "release"
+
 // A Release is how a record is let go that isn't deleted at once.
 type Release struct {
 	// Marker that it must carry; it goes.
@@ -31,11 +34,11 @@ type Release struct {
 // by a rule of its own, such as that it's the primary or out-of-band address of its machine, or lacks what is required. KindForbidden: the token may see it, and not write to it. KindReleaseField: NetBox dropped the note; the
 // marker was put back.
 func (c *Client) Release(ctx context.Context, ip IPAddress, r Release) error {
-	now, err := c.ours(ctx, "release", ip, r.Marker)
+	now, err := c.ours(ctx, OpRelease, ip, r.Marker)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	k := c.idCall("release", http.MethodPatch, ip.ID, http.StatusOK)
+	k := c.idCall(OpRelease, http.MethodPatch, ip.ID, http.StatusOK)
 	k.body, k.ifMatch = c.releaseBody(now, r), now.ETag
 	got, err := c.one(ctx, k)
 	if r.Clear && (IsInvalid(err) || IsMarkerTaken(err)) {

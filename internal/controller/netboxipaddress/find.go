@@ -222,6 +222,8 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 		return nil
 	case o == ownerNobody && ip.Unmarked(e.inputs.field) && neverHad(mg):
 		return nil // It was to be adopted, and never was.
+	case o == ownerNobody && !e.binds(mg):
+		return nil // It's left as it is.
 	}
 	return e.notOurs(mg, id, o)
 }
@@ -255,7 +257,7 @@ func (e *external) unproven(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) err
 
 // notOurs says that a record isn't ours, or not any more.
 func (e *external) notOurs(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) error {
-	return ownerError{id: id, owner: o, had: mg.Status.AtProvider.ID == id && mg.Status.AtProvider.Marker == e.us.marker()}
+	return ownerError{id: id, owner: o, going: meta.WasDeleted(mg), had: mg.Status.AtProvider.ID == id && mg.Status.AtProvider.Marker == e.us.marker()}
 }
 
 // neverHad says that nothing was ever written for a resource, as far as is known here.

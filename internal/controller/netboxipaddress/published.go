@@ -72,7 +72,10 @@ func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message str
 // NetBoxes before 4.6 let two take over one record in the same moment, and people write markers.
 func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	t, shared, err := e.sharedBy(ctx, *e.record)
-	if err != nil || !shared {
+	if err == nil && !shared {
+		return e.unseen(ctx, mg)
+	}
+	if err != nil {
 		return err
 	}
 	by := "some other cluster's"
@@ -81,6 +84,16 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	}
 	e.connector.displaced.put(mg.GetUID(), true)
 	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
+}
+
+// unseen says, by an error, that just this record is another one's that lives, as its status says: somebody wrote our marker onto it.
+func (e *external) unseen(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	of, err := e.sharer(ctx, *e.record)
+	if err != nil || of == nil {
+		return err
+	}
+	e.connector.displaced.put(mg.GetUID(), true)
+	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), nil, true}
 }
 
 // unclaimed says, by an error, that a record which a resource names, and is about to show for the first time, is of an address that another one shows. Its

@@ -156,6 +156,9 @@ func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) erro
 	if err := e.sharedWith(ctx, *e.record); err != nil {
 		return err
 	}
+	if err := e.shownBy(ctx, mg); err != nil {
+		return err
+	}
 	byUs, err := e.byUs(ctx, mg)
 	if err != nil {
 		return err
@@ -173,6 +176,23 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 		id: ip.ID, address: ip.Address.String(),
 		how:  fmt.Sprintf("carries the marker of %s in custom field %q", e.traceWords(t), t.field),
 		mend: "clear that field there if it's nobody's any more",
+	}
+}
+
+// shownBy says, by an error, that a record which was found by its marker alone is another one's that lives, as its status says: somebody wrote our marker
+// onto it.
+func (e *external) shownBy(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if e.was.ID == e.record.ID {
+		return nil
+	}
+	of, err := e.sharer(ctx, *e.record)
+	if err != nil || of == nil {
+		return err
+	}
+	return reusedError{
+		id: e.record.ID, address: e.record.Address.String(),
+		how:  fmt.Sprintf("is %s, as its status says, and carries this resource's marker in custom field %q", e.whoseWords(*of), e.inputs.field),
+		mend: "put the marker there that it had",
 	}
 }
 

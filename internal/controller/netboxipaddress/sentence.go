@@ -34,8 +34,8 @@ type (
 	ownerError struct {
 		id    int64
 		owner owner
-		// had says that it was ours.
-		had bool
+		// had says that it was ours, going that the resource is being deleted.
+		had, going bool
 	}
 	// malformedError: parameters that contradict themselves.
 	malformedError struct{ why string }
@@ -119,6 +119,8 @@ func (e ownerError) sentence(in inputs) string {
 	case e.owner == ownerRestored:
 		return fmt.Sprintf("record %d carries the marker of another NetBoxIPAddress of the same cluster id, namespace and name, which this one had not marked over before it was deleted: it is this resource's own, of before a restore from a backup, or that of its living original in another cluster of the same id; "+
 			"it isn't released: if nobody uses it, delete it in NetBox, or set spec.forProvider.release.policy: Keep to let this resource go without it", e.id)
+	case e.going:
+		return fmt.Sprintf("record %d, which this resource is to release, %s: nothing is written to it, and the resource stays; put that right in NetBox or delete the record there, or set spec.forProvider.release.policy: Keep to leave it as it is", e.id, ownerWords(e.owner, in.field))
 	case e.had:
 		return fmt.Sprintf("record %d, which was this resource's, %s: nothing is written to it; put that right in NetBox, or delete this resource to be given another address by a new one%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
 	}
@@ -170,6 +172,9 @@ func recordTrouble(err error, in inputs) *trouble {
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("NetBox refuses a record for this resource, and shows none: either one with its marker is hidden from the token of %s, which needs to see all that it made, another custom field is required on addresses (set that in spec.forProvider.customFields), a value there is none of its field's choices, or a rule of that NetBox itself refuses it", in.config), err}
 	case netbox.KindConflict:
 		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("cannot %s %q: %s; it is looked at again", e.Op, e.Subject, e.Reason), err}
+	}
+	if len(e.Fields) > 0 && e.Op == netbox.OpRelease {
+		return &trouble{v1alpha1.ReasonConflict, fmt.Sprintf("the NetBox of %s doesn't let go of record %s as spec.forProvider.release says, for what it requires of it by now: %s; put that right in NetBox, or set release.policy: Delete", in.config, e.Subject, fieldWords(e.Fields)), err}
 	}
 	if len(e.Fields) > 0 {
 		return &trouble{v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s doesn't take what spec.forProvider says: %s; correct it there, or have it made in NetBox", in.config, fieldWords(e.Fields)), err}

@@ -112,6 +112,10 @@ func TestSentence(t *testing.T) {
 			nb(netbox.KindInvalid, "x", "", 400, "", "status", "dns_name", "assigned_object_id", "assigned_object_type", "odd"), v1alpha1.ReasonInvalid,
 			`the NetBox of ` + cfg + ` doesn't take what spec.forProvider says: status (NetBox has none of that name, or not for this address: slaac is for IPv6 alone), dnsName (NetBox takes letters, digits, hyphens, underscores, dots and asterisks), assignTo (the interface may be gone), what NetBox calls odd; correct it there, or have it made in NetBox`,
 		},
+		"NotLetGo": {
+			nb(netbox.KindInvalid, netbox.OpRelease, "7", 400, "", "address"), v1alpha1.ReasonConflict,
+			`the NetBox of ` + cfg + ` doesn't let go of record 7 as spec.forProvider.release says, for what it requires of it by now: address (another record may have it); put that right in NetBox, or set release.policy: Delete`,
+		},
 		"BadURL": {
 			nb(netbox.KindInvalid, "use the NetBox URL", "", 0, "it must look like https://netbox.example/"), v1alpha1.ReasonInvalid,
 			`cannot use the NetBox URL: it must look like https://netbox.example/`,
@@ -127,6 +131,10 @@ func TestSentence(t *testing.T) {
 		"Unmarked": {
 			ownerError{id: 5, owner: ownerNobody}, v1alpha1.ReasonConflict,
 			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
+		},
+		"UnmarkedAndDeleted": {
+			ownerError{id: 5, owner: ownerNobody, had: true, going: true}, v1alpha1.ReasonConflict,
+			`record 5, which this resource is to release, carries no marker of ours in custom field "crossplane_claim": nothing is written to it, and the resource stays; put that right in NetBox or delete the record there, or set spec.forProvider.release.policy: Keep to leave it as it is`,
 		},
 		"Malformed": {malformedError{"exactly one of from and address must be set"}, v1alpha1.ReasonInvalid, `spec.forProvider is not usable: exactly one of from and address must be set`},
 		"NotAllowed": {

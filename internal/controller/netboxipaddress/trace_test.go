@@ -200,7 +200,9 @@ func TestReleaseShared(t *testing.T) {
 		"Gone":       {"the other one is gone", theirs, nil, "Delete", ""},
 		"Goes":       {"or goes, too", theirs, holder(deleted), "Delete", ""},
 		"Own":        {"its own, of before markerField was changed", ours, nil, "Delete", ""},
-		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", holder(), "Delete", ""},
+		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", nil, "Delete", ""},
+		"Shown":      {"another one shows just this record, which nothing marks as its own", nil, holder(), "Delete", "as its status says"},
+		"ShownKept":  {"it's left as it is", nil, holder(), "Keep", ""},
 		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
