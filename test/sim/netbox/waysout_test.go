@@ -1,0 +1,122 @@
+package netbox_test
+
+import (
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
+)
+
+// stays looks at a resource until it's gone, or a few times: its condition Synced then says what keeps it.
+func (l *lab) stays(name string) (message string, stays bool) {
+	for range 6 {
+		l.once(name)
+		if l.get(name) == nil {
+			return "", false
+		}
+	}
+	return l.get(name).GetCondition(xpv2.TypeSynced).Message, true
+}
+
+// TestWaysOut: somebody took the marker of a record away, whose resource is being deleted. It stays, names the ways out, and each of them is one.
+func TestWaysOut(t *testing.T) {
+	hands := map[string]func(l *lab, id int64){
+		"Cleared":   func(l *lab, id int64) { l.mark(id, nil) },
+		"OtherText": func(l *lab, id int64) { l.mark(id, "hello") },
+		"FieldGone": func(l *lab, _ int64) { l.netbox.RemoveCustomField(field); l.restart() },
+	}
+	ways := map[string]struct {
+		reason string
+		way    func(l *lab, id int64)
+		// only that hand leaves this way, where it's named.
+		only string
+		// left says that the record stays.
+		left bool
+	}{
+		"Keep": {
+			reason: "what is to be kept is left as it is", left: true,
+			way: func(l *lab, _ int64) {
+				mg := l.get("web-1")
+				mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
+				mg.Generation++
+				if err := l.kube.Update(l.t.Context(), mg); err != nil {
+					l.t.Fatal(err)
+				}
+			},
+		},
+		"PutRight": {reason: "it's released as ever", only: "Cleared", way: func(l *lab, id int64) { l.mark(id, clusterID+"/team-a/web-1/uid-web-1") }},
+		"Deleted":  {reason: "what is gone is released", only: "OtherText", way: func(l *lab, id int64) { l.netbox.RemoveAddress(id) }},
+	}
+	for hand, take := range hands {
+		for name, tc := range ways {
+			if tc.only != "" && tc.only != hand {
+				continue
+			}
+			t.Run(hand+"/"+name, func(t *testing.T) {
+				l := newLab(t, "4.6.8")
+				l.apply("web-1")
+				l.settle("web-1", ready)
+				id := l.only().ID
+				take(l, id)
+				l.remove()
+				if said, stays := l.stays("web-1"); !stays || !strings.Contains(said, "delete the record there, or set spec.forProvider.release.policy: Keep") {
+					t.Fatalf("nothing is released that isn't marked, and the ways out are named: stays %t, %q", stays, said)
+				}
+				tc.way(l, id)
+				if said, stays := l.stays("web-1"); stays {
+					t.Errorf("%s: %s", tc.reason, said)
+				}
+				if left := len(l.netbox.Addresses()) > 0; left != tc.left {
+					t.Errorf("%s: the record is left: %t", tc.reason, left)
+				}
+			})
+		}
+	}
+}
+
+func (l *lab) mark(id int64, value any) {
+	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.CustomFields = map[string]any{field: value} })
+}
+
+// TestMarkerOnAnothers: somebody wrote the marker of a resource onto the record of one that lives. What that shows as its own is neither taken, moved nor
+// released.
+func TestMarkerOnAnothers(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		release *v1alpha1.ReleasePolicy
+		deleted bool
+		want    string
+	}{
+		"Lives":      {"it doesn't become its own", nil, false, `is that of NetBoxIPAddress "web-2"`},
+		"Deleted":    {"a machine uses it", nil, true, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Quarantine": {"a machine uses it", &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}, true, `is that of NetBoxIPAddress "web-2", as its status says`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, "4.6.8")
+			for _, n := range []string{"web-1", "web-2"} {
+				l.apply(n, func(mg *v1alpha1.NetBoxIPAddress) {
+					mg.Spec.ForProvider.Release = tc.release
+					l.ofThis(mg)
+				})
+				l.settle(n, ready)
+			}
+			first, second := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")[0], l.netbox.WithMarker(field, clusterID+"/team-a/web-2/uid-web-2")[0]
+			l.netbox.RemoveAddress(first.ID)
+			l.mark(second.ID, clusterID+"/team-a/web-1/uid-web-1")
+			if tc.deleted {
+				l.remove()
+			}
+			said, stays := l.stays("web-1")
+			if !stays || !strings.Contains(said, tc.want) {
+				t.Errorf("%s: stays %t, %q", tc.reason, stays, said)
+			}
+			if is := l.only(); is.ID != second.ID || is.Address != second.Address || is.Status != second.Status {
+				t.Errorf("%s: it was %v, %s, and is %v, %s", tc.reason, second.Address, second.Status, is.Address, is.Status)
+			}
+		})
+	}
+}
