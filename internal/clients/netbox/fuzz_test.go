@@ -43,6 +43,35 @@ func FuzzDecodeCustomField(f *testing.F) {
 	})
 }
 
+func FuzzDecodeMAC(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if i, err := decodeMAC(b); err == nil && (len(i.MACs) != 1 || i.MACs[0] == "" || len(i.MACs[0]) > longestMAC) {
+			t.Errorf("accepted %q as %q", b, i.MACs)
+		}
+	})
+}
+
+func FuzzDecodeNamed(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if n, err := decodeNamed(b); err == nil && n.slug == "" {
+			t.Errorf("accepted %q without a slug", b)
+		}
+	})
+}
+
+// FuzzDecodeWithheld holds that a range which doesn't say whether it's populated counts as one: too few free addresses are told rather than too many.
+func FuzzDecodeWithheld(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := decodeWithheld(b)
+		if said := strings.Contains(string(b), "mark_populated"); err == nil && (p.ID <= 0 || !said && !p.Populated) {
+			t.Errorf("accepted %q as %+v", b, p)
+		}
+	})
+}
+
 func FuzzDecodeOffers(f *testing.F) {
 	seed(f)
 	f.Add([]byte(`{"name":"IP Address List","parses":["application/json"],"actions":{"POST":{}}}`))
