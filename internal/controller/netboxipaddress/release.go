@@ -156,7 +156,7 @@ func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) erro
 	if err := e.sharedWith(ctx, *e.record); err != nil {
 		return err
 	}
-	if err := e.shownBy(ctx, mg); err != nil {
+	if err := e.shownBy(ctx); err != nil {
 		return err
 	}
 	byUs, err := e.byUs(ctx, mg)
@@ -181,7 +181,7 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 
 // shownBy says, by an error, that a record which was found by its marker alone is another one's that lives, as its status says: somebody wrote our marker
 // onto it.
-func (e *external) shownBy(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+func (e *external) shownBy(ctx context.Context) error {
 	if e.was.ID == e.record.ID {
 		return nil
 	}
