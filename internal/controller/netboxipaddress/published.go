@@ -86,9 +86,9 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
 }
 
-// unseen says, by an error, that just this record is another one's that lives, as its status says: somebody wrote our marker onto it.
+// unseen says, by an error, that just this record is another one's.
 func (e *external) unseen(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	of, err := e.sharer(ctx, *e.record)
+	of, err := e.marksAnothers(ctx)
 	if err != nil || of == nil {
 		return err
 	}

@@ -179,13 +179,18 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 	}
 }
 
-// shownBy says, by an error, that a record which was found by its marker alone is another one's that lives, as its status says: somebody wrote our marker
-// onto it.
-func (e *external) shownBy(ctx context.Context) error {
-	if e.was.ID == e.record.ID {
-		return nil
+// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand had another record:
+// somebody wrote its marker onto this one. Who had none made it, of a number that NetBox gave anew; whose the address is then is decided elsewhere.
+func (e *external) marksAnothers(ctx context.Context) (*identity, error) {
+	if e.was.ID == 0 || e.was.ID == e.record.ID {
+		return nil, nil
 	}
-	of, err := e.sharer(ctx, *e.record)
+	return e.sharer(ctx, *e.record)
+}
+
+// shownBy says, by an error, that a record which is about to be released is another one's.
+func (e *external) shownBy(ctx context.Context) error {
+	of, err := e.marksAnothers(ctx)
 	if err != nil || of == nil {
 		return err
 	}

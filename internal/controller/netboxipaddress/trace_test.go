@@ -192,24 +192,27 @@ func TestReleaseShared(t *testing.T) {
 		live   *v1alpha1.NetBoxIPAddress
 		policy string
 		says   string
+		had    int64
 	}{
-		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`},
-		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource"},
-		"Cluster":    {"whether the other one lives can't be told", strange, nil, "Delete", "carries the marker of another cluster"},
-		"Keep":       {"it's left as it is", theirs, holder(), "Keep", ""},
-		"Gone":       {"the other one is gone", theirs, nil, "Delete", ""},
-		"Goes":       {"or goes, too", theirs, holder(deleted), "Delete", ""},
-		"Own":        {"its own, of before markerField was changed", ours, nil, "Delete", ""},
-		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", nil, "Delete", ""},
-		"Shown":      {"another one shows just this record, which nothing marks as its own", nil, holder(), "Delete", "as its status says"},
-		"ShownKept":  {"it's left as it is", nil, holder(), "Keep", ""},
-		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", ""},
+		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`, 0},
+		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource", 0},
+		"Cluster":    {"whether the other one lives can't be told", strange, nil, "Delete", "carries the marker of another cluster", 0},
+		"Keep":       {"it's left as it is", theirs, holder(), "Keep", "", 0},
+		"Gone":       {"the other one is gone", theirs, nil, "Delete", "", 0},
+		"Goes":       {"or goes, too", theirs, holder(deleted), "Delete", "", 0},
+		"Own":        {"its own, of before markerField was changed", ours, nil, "Delete", "", 0},
+		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", nil, "Delete", "", 0},
+		"Shown":      {"another one shows just this record, which nothing marks as its own", nil, holder(), "Delete", "as its status says", 4},
+		"ShownKept":  {"it's left as it is", nil, holder(), "Keep", "", 4},
+		"Anew":       {"it was made of a number that NetBox gave anew", nil, holder(), "Delete", "", 0},
+		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			f.records = []netbox.IPAddress{record(5, "10.77.0.1/24", ours)}
 			with(tc.value)(&f.records[0])
 			h, mg := newHarness(f), newAddress(named("5"), deleted, releasedBy(tc.policy))
+			mg.Status.AtProvider.ID = tc.had
 			h.holding()
 			if tc.live != nil {
 				h.holding(tc.live)
