@@ -23,7 +23,7 @@ type parentKey struct {
 func (c *Client) FindPrefix(ctx context.Context, cidr string, vrf VRFRef) (Parent, error) {
 	return one(c.parents.of(parentKey{kind: ParentPrefix, text: cidr, vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
-			op: "find in " + vrf.String() + " the prefix", subject: cidr,
+			op: "find" + vrf.in() + " the prefix", subject: cidr,
 			method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK,
 		}
 		want, err := netip.ParsePrefix(cidr)
@@ -96,7 +96,7 @@ func (c *Client) getParent(ctx context.Context, want Parent, decode func([]byte)
 func (c *Client) FindAround(ctx context.Context, a netip.Addr, vrf VRFRef) (Parent, error) {
 	return one(c.parents.of(parentKey{kind: ParentPrefix, text: "holds " + a.String(), vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
-			op: "find in " + vrf.String() + " a prefix that holds address", subject: a.String(),
+			op: "find" + vrf.in() + " a prefix that holds address", subject: a.String(),
 			method: http.MethodGet, path: "ipam/prefixes/", want: http.StatusOK, query: url.Values{"contains": {a.String()}},
 		}
 		all, err := listAll(ctx, c, k, bare(decodePrefix))

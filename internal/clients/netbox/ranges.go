@@ -32,7 +32,7 @@ func (c *Client) PopulatedAround(ctx context.Context, a netip.Addr, vrf *VRF) ([
 func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Parent, error) {
 	return one(c.parents.of(parentKey{kind: ParentRange, text: start, vrf: vrf}, memoTTL, func() ([]Parent, error) {
 		k := call{
-			op: "find in " + vrf.String() + " the range that starts at", subject: start,
+			op: "find" + vrf.in() + " the range that starts at", subject: start,
 			method: http.MethodGet, path: rangesPath, want: http.StatusOK,
 		}
 		want, err := netip.ParsePrefix(start)

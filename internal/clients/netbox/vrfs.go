@@ -38,6 +38,14 @@ func (v VRFRef) String() string {
 	return "any table"
 }
 
+// in says where something is looked for, after a verb.
+func (v VRFRef) in() string {
+	if v.Any() {
+		return ""
+	}
+	return " in " + v.String()
+}
+
 // Matches compares with what a record refers to, nil being the global table.
 func (v VRFRef) Matches(got *VRF) bool {
 	switch {

@@ -127,7 +127,7 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	}
 	e.connector.Due(n.until)
 	e.rouse(of) // It may have looked in between, and seen another one's record.
-	e.connector.Recorder.Event(mg, event.Normal(eventSetAside, fmt.Sprintf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s, and another one is asked for",
+	e.connector.Recorder.Event(mg, event.Warning(eventSetAside, fmt.Errorf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s, and another one is asked for",
 		ip.Address, ip.ID, e.inputs.config, e.whoseWords(of), n.until.UTC().Format(time.RFC3339))))
 	return nil
 }

@@ -33,6 +33,11 @@ func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case len(e.plan.candidates) == 0:
 		return malformedError{"no source was found"}
 	}
+	for _, c := range e.plan.candidates { // What a filter skips is as it should be.
+		if !errors.As(c.err, new(unfitError)) {
+			return c.err
+		}
+	}
 	return e.plan.candidates[0].err
 }
 

@@ -78,12 +78,12 @@ func TestObserve(t *testing.T) {
 		"DeletedGone":  {"gone", nil, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "", "5"},
 		"DeletedThere": {"still there", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), deleted}, nil, exists, "", "", "5"},
 		"DeletedLost":  {"never recorded, found by marker", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{deleted}, nil, exists, "", "", "5"},
-		"DeletedDown":  {"unreachable isn't gone", func(f *fakeNetBox) { f.fail["Get"] = kind(netbox.KindUnreachable) }, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "Unreachable", "5"},
+		"DeletedDown":  {"unreachable isn't gone", func(f *fakeNetBox) { f.fail["Get"] = kind(netbox.KindUnreachable) }, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "Deleting", "Unreachable", "5"},
 		"DeletedOther": {"it names another's record: nothing of ours", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c1/team-b/x/y")} }, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "", "5"},
 		"DeletedOwn": {"it names another's record, and has one of its own", func(f *fakeNetBox) {
 			f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "c1/team-b/x/y"), record(6, "10.77.0.12/24", ours)}
 		}, []edit{named("5"), deleted}, nil, exists, "", "", "6"},
-		"DeletedBare":   {"a record that lost its marker waits for a person", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "")} }, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "", "Conflict", "5"},
+		"DeletedBare":   {"a record that lost its marker waits for a person", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", "")} }, []edit{named("5"), deleted}, nil, managed.ExternalObservation{}, "Deleting", "Conflict", "5"},
 		"DeletedPolicy": {"policies don't keep a resource from going", func(f *fakeNetBox) { f.records = []netbox.IPAddress{record(5, "10.77.0.11/24", ours)} }, []edit{named("5"), deleted}, []v1alpha1.NetBoxPolicy{{Namespaces: []string{"x"}}}, exists, "", "", "5"},
 	}
 	for name, tc := range cases {

@@ -46,7 +46,7 @@ func TestHidden(t *testing.T) {
 		"LoggedMade":  {reason: "its log says that it's there", mg: []edit{succeeded(time.Second)}, log: []netbox.Change{{User: "us", After: map[string]any{"address": "10.77.0.11/24"}}}, err: v1alpha1.ReasonUnreachable, stays: true},
 		"Failed":      {reason: "what failed has made nothing of that number", mg: []edit{succeeded(time.Minute), failed(time.Second)}},
 		"Ahead":       {reason: "by a clock that is ahead it was never made", mg: []edit{succeeded(-24 * time.Hour)}, err: v1alpha1.ReasonUnreachable, stays: true},
-		"Deleted":     {reason: "it would stay behind", mg: []edit{succeeded(time.Second), deleted}, err: v1alpha1.ReasonUnreachable, stays: true},
+		"Deleted":     {reason: "it would stay behind", mg: []edit{succeeded(time.Second), deleted}, err: v1alpha1.ReasonUnreachable},
 		"DeletedUsed": {reason: "so may one that was made and isn't used", mg: []edit{failed(time.Second), deleted}, err: v1alpha1.ReasonUnreachable},
 		"DeletedLong": {reason: "it would show by now", mg: []edit{succeeded(time.Minute), failed(time.Minute), deleted}, goes: true, stays: true},
 	}

@@ -122,9 +122,13 @@ func (e ownerError) sentence(in inputs) string {
 	case e.going:
 		return fmt.Sprintf("record %d, which this resource is to release, %s: nothing is written to it, and the resource stays; put that right in NetBox or delete the record there, or set spec.forProvider.release.policy: Keep to leave it as it is", e.id, ownerWords(e.owner, in.field))
 	case e.had:
-		return fmt.Sprintf("record %d, which was this resource's, %s: nothing is written to it; put that right in NetBox, or delete this resource to be given another address by a new one%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
+		keep := ""
+		if e.owner == ownerNobody { // Else it would stay for a person to look.
+			keep = "set spec.forProvider.release.policy: Keep and "
+		}
+		return fmt.Sprintf("record %d, which was this resource's, %s: nothing is written to it; put that right in NetBox, or %sdelete this resource to be given another address by a new one%s", e.id, ownerWords(e.owner, in.field), keep, adoptWords(e.owner))
 	}
-	return fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
+	return fmt.Sprintf("external name %d is a record in NetBox that %s: nothing is written to it; correct annotation crossplane.io/external-name, or take it off to have an address of its own%s", e.id, ownerWords(e.owner, in.field), adoptWords(e.owner))
 }
 
 func ownerWords(o owner, field string) string {
@@ -190,7 +194,7 @@ func fieldWords(fields []string) string {
 		"assigned_object_type": "assignTo (the interface may be gone)",
 		customFields:           "customFields (each must be there, and of its type)",
 		"comments":             "comments",
-		"description":          "description (it may be too long)",
+		"description":          "description (it may be too long, or have characters that NetBox doesn't take)",
 		"dns_name":             "dnsName (NetBox takes letters, digits, hyphens, underscores, dots and asterisks)",
 		"prefix_length":        "prefixLength (it can't be shorter than the source's)",
 		"role":                 "role (NetBox has none of that name)",

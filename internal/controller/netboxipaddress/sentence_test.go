@@ -122,15 +122,15 @@ func TestSentence(t *testing.T) {
 		},
 		"Foreign": {
 			ownerError{id: 5, owner: ownerOther}, v1alpha1.ReasonConflict,
-			`external name 5 is a record in NetBox that belongs to another resource: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+			`external name 5 is a record in NetBox that belongs to another resource: nothing is written to it; correct annotation crossplane.io/external-name, or take it off to have an address of its own`,
 		},
 		"OtherCluster": {
 			ownerError{id: 5, owner: ownerCluster}, v1alpha1.ReasonConflict,
-			`external name 5 is a record in NetBox that belongs to another cluster: nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own`,
+			`external name 5 is a record in NetBox that belongs to another cluster: nothing is written to it; correct annotation crossplane.io/external-name, or take it off to have an address of its own`,
 		},
 		"Unmarked": {
 			ownerError{id: 5, owner: ownerNobody}, v1alpha1.ReasonConflict,
-			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; take annotation crossplane.io/external-name off to be given an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
+			`external name 5 is a record in NetBox that carries no marker of ours in custom field "crossplane_claim": nothing is written to it; correct annotation crossplane.io/external-name, or take it off to have an address of its own, or set spec.forProvider.adopt: ExternalName to take it over`,
 		},
 		"UnmarkedAndDeleted": {
 			ownerError{id: 5, owner: ownerNobody, had: true, going: true}, v1alpha1.ReasonConflict,

@@ -103,7 +103,11 @@ func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (mana
 func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 	t := sentence(err, e.inputs)
 	ready := mg.GetCondition(xpv2.TypeReady)
-	if meta.WasDeleted(mg) || (ready.Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason))) {
+	if meta.WasDeleted(mg) {
+		mg.SetConditions(xpv2.Deleting()) // Whatever was wrong, or right, before: Synced says what keeps it.
+		return t
+	}
+	if ready.Status == corev1.ConditionTrue && (e.record != nil || !unready(t.reason)) {
 		return t
 	}
 	if ready.Reason == v1alpha1.ReasonMoved && (e.strayed() || !unready(t.reason)) {

@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -154,7 +155,7 @@ func (c *exchange) value(f CustomField, v any) string {
 			return "Value must match regex '" + f.Pattern + "'"
 		}
 	case "integer":
-		if wholeOr(v, -1<<62) == -1<<62 {
+		if f, decimal := v.(float64); decimal && f != math.Trunc(f) || wholeOr(v, -1<<62) == -1<<62 {
 			return "Value must be an integer."
 		}
 	case "boolean":

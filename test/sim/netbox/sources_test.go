@@ -125,7 +125,7 @@ func TestBadSources(t *testing.T) {
 		"other-vrf":   {prefix("10.77.1.0/24", prod), v1alpha1.ReasonNotFound, `cannot find in VRF "prod" the prefix "10.77.1.0/24": it is in the global table, not there`},
 		"two-tables":  {prefix("10.78.0.0/24", nil), v1alpha1.ReasonAmbiguous, `it is in VRF "prod" and in VRF "dup": name the VRF by its name, rd or id`},
 		"not-global":  {prefix("10.78.0.0/24", global), v1alpha1.ReasonNotFound, "cannot find in the global table the prefix"},
-		"no-range":    {from([]v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{Start: "10.77.9.99/24"}}}), v1alpha1.ReasonNotFound, `cannot find in any table the range that starts at "10.77.9.99/24"`},
+		"no-range":    {from([]v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{Start: "10.77.9.99/24"}}}), v1alpha1.ReasonNotFound, `cannot find the range that starts at "10.77.9.99/24"`},
 		"wrong-mask":  {v4, v1alpha1.ReasonInvalid, "prefixLength 64 is longer than an address of prefix"},
 		"outside":     {fixed("192.168.0.1/24", nil), v1alpha1.ReasonInvalid, `address "192.168.0.1" is outside any prefix`},
 		"outside-vrf": {fixed("10.77.1.9/24", prod), v1alpha1.ReasonInvalid, `outside any prefix of VRF "prod" (it is inside one of the global table)`},

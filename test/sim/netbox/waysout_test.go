@@ -65,6 +65,9 @@ func TestWaysOut(t *testing.T) {
 				if said, stays := l.stays("web-1"); !stays || !strings.Contains(said, "delete the record there, or set spec.forProvider.release.policy: Keep") {
 					t.Fatalf("nothing is released that isn't marked, and the ways out are named: stays %t, %q", stays, said)
 				}
+				if c := l.get("web-1").GetCondition(xpv2.TypeReady); c.Reason != xpv2.ReasonDeleting {
+					t.Errorf("what is being deleted isn't Ready: %s %q", c.Reason, c.Message)
+				}
 				tc.way(l, id)
 				if said, stays := l.stays("web-1"); stays {
 					t.Errorf("%s: %s", tc.reason, said)
