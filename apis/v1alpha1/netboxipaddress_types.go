@@ -212,7 +212,7 @@ type NetBoxIPAddressObservation struct {
 }
 
 // NetBoxIPAddressSpec is the desired state of an address. One that is only observed needs no source: its record is there already.
-// +kubebuilder:validation:XValidation:rule="(has(self.managementPolicies) && !('*' in self.managementPolicies) && !('Create' in self.managementPolicies)) || has(self.forProvider.address) || (has(self.forProvider.from) && size(self.forProvider.from) > 0)",message="exactly one of from and address must be set",fieldPath=".forProvider"
+// +kubebuilder:validation:XValidation:rule="(has(self.managementPolicies) && self.managementPolicies.all(p, p == 'Observe' || p == 'LateInitialize')) || has(self.forProvider.address) || (has(self.forProvider.from) && size(self.forProvider.from) > 0)",message="exactly one of from and address must be set",fieldPath=".forProvider"
 type NetBoxIPAddressSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 

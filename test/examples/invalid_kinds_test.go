@@ -56,6 +56,7 @@ func TestInvalidAddress(t *testing.T) {
 		"WhenLost":       ip("another address never takes its place", `{whenLost: Replace}`, `Unsupported value: "Replace"`),
 		"Both":           ip("an address is allocated or given", `{address: 10.77.0.40/24}`, "exactly one of from and address must be set"),
 		"Neither":        ip("an address comes from somewhere", `{from: []}`, "exactly one of from and address must be set"),
+		"ReleasedAlone":  of("NetBoxIPAddress", "what does more than look needs it", `{spec: {managementPolicies: [Observe, Delete], forProvider: {from: null}}}`, "exactly one of from and address must be set"),
 		"NoMask":         ip("NetBox wants a mask", `{from: null, address: 10.77.0.40}`, "address must be an address with its mask"),
 		"HostBits": ip("a prefix has no host bits",
 			`{from: [{prefix: {cidr: 10.77.0.1/24}}]}`, "cidr must be a network such as 10.77.0.0/24"),
