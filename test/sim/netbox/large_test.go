@@ -23,7 +23,7 @@ func TestLargeRecord(t *testing.T) {
 			purpose := func(text string) {
 				l.netbox.ChangeAddressAs("alice", l.only().ID, func(a *netbox.Address) { a.CustomFields["purpose"], a.Status = text, "reserved" })
 			}
-			said := func(when string) {
+			said := func(when string, ready corev1.ConditionStatus) {
 				t.Helper()
 				l.now = l.now.Add(3 * time.Minute)
 				l.once("web-1")
@@ -31,14 +31,14 @@ func TestLargeRecord(t *testing.T) {
 				if c := mg.GetCondition(xpv2.TypeSynced); c.Status != corev1.ConditionFalse || !strings.Contains(c.Message, "larger than 4 MiB): a text or a custom field there is too long; shorten it in NetBox") || strings.Contains(c.Message, "URL") {
 					t.Errorf("%s: %+v", when, c)
 				}
-				if c := mg.GetCondition(xpv2.TypeReady); c.Status != corev1.ConditionTrue {
+				if c := mg.GetCondition(xpv2.TypeReady); c.Status != ready {
 					t.Errorf("%s: %+v", when, c)
 				}
 			}
 			purpose(strings.Repeat("x", 5<<20))
-			said("it's seen")
+			said("it's seen", corev1.ConditionTrue)
 			l.remove()
-			said("it's deleted")
+			said("it's deleted", corev1.ConditionFalse)
 			purpose("web")
 			l.settle("web-1", gone)
 			if all := l.netbox.Addresses(); len(all) != 0 {
