@@ -93,7 +93,21 @@ func (e *external) unseen(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 		return err
 	}
 	e.connector.displaced.put(mg.GetUID(), true)
-	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), nil, true}
+	return markedError{e.record.ID, e.record.Address.String(), e.whoseWords(*of)}
+}
+
+// A markedError is another one's record that carries our marker.
+type markedError struct {
+	record  int64
+	address string
+	by      string
+}
+
+func (e markedError) Error() string { return "record of another one carries our marker" }
+
+func (e markedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, as its status says, and carries this resource's marker in custom field %q, as where somebody wrote it there: nothing is written to it; put the marker there that it had",
+		e.record, e.address, e.by, in.field)
 }
 
 // unclaimed says, by an error, that a record which a resource names, and is about to show for the first time, is of an address that another one shows. Its

@@ -3,7 +3,9 @@ package netbox_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -88,14 +90,16 @@ func (l *lab) mark(id int64, value any) {
 // released.
 func TestMarkerOnAnothers(t *testing.T) {
 	cases := map[string]struct {
-		reason  string
-		release *v1alpha1.ReleasePolicy
-		deleted bool
-		want    string
+		reason            string
+		release           *v1alpha1.ReleasePolicy
+		deleted, nameless bool
+		want              string
 	}{
-		"Lives":      {"it doesn't become its own", nil, false, `is that of NetBoxIPAddress "web-2"`},
-		"Deleted":    {"a machine uses it", nil, true, `is that of NetBoxIPAddress "web-2", as its status says`},
-		"Quarantine": {"a machine uses it", &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}, true, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Lives":           {"it doesn't become its own", nil, false, false, `is that of NetBoxIPAddress "web-2"`},
+		"Deleted":         {"a machine uses it", nil, true, false, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Quarantine":      {"a machine uses it", &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}, true, false, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Nameless":        {"its Create failed, and it doesn't become its own", nil, false, true, `is that of NetBoxIPAddress "web-2"`},
+		"NamelessDeleted": {"its Create failed, and a machine uses it", nil, true, true, `is that of NetBoxIPAddress "web-2", as its status says`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -104,11 +108,20 @@ func TestMarkerOnAnothers(t *testing.T) {
 				l.apply(n, func(mg *v1alpha1.NetBoxIPAddress) {
 					mg.Spec.ForProvider.Release = tc.release
 					l.ofThis(mg)
+					if n == "web-1" && tc.nameless {
+						meta.AddFinalizer(mg, "finalizer.managedresource.crossplane.io")
+						meta.SetExternalCreatePending(mg, l.now.Add(-time.Hour))
+						meta.SetExternalCreateFailed(mg, l.now.Add(-time.Hour+time.Second))
+					}
 				})
-				l.settle(n, ready)
+				if n != "web-1" || !tc.nameless {
+					l.settle(n, ready)
+				}
 			}
-			first, second := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")[0], l.netbox.WithMarker(field, clusterID+"/team-a/web-2/uid-web-2")[0]
-			l.netbox.RemoveAddress(first.ID)
+			second := l.netbox.WithMarker(field, clusterID+"/team-a/web-2/uid-web-2")[0]
+			for _, first := range l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1") {
+				l.netbox.RemoveAddress(first.ID)
+			}
 			l.mark(second.ID, clusterID+"/team-a/web-1/uid-web-1")
 			if tc.deleted {
 				l.remove()
