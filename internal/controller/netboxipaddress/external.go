@@ -76,8 +76,6 @@ type external struct {
 	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity
-	// nameless says that nothing named a record when this look began.
-	nameless bool
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
@@ -97,7 +95,6 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, nil
 	}
 	mg.Status.AtProvider.DeepCopyInto(&e.was)
-	e.nameless = unnamed(mg)
 	if err := e.preflight(ctx, mg); err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}

@@ -179,11 +179,11 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 	}
 }
 
-// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand had another record, or
-// names none: somebody wrote its marker onto this one. Who names it and shows none has made it, of a number that NetBox gave anew; whose the address is
-// then is decided elsewhere.
+// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand had another record:
+// somebody wrote its marker onto this one. Who had none made it, as far as can be told, of a number that NetBox gave anew, as after a restore; whose the
+// address is then is decided elsewhere.
 func (e *external) marksAnothers(ctx context.Context) (*identity, error) {
-	if e.was.ID == e.record.ID || e.was.ID == 0 && !e.nameless {
+	if e.was.ID == 0 || e.was.ID == e.record.ID {
 		return nil, nil
 	}
 	return e.sharer(ctx, *e.record)

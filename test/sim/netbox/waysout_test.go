@@ -3,9 +3,7 @@ package netbox_test
 import (
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -86,20 +84,18 @@ func (l *lab) mark(id int64, value any) {
 	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.CustomFields = map[string]any{field: value} })
 }
 
-// TestMarkerOnAnothers: somebody wrote the marker of a resource onto the record of one that lives. What that shows as its own is neither taken, moved nor
+// TestMarkerOnAnothers: somebody wrote the marker of a resource, whose own record is gone, onto the record of one that lives. What that shows as its own is neither taken, moved nor
 // released.
 func TestMarkerOnAnothers(t *testing.T) {
 	cases := map[string]struct {
-		reason            string
-		release           *v1alpha1.ReleasePolicy
-		deleted, nameless bool
-		want              string
+		reason  string
+		release *v1alpha1.ReleasePolicy
+		deleted bool
+		want    string
 	}{
-		"Lives":           {"it doesn't become its own", nil, false, false, `is that of NetBoxIPAddress "web-2"`},
-		"Deleted":         {"a machine uses it", nil, true, false, `is that of NetBoxIPAddress "web-2", as its status says`},
-		"Quarantine":      {"a machine uses it", &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}, true, false, `is that of NetBoxIPAddress "web-2", as its status says`},
-		"Nameless":        {"its Create failed, and it doesn't become its own", nil, false, true, `is that of NetBoxIPAddress "web-2"`},
-		"NamelessDeleted": {"its Create failed, and a machine uses it", nil, true, true, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Lives":      {"it doesn't become its own", nil, false, `is that of NetBoxIPAddress "web-2"`},
+		"Deleted":    {"a machine uses it", nil, true, `is that of NetBoxIPAddress "web-2", as its status says`},
+		"Quarantine": {"a machine uses it", &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseQuarantine}, true, `is that of NetBoxIPAddress "web-2", as its status says`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,15 +104,8 @@ func TestMarkerOnAnothers(t *testing.T) {
 				l.apply(n, func(mg *v1alpha1.NetBoxIPAddress) {
 					mg.Spec.ForProvider.Release = tc.release
 					l.ofThis(mg)
-					if n == "web-1" && tc.nameless {
-						meta.AddFinalizer(mg, "finalizer.managedresource.crossplane.io")
-						meta.SetExternalCreatePending(mg, l.now.Add(-time.Hour))
-						meta.SetExternalCreateFailed(mg, l.now.Add(-time.Hour+time.Second))
-					}
 				})
-				if n != "web-1" || !tc.nameless {
-					l.settle(n, ready)
-				}
+				l.settle(n, ready)
 			}
 			second := l.netbox.WithMarker(field, clusterID+"/team-a/web-2/uid-web-2")[0]
 			for _, first := range l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1") {
