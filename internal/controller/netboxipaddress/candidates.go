@@ -23,7 +23,7 @@ type candidate struct {
 }
 
 // candidates finds the first that may be asked for an address. One that can't serve is no trouble as long as another can; where none
-// can, the trouble of the first is.
+// can, the trouble of the first is that isn't just skipped by a filter, else of the first.
 func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	e.plan.rest = mg.Spec.ForProvider.From
 	i, err := e.usable(ctx, mg, 0)
@@ -33,12 +33,8 @@ func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case len(e.plan.candidates) == 0:
 		return malformedError{"no source was found"}
 	}
-	for _, c := range e.plan.candidates { // What a filter skips is as it should be.
-		if !errors.As(c.err, new(unfitError)) {
-			return c.err
-		}
-	}
-	return e.plan.candidates[0].err
+	wrong := slices.IndexFunc(e.plan.candidates, func(c candidate) bool { return !errors.As(c.err, new(unfitError)) })
+	return e.plan.candidates[max(wrong, 0)].err
 }
 
 // usable is the index of the first candidate, from one on, that may serve; -1 for none. Sources are looked for only as far as that takes:

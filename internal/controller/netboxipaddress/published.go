@@ -72,11 +72,11 @@ func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message str
 // NetBoxes before 4.6 let two take over one record in the same moment, and people write markers.
 func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	t, shared, err := e.sharedBy(ctx, *e.record)
-	if err == nil && !shared {
-		return e.unseen(ctx, mg)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case !shared:
+		return e.notAnothers(ctx, mg)
 	}
 	by := "some other cluster's"
 	if t.of.cluster == e.us.cluster {
@@ -86,8 +86,8 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
 }
 
-// unseen says, by an error, that just this record is another one's.
-func (e *external) unseen(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+// notAnothers says, by an error, that just this record is another one's, as its status says.
+func (e *external) notAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	of, err := e.marksAnothers(ctx)
 	if err != nil || of == nil {
 		return err

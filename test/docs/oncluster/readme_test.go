@@ -11,7 +11,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/cluster/node"
 	"github.com/crossplane-contrib/provider-baremetal/test/docs"
@@ -84,7 +84,7 @@ const learning = 45 * time.Second
 // troubleshooting.md says how to mend; a person takes longer to get so far, and the reader here doesn't.
 func (c *cluster) learned(ctx context.Context) error {
 	return c.Until(ctx, "the garbage collector to know our kinds", patience, func(ctx context.Context) error {
-		kinds := &unstructured.UnstructuredList{}
+		kinds := &metav1.PartialObjectMetadataList{}
 		kinds.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
 		if err := c.Client().List(ctx, kinds); err != nil {
 			return fmt.Errorf("cannot list kinds: %w", err)

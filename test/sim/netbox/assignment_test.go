@@ -43,7 +43,7 @@ func (l rackLab) standing() string {
 }
 
 // edit changes the spec of web-1, as its owner does.
-func (l rackLab) edit(change func(*v1alpha1.NetBoxIPAddressParameters)) {
+func (l *lab) edit(change func(*v1alpha1.NetBoxIPAddressParameters)) {
 	l.t.Helper()
 	mg := l.get("web-1")
 	change(&mg.Spec.ForProvider)

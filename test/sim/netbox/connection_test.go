@@ -193,7 +193,7 @@ func TestCosts(t *testing.T) {
 			}
 			steady(t, l)
 			before := len(l.netbox.Requests())
-			rackLab{l}.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("another") })
+			l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Description = new("another") })
 			rackLab{l}.rest()
 			var patches, others int
 			for _, r := range l.netbox.Requests()[before:] {

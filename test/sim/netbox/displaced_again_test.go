@@ -118,15 +118,11 @@ func TestAdoptsWhatIsLost(t *testing.T) {
 func (l *lab) restore() netbox.Address {
 	l.t.Helper()
 	const address = "10.77.0.1/29"
-	mg := l.get("web-1")
-	mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore
-	mg.Spec.ForProvider.Drift = v1alpha1.DriftReport
-	mg.Generation++
-	if err := l.kube.Update(l.t.Context(), mg); err != nil {
-		l.t.Fatal(err)
-	}
+	l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) {
+		p.WhenLost, p.Drift = v1alpha1.LostRestore, v1alpha1.DriftReport
+	})
 	l.once("web-1")
-	mg = l.settle("web-1", ready)
+	mg := l.settle("web-1", ready)
 	is := l.netbox.WithMarker(field, clusterID+"/team-a/web-1/uid-web-1")
 	if len(is) != 1 || is[0].Address.String() != address || mg.Status.AtProvider.Address != address {
 		l.t.Fatalf("web-1 says %+v, and has %+v", mg.Status.AtProvider, is)

@@ -112,11 +112,7 @@ func (l *lab) setAside(mg *v1alpha1.NetBoxIPAddress) {
 		l.t.Errorf("it's %+v", a)
 	}
 	had := mg.Status.AtProvider.Address
-	mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore
-	mg.Generation++
-	if err := l.kube.Update(l.t.Context(), mg); err != nil {
-		l.t.Fatal(err)
-	}
+	l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
 	l.once("web-1")
 	mg = l.settle("web-1", ready)
 	rackLab{l}.rest()

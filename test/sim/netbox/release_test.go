@@ -28,11 +28,7 @@ func TestRecordDeletedByHand(t *testing.T) {
 	if l.posts() != 1 || mg.Status.AtProvider.Address != "10.77.0.1/29" {
 		t.Fatalf("%d POSTs, status %+v", l.posts(), mg.Status.AtProvider)
 	}
-	mg.Spec.ForProvider.WhenLost = v1alpha1.LostRestore
-	mg.Generation++
-	if err := l.kube.Update(t.Context(), mg); err != nil {
-		t.Fatal(err)
-	}
+	l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
 	thief := l.netbox.AddAddress(netbox.Address{Address: first.Address})
 	l.once("web-1")
 	if m := l.settle("web-1", because(v1alpha1.ReasonLost)).GetCondition(xpv2.TypeReady).Message; !strings.Contains(m, "record "+strconv.FormatInt(thief, 10)) {

@@ -121,12 +121,7 @@ func TestAdoptOwnRenamed(t *testing.T) {
 	l.netbox.RenameCustomField(field, "claim_old")
 	l.now = l.now.Add(11 * time.Minute)
 	l.settle("web-1", because(v1alpha1.ReasonConflict))
-	mg := l.get("web-1")
-	mg.Spec.ForProvider.Adopt = v1alpha1.AdoptExternalName
-	mg.Generation++
-	if err := l.kube.Update(t.Context(), mg); err != nil {
-		t.Fatal(err)
-	}
+	l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Adopt = v1alpha1.AdoptExternalName })
 	l.settle("web-1", ready)
 	l.only()
 	l.remove()

@@ -39,12 +39,9 @@ func TestWaysOut(t *testing.T) {
 		"Keep": {
 			reason: "what is to be kept is left as it is", left: true,
 			way: func(l *lab, _ int64) {
-				mg := l.get("web-1")
-				mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
-				mg.Generation++
-				if err := l.kube.Update(l.t.Context(), mg); err != nil {
-					l.t.Fatal(err)
-				}
+				l.edit(func(p *v1alpha1.NetBoxIPAddressParameters) {
+					p.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
+				})
 			},
 		},
 		"PutRight": {reason: "it's released as ever", only: "Cleared", way: func(l *lab, id int64) { l.mark(id, clusterID+"/team-a/web-1/uid-web-1") }},
@@ -84,8 +81,8 @@ func (l *lab) mark(id int64, value any) {
 	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.CustomFields = map[string]any{field: value} })
 }
 
-// TestMarkerOnAnothers: somebody wrote the marker of a resource, whose own record is gone, onto the record of one that lives. What that shows as its own is neither taken, moved nor
-// released.
+// TestMarkerOnAnothers: somebody wrote the marker of a resource, whose own record is gone, onto the record of one that lives. What that shows as its own
+// is neither taken, moved nor released.
 func TestMarkerOnAnothers(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
