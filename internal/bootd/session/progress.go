@@ -96,10 +96,8 @@ func advance(r Record, x Sighting) Record {
 		if g := r.Session.Grant; g != nil && g.ID != x.GrantID {
 			return r // An answer of an earlier story, written late: it says nothing about this one.
 		}
+		x.Reason = settled(x.Reason, at, r.Session)
 		p.Reason = x.Reason
-		if at == ended && x.Reason == boot.DecidedConsumed && r.Session.Failed == nil {
-			p.Reason = boot.DecidedInstalled // The watch was a moment behind when it was decided.
-		}
 		reach(p, at, &p.Timeline.Script, boot.StageScript, x.At)
 	case SawKernel:
 		reach(p, at, &p.Timeline.Kernel, boot.StageKernel, x.At)
@@ -115,6 +113,18 @@ func advance(r Record, x Sighting) Record {
 		p.Report = x.Message
 	}
 	return r
+}
+
+// settled is a script's reason as the session has it now. Whoever decided knew the session by its watch, which may be a moment behind, or
+// by its snapshot, which may be ahead of a session that a backup of etcd put back: of that one nobody says again that its install ended.
+func settled(reason string, at situation, s boot.Session) string {
+	switch {
+	case reason == boot.DecidedConsumed && at == ended && s.Failed == nil:
+		return boot.DecidedInstalled
+	case reason == boot.DecidedInstalled && at == installing:
+		return boot.DecidedConsumed
+	}
+	return reason
 }
 
 // looped says whether a grant has served its last script without being used.

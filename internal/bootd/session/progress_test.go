@@ -102,6 +102,12 @@ func TestAdvance(t *testing.T) {
 			before:  Progress{Stage: boot.StageInstalled}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedConsumed, GrantID: grantID},
 			want: Progress{Stage: boot.StageInstalled, Reason: boot.DecidedInstalled},
 		},
+		"ToldByASnapshotOfBeforeARestore": {
+			reason:  "an answer by a snapshot that knew of an end which the session, put back by a backup, doesn't: the machine was reset after its install began",
+			session: boot.Session{Grant: grant, Consumed: used},
+			before:  Progress{Stage: boot.StageInstalling, Timeline: story}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedInstalled, GrantID: grantID},
+			want: Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedConsumed},
+		},
 		"GenerationZero": {
 			reason: "a machine that was never to be installed is seen to run", session: boot.Session{},
 			see: Sighting{Kind: SawSystemDHCP, At: later}, want: Progress{Stage: boot.StageBootedFromDisk, Timeline: Timeline{BootedFromDisk: later}},
