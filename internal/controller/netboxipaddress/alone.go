@@ -91,7 +91,7 @@ func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenErr
 // is wrong with it is an error; back says that it has to go.
 func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
-	if meta.WasDeleted(mg) || o.ID == e.record.ID {
+	if meta.WasDeleted(mg) || o.ID == e.record.ID && o.Marker != "" { // What it was when it was only observed, it may not be now.
 		return false, nil
 	}
 	if err := e.undivided(ctx, mg); err != nil {

@@ -70,9 +70,9 @@ type external struct {
 	carried bool
 	// believed says that the record was found to stay moved a moment ago.
 	believed bool
-	// lost says that the POST of this Create had no answer, and latest is until when it may be sent.
-	lost   bool
-	latest time.Time
+	// lost says that the POST of this Create had no answer, and denied that it was refused. latest is until when it may be sent.
+	lost, denied bool
+	latest       time.Time
 	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity
@@ -117,6 +117,9 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 	}
 	if onlyObserved(mg) {
 		return e.shown(ctx, mg)
+	}
+	if err := e.leaves(ctx, mg); err != nil {
+		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	if e.record != nil {
 		e.connector.appears(mg)

@@ -38,15 +38,16 @@ func TestNoAnnotations(t *testing.T) {
 		calls   []string
 		exists  bool
 	}{
-		"There":       {"it's found by its number", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindPrefix"}, true},
-		"Renumbered":  {"or by its marker", []edit{seenAs(5)}, []netbox.IPAddress{record(6, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindByMarker", "FindHost", "FindPrefix"}, true},
-		"Gone":        {"somebody deleted it: no other one is taken", []edit{seenAs(5)}, nil, v1alpha1.ReasonLost, "", []string{"Get", "FindByMarker", "Changes", "Hides"}, true},
-		"DeletedGone": {"it's looked for before the resource goes", []edit{seenAs(5), now}, nil, "Available", "", []string{"Get", "FindByMarker", "Hides"}, false},
-		"Deleted":     {"and released", []edit{seenAs(5), now}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get"}, true},
-		"DeletedDown": {"also where NetBox is down", []edit{seenAs(0), marked, now, seenAs(5)}, nil, "Available", "", []string{"Get", "FindByMarker", "Hides"}, false},
-		"LostMarker":  {"what was ours, and isn't marked any more, isn't replaced", []edit{seenAs(5), marked}, []netbox.IPAddress{record(5, "10.77.0.11/24", "")}, v1alpha1.ReasonConflict, v1alpha1.ReasonConflict, []string{"Get"}, false},
-		"Theirs":      {"what never was ours says nothing: it was only observed", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", theirs)}, "Available", "", []string{"Get", "FindByMarker", "FindPrefix"}, false},
-		"Observed":    {"a resource that may only observe names its record", []edit{seenAs(5), managedBy(xpv2.ManagementActionObserve)}, []netbox.IPAddress{record(5, "10.77.0.11/24", theirs)}, v1alpha1.ReasonNotFound, "", []string{"FindByMarker"}, true},
+		"There":        {"it's found by its number", []edit{seenAs(5), marked}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindPrefix"}, true},
+		"OnceObserved": {"what was only observed is looked at anew", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindHost", "FindPrefix"}, true},
+		"Renumbered":   {"or by its marker", []edit{seenAs(5)}, []netbox.IPAddress{record(6, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindByMarker", "FindHost", "FindPrefix"}, true},
+		"Gone":         {"somebody deleted it: no other one is taken", []edit{seenAs(5)}, nil, v1alpha1.ReasonLost, "", []string{"Get", "FindByMarker", "Changes", "Hides"}, true},
+		"DeletedGone":  {"it's looked for before the resource goes", []edit{seenAs(5), now}, nil, "Available", "", []string{"Get", "FindByMarker", "Hides"}, false},
+		"Deleted":      {"and released", []edit{seenAs(5), now}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get"}, true},
+		"DeletedDown":  {"also where NetBox is down", []edit{seenAs(0), marked, now, seenAs(5)}, nil, "Available", "", []string{"Get", "FindByMarker", "Hides"}, false},
+		"LostMarker":   {"what was ours, and isn't marked any more, isn't replaced", []edit{seenAs(5), marked}, []netbox.IPAddress{record(5, "10.77.0.11/24", "")}, v1alpha1.ReasonConflict, v1alpha1.ReasonConflict, []string{"Get"}, false},
+		"Theirs":       {"what never was ours says nothing: it was only observed", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", theirs)}, "Available", "", []string{"Get", "FindByMarker", "FindPrefix"}, false},
+		"Observed":     {"a resource that may only observe names its record", []edit{seenAs(5), managedBy(xpv2.ManagementActionObserve)}, []netbox.IPAddress{record(5, "10.77.0.11/24", theirs)}, v1alpha1.ReasonNotFound, "", []string{"FindByMarker"}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

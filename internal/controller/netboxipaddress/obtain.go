@@ -123,6 +123,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	if err == nil || !mustLook(err) {
 		return ip, err
 	}
+	e.denied = !e.lost
 	found, lerr := e.netbox.FindByMarker(ctx, e.us.marker())
 	if netbox.IsNotFound(lerr) {
 		e.foundNone(mg, !e.lost && !e.awaited)
@@ -148,6 +149,9 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 
 // foundNow is a record that was found while it was asked for: of this try or an earlier one.
 func (e *external) foundNow(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (netbox.IPAddress, error) {
+	if err := e.notAnothers(ctx, mg, ip); err != nil {
+		return netbox.IPAddress{}, err
+	}
 	if err := e.keptFrom(ctx, mg, ip, e.planned(ctx, mg.Spec.ForProvider, ip)); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
 		return ip, err
 	}

@@ -101,6 +101,16 @@ func (c *Connector) unansweredSince(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	return last
 }
 
+// mayHaveMade says that a record which nobody shows yet may be of what was asked for: that was answered so, or wasn't answered. What was refused, or
+// never asked for, made none. denied says so of what was asked for last, and isn't written down yet.
+func (c *Connector) mayHaveMade(mg *v1alpha1.NetBoxIPAddress, denied bool) bool {
+	a := mg.GetAnnotations()
+	_, lost := c.unanswered.get(mg.GetUID())
+	lost = lost || !givenUp(a).IsZero() || !denied && a[v1alpha1.AnnotationAsked] != a[v1alpha1.AnnotationAnswered]
+	made := meta.GetExternalCreateSucceeded(mg)
+	return lost || !made.IsZero() && !made.Before(meta.GetExternalCreateFailed(mg))
+}
+
 // givesUp is when a POST that had no answer is given up: now, or when NetBox itself has done so, as we may be the more impatient.
 func (c *Connector) givesUp(mg *v1alpha1.NetBoxIPAddress) time.Time {
 	now := time.Now()

@@ -76,7 +76,7 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	case err != nil:
 		return err
 	case !shared:
-		return e.notAnothers(ctx, mg)
+		return e.notAnothers(ctx, mg, *e.record)
 	}
 	by := "some other cluster's"
 	if t.of.cluster == e.us.cluster {
@@ -86,14 +86,14 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
 }
 
-// notAnothers says, by an error, that just this record is another one's, as its status says.
-func (e *external) notAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	of, err := e.marksAnothers(ctx)
+// notAnothers says, by an error, that just this record, which carries our marker, is another one's, as its status says.
+func (e *external) notAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	of, err := e.marksAnothers(ctx, mg, ip)
 	if err != nil || of == nil {
 		return err
 	}
 	e.connector.displaced.put(mg.GetUID(), true)
-	return markedError{e.record.ID, e.record.Address.String(), e.whoseWords(*of)}
+	return markedError{ip.ID, ip.Address.String(), e.whoseWords(*of)}
 }
 
 // A markedError is another one's record that carries our marker.

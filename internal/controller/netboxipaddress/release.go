@@ -156,7 +156,7 @@ func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) erro
 	if err := e.sharedWith(ctx, *e.record); err != nil {
 		return err
 	}
-	if err := e.shownBy(ctx); err != nil {
+	if err := e.shownBy(ctx, mg); err != nil {
 		return err
 	}
 	byUs, err := e.byUs(ctx, mg)
@@ -179,19 +179,20 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 	}
 }
 
-// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand had another record:
-// somebody wrote its marker onto this one. Who had none made it, as far as can be told, of a number that NetBox gave anew, as after a restore; whose the
-// address is then is decided elsewhere.
-func (e *external) marksAnothers(ctx context.Context) (*identity, error) {
-	if e.was.ID == 0 || e.was.ID == e.record.ID {
+// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand neither has it nor may
+// have made it: somebody wrote its marker there. Who may have made it, did so of a number that NetBox gave anew, as after a restore, as far as can be
+// told; whose the address is then is decided elsewhere.
+func (e *external) marksAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (*identity, error) {
+	had := e.was.ID == ip.ID && e.was.Marker != "" // Of one that was only observed there is none.
+	if had || e.was.ID == 0 && e.connector.mayHaveMade(mg, e.denied) {
 		return nil, nil
 	}
-	return e.sharer(ctx, *e.record)
+	return e.sharer(ctx, ip)
 }
 
 // shownBy says, by an error, that a record which is about to be released is another one's.
-func (e *external) shownBy(ctx context.Context) error {
-	of, err := e.marksAnothers(ctx)
+func (e *external) shownBy(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	of, err := e.marksAnothers(ctx, mg, *e.record)
 	if err != nil || of == nil {
 		return err
 	}

@@ -192,7 +192,8 @@ func TestReleaseShared(t *testing.T) {
 		live   *v1alpha1.NetBoxIPAddress
 		policy string
 		says   string
-		had    int64
+		// had is the record that status names; -1: none, and none was ever made.
+		had int64
 	}{
 		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`, 0},
 		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource", 0},
@@ -205,6 +206,7 @@ func TestReleaseShared(t *testing.T) {
 		"Shown":      {"another one shows just this record, which nothing marks as its own", nil, holder(), "Delete", "as its status says", 4},
 		"ShownKept":  {"it's left as it is", nil, holder(), "Keep", "", 4},
 		"Anew":       {"it was made of a number that NetBox gave anew", nil, holder(), "Delete", "", 0},
+		"Never":      {"nothing was ever made for it", nil, holder(), "Delete", "as its status says", -1},
 		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +214,10 @@ func TestReleaseShared(t *testing.T) {
 			f.records = []netbox.IPAddress{record(5, "10.77.0.1/24", ours)}
 			with(tc.value)(&f.records[0])
 			h, mg := newHarness(f), newAddress(named("5"), deleted, releasedBy(tc.policy))
-			mg.Status.AtProvider.ID = tc.had
+			if tc.had >= 0 {
+				mg.Status.AtProvider.ID = tc.had
+				madeAgo(time.Hour)(mg)
+			}
 			h.holding()
 			if tc.live != nil {
 				h.holding(tc.live)

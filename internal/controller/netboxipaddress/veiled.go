@@ -103,6 +103,18 @@ func (e *external) binds(mg *v1alpha1.NetBoxIPAddress) bool {
 	return deletes(mg) && policy != v1alpha1.ReleaseKeep && !neverHad(mg)
 }
 
+// leaves lets go of another one's record that carries our marker, where nothing is to be released: a note of ours is none of its business.
+func (e *external) leaves(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if e.record == nil || !meta.WasDeleted(mg) || e.binds(mg) {
+		return nil
+	}
+	of, err := e.marksAnothers(ctx, mg, *e.record)
+	if of != nil {
+		e.record = nil
+	}
+	return err
+}
+
 // goes says, by an error, what keeps a resource that is being deleted and whose record wasn't found: that may come yet, or be hidden. Of one that is shown
 // as it was released there's no doubt.
 func (e *external) goes(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {

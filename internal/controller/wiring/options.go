@@ -7,12 +7,14 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
@@ -105,8 +107,15 @@ func (o Options) Denied(apiServer string) []netip.Prefix {
 // Recorder records events under a controller's name. It uses the old events API: Crossplane's RBAC manager gives a provider no
 // right to events.k8s.io.
 func (o Options) Recorder(mgr ctrl.Manager, name string) event.Recorder {
-	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), o.EventFilterFunctions...)
+	return event.NewAPIRecorder(mgr.GetEventRecorderFor(name), append(slices.Clone(o.EventFilterFunctions), conflicted)...)
 }
+
+// conflict is how the API server ends its word that somebody wrote an object in between.
+const conflict = "the object has been modified; please apply your changes to the latest version and try again"
+
+// conflicted says of an event that it tells nobody anything: the managed reconciler warns of a conflict where it writes what was initialised late,
+// as where its cache is a moment behind, and tries again at once.
+func conflicted(_ runtime.Object, e event.Event) bool { return strings.HasSuffix(e.Message, conflict) }
 
 const (
 	// firstRetry is soon, because a retry is how the managed reconciler goes on after Create and Delete.

@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"sync/atomic"
@@ -10,7 +11,9 @@ import (
 	"time"
 
 	xpcontroller "github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/gate"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -131,6 +134,27 @@ func TestDenied(t *testing.T) {
 			o.DeniedTargets[0] = cluster
 			if got := o.Denied(tc.host); !slices.Equal(got, tc.want) {
 				t.Errorf("%s\nDenied(%q) = %v, want %v", tc.reason, tc.host, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestConflicted(t *testing.T) {
+	resource := schema.GroupResource{Group: v1alpha1.Group, Resource: "bootentries"}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   bool
+	}{
+		"Conflict":  {"it's written again at once", kerrors.NewConflict(resource, "web", errors.New(conflict)), true},
+		"Wrapped":   {"whatever was about to be written", fmt.Errorf("cannot update managed resource: %w", kerrors.NewConflict(resource, "web", errors.New(conflict))), true},
+		"Forbidden": {"somebody must do something", kerrors.NewForbidden(resource, "web", errors.New("no")), false},
+		"Other":     {"a conflict of another kind", kerrors.NewConflict(resource, "web", errors.New("uid mismatch")), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := conflicted(nil, event.Warning("CannotUpdateManagedResource", tc.err)); got != tc.want {
+				t.Errorf("%s: conflicted(%v) = %t", tc.reason, tc.err, got)
 			}
 		})
 	}
