@@ -3,7 +3,9 @@ package fastlane
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -50,43 +52,68 @@ func bodied(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// send sends the answer, as net/http words it; false: there's no other one on this connection.
-func (w *answer) send() bool {
+// send sends the answer, as net/http words it, by way of out, which it gives back with what was sent; false: there's no other one on this connection.
+func (w *answer) send(out []byte) ([]byte, bool) {
 	w.WriteHeader(http.StatusOK)
 	v, h := w.lane, w.header
 	has := func(name string) bool { _, ok := h[name]; return ok }
-	if said := h.Get("Content-Length"); has("Transfer-Encoding") || said != "" && said != strconv.Itoa(len(w.body)) {
-		return false // It isn't known what its handler meant.
+	length := h.Get("Content-Length")
+	if has("Transfer-Encoding") || length != "" && length != strconv.Itoa(len(w.body)) {
+		return out, false // It isn't known what its handler meant.
 	}
-	goesOn, out := !has("Connection") && !v.of.ends(), &v.out
-	out.Reset()
-	line := append(out.AvailableBuffer(), "HTTP/1.1 "...)
-	line = strconv.AppendInt(line, int64(w.status), 10)
-	line = append(append(append(line, ' '), http.StatusText(w.status)...), crlf...)
-	_, _ = out.Write(line)
-	_ = h.Write(out)
-	say := func(name, value string) {
-		_, _ = out.WriteString(name)
-		_, _ = out.WriteString(value)
-		_, _ = out.WriteString(crlf)
-	}
+	connection := has("Connection")
+	goesOn := !connection && !v.of.ends()
+	out = append(out[:0], "HTTP/1.1 "...)
+	out = strconv.AppendInt(out, int64(w.status), 10)
+	out = append(append(append(out, ' '), http.StatusText(w.status)...), crlf...)
+	out = appendHeader(out, h)
 	if !has("Date") {
-		say("Date: ", v.of.clock.date(time.Now()))
+		out = appendLine(out, "Date", v.of.clock.date(time.Now()))
 	}
 	if bodied(w.status) && !has("Content-Length") {
-		say("Content-Length: ", strconv.Itoa(len(w.body)))
+		out = appendLine(out, "Content-Length", strconv.Itoa(len(w.body)))
 	}
 	if len(w.body) > 0 && !has("Content-Type") && !has("Content-Encoding") {
-		say("Content-Type: ", http.DetectContentType(w.body))
+		out = appendLine(out, "Content-Type", http.DetectContentType(w.body))
 	}
-	if !goesOn && !has("Connection") {
-		say("Connection: ", "close")
+	if !goesOn && !connection {
+		out = appendLine(out, "Connection", "close")
 	}
-	_, _ = out.WriteString(crlf)
-	_, _ = out.Write(w.body)
-	_, err := v.c.Write(out.Bytes())
-	if out.Cap() > kept {
-		v.out = bytes.Buffer{}
+	out = append(append(out, crlf...), w.body...)
+	_, err := v.c.Write(out)
+	return out, err == nil && goesOn
+}
+
+func appendLine(b []byte, name, value string) []byte {
+	b = append(append(b, name...), ": "...)
+	return append(append(b, value...), crlf...)
+}
+
+// appendHeader appends what http.Header.Write writes. Of a few plain lines that needs none of its memory.
+func appendHeader(b []byte, h http.Header) []byte {
+	var room [8]string
+	names := room[:0]
+	for name, values := range h {
+		if len(names) == len(room) || len(values) != 1 || !plainLine(name, values[0]) {
+			var any bytes.Buffer
+			_ = h.Write(&any)
+			return append(b, any.Bytes()...)
+		}
+		names = append(names, name)
 	}
-	return err == nil && goesOn
+	slices.Sort(names)
+	for _, name := range names {
+		b = appendLine(b, name, h[name][0])
+	}
+	return b
+}
+
+// plainLine says that a header is written as it stands.
+func plainLine(name, value string) bool {
+	for i := range len(name) {
+		if c := name[i] | 0x20; (c < 'a' || c > 'z') && name[i] != '-' {
+			return false
+		}
+	}
+	return name != "" && within(value, ' ', '~') && strings.Trim(value, " ") == value
 }

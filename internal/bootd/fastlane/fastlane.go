@@ -15,7 +15,7 @@ import (
 
 // Options of a Listener. All are required.
 type Options struct {
-	// Handler answers, as it does behind net/http.
+	// Handler answers, as it does behind net/http. It changes nothing of a request.
 	Handler http.Handler
 	// Takes says whether the path of a request is one for here.
 	Takes func(path string) bool
@@ -36,6 +36,8 @@ type Listener struct {
 	// serving are the connections that are here.
 	serving sync.WaitGroup
 	clock   clock
+	said    said
+	works   sync.Pool
 
 	mu   sync.Mutex
 	here map[*lane]struct{}
@@ -50,7 +52,7 @@ type accepted struct {
 
 // Listen begins to accept.
 func Listen(l net.Listener, o Options) *Listener {
-	f := &Listener{Listener: l, o: o, over: make(chan accepted), closed: make(chan struct{}), here: map[*lane]struct{}{}}
+	f := &Listener{Listener: l, o: o, over: make(chan accepted), closed: make(chan struct{}), here: map[*lane]struct{}{}, works: sync.Pool{New: newWork}}
 	go f.accept()
 	return f
 }

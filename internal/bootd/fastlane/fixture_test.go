@@ -112,3 +112,12 @@ func talk(tb testing.TB, c net.Conn, parts ...string) string {
 	_, _ = io.Copy(&all, c)
 	return dates.ReplaceAllString(all.String(), "Date: \r\n")
 }
+
+// read reads a request twice, so that the second time its header is known.
+func read(b []byte) (*http.Request, bool) {
+	var known said
+	first, again := &work{}, &work{}
+	first.read(b, &known)
+	ok := again.read(b, &known)
+	return &again.request, ok
+}

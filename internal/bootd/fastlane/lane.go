@@ -10,12 +10,8 @@ import (
 	"time"
 )
 
-const (
-	// most is how long a request may be: a script's has some 300 octets.
-	most = 2 << 10
-	// kept is how much memory for answers stays with a connection.
-	kept = 4 << 10
-)
+// most is how long a request may be: a script's has some 300 octets.
+const most = 2 << 10
 
 // A lane is a connection that is here.
 type lane struct {
@@ -29,8 +25,6 @@ type lane struct {
 	in     [most]byte
 	// early is what came before its request's turn.
 	early []byte
-	out   bytes.Buffer
-	body  []byte
 }
 
 // serve answers one request after the other, until one isn't for here, or the connection ends.
@@ -63,11 +57,13 @@ func (v *lane) next(silent time.Duration) (over []byte, ok bool) {
 	if n == 0 || err != nil {
 		return nil, false
 	}
-	r, ok := read(v.in[:n])
-	if !ok || !v.of.o.Takes(r.URL.Path) {
+	w, _ := v.of.works.Get().(*work)
+	if !w.read(v.in[:n], &v.of.said) || !v.of.o.Takes(w.url.Path) {
+		w.done()
+		v.of.works.Put(w)
 		return v.in[:n], true
 	}
-	return nil, v.answer(r)
+	return nil, v.answer(w)
 }
 
 // wait gives the client so long to say something. A deadline that is as good isn't moved: that costs as much as reading.
@@ -82,17 +78,16 @@ func (v *lane) wait(silent time.Duration) {
 
 // answer has the handler answer, and sends what it said; false: the connection can't be used any more. A handler that panics costs its connection, as
 // with net/http.
-func (v *lane) answer(r *http.Request) (ok bool) {
+func (v *lane) answer(w *work) (ok bool) {
+	// Whoever keeps the context hears of this request's end, and of no other: it's made anew.
 	here := &presence{Context: v.where, lane: v}
-	r.RemoteAddr = v.remote
-	w := &answer{lane: v, header: make(http.Header, 4), body: v.body[:0]}
+	w.request.RemoteAddr, w.answer.lane = v.remote, v
 	defer func() {
 		here.end()
-		if v.body = w.body; cap(v.body) > kept {
-			v.body = nil
-		}
 		p := recover()
 		if p == nil {
+			w.done()
+			v.of.works.Put(w)
 			return
 		}
 		ok = false
@@ -100,8 +95,9 @@ func (v *lane) answer(r *http.Request) (ok bool) {
 			v.of.o.Logger.Debug("a handler caused a panic", "panic", fmt.Sprint(p))
 		}
 	}()
-	v.of.o.Handler.ServeHTTP(w, r.WithContext(here))
-	return w.send()
+	v.of.o.Handler.ServeHTTP(&w.answer, w.request.WithContext(here))
+	w.out, ok = w.answer.send(w.out)
+	return ok
 }
 
 // A resumed connection is one of which something was read already.

@@ -1,10 +1,12 @@
 package fastlane
 
 import (
+	"bytes"
 	"net/http"
 	"net/textproto"
 	"net/url"
 	"strings"
+	"sync/atomic"
 )
 
 // understood says of a header that machines say it, and that it may be anywhere. Of others nothing is understood here.
@@ -20,32 +22,86 @@ const crlf = "\r\n"
 
 // read makes of the octets of one whole request what net/http makes of them (RFC 9112). false: they're anything else, or anything about them is a
 // matter of opinion.
-func read(b []byte) (*http.Request, bool) {
-	text, ok := strings.CutSuffix(string(b), crlf+crlf)
-	if !ok || strings.HasSuffix(text, crlf) { // One empty line ends it, and another is of the next.
-		return nil, false
+func (w *work) read(b []byte, said *said) bool {
+	text, ok := bytes.CutSuffix(b, []byte(crlf+crlf))
+	if !ok || bytes.HasSuffix(text, []byte(crlf)) { // One empty line ends it, and another is of the next.
+		return false
 	}
-	line, rest, _ := strings.Cut(text, crlf)
-	target, ok := strings.CutPrefix(line, "GET ")
+	line, rest, _ := bytes.Cut(text, []byte(crlf))
+	asked, ok := bytes.CutPrefix(line, []byte("GET "))
 	if !ok {
-		return nil, false
+		return false
 	}
-	if target, ok = strings.CutSuffix(target, " HTTP/1.1"); !ok || !strings.HasPrefix(target, "/") || !within(target, '!', '~') {
-		return nil, false
+	if asked, ok = bytes.CutSuffix(asked, []byte(" HTTP/1.1")); !ok {
+		return false
+	}
+	target := string(asked)
+	if !strings.HasPrefix(target, "/") || !within(target, '!', '~') || !w.locate(target) {
+		return false
+	}
+	h := said.header(rest)
+	if h == nil {
+		return false
+	}
+	w.request = http.Request{
+		Method: http.MethodGet, URL: &w.url, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody, RequestURI: target, Header: h.header, Host: h.host,
+	}
+	return true
+}
+
+// locate reads a target. One of letters that mean themselves is what it is, but for its query; of others net/url says what they mean.
+func (w *work) locate(target string) bool {
+	path, query, asks := strings.Cut(target, "?")
+	if plainPath(path) && asks == (query != "") {
+		w.url = url.URL{Path: path, RawQuery: query}
+		return true
 	}
 	u, err := url.ParseRequestURI(target)
 	if err != nil || u.RawPath != "" {
-		return nil, false
+		return false
 	}
-	r := &http.Request{Method: http.MethodGet, URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody, RequestURI: target}
-	if r.Header, ok = headers(rest); !ok {
-		return nil, false
+	w.url = *u
+	return true
+}
+
+// plainPath says that a path is made of letters, digits, slashes, dots, dashes and underscores.
+func plainPath(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '/', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
 	}
-	if r.Host = r.Header.Get("Host"); !plainHost(r.Host) {
-		return nil, false
+	return true
+}
+
+// said is what was said last behind the first line of a request. Machines say there the same, again and again.
+type said struct{ last atomic.Pointer[spoken] }
+
+// spoken are those lines, and what they mean. Nobody changes it any more.
+type spoken struct {
+	text   string
+	header http.Header
+	host   string
+}
+
+// header is what lines mean; nil: something else than what is understood here.
+func (s *said) header(text []byte) *spoken {
+	if last := s.last.Load(); last != nil && last.text == string(text) {
+		return last
 	}
-	delete(r.Header, "Host")
-	return r, true
+	x := &spoken{text: string(text)}
+	var ok bool
+	if x.header, ok = headers(x.text); !ok {
+		return nil
+	}
+	if x.host = x.header.Get("Host"); !plainHost(x.host) {
+		return nil
+	}
+	delete(x.header, "Host")
+	s.last.Store(x)
+	return x
 }
 
 // headers reads the lines behind the first one.
