@@ -120,7 +120,8 @@ func (c *cli) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // Who says it twice means it.
-	return bootd.Run(ctx, cfg)   //nolint:wrapcheck // It says what failed.
+	go heap.Pace(ctx)
+	return bootd.Run(ctx, cfg) //nolint:wrapcheck // It says what failed.
 }
 
 func (c *cli) config() (bootd.Config, error) {

@@ -1,0 +1,110 @@
+package heap
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A program that answers tens of thousands of requests a second makes as much garbage in a second as all that it keeps, and to look through what it keeps
+// again and again for that costs a fifth of its time. So where memory is made fast, for as long as it is, more of it waits to be collected: no more than a few
+// dozen megabytes, and an eighth of what its container may have. Afterwards all is as before, and what isn't needed is given back.
+
+const (
+	// lookEvery is how often it's looked at how much memory was made.
+	lookEvery = 250 * time.Millisecond
+	// fast is how many bytes a second that is, fastFor how many looks in a row begin it, and slowFor how many end it.
+	fast    = 32 << 20
+	fastFor = 4
+	slowFor = 20
+	// spareBytes may wait to be collected then, and mostPercent of what is kept, at most.
+	spareBytes  = 64 << 20
+	mostPercent = 400
+	// share of a container's memory that may.
+	share = 8
+)
+
+// Pace goes on until ctx ends. Where GOGC says what is to wait, it does nothing.
+func Pace(ctx context.Context) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	p := pace{spare: spareOf(memoryMax()), percent: collectAt}
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		metrics.Read(samples)
+		was := p.percent
+		if p.look(samples[0].Value.Uint64(), samples[1].Value.Uint64()); p.percent == was {
+			continue
+		}
+		debug.SetGCPercent(p.percent)
+		if p.percent == collectAt {
+			debug.FreeOSMemory()
+		}
+	}
+}
+
+// A pace is by how many percent the heap grows until it's collected, by what was seen of it.
+type pace struct {
+	spare   uint64
+	percent int
+	// made is what was made until the last look, and quick and slow how many looks in a row saw much, or little, of it.
+	made        uint64
+	quick, slow int
+}
+
+// look takes in how many bytes were made so far, and how many of them the last collection found in use.
+func (p *pace) look(made, kept uint64) {
+	much := p.made != 0 && made-p.made >= uint64(fast*lookEvery/time.Second)
+	p.made = made
+	if much {
+		p.quick, p.slow = p.quick+1, 0
+	} else {
+		p.quick, p.slow = 0, p.slow+1
+	}
+	switch {
+	case p.slow >= slowFor:
+		p.percent = collectAt
+	case p.quick < fastFor:
+	default:
+		// What is kept differs a little each time: to set it anew stops the program for a moment.
+		if n := p.allowed(kept); p.percent == collectAt || 4*max(n-p.percent, p.percent-n) > p.percent {
+			p.percent = n
+		}
+	}
+}
+
+// allowed is how many percent of what is kept may wait.
+func (p *pace) allowed(kept uint64) int {
+	if kept == 0 {
+		return collectAt
+	}
+	return int(min(max(p.spare*100/kept, collectAt), mostPercent)) //nolint:gosec // It's bounded.
+}
+
+// spareOf is how many bytes may wait, of a program that may have so many.
+func spareOf(most uint64) uint64 { return min(spareBytes, most/share) }
+
+// memoryMax is how much memory the container may have (cgroup v2), or else what GOMEMLIMIT says.
+func memoryMax() uint64 {
+	limit := uint64(max(debug.SetMemoryLimit(-1), 0)) //nolint:gosec // It isn't negative.
+	b, err := os.ReadFile("/sys/fs/cgroup/memory.max")
+	if err != nil {
+		return limit
+	}
+	if n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64); err == nil {
+		return min(limit, n)
+	}
+	return limit // "max"
+}
