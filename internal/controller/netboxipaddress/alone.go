@@ -74,9 +74,23 @@ func (e *external) alone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 	return e.takenFrom(p, others[0])
 }
 
+// proven says, by an error, what is wrong with a record of a given address that was just made. One that has to go is taken back.
+func (e *external) proven(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
+	e.remains = true
+	err := e.alone(ctx, mg, ip)
+	if err == nil && !e.plan.again {
+		err = e.usurped(ctx, mg, ip)
+	}
+	if t := (takenError{}); errors.As(err, &t) {
+		err = e.takeBack(ctx, ip, t)
+	}
+	return err
+}
+
 // takeBack deletes a record that was just made, since another one has its address. Nobody was told of it.
 func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenError) error {
-	if err := e.netbox.Delete(ctx, ip, e.us.marker()); err != nil {
+	err := e.netbox.Delete(ctx, ip, e.us.marker())
+	if e.remains = err != nil; e.remains {
 		t.left = remnant{ip.ID, err} // It's found by its marker, and tried again.
 	}
 	if e.plan.again {
@@ -113,7 +127,7 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return false, err // It may be a person's, that we had marked.
 	}
-	if t := (takenError{}); errors.As(err, &t) && !e.unasked && creates(mg) {
+	if t := (takenError{}); errors.As(err, &t) && creates(mg) && e.mayBeOurs(mg) {
 		e.back = &t
 		return true, nil
 	}

@@ -119,7 +119,7 @@ func TestKilledAtOnce(t *testing.T) {
 	f.loose = true
 	f.records = []netbox.IPAddress{record(5, "10.77.0.40/24", theirs), record(6, "10.77.0.40/24", ours)}
 	h, mg := newHarness(f), newAddress(aFixed)
-	meta.SetExternalCreatePending(mg, time.Now())
+	askedAgo(0)(mg)
 	if err := h.reconcile(t, mg); reasonOf(err) != v1alpha1.ReasonConflict {
 		t.Errorf("got %v", err)
 	}

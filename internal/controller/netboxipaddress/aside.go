@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,6 +45,8 @@ func (e asideError) words(in inputs) (reason xpv2.ConditionReason, message strin
 // A keptError is a record with this resource's marker whose address is another one's, and that isn't written to.
 type keptError struct {
 	id int64
+	// by says whose the address is.
+	by string
 	// unasked says that this resource never asked for it; else it's that none may be made for it.
 	unasked bool
 }
@@ -51,11 +54,11 @@ type keptError struct {
 func (e keptError) Error() string { return fmt.Sprintf("record %d stays as it is", e.id) }
 
 func (e keptError) words(inputs) (reason xpv2.ConditionReason, message string) {
-	why := "spec.managementPolicies let none be made for this resource: add Create there, so that it's set aside"
 	if e.unasked {
-		why = "this resource never asked for it, as far as is known here"
+		return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, which never asked for it, as far as is known here, and its address is %s, as the status of that says, as after a restore from a backup: whose machine doesn't use it goes; have that resource deleted, or delete the record in NetBox",
+			e.id, e.by)
 	}
-	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, and %s; or delete that record in NetBox", e.id, why)
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, and spec.managementPolicies let none be made for this resource: add Create there, so that it's set aside; or delete that record in NetBox", e.id)
 }
 
 // allocateUnused asks a source for an address until it gives one that no machine of another resource may be using.
@@ -94,14 +97,15 @@ func (e *external) unused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip 
 	if err == nil {
 		err = e.setAside(ctx, mg, ip, *of)
 	}
+	e.remains = err != nil
 	return netbox.IPAddress{}, asideError{ip.Address.String(), err}
 }
 
 // proveUnused is that for a record that was found.
 func (e *external) proveUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
 	of, err := e.loser(ctx, mg, *e.record)
-	if err == nil && of != nil && (e.unasked || !creates(mg)) {
-		err = keptError{e.record.ID, e.unasked}
+	if ours := e.mayBeOurs(mg); err == nil && of != nil && (!ours || !creates(mg)) {
+		err = keptError{e.record.ID, e.whoseWords(*of), !ours}
 	}
 	switch {
 	case err != nil:
@@ -127,9 +131,28 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	}
 	e.connector.Due(n.until)
 	e.rouse(of) // It may have looked in between, and seen another one's record.
-	e.connector.Recorder.Event(mg, event.Warning(eventSetAside, fmt.Errorf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s, and another one is asked for",
-		ip.Address, ip.ID, e.inputs.config, e.whoseWords(of), n.until.UTC().Format(time.RFC3339))))
+	next := ", and another one is asked for"
+	if meta.WasDeleted(mg) {
+		next = ""
+	}
+	e.connector.Recorder.Event(mg, event.Warning(eventSetAside, fmt.Errorf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s%s",
+		ip.Address, ip.ID, e.inputs.config, e.whoseWords(of), n.until.UTC().Format(time.RFC3339), next)))
 	return nil
+}
+
+// yield leaves a record with our marker, which was never shown here, to the resource that lives and that just this record is of, as its status says.
+// Either NetBox gave its number anew, with its address, or somebody wrote our marker there: in neither case is it deleted under a machine.
+func (e *external) yield(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (yielded bool, err error) {
+	of, err := e.sharer(ctx, *e.record)
+	if err != nil || of == nil {
+		return false, err
+	}
+	return true, e.setAside(ctx, mg, *e.record, *of)
+}
+
+// mayBeOurs says that a record with our marker, which was never shown here, may be of what was asked for.
+func (e *external) mayBeOurs(mg *v1alpha1.NetBoxIPAddress) bool {
+	return !e.unasked && e.connector.mayHaveMade(mg, e.denied)
 }
 
 // setAsideFor says that a record is in quarantine for another resource of this cluster, which had lost its address: one that names it all the same, as

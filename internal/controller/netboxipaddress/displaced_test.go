@@ -321,12 +321,12 @@ func TestKept(t *testing.T) {
 		policies []edit
 		want     string
 	}{
-		"Unasked":  {true, nil, "this resource never asked for it"},
+		"Unasked":  {true, nil, "which never asked for it, as far as is known here"},
 		"Observes": {false, []edit{managedBy(xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate)}, "add Create there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
-			h, mg := newHarness(f), newAddress(tc.policies...)
+			h, mg := newHarness(f), newAddress(append(tc.policies, madeAgo(time.Hour))...)
 			h.Live = kubefake.NewClientBuilder().WithScheme(scheme()).WithObjects(holder()).Build()
 			h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) {
 				return []v1alpha1.NetBoxIPAddress{*holder()}, nil

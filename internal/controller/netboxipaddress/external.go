@@ -70,9 +70,10 @@ type external struct {
 	carried bool
 	// believed says that the record was found to stay moved a moment ago.
 	believed bool
-	// lost says that the POST of this Create had no answer, and denied that it was refused. latest is until when it may be sent.
-	lost, denied bool
-	latest       time.Time
+	// lost says that the POST of this Create had no answer, denied that it was refused, and remains that what it made is there though the Create
+	// failed. latest is until when it may be sent.
+	lost, denied, remains bool
+	latest                time.Time
 	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity
@@ -226,6 +227,9 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 		e.goOn(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	case e.back != nil:
+		if yielded, err := e.yield(ctx, mg); yielded || err != nil {
+			return managed.ExternalCreation{}, sentence(asideError{e.record.Address.String(), err}, e.inputs)
+		}
 		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
 	}
 	if _, again := e.connector.tried.get(mg.GetUID()); again {

@@ -174,6 +174,9 @@ func (e *external) findByMarker(ctx context.Context) error {
 // annotation is easily written. What is only observed may be anybody's.
 func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	name, id := meta.GetExternalName(mg), recordOf(mg)
+	if own := mg.Status.AtProvider; meta.WasDeleted(mg) && own.ID != 0 && own.Marker == e.us.marker() {
+		id = own.ID // Whatever somebody wrote into the name: that's what is to be released.
+	}
 	switch {
 	case id == 0 && name == "":
 		return nil

@@ -88,18 +88,12 @@ func (e *external) prepare(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 
 // obtain carries the plan out. A record of a given address is proven to be the only one: what fails there is none of the POST's.
 func (e *external) obtain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbox.IPAddress, error) {
-	ip, err := e.ask(ctx, mg)
-	e.connector.answers(mg, err, e.lost)
-	if err != nil || e.plan.adopt != nil || !e.plan.address.IsValid() {
-		return ip, err
+	ip, asked := e.ask(ctx, mg)
+	err := asked
+	if err == nil && e.plan.adopt == nil && e.plan.address.IsValid() {
+		err = e.proven(ctx, mg, ip)
 	}
-	err = e.alone(ctx, mg, ip)
-	if err == nil && !e.plan.again {
-		err = e.usurped(ctx, mg, ip)
-	}
-	if t := (takenError{}); errors.As(err, &t) {
-		err = e.takeBack(ctx, ip, t)
-	}
+	e.connector.answers(mg, asked, e.lost, err != nil && e.remains)
 	return ip, err
 }
 
@@ -155,7 +149,14 @@ func (e *external) foundNow(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	if err := e.keptFrom(ctx, mg, ip, e.planned(ctx, mg.Spec.ForProvider, ip)); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
 		return ip, err
 	}
-	return e.unused(ctx, mg, ip)
+	if e.mayBeOurs(mg) {
+		return e.unused(ctx, mg, ip)
+	}
+	of, err := e.loser(ctx, mg, ip)
+	if err == nil && of != nil {
+		err = keptError{ip.ID, e.whoseWords(*of), true}
+	}
+	return ip, err
 }
 
 // mustLook says whether a failed POST may hide a record of ours.

@@ -181,9 +181,10 @@ func (c *Connector) appears(mg *v1alpha1.NetBoxIPAddress) {
 }
 
 // answers notes what became of a Create, and whether that failed: that sources were full isn't a failure. lost says that its POST had no
-// answer: then a record that was found is of that one, or of an earlier one that had none, either. What is noted on the resource is written
-// with what the managed reconciler writes after a Create.
-func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) {
+// answer: then a record that was found is of that one, or of an earlier one that had none, either. remains says that what it made is there, though
+// the Create failed: it isn't called answered, since nothing else tells of that record. What is noted on the resource is written with what the managed
+// reconciler writes after a Create.
+func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost, remains bool) {
 	if err != nil && !errors.As(err, new(fullError)) && !errors.As(err, new(moreError)) {
 		c.tried.put(mg.GetUID(), true)
 	}
@@ -195,7 +196,7 @@ func (c *Connector) answers(mg *v1alpha1.NetBoxIPAddress, err error, lost bool) 
 			meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: at.UTC().Format(time.RFC3339)})
 		}
 	}
-	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" {
+	if asked := mg.GetAnnotations()[v1alpha1.AnnotationAsked]; asked != "" && !remains {
 		meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAnswered: asked})
 	}
 }

@@ -25,7 +25,9 @@ func TestOutstanding(t *testing.T) {
 		}
 	}
 	answers := func(err error) step {
-		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, err, netbox.IsUnknownOutcome(err)) }
+		return func(c *Connector, mg *v1alpha1.NetBoxIPAddress) {
+			c.answers(mg, err, netbox.IsUnknownOutcome(err), false)
+		}
 	}
 	dies := func(c *Connector, _ *v1alpha1.NetBoxIPAddress) { *c = *NewConnector(c.Options) }
 	// passes has all that is known be so much longer ago.
@@ -41,7 +43,7 @@ func TestOutstanding(t *testing.T) {
 		}
 	}
 	appears := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.appears(mg) }
-	finds := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, nil, true) }
+	finds := func(c *Connector, mg *v1alpha1.NetBoxIPAddress) { c.answers(mg, nil, true, false) }
 	takesOff := func(_ *Connector, mg *v1alpha1.NetBoxIPAddress) {
 		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
 	}
@@ -148,7 +150,7 @@ func TestFoundWhileLost(t *testing.T) {
 	f := newFake()
 	h, mg := newHarness(f), newAddress()
 	h.asks(mg)
-	h.answers(mg, &netbox.Error{Kind: netbox.KindUnknownOutcome}, true)
+	h.answers(mg, &netbox.Error{Kind: netbox.KindUnknownOutcome}, true, false)
 	first := time.Now().Add(-50 * time.Second)
 	h.unanswered.put(mg.GetUID(), first)
 	meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationUnanswered: first.UTC().Format(time.RFC3339)})
@@ -177,7 +179,7 @@ func TestGivenUpLatest(t *testing.T) {
 	next := NewConnector(Options{})
 	next.asks(mg)
 	meta.SetExternalCreatePending(mg, time.Now().Add(-time.Minute)) // By another clock.
-	next.answers(mg, kind(netbox.KindUnknownOutcome), true)
+	next.answers(mg, kind(netbox.KindUnknownOutcome), true, false)
 	if until, _ := NewConnector(Options{}).mayCome(mg); !until.Equal(latest.Add(outstandingFor)) {
 		t.Errorf("it's waited until %s, want %s", until, latest.Add(outstandingFor))
 	}
@@ -203,7 +205,7 @@ func TestForgotten(t *testing.T) {
 			f := newFake()
 			h, mg := newHarness(f), newAddress()
 			h.asks(mg)
-			h.answers(mg, lost, true)
+			h.answers(mg, lost, true, false)
 			meta.SetExternalCreateFailed(mg, time.Now())
 			if err := h.settle(t, mg); err != nil {
 				t.Fatal(err)

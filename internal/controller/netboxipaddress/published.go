@@ -106,7 +106,7 @@ type markedError struct {
 func (e markedError) Error() string { return "record of another one carries our marker" }
 
 func (e markedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, as its status says, and carries this resource's marker in custom field %q, as where somebody wrote it there: nothing is written to it; put the marker there that it had",
+	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, as its status says, and carries this resource's marker in custom field %q, as where somebody wrote it there: nothing is written to it; put the marker there that it had, or have that resource deleted if it's of before a restore",
 		e.record, e.address, e.by, in.field)
 }
 

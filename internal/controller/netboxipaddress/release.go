@@ -95,6 +95,11 @@ func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 			return err
 		}
 	}
+	if e.was.ID == 0 {
+		if yielded, err := e.yield(ctx, mg); yielded || err != nil {
+			return err
+		}
+	}
 	n := note{marker: e.us.marker()}
 	switch policy {
 	case v1alpha1.ReleaseDelete:
@@ -148,15 +153,15 @@ func (e *external) unseat(ctx context.Context) error {
 
 // inUse says what somebody else made of a record that is about to be released.
 func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if err := e.shownBy(ctx, mg); err != nil {
+		return err
+	}
 	if e.carried {
 		m := e.movedBy(ctx, mg.GetUID())
 		m.releasing = true
 		return m
 	}
 	if err := e.sharedWith(ctx, *e.record); err != nil {
-		return err
-	}
-	if err := e.shownBy(ctx, mg); err != nil {
 		return err
 	}
 	byUs, err := e.byUs(ctx, mg)
@@ -199,7 +204,7 @@ func (e *external) shownBy(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	return reusedError{
 		id: e.record.ID, address: e.record.Address.String(),
 		how:  fmt.Sprintf("is %s, as its status says, and carries this resource's marker in custom field %q", e.whoseWords(*of), e.inputs.field),
-		mend: "put the marker there that it had",
+		mend: "put the marker there that it had, or have that resource deleted if it's of before a restore",
 	}
 }
 

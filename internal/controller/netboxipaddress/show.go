@@ -37,7 +37,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	before := mg.Status.AtProvider
 	now := observation(*e.record, nil, e.inputs.field, e.inputs.note)
 	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
-	if o == ownerUs {
+	if o == ownerUs && (!onlyObserved(mg) || before.ID == now.ID && before.Marker == e.us.marker()) { // To be looked at is nothing that one has.
 		now.Marker = e.us.marker()
 	}
 	if e.strayed() && (o == ownerUs || o == ownerRestored) {

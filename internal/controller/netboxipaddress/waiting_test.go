@@ -56,7 +56,7 @@ func TestLateWhileFull(t *testing.T) {
 			full(t, h, mg)
 			other := newHarness(h.netbox)
 			other.asks(mg)
-			other.answers(mg, nil, false)
+			other.answers(mg, nil, false, false)
 		}},
 		"Named": {"Somebody names it.", func(t *testing.T, h *harness, mg *v1alpha1.NetBoxIPAddress) {
 			t.Helper()
@@ -111,7 +111,7 @@ func TestWaiting(t *testing.T) {
 		"Other": {"Another process asked meanwhile.", []edit{nowhere}, func(h *harness, mg *v1alpha1.NetBoxIPAddress) {
 			other := newHarness(h.netbox)
 			other.asks(mg)
-			other.answers(mg, nil, false)
+			other.answers(mg, nil, false, false)
 		}, 1},
 		"Told":    {"NetBox tells of a record with its marker.", []edit{nowhere}, func(h *harness, mg *v1alpha1.NetBoxIPAddress) { h.doubt(mg.GetUID()) }, 1},
 		"Deleted": {"It's to be released.", []edit{nowhere}, func(_ *harness, mg *v1alpha1.NetBoxIPAddress) { deleted(mg) }, 4},

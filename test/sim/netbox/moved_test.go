@@ -247,6 +247,7 @@ func TestFixedTwice(t *testing.T) {
 						})
 						mg := l.get(name)
 						meta.SetExternalCreatePending(mg, l.now.Add(-time.Minute))
+						meta.AddAnnotations(mg, map[string]string{v1alpha1.AnnotationAsked: "a word"})
 						if err := l.kube.Update(t.Context(), mg); err != nil {
 							t.Fatal(err)
 						}

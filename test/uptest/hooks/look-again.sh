@@ -4,7 +4,8 @@
 # It's in the place of uptest's import step, which leaves out whatever has a namespace, as all of ours has, and loads scripts from the
 # internet. That step also takes status.conditions away: here the admission policy baremetal-status refuses this to anybody but the provider.
 # So resources are paused, which turns Synced to False, the provider is started anew, and then they aren't paused any more.
-# Those who call it at the same time start the provider one after another, each once: LOCK is a file that they share.
+# Those who call it at the same time start the provider one after another, each once: LOCK is a file that they share. What is being deleted meanwhile, by
+# another case, isn't looked at by a dozen providers of a few seconds each: one that finds an act begun waits for its effect, for longer than that.
 set -eu
 namespace=$1
 shift
@@ -27,6 +28,13 @@ facts() {
 	all get -o jsonpath='{.kind} {.metadata.name}: external name {.metadata.annotations.crossplane\.io/external-name}, id {.status.atProvider.id}, address {.status.atProvider.address}, machine {.status.atProvider.identity}, power {.status.atProvider.power}, plan {.status.atProvider.plan.digest}, installed {.status.atProvider.installedGeneration}{"\n"}' |
 		sed 's/power Powering/power Powered/' # Ready, and on its way meanwhile.
 }
+settled() {
+	tries=60
+	while [ "$tries" -gt 0 ] && [ -n "$("$KUBECTL" get managed -A -o jsonpath='{.items[*].metadata.deletionTimestamp}')" ]; do
+		tries=$((tries - 1))
+		sleep 1
+	done
+}
 await() {
 	for r in $resources; do "$KUBECTL" -n "$namespace" wait "$r" --timeout=120s --for="$1" >/dev/null; done
 }
@@ -37,6 +45,7 @@ all annotate crossplane.io/paused=true --overwrite >/dev/null
 await 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}=ReconcilePaused'
 (
 	flock 9
+	settled
 	"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" delete pod -l "$PROVIDER" --wait >/dev/null
 	"$KUBECTL" -n "$CROSSPLANE_NAMESPACE" wait pod -l "$PROVIDER" --for=condition=Ready --timeout=120s >/dev/null
 ) 9>"$LOCK"
