@@ -134,11 +134,11 @@ type NetworkDHCP struct {
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="relays must be CIDRs, such as 10.77.0.1/32"
 	Relays []string `json:"relays,omitempty"`
-	// LeaseDuration of an address, such as 12h; fractions of a second are cut off. 12h where absent.
+	// LeaseDuration of an address, such as 12h, from a minute to a year (8784h). 12h where absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}(h|m|s)){1,4}$') && duration(self) >= duration('1m') && duration(self) <= duration('8784h')",message="leaseDuration must be a duration in hours, minutes and seconds, such as 12h, of a minute at least and a year at most"
 	LeaseDuration *metav1.Duration `json:"leaseDuration,omitempty"`
 	// ForeignServer says what to do when another DHCP server answers on a segment of mode Authoritative: Warn says so, and is what is
 	// done where it's absent; Refuse doesn't begin either. A segment that was answered once goes on, whatever it says.

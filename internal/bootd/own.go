@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // ownAddresses are this machine's: of two of its interfaces on one segment each hears what the other answers. They're read once a
@@ -27,6 +29,17 @@ func (o *ownAddresses) has(a netip.Addr, list func() ([]net.Addr, error)) bool {
 		}
 	}
 	return slices.Contains(o.all, a)
+}
+
+// has says whether an address of a plan is this machine's, and this machine not the plan's: one that was booted from here, and runs a bootd now, goes on
+// with its own.
+func (d *daemon) has(p *boot.Plan, a netip.Addr) bool {
+	return d.own.has(a, net.InterfaceAddrs) && !hasMAC(p.MACs, net.Interfaces)
+}
+
+func hasMAC(macs []boot.MAC, list func() ([]net.Interface, error)) bool {
+	all, err := list()
+	return err != nil || slices.ContainsFunc(all, func(i net.Interface) bool { return slices.Contains(macs, boot.MAC(i.HardwareAddr.String())) })
 }
 
 func addressesOf(all []net.Addr) []netip.Addr {

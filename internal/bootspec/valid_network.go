@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -126,7 +129,13 @@ func validDHCP(f faults, d v1alpha1.NetworkDHCP) {
 		f.field(".relays[%d]", i).whenf(err != nil, "relays must be CIDRs, such as 10.77.0.1/32")
 	}
 	validOptions(f.field(".options"), d.Options)
-	f.field(".leaseDuration").whenf(d.LeaseDuration != nil && d.LeaseDuration.Duration < 0, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h")
+	f.field(".leaseDuration").whenf(!validLease(d.LeaseDuration), "leaseDuration must be a duration in hours, minutes and seconds, such as 12h, of a minute at least and a year at most")
+}
+
+// validLease says so of what the API server's rule says it of.
+func validLease(d *metav1.Duration) bool {
+	const least, most = time.Minute, 8784 * time.Hour
+	return d == nil || d.Duration >= least && d.Duration <= most && d.Duration%time.Second == 0
 }
 
 // DefaultNetwork fills in what an API server fills in.

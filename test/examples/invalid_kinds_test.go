@@ -339,6 +339,8 @@ func TestInvalidNetwork(t *testing.T) {
 		"HostBits":   network("a subnet has no host bits", `{subnets: [{cidr: 10.0.0.1/24}]}`, "without host bits"),
 		"Relay":      network("relays are CIDRs", `{dhcp: {relays: [10.78.0.1]}}`, "relays must be CIDRs"),
 		"Days":       network("Go knows no days", `{dhcp: {leaseDuration: 1d}}`, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h"),
+		"Moment":     network("a lease that ends before its answer comes", `{dhcp: {leaseDuration: 1s}}`, "of a minute at least and a year at most"),
+		"Ever":       network("its half and its seven eighths must be times", `{dhcp: {leaseDuration: 99999h}}`, "of a minute at least and a year at most"),
 		"Number":     network("a duration has a unit", `{dhcp: {leaseDuration: "3600"}}`, "leaseDuration must be a duration"),
 	})
 }

@@ -27,6 +27,7 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentNoneFree:       "its network lends addresses to machines that nobody knows, and this bootd may lend none now: all are lent, planned or declined, or the API server isn't reached, or a bootd of its network began or ended within the last ten minutes",
 		dhcp.SilentNotMine:        "another bootd may lend this address",
 		dhcp.SilentDeclined:       "it declined its address within the last ten minutes, since another machine uses it; free the address, or allocate another",
+		dhcp.SilentOwn:            "its address is this bootd's own, and the machine isn't this one: give the machine another",
 		dhcp.SilentUnasked:        "nobody was given that address within the last minute, so that declining it isn't believed",
 		dhcp.SilentNotRequest:     "it's no request of a client",
 		dhcp.SilentMalformed:      "it names no address that it wants",

@@ -47,6 +47,8 @@ type View struct {
 	Holders *Holders
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
+	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
+	Own func(p *boot.Plan, address netip.Addr) bool
 }
 
 // Secure says who is told to load by HTTPS.
@@ -142,6 +144,7 @@ const (
 	SilentMalformed      Reason = "Malformed"
 	SilentType           Reason = "MessageType"
 	SilentDeclined       Reason = "AddressDeclined"
+	SilentOwn            Reason = "AddressOfServer"
 	SilentUnasked        Reason = "DeclinedUnasked"
 	SilentForeign        Reason = "ForeignServer"
 	SilentListening      Reason = "ListeningFirst"

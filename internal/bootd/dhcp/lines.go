@@ -42,7 +42,7 @@ func (l *lines) room(now time.Time) (ok bool, left int) {
 func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	level := slog.LevelDebug
 	switch {
-	case err != nil || a.Reason == Declined || a.Reason == SilentPortTaken || a.Reason == Acknowledged && a.Sight.Elsewhere != "":
+	case err != nil || a.Reason == Declined || a.Reason == SilentOwn || a.Reason == SilentPortTaken || a.Reason == Acknowledged && a.Sight.Elsewhere != "":
 		// Another has the machine's address, or its place, or it's in another.
 		level = slog.LevelWarn
 	case a.Reason == Acknowledged || a.Reason == Refused || a.Reason == Proxied || a.Reason == AcknowledgedTemporarily:

@@ -100,3 +100,22 @@ func TestStrangersQuarantine(t *testing.T) {
 		t.Error("strangers share it with machines that are known")
 	}
 }
+
+// TestOwnAddress: a machine that is to have this server's own address gets none; a system that has it, since it's this server's, goes on.
+func TestOwnAddress(t *testing.T) {
+	cfg := testConfig(testState(nil, testPlan()))
+	cfg.Own = func(_ *boot.Plan, a netip.Addr) bool { return a == testAddress }
+	s := New(cfg)
+	for _, x := range []struct {
+		req  dhcpv4.Modifier
+		want Reason
+	}{
+		{asPXE(0), SilentOwn},
+		{all(ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, testAddress.String())), SilentOwn},
+		{all(ofType(dhcpv4.MessageTypeRequest), dhcpv4.WithClientIP(net.IP(testAddress.AsSlice()))), Acknowledged},
+	} {
+		if a := s.handle(message(t, request(t, x.req)), broadcastIn(), &wire.Reply{}, nil); a.Reason != x.want {
+			t.Errorf("%s, want %s", a.Reason, x.want)
+		}
+	}
+}

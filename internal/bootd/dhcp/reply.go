@@ -84,7 +84,7 @@ func (e *exchange) lease(p *wire.Reply, lease time.Duration) {
 	}
 	p.Uint32(wire.OptionLease, wire.Needed, seconds(lease))
 	p.Uint32(wire.OptionRenewal, rankTimers, seconds(lease/2))     //nolint:mnd // T1 of RFC 2131 §4.4.5.
-	p.Uint32(wire.OptionRebinding, rankTimers, seconds(lease*7/8)) //nolint:mnd // T2, the same.
+	p.Uint32(wire.OptionRebinding, rankTimers, seconds(lease-lease/8)) //nolint:mnd // T2, the same.
 }
 
 // seconds of a lease; the largest number would mean for ever (RFC 2131 §3.3).

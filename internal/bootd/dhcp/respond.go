@@ -36,8 +36,8 @@ func respond(v View, req *wire.Message, f Facts, in Ingress, reply *wire.Reply, 
 		if why := e.foreign(); why != "" {
 			return e.silence(why)
 		}
-		if e.quarantined() {
-			return e.silence(SilentDeclined)
+		if why := e.withheld(); why != "" {
+			return e.silence(why)
 		}
 		return e.give(wire.Offer, Offered)
 	case wire.Request:
@@ -95,11 +95,17 @@ func (e *exchange) declined() Reason {
 	return e.ours(Declined)
 }
 
-// quarantined says whether the planned address was declined: somebody else has it, and offering it again and again would keep
-// the machine in a loop.
-func (e *exchange) quarantined() bool {
+// withheld says why the planned address isn't given: this server has it, or it was declined, and offering it again and again would keep the machine
+// in a loop.
+func (e *exchange) withheld() Reason {
 	n := &e.plan.Network
-	return e.view.Declined != nil && e.view.Declined(n.Name, n.Address.Addr(), e.view.Now)
+	switch a := n.Address.Addr(); {
+	case e.view.Own != nil && e.view.Own(e.plan, a):
+		return SilentOwn
+	case e.view.Declined != nil && e.view.Declined(n.Name, a, e.view.Now):
+		return SilentDeclined
+	}
+	return ""
 }
 
 // place finds the machine's plan and segment, and which of our addresses it speaks to; a reason: it gets no answer.
@@ -253,8 +259,8 @@ func (e *exchange) request() Answer {
 	if wanted != planned {
 		return e.refuse()
 	}
-	if f.Requested.IsValid() && e.quarantined() { // A system that uses the address and renews it goes on.
-		return e.silence(SilentDeclined)
+	if why := e.withheld(); why != "" && f.Requested.IsValid() { // A system that uses the address and renews it goes on.
+		return e.silence(why)
 	}
 	a := e.give(wire.ACK, Acknowledged)
 	if a.Packet != nil {

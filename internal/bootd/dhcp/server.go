@@ -71,6 +71,8 @@ type Config struct {
 	// Declined is told of a machine that declined the address that it was just given, since another answers for it; nil: nobody
 	// is.
 	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
+	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
+	Own func(p *boot.Plan, address netip.Addr) bool
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.
 	OtherServer func(plan *boot.Plan, server netip.Addr)
 	// Pi is told of each Raspberry Pi that's about to be told to boot; it must not block. nil: nobody is.
@@ -184,6 +186,7 @@ func (s *Server) view() View {
 		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files,
 		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.declinedNow,
 	}
+	v.Own = s.cfg.Own
 	v.Foreign, v.Frames, v.Lending, v.Holders = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending, s.cfg.Holders
 	if s.cfg.Proxy != nil {
 		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone

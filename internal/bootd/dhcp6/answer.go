@@ -45,6 +45,8 @@ type View struct {
 	Learnt func(id []byte) (boot.MAC, bool)
 	// Declined says whether an address of a network was declined just now, since another machine uses it; nil: none was.
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
+	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
+	Own func(p *boot.Plan, address netip.Addr) bool
 }
 
 // Reasons that only DHCPv6 has. All others are DHCPv4's.

@@ -31,6 +31,8 @@ type Config struct {
 	Sights *dhcp.Sights
 	// Declined is told of a machine that declined the address that it was just given; nil: nobody is.
 	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
+	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
+	Own func(p *boot.Plan, address netip.Addr) bool
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its DUID; nil: nobody is.
 	OtherServer func(plan *boot.Plan, id []byte)
 	// Observe is told of every packet: its type by a word of ours ("": it can't be read), who sent it, and why it was answered as it was. nil: nobody is.
@@ -147,7 +149,7 @@ func (s *Server) holds(ctx context.Context, c Conn, a Answer, in Ingress, d time
 // View is what answers rest on now, for who wants to know what they would be.
 func (s *Server) View() View {
 	v := View{
-		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files, State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.memory.Declined,
+		Now: s.cfg.Now(), Advertise: s.cfg.Advertise, HTTPPort: s.cfg.HTTPPort, Secure: s.cfg.Secure, Files: s.cfg.Files, State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.memory.Declined, Own: s.cfg.Own,
 	}
 	if s.cfg.Learnt != nil {
 		v.Learnt = s.cfg.Learnt.MAC
@@ -252,7 +254,7 @@ func kindOf(t wire.Type) string {
 func (s *Server) write(ctx context.Context, a Answer, in Ingress, err error) {
 	level := slog.LevelDebug
 	switch {
-	case err != nil || a.Reason == dhcp.Declined:
+	case err != nil || a.Reason == dhcp.Declined || a.Reason == dhcp.SilentOwn:
 		level = slog.LevelWarn
 	case a.Reason == dhcp.Acknowledged || a.Reason == dhcp.Refused:
 		level = slog.LevelInfo

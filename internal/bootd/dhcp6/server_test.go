@@ -231,3 +231,11 @@ func TestOpenLearnt(t *testing.T) {
 		t.Errorf("what was learnt last isn't written down: %s", mac)
 	}
 }
+
+func TestServeOwnAddress(t *testing.T) {
+	c := Config{Own: func(_ *boot.Plan, a netip.Addr) bool { return a == testAddress }}
+	sent, reasons := served(t, c, onLink(testLink), moment, request(t), request(t, ofType(dhcpv6.MessageTypeRequest), toUs(testServer)))
+	if want := []dhcp.Reason{dhcp.SilentOwn, dhcp.SilentOwn}; !slices.Equal(reasons, want) || len(sent) != 0 {
+		t.Errorf("this server's own address: %v, %d answers", reasons, len(sent))
+	}
+}

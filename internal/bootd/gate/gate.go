@@ -60,6 +60,7 @@ type Gate struct {
 	memos   memos
 	pace    paces
 	reading reading
+	over    over
 	lately  lately
 }
 
@@ -67,7 +68,7 @@ type Gate struct {
 func New(o Options) *Gate {
 	return &Gate{
 		o: o, granted: granted{plans: map[boot.EntryKey]*boot.Plan{}}, memos: memos{now: map[boot.EntryKey]*Memo{}}, pace: paces{of: map[boot.EntryKey]*rate.Limiter{}},
-		reading: reading{of: map[boot.EntryKey]reader{}}, lately: lately{at: map[boot.Artifact]time.Time{}},
+		reading: reading{of: map[boot.EntryKey]reader{}}, over: over{of: map[boot.EntryKey]string{}}, lately: lately{at: map[boot.Artifact]time.Time{}},
 	}
 }
 
@@ -139,8 +140,8 @@ func (c Caller) Fits() bool {
 // in it yet says nothing: then the session must be asked.
 func (c Caller) Owns() bool { return c.Session != nil && boot.Owns(*c.Session, c.Claims) == nil }
 
-// Ended says whether this boot has reported its install: it needs no image any more, and doesn't begin again.
-func (c Caller) Ended() bool {
+// ended says whether this boot has reported its install, by what the watch has delivered.
+func (c Caller) ended() bool {
 	return c.Owns() && c.Session.Installed != nil && c.Session.Installed.GrantID == c.Claims.GrantID
 }
 

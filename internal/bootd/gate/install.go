@@ -75,7 +75,7 @@ func (g *Gate) Data(ctx context.Context, c Caller) error {
 
 // Begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.
 func (g *Gate) Begin(ctx context.Context, c Caller) error {
-	if !c.Live() && c.Ended() {
+	if g.Ended(c) {
 		return boot.ErrConsumed
 	}
 	if !c.Live() && !c.Owns() {
@@ -91,7 +91,16 @@ func (g *Gate) consume(ctx context.Context, c Caller) error {
 	if err := g.held(c); err != nil {
 		return err
 	}
-	return g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
+	err := g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
+	if err == nil {
+		g.used(c, c.Claims.GrantID)
+	}
+	return err
+}
+
+// used writes that a grant is used: from now on the machine's disk may be written to.
+func (g *Gate) used(c Caller, grant string) {
+	g.o.Logger.Info("a grant is used", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "grant", grant)
 }
 
 // Progress says whether a boot's word counts.
@@ -111,10 +120,14 @@ func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string
 		return err
 	}
 	err := g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
-	if err == nil {
-		g.reading.ends(c.Claims.Entry) // Before the watch has heard of it.
+	if err != nil {
+		return err
 	}
-	return err
+	g.reading.ends(c.Claims.Entry) // Before the watch has heard of it.
+	if installed {
+		g.over.ends(c.Claims)
+	}
+	return nil
 }
 
 // Booted records that the installed system runs, by its own word.

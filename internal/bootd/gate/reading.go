@@ -49,6 +49,30 @@ func (r *reading) ends(k boot.EntryKey) {
 	delete(r.of, k)
 }
 
+// over remembers whose boots have reported an install here, and by which grant: the watch may not have heard of it yet.
+type over struct {
+	mu sync.Mutex
+	of map[boot.EntryKey]string
+}
+
+func (o *over) ends(t boot.Claims) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.of) >= maxReading {
+		clear(o.of) // By now the watch has heard of them.
+	}
+	o.of[t.Entry] = t.GrantID
+}
+
+func (o *over) ended(t boot.Claims) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return t.GrantID != "" && o.of[t.Entry] == t.GrantID
+}
+
+// Ended says whether a boot has reported its install: it needs no image any more, and doesn't begin again.
+func (g *Gate) Ended(c Caller) bool { return c.ended() || !c.Live() && g.over.ended(c.Claims) }
+
 // A piece is what a piece of an ISO takes.
 type piece int
 

@@ -186,8 +186,12 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 		return err
 	}
 	if c.Plan.KernelDestroys() {
-		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t); err != nil || c.Plan.Method != boot.MethodScript {
+		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t); err != nil {
 			return err
+		}
+		g.used(c, t.GrantID)
+		if c.Plan.Method != boot.MethodScript {
+			return nil
 		}
 		return g.o.Sessions.Deliver(ctx, c.Plan, t) // What its author's script does isn't known: it's given once, and to no repeat.
 	}

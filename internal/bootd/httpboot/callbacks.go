@@ -101,6 +101,7 @@ func (s *Server) begin(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Begin(ctx, c); err != nil {
 		return err
 	}
+	s.line("an install begins", c, "grant", c.Claims.GrantID)
 	s.reached(c, boot.StageInstalling)
 	s.said(c, r)
 	return nil
@@ -122,10 +123,11 @@ func (s *Server) ended(ctx context.Context, c gate.Caller, r report, installed b
 	if err := s.o.Gate.End(ctx, c, installed, r.text()); err != nil {
 		return err
 	}
-	stage := boot.StageFailed
+	stage, what := boot.StageFailed, "an install failed"
 	if installed {
-		stage = boot.StageInstalled
+		stage, what = boot.StageInstalled, "an install is done"
 	}
+	s.line(what, c, "grant", c.Claims.GrantID, "says", r.text())
 	s.reached(c, stage)
 	return nil
 }
@@ -138,6 +140,7 @@ func (s *Server) booted(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Booted(ctx, c, r.text()); err != nil {
 		return err
 	}
+	s.line("the installed system runs", c, "grant", c.Claims.GrantID, "says", r.text())
 	s.reached(c, boot.StageBootedFromDisk)
 	return nil
 }

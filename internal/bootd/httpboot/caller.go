@@ -16,6 +16,7 @@ func (s *Server) caller(r *http.Request) (gate.Caller, bool) {
 // refuse answers a machine whose request was refused, or couldn't be decided.
 func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 	if gate.Final(err) {
+		s.line("a boot is refused", c, "why", err.Error())
 		forbidden(w)
 		return
 	}
@@ -23,6 +24,11 @@ func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 		s.o.Logger.Info("a machine must wait", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "error", err.Error())
 	}
 	tryAgain(w)
+}
+
+// line writes what was decided about a boot, or what it said.
+func (s *Server) line(what string, c gate.Caller, more ...any) {
+	s.o.Logger.Info(what, append([]any{"entry", c.Plan.Entry.String(), "mac", string(c.MAC())}, more...)...)
 }
 
 // unknown answers a token that is of no boot that's known. A bootd that has just started doesn't know them all, and a machine

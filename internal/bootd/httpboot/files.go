@@ -51,7 +51,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if c.Ended() {
+	if s.o.Gate.Ended(c) {
 		forbidden(w)
 		return
 	}
@@ -127,7 +127,7 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	if !ok {
 		return
 	}
-	if c.Ended() && boot.AnsweredBy(c.Plan.UserDataFormat) {
+	if s.o.Gate.Ended(c) && boot.AnsweredBy(c.Plan.UserDataFormat) {
 		forbidden(w) // An installer that is done has no more questions; cloud-init asks again on the system that it installed.
 		return
 	}

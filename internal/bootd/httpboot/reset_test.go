@@ -123,6 +123,40 @@ func tokenIn(t *testing.T, script string) string {
 	return found[1]
 }
 
+// TestAfterInstalled: a boot that has reported its install begins no second one and gets no image, also while the watch has yet to hear of that.
+func TestAfterInstalled(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.session.Grant.PlanDigest = r.plan.Digest() })
+	r.session.Revision = "1"
+	st := &store{now: session.Record{Name: r.plan.Entry, Session: r.session}}
+	r.http.Config.Handler = r.real(st, t.TempDir())
+	path := "/v1/boot/" + tokenIn(t, r.script(http.MethodGet).body)
+	if got := r.do(http.MethodPost, path+"/begin", ""); got.status != http.StatusNoContent {
+		t.Fatalf("begin: %d %s", got.status, got.body)
+	}
+	r.session = st.now.Session
+	if got := r.do(http.MethodGet, path+"/image", ""); got.status != http.StatusOK {
+		t.Fatalf("image: %d %s", got.status, got.body)
+	}
+	if got := r.do(http.MethodPost, path+"/installed", ""); got.status != http.StatusNoContent {
+		t.Fatalf("installed: %d %s", got.status, got.body)
+	}
+	for _, watched := range []bool{false, true} {
+		if watched {
+			r.session = st.now.Session
+		}
+		for what, got := range map[string]reply{"image": r.do(http.MethodGet, path+"/image", ""), "begin": r.do(http.MethodPost, path+"/begin", "")} {
+			if got.status != http.StatusForbidden {
+				t.Errorf("%s after installed, watched %t: %d", what, watched, got.status)
+			}
+		}
+	}
+	for _, want := range []string{`msg="a grant is used"`, `msg="an install begins"`, `msg="an install is done"`, `msg="a boot is refused"`, "mac=52:54:00:00:00:01", "entry=team/web", "grant=" + grantID} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("the log lacks %s:\n%s", want, r.log.String())
+		}
+	}
+}
+
 // TestEditedMeanwhile: an install gets what it was granted though its profile is edited while it runs.
 func TestEditedMeanwhile(t *testing.T) {
 	r := newRig(t, func(r *rig) {

@@ -2,9 +2,11 @@ package specdir
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -37,9 +39,25 @@ func (f fault) String() string {
 // typed is the fault of a value of a wrong type, or of malformed JSON.
 func (d document) typed(err error, path string) fault {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return d.fault(path+t.Field, fmt.Sprintf("a %s isn't what is wanted there: %s", t.Value, t.Type))
+		return d.fault(path+t.Field, mistyped(t))
 	}
 	return d.fault(strings.TrimSuffix(path, "."), strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// mistyped says what kind of value is wanted in the place of what is there, in YAML's words.
+func mistyped(t *json.UnmarshalTypeError) string {
+	wanted := map[reflect.Kind]string{
+		reflect.String: "a text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Map: "a map", reflect.Struct: "a map",
+		reflect.Int: "a whole number", reflect.Int32: "a whole number", reflect.Int64: "a whole number",
+	}[t.Type.Kind()]
+	is := map[string]string{"bool": "true or false", "object": "a map", "array": "a list", "string": "a text"}[t.Value]
+	if is == "" {
+		is = "a " + t.Value // A number, and which.
+	}
+	if t.Type.Kind() == reflect.String && t.Value == "bool" {
+		return `a text is wanted there, and YAML takes a bare Off, No, On or Yes for false or true: write it in quotes, such as "Off"`
+	}
+	return fmt.Sprintf("%s isn't what is wanted there: %s", is, cmp.Or(wanted, t.Type.String()))
 }
 
 // strict is the fault of a field that nobody knows, or that is there twice.

@@ -153,16 +153,16 @@ func (e *external) unseat(ctx context.Context) error {
 
 // inUse says what somebody else made of a record that is about to be released.
 func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if err := e.sharedWith(ctx, *e.record); err != nil {
+		return err
+	}
 	if err := e.shownBy(ctx, mg); err != nil {
 		return err
 	}
-	if e.carried {
+	if e.carried { // Another one's was never to be elsewhere.
 		m := e.movedBy(ctx, mg.GetUID())
 		m.releasing = true
 		return m
-	}
-	if err := e.sharedWith(ctx, *e.record); err != nil {
-		return err
 	}
 	byUs, err := e.byUs(ctx, mg)
 	if err != nil {
