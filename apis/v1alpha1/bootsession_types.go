@@ -136,6 +136,9 @@ type BootSessionStatus struct {
 	// Timeline of the newest boot.
 	// +optional
 	Timeline BootTimeline `json:"timeline,omitempty"`
+	// Boot is what is known of that boot beside its times.
+	// +optional
+	Boot *BootFacts `json:"boot,omitempty"`
 	// Signs speak for an install whose installer never says that it's done (a profile's installer.report: None).
 	// +optional
 	Signs *BootSigns `json:"signs,omitempty"`

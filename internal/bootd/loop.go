@@ -16,6 +16,9 @@ func (d *daemon) Sight(n boot.Name, x session.Sighting) {
 	d.sessions.Sight(n, x)
 }
 
+// Sent counts what a machine was sent.
+func (d *daemon) Sent(n boot.Name, bytes int64) { d.sessions.Sent(n, bytes) }
+
 // watchLoop says once an hour of a machine that's sent to its disk and comes back to the network again and again. That's all: what it's told
 // stays as it is.
 func (d *daemon) watchLoop(p *boot.Plan, stage boot.Stage, at time.Time) {

@@ -313,7 +313,7 @@ func (d *daemon) http(l listeners) *httpboot.Server {
 }
 
 // Seen passes on what DHCP and TFTP saw.
-func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
+func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time) {
 	if stage != boot.StageBootedFromDisk || !d.installing(p) {
 		d.metrics.reached(p, stage, at)
 	}
@@ -322,7 +322,9 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, at time.Time) {
 	}
 	d.watchLoop(p, stage, at)
 	if k, ok := kindOf(stage); ok {
-		d.sessions.Sight(p.Entry, session.Sighting{Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller})
+		d.sessions.Sight(p.Entry, session.Sighting{
+			Kind: k, At: at, Installed: d.installed(p), Live: p.Mode == boot.ModeLive, Silent: p.SilentInstaller, Firmware: string(fw.Kind), Arch: string(fw.Arch),
+		})
 	}
 }
 

@@ -187,6 +187,13 @@ func TestSecondBoot(t *testing.T) {
 	h := e.newHost(networkFirst)
 	node := e.newNode("web", h)
 	e.ready(node)
+	session, err := e.Get(t.Context(), lab.Kind("BootSession", e.Tenant, "web"))
+	e.must(err)
+	boot := nestedMap(session, "status", "boot")
+	sent, _ := boot["bytes"].(int64)
+	if boot["firmware"] != "BIOS" || boot["arch"] != "amd64" || !strings.HasPrefix(lab.StringOf(session, "status", "boot", "server"), "bootd-") || sent == 0 {
+		t.Errorf("its session doesn't say what its boot was: %v", boot)
+	}
 	before, scripts := actsOf(h), maps.Clone(h.Machine.Status().Scripts)
 	e.bootsFromDisk(h)
 	e.wantActs(h, "a second boot", before)

@@ -83,7 +83,7 @@ func (e *exchange) lease(p *wire.Reply, lease time.Duration) {
 		lease = defaultLease
 	}
 	p.Uint32(wire.OptionLease, wire.Needed, seconds(lease))
-	p.Uint32(wire.OptionRenewal, rankTimers, seconds(lease/2))     //nolint:mnd // T1 of RFC 2131 §4.4.5.
+	p.Uint32(wire.OptionRenewal, rankTimers, seconds(lease/2))         //nolint:mnd // T1 of RFC 2131 §4.4.5.
 	p.Uint32(wire.OptionRebinding, rankTimers, seconds(lease-lease/8)) //nolint:mnd // T2, the same.
 }
 

@@ -14,6 +14,7 @@ import (
 type discarded struct{}
 
 func (discarded) Sight(boot.Name, session.Sighting) {}
+func (discarded) Sent(boot.Name, int64)             {}
 
 // BenchmarkScript is what a script costs beyond HTTP itself.
 func BenchmarkScript(b *testing.B) {

@@ -25,6 +25,7 @@ type sessions struct {
 	mu      sync.Mutex
 	calls   []string
 	sights  []session.Sighting
+	sent    int64
 	logged  []boot.Consumption
 	err     error
 	newBoot bool
@@ -72,6 +73,12 @@ func (s *sessions) Sight(_ boot.Name, x session.Sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sights = append(s.sights, x)
+}
+
+func (s *sessions) Sent(_ boot.Name, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent += bytes
 }
 
 func (s *sessions) NewBoot(boot.Name, time.Time) bool { return s.newBoot }

@@ -43,6 +43,14 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Plan.Mode == boot.ModeLive})
 	}
 	s.artifact(w, r, a)
+	s.sent(c, w)
+}
+
+// sent counts what a machine with a session was sent.
+func (s *Server) sent(c gate.Caller, w http.ResponseWriter) {
+	if rec, ok := w.(*recorder); ok && !c.Live() && rec.bytes > 0 {
+		s.o.Sightings.Sent(c.Plan.Entry, rec.bytes)
+	}
 }
 
 // image serves the disk image. The first GET consumes the grant before its first byte.
@@ -58,6 +66,7 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	for _, f := range c.Plan.Artifacts {
 		if f.Image != nil && strings.HasSuffix(c.Claims.Nonce, gate.ArchDigit(f.Arch)) {
 			s.artifact(w, r, f.Image.Source())
+			s.sent(c, w)
 			return
 		}
 	}
@@ -90,6 +99,7 @@ func (s *Server) iso(w http.ResponseWriter, r *http.Request) {
 			s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawKernel, At: s.o.Now(), Live: c.Live()})
 		}
 		s.artifact(w, r, *f.ISO)
+		s.sent(c, w)
 		return
 	}
 	http.NotFound(w, r)

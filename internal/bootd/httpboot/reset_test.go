@@ -140,6 +140,9 @@ func TestAfterInstalled(t *testing.T) {
 	if got := r.do(http.MethodPost, path+"/installed", ""); got.status != http.StatusNoContent {
 		t.Fatalf("installed: %d %s", got.status, got.body)
 	}
+	if b := st.now.Progress.Boot; b.Server == "" || b.Bytes == 0 {
+		t.Errorf("what it was sent, and by whom: %+v", b)
+	}
 	for _, watched := range []bool{false, true} {
 		if watched {
 			r.session = st.now.Session

@@ -25,6 +25,8 @@ import (
 // Sightings are told what machines were seen to do; in production a session.Manager.
 type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
+	// Sent is told how many bytes of a kernel, an initrd or an image a machine was sent.
+	Sent(n boot.Name, bytes int64)
 }
 
 // Artifacts are the files that scripts name; in production an artifacts.Cache.

@@ -18,7 +18,7 @@ func RecordOf(b *v1alpha1.BootSession) session.Record {
 		Name: boot.Name{Namespace: b.Namespace, Name: b.Name}, Session: *bootspec.Session(b),
 		Progress: session.Progress{
 			Stage: boot.Stage(st.Stage), Reason: st.StageReason, Timeline: timelineOf(st.Timeline),
-			Boots: st.Boots, Report: st.LastReport, Signs: signsOf(st.Signs),
+			Boots: st.Boots, Report: st.LastReport, Signs: signsOf(st.Signs), Boot: bootOf(st.Boot),
 		},
 	}
 }
@@ -32,10 +32,20 @@ func StatusOf(r session.Record) v1alpha1.BootSessionStatus {
 		Kernel: at(p.Timeline.Kernel), Began: at(p.Timeline.Began), Installed: at(p.Timeline.Installed),
 		BootedFromDisk: at(p.Timeline.BootedFromDisk),
 	}
+	if b := p.Boot; b != (session.Boot{}) {
+		st.Boot = &v1alpha1.BootFacts{Firmware: b.Firmware, Arch: b.Arch, Server: b.Server, Bytes: b.Bytes}
+	}
 	if s := p.Signs; s != (session.Signs{}) {
 		st.Signs = &v1alpha1.BootSigns{Given: at(s.Given), SentToDisk: at(s.SentToDisk), System: at(s.System), Returns: s.Returns}
 	}
 	return st
+}
+
+func bootOf(b *v1alpha1.BootFacts) session.Boot {
+	if b == nil {
+		return session.Boot{}
+	}
+	return session.Boot{Firmware: b.Firmware, Arch: b.Arch, Server: b.Server, Bytes: b.Bytes}
 }
 
 func signsOf(s *v1alpha1.BootSigns) session.Signs {

@@ -189,7 +189,7 @@ func (r *rig) Booted(context.Context, *boot.Plan, boot.Claims, string) error    
 func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) error { return errBoom }
 func (r *rig) NewBoot(_ boot.Name, since time.Time) bool                           { return r.started.After(since) }
 func (r *rig) Sight(_ boot.Name, x session.Sighting)                               { r.sights = append(r.sights, x.Kind) }
-func (r *rig) Seen(_ *boot.Plan, s boot.Stage, at time.Time) {
+func (r *rig) Seen(_ *boot.Plan, s boot.Stage, _ boot.Firmware, at time.Time) {
 	r.seen = append(r.seen, s)
 	if s == boot.StageDHCP {
 		r.started = at

@@ -26,7 +26,7 @@ import (
 // Sightings are told what machines were seen to do; in production a daemon.
 type Sightings interface {
 	Sight(n boot.Name, x session.Sighting)
-	Seen(p *boot.Plan, stage boot.Stage, at time.Time)
+	Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
 // Options of a Server. All are required, but Installer, Decided and Reached.
@@ -161,7 +161,7 @@ var (
 func (s *Server) open(ctx context.Context, b *started, c gate.Caller, f rpi.File, ours netip.Addr) (tftp.Content, error) {
 	if !b.seen && !f.ROM() { // The ROM of a Pi 3 loads what begins with DHCP again.
 		b.seen = true
-		s.o.Sightings.Seen(c.Plan, boot.StageDHCP, b.At)
+		s.o.Sightings.Seen(c.Plan, boot.StageDHCP, boot.Firmware{Kind: boot.FirmwareRaspberryPi, Arch: boot.ARM64}, b.At)
 	}
 	digest := c.Plan.Digest()
 	switch {

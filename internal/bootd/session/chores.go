@@ -93,6 +93,7 @@ func (m *Manager) waits(n boot.Name, x Sighting) bool {
 	defer m.mu.Unlock()
 	if x.Kind == SawFirmwareDHCP {
 		m.started[n] = x.At
+		delete(m.sent, n) // That was another boot.
 	}
 	w := m.sighted[n]
 	switch {

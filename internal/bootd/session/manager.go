@@ -42,6 +42,7 @@ type Manager struct {
 	sweep     time.Time
 	chores    map[boot.Name]chore
 	started   map[boot.Name]time.Time // When the firmware was last seen to start.
+	sent      map[boot.Name]int64     // Bytes that are yet to be written down.
 	stays     map[boot.Name]stay      // Of machines whose install is known by its signs, as the watch has shown them.
 	wake      chan struct{}
 }
@@ -59,7 +60,7 @@ func New(o Options) *Manager {
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
-		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, stays: map[boot.Name]stay{},
+		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, sent: map[boot.Name]int64{}, stays: map[boot.Name]stay{},
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -93,6 +94,7 @@ func (m *Manager) opened(r Record, grantID, nonce string) (Record, error) {
 		return r, err
 	}
 	r.Progress = opened(r.Progress, s.OpenedGrantID != r.Session.OpenedGrantID, now)
+	r.Progress.Boot.Server = m.o.Name
 	r.Session = s
 	return r, nil
 }
@@ -236,6 +238,7 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 	}
 	r, waiting := old, m.waiting(n)
 	for _, x := range waiting {
+		x.Server = m.o.Name
 		r = advance(r, x)
 	}
 	reported := r.Session.Installed
@@ -249,9 +252,12 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 		next = r // The notes are worth writing all the same.
 	}
 	if differs(old, next) {
+		bytes := m.counted(n)
+		next.Progress.Boot.Bytes += bytes
 		if _, err := m.o.Store.Update(ctx, next); err != nil {
 			return err
 		}
+		m.count(n, -bytes)
 		if known != reported {
 			m.o.Logger.Info("an install ended by its signs", "session", n.String(), "grant", known.GrantID, "why", known.Message)
 		}
@@ -272,6 +278,27 @@ func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
 			"session", r.Name.String(), "grant", s.Consumed.GrantID)
 	}
 	return r, err
+}
+
+// Sent counts what a machine was sent. It's written with what is written next: by itself it's worth no write.
+func (m *Manager) Sent(n boot.Name, bytes int64) {
+	if h, ok := m.o.Store.(Holder); !ok || h.Has(n) {
+		m.count(n, bytes)
+	}
+}
+
+func (m *Manager) count(n boot.Name, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sent[n] += bytes; m.sent[n] <= 0 { // A boot may have begun anew meanwhile.
+		delete(m.sent, n)
+	}
+}
+
+func (m *Manager) counted(n boot.Name) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sent[n]
 }
 
 // differs says whether bootd's half of a record changed. The pure transitions never change what a

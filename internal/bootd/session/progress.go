@@ -48,6 +48,8 @@ type Sighting struct {
 	Disk bool
 	// Silent says that the machine's installer never tells how it ended.
 	Silent bool
+	// Firmware and Arch of a boot that begins. Server is this bootd's, and noted by its Manager.
+	Firmware, Arch, Server string
 }
 
 // situation is what a sighting means for the story that the session tells.
@@ -99,6 +101,9 @@ func advance(r Record, x Sighting) Record {
 		x.Reason = settled(x.Reason, at, r.Session)
 		p.Reason = x.Reason
 		reach(p, at, &p.Timeline.Script, boot.StageScript, x.At)
+		if at == free && x.Server != "" {
+			p.Boot.Server = x.Server
+		}
 	case SawKernel:
 		reach(p, at, &p.Timeline.Kernel, boot.StageKernel, x.At)
 	case SawData:
@@ -138,6 +143,7 @@ func firmwareDHCP(p *Progress, at situation, x Sighting) {
 		return
 	}
 	p.Timeline, p.Stage, p.Reason = Timeline{DHCP: x.At}, boot.StageDHCP, ""
+	p.Boot = Boot{Firmware: x.Firmware, Arch: x.Arch, Server: x.Server}
 }
 
 // systemRuns takes the sign of an operating system. It counts only after the install was reported: the

@@ -31,6 +31,24 @@ func TestAdvance(t *testing.T) {
 			see:    Sighting{Kind: SawFirmwareDHCP, At: later},
 			want:   Progress{Stage: boot.StageDHCP, Timeline: Timeline{DHCP: later}, Boots: 4},
 		},
+		"Firmware": {
+			reason: "what begins it is of this boot, and what was of the one before isn't", session: boot.Session{Grant: grant},
+			before: Progress{Boot: Boot{Firmware: "BIOS", Arch: "amd64", Server: "b", Bytes: 5}},
+			see:    Sighting{Kind: SawFirmwareDHCP, At: later, Firmware: "UEFI", Arch: "arm64", Server: "a"},
+			want:   Progress{Stage: boot.StageDHCP, Timeline: Timeline{DHCP: later}, Boots: 1, Boot: Boot{Firmware: "UEFI", Arch: "arm64", Server: "a"}},
+		},
+		"RebootAfterInstall": {
+			reason: "the story of an install isn't overwritten by a later boot", session: boot.Session{Grant: grant, Consumed: used, Installed: done},
+			before: Progress{Boot: Boot{Firmware: "UEFI", Server: "a", Bytes: 5}},
+			see:    Sighting{Kind: SawFirmwareDHCP, At: later, Firmware: "BIOS", Server: "b"},
+			want:   Progress{Boots: 1, Boot: Boot{Firmware: "UEFI", Server: "a", Bytes: 5}},
+		},
+		"ScriptByAnother": {
+			reason: "two bootds share a boot: who decides about it is told", session: boot.Session{Grant: grant},
+			before: Progress{Boot: Boot{Firmware: "UEFI", Server: "a"}},
+			see:    Sighting{Kind: SawScript, At: later, Server: "b", GrantID: grantID, Reason: "x"},
+			want:   Progress{Stage: boot.StageScript, Timeline: Timeline{Script: later}, Reason: "x", Boot: Boot{Firmware: "UEFI", Server: "b"}},
+		},
 		"StartsAgainAfterItsLastScript": {
 			reason:  "a boot loop is told by where it ended, and not by the boot that is held",
 			session: boot.Session{Grant: grant, OpenedGrantID: grantID, Opened: make([]boot.Opened, boot.MaxOpens)},

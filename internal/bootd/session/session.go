@@ -45,12 +45,23 @@ type Progress struct {
 	// Reason says why the machine was last told what it was told.
 	Reason   string
 	Timeline Timeline
+	Boot     Boot
 	// Boots counts the DHCP conversations of the machine's firmware.
 	Boots int64
 	// Report is what the machine said last, cleaned and bounded.
 	Report string
 	// Signs speak for an install whose installer never says that it's done.
 	Signs Signs
+}
+
+// A Boot is what is known beside its times of the boot that the timeline is of.
+type Boot struct {
+	// Firmware and Arch are the domain's words for what began it; "" where nobody saw it begin.
+	Firmware, Arch string
+	// Server is the bootd that answered its newest script, or else its DHCP.
+	Server string
+	// Bytes of kernels, initrds and images that it was sent, by any bootd.
+	Bytes int64
 }
 
 // A Timeline says when a machine was where; zero where it wasn't yet.
