@@ -136,7 +136,10 @@ func (c *cli) config() (bootd.Config, error) {
 		Artifacts: artifacts.Guard{Local: c.AllowLoopbackArtifacts}, Logger: log,
 		Crash: failpoint(os.Getenv("BAREMETAL_FAILPOINT"), os.Exit),
 	}
-	var err error
+	err := c.wrong()
+	if err != nil {
+		return cfg, err
+	}
 	if c.AdvertiseAddress != "" {
 		if cfg.Advertise, err = netip.ParseAddr(c.AdvertiseAddress); err != nil {
 			return cfg, fmt.Errorf("--advertise-address %q isn't an address", c.AdvertiseAddress)

@@ -43,9 +43,19 @@ func TestConfig(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for says, args := range map[string][]string{
-		`"here" isn't an address`: {"--plans-dir", "/x", "--advertise-address", "here"},
-		`"ten" isn't a CIDR`:      {"--plans-dir", "/x", "--artifact-range", "ten"},
-		"cannot use kubeconfig":   {"--kubeconfig", "/does/not/exist"},
+		`"here" isn't an address`:                           {"--plans-dir", "/x", "--advertise-address", "here"},
+		`"ten" isn't a CIDR`:                                {"--plans-dir", "/x", "--artifact-range", "ten"},
+		"cannot use kubeconfig":                             {"--kubeconfig", "/does/not/exist"},
+		`--dhcp6-listen "foo" isn't an address and a port`:  {"--plans-dir", "/x", "--dhcp6-listen", "foo"},
+		`--proxy-listen "0.0.0.0:70000" isn't an address`:   {"--plans-dir", "/x", "--proxy-listen", "0.0.0.0:70000"},
+		`--http-listen "host:80" isn't an address`:          {"--plans-dir", "/x", "--http-listen", "host:80"},
+		"--http-listen and --health-listen are both :18480": {"--plans-dir", "/x", "--http-listen", ":18480", "--health-listen", ":18480"},
+		"there's nothing to serve":                          {"--plans-dir", "/x", "--dhcp-listen=", "--dhcp6-listen=", "--tftp-listen=", "--http-listen="},
+		"--advertise-address 224.0.0.1 is no machine's":     {"--plans-dir", "/x", "--advertise-address", "224.0.0.1"},
+		"--advertise-address 0.0.0.0 is no machine's":       {"--plans-dir", "/x", "--advertise-address", "0.0.0.0"},
+		"--cache-bytes must not be negative":                {"--plans-dir", "/x", "--cache-bytes=-5"},
+		"--trace-bytes must not be negative":                {"--plans-dir", "/x", "--trace-bytes=-1"},
+		"--drain must not be negative":                      {"--plans-dir", "/x", "--drain=-5s"},
 	} {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)

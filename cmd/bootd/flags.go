@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// wrong says which flag can't be meant as it's written, by itself or beside another; nil: none. What can't be had here and now, such as a port
+// that another program has, is found when it's asked for.
+func (c *cli) wrong() error {
+	return cmp.Or(c.wrongListeners(), c.wrongNumbers())
+}
+
+// A listener is a flag that names an address and a port.
+type listener struct {
+	flag, network, at string
+}
+
+func (c *cli) wrongListeners() error {
+	all := []listener{
+		{"--dhcp-listen", "udp", c.DHCPListen}, {"--proxy-listen", "udp", c.ProxyListen}, {"--tftp-listen", "udp", c.TFTPListen}, {"--dhcp6-listen", "udp", c.DHCP6Listen},
+		{"--http-listen", "tcp", c.HTTPListen}, {"--https-listen", "tcp", c.HTTPSListen}, {"--health-listen", "tcp", c.HealthListen},
+	}
+	all = slices.DeleteFunc(all, func(l listener) bool { return l.at == "" })
+	for i, l := range all {
+		if err := l.wrong(); err != nil {
+			return err
+		}
+		for _, other := range all[:i] {
+			if _, port, _ := net.SplitHostPort(l.at); other.network == l.network && other.at == l.at && port != "0" {
+				return fmt.Errorf("%s and %s are both %s; give each a port of its own", other.flag, l.flag, l.at)
+			}
+		}
+	}
+	if !slices.ContainsFunc(all, func(l listener) bool { return l.flag != "--health-listen" }) {
+		return errors.New("there's nothing to serve: --dhcp-listen, --proxy-listen, --dhcp6-listen, --tftp-listen, --http-listen and --https-listen are all empty")
+	}
+	return nil
+}
+
+// wrong says so of one that is no address and port.
+func (l listener) wrong() error {
+	host, port, err := net.SplitHostPort(l.at)
+	if _, perr := strconv.ParseUint(port, 10, 16); err == nil {
+		err = perr
+	}
+	if host != "" && err == nil {
+		_, err = netip.ParseAddr(host)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q isn't an address and a port, such as 0.0.0.0:67 or [::]:547", l.flag, l.at)
+	}
+	return nil
+}
+
+func (c *cli) wrongNumbers() error {
+	for flag, n := range map[string]int64{
+		"--max-artifact-bytes": c.MaxArtifactBytes, "--cache-bytes": c.CacheBytes, "--trace-bytes": int64(c.TraceBytes), "--drain": int64(c.Drain),
+	} {
+		if n < 0 {
+			return fmt.Errorf("%s must not be negative", flag)
+		}
+	}
+	if a, err := netip.ParseAddr(c.AdvertiseAddress); err == nil && (a.IsUnspecified() || a.IsMulticast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255})) {
+		return fmt.Errorf("--advertise-address %s is no machine's: name the address by which machines reach this bootd", a)
+	}
+	return nil
+}
