@@ -218,6 +218,13 @@ func (j *journal) edited() bool {
 	return j.file != nil && j.stamp != stampOf(j.path)
 }
 
+// away says that the journal isn't where it was.
+func (j *journal) away() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.file != nil && stampOf(j.path).size < 0
+}
+
 // follow takes in what another bootd has written since. What is known is never forgotten for a file that is gone or shorter, nor for one
 // that can't be read.
 func (j *journal) follow() error {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +30,8 @@ const (
 	fenceNewSite   = "--new-site is for the first start of a site alone, and this one has begun: take it out of the command line, lest a lost state folder install every machine anew"
 	fenceReadOnly  = "the folder of specs can't be written, so that its half of the record of grants can't be kept; " +
 		"make it writable, or start once with --new-site and an empty state folder"
+	// fenceAway: a record was there, and isn't now.
+	fenceAway  = "a record of grants isn't there any more, as where its folder is moved or its disk isn't mounted: installs go on once it's there as it was; where it's lost for good, start bootd anew, which compares both"
 	fenceNoted = "it's noted that this site is new and keeps one record of grants; take --new-site out of the command line and start bootd again, which installs"
 	// fenceTwoLives: the state folder is of a site with one record, and the folder of specs holds another one.
 	fenceTwoLives = "the state folder is of a site that keeps no record beside its specs, and this folder of specs holds one: which machines were installed by it isn't known here; " +
@@ -167,7 +170,16 @@ func (s *site) look() {
 			s.log.Warn("what the other bootd has installed since isn't known", "error", err.Error())
 		}
 	}
+	if s.fence == fenceAway && !s.away() {
+		s.fence = "" // Unless it isn't as it was.
+		s.log.Info("a record of grants that wasn't there is there again")
+	}
 	if s.fence != "" {
+		return
+	}
+	if s.away() {
+		s.fence = fenceAway
+		s.log.Error("nothing will be installed", "why", s.fence)
 		return
 	}
 	if s.spec == nil && foreign(filepath.Join(s.dir, recordFolder, recordFile)) {
@@ -182,6 +194,11 @@ func (s *site) look() {
 			return
 		}
 	}
+}
+
+// away says that a record isn't there, which was.
+func (s *site) away() bool {
+	return slices.ContainsFunc([]*journal{s.state, s.spec}, func(j *journal) bool { return j != nil && j.away() })
 }
 
 // lines counts what both records hold.

@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,17 +69,46 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestEditedRecord: who puts a record back while bootd runs stops what isn't used yet.
+// TestEditedRecord: who takes a record away while bootd runs, or puts one back, stops what isn't used yet. One that is there again as it was is believed.
 func TestEditedRecord(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
 	if r.grant() == nil {
 		t.Fatal("nothing is granted")
 	}
-	remove(t, filepath.Join(r.dir, recordFolder))
+	folder, aside := filepath.Join(r.dir, recordFolder), filepath.Join(t.TempDir(), "aside")
+	for range 2 {
+		if err := os.Rename(folder, aside); err != nil {
+			t.Fatal(err)
+		}
+		r.turn()
+		if r.grant() != nil {
+			t.Error("a grant whose record is gone is opened")
+		}
+		r.says("isn't there any more")
+		if err := os.Rename(aside, folder); err != nil {
+			t.Fatal(err)
+		}
+		r.turn()
+		if r.grant() == nil {
+			t.Error("a record is there as it was, and nothing is installed")
+		}
+	}
+	path := filepath.Join(folder, recordFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(folder, aside), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	r.turn()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	r.turn()
 	if r.grant() != nil {
-		t.Error("a grant whose record is gone is opened")
+		t.Error("a copy of a record counts as that record")
 	}
 	r.says("was changed by somebody else")
 }
