@@ -61,6 +61,9 @@ const patience = 15 * time.Second
 
 // Run hands the confirmation over.
 func (c *confirm) Run() error {
+	if err := wrongMAC(c.MAC); err != nil {
+		return err
+	}
 	answer, err := specdir.Confirm(c.StateDir, c.Entry, c.MAC, patience)
 	if err != nil {
 		return err //nolint:wrapcheck // It says what failed.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -24,6 +25,26 @@ type named struct {
 
 func (n named) query() admin.Query { return admin.Query{MAC: n.MAC, IP: n.IP, Entry: n.Entry} }
 
+// wrong says which of them is no name of a machine, whichever bootd is asked; nil: none.
+func (n named) wrong() error {
+	if n.MAC != "" {
+		if err := wrongMAC(n.MAC); err != nil {
+			return err
+		}
+	}
+	if _, err := netip.ParseAddr(n.IP); n.IP != "" && err != nil {
+		return misused{fmt.Errorf("--ip %q isn't an address", n.IP)}
+	}
+	return nil
+}
+
+func wrongMAC(s string) error {
+	if _, err := boot.ParseMAC(s); err != nil {
+		return misused{fmt.Errorf("--mac: %w", err)}
+	}
+	return nil
+}
+
 // explain holds the flags of a question to a bootd that runs.
 type explain struct {
 	named
@@ -34,6 +55,14 @@ type explain struct {
 
 // Run asks.
 func (e *explain) Run() error {
+	if err := e.wrong(); err != nil {
+		return err
+	}
+	if e.Arch != "" {
+		if _, err := preview.Firmware(e.Arch); err != nil {
+			return misused{err}
+		}
+	}
 	q := e.query()
 	q.Firmware = e.Arch
 	x, err := admin.Explain(context.Background(), e.StateDir, q)
@@ -61,6 +90,9 @@ type packets struct {
 
 // Run fetches a machine's last packets.
 func (p *packets) Run() error {
+	if err := p.wrong(); err != nil {
+		return err
+	}
 	b, err := admin.Trace(context.Background(), p.StateDir, p.query())
 	if err != nil {
 		return err //nolint:wrapcheck // It says what failed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,5 +105,22 @@ func TestRender(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNamesNobody: what can be no machine's name ends with code 2, whether or not a bootd runs here.
+func TestNamesNobody(t *testing.T) {
+	state := t.TempDir()
+	for says, run := range map[string]func() error{
+		`"zz"`:                          (&explain{named: named{MAC: "zz", StateDir: state}}).Run,
+		`--ip "1.2.3" isn't an address`: (&explain{named: named{IP: "1.2.3", StateDir: state}}).Run,
+		`"foo"`:                         (&explain{named: named{Entry: "a/b", StateDir: state}, Arch: "foo"}).Run,
+		`--mac: MAC "zz0"`:              (&packets{named: named{MAC: "zz0", StateDir: state}}).Run,
+		`"not-a-mac"`:                   (&confirm{Entry: "a/b", MAC: "not-a-mac", StateDir: state}).Run,
+	} {
+		err := run()
+		if wrong, ok := errors.AsType[misused](err); !ok || wrong.ExitCode() != 2 || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
 	}
 }
