@@ -60,10 +60,13 @@ func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 		"client", string(a.Facts.Client), "from", in.From.String(), "interface", in.Interface,
 	}
 	if a.Plan != nil {
-		args = append(args, "entry", a.Plan.Entry.String(), "address", a.Plan.Network.Address.String(), "to", a.To.String())
+		args = append(args, "entry", a.Plan.Entry.String(), "address", a.Plan.Network.Address.String())
 	}
 	if a.Lent.IsValid() {
-		args = append(args, "network", a.Network.String(), "address", a.Lent.String(), "to", a.To.String())
+		args = append(args, "network", a.Network.String(), "address", a.Lent.String())
+	}
+	if a.To.IsValid() { // Silence goes to nobody.
+		args = append(args, "to", a.To.String())
 	}
 	if a.Plan != nil && a.Facts.contradicts(a.Plan.UUID) {
 		args = append(args, "uuid", "differs from the host's") // The NIC may have moved to another machine.
