@@ -267,7 +267,10 @@ func (s *Server) write(ctx context.Context, a Answer, in Ingress, err error) {
 		"client", string(a.Facts.Client), "from", in.From.String(), "interface", in.Interface,
 	}
 	if a.Plan != nil {
-		args = append(args, "entry", a.Plan.Entry.String(), "address", a.address().String(), "to", a.To.String())
+		args = append(args, "entry", a.Plan.Entry.String(), "address", a.address().String())
+	}
+	if a.To.IsValid() { // Silence goes to nobody.
+		args = append(args, "to", a.To.String())
 	}
 	if err != nil {
 		args = append(args, "error", err.Error())
