@@ -202,22 +202,6 @@ type BootTimeline struct {
 	BootedFromDisk *metav1.MicroTime `json:"bootedFromDisk,omitempty"`
 }
 
-// BootFacts are what is known of a boot beside its times.
-type BootFacts struct {
-	// Firmware that began it: BIOS, UEFI, UEFIHTTP or RaspberryPi, by DHCP (RFC 4578 §2.1).
-	// +optional
-	Firmware string `json:"firmware,omitempty"`
-	// Arch is the architecture that it named, such as amd64.
-	// +optional
-	Arch string `json:"arch,omitempty"`
-	// Server is the BootServer that answered its newest script, or else its DHCP.
-	// +optional
-	Server string `json:"server,omitempty"`
-	// Bytes of kernels, initrds and images that it was sent by HTTP, by any BootServer. They're written with what is written next.
-	// +optional
-	Bytes int64 `json:"bytes,omitempty"`
-}
-
 // BootEntryObservation is what the boot plane says of the machine.
 type BootEntryObservation struct {
 	// Plan that bootd serves; absent where something is missing.

@@ -65,7 +65,6 @@ func (s noSessions) Booted(context.Context, *boot.Plan, boot.Claims, string) err
 func (s noSessions) NewBoot(boot.Name, time.Time) bool { return false }
 
 func (s noSessions) Sight(boot.Name, session.Sighting) { _ = s.said("Sight") }
-func (s noSessions) Sent(boot.Name, int64)             { _ = s.said("Sent") }
 
 // files are all there.
 type files struct{}

@@ -3,6 +3,8 @@ package admin
 import (
 	"strings"
 	"testing"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // TestWhy: what its source knows of a machine says more than the gate's word.
@@ -16,3 +18,5 @@ func TestWhy(t *testing.T) {
 		t.Errorf("nothing holds it: %s", e.Text())
 	}
 }
+
+func (s noSessions) Sent(boot.Name, int64) { _ = s.said("Sent") }

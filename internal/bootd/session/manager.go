@@ -280,27 +280,6 @@ func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
 	return r, err
 }
 
-// Sent counts what a machine was sent. It's written with what is written next: by itself it's worth no write.
-func (m *Manager) Sent(n boot.Name, bytes int64) {
-	if h, ok := m.o.Store.(Holder); !ok || h.Has(n) {
-		m.count(n, bytes)
-	}
-}
-
-func (m *Manager) count(n boot.Name, bytes int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.sent[n] += bytes; m.sent[n] <= 0 { // A boot may have begun anew meanwhile.
-		delete(m.sent, n)
-	}
-}
-
-func (m *Manager) counted(n boot.Name) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sent[n]
-}
-
 // differs says whether bootd's half of a record changed. The pure transitions never change what a
 // pointer points to, so that comparing pointers is enough.
 func differs(a, b Record) bool {
