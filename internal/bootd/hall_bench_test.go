@@ -39,7 +39,7 @@ spec:
 `
 
 // hall is a bootd of so many machines that netboot each time, and what each of them asks.
-func hall(b *testing.B, machines int) (*daemon, [][]byte) {
+func hall(b *testing.B, machines int) (d *daemon, asked [][]byte) {
 	b.Helper()
 	kernel := []byte("a kernel")
 	sum := sha256.Sum256(kernel)
@@ -63,7 +63,7 @@ func hall(b *testing.B, machines int) (*daemon, [][]byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := assemble(c)
+	d, err = assemble(c)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,7 +74,6 @@ func hall(b *testing.B, machines int) (*daemon, [][]byte) {
 		time.Sleep(time.Millisecond)
 	}
 	st := d.state()
-	var asked [][]byte
 	for p := range st.All() {
 		token, ok := dhcp.ScriptToken(st, d.keys(), p, p.MACs[0], p.EntryUID, false, time.Now())
 		if !ok {
@@ -158,10 +157,11 @@ func BenchmarkHall(b *testing.B) {
 	go func() { _ = httpboot.Serve(ctx, l, beside(machines, http.NewServeMux()), d.c.Logger) }()
 	run := func(n int) {
 		w := &wire{ends: make(chan struct{}), next: func() []byte {
-			if n--; n < 0 {
+			n--
+			if n < 0 {
 				return nil
 			}
-			return asked[rand.IntN(len(asked))]
+			return asked[rand.IntN(len(asked))] //nolint:gosec // Not a secret.
 		}}
 		l.c <- w
 		<-w.ends

@@ -45,7 +45,8 @@ func Pace(ctx context.Context) {
 		}
 		metrics.Read(samples)
 		was := p.percent
-		if p.look(samples[0].Value.Uint64(), samples[1].Value.Uint64()); p.percent == was {
+		p.look(samples[0].Value.Uint64(), samples[1].Value.Uint64())
+		if p.percent == was {
 			continue
 		}
 		debug.SetGCPercent(p.percent)
@@ -98,7 +99,7 @@ func spareOf(most uint64) uint64 { return min(spareBytes, most/share) }
 
 // memoryMax is how much memory the container may have (cgroup v2), or else what GOMEMLIMIT says.
 func memoryMax() uint64 {
-	limit := uint64(max(debug.SetMemoryLimit(-1), 0)) //nolint:gosec // It isn't negative.
+	limit := uint64(max(debug.SetMemoryLimit(-1), 0))
 	b, err := os.ReadFile("/sys/fs/cgroup/memory.max")
 	if err != nil {
 		return limit

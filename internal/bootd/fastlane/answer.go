@@ -95,9 +95,9 @@ func appendHeader(b []byte, h http.Header) []byte {
 	names := room[:0]
 	for name, values := range h {
 		if len(names) == len(room) || len(values) != 1 || !plainLine(name, values[0]) {
-			var any bytes.Buffer
-			_ = h.Write(&any)
-			return append(b, any.Bytes()...)
+			var all bytes.Buffer
+			_ = h.Write(&all)
+			return append(b, all.Bytes()...)
 		}
 		names = append(names, name)
 	}

@@ -101,7 +101,7 @@ func (s *Server) begin(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Begin(ctx, c); err != nil {
 		return err
 	}
-	s.line("an install begins", c, "grant", c.Claims.GrantID)
+	s.about(c).Info("an install begins", "grant", c.Claims.GrantID)
 	s.reached(c, boot.StageInstalling)
 	s.said(c, r)
 	return nil
@@ -123,12 +123,13 @@ func (s *Server) ended(ctx context.Context, c gate.Caller, r report, installed b
 	if err := s.o.Gate.End(ctx, c, installed, r.text()); err != nil {
 		return err
 	}
-	stage, what := boot.StageFailed, "an install failed"
 	if installed {
-		stage, what = boot.StageInstalled, "an install is done"
+		s.about(c).Info("an install is done", "grant", c.Claims.GrantID, "says", r.text())
+		s.reached(c, boot.StageInstalled)
+		return nil
 	}
-	s.line(what, c, "grant", c.Claims.GrantID, "says", r.text())
-	s.reached(c, stage)
+	s.about(c).Warn("an install failed", "grant", c.Claims.GrantID, "says", r.text())
+	s.reached(c, boot.StageFailed)
 	return nil
 }
 
@@ -140,7 +141,7 @@ func (s *Server) booted(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Booted(ctx, c, r.text()); err != nil {
 		return err
 	}
-	s.line("the installed system runs", c, "grant", c.Claims.GrantID, "says", r.text())
+	s.about(c).Info("the installed system runs", "grant", c.Claims.GrantID, "says", r.text())
 	s.reached(c, boot.StageBootedFromDisk)
 	return nil
 }

@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -16,7 +17,7 @@ func (s *Server) caller(r *http.Request) (gate.Caller, bool) {
 // refuse answers a machine whose request was refused, or couldn't be decided.
 func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 	if gate.Final(err) {
-		s.line("a boot is refused", c, "why", err.Error())
+		s.about(c).Info("a boot is refused", "why", err.Error())
 		forbidden(w)
 		return
 	}
@@ -26,9 +27,9 @@ func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 	tryAgain(w)
 }
 
-// line writes what was decided about a boot, or what it said.
-func (s *Server) line(what string, c gate.Caller, more ...any) {
-	s.o.Logger.Info(what, append([]any{"entry", c.Plan.Entry.String(), "mac", string(c.MAC())}, more...)...)
+// about gives what writes lines about a boot.
+func (s *Server) about(c gate.Caller) *slog.Logger {
+	return s.o.Logger.With("entry", c.Plan.Entry.String(), "mac", string(c.MAC()))
 }
 
 // unknown answers a token that is of no boot that's known. A bootd that has just started doesn't know them all, and a machine

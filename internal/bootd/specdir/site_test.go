@@ -103,7 +103,7 @@ func TestEditedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.turn()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err := os.WriteFile(path, b, 0o600); err != nil { //nolint:gosec // A test's own folder.
 		t.Fatal(err)
 	}
 	r.turn()

@@ -54,11 +54,12 @@ type keptError struct {
 func (e keptError) Error() string { return fmt.Sprintf("record %d stays as it is", e.id) }
 
 func (e keptError) words(inputs) (reason xpv2.ConditionReason, message string) {
+	message = fmt.Sprintf("record %d carries this resource's marker, and spec.managementPolicies let none be made for this resource: add Create there, so that it's set aside; or delete that record in NetBox", e.id)
 	if e.unasked {
-		return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, which never asked for it, as far as is known here, and its address is %s, as the status of that says, as after a restore from a backup: whose machine doesn't use it goes; have that resource deleted, or delete the record in NetBox",
+		message = fmt.Sprintf("record %d carries this resource's marker, which never asked for it, as far as is known here, and its address is %s, as the status of that says, as after a restore from a backup: whose machine doesn't use it goes; have that resource deleted, or delete the record in NetBox",
 			e.id, e.by)
 	}
-	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d carries this resource's marker, and spec.managementPolicies let none be made for this resource: add Create there, so that it's set aside; or delete that record in NetBox", e.id)
+	return v1alpha1.ReasonConflict, message
 }
 
 // allocateUnused asks a source for an address until it gives one that no machine of another resource may be using.

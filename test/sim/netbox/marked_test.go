@@ -67,7 +67,7 @@ func TestMarkerOnAnothers(t *testing.T) {
 			if tc.deleted {
 				l.remove()
 			}
-			said, stays := l.stays("web-1")
+			said, stays := l.stays()
 			if stays == tc.goes || stays && !strings.Contains(said, shownBy2) {
 				t.Errorf("%s: stays %t, %q", tc.reason, stays, said)
 			}
@@ -115,11 +115,11 @@ func TestMarkerOnObserved(t *testing.T) {
 					t.Fatal(err)
 				}
 				l.restart()
-				if said, _ := l.stays("web-1"); !strings.Contains(said, shownBy2) {
+				if said, _ := l.stays(); !strings.Contains(said, shownBy2) {
 					t.Errorf("it manages what is another one's: %q", said)
 				}
 				l.remove()
-				if said, stays := l.stays("web-1"); !stays || !strings.Contains(said, shownBy2) {
+				if said, stays := l.stays(); !stays || !strings.Contains(said, shownBy2) {
 					t.Errorf("it releases what is another one's: stays %t, %q", stays, said)
 				}
 				if all := l.netbox.Addresses(); len(all) != 1 || all[0].Description != "" {
@@ -232,7 +232,7 @@ func TestNamedAnothers(t *testing.T) {
 			}
 			l.once("web-1")
 			l.remove()
-			if said, stays := l.stays("web-1"); stays {
+			if said, stays := l.stays(); stays {
 				t.Errorf("it stays: %q", said)
 			}
 			if is := l.netbox.Addresses(); len(is) != 1 || is[0].ID != 77 {

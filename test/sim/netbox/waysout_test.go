@@ -10,15 +10,15 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
-// stays looks at a resource until it's gone, or a few times: its condition Synced then says what keeps it.
-func (l *lab) stays(name string) (message string, stays bool) {
+// stays looks at web-1 until it's gone, or a few times: its condition Synced then says what keeps it.
+func (l *lab) stays() (message string, stays bool) {
 	for range 6 {
-		l.once(name)
-		if l.get(name) == nil {
+		l.once("web-1")
+		if l.get("web-1") == nil {
 			return "", false
 		}
 	}
-	return l.get(name).GetCondition(xpv2.TypeSynced).Message, true
+	return l.get("web-1").GetCondition(xpv2.TypeSynced).Message, true
 }
 
 // TestWaysOut: somebody took the marker of a record away, whose resource is being deleted. It stays, names the ways out, and each of them is one.
@@ -59,14 +59,14 @@ func TestWaysOut(t *testing.T) {
 				id := l.only().ID
 				take(l, id)
 				l.remove()
-				if said, stays := l.stays("web-1"); !stays || !strings.Contains(said, "delete the record there, or set spec.forProvider.release.policy: Keep") {
+				if said, stays := l.stays(); !stays || !strings.Contains(said, "delete the record there, or set spec.forProvider.release.policy: Keep") {
 					t.Fatalf("nothing is released that isn't marked, and the ways out are named: stays %t, %q", stays, said)
 				}
 				if c := l.get("web-1").GetCondition(xpv2.TypeReady); c.Reason != xpv2.ReasonDeleting {
 					t.Errorf("what is being deleted isn't Ready: %s %q", c.Reason, c.Message)
 				}
 				tc.way(l, id)
-				if said, stays := l.stays("web-1"); stays {
+				if said, stays := l.stays(); stays {
 					t.Errorf("%s: %s", tc.reason, said)
 				}
 				if left := len(l.netbox.Addresses()) > 0; left != tc.left {
