@@ -111,6 +111,9 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if err := e.undivided(ctx, mg); err != nil {
 		return false, err
 	}
+	if back, err := e.inherited(ctx, mg); back || err != nil {
+		return back, err
+	}
 	if meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) {
 		return false, e.unclaimed(ctx, mg)
 	}
@@ -132,6 +135,22 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 		return true, nil
 	}
 	return false, err
+}
+
+// inherited has a record that was found handed over by the Create that follows, where it's another one's.
+func (e *external) inherited(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
+	if !unnamed(mg) {
+		return false, nil
+	}
+	of, err := e.heir(ctx, mg, *e.record)
+	if err != nil || of == nil {
+		return false, err
+	}
+	if !creates(mg) {
+		return false, keptError{e.record.ID, e.whoseWords(*of), false}
+	}
+	e.aside, e.hands = of, true
+	return true, nil
 }
 
 // A misplacedError is a record with our marker that is of none of the sources.

@@ -22,6 +22,8 @@ const (
 	setAsides = 8
 	// eventSetAside tells that an address was.
 	eventSetAside event.Reason = "SetAside"
+	// eventHandedOver tells that a record has its resource's marker again.
+	eventHandedOver event.Reason = "HandedOver"
 )
 
 // An asideError is an address that NetBox gave and that another resource may be using, whose record was deleted.
@@ -29,6 +31,8 @@ type asideError struct {
 	address string
 	// cause is why that can't be told, or the address can't be set aside; nil: it was.
 	cause error
+	// to says whose the record is that it was handed over to; "": it was set aside.
+	to string
 }
 
 // Error doesn't wrap the cause: that says nothing of the POST.
@@ -36,7 +40,12 @@ func (e asideError) Error() string { return "address " + e.address + " isn't to 
 
 func (e asideError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	message = fmt.Sprintf("address %q, which NetBox gave, is set aside there: another resource of this cluster had it, whose record somebody deleted, and a machine may be using it; another address is asked for", e.address)
-	if e.cause != nil {
+	switch {
+	case e.to != "" && e.cause != nil:
+		message = fmt.Sprintf("a record of address %q carries this resource's marker, and is %s, as its status says: it's handed over; %s", e.address, e.to, sentence(e.cause, in).message)
+	case e.to != "":
+		message = fmt.Sprintf("a record of address %q carried this resource's marker, and is %s, as its status says: it has that one's marker again, and another record is asked for", e.address, e.to)
+	case e.cause != nil:
 		message = fmt.Sprintf("address %q, which NetBox gave, may be another resource's, whose record somebody deleted: it isn't used before that is known, or it is set aside; %s", e.address, sentence(e.cause, in).message)
 	}
 	return v1alpha1.ReasonConflict, message
@@ -99,7 +108,7 @@ func (e *external) unused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip 
 		err = e.setAside(ctx, mg, ip, *of)
 	}
 	e.remains = err != nil
-	return netbox.IPAddress{}, asideError{ip.Address.String(), err}
+	return netbox.IPAddress{}, asideError{ip.Address.String(), err, ""}
 }
 
 // proveUnused is that for a record that was found.
@@ -110,7 +119,7 @@ func (e *external) proveUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress
 	}
 	switch {
 	case err != nil:
-		return false, asideError{e.record.Address.String(), err}
+		return false, asideError{e.record.Address.String(), err, ""}
 	case of == nil:
 		return false, nil
 	}
@@ -141,14 +150,35 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	return nil
 }
 
-// yield leaves a record with our marker, which was never shown here, to the resource that lives and that just this record is of, as its status says.
-// Either NetBox gave its number anew, with its address, or somebody wrote our marker there: in neither case is it deleted under a machine.
-func (e *external) yield(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (yielded bool, err error) {
-	of, err := e.sharer(ctx, *e.record)
-	if err != nil || of == nil {
-		return false, err
+// heir is the resource that lives and that just this record is of, as its status says, where the record may be of what was asked for here, and was never
+// shown: either NetBox gave its number anew, with its address, or somebody wrote our marker over that one's. nil: there's none.
+func (e *external) heir(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (*identity, error) {
+	if e.was.ID != 0 || !e.mayBeOurs(mg) {
+		return nil, nil
 	}
-	return true, e.setAside(ctx, mg, *e.record, *of)
+	if _, shared, err := e.sharedBy(ctx, ip); shared || err != nil {
+		return nil, err
+	}
+	return e.sharer(ctx, ip)
+}
+
+// handOver puts that one's marker on such a record: whichever story is true, it's never taken from under a machine, and nothing else of it is ours to say.
+func (e *external) handOver(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, of identity) error {
+	if _, err := e.netbox.Patch(ctx, ip, netbox.Patch{CustomFields: map[string]any{e.inputs.field: of.marker()}}); err != nil {
+		return err
+	}
+	e.rouse(of)
+	e.connector.Recorder.Event(mg, event.Warning(eventHandedOver, fmt.Errorf("record %d of address %s carried this resource's marker in custom field %q of the NetBox of %s, and is %s, as its status says: it has that one's marker again",
+		ip.ID, ip.Address, e.inputs.field, e.inputs.config, e.whoseWords(of))))
+	return nil
+}
+
+// leaveTo leaves a record to another one, and says so by an error.
+func (e *external) leaveTo(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, of identity, hands bool) asideError {
+	if hands {
+		return asideError{ip.Address.String(), e.handOver(ctx, mg, ip, of), e.whoseWords(of)}
+	}
+	return asideError{ip.Address.String(), e.setAside(ctx, mg, ip, of), ""}
 }
 
 // mayBeOurs says that a record with our marker, which was never shown here, may be of what was asked for.

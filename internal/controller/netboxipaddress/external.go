@@ -74,9 +74,10 @@ type external struct {
 	// failed. latest is until when it may be sent.
 	lost, denied, remains bool
 	latest                time.Time
-	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
+	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside, or handed over to.
 	back  *takenError
 	aside *identity
+	hands bool
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
@@ -223,13 +224,10 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
 	switch {
 	case e.aside != nil:
-		err := asideError{e.record.Address.String(), e.setAside(ctx, mg, *e.record, *e.aside)}
+		err := e.leaveTo(ctx, mg, *e.record, *e.aside, e.hands)
 		e.goOn(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	case e.back != nil:
-		if yielded, err := e.yield(ctx, mg); yielded || err != nil {
-			return managed.ExternalCreation{}, sentence(asideError{e.record.Address.String(), err}, e.inputs)
-		}
 		return managed.ExternalCreation{}, sentence(e.takeBack(ctx, *e.record, *e.back), e.inputs)
 	}
 	if _, again := e.connector.tried.get(mg.GetUID()); again {

@@ -88,15 +88,15 @@ func releaseOf(p v1alpha1.NetBoxIPAddressParameters) (policy string, after time.
 
 // release lets the record go. Whatever fails is tried again: until NetBox has said that it's done, nothing is forgotten.
 func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if of, err := e.heir(ctx, mg, *e.record); err != nil {
+		return err
+	} else if of != nil {
+		return e.handOver(ctx, mg, *e.record, *of)
+	}
 	policy, after := releaseOf(mg.Spec.ForProvider)
 	marker := e.record.Marker(e.inputs.field)
 	if policy != v1alpha1.ReleaseKeep {
 		if err := e.inUse(ctx, mg); err != nil {
-			return err
-		}
-	}
-	if e.was.ID == 0 {
-		if yielded, err := e.yield(ctx, mg); yielded || err != nil {
 			return err
 		}
 	}
