@@ -66,8 +66,17 @@ func (c *cli) wrongNumbers() error {
 			return fmt.Errorf("%s must not be negative", flag)
 		}
 	}
-	if a, err := netip.ParseAddr(c.AdvertiseAddress); err == nil && (a.IsUnspecified() || a.IsMulticast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255})) {
-		return fmt.Errorf("--advertise-address %s is no machine's: name the address by which machines reach this bootd", a)
-	}
 	return nil
+}
+
+// advertised reads the address that machines are told.
+func advertised(s string) (netip.Addr, error) {
+	a, err := netip.ParseAddr(s)
+	switch {
+	case err != nil:
+		return a, fmt.Errorf("--advertise-address %q isn't an address", s)
+	case a.IsUnspecified() || a.IsMulticast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return a, fmt.Errorf("--advertise-address %s is no machine's: name the address by which machines reach this bootd", a)
+	}
+	return a, nil
 }

@@ -144,8 +144,8 @@ func (c *cli) config() (bootd.Config, error) {
 		return cfg, err
 	}
 	if c.AdvertiseAddress != "" {
-		if cfg.Advertise, err = netip.ParseAddr(c.AdvertiseAddress); err != nil {
-			return cfg, fmt.Errorf("--advertise-address %q isn't an address", c.AdvertiseAddress)
+		if cfg.Advertise, err = advertised(c.AdvertiseAddress); err != nil {
+			return cfg, err
 		}
 	}
 	for _, r := range c.ArtifactRange {

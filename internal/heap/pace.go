@@ -77,8 +77,7 @@ func (p *pace) look(made, kept uint64) {
 	switch {
 	case p.slow >= slowFor:
 		p.percent = collectAt
-	case p.quick < fastFor:
-	default:
+	case p.quick >= fastFor:
 		// What is kept differs a little each time: to set it anew stops the program for a moment.
 		if n := p.allowed(kept); p.percent == collectAt || 4*max(n-p.percent, p.percent-n) > p.percent {
 			p.percent = n

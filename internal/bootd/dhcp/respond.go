@@ -3,6 +3,7 @@ package dhcp
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
@@ -95,14 +96,18 @@ func (e *exchange) declined() Reason {
 	return e.ours(Declined)
 }
 
-// withheld says why the planned address isn't given: this server has it, or it was declined, and offering it again and again would keep the machine
-// in a loop.
+// withheld says why the planned address isn't given.
 func (e *exchange) withheld() Reason {
-	n := &e.plan.Network
-	switch a := n.Address.Addr(); {
-	case e.view.Own != nil && e.view.Own(e.plan, a):
+	return Withheld(e.plan, e.plan.Network.Address.Addr(), e.view.Now, e.view.Own, e.view.Declined)
+}
+
+// Withheld says, by a View's own and declined, why an address of a plan isn't given: this server has it, or it was declined, and offering it again and
+// again would keep the machine in a loop. "": it's given.
+func Withheld(p *boot.Plan, a netip.Addr, now time.Time, own func(*boot.Plan, netip.Addr) bool, declined func(boot.Name, netip.Addr, time.Time) bool) Reason {
+	switch {
+	case own != nil && own(p, a):
 		return SilentOwn
-	case e.view.Declined != nil && e.view.Declined(n.Name, a, e.view.Now):
+	case declined != nil && declined(p.Network.Name, a, now):
 		return SilentDeclined
 	}
 	return ""
@@ -259,8 +264,10 @@ func (e *exchange) request() Answer {
 	if wanted != planned {
 		return e.refuse()
 	}
-	if why := e.withheld(); why != "" && f.Requested.IsValid() { // A system that uses the address and renews it goes on.
-		return e.silence(why)
+	if f.Requested.IsValid() { // A system that uses the address and renews it goes on.
+		if why := e.withheld(); why != "" {
+			return e.silence(why)
+		}
 	}
 	a := e.give(wire.ACK, Acknowledged)
 	if a.Packet != nil {

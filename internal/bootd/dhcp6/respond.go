@@ -129,16 +129,9 @@ func (e *exchange) addressed() dhcp.Reason {
 // planned is the address of IPv6 that the machine is to have.
 func (e *exchange) planned() netip.Addr { return e.place6.Address.Addr() }
 
-// withheld says why the planned address isn't given: this server has it, or it was declined, and offering it again and again would keep the machine
-// in a loop.
+// withheld says why the planned address isn't given.
 func (e *exchange) withheld() dhcp.Reason {
-	switch {
-	case e.view.Own != nil && e.view.Own(e.plan, e.planned()):
-		return dhcp.SilentOwn
-	case e.view.Declined != nil && e.view.Declined(e.plan.Network.Name, e.planned(), e.view.Now):
-		return dhcp.SilentDeclined
-	}
-	return ""
+	return dhcp.Withheld(e.plan, e.planned(), e.view.Now, e.view.Own, e.view.Declined)
 }
 
 // solicit offers the address, or gives it at once where the client wants that (RFC 8415 §18.3.1). It's reserved for this machine alone,
@@ -178,8 +171,10 @@ func (e *exchange) bind() Answer {
 	if !e.associates() {
 		return e.silence(SilentNoAssociation)
 	}
-	if why := e.withheld(); why != "" && e.facts.Type == wire.Request { // A system that uses the address and renews it goes on.
-		return e.silence(why)
+	if e.facts.Type == wire.Request { // A system that uses the address and renews it goes on.
+		if why := e.withheld(); why != "" {
+			return e.silence(why)
+		}
 	}
 	return e.staged(e.give(wire.Reply, dhcp.Acknowledged))
 }

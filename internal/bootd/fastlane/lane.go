@@ -59,8 +59,7 @@ func (v *lane) next(silent time.Duration) (over []byte, ok bool) {
 	}
 	w, _ := v.of.works.Get().(*work)
 	if !w.read(v.in[:n], &v.of.said) || !v.of.o.Takes(w.url.Path) {
-		w.done()
-		v.of.works.Put(w)
+		v.of.done(w)
 		return v.in[:n], true
 	}
 	return nil, v.answer(w)
@@ -86,8 +85,7 @@ func (v *lane) answer(w *work) (ok bool) {
 		here.end()
 		p := recover()
 		if p == nil {
-			w.done()
-			v.of.works.Put(w)
+			v.of.done(w)
 			return
 		}
 		ok = false

@@ -19,6 +19,12 @@ const kept = 4 << 10
 
 func newWork() any { return &work{answer: answer{header: make(http.Header, 4)}} }
 
+// done gives one back for the next request.
+func (f *Listener) done(w *work) {
+	w.done()
+	f.works.Put(w)
+}
+
 // done forgets what was asked and answered.
 func (w *work) done() {
 	w.request, w.url = http.Request{}, url.URL{}

@@ -119,8 +119,7 @@ func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string
 	if err := g.paced(c); err != nil {
 		return err
 	}
-	err := g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
-	if err != nil {
+	if err := g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message); err != nil {
 		return err
 	}
 	g.reading.ends(c.Claims.Entry) // Before the watch has heard of it.

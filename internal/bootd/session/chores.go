@@ -78,7 +78,7 @@ const (
 // never blocks. What the machine said is cleaned. Of a machine that certainly has no session, as one that netboots each time, nothing waits:
 // there's nowhere to write it, and no consumption that its boot could be a later one than.
 func (m *Manager) Sight(n boot.Name, x Sighting) {
-	if h, ok := m.o.Store.(Holder); ok && !h.Has(n) {
+	if m.none(n) {
 		return
 	}
 	x.Message = Clean(x.Message)

@@ -4,9 +4,15 @@ import "github.com/crossplane-contrib/provider-baremetal/internal/boot"
 
 // Sent counts what a machine was sent. It's written with what is written next: by itself it's worth no write.
 func (m *Manager) Sent(n boot.Name, bytes int64) {
-	if h, ok := m.o.Store.(Holder); !ok || h.Has(n) {
+	if !m.none(n) {
 		m.count(n, bytes)
 	}
+}
+
+// none says that a machine certainly has no session: a Holder knows that without asking anybody.
+func (m *Manager) none(n boot.Name) bool {
+	h, ok := m.o.Store.(Holder)
+	return ok && !h.Has(n)
 }
 
 func (m *Manager) count(n boot.Name, bytes int64) {
