@@ -43,7 +43,7 @@ func besideHanging(ctx context.Context, l *lab.Lab) (time.Duration, error) {
 	if err := create(ctx, l, addresses("beside", besideOnes, fairFrom, "")); err != nil {
 		return 0, err
 	}
-	last, err := ready(ctx, l, "beside", besideOnes, 0)
+	last, err := ready(ctx, l, "beside", besideOnes)
 	if err != nil {
 		return 0, err
 	}

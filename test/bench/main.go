@@ -79,7 +79,7 @@ func benches(st calm, f fleet, h hall) []bench {
 				{name: figureFair, unit: "s", limit: 3}, {name: figureBusy, unit: "s", limit: 3}, {name: figureRelease, unit: "s", limit: 20},
 				{name: figureHanging, unit: "s", limit: 3},
 			},
-			measure: allocations,
+			measure: allocations, provider: []string{"--debug=false"},
 			what: fmt.Sprintf("%d NetBoxIPAddresses from one /20, applied at once, until all are Ready, and until all are gone; meanwhile %d others on another prefix, one and "+
 				"ten among ten with a tenant that isn't there, then %d of another namespace on the busy one, among as many such; bare POSTs at once before; records and "+
 				"resources compared after each; then as many on the other prefix, while another provider config's NetBox, which %d are asked of, answers nothing; the emulator takes %s a request, "+

@@ -93,7 +93,7 @@ func allocations(ctx context.Context, l *lab.Lab) (map[string]float64, error) {
 			return err
 		}
 		var err error
-		last, err = ready(gctx, l, "many", manyAddresses, 0)
+		last, err = ready(gctx, l, "many", manyAddresses)
 		return err
 	})
 	g.Go(func() error {
@@ -190,7 +190,7 @@ func fairly(ctx context.Context, l *lab.Lab) (meanwhile, error) {
 			return 0, err
 		}
 		var err error
-		out.last, err = ready(ctx, l, good, n, 0)
+		out.last, err = ready(ctx, l, good, n)
 		return out.last.Sub(began), err
 	}
 	var err error
@@ -207,7 +207,7 @@ func comesToBe(ctx context.Context, l *lab.Lab, name string, n int, cidr string,
 	if err := create(ctx, l, addressesOf(benchConfig, lab.InfraNamespace, name, n, cidr, more)); err != nil {
 		return err
 	}
-	_, err := ready(ctx, l, name, n, time.Duration(n)*time.Millisecond/2)
+	_, err := ready(ctx, l, name, n)
 	return err
 }
 
@@ -230,31 +230,12 @@ func create(ctx context.Context, l *lab.Lab, manifests string) error {
 	return g.Wait()
 }
 
-// ready waits until all of a name are Ready, and returns when the last one became so. Between looks it leaves the API server alone for so
-// long, beside what a wait does anyway: to list ten thousand costs it more than a second.
-func ready(ctx context.Context, l *lab.Lab, name string, n int, rest time.Duration) (time.Time, error) {
-	var last time.Time
-	err := l.Until(ctx, fmt.Sprintf("%d addresses %q", n, name), addressTimeout, func(ctx context.Context) error {
-		us, err := named(ctx, l, name)
-		if err != nil {
-			return err
-		}
-		got := 0
-		for i := range us {
-			if lab.ConditionOf(&us[i], "Ready").Status == "True" {
-				got++
-			}
-		}
-		if got < n {
-			return errors.Join(pass(ctx, rest), fmt.Errorf("%d of %d are Ready", got, n))
-		}
-		last = time.Now()
-		return nil
-	})
-	return last, err
+// ready waits until so many of a name are Ready, and returns when the last one became so.
+func ready(ctx context.Context, l *lab.Lab, name string, n int) (time.Time, error) {
+	return watched(ctx, l, name, fmt.Sprintf("%d that are Ready", n), func(s sight) bool { return s.ready() >= n })
 }
 
-func named(ctx context.Context, l *lab.Lab, name string) ([]unstructured.Unstructured, error) {
+func named(ctx context.Context, l *lab.Lab, name string) (*unstructured.UnstructuredList, error) {
 	us := &unstructured.UnstructuredList{}
 	us.SetAPIVersion(lab.Baremetal)
 	us.SetKind("NetBoxIPAddressList")
@@ -263,7 +244,7 @@ func named(ctx context.Context, l *lab.Lab, name string) ([]unstructured.Unstruc
 	if err := l.Client().List(ctx, us, &cached, client.MatchingLabels{"bench": name}); err != nil {
 		return nil, fmt.Errorf("cannot list addresses: %w", err)
 	}
-	return us.Items, nil
+	return us, nil
 }
 
 // release deletes all of a name, and waits until they're gone.
@@ -274,11 +255,6 @@ func release(ctx context.Context, l *lab.Lab, name string) error {
 	if err := l.Client().DeleteAllOf(ctx, u, client.InNamespace(lab.InfraNamespace), client.MatchingLabels{"bench": name}); err != nil {
 		return fmt.Errorf("cannot delete addresses: %w", err)
 	}
-	return l.Until(ctx, fmt.Sprintf("the end of addresses %q", name), addressTimeout, func(ctx context.Context) error {
-		us, err := named(ctx, l, name)
-		if err == nil && len(us) > 0 {
-			err = fmt.Errorf("%d are left", len(us))
-		}
-		return err
-	})
+	_, err := watched(ctx, l, name, "their end", func(s sight) bool { return len(s) == 0 })
+	return err
 }

@@ -29,8 +29,8 @@ func given(ctx context.Context, l *lab.Lab, names ...string) (map[string]string,
 		if err != nil {
 			return nil, err
 		}
-		for i := range us {
-			u := &us[i]
+		for i := range us.Items {
+			u := &us.Items[i]
 			address, _, err := unstructured.NestedString(u.Object, "status", "atProvider", "address")
 			if err != nil || address == "" || lab.ConditionOf(u, "Ready").Status != "True" || lab.ConditionOf(u, "Synced").Status != "True" {
 				return nil, fmt.Errorf("address %q isn't Ready and Synced, or doesn't say which it is", u.GetName())
@@ -93,13 +93,13 @@ func refused(ctx context.Context, l *lab.Lab, name string, n int) error {
 	if err != nil {
 		return err
 	}
-	if len(us) != n {
-		return fmt.Errorf("%d addresses %q, want %d", len(us), name, n)
+	if len(us.Items) != n {
+		return fmt.Errorf("%d addresses %q, want %d", len(us.Items), name, n)
 	}
-	for i := range us {
-		c := lab.ConditionOf(&us[i], "Ready")
+	for i := range us.Items {
+		c := lab.ConditionOf(&us.Items[i], "Ready")
 		if c.Status != "False" || c.Reason != "Invalid" && c.Reason != "NotFound" || !strings.Contains(c.Message, nobody) {
-			return fmt.Errorf("address %q is to be refused for its tenant: Ready is %q, %q: %s", us[i].GetName(), c.Status, c.Reason, c.Message)
+			return fmt.Errorf("address %q is to be refused for its tenant: Ready is %q, %q: %s", us.Items[i].GetName(), c.Status, c.Reason, c.Message)
 		}
 	}
 	return nil

@@ -36,6 +36,9 @@ func Setup(mgr ctrl.Manager, o xpcontroller.Options, r *Resolver, now func() tim
 	if err := indexConfigs(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := mgr.Add(r.record(o.Logger)); err != nil {
+		return fmt.Errorf("cannot add what records the uses of provider configs: %w", err)
+	}
 	started := now()
 	for _, kind := range []string{v1alpha1.ProviderConfigKind, v1alpha1.ClusterProviderConfigKind} {
 		err := ctrl.NewControllerManagedBy(mgr).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -61,6 +62,8 @@ type Resolver struct {
 	findings map[types.UID]probed
 	// looks at NetBoxes that are under way.
 	looks *probes
+	// leisure is who records uses; nil where nobody does, and they are recorded at once.
+	leisure atomic.Pointer[recorder]
 	// seen wakes the reconciler of a config, by kind, once its version is another, or it's in doubt.
 	seen map[string]chan event.GenericEvent
 }
@@ -159,7 +162,7 @@ func (r *Resolver) resolve(ctx context.Context, mg resource.ModernManaged, want 
 	if meta.WasDeleted(mg) {
 		return id, spec, nil
 	}
-	return id, spec, r.track(ctx, mg, ref)
+	return id, spec, r.use(ctx, mg, ref)
 }
 
 // refOf returns the reference of a managed resource to its provider config.

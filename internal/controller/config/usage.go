@@ -9,6 +9,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -29,8 +30,7 @@ func (r *Resolver) track(ctx context.Context, mg resource.ModernManaged, ref Ref
 		typed = gvk
 	}
 	want := usage(mg, meta.TypedReferenceTo(mg, typed), ref)
-	got := &v1alpha1.ProviderConfigUsage{}
-	err = r.kube.Get(ctx, client.ObjectKeyFromObject(want), got)
+	got, err := r.tracked(ctx, mg)
 	if kerrors.IsNotFound(err) {
 		// The cache may lag: then it exists, which is what was wanted.
 		if err := r.kube.Create(ctx, want); err != nil && !kerrors.IsAlreadyExists(err) {
@@ -50,6 +50,13 @@ func (r *Resolver) track(ctx context.Context, mg resource.ModernManaged, ref Ref
 		return fmt.Errorf("cannot update the record of the use of %s: %w", ref, err)
 	}
 	return nil
+}
+
+// tracked returns the record of a resource's use of a config.
+func (r *Resolver) tracked(ctx context.Context, mg resource.ModernManaged) (*v1alpha1.ProviderConfigUsage, error) {
+	u := &v1alpha1.ProviderConfigUsage{}
+	err := r.kube.Get(ctx, types.NamespacedName{Namespace: mg.GetNamespace(), Name: string(mg.GetUID())}, u)
+	return u, err //nolint:wrapcheck // It's worded by who asked.
 }
 
 // usage is the record of a resource's use of a config.

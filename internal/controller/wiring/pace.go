@@ -60,8 +60,9 @@ type pace struct {
 	deletions map[types.UID]bool
 	// was is a resource as the reconcile that is under way read it.
 	was map[types.UID]client.Object
-	// versions are those of resources that were written from here.
+	// versions are those of resources that were written from here, and own these resources themselves until the cache has heard of that.
 	versions map[types.UID]string
+	own      map[types.UID]client.Object
 	// before are the annotations of resources whose Create is under way, as they were when it began.
 	before map[types.UID]map[string]string
 }
@@ -69,7 +70,7 @@ type pace struct {
 func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
 	return &pace{
 		retries: retries, observed: func(string, string) {}, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
-		was: map[types.UID]client.Object{}, versions: map[types.UID]string{}, before: map[types.UID]map[string]string{},
+		was: map[types.UID]client.Object{}, versions: map[types.UID]string{}, own: map[types.UID]client.Object{}, before: map[types.UID]map[string]string{},
 	}
 }
 
@@ -133,6 +134,7 @@ func (p *pace) gone(uid types.UID) {
 	defer p.mu.Unlock()
 	delete(p.deletions, uid)
 	delete(p.versions, uid)
+	delete(p.own, uid)
 	delete(p.looks, uid)
 }
 

@@ -20,6 +20,16 @@ func desiredStateChanged() predicate.Predicate {
 	}})
 }
 
+// heardBy passes everything, and tells the pace of what the cache has heard of resources.
+func heardBy(p *pace) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		if e.ObjectNew != nil {
+			p.heard(e.ObjectNew)
+		}
+		return true
+	}}
+}
+
 // goneTo passes everything, and tells of resources that are gone, however they went: the pace, which forgets them, and gone, which may be nil.
 func goneTo[T resource.ModernManaged](p *pace, gone func(T)) predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {

@@ -120,7 +120,7 @@ func assemble[T resource.ModernManaged](mgr ctrl.Manager, o Options, k Kind[T]) 
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(options).
-		For(object, builder.WithPredicates(goneTo(p, k.Gone), pausedTo(k.Paused), desiredStateChanged()))
+		For(object, builder.WithPredicates(heardBy(p), goneTo(p, k.Gone), pausedTo(k.Paused), desiredStateChanged()))
 	for _, w := range k.Watches {
 		addWatch(b, w)
 	}

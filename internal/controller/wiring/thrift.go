@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -25,7 +26,8 @@ import (
 //     was made, that is written instead, and the look has nothing to write;
 //   - the status between the first Delete and the look that follows at once, which finds the thing gone, or says why not;
 //   - a status that says what it said: ten thousand resources that nobody touches would cost a write each at every poll;
-//   - the status of a late initialisation without what was observed, which the answer to its write has taken away.
+//   - the status of a late initialisation without what was observed, which the answer to its write has taken away;
+//   - whatever was decided by a copy in the cache that is older than what was last written from here: the API server refuses it.
 
 // An upcoming write of a resource, which the managed reconciler makes after Observe and before it calls anything else.
 type upcoming int
@@ -108,10 +110,11 @@ type thriftyClient struct {
 	made func(client.Object) bool
 }
 
-// Get reads an object.
+// Get reads an object: as it was last written from here, where the cache hasn't heard of that yet.
 func (c thriftyClient) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := c.Client.Get(ctx, key, o, opts...)
 	if err == nil {
+		c.pace.renew(o)
 		c.pace.read(o)
 	}
 	return err //nolint:wrapcheck // A client wraps nothing.
@@ -184,11 +187,39 @@ func (p *pace) read(o client.Object) {
 	p.was[o.GetUID()] = was
 }
 
-// wrote notes the version of a resource that was written.
+// wrote notes a resource as the API server has it since it was written.
 func (p *pace) wrote(o client.Object) {
+	own, _ := o.DeepCopyObject().(client.Object)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.versions[o.GetUID()] = o.GetResourceVersion()
+	p.versions[o.GetUID()], p.own[o.GetUID()] = o.GetResourceVersion(), own
+}
+
+// renew puts a resource that was read from a cache in the state that was last written from here, where that is newer: what would be decided by
+// the older one is refused as a conflict, or was done already. API servers count versions up (KEP-5504); of others nothing is known.
+func (p *pace) renew(o client.Object) {
+	p.mu.Lock()
+	own := p.own[o.GetUID()]
+	p.mu.Unlock()
+	if own == nil || p.heard(o) || reflect.TypeOf(own) != reflect.TypeOf(o) {
+		return
+	}
+	reflect.ValueOf(o).Elem().Set(reflect.ValueOf(own.DeepCopyObject()).Elem())
+}
+
+// heard says that the cache knows of what was last written of a resource, which isn't remembered any more then.
+func (p *pace) heard(o client.Object) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own, ok := p.own[o.GetUID()]
+	if !ok {
+		return true
+	}
+	if n, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), own.GetResourceVersion()); err == nil && n < 0 {
+		return false
+	}
+	delete(p.own, o.GetUID())
+	return true
 }
 
 // unchanged says that the status of a resource is as it was read, and that what was read is what was last written from here: the

@@ -33,6 +33,8 @@ type bench struct {
 	r       *managed.Reconciler
 	key     client.ObjectKey
 	writes  []string
+	// stale is what the cache has; nil: what the API server has.
+	stale *v1alpha1.RedfishHost
 	// conflict makes the next writes of that name conflict.
 	conflict map[string]int
 }
@@ -50,6 +52,13 @@ func newBench(t *testing.T, h *v1alpha1.RedfishHost, connect managed.TypedExtern
 	t.Helper()
 	b := &bench{t: t, key: client.ObjectKeyFromObject(h), conflict: map[string]int{}}
 	b.kube = kubefake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(h).WithStatusSubresource(h).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if h, ok := o.(*v1alpha1.RedfishHost); ok && b.stale != nil {
+				b.stale.DeepCopyInto(h)
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
 			if err := b.write("update"); err != nil {
 				return err
