@@ -179,6 +179,11 @@ func ours(r *GrantRecord, f IssueFacts) bool {
 	return r != nil && r.EntryUID == f.EntryUID && r.HostUID == f.HostUID
 }
 
+// foreign says that a host carries a record of another entry, or of what was another host.
+func foreign(f IssueFacts) bool {
+	return f.HostGranted != nil && !ours(f.HostGranted, f) || f.HostInstalled != nil && f.HostInstalled.EntryUID != f.EntryUID
+}
+
 func nextByRecord(f IssueFacts) Issue {
 	rec := f.EntryGranted
 	host := f.HostGranted
@@ -186,9 +191,9 @@ func nextByRecord(f IssueFacts) Issue {
 		host = rec
 	}
 	switch {
-	case rec == nil && (host != nil || f.HostInstalled != nil && !f.Raw):
+	case rec == nil && !f.Raw && foreign(f):
 		return Issue{StepAsk, IssueForeignRecord}
-	case rec == nil && f.EntryInstalled != nil:
+	case rec == nil && (host != nil || f.HostInstalled != nil && !f.Raw || f.EntryInstalled != nil):
 		return Issue{StepAsk, IssueMissingRecord}
 	case rec == nil:
 		return nextNew(f)

@@ -86,6 +86,7 @@ func TestNextIssue(t *testing.T) {
 		"HostOfAnother":    {"A host that carries another entry's record asks.", issueFacts(fresh, func(f *IssueFacts) { f.HostGranted = record("other", 3, "00000000000000ff", false) }), Issue{StepAsk, IssueForeignRecord}},
 		"HostInstalled":    {"So does one that carries another's install.", issueFacts(fresh, func(f *IssueFacts) { f.HostInstalled = install("other", 1) }), Issue{StepAsk, IssueForeignRecord}},
 		"HostForgot":       {"A host that lost the record that its entry has asks.", issueFacts(func(f *IssueFacts) { f.HostGranted = nil }), Issue{StepAsk, IssueMissingRecord}},
+		"EntryForgot":      {"So does an entry that lost the record that its host has.", issueFacts(func(f *IssueFacts) { f.EntryGranted = nil }), Issue{StepAsk, IssueMissingRecord}},
 		"Unreadable":       {"A record that can't be read is nobody's.", issueFacts(func(f *IssueFacts) { f.EntryGranted = &GrantRecord{} }), Issue{StepAsk, IssueForeignRecord}},
 		"RestoredAnswered": {"A confirmed machine with an install of this generation is taken over as it runs.", issueFacts(answer, on, func(f *IssueFacts) { f.EntryUID = "restored"; f.HostInstalled = install("entry", 1) }), Issue{StepAdopt, IssueInstalled}},
 		"RaisedAnswered":   {"Where more is asked than runs there, it's granted.", issueFacts(answer, on, raised, func(f *IssueFacts) { f.EntryUID = "entry2"; f.HostInstalled = install("entry", 1) }), Issue{StepRecordHost, IssueGranted}},

@@ -209,7 +209,7 @@ func (s *Source) asks(p *boot.Plan, r *session.Record, d boot.Issue) {
 // questions are what was found, by the reason of a step.
 var questions = map[string]string{ //nolint:gochecknoglobals // A table of sentences.
 	boot.IssueForeignRecord: "its records are of another machine or entry, or say different things, as after a restored folder",
-	boot.IssueMissingRecord: "one of its two records of grants is gone, as after a lost state folder",
+	boot.IssueMissingRecord: "one of its two records of grants is gone, as after a lost state folder or a folder of specs that was made anew",
 	boot.IssueSessionLost:   "it was granted an install whose session is gone",
 	boot.IssueGrantLost:     "it was granted an install that its session no longer knows",
 }

@@ -88,7 +88,7 @@ func questionText(in inputs, reason string) string {
 	found := map[string]string{
 		boot.IssueHostOn:        "was found powered on without a record of what runs on it",
 		boot.IssueForeignRecord: "carries records of another boot entry, as after a restored backup",
-		boot.IssueMissingRecord: "carries no record of the grant that this entry remembers",
+		boot.IssueMissingRecord: "lacks one of the two records of its last grant, which its host and this entry are to carry both,",
 		boot.IssueSessionLost:   "was granted an install whose BootSession is gone",
 		boot.IssueGrantLost:     "was granted an install that its BootSession no longer knows",
 	}[reason]
