@@ -19,7 +19,7 @@ func testExamples(ctx context.Context, t *testing.T, plane *local.Plane) {
 	files, err := uptest.Read(root)
 	must(t, err)
 	// Those of sites without a cluster, where nobody has to make one.
-	for _, name := range []string{"cloud", "edge", "edge6", "hall", "lab", "office", "vault", "yard"} {
+	for _, name := range []string{"cloud", "edge", "edge6", "hall", "lab", "office", "returns", "sealed", "vault", "yard"} {
 		must(t, plane.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
 	for _, name := range files.Names() {
