@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -79,6 +80,7 @@ func TestLoser(t *testing.T) {
 		"SameURL":    {reason: "by another provider config of the same NetBox", cached: holder(sameURL), live: holder(sameURL), want: true},
 		"Released":   {reason: "it's gone, too, which the cache doesn't know yet", cached: holder()},
 		"Ends":       {reason: "it's being deleted, which the cache doesn't know yet", cached: holder(), live: holder(deleted)},
+		"Held":       {reason: "and its claim holds it, as its machine is on yet", cached: holder(), live: holder(deleted, heldByClaim), want: true},
 		"Again":      {reason: "one of the same name was made since", cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
 		"Renumbered": {reason: "it has another record by now", cached: holder(), live: holder(named("6")), records: []netbox.IPAddress{record(6, "10.77.0.2/24", theirs)}},
 		"RenumberedShown": {reason: "and says so", cached: holder(), live: holder(named("6"), func(mg *v1alpha1.NetBoxIPAddress) {
@@ -157,7 +159,7 @@ func TestLoser(t *testing.T) {
 			})
 			if tc.live != nil {
 				if tc.live.DeletionTimestamp != nil {
-					tc.live.Finalizers = []string{"test.example/keep"}
+					tc.live.Finalizers = append(tc.live.Finalizers, managed.FinalizerName)
 				}
 				live.WithObjects(tc.live)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	kubefake "sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -22,7 +23,7 @@ func (h *harness) holding(all ...*v1alpha1.NetBoxIPAddress) {
 	live := kubefake.NewClientBuilder().WithScheme(scheme()).WithStatusSubresource(&v1alpha1.NetBoxIPAddress{})
 	for _, mg := range all {
 		if mg.DeletionTimestamp != nil {
-			mg.Finalizers = []string{"test.example/keep"}
+			mg.Finalizers = append(mg.Finalizers, managed.FinalizerName)
 		}
 		live.WithObjects(mg)
 	}
@@ -33,6 +34,11 @@ func (h *harness) holding(all ...*v1alpha1.NetBoxIPAddress) {
 		err := kube.List(ctx, all)
 		return slices.DeleteFunc(all.Items, func(mg v1alpha1.NetBoxIPAddress) bool { return !slices.Contains(HostOf(&mg), a.String()) }), err
 	}
+}
+
+// heldByClaim is a resource whose claim keeps it from going.
+func heldByClaim(mg *v1alpha1.NetBoxIPAddress) {
+	mg.Finalizers = append(mg.Finalizers, v1alpha1.FinalizerHeldByClaim)
 }
 
 // TestUnderWay: an address was given to a resource whose Create hasn't ended yet, somebody deletes its record, and the next one is given the address: that

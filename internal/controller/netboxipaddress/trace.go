@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/google/uuid"
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -125,15 +126,21 @@ func (e *external) has(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) bool {
 	return mg.Status.AtProvider.ID == ip.ID && e.connector.shows(mg, ip.Address.Addr(), ip.VRF) && e.sameNetBox(mg)
 }
 
-// living returns a resource of this cluster as the API server has it; nil where it's gone, is another one by now, or is being deleted.
+// living returns a resource of this cluster as the API server has it; nil where it's gone, is another one by now, or is being deleted and nobody holds it: as long as
+// somebody does, as its claim while its machine is on, its record isn't released.
 func (e *external) living(ctx context.Context, of identity) (*v1alpha1.NetBoxIPAddress, error) {
 	mg := &v1alpha1.NetBoxIPAddress{}
 	err := e.connector.Live.Get(ctx, of.resource(), mg)
 	if err != nil && !kerrors.IsNotFound(err) {
 		return nil, err //nolint:wrapcheck // It's worded by who asked.
 	}
-	if err != nil || string(mg.GetUID()) != of.uid || meta.WasDeleted(mg) {
+	if err != nil || string(mg.GetUID()) != of.uid || meta.WasDeleted(mg) && !held(mg) {
 		return nil, nil //nolint:nilerr // It's gone, which is an answer.
 	}
 	return mg, nil
+}
+
+// held says that somebody beside the managed reconciler, which releases the record after all others, keeps a resource from going.
+func held(mg *v1alpha1.NetBoxIPAddress) bool {
+	return slices.ContainsFunc(mg.GetFinalizers(), func(f string) bool { return f != managed.FinalizerName })
 }
