@@ -110,6 +110,11 @@ func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, 
 	if err := e.unowned(ctx, ip); err != nil {
 		return err
 	}
+	if !shares(mg, ip.Role) {
+		if err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF}); err != nil {
+			return err
+		}
+	}
 	switch {
 	case p.Address != "" && !spells(p.Address, ip.Address):
 		return adoptError{ip.ID, fmt.Sprintf("is of address %q", ip.Address), fmt.Sprintf("correct spec.forProvider.address, which is %q, or the record in NetBox", p.Address)}
