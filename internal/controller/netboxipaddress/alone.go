@@ -101,30 +101,28 @@ func (e *external) takeBack(ctx context.Context, ip netbox.IPAddress, t takenErr
 	return t
 }
 
-// prove looks at a record that was found and that nobody was told of yet: the answer to its POST was lost, or who asked was killed. What
+// prove looks at a record that was found and that this resource was never told of: the answer to its POST was lost, or who asked was killed. What
 // is wrong with it is an error; back says that it has to go.
 func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
-	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
-	if meta.WasDeleted(mg) || o.ID == e.record.ID && o.Marker != "" { // What it was when it was only observed, it may not be now.
+	if e.toldOf(*e.record) {
 		return false, nil
 	}
-	if err := e.undivided(ctx, mg); err != nil {
+	if err := e.undivided(ctx, mg); err != nil || meta.WasDeleted(mg) {
 		return false, err
-	}
-	if back, err := e.inherited(ctx, mg); back || err != nil {
-		return back, err
 	}
 	if meta.GetExternalName(mg) == strconv.FormatInt(e.record.ID, 10) {
 		return false, e.unclaimed(ctx, mg)
 	}
 	defer func() { e.displace(mg, *e.record) }() // By then it's known whose the address was.
-	if p.Address == "" && unnamed(mg) {
+	p := mg.Spec.ForProvider
+	again := e.connector.shows(mg, e.record.Address.Addr(), e.record.VRF) // It had that before, and nobody has lost it since but itself.
+	if p.Address == "" && !again {
 		if err := e.keptFrom(ctx, mg, *e.record, e.placed(ctx, p, *e.record)); err != nil {
 			return false, err
 		}
 		return e.proveUnused(ctx, mg)
 	}
-	if err = e.alone(ctx, mg, *e.record); err == nil && unnamed(mg) {
+	if err = e.alone(ctx, mg, *e.record); err == nil && !again {
 		err = e.usurped(ctx, mg, *e.record)
 	}
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
@@ -135,22 +133,6 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 		return true, nil
 	}
 	return false, err
-}
-
-// inherited has a record that was found handed over by the Create that follows, where it's another one's.
-func (e *external) inherited(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (back bool, err error) {
-	if !unnamed(mg) {
-		return false, nil
-	}
-	of, err := e.heir(ctx, mg, *e.record)
-	if err != nil || of == nil {
-		return false, err
-	}
-	if !creates(mg) {
-		return false, keptError{e.record.ID, e.whoseWords(*of), false}
-	}
-	e.aside, e.hands = of, true
-	return true, nil
 }
 
 // A misplacedError is a record with our marker that is of none of the sources.

@@ -22,8 +22,6 @@ const (
 	setAsides = 8
 	// eventSetAside tells that an address was.
 	eventSetAside event.Reason = "SetAside"
-	// eventHandedOver tells that a record has its resource's marker again.
-	eventHandedOver event.Reason = "HandedOver"
 )
 
 // An asideError is an address that NetBox gave and that another resource may be using, whose record was deleted.
@@ -31,8 +29,6 @@ type asideError struct {
 	address string
 	// cause is why that can't be told, or the address can't be set aside; nil: it was.
 	cause error
-	// to says whose the record is that it was handed over to; "": it was set aside.
-	to string
 }
 
 // Error doesn't wrap the cause: that says nothing of the POST.
@@ -40,12 +36,7 @@ func (e asideError) Error() string { return "address " + e.address + " isn't to 
 
 func (e asideError) words(in inputs) (reason xpv2.ConditionReason, message string) {
 	message = fmt.Sprintf("address %q, which NetBox gave, is set aside there: another resource of this cluster had it, whose record somebody deleted, and a machine may be using it; another address is asked for", e.address)
-	switch {
-	case e.to != "" && e.cause != nil:
-		message = fmt.Sprintf("a record of address %q carries this resource's marker, and is %s, as its status says: it's handed over; %s", e.address, e.to, sentence(e.cause, in).message)
-	case e.to != "":
-		message = fmt.Sprintf("a record of address %q carried this resource's marker, and is %s, as its status says: it has that one's marker again, and another record is asked for", e.address, e.to)
-	case e.cause != nil:
+	if e.cause != nil {
 		message = fmt.Sprintf("address %q, which NetBox gave, may be another resource's, whose record somebody deleted: it isn't used before that is known, or it is set aside; %s", e.address, sentence(e.cause, in).message)
 	}
 	return v1alpha1.ReasonConflict, message
@@ -78,10 +69,15 @@ func (e *external) allocateUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddr
 			return ip, err
 		}
 		e.connector.Failpoint("netbox-after-allocate")
+		made, aside := ip.ID, asideError{}
 		ip, err = e.unused(ctx, mg, ip)
-		if aside := (asideError{}); !errors.As(err, &aside) || aside.cause != nil {
-			return ip, err
+		if errors.As(err, &aside) && aside.cause == nil {
+			continue
 		}
+		if err != nil { // It's tried again.
+			e.connector.answered.put(mg.GetUID(), made)
+		}
+		return ip, err
 	}
 	return ip, err
 }
@@ -108,7 +104,7 @@ func (e *external) unused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip 
 		err = e.setAside(ctx, mg, ip, *of)
 	}
 	e.remains = err != nil
-	return netbox.IPAddress{}, asideError{ip.Address.String(), err, ""}
+	return netbox.IPAddress{}, asideError{ip.Address.String(), err}
 }
 
 // proveUnused is that for a record that was found.
@@ -119,7 +115,7 @@ func (e *external) proveUnused(ctx context.Context, mg *v1alpha1.NetBoxIPAddress
 	}
 	switch {
 	case err != nil:
-		return false, asideError{e.record.Address.String(), err, ""}
+		return false, asideError{e.record.Address.String(), err}
 	case of == nil:
 		return false, nil
 	}
@@ -139,6 +135,7 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	if err := e.netbox.Release(ctx, ip, r); err != nil {
 		return err
 	}
+	e.connector.answered.forget(mg.GetUID())
 	e.connector.Due(n.until)
 	e.rouse(of) // It may have looked in between, and seen another one's record.
 	next := ", and another one is asked for"
@@ -148,37 +145,6 @@ func (e *external) setAside(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	e.connector.Recorder.Event(mg, event.Warning(eventSetAside, fmt.Errorf("address %s, record %d of the NetBox of %s, is %s, whose record somebody deleted: it stays deprecated until %s%s",
 		ip.Address, ip.ID, e.inputs.config, e.whoseWords(of), n.until.UTC().Format(time.RFC3339), next)))
 	return nil
-}
-
-// heir is the resource that lives and that just this record is of, as its status says, where the record may be of what was asked for here, and was never
-// shown: either NetBox gave its number anew, with its address, or somebody wrote our marker over that one's. nil: there's none.
-func (e *external) heir(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (*identity, error) {
-	if e.was.ID != 0 || !e.mayBeOurs(mg) {
-		return nil, nil
-	}
-	if _, shared, err := e.sharedBy(ctx, ip); shared || err != nil {
-		return nil, err
-	}
-	return e.sharer(ctx, ip)
-}
-
-// handOver puts that one's marker on such a record: whichever story is true, it's never taken from under a machine, and nothing else of it is ours to say.
-func (e *external) handOver(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, of identity) error {
-	if _, err := e.netbox.Patch(ctx, ip, netbox.Patch{CustomFields: map[string]any{e.inputs.field: of.marker()}}); err != nil {
-		return err
-	}
-	e.rouse(of)
-	e.connector.Recorder.Event(mg, event.Warning(eventHandedOver, fmt.Errorf("record %d of address %s carried this resource's marker in custom field %q of the NetBox of %s, and is %s, as its status says: it has that one's marker again",
-		ip.ID, ip.Address, e.inputs.field, e.inputs.config, e.whoseWords(of))))
-	return nil
-}
-
-// leaveTo leaves a record to another one, and says so by an error.
-func (e *external) leaveTo(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress, of identity, hands bool) asideError {
-	if hands {
-		return asideError{ip.Address.String(), e.handOver(ctx, mg, ip, of), e.whoseWords(of)}
-	}
-	return asideError{ip.Address.String(), e.setAside(ctx, mg, ip, of), ""}
 }
 
 // mayBeOurs says that a record with our marker, which was never shown here, may be of what was asked for.

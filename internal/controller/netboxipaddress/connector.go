@@ -148,6 +148,8 @@ type Connector struct {
 	unanswered *notes[time.Time]
 	came       *notes[string]
 	ahead      *notes[sight]
+	// answered is the record that NetBox gave a resource in answer to its POST, where it's another one's address and couldn't be set aside yet.
+	answered *notes[int64]
 	// absences are those that were found to have no record.
 	absences *notes[absence]
 	// deleted are resources whose record NetBox has just deleted.
@@ -242,7 +244,7 @@ func NewConnector(o Options) *Connector {
 	return &Connector{
 		Options: o, began: o.Now(), stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
-		unanswered: newNotes[time.Time](), came: newNotes[string](), ahead: newNotes[sight](), absences: newNotes[absence](),
+		unanswered: newNotes[time.Time](), came: newNotes[string](), answered: newNotes[int64](), ahead: newNotes[sight](), absences: newNotes[absence](),
 		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(), ungiven: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
@@ -254,7 +256,7 @@ func NewConnector(o Options) *Connector {
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
-		c.tried, c.origins, c.made, c.unanswered, c.came, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
+		c.tried, c.origins, c.made, c.unanswered, c.came, c.answered, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
 		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.ungiven, c.displaced, c.doubted, c.culprits, c.missed, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())

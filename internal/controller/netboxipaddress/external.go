@@ -74,10 +74,9 @@ type external struct {
 	// failed. latest is until when it may be sent.
 	lost, denied, remains bool
 	latest                time.Time
-	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside, or handed over to.
+	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity
-	hands bool
 	// theirs says that status names a record that never was this resource's. left is what became of a record that is being released.
 	theirs bool
 	left   leftover
@@ -124,7 +123,6 @@ func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (m
 		return managed.ExternalObservation{}, e.trouble(mg, err)
 	}
 	if e.record != nil {
-		e.connector.appears(mg)
 		return e.show(ctx, mg)
 	}
 	if meta.WasDeleted(mg) {
@@ -224,7 +222,7 @@ func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, err
 func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalCreation, error) {
 	switch {
 	case e.aside != nil:
-		err := e.leaveTo(ctx, mg, *e.record, *e.aside, e.hands)
+		err := asideError{e.record.Address.String(), e.setAside(ctx, mg, *e.record, *e.aside)}
 		e.goOn(mg, err)
 		return managed.ExternalCreation{}, sentence(err, e.inputs)
 	case e.back != nil:

@@ -39,8 +39,8 @@ func TestNoAnnotations(t *testing.T) {
 		exists  bool
 	}{
 		"There":        {"it's found by its number", []edit{seenAs(5), marked}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindPrefix"}, true},
-		"OnceObserved": {"what was only observed is looked at anew", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindHost", "FindPrefix"}, true},
-		"Renumbered":   {"or by its marker", []edit{seenAs(5)}, []netbox.IPAddress{record(6, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindByMarker", "FindHost", "FindPrefix"}, true},
+		"OnceObserved": {"what was only observed is looked at anew", []edit{seenAs(5)}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindPrefix", "FindPrefix"}, true},
+		"Renumbered":   {"or by its marker", []edit{seenAs(5), marked}, []netbox.IPAddress{record(6, "10.77.0.11/24", ours)}, "Available", "", []string{"Get", "FindByMarker", "FindHost", "FindPrefix"}, true},
 		"Gone":         {"somebody deleted it: no other one is taken", []edit{seenAs(5)}, nil, v1alpha1.ReasonLost, "", []string{"Get", "FindByMarker", "Changes", "Hides"}, true},
 		"DeletedGone":  {"it's looked for before the resource goes", []edit{seenAs(5), now}, nil, "Available", "", []string{"Get", "FindByMarker", "Hides"}, false},
 		"Deleted":      {"and released", []edit{seenAs(5), now}, []netbox.IPAddress{record(5, "10.77.0.11/24", ours)}, "Available", "", []string{"Get"}, true},

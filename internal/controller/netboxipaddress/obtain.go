@@ -146,11 +146,6 @@ func (e *external) foundNow(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, i
 	if err := e.notAnothers(ctx, mg, ip); err != nil {
 		return netbox.IPAddress{}, err
 	}
-	if of, err := e.heir(ctx, mg, ip); err != nil {
-		return netbox.IPAddress{}, err
-	} else if of != nil {
-		return netbox.IPAddress{}, e.leaveTo(ctx, mg, ip, *of, true)
-	}
 	if err := e.keptFrom(ctx, mg, ip, e.planned(ctx, mg.Spec.ForProvider, ip)); err != nil || e.plan.adopt != nil || e.plan.address.IsValid() {
 		return ip, err
 	}

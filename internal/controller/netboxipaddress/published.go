@@ -9,7 +9,6 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -68,9 +67,23 @@ func (e doubledError) words(in inputs) (reason xpv2.ConditionReason, message str
 	return v1alpha1.ReasonConflict, message
 }
 
-// undivided says, by an error, that the record of a resource, which it's about to show for the first time, carries the marker of another one that lives:
-// NetBoxes before 4.6 let two take over one record in the same moment, and people write markers.
+// toldOf says that a resource shows a record as its own already, which is all that proves that it is: who may write the resource writes its external name, and
+// who may write in NetBox its marker. What it only observed it shows without that.
+func (e *external) toldOf(ip netbox.IPAddress) bool {
+	return e.was.ID == ip.ID && e.was.Marker == e.us.marker()
+}
+
+// undivided says, by an error, that the record of a resource that was never told of it is another one's, too, who lives: NetBoxes before 4.6 let two take over
+// one record in the same moment, and people write markers.
 func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	if meta.WasDeleted(mg) {
+		if e.binds(mg) {
+			if err := e.sharedWith(ctx, *e.record); err != nil {
+				return err
+			}
+		}
+		return e.notAnothers(ctx, mg, *e.record)
+	}
 	t, shared, err := e.sharedBy(ctx, *e.record)
 	switch {
 	case err != nil:
@@ -86,14 +99,19 @@ func (e *external) undivided(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	return doubledError{e.record.ID, e.record.Address.String(), by, nil, true}
 }
 
-// notAnothers says, by an error, that just this record, which carries our marker, is another one's, as its status says.
+// notAnothers says, by an error, that a record which carries our marker, and which this resource was never told of, is just the one that another's status has,
+// who lives. Either somebody wrote our marker there, or NetBox gave its number anew, as after a restore, to what was asked for here; nobody can tell, so
+// nothing of it is written before a person has said whose it is.
 func (e *external) notAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
-	of, err := e.marksAnothers(ctx, mg, ip)
+	if made, _ := e.connector.answered.get(mg.GetUID()); e.toldOf(ip) || made == ip.ID {
+		return nil
+	}
+	of, err := e.sharer(ctx, ip)
 	if err != nil || of == nil {
 		return err
 	}
-	e.connector.displaced.put(mg.GetUID(), true)
-	return markedError{ip.ID, ip.Address.String(), e.whoseWords(*of)}
+	e.connector.displaced.put(mg.GetUID(), true) // What was seen of it lately isn't enough: it's mended in NetBox.
+	return markedError{ip.ID, ip.Address.String(), e.whoseWords(*of), meta.WasDeleted(mg)}
 }
 
 // A markedError is another one's record that carries our marker.
@@ -101,22 +119,25 @@ type markedError struct {
 	record  int64
 	address string
 	by      string
+	// going says that this resource is being deleted.
+	going bool
 }
 
 func (e markedError) Error() string { return "record of another one carries our marker" }
 
 func (e markedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonConflict, fmt.Sprintf("record %d of address %q is %s, as its status says, and carries this resource's marker in custom field %q, as where somebody wrote it there: nothing is written to it; put the marker there that it had, or have that resource deleted if it's of before a restore",
+	message = fmt.Sprintf("record %d of address %q is %s, as its status says, and carries this resource's marker in custom field %q, as where somebody wrote it there, or NetBox gave the number anew after a restore: it's neither used nor written to; put that one's marker there, or delete the record in NetBox, or have that resource deleted if it's of before a restore",
 		e.record, e.address, e.by, in.field)
+	if e.going {
+		message += ", or set spec.forProvider.release.policy: Keep to leave the record as it is"
+	}
+	return v1alpha1.ReasonConflict, message
 }
 
 // unclaimed says, by an error, that a record which a resource names, and is about to show for the first time, is of an address that another one shows. Its
 // Create saw none; but what a copy of NetBox's database shows of the record since may be of before somebody deleted it. Nothing is written to it:
 // it's read at the next look, whatever was seen of it.
 func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	if onlyObserved(mg) {
-		return nil
-	}
 	of, err := e.loser(ctx, mg, *e.record)
 	if of == nil {
 		return err
@@ -124,14 +145,6 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	both := behindError{}
 	twice := errors.As(err, &both) && !both.unlogged
 	same := twice && both.record == e.record.ID
-	if err == nil && mayAdopt(mg) { // Who has a record taken over may mean that, once the other one doesn't say any more that it's in use.
-		var other *v1alpha1.NetBoxIPAddress
-		other, err = e.living(ctx, *of)
-		same = other != nil && e.has(other, *e.record)
-		if err == nil && !same && (other == nil || other.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue) {
-			return nil
-		}
-	}
 	e.connector.displaced.put(mg.GetUID(), true)
 	// Both are read live at each look: what is shown twice for longer than a copy is behind was there twice, as where duplicates are allowed, or were
 	// made by people. One record that two have stays so.
@@ -140,11 +153,6 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 		return nil
 	}
 	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), err, same}
-}
-
-// mayAdopt says that a resource may take over what is in NetBox.
-func mayAdopt(mg *v1alpha1.NetBoxIPAddress) bool {
-	return mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName || mg.Spec.ForProvider.Adopt == v1alpha1.AdoptIfUnowned
 }
 
 // claimed says that another resource shows the address that a Create has just made, as far as the cache has it: then the look that follows finds out.

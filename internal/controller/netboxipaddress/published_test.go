@@ -111,12 +111,12 @@ func TestUnclaimed(t *testing.T) {
 		"Allowed": {reason: "several may have it", holder: holder(inUse), records: []netbox.IPAddress{one, other}, mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 			p.Duplicates = v1alpha1.DuplicatesAllow
 		})}},
-		"TakenOver": {reason: "somebody wants it so, and the other one says that it's lost", holder: holder(lost), records: []netbox.IPAddress{one}, mg: []edit{taken}},
+		"TakenOver": {reason: "whoever may write a resource may say that it takes something over", holder: holder(lost), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "its own record isn't in NetBox any more"},
 		"TakenOverShared": {reason: "it has this very record, whose marker is gone", holder: holder(lost, func(mg *v1alpha1.NetBoxIPAddress) {
 			mg.Status.AtProvider.ID = 100
 			meta.SetExternalName(mg, "100")
-		}), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "too, as where two provider configs of one NetBox differ in markerField"},
-		"TakenOverInUse": {reason: "the other one doesn't say so yet", holder: holder(inUse), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "its own record isn't in NetBox any more"},
+		}), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "as its status says, and carries this resource's marker"},
+		"Held": {reason: "the other one goes, and its claim holds it", holder: holder(inUse, deleted, heldByClaim), records: []netbox.IPAddress{one}, says: "its own record isn't in NetBox any more"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -88,11 +88,6 @@ func releaseOf(p v1alpha1.NetBoxIPAddressParameters) (policy string, after time.
 
 // release lets the record go. Whatever fails is tried again: until NetBox has said that it's done, nothing is forgotten.
 func (e *external) release(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	if of, err := e.heir(ctx, mg, *e.record); err != nil {
-		return err
-	} else if of != nil {
-		return e.handOver(ctx, mg, *e.record, *of)
-	}
 	policy, after := releaseOf(mg.Spec.ForProvider)
 	marker := e.record.Marker(e.inputs.field)
 	if policy != v1alpha1.ReleaseKeep {
@@ -156,9 +151,6 @@ func (e *external) inUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) erro
 	if err := e.sharedWith(ctx, *e.record); err != nil {
 		return err
 	}
-	if err := e.shownBy(ctx, mg); err != nil {
-		return err
-	}
 	if e.carried { // Another one's was never to be elsewhere.
 		m := e.movedBy(ctx, mg.GetUID())
 		m.releasing = true
@@ -181,30 +173,6 @@ func (e *external) sharedWith(ctx context.Context, ip netbox.IPAddress) error {
 		id: ip.ID, address: ip.Address.String(),
 		how:  fmt.Sprintf("carries the marker of %s in custom field %q", e.traceWords(t), t.field),
 		mend: "clear that field there if it's nobody's any more",
-	}
-}
-
-// marksAnothers returns the resource that lives and that just this record is of, as its status says, where the resource at hand neither has it nor may
-// have made it: somebody wrote its marker there. Who may have made it, did so of a number that NetBox gave anew, as after a restore, as far as can be
-// told; whose the address is then is decided elsewhere.
-func (e *external) marksAnothers(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) (*identity, error) {
-	had := e.was.ID == ip.ID && e.was.Marker != "" // Of one that was only observed there is none.
-	if had || e.was.ID == 0 && e.connector.mayHaveMade(mg, e.denied) {
-		return nil, nil
-	}
-	return e.sharer(ctx, ip)
-}
-
-// shownBy says, by an error, that a record which is about to be released is another one's.
-func (e *external) shownBy(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	of, err := e.marksAnothers(ctx, mg, *e.record)
-	if err != nil || of == nil {
-		return err
-	}
-	return reusedError{
-		id: e.record.ID, address: e.record.Address.String(),
-		how:  fmt.Sprintf("is %s, as its status says, and carries this resource's marker in custom field %q", e.whoseWords(*of), e.inputs.field),
-		mend: "put the marker there that it had, or have that resource deleted if it's of before a restore",
 	}
 }
 

@@ -55,10 +55,11 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 // show puts what was found on the resource and says what differs.
 func (e *external) show(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
 	back, err := e.prove(ctx, mg)
-	switch {
-	case err != nil:
+	if err != nil {
 		return managed.ExternalObservation{}, e.trouble(mg, err)
-	case back:
+	}
+	e.connector.appears(mg) // One that only carries our marker is no answer to what was asked for.
+	if back {
 		return managed.ExternalObservation{}, nil // Create takes it back.
 	}
 	e.tellFound(mg)

@@ -70,6 +70,7 @@ func TestAdoptAcrossFields(t *testing.T) {
 	status := func(change func(*v1alpha1.NetBoxIPAddressObservation)) edit {
 		return func(mg *v1alpha1.NetBoxIPAddress) { change(&mg.Status.AtProvider) }
 	}
+	six := []edit{named("6"), status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.ID = 6 })}
 	cases := map[string]struct {
 		reason  string
 		records []netbox.IPAddress
@@ -97,10 +98,12 @@ func TestAdoptAcrossFields(t *testing.T) {
 		"Lives":      {reason: "its marker is gone, and its resource lives", records: five(nil), cached: holder(), live: holder(), says: "another namespace's resource's, as its status says: have that resource deleted"},
 		"Gone":       {reason: "it doesn't, which the cache doesn't know yet", records: five(nil), cached: holder()},
 		"Goes":       {reason: "it's being deleted", records: five(nil), cached: holder(), live: holder(deleted)},
+		"Held":       {reason: "and its claim holds it, as its machine is on yet", records: five(nil), cached: holder(), live: holder(deleted, heldByClaim), says: "another namespace's resource's, as its status says"},
+		"Lost":       {reason: "its own was another record, which somebody deleted", records: five(nil), cached: holder(six...), live: holder(six...), says: "whose record somebody deleted in NetBox"},
 		"Again":      {reason: "it's another one of its name", records: five(nil), cached: holder(), live: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.UID = "z" })},
 		"Elsewhere":  {reason: "its record is of another NetBox", records: five(nil), cached: holder(elsewhere), live: holder(elsewhere)},
 		"Other":      {reason: "its record is another one", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.ID = 6 })), live: holder()},
-		"OtherByNow": {reason: "it has another one by now", records: five(nil), cached: holder(), live: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.ID = 6 }))},
+		"OtherByNow": {reason: "it has another one by now", records: five(nil), cached: holder(), live: holder(six...)},
 		"OtherTable": {reason: "it's of another table", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.VRF = &v1alpha1.VRFObservation{ID: 3} })), live: holder()},
 		"Observes":   {reason: "it only looks at it", records: five(nil), cached: holder(status(func(o *v1alpha1.NetBoxIPAddressObservation) { o.Marker = "" })), live: holder()},
 		"Unknown":    {reason: "that can't be told", records: five(nil), fails: errAway, says: errAway.Error()},
@@ -192,11 +195,14 @@ func TestReleaseShared(t *testing.T) {
 		live   *v1alpha1.NetBoxIPAddress
 		policy string
 		says   string
-		// had is the record that status names; -1: none, and none was ever made.
+		// had is the record that status names, 5 with this resource's marker; -1: none, and none was ever made.
 		had int64
 	}{
-		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`, 0},
-		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource", 0},
+		"Lives":      {"both live", theirs, holder(), "Delete", `carries the marker of another resource of this cluster in custom field "other_claim"`, 5},
+		"LivesKept":  {"what is its own is kept", theirs, holder(), "Keep", "", 5},
+		"Quarantine": {"nor put into quarantine", theirs, holder(), "Quarantine", "carries the marker of another resource", 5},
+		"Untold":     {"it was never told of it", theirs, holder(), "Delete", "carries the marker of another resource", 0},
+		"Observed":   {"it only observed it", nil, holder(), "Delete", "as its status says", 6},
 		"Cluster":    {"whether the other one lives can't be told", strange, nil, "Delete", "carries the marker of another cluster", 0},
 		"Keep":       {"it's left as it is", theirs, holder(), "Keep", "", 0},
 		"Gone":       {"the other one is gone", theirs, nil, "Delete", "", 0},
@@ -205,7 +211,8 @@ func TestReleaseShared(t *testing.T) {
 		"Noted":      {"what it was adopted out of", theirs + " 1970-01-01T01:16:40Z", nil, "Delete", "", 0},
 		"Shown":      {"another one shows just this record, which nothing marks as its own", nil, holder(), "Delete", "as its status says", 4},
 		"ShownKept":  {"it's left as it is", nil, holder(), "Keep", "", 4},
-		"Anew":       {"it was made of a number that NetBox gave anew", nil, holder(), "Delete", "", 0},
+		"Anew":       {"whether it was made of a number that NetBox gave anew nobody can tell", nil, holder(), "Delete", "as its status says", 0},
+		"Held":       {"the other one goes, and its claim holds it", nil, holder(deleted, heldByClaim), "Delete", "as its status says", 0},
 		"Never":      {"nothing was ever made for it", nil, holder(), "Delete", "as its status says", -1},
 		"Path":       {"a person's", "dc1/hall2/rack3/u4", nil, "Delete", "", 0},
 	} {
@@ -217,6 +224,12 @@ func TestReleaseShared(t *testing.T) {
 			if tc.had >= 0 {
 				mg.Status.AtProvider.ID = tc.had
 				madeAgo(time.Hour)(mg)
+			}
+			switch tc.had {
+			case 5:
+				mg.Status.AtProvider.Marker = ours
+			case 6:
+				mg.Status.AtProvider.ID = 5
 			}
 			h.holding()
 			if tc.live != nil {

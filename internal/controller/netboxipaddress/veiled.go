@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -108,9 +109,9 @@ func (e *external) leaves(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	if e.record == nil || !meta.WasDeleted(mg) || e.binds(mg) {
 		return nil
 	}
-	of, err := e.marksAnothers(ctx, mg, *e.record)
-	if of != nil {
-		e.record = nil
+	err := e.notAnothers(ctx, mg, *e.record)
+	if errors.As(err, new(markedError)) {
+		e.record, err = nil, nil
 	}
 	return err
 }

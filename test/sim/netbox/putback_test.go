@@ -95,3 +95,33 @@ func TestPutBack(t *testing.T) {
 		})
 	}
 }
+
+// TestPutBackKept: web-1 is deleted and its record kept, which web-2 takes over; then etcd is as it was before. So it is of just the record that web-1's status
+// has.
+func TestPutBackKept(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	l.netbox.AddMarkerField(field)
+	l.apply("web-2", l.ofThis, takes(v1alpha1.AdoptIfUnowned, 0))
+	mend := l.netbox.Inject(netbox.Fault{Kind: netbox.FaultDisconnect, Method: "POST"})
+	l.once("web-2")
+	l.once("web-2")
+	mend()
+	l.apply("web-1", l.ofThis, func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: v1alpha1.ReleaseKeep}
+	})
+	l.settle("web-1", ready)
+	l.once("web-2")
+	first, before := l.get("web-1").DeepCopy(), l.get("web-2").DeepCopy()
+	l.delete("web-1")
+	l.settle("web-1", gone)
+	l.restart()
+	record := l.settle("web-2", ready).Status.AtProvider.ID // Its machine uses it from now on.
+	l.putBack(first, before)
+	l.unwritten("a machine of web-2 uses it", record, "web-2", "web-1")
+	l.waits("web-2", `is that of NetBoxIPAddress "web-1", as its status says`)
+	l.delete("web-1")
+	l.settle("web-1", gone)
+	if mg := l.settle("web-2", ready); mg.Status.AtProvider.ID != record {
+		t.Errorf("it has record %d", mg.Status.AtProvider.ID)
+	}
+}
