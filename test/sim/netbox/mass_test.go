@@ -32,7 +32,8 @@ type mass struct {
 
 // TestMassDeletion: somebody deletes hundreds of records in NetBox, or restores a backup that is older than they are, after which NetBox gives their
 // addresses and their numbers to whoever asks next; and some ask, before anybody has looked. Each of them says Lost or has its own address back, as its
-// policy says; none gets another one; nobody else gets any of theirs; and NetBox isn't asked for more than it takes.
+// policy says; none gets another one; nobody else gets any of theirs; and NetBox isn't asked for more than it takes. One that was given just the number of
+// another one's record, and wasn't told of it, waits for a person.
 func TestMassDeletion(t *testing.T) {
 	byHand := func(m *mass, _ netbox.Backup) {
 		for _, a := range m.netbox.Addresses() {
@@ -45,11 +46,13 @@ func TestMassDeletion(t *testing.T) {
 		// crash is where the first one to ask is killed.
 		crash   string
 		happens func(m *mass, before netbox.Backup)
+		// waits says that a person says whose that one's record is.
+		waits bool
 	}{
-		"ByHand":  {500, "", byHand},
-		"Backup":  {150, "", backup},
-		"Killed":  {150, "netbox-after-allocate", byHand},
-		"Restart": {150, "netbox-after-allocate", backup},
+		"ByHand":  {500, "", byHand, false},
+		"Backup":  {150, "", backup, false},
+		"Killed":  {150, "netbox-after-allocate", byHand, false},
+		"Restart": {150, "netbox-after-allocate", backup, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +73,11 @@ func TestMassDeletion(t *testing.T) {
 				}
 				m.crash = ""
 				m.restart()
+			}
+			if tc.waits {
+				m.once(m.fresh[0])
+				m.waits(m.fresh[0], `is that of NetBoxIPAddress "old-0", as its status says`)
+				m.mark(m.netbox.Addresses()[0].ID, clusterID+"/team-a/old-0/uid-old-0")
 			}
 			m.woken = nil
 			rounds := m.settleAll()
