@@ -22,6 +22,7 @@ type NetBoxPolicy struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^\.?[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*\.?$`
 	DNSZones []string `json:"dnsZones,omitempty"`
 	// Tenant (slug) that their addresses get, whatever they ask for.
 	// +optional
@@ -51,9 +52,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.tls.minVersion) || self.tls.minVersion in ['TLS12', 'TLS13']",message="minVersion of a NetBox must be TLS12 or TLS13: older ones are for BMCs alone",fieldPath=".tls.minVersion"
 // +kubebuilder:validation:XValidation:rule="!has(self.markerField) || !has(self.releaseField) || self.markerField != self.releaseField",message="markerField and releaseField must be two fields: one is unique, the other isn't",fieldPath=".releaseField"
 type NetBoxConfig struct {
-	// URL of the NetBox; sub-paths are allowed.
+	// URL of the NetBox, without /api; sub-paths are allowed. The token alone says who asks: there's no user, query or fragment in it.
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://'))",message="url must be an http or https URL, such as https://netbox.example/"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (self.startsWith('https://') || self.startsWith('http://')) && url(self).getHostname() != ''",message="url must be an http or https URL, such as https://netbox.example/"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('@') && !self.contains('?') && !self.contains('#')",message="url must be without user, password, query and fragment, such as https://netbox.example/: the token is in credentials"
 	URL string `json:"url"`
 	// Credentials: a Secret with an API token. Version 1 tokens and nbt_… tokens are told apart.
 	Credentials Credentials `json:"credentials"`

@@ -33,6 +33,7 @@ type SlugReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.prefixLength)",message="prefixLength goes with from; a fixed address has its mask in address",fieldPath=".prefixLength"
 // +kubebuilder:validation:XValidation:rule="!has(self.prefixLength) || !has(self.from) || size(self.from) == 0 || self.from.exists(s, has(s.prefix) && has(s.prefix.cidr) ? (!isCIDR(s.prefix.cidr) || (self.prefixLength >= cidr(s.prefix.cidr).prefixLength() && (self.prefixLength <= 32 || cidr(s.prefix.cidr).ip().family() == 6))) : has(s.range) && has(s.range.start) ? (!isCIDR(s.range.start) || (self.prefixLength >= cidr(s.range.start).prefixLength() && (self.prefixLength <= 32 || cidr(s.range.start).ip().family() == 6))) : self.prefixLength <= 32 || !((has(s.prefix) && has(s.prefix.filter) && has(s.prefix.filter.family) && s.prefix.filter.family == 'IPv4') || (has(s.range) && has(s.range.filter) && has(s.range.filter.family) && s.range.filter.family == 'IPv4')))",message="prefixLength fits none of the sources: it is the mask of one address, at least as long as the source's own, and at most 32 for IPv4",fieldPath=".prefixLength"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.vrf)",message="vrf goes with address; a source has its own, such as from[].prefix.vrf",fieldPath=".vrf"
+// +kubebuilder:validation:XValidation:rule="!has(self.family) || !has(self.address) || !isCIDR(self.address) || (self.family == 'IPv4') == (cidr(self.address).ip().family() == 4)",message="family is another one than that of address; leave it out beside address",fieldPath=".family"
 // +kubebuilder:validation:XValidation:rule="has(self.address) || !has(self.duplicates)",message="duplicates goes with address; an address that is allocated is nobody else's",fieldPath=".duplicates"
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicates) || self.duplicates != 'SharedRole' || (has(self.role) && self.role in ['anycast', 'vip', 'vrrp', 'hsrp', 'glbp', 'carp'])",message="duplicates: SharedRole needs a role that addresses share: anycast, vip, vrrp, hsrp, glbp or carp",fieldPath=".duplicates"
 // +kubebuilder:validation:XValidation:rule="!has(self.address) || !has(self.assignTo) || !isCIDR(self.address) || !(cidr(self.address) == cidr(self.address).masked()) || cidr(self.address).prefixLength() >= (cidr(self.address).ip().family() == 4 ? 31 : 127)",message="a network address can't be assigned, as NetBox puts it on no interface: ask for another one, or for this one alone, with mask /32 or /128",fieldPath=".address"
@@ -57,6 +58,9 @@ type NetBoxIPAddressParameters struct {
 	// SharedRole (fine where both have a role that addresses share, such as anycast or vip), or Allow (fine where NetBox takes it).
 	// +optional
 	Duplicates Duplicates `json:"duplicates,omitempty"`
+	// Family that the address must be of: sources of the other one are passed over. Where absent, either will do.
+	// +optional
+	Family IPFamily `json:"family,omitempty"`
 	// PrefixLength is the mask of an allocated address, such as 32; the prefix's or range's own where absent. It can't be shorter.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -96,7 +100,7 @@ type NetBoxIPAddressParameters struct {
 	// +kubebuilder:validation:items:Pattern=`^[-\p{L}\p{M}\p{N}_]+$`
 	Tags []string `json:"tags,omitempty"`
 	// CustomFields that the address must have, by name, with any JSON value; null: none. Others stay as they are, and so does one
-	// that is taken out of here.
+	// that is taken out of here. A whole number of more than 2^53 can't be carried exactly, and is refused; an object is named by its id.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	CustomFields map[string]apiextv1.JSON `json:"customFields,omitempty"`

@@ -70,6 +70,7 @@ type PrefixFilter struct {
 	// CustomFields that must have just these values, by name. A selection is named by its value, an object by its id.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 50 && k.matches('^[A-Za-z0-9_]+$') && !k.contains('__'))",message="a name of customFields must be one that a custom field of NetBox can have: letters, digits and underscores, no two of these in a row, 50 characters at most"
 	CustomFields map[string]string `json:"customFields,omitempty"`
 }
 
@@ -107,6 +108,7 @@ type RangeFilter struct {
 	// CustomFields that must have just these values, by name. A selection is named by its value, an object by its id.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 50 && k.matches('^[A-Za-z0-9_]+$') && !k.contains('__'))",message="a name of customFields must be one that a custom field of NetBox can have: letters, digits and underscores, no two of these in a row, 50 characters at most"
 	CustomFields map[string]string `json:"customFields,omitempty"`
 }
 
@@ -118,6 +120,7 @@ type PrefixSource struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
+	// +kubebuilder:validation:XValidation:rule="!self.endsWith('/0')",message="cidr must be a network such as 10.77.0.0/24: NetBox takes no address with the mask /0"
 	CIDR string `json:"cidr,omitempty"`
 	// VRF that the prefix is in. Where absent, cidr is looked for in all tables, and must be in one of them alone.
 	// +optional
@@ -145,6 +148,7 @@ type RangeSource struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="start must be an address with its mask, such as 10.77.0.100/24"
+	// +kubebuilder:validation:XValidation:rule="!self.endsWith('/0')",message="start needs the mask of its network, such as 10.77.0.100/24: NetBox takes no address with /0"
 	Start string `json:"start,omitempty"`
 	// VRF that the range is in. Where absent, start is looked for in all tables, and must be in one of them alone.
 	// +optional

@@ -61,6 +61,7 @@ func validSubnet(f faults, s v1alpha1.Subnet) {
 	}
 	validRoutes(f.field(".routes"), p, s.Routes)
 	validRanges(f.field(".discoveryRanges"), p, s.DiscoveryRanges)
+	validSources(f.field(".addressesFrom"), p, s.AddressesFrom)
 }
 
 // largest range: as many addresses as are looked after for a network.

@@ -26,10 +26,12 @@ func problemf(reason xpv2.ConditionReason, format string, args ...any) *problem 
 type addressPlan struct {
 	configRef v1alpha1.ProviderConfigRef
 	from      []v1alpha1.AddressSource
-	address   string
-	vrf       *v1alpha1.VRFSelector
-	release   *v1alpha1.ReleasePolicy
-	assignTo  *v1alpha1.MachineAssignment
+	// family is set where a source doesn't say of which one it is.
+	family   v1alpha1.IPFamily
+	address  string
+	vrf      *v1alpha1.VRFSelector
+	release  *v1alpha1.ReleasePolicy
+	assignTo *v1alpha1.MachineAssignment
 }
 
 // usable says whether machines of namespace may be on the network, which lies in the network's namespace.
@@ -78,6 +80,13 @@ func fromSubnets(n *v1alpha1.BootNetwork, want platform.AddressRequest) (*addres
 			plan.from = append(plan.from, inFamily(s.AddressesFrom.Sources, want.Family)...)
 		}
 	}
+	if plan != nil && len(plan.from) == 0 {
+		return nil, problemf(v1alpha1.ReasonInvalid,
+			"the sources of the %[3]s subnets of BootNetwork %[1]s/%[2]s are all of the other family; its operator must name %[3]s ones in addressesFrom", n.GetNamespace(), n.GetName(), want.Family)
+	}
+	if plan != nil && slices.ContainsFunc(plan.from, numbered) {
+		plan.family = want.Family
+	}
 	if plan == nil {
 		return nil, problemf(v1alpha1.ReasonInvalid,
 			"BootNetwork %s/%s has no %s subnet with addressesFrom; its operator must say where addresses come from", n.GetNamespace(), n.GetName(), want.Family)
@@ -93,10 +102,40 @@ func familyOf(a netip.Addr) v1alpha1.IPFamily {
 	return v1alpha1.IPv6
 }
 
-// inFamily are sources as a machine asks for them: a filter that leaves the family open finds that of its subnet alone.
+// numbered says that a source is named by its number: which family it's of NetBox alone knows.
+func numbered(s v1alpha1.AddressSource) bool {
+	return s.Prefix != nil && s.Prefix.ID != nil || s.Range != nil && s.Range.ID != nil
+}
+
+// ofOther says that a source says itself that it's of the other family: a network that was stored before that was refused may have one.
+func ofOther(s v1alpha1.AddressSource, family v1alpha1.IPFamily) bool {
+	var text string
+	var said v1alpha1.IPFamily
+	if p := s.Prefix; p != nil {
+		text = p.CIDR
+		if p.Filter != nil {
+			said = p.Filter.Family
+		}
+	}
+	if r := s.Range; r != nil {
+		text = r.Start
+		if r.Filter != nil {
+			said = r.Filter.Family
+		}
+	}
+	if named, err := netip.ParsePrefix(text); err == nil {
+		said = familyOf(named.Addr())
+	}
+	return said != "" && said != family
+}
+
+// inFamily are sources as a machine asks for them: those of its family, and a filter that leaves that open finds that of its subnet alone.
 func inFamily(sources []v1alpha1.AddressSource, family v1alpha1.IPFamily) []v1alpha1.AddressSource {
 	var out []v1alpha1.AddressSource
 	for _, s := range sources {
+		if ofOther(s, family) {
+			continue
+		}
 		s = *s.DeepCopy()
 		if s.Prefix != nil && s.Prefix.Filter != nil && s.Prefix.Filter.Family == "" {
 			s.Prefix.Filter.Family = family

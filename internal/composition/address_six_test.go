@@ -36,6 +36,30 @@ func TestPlanAddressOfIPv6(t *testing.T) {
 				{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{Role: "nodes", Family: v1alpha1.IPv6}}},
 			}},
 		},
+		"OtherFamily": {
+			reason: "a source that says itself that it's of the other family is passed over, as one that was stored before that was refused",
+			network: network(rack, subnet("fd00:77::/64", netbox, source("10.77.0.0/24", nil),
+				v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{Start: "10.77.0.100/24"}},
+				v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{Filter: &v1alpha1.PrefixFilter{Family: v1alpha1.IPv4}}},
+				v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{Filter: &v1alpha1.RangeFilter{Family: v1alpha1.IPv4}}},
+				source("fd00:77::/64", lab))), family: v1alpha1.IPv6,
+			want: &addressPlan{configRef: netbox, from: []v1alpha1.AddressSource{source("fd00:77::/64", lab)}},
+		},
+		"OtherFamilyAlone": {
+			reason:  "where there's no other, that is said",
+			network: network(rack, subnet("fd00:77::/64", netbox, source("10.77.0.0/24", nil))), family: v1alpha1.IPv6,
+			refused: v1alpha1.ReasonInvalid, says: "the sources of the IPv6 subnets of BootNetwork infra/rack-7 are all of the other family; its operator must name IPv6 ones",
+		},
+		"OtherFamilyOfIPv4": {
+			reason:  "and so it is with IPv4",
+			network: network(subnet("10.77.0.0/24", netbox, source("fd00:77::/64", nil))),
+			refused: v1alpha1.ReasonInvalid, says: "must name IPv4 ones",
+		},
+		"FamilyOfANumber": {
+			reason:  "of which family a number is NetBox alone knows: the address says which one it must be of",
+			network: network(rack, subnet("fd00:77::/64", netbox, v1alpha1.AddressSource{Range: &v1alpha1.RangeSource{ID: new(int64(3))}})), family: v1alpha1.IPv6,
+			want: &addressPlan{configRef: netbox, family: v1alpha1.IPv6, from: []v1alpha1.AddressSource{{Range: &v1alpha1.RangeSource{ID: new(int64(3))}}}},
+		},
 		"SixGiven": {
 			reason:  "a given address of IPv6 gets its subnet's prefix length and its prefix's VRF, in one way to write it",
 			network: network(rack, six), family: v1alpha1.IPv6, given: "FD00:77:0:0::40",

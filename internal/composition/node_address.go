@@ -73,6 +73,7 @@ func (n *node) addressObject(a nodeAddress) (*v1alpha1.NetBoxIPAddress, *problem
 	out.Spec.ProviderConfigReference = configReference(plan.configRef)
 	out.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
 		From:        plan.from,
+		Family:      plan.family,
 		Address:     plan.address,
 		VRF:         plan.vrf,
 		DNSName:     n.dnsName(),
@@ -103,6 +104,7 @@ func (n *node) keptAddress(a nodeAddress, plan *addressPlan, assignTo *v1alpha1.
 	out.Spec.ProviderConfigReference = a.was.Spec.ProviderConfigReference
 	out.Spec.ForProvider = v1alpha1.NetBoxIPAddressParameters{
 		From:        was.From,
+		Family:      was.Family,
 		Address:     was.Address,
 		VRF:         was.VRF,
 		DNSName:     was.DNSName,

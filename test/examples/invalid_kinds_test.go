@@ -17,6 +17,13 @@ func TestInvalidAddress(t *testing.T) {
 		return of("NetBoxIPAddress", reason, `{spec: {forProvider: `+edit+`}}`, want)
 	}
 	refuse(t, map[string]refusal{
+		"PrefixZero":  ip("NetBox takes no address with the mask /0", `{from: [{prefix: {cidr: 0.0.0.0/0}}]}`, "NetBox takes no address with the mask /0"),
+		"PrefixZero6": ip("of IPv6, too", `{from: [{prefix: {cidr: "::/0"}}]}`, "NetBox takes no address with the mask /0"),
+		"RangeZero":   ip("nor of a range", `{from: [{range: {start: 10.0.0.1/0}}]}`, "NetBox takes no address with /0"),
+		"FieldSpace":  ip("custom fields have names of one word", `{from: [{prefix: {filter: {customFields: {"po ol": x}}}}]}`, "a name of customFields must be one"),
+		"FieldNone":   ip("and have a name", `{from: [{range: {filter: {customFields: {"": x}}}}]}`, "a name of customFields must be one"),
+		"FieldLookup": ip("a lookup isn't a field", `{from: [{prefix: {filter: {customFields: {pool__ic: x}}}}]}`, "a name of customFields must be one"),
+		"Family":      ip("an address is of one family", `{from: null, address: 10.77.0.40/24, family: IPv6}`, "family is another one than that of address"),
 		"EmptyFilter": ip("a filter that says nothing is all prefixes", `{from: [{prefix: {filter: {}}}]}`, "a filter must say something: site, role"),
 		"FilterVRF":   ip("a filter has its own VRF", `{from: [{prefix: {filter: {role: nodes}, vrf: {name: prod}}}]}`, "vrf goes into filter: filter.vrf"),
 		"EmptyRange":  ip("a range is named one way", `{from: [{range: {}}]}`, "exactly one of id, start and filter must be set"),
@@ -108,6 +115,8 @@ func TestValidAddress(t *testing.T) {
 		"MaskOfFilter": `{from: [{prefix: {filter: {role: nodes}}}], prefixLength: 128}`,
 		"MaskIPv6":     `{from: [{prefix: {filter: {family: IPv6}}}, {range: {filter: {family: IPv4}}}], prefixLength: 128}`,
 		"MaskOwn":      `{prefixLength: 24}`,
+		"FieldNames":   `{from: [{prefix: {filter: {customFields: {Pool_1: nodes, _x: "a"}}}}]}`,
+		"Family":       `{from: [{prefix: {id: 3}}], family: IPv6}`,
 		"Slugs":        `{tags: [k8s_1, "straße-größe"], tenant: {slug: Team_A-1}}`,
 		"DNSName":      `{dnsName: "*.Web_1.example."}`,
 	} {
@@ -292,6 +301,10 @@ func TestInvalidProfile(t *testing.T) {
 }
 
 func TestInvalidNetwork(t *testing.T) {
+	const ofFamily = "addressesFrom.sources must be of the subnet's own family"
+	sources := func(cidr, sources string) string {
+		return `{subnets: [{cidr: ` + cidr + `, addressesFrom: {netboxProviderConfigRef: {name: x}, sources: [` + sources + `]}}]}`
+	}
 	network := func(reason, edit, want string) refusal {
 		return of("BootNetwork", reason, `{spec: `+edit+`}`, want)
 	}
@@ -331,17 +344,25 @@ func TestInvalidNetwork(t *testing.T) {
 		"Solicit":       network("solicitations are answered or not", `{dhcp: {mode: Authoritative, routerSolicitations: Ask}}`, `Unsupported value: "Ask"`),
 		"SolicitRelay": network("who comes by a relay looks for a router elsewhere", `{dhcp: {mode: RelayOnly, routerSolicitations: Answer}}`,
 			"routerSolicitations: Answer goes with mode Authoritative or Proxy"),
-		"SolicitOff": network("a bootd that's off is off", `{dhcp: {mode: "Off", routerSolicitations: Answer}}`, "routerSolicitations: Answer goes with mode Authoritative or Proxy"),
-		"NarrowSix":  network("RFC 8200 section 5", `{subnets: [{cidr: "2001:db8::/64"}], mtu: 576}`, "mtu must be at least 1280"),
-		"IPv6DNS":    network("a machine has one family", `{subnets: [{cidr: 10.0.0.0/24, dns: ["2001:db8::1"]}]}`, "dns must be addresses of the subnet's own family"),
-		"NTPName":    network("DHCP gives addresses", `{ntp: [pool.ntp.org]}`, "ntp must be IP addresses"),
-		"Gateway":    network("a gateway is near", `{subnets: [{cidr: 10.0.0.0/24, gateway: 10.0.1.1}]}`, "gateway must be inside cidr"),
-		"HostBits":   network("a subnet has no host bits", `{subnets: [{cidr: 10.0.0.1/24}]}`, "without host bits"),
-		"Relay":      network("relays are CIDRs", `{dhcp: {relays: [10.78.0.1]}}`, "relays must be CIDRs"),
-		"Days":       network("Go knows no days", `{dhcp: {leaseDuration: 1d}}`, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h"),
-		"Moment":     network("a lease that ends before its answer comes", `{dhcp: {leaseDuration: 1s}}`, "of a minute at least and a year at most"),
-		"Ever":       network("its half and its seven eighths must be times", `{dhcp: {leaseDuration: 99999h}}`, "of a minute at least and a year at most"),
-		"Number":     network("a duration has a unit", `{dhcp: {leaseDuration: "3600"}}`, "leaseDuration must be a duration"),
+		"SolicitOff":    network("a bootd that's off is off", `{dhcp: {mode: "Off", routerSolicitations: Answer}}`, "routerSolicitations: Answer goes with mode Authoritative or Proxy"),
+		"NarrowSix":     network("RFC 8200 section 5", `{subnets: [{cidr: "2001:db8::/64"}], mtu: 576}`, "mtu must be at least 1280"),
+		"SourceFamily":  network("an IPv6 machine has an IPv6 address", sources(`"fd00:77::/64"`, `{prefix: {cidr: 10.77.0.0/24}}`), ofFamily),
+		"SourceSix":     network("and an IPv4 one has another", sources(`10.77.0.0/24`, `{prefix: {cidr: 10.77.0.0/24}}, {prefix: {cidr: "fd00:77::/64"}}`), ofFamily),
+		"RangeFamily":   network("a range has a family", sources(`"fd00:77::/64"`, `{range: {start: 10.77.0.100/24}}`), ofFamily),
+		"FilterFamily":  network("a filter may have one", sources(`"fd00:77::/64"`, `{prefix: {filter: {family: IPv4}}}`), ofFamily),
+		"RangesFamily":  network("of ranges, too", sources(`10.77.0.0/24`, `{range: {filter: {family: IPv6}}}`), ofFamily),
+		"SourceOutside": network("a machine boots in its subnet", sources(`10.77.0.0/24`, `{prefix: {cidr: 10.99.0.0/24}}`), "addressesFrom.sources must be inside the subnet's cidr"),
+		"SourceAround":  network("all of a source is in it", sources(`10.77.0.0/24`, `{prefix: {cidr: 10.77.0.0/16}}`), "addressesFrom.sources must be inside the subnet's cidr"),
+		"SourceRange":   network("a range, too", sources(`10.77.0.0/24`, `{range: {start: 10.99.0.100/24}}`), "addressesFrom.sources must be inside the subnet's cidr"),
+		"IPv6DNS":       network("a machine has one family", `{subnets: [{cidr: 10.0.0.0/24, dns: ["2001:db8::1"]}]}`, "dns must be addresses of the subnet's own family"),
+		"NTPName":       network("DHCP gives addresses", `{ntp: [pool.ntp.org]}`, "ntp must be IP addresses"),
+		"Gateway":       network("a gateway is near", `{subnets: [{cidr: 10.0.0.0/24, gateway: 10.0.1.1}]}`, "gateway must be inside cidr"),
+		"HostBits":      network("a subnet has no host bits", `{subnets: [{cidr: 10.0.0.1/24}]}`, "without host bits"),
+		"Relay":         network("relays are CIDRs", `{dhcp: {relays: [10.78.0.1]}}`, "relays must be CIDRs"),
+		"Days":          network("Go knows no days", `{dhcp: {leaseDuration: 1d}}`, "leaseDuration must be a duration in hours, minutes and seconds, such as 12h"),
+		"Moment":        network("a lease that ends before its answer comes", `{dhcp: {leaseDuration: 1s}}`, "of a minute at least and a year at most"),
+		"Ever":          network("its half and its seven eighths must be times", `{dhcp: {leaseDuration: 99999h}}`, "of a minute at least and a year at most"),
+		"Number":        network("a duration has a unit", `{dhcp: {leaseDuration: "3600"}}`, "leaseDuration must be a duration"),
 	})
 }
 
@@ -372,6 +393,12 @@ func TestInvalidConfig(t *testing.T) {
 		"NoBundle":  netbox("an authority is given", `{tls: {verify: CABundle, pinnedSHA256: null}}`, "caBundle must be set when verify is CABundle"),
 		"NoPin":     netbox("a pin is given", `{tls: {verify: Pinned, pinnedSHA256: []}}`, "pinnedSHA256 must be set when verify is Pinned"),
 		"Prefix":    netbox("a policy's prefixes are CIDRs", `{policies: [{namespaces: [a], prefixes: [10.78.0.0]}]}`, "prefixes must be CIDRs"),
+		"URLUser":   netbox("a password isn't written into a URL", `{url: "https://u:p@x.example/"}`, "url must be without user, password, query and fragment"),
+		"URLQuery":  netbox("what is asked for comes behind it", `{url: "https://x.example/?a=b"}`, "url must be without user, password, query and fragment"),
+		"URLPart":   netbox("a URL of an API has no fragment", `{url: "https://x.example/#a"}`, "url must be without user, password, query and fragment"),
+		"URLHost":   netbox("NetBox is somewhere", `{url: "https:///x"}`, "url must be an http or https URL"),
+		"Zone":      netbox("a zone is a DNS name", `{policies: [{namespaces: [a], dnsZones: ["not a zone"]}]}`, "dnsZones"),
+		"NoZone":    netbox("and has one", `{policies: [{namespaces: [a], dnsZones: [""]}]}`, "dnsZones"),
 		"URL":       netbox("NetBox speaks HTTP", `{url: "ftp://x.example"}`, "url must be an http or https URL"),
 		"Namespace": netbox("a cluster's config names the Secret's namespace", `{credentials: {secretRef: {namespace: null}}}`, "credentials.secretRef.namespace must be set"),
 		"Proxy":     netbox("a proxy speaks HTTP, too", `{proxyURL: "socks5://p.example:1080"}`, "proxyURL must be an http or https URL"),

@@ -95,6 +95,7 @@ func (e *external) judge(p v1alpha1.NetBoxIPAddressParameters, s v1alpha1.Addres
 		for _, judge := range []func() error{
 			func() error { return inTable(s, parent) },
 			func() error { return unfit(s, parent) },
+			func() error { return ofFamily(parent, p.Family) },
 			func() error { return fits(parent, p.PrefixLength) },
 			func() error { return e.assignable(parent) },
 		} {
@@ -167,9 +168,19 @@ func unfit(s v1alpha1.AddressSource, p netbox.Parent) error {
 	return nil
 }
 
+// ofFamily refuses a parent of another family than the one that is asked for, if any is.
+func ofFamily(p netbox.Parent, family v1alpha1.IPFamily) error {
+	if want := familyOf(family); want == 0 || p.Prefix.Addr().Is4() == (want == 4) {
+		return nil
+	}
+	return malformedError{fmt.Sprintf("family is %s, of which %s has no address: name a source of that family", family, p)}
+}
+
 // fits says why addresses of a mask can't be from a parent.
 func fits(p netbox.Parent, length int32) error {
 	switch bits := p.Prefix.Addr().BitLen(); {
+	case length == 0 && p.Prefix.Bits() == 0:
+		return malformedError{fmt.Sprintf("%s gives its addresses the mask /0, which NetBox takes on none: name a prefix inside it", p)}
 	case length == 0:
 		return nil
 	case int(length) > bits:

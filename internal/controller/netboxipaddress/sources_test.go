@@ -124,6 +124,42 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// TestFamilies: a source of another family than the one that is asked for is passed over, and said; so is a /0, whose mask NetBox takes on no address.
+func TestFamilies(t *testing.T) {
+	number := func(id int64) v1alpha1.AddressSource {
+		return v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{ID: &id}}
+	}
+	for name, tc := range map[string]struct {
+		reason  string
+		family  v1alpha1.IPFamily
+		from    []v1alpha1.AddressSource
+		address string
+		says    string
+	}{
+		"Other":   {"the family of a number is NetBox's to say", v1alpha1.IPv6, []v1alpha1.AddressSource{number(1)}, "", `family is IPv6, of which prefix "10.77.0.0/24" of the global table has no address: name a source of that family`},
+		"Next":    {"the next source may be of it", v1alpha1.IPv6, []v1alpha1.AddressSource{number(1), number(3)}, "2001:db8::1/64", ""},
+		"Same":    {"one that is of it serves", v1alpha1.IPv4, []v1alpha1.AddressSource{number(1)}, "10.77.0.1/24", ""},
+		"Either":  {"where none is asked for, each does", "", []v1alpha1.AddressSource{number(3)}, "2001:db8::1/64", ""},
+		"Zero":    {"NetBox makes no address with /0", "", []v1alpha1.AddressSource{number(4)}, "", `prefix "0.0.0.0/0" of the global table gives its addresses the mask /0, which NetBox takes on none: name a prefix inside it`},
+		"NotZero": {"and another source may serve", "", []v1alpha1.AddressSource{number(4), number(1)}, "10.77.0.1/24", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.prefixes = append(f.prefixes, inPrefix(3, "2001:db8::/64"), inPrefix(4, "0.0.0.0/0"))
+			mg := newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Family = tc.from, tc.family }))
+			if got := made(t, newHarness(f), mg); got.Address != tc.address {
+				t.Errorf("%s: got %q, want %q", tc.reason, got.Address, tc.address)
+			}
+			if c := mg.GetCondition(xpv2.TypeReady); !strings.Contains(c.Message, tc.says) || tc.says != "" && c.Reason != v1alpha1.ReasonInvalid {
+				t.Errorf("%s: condition %+v", tc.reason, c)
+			}
+			if tc.address == "" && len(f.writes()) > 0 {
+				t.Errorf("%s: NetBox was written to: %v", tc.reason, f.writes())
+			}
+		})
+	}
+}
+
 // TestMaskFound: a record whose mask isn't the wanted one is corrected, whoever changed it, and another address is never written.
 func TestMaskFound(t *testing.T) {
 	f := newFake()

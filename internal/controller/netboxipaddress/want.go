@@ -23,6 +23,8 @@ func malformed(p v1alpha1.NetBoxIPAddressParameters) string {
 		return "address must be an address with its mask, such as 10.77.0.40/24"
 	case strings.HasSuffix(p.Address, "/0"):
 		return "address needs the mask of its network: NetBox takes none with /0"
+	case p.Family != "" && parses(p.Address) && netip.MustParsePrefix(p.Address).Addr().Is4() != (p.Family == v1alpha1.IPv4):
+		return "family is another one than that of address"
 	case malformedTable(p.VRF) != "":
 		return malformedTable(p.VRF)
 	}
