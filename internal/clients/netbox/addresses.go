@@ -34,7 +34,7 @@ func (c *Client) Allocate(ctx context.Context, p Parent, r Request) (IPAddress, 
 		r.PrefixLength = 0
 	}
 	ip, err := c.create(ctx, k, r, "", 0, func(ip IPAddress) string { return c.wrong(ip, r.Marker, p.VRF, p.Contains(ip.Address.Addr())) })
-	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict {
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == KindConflict && e.Status == http.StatusConflict {
 		e.Kind, e.Reason = KindFull, "no address of it is free"
 	}
 	if IsNotFound(err) {

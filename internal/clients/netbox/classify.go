@@ -69,6 +69,8 @@ func (r reply) refused(k call) *Error {
 		return r.serverError(k)
 	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests || gaveUp(r.status)):
 		return r.clientError(k) // Whatever stands in front of NetBox says so in pages of its own.
+	case r.status == http.StatusNotFound && !k.ofOne(): // What NetBox lists, or takes new ones of, each has.
+		return r.torn(k, "there's no NetBox at that URL; check it, with its sub-path", errNoNetBox)
 	case r.status < 300 || !r.json():
 		return r.torn(k, "that isn't an answer NetBox gives; check the URL and what stands in front of NetBox", nil)
 	}
@@ -108,7 +110,12 @@ func (r reply) clientError(k call) *Error {
 			return r.torn(k, "that 404 isn't NetBox's; check the URL", nil)
 		}
 		return r.error(k, KindNotFound, "there is none, or none that the token may see")
-	case http.StatusConflict, http.StatusPreconditionFailed:
+	case http.StatusConflict:
+		if k.writes() && !r.hasDetail() {
+			return r.gateway(k)
+		}
+		return r.error(k, KindConflict, "the record changed or is in use")
+	case http.StatusPreconditionFailed:
 		return r.error(k, KindConflict, "the record changed or is in use")
 	case http.StatusTooManyRequests:
 		return r.error(k, KindServerError, "something in front of NetBox limits requests")
@@ -117,6 +124,12 @@ func (r reply) clientError(k call) *Error {
 	}
 	return r.gateway(k)
 }
+
+// errNoNetBox says of an answer that whatever gave it isn't a NetBox.
+var errNoNetBox = errors.New("there's no NetBox")
+
+// IsNoNetBox says that what answers at the URL isn't a NetBox: it lacks what each has.
+func IsNoNetBox(err error) bool { return errors.Is(err, errNoNetBox) }
 
 // gateway reads a 4xx that NetBox doesn't give.
 func (r reply) gateway(k call) *Error {

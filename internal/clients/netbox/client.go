@@ -143,6 +143,7 @@ type Client struct {
 	// lags are the ports of those that addresses are on.
 	lags    *roster[members]
 	changes changeLog
+	json    jsonFields
 	// readOnly refuses writes.
 	readOnly bool
 }
@@ -194,7 +195,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		holders:    rosters[Holder](o.now, places, clock),
 		interfaces: rosters[Interface](o.now, places, clock),
 		lags:       newLAGs(o.now, places, clock),
-		changes:    changeLog{now: o.now}, readOnly: cfg.ReadOnly,
+		changes:    changeLog{now: o.now}, json: jsonFields{slot: newSlot()}, readOnly: cfg.ReadOnly,
 	}
 	c.view.setBack = c.distrust
 	return c, nil

@@ -72,6 +72,26 @@ func FuzzDecodeWithheld(f *testing.F) {
 	})
 }
 
+// FuzzDecodeFree holds that only a list is one of free addresses, and that what is offered is an address: what is counted is what else is told
+// to be free, and what isn't a list would be a source that is full.
+func FuzzDecodeFree(f *testing.F) {
+	seed(f)
+	for _, s := range []string{`[]`, `null`, `{}`, `[null,1,"x",{"address":"10.0.0.1/24"}]`, `[{"family":4,"address":"10.0.0.1/24","vrf":null}]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		free, err := decodeFree(b)
+		if list := strings.HasPrefix(strings.TrimLeft(string(b), " \t\r\n"), "["); err == nil && !list {
+			t.Errorf("accepted %q as a list", b)
+		}
+		for _, one := range free {
+			if a, err := decodeOffered(one); err == nil && !a.IsValid() {
+				t.Errorf("accepted %q as an address", one)
+			}
+		}
+	})
+}
+
 func FuzzDecodeOffers(f *testing.F) {
 	seed(f)
 	f.Add([]byte(`{"name":"IP Address List","parses":["application/json"],"actions":{"POST":{}}}`))

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -62,6 +63,13 @@ func (k call) elsewhere(words string, cause error) *Error {
 // writes says whether the call changes NetBox, so that a lost answer has an unknown outcome.
 func (k call) writes() bool {
 	return k.method != http.MethodGet && k.method != http.MethodOptions && !k.probe
+}
+
+// ofOne says that the call is about one record, by its number, which may not be there.
+func (k call) ofOne() bool {
+	return slices.ContainsFunc(strings.Split(k.path, "/"), func(part string) bool {
+		return part != "" && strings.Trim(part, "0123456789") == ""
+	})
 }
 
 // An answer is what came back, already known to be the wanted status and JSON (or empty, for 204).

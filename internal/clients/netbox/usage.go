@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -133,15 +134,32 @@ func (c *Client) NextFree(ctx context.Context, p Parent) (netip.Prefix, error) {
 	if len(free) == 0 {
 		return netip.Prefix{}, k.failed(KindFull, "no address of it is free", nil)
 	}
-	var w struct {
-		Address text `json:"address"`
-	}
-	_ = json.Unmarshal(free[0], &w) // What isn't an object has no address.
-	a, err := netip.ParsePrefix(string(w.Address))
+	a, err := decodeOffered(free[0])
 	if err != nil || !p.Contains(a.Addr()) {
 		return netip.Prefix{}, k.failed(KindUnexpected, "its answer has no address of it", err)
 	}
 	return a, nil
+}
+
+// decodeOffered reads one free address of a list, which fails where there's none in it.
+func decodeOffered(b []byte) (netip.Prefix, error) {
+	var w struct {
+		Address text `json:"address"`
+	}
+	_ = json.Unmarshal(b, &w) // What isn't an object has no address.
+	return netip.ParsePrefix(string(w.Address))
+}
+
+// decodeFree reads a list of free addresses, which is a plain one and not a page (300). It fails for what isn't a list: that isn't one that is empty.
+func decodeFree(b []byte) ([]json.RawMessage, error) {
+	var free []json.RawMessage
+	if err := json.Unmarshal(b, &free); err != nil {
+		return nil, err
+	}
+	if free == nil {
+		return nil, errors.New("null isn't a list")
+	}
+	return free, nil
 }
 
 // offers are the first addresses that NetBox would give.
@@ -155,8 +173,8 @@ func (c *Client) offers(ctx context.Context, p Parent, most int) ([]json.RawMess
 	if err != nil {
 		return nil, k, err
 	}
-	var free []json.RawMessage // a plain list, not a page (300)
-	if err := json.Unmarshal(a.body, &free); err != nil || free == nil {
+	free, err := decodeFree(a.body)
+	if err != nil {
 		return nil, k, k.failed(KindUnexpected, "its answer isn't a list", err)
 	}
 	return free, k, nil

@@ -1,10 +1,8 @@
 package netboxipaddress
 
 import (
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -51,44 +49,6 @@ func exactly(want *string, got string) *string {
 		return nil
 	}
 	return want
-}
-
-// mostCompared is how long a list or an object may be that is decoded for being compared, in bytes.
-const mostCompared = 512 << 10
-
-// same says whether a custom field has a value that is wanted, in whichever of its forms it is written and read: else it would be
-// written again at each look.
-func same(want, got any) bool {
-	if u, ok := got.(netbox.Undecoded); ok {
-		return len(u) <= mostCompared && same(want, u.Decoded())
-	}
-	switch w := want.(type) {
-	case string:
-		g, ok := plain(got).(string)
-		return ok && (strings.TrimSpace(w) == strings.TrimSpace(g) || sameTime(w, g))
-	case []any:
-		g, ok := got.([]any)
-		return ok && len(w) == len(g) && !slices.ContainsFunc(w, func(v any) bool {
-			return !slices.ContainsFunc(g, func(x any) bool { return same(v, x) })
-		})
-	case map[string]any:
-		if id, ok := w["id"]; ok && len(w) == 1 {
-			return reflect.DeepEqual(id, plain(got)) || reflect.DeepEqual(want, got)
-		}
-	}
-	return reflect.DeepEqual(want, got) || reflect.DeepEqual(want, plain(got))
-}
-
-// sameTime says whether both are one time, which NetBox gives back in a form of its own: 2026-08-01 10:00:00+00:00 as 2026-08-01T10:00:00Z.
-func sameTime(a, b string) bool {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} { // With its zone, or both without one.
-		t, err := time.Parse(layout, strings.Replace(a, " ", "T", 1))
-		u, uerr := time.Parse(layout, strings.Replace(b, " ", "T", 1))
-		if err == nil && uerr == nil {
-			return t.Equal(u)
-		}
-	}
-	return false
 }
 
 // missingTags is nil where all wanted tags are there, else all that are to be: NetBox replaces tags as a whole.

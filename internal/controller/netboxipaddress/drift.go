@@ -65,7 +65,7 @@ func (e *external) applied(mg *v1alpha1.NetBoxIPAddress) (known, yes bool) {
 // consider decides what must be written, of all that differs: where drift is only to be reported, not what somebody changed in NetBox.
 // What stays so is noted in status, and told once by an event.
 func (e *external) consider(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (todo, error) {
-	patch, err := e.diff(mg.Spec.ForProvider)
+	patch, err := e.diff(ctx, mg.Spec.ForProvider)
 	if err != nil {
 		return todo{}, err
 	}

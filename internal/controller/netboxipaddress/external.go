@@ -206,12 +206,12 @@ func waits(r xpv2.ConditionReason) bool {
 }
 
 // diff is what must be written, where all that is asked for is supported and allowed.
-func (e *external) diff(p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
+func (e *external) diff(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
 	policy, ok := e.grant.policy(e.network(), deref(p.DNSName))
 	if !ok {
 		return netbox.Patch{}, e.notAllowed(e.network(), deref(p.DNSName))
 	}
-	patch := diff(p, policy, e.inputs.field, e.us.marker(), *e.record)
+	patch := e.reorder(ctx, p, diff(p, policy, e.inputs.field, e.us.marker(), *e.record))
 	if e.strayed() {
 		e.held.back(&patch, p.PrefixLength, *e.record)
 	}
@@ -245,7 +245,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.tellMade(mg, ip)
 	meta.SetExternalName(mg, strconv.FormatInt(ip.ID, 10))
 	e.record = &ip
-	if patch, err := e.diff(mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil && len(e.traces(ip)) == 0 {
+	if patch, err := e.diff(ctx, mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil && len(e.traces(ip)) == 0 {
 		o := observation(ip, nil, e.inputs.field, e.inputs.note)
 		o.Marker, o.AppliedGeneration = e.us.marker(), mg.GetGeneration()
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})

@@ -150,6 +150,11 @@ func (f *fakeNetBox) Explain(context.Context, netbox.Request) []string {
 	return f.rack.why
 }
 
+// JSONFields are ordered.
+func (f *fakeNetBox) JSONFields(context.Context) (map[string]bool, error) {
+	return map[string]bool{"ordered": true}, f.call("JSONFields")
+}
+
 // aRack has a device and a virtual machine with two interfaces each, and a second device.
 func aRack() rack {
 	at := func(kind netbox.HolderKind, holder int64, name string, id int64, iface, mac string) netbox.Interface {

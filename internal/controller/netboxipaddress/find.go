@@ -53,7 +53,7 @@ func (e *external) glance(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		return true, nil
 	}
 	e.record = &ip
-	patch, wrong := e.diff(mg.Spec.ForProvider)
+	patch, wrong := e.diff(ctx, mg.Spec.ForProvider)
 	e.verdict = e.stands(ctx, mg, ip)
 	if e.verdict != nil || wrong != nil {
 		e.age = e.connector.MaxAge

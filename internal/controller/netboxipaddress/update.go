@@ -24,6 +24,7 @@ type Explainer interface {
 	Explain(ctx context.Context, r netbox.Request) []string
 	NextFree(ctx context.Context, p netbox.Parent) (netip.Prefix, error)
 	PopulatedAround(ctx context.Context, a netip.Addr, vrf *netbox.VRF) ([]netbox.Parent, error)
+	JSONFields(ctx context.Context) (map[string]bool, error)
 }
 
 // Update writes what differs, in one PATCH of the address, or else does the next step of its assignment.
@@ -152,7 +153,7 @@ func (e *external) patch(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, t to
 	if t.patch.Address != nil || t.patch.VRF != nil {
 		e.displace(mg, ip)
 	}
-	left, err := e.diff(mg.Spec.ForProvider)
+	left, err := e.diff(ctx, mg.Spec.ForProvider)
 	if err != nil {
 		return err
 	}

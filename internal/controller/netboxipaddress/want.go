@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -126,6 +127,9 @@ func (e *external) reserved(p v1alpha1.NetBoxIPAddressParameters) error {
 			return malformedError{fmt.Sprintf("customFields names %q, which the provider alone writes: take it out", name)}
 		}
 	}
+	if why := malformedFields(p.CustomFields); why != "" {
+		return malformedError{why}
+	}
 	values := valuesOf(p.CustomFields)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := traceIn(values[name], e.us.cluster); ok {
@@ -134,6 +138,41 @@ func (e *external) reserved(p v1alpha1.NetBoxIPAddressParameters) error {
 	}
 	return nil
 }
+
+// malformedFields says what is wrong with custom fields in themselves, or "".
+func malformedFields(fields map[string]apiextv1.JSON) string {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || name == "" || strings.Contains(name, "__") {
+			return fmt.Sprintf("customFields names %q, as which NetBox has no custom field: a name has letters, digits and underscores, no two of these in a row", name)
+		}
+		if n := inexact(fields[name].Raw); n != "" {
+			return fmt.Sprintf("customFields gives %q the number %s, which JSON doesn't carry exactly: a whole number is at most 9007199254740992 (2^53); write it as a text", name, n)
+		}
+	}
+	return ""
+}
+
+// inexact is the first whole number in a JSON value that would be rounded when it's read, "" for none.
+func inexact(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return "" // Its end; that it's JSON the API server has seen to.
+		}
+		n, ok := t.(json.Number)
+		if !ok || strings.ContainsAny(string(n), ".eE") {
+			continue
+		}
+		if i, err := n.Int64(); err != nil || i > mostExact || i < -mostExact {
+			return string(n)
+		}
+	}
+}
+
+// mostExact is the largest whole number below which a float64 holds each.
+const mostExact = 1 << 53
 
 // valuesOf decodes custom fields; the API server has seen to it that they are JSON.
 func valuesOf(fields map[string]apiextv1.JSON) map[string]any {

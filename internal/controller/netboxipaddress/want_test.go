@@ -2,8 +2,11 @@ package netboxipaddress
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -110,6 +113,11 @@ func TestDiff(t *testing.T) {
 			"zones": []any{map[string]any{"value": "a", "label": "A"}, "b"},
 		}
 	}
+	slugged := func(ip *netbox.IPAddress) {
+		ip.CustomFields = map[string]any{
+			"m": marker, "site": map[string]any{"id": 1.0, "url": "u", "slug": "fra1", "name": "Frankfurt"}, "free": map[string]any{"a": 1.0, "b": 2.0},
+		}
+	}
 	times := func(ip *netbox.IPAddress) {
 		ip.CustomFields = map[string]any{"m": marker, "since": "2026-08-01T10:00:00Z", "until": "2026-08-01T12:00:00"}
 	}
@@ -138,6 +146,11 @@ func TestDiff(t *testing.T) {
 		"Lists":       {"selections and objects, in any order, as they read", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2,1]"), "zones": json(`["b","a"]`), "site": json(`{"id":1}`)}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{}, ""},
 		"Times":       {"NetBox writes a time in its own way", params{CustomFields: map[string]apiextv1.JSON{"since": json(`"2026-08-01 12:00:00+02:00"`), "until": json(`"2026-08-01 12:00:00"`)}}, v1alpha1.NetBoxPolicy{}, times, netbox.Patch{}, ""},
 		"OtherTime":   {"another one is another one", params{CustomFields: map[string]apiextv1.JSON{"since": json(`"2026-08-01T12:00:00Z"`)}}, v1alpha1.NetBoxPolicy{}, times, netbox.Patch{CustomFields: map[string]any{"since": "2026-08-01T12:00:00Z"}}, "customFields"},
+		"ListOnce":    {"how often a list has what is in it counts", params{CustomFields: map[string]apiextv1.JSON{"words": json(`["a","a"]`)}}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.CustomFields = map[string]any{"m": marker, "words": []any{"a", "b"}} }, netbox.Patch{CustomFields: map[string]any{"words": []any{"a", "a"}}}, "customFields"},
+		"ListTwice":   {"the other way around, too", params{CustomFields: map[string]apiextv1.JSON{"words": json(`["a","b"]`)}}, v1alpha1.NetBoxPolicy{}, func(ip *netbox.IPAddress) { ip.CustomFields = map[string]any{"m": marker, "words": []any{"a", "a"}} }, netbox.Patch{CustomFields: map[string]any{"words": []any{"a", "b"}}}, "customFields"},
+		"BySlug":      {"an object may be named by what is its own", params{CustomFields: map[string]apiextv1.JSON{"site": json(`{"slug":"fra1"}`)}}, v1alpha1.NetBoxPolicy{}, slugged, netbox.Patch{}, ""},
+		"OtherSlug":   {"another one is another one", params{CustomFields: map[string]apiextv1.JSON{"site": json(`{"slug":"ams1"}`)}}, v1alpha1.NetBoxPolicy{}, slugged, netbox.Patch{CustomFields: map[string]any{"site": map[string]any{"slug": "ams1"}}}, "customFields"},
+		"PartOfJSON":  {"what isn't an object of NetBox's is compared as it is", params{CustomFields: map[string]apiextv1.JSON{"free": json(`{"a":1}`)}}, v1alpha1.NetBoxPolicy{}, slugged, netbox.Patch{CustomFields: map[string]any{"free": map[string]any{"a": 1.0}}}, "customFields"},
 		"ListsDiffer": {"one more is another list", params{CustomFields: map[string]apiextv1.JSON{"sites": json("[2]")}}, v1alpha1.NetBoxPolicy{}, lists, netbox.Patch{CustomFields: map[string]any{"sites": []any{2.0}}}, "customFields"},
 		"PolicyWins":  {"the policy's tenant, whatever is asked for", params{Tenant: &v1alpha1.SlugReference{Slug: "team-a"}}, v1alpha1.NetBoxPolicy{Tenant: "b"}, nil, netbox.Patch{Tenant: new("b")}, "tenant"},
 		"PolicyAlone": {"also where none is asked for", params{}, v1alpha1.NetBoxPolicy{Tenant: "team-a"}, nil, netbox.Patch{}, ""},
@@ -157,6 +170,79 @@ func TestDiff(t *testing.T) {
 			}
 			if words(p) != tc.words || p.Empty() != (tc.words == "") {
 				t.Errorf("%s: words %q, want %q", tc.reason, words(p), tc.words)
+			}
+		})
+	}
+}
+
+// TestMalformedFields: what can't be carried exactly, or be in NetBox at all, is refused by one sentence, and isn't sent rounded.
+func TestMalformedFields(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, field, value, says string
+	}{
+		"Most":       {"2^53 is exact", "n", `9007199254740992`, ""},
+		"Rounded":    {"one more isn't", "n", `9007199254740993`, `customFields gives "n" the number 9007199254740993, which JSON doesn't carry exactly`},
+		"Negative":   {"nor is one less", "n", `-9007199254740993`, "doesn't carry exactly"},
+		"Huge":       {"nor what no program holds", "n", `99999999999999999999`, "doesn't carry exactly"},
+		"InAList":    {"in whatever it is", "n", `{"a":["b",{"c":9007199254740993}]}`, "the number 9007199254740993"},
+		"Fraction":   {"a fraction is what it is", "n", `9007199254740993.5`, ""},
+		"Text":       {"a text has any digits", "n", `"9007199254740993"`, ""},
+		"Capitals":   {"NetBox takes capitals", "Pool_1", `1`, ""},
+		"Hyphen":     {"and no hyphens", "pool-1", `1`, `customFields names "pool-1", as which NetBox has no custom field`},
+		"Empty":      {"nor nothing", "", `1`, `customFields names ""`},
+		"Two":        {"nor two underscores", "a__b", `1`, `customFields names "a__b"`},
+		"Underscore": {"one may stand anywhere", "_a_", `1`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			mg := newAddress(params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+				p.CustomFields = map[string]apiextv1.JSON{tc.field: {Raw: []byte(tc.value)}}
+			}))
+			made(t, newHarness(f), mg)
+			c := mg.GetCondition(xpv2.TypeReady)
+			if refused := c.Reason == v1alpha1.ReasonInvalid; refused != (tc.says != "") || !strings.Contains(c.Message, tc.says) {
+				t.Errorf("%s: condition %+v", tc.reason, c)
+			}
+			if written := len(f.writes()) > 0; written != (tc.says == "") {
+				t.Errorf("%s: writes %v", tc.reason, f.writes())
+			}
+		})
+	}
+}
+
+// TestReordered: the order of a list is people's, but in a field whose values are any JSON.
+func TestReordered(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		field  string
+		got    any
+		asks   bool
+		want   bool
+	}{
+		"JSON":        {"an order says something in JSON", "ordered", []any{"b", "a"}, true, true},
+		"Selection":   {"and nothing in a selection", "zones", []any{"b", "a"}, true, false},
+		"Labels":      {"which shows itself as one", "ordered", []any{map[string]any{"value": "b", "label": "B"}, map[string]any{"value": "a", "label": "A"}}, false, false},
+		"Same":        {"what is in order isn't asked about", "ordered", []any{"a", "b"}, false, false},
+		"Undecoded":   {"a long list is a list", "ordered", netbox.Undecoded(`["b","a"]`), true, true},
+		"NotReadable": {"where NetBox can't say, no order counts", "ordered", []any{"b", "a"}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.records = []netbox.IPAddress{record(5, "10.77.0.5/24", ours)}
+			f.records[0].CustomFields[tc.field] = tc.got
+			if name == "NotReadable" {
+				f.fail["JSONFields"] = kind(netbox.KindUnreachable)
+			}
+			h := newHarness(f)
+			mg := newAddress(named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+				p.CustomFields = map[string]apiextv1.JSON{tc.field: {Raw: []byte(`["a","b"]`)}}
+			}))
+			o, err := h.connect(t, mg).Observe(t.Context(), mg)
+			if err != nil || o.ResourceUpToDate == tc.want {
+				t.Errorf("%s: %+v, %v", tc.reason, o, err)
+			}
+			if asked := slices.Contains(f.calls, "JSONFields"); asked != tc.asks {
+				t.Errorf("%s: calls %v", tc.reason, f.calls)
 			}
 		})
 	}

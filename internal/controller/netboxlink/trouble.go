@@ -19,6 +19,13 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	if !errors.As(err, &e) {
 		return v1alpha1.ReasonUnreachable, fmt.Sprintf("cannot use %s: %v", config, err)
 	}
+	if netbox.IsNoNetBox(err) {
+		reason = v1alpha1.ReasonInvalid
+		if e.Kind == netbox.KindUnknownOutcome { // Whatever it is, it may have passed a change on.
+			reason = v1alpha1.ReasonUnreachable
+		}
+		return reason, fmt.Sprintf("what answers at the URL of %s isn't a NetBox: it says %d where that would %s; check the URL, with its sub-path and without /api", config, e.Status, e.Op)
+	}
 	switch e.Kind {
 	case netbox.KindUnauthorized:
 		message = fmt.Sprintf("the NetBox of %s doesn't accept the token: it is wrong, expired, disabled or not allowed from here; correct the Secret", config)
