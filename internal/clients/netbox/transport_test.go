@@ -108,18 +108,21 @@ func TestTrouble(t *testing.T) {
 		handler     http.HandlerFunc
 		read, write netbox.Kind
 	}{
-		"EOF":      {"the server dies", hijack(func(net.Conn) {}), netbox.KindUnreachable, netbox.KindUnknownOutcome},
-		"Half":     {"half an answer", hijack(func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 201 C\r\nContent-Length: 99\r\n\r\n{")) }), netbox.KindUnexpected, netbox.KindUnknownOutcome},
-		"Hang":     {"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, netbox.KindUnreachable, netbox.KindUnknownOutcome},
-		"Garbage":  {"JSON that isn't an address", answerWith(201, `{"a":1}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
-		"WrongOK":  {"a 200 to a POST", answerWith(200, `{"id":7,"address":"10.0.0.1/24"}`), "", netbox.KindUnknownOutcome},
-		"Big":      {"an answer without end", answerWith(201, `"`+strings.Repeat("x", 5<<20)+`"`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
-		"Busy":     {"a proxy's limit", answerWith(429, `{"detail":"x"}`), netbox.KindServerError, netbox.KindServerError},
-		"Login":    {"a proxy's login", answerWith(401, `{"detail":"x"}`), netbox.KindUnauthorized, netbox.KindUnauthorized},
-		"Backend":  {"a 404 of an ingress", answerWith(404, `{"error":"no backend"}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
-		"Patience": {"a gateway's timeout, as JSON", answerWith(408, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
-		"TooEarly": {"and a gateway that would be asked later", answerWith(425, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
-		"Closed":   {"and nginx's own", answerWith(499, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"EOF":       {"the server dies", hijack(func(net.Conn) {}), netbox.KindUnreachable, netbox.KindUnknownOutcome},
+		"Half":      {"half an answer", hijack(func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 201 C\r\nContent-Length: 99\r\n\r\n{")) }), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Hang":      {"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, netbox.KindUnreachable, netbox.KindUnknownOutcome},
+		"Garbage":   {"JSON that isn't an address", answerWith(201, `{"a":1}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"WrongOK":   {"a 200 to a POST", answerWith(200, `{"id":7,"address":"10.0.0.1/24"}`), "", netbox.KindUnknownOutcome},
+		"Big":       {"an answer without end", answerWith(201, `"`+strings.Repeat("x", 5<<20)+`"`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Busy":      {"a proxy's limit", answerWith(429, `{"detail":"x"}`), netbox.KindServerError, netbox.KindServerError},
+		"Login":     {"a proxy's login", answerWith(401, `{"detail":"x"}`), netbox.KindUnauthorized, netbox.KindUnauthorized},
+		"Backend":   {"a 404 of an ingress", answerWith(404, `{"error":"no backend"}`), netbox.KindUnexpected, netbox.KindUnknownOutcome},
+		"Missing":   {"a record may not be there, and what makes them always is", answerWith(404, `{"detail":"x"}`), netbox.KindNotFound, netbox.KindUnknownOutcome},
+		"Conflict":  {"a 409 of NetBox's says what it's about", answerWith(409, `{"detail":"x"}`), netbox.KindConflict, netbox.KindConflict},
+		"Conflicts": {"another one's may have passed a write on", answerWith(409, `{"message":"x"}`), netbox.KindConflict, netbox.KindUnknownOutcome},
+		"Patience":  {"a gateway's timeout, as JSON", answerWith(408, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"TooEarly":  {"and a gateway that would be asked later", answerWith(425, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
+		"Closed":    {"and nginx's own", answerWith(499, `{"message":"x"}`), netbox.KindServerError, netbox.KindUnknownOutcome},
 		"Timeout": {"a gateway's timeout, as a page", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusRequestTimeout)
 		}, netbox.KindServerError, netbox.KindUnknownOutcome},
@@ -145,6 +148,60 @@ func TestTrouble(t *testing.T) {
 				t.Errorf("%s: read %v, write %v; want %q, %q", tc.reason, rerr, werr, tc.read, tc.write)
 			}
 		})
+	}
+}
+
+// TestNoNetBox: what has none of what each NetBox has isn't one, in whichever words it says so: nothing is absent by that.
+func TestNoNetBox(t *testing.T) {
+	html := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte("<html>"))
+	}
+	for name, handler := range map[string]http.HandlerFunc{"JSON": answerWith(404, `{"detail":"Not Found"}`), "Backend": answerWith(404, `{"error":"no backend"}`), "HTML": html} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(handler)
+			t.Cleanup(srv.Close)
+			c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for call, do := range map[string]func() error{
+				"status": func() error { _, err := c.Status(t.Context()); return err },
+				"marker": func() error { _, err := c.FindByMarker(t.Context(), "m"); return err },
+				"prefix": func() error { _, err := c.FindPrefix(t.Context(), "10.0.0.0/24", netbox.VRFRef{}); return err },
+				"create": func() error {
+					_, err := c.Create(t.Context(), netip.MustParsePrefix("10.0.0.1/24"), nil, netbox.Request{Marker: "m"})
+					return err
+				},
+			} {
+				if err := do(); !netbox.IsNoNetBox(err) || netbox.IsNotFound(err) || call == "create" != netbox.IsUnknownOutcome(err) {
+					t.Errorf("%s: %v", call, err)
+				}
+			}
+			if _, err := c.Get(t.Context(), 7); netbox.IsNoNetBox(err) {
+				t.Errorf("one record may be absent: %v", err)
+			}
+		})
+	}
+}
+
+// TestFullIsNetBoxs: that a source is full NetBox says in its own way; another 409 is of something in front of it.
+func TestFullIsNetBoxs(t *testing.T) {
+	for body, want := range map[string]netbox.Kind{
+		`{"detail":"Insufficient resources are available to satisfy the request"}`: netbox.KindFull,
+		`{"message":"x"}`: netbox.KindUnknownOutcome, `[]`: netbox.KindUnknownOutcome,
+	} {
+		srv := httptest.NewServer(answerWith(http.StatusConflict, body))
+		t.Cleanup(srv.Close)
+		c, err := netbox.New(netbox.Config{URL: srv.URL, Token: token, MarkerField: "f"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := netbox.Parent{Kind: netbox.ParentPrefix, ID: 1, Prefix: netip.MustParsePrefix("10.0.0.0/24")}
+		if _, err := c.Allocate(t.Context(), p, netbox.Request{Marker: "m"}); netbox.KindOf(err) != want {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
 	}
 }
 

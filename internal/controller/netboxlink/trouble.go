@@ -24,7 +24,7 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 		if e.Kind == netbox.KindUnknownOutcome { // Whatever it is, it may have passed a change on.
 			reason = v1alpha1.ReasonUnreachable
 		}
-		return reason, fmt.Sprintf("what answers at the URL of %s isn't a NetBox: it says %d where that would %s; check the URL, with its sub-path and without /api", config, e.Status, e.Op)
+		return reason, fmt.Sprintf("what answers at the URL of %s isn't a NetBox: it answered %d, as no NetBox does where it's asked to %s; check the URL, with its sub-path and without /api", config, e.Status, e.Op)
 	}
 	switch e.Kind {
 	case netbox.KindUnauthorized:
