@@ -135,15 +135,16 @@ func (c *Client) accept(ctx context.Context, k call, ip IPAddress, wrong string)
 	}
 	c.parents.forget()
 	kind, why := kindOfWrong(wrong), ", as where somebody has just moved what it was asked from"
+	var cause error
 	if kind == KindMarkerField {
-		why = ""
+		why, cause = "", errUnmarked
 		c.forget()
 	}
 	reason := fmt.Sprintf("NetBox made record number %d with another %s than asked for%s", ip.ID, wrong, why)
 	if err := c.takeBack(ctx, ip); err != nil {
 		return IPAddress{}, k.failed(kind, reason+", and it couldn't be deleted again; delete it by hand", err)
 	}
-	return IPAddress{}, k.failed(kind, reason+"; it was deleted again", nil)
+	return IPAddress{}, k.failed(kind, reason+"; it was deleted again", cause)
 }
 
 // takeBack deletes a record that was made a moment ago, unless somebody has touched it since. One that isn't shown may be hidden yet: the DELETE tells.

@@ -67,7 +67,7 @@ func (r reply) refused(k call) *Error {
 		return r.error(k, KindUnexpected, "redirects aren't followed; write the URL that NetBox really has, with its scheme and sub-path")
 	case r.status >= 500:
 		return r.serverError(k)
-	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests || gaveUp(r.status)):
+	case !k.writes() && (r.status == http.StatusUnauthorized || r.status == http.StatusTooManyRequests || GaveUp(r.status)):
 		return r.clientError(k) // Whatever stands in front of NetBox says so in pages of its own.
 	case r.status == http.StatusNotFound && !k.ofOne(): // What NetBox lists, or takes new ones of, each has.
 		return r.torn(k, "there's no NetBox at that URL; check it, with its sub-path", errNoNetBox)
@@ -87,8 +87,8 @@ func (r reply) serverError(k call) *Error {
 // statusClosed is what nginx and others write of a client that has gone, and some of them answer.
 const statusClosed = 499
 
-// gaveUp says that a gateway tells so that it didn't wait for NetBox any longer, or doesn't pass the request on yet. NetBox never does.
-func gaveUp(status int) bool {
+// GaveUp says that a gateway tells so that it didn't wait for NetBox any longer, or doesn't pass the request on yet. NetBox never does.
+func GaveUp(status int) bool {
 	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == statusClosed
 }
 
@@ -137,7 +137,7 @@ func (r reply) gateway(k call) *Error {
 	switch {
 	case k.writes():
 		return r.error(k, KindUnknownOutcome, where+"; whether the write happened is looked up next")
-	case gaveUp(r.status):
+	case GaveUp(r.status):
 		return r.error(k, KindServerError, where)
 	}
 	return r.error(k, KindInvalid, "the request isn't one that this NetBox takes")

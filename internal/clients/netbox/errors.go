@@ -144,6 +144,12 @@ var errTooLate = errors.New("too late")
 // IsTooLate says that nothing was sent since Request.NotAfter had passed.
 func IsTooLate(err error) bool { return errors.Is(err, errTooLate) }
 
+// errUnmarked is the cause of what was taken back as it had no marker.
+var errUnmarked = errors.New("it was made without its marker")
+
+// IsUnmarked says that NetBox made a record without the marker that it was asked to make it with, and that it was deleted again: it may do so each time.
+func IsUnmarked(err error) bool { return errors.Is(err, errUnmarked) }
+
 // IsUnreachable says that NetBox gave no usable answer and nothing was changed.
 func IsUnreachable(err error) bool {
 	k := KindOf(err)

@@ -119,7 +119,7 @@ func FuzzJudge(f *testing.F) {
 				if err != nil && strings.Contains(err.Error(), mark) {
 					t.Errorf("the server's words: %q", err)
 				}
-				if (status >= 500 || gaveUp(status)) && !IsUnknownOutcome(err) {
+				if (status >= 500 || GaveUp(status)) && !IsUnknownOutcome(err) {
 					t.Errorf("%d is %v", status, err)
 				}
 			}

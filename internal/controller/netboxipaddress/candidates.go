@@ -18,12 +18,13 @@ type candidate struct {
 	// parent is what was found, and policy the one that allows it.
 	parent netbox.Parent
 	policy v1alpha1.NetBoxPolicy
-	// err is why it can't serve; nil where it may.
-	err error
+	// err is why it can't serve; nil where it may. refused says that it's what NetBox had against giving an address of it.
+	err     error
+	refused bool
 }
 
 // candidates finds the first that may be asked for an address. One that can't serve is no trouble as long as another can; where none
-// can, the trouble of the first is that isn't just skipped by a filter, else of the first.
+// can, it's the trouble of the foremost.
 func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	e.plan.rest = mg.Spec.ForProvider.From
 	i, err := e.usable(ctx, mg, 0)
@@ -33,8 +34,7 @@ func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case len(e.plan.candidates) == 0:
 		return malformedError{"no source was found"}
 	}
-	wrong := slices.IndexFunc(e.plan.candidates, func(c candidate) bool { return !errors.As(c.err, new(unfitError)) })
-	return e.plan.candidates[max(wrong, 0)].err
+	return e.plan.foremost()
 }
 
 // usable is the index of the first candidate, from one on, that may serve; -1 for none. Sources are looked for only as far as that takes:
@@ -54,6 +54,7 @@ func (e *external) usable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, fro
 		if c.err == nil && e.seated != nil {
 			c.err = e.seated(c.parent.Prefix.Addr())
 		}
+		e.spurnedLately(mg, c)
 		if c.err == nil {
 			return i, nil
 		}

@@ -157,6 +157,8 @@ type Connector struct {
 	// unkept are the updates that NetBox accepted and didn't keep, and refusals what it refused to make or to change.
 	unkept   *failures
 	refusals *notes[refusal]
+	// spurned are the sources of which NetBox refused a resource an address, each with why.
+	spurned *notes[map[stockKey]refusal]
 	// sent are the changes that were sent to NetBox since a look last found nothing to do.
 	sent *notes[[]netbox.Patch]
 	// undone are somebody's changes that were to be put right when NetBox refused that.
@@ -245,7 +247,7 @@ func NewConnector(o Options) *Connector {
 		Options: o, began: o.Now(), stocks: newStocks(o.Now),
 		tried: newNotes[bool](), origins: newNotes[origin](), made: newNotes[v1alpha1.NetBoxIPAddressObservation](), deleted: newNotes[bool](),
 		unanswered: newNotes[time.Time](), came: newNotes[string](), answered: newNotes[int64](), ahead: newNotes[sight](), absences: newNotes[absence](),
-		unkept: newFailures(), refusals: newNotes[refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(), ungiven: newFailures(),
+		unkept: newFailures(), refusals: newNotes[refusal](), spurned: newNotes[map[stockKey]refusal](), sent: newNotes[[]netbox.Patch](), undone: newNotes[[]v1alpha1.FieldDrift](), bare: newNotes[bool](), losses: newFailures(), unplaced: newFailures(), ungiven: newFailures(),
 		standings: newCounted(func(s stay) types.UID { return s.of }), disputes: newCounted(func(d dispute) types.UID { return d.of }),
 		verdicts:  newCounted(func(v verdict) types.UID { return v.of }),
 		displaced: newNotes[bool](), formers: newNotes[former](), behind: newNotes[time.Time](), doubted: newNotes[time.Time](), culprits: newNotes[culprit](), missed: newNotes[missing](), movers: newNotes[mover](), rivals: newNotes[time.Time](),
@@ -256,7 +258,7 @@ func NewConnector(o Options) *Connector {
 // forget a resource that is about to go.
 func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 	for _, all := range []interface{ forget(uid types.UID) }{
-		c.tried, c.origins, c.made, c.unanswered, c.came, c.answered, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.sent, c.undone, c.bare,
+		c.tried, c.origins, c.made, c.unanswered, c.came, c.answered, c.ahead, c.absences, c.deleted, c.unkept, c.refusals, c.spurned, c.sent, c.undone, c.bare,
 		c.losses, c.standings, c.disputes, c.verdicts, c.unplaced, c.ungiven, c.displaced, c.doubted, c.culprits, c.missed, c.movers, c.rivals, c.looked,
 	} {
 		all.forget(mg.GetUID())

@@ -74,6 +74,9 @@ type external struct {
 	// failed. latest is until when it may be sent.
 	lost, denied, remains bool
 	latest                time.Time
+	// ruled says that NetBox refused a record by a rule that nothing which the resource asks for explains, and failedOver that it failed inside over
+	// one, and has none.
+	ruled, failedOver bool
 	// back is why a record that was just made is to be taken back, and aside for whom it's to be set aside.
 	back  *takenError
 	aside *identity

@@ -121,6 +121,7 @@ func (e *external) ask(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netbo
 	found, lerr := e.netbox.FindByMarker(ctx, e.us.marker())
 	if netbox.IsNotFound(lerr) {
 		e.foundNone(mg, !e.lost && !e.awaited)
+		e.failedOver = failsInside(err)
 	}
 	switch {
 	case lerr == nil:
@@ -208,7 +209,11 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		case netbox.IsNotFound(err), errors.As(err, new(edgeError)): // It was there a minute ago; or another has an address that may be assigned.
 			c.err = err
 		default:
-			return netbox.IPAddress{}, err
+			why, next := e.ofSource(ctx, mg, *c, err, len(e.plan.rest) > 0 || i+1 < len(e.plan.candidates))
+			if !next {
+				return netbox.IPAddress{}, why
+			}
+			e.spurn(mg, c, why)
 		}
 	}
 	if missed != nil {

@@ -3,7 +3,11 @@ package netboxipaddress
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -20,6 +24,44 @@ type refusal struct {
 	// what was to be changed; of a record that was to be made, in which words that was refused.
 	what  string
 	pause time.Duration
+	// times is how often NetBox failed inside over it before, in a row.
+	times int
+}
+
+// failsAtOnce is how often NetBox is asked again as soon as may be for what it fails inside over: once may be any trouble of its own.
+const failsAtOnce = 3
+
+// A failingError is a record that NetBox fails inside over, each time that it's asked to make it, though it answers what else it's asked.
+type failingError struct{ cause error }
+
+func (e failingError) Error() string { return "NetBox fails over it: " + e.cause.Error() }
+
+func (e failingError) Unwrap() error { return e.cause }
+
+func (e failingError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	if n, ok := errors.AsType[*netbox.Error](e.cause); ok && n.Status < http.StatusInternalServerError {
+		return v1alpha1.ReasonUnreachable, fmt.Sprintf("something in front of the NetBox of %s answers %d each time that it's asked to make a record for this resource, and none was made: see there why it doesn't let that through; it's asked ever less often", in.config, n.Status)
+	}
+	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s fails inside (status 500) each time that it's asked to make a record for this resource, and has made none: its log says over what, which may be a value of spec.forProvider that it can't store; it's asked ever less often", in.config)
+}
+
+// failsInside says that NetBox itself failed over a write, or that something in front of it refused that, and not that nobody waited for its end or
+// NetBox is away: what is asked for then may come, or does as soon as it's back.
+func failsInside(err error) bool {
+	n, ok := errors.AsType[*netbox.Error](err)
+	return ok && n.Kind == netbox.KindUnknownOutcome && n.Status >= http.StatusBadRequest && n.Status <= http.StatusInternalServerError && !netbox.GaveUp(n.Status)
+}
+
+// stumbled notes that NetBox failed inside over a record, and has none: after the first few times it's left alone for a while, as over a refusal.
+func (e *external) stumbled(mg *v1alpha1.NetBoxIPAddress, err error) {
+	now := refusal{failure: failure{settings: e.settings, at: e.connector.Now(), err: failingError{err}}, what: "fails inside"}
+	if was, ok := e.connector.refusals.get(mg.GetUID()); ok && was.same(now) {
+		now.times, now.pause = was.times+1, min(2*was.pause, retryUnkept)
+	}
+	if now.times >= failsAtOnce {
+		now.pause = max(now.pause, retryAfter)
+	}
+	e.connector.refusals.put(mg.GetUID(), now)
 }
 
 // same says whether two refusals are of the same update of the same record as it was, or of the same making, with the same settings.
@@ -43,11 +85,19 @@ func (r refusal) until() time.Time { return r.at.Add(r.pause) }
 // remember why Create failed, unless only asking again can tell, or it's known of the sources themselves. An address that another one has
 // may be free any time, and the next free one may be another.
 func (e *external) remember(mg *v1alpha1.NetBoxIPAddress, err error) {
+	if e.failedOver && netbox.IsUnknownOutcome(err) {
+		e.stumbled(mg, err)
+		return
+	}
 	if netbox.IsUnknownOutcome(err) || netbox.IsUnreachable(err) || errors.As(err, new(fullError)) || errors.As(err, new(moreError)) || errors.As(err, new(lateError)) || errors.As(err, new(asideError)) || errors.As(err, new(behindError)) {
 		return
 	}
-	lasts := isRefusal(err) && !errors.As(err, new(edgeError))
-	e.refuse(mg, refusal{failure: failure{settings: e.settings}, what: sentence(err, e.inputs).message}, err, lasts)
+	lasts := isRefusal(err) && !errors.As(err, new(edgeError)) || netbox.IsUnmarked(err)
+	what := sentence(err, e.inputs).message
+	if netbox.IsUnmarked(err) {
+		what = "unmarked" // Each has a number of its own.
+	}
+	e.refuse(mg, refusal{failure: failure{settings: e.settings}, what: what}, err, lasts)
 }
 
 // refusedLately returns why the last Create failed, as long as asking again is pointless: refusals are left alone for a while. New
@@ -108,6 +158,9 @@ func (e *external) stillRefused(mg *v1alpha1.NetBoxIPAddress) error {
 // isRefusal says that NetBox doesn't take what it was asked for, as long as nobody changes something. Of an address that another has by now
 // it's looked for who has it.
 func isRefusal(err error) bool {
+	if errors.As(err, new(barredError)) {
+		return true
+	}
 	if taken(err) || errors.As(err, new(takenError)) || errors.As(err, new(movedError)) {
 		return false
 	}

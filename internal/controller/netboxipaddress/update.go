@@ -218,6 +218,9 @@ func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, er
 	}
 	var busy takenError
 	var gone lostError
+	if e.ruled || errors.As(err, new(barredError)) { // Nothing that spec says is what NetBox has against it.
+		return err
+	}
 	if (!netbox.IsInvalid(cause) && !netbox.IsMarkerTaken(cause)) || errors.As(err, &busy) || errors.As(err, &gone) {
 		return err
 	}

@@ -57,9 +57,8 @@ func (e veiledError) words(in inputs) (reason xpv2.ConditionReason, message stri
 
 // veiled says, by an error, that NetBox has a record with this resource's marker, though it shows none, or didn't say.
 func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	nobody, all, uid, now := e.us, e.connector.doubted, mg.GetUID(), e.connector.Now()
-	nobody.uid = string(uuid.NewUUID())
-	hides, err := e.netbox.Hides(ctx, e.us.marker(), nobody.marker(), valuesOf(mg.Spec.ForProvider.CustomFields))
+	all, uid, now := e.connector.doubted, mg.GetUID(), e.connector.Now()
+	hides, err := e.netbox.Hides(ctx, e.us.marker(), e.us.nobody(), valuesOf(mg.Spec.ForProvider.CustomFields))
 	if err != nil {
 		since, ok := all.get(uid)
 		if !ok {
@@ -81,6 +80,12 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	}
 	e.believe(ctx, mg, v)
 	return v
+}
+
+// nobody is a marker as a resource's, and no one's.
+func (i identity) nobody() string {
+	i.uid = string(uuid.NewUUID())
+	return i.marker()
 }
 
 // unveiled is veiled of a resource that lives, of which NetBox is asked once for each loss and settings, and not where its log has the deletion.

@@ -191,7 +191,7 @@ func (e *external) exhausted(mg *v1alpha1.NetBoxIPAddress) error {
 		out.marked, out.populated = out.marked+full.marked, out.populated+full.populated
 	}
 	if len(out.sources) == 0 && out.others > 0 {
-		return e.plan.candidates[0].err
+		return e.plan.foremost()
 	}
 	e.connector.stocks.wait(mg.GetUID(), w)
 	return out
