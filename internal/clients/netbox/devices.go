@@ -145,7 +145,11 @@ func chooseHolder(k call, r HolderRef, all []Holder) (Holder, error) {
 	for _, h := range found {
 		them = append(them, fmt.Sprintf("number %d in site %q", h.ID, h.Site))
 	}
-	return Holder{}, k.failed(KindAmbiguous, "NetBox has several: "+strings.Join(them, ", ")+"; name one by its id, or its site", nil)
+	how := "; name one by its id, or its site"
+	if r.Site != "" || slices.ContainsFunc(found[1:], func(h Holder) bool { return h.Site == found[0].Site }) {
+		how = "; name one by its id"
+	}
+	return Holder{}, k.failed(KindAmbiguous, "NetBox has several: "+strings.Join(them, ", ")+how, nil)
 }
 
 // GetHolder reads one device or virtual machine.

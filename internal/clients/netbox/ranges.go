@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -44,8 +45,22 @@ func (c *Client) FindRange(ctx context.Context, start string, vrf VRFRef) (Paren
 		if err != nil {
 			return nil, err
 		}
-		return chooseParent(k, vrf, slices.DeleteFunc(all, func(p Parent) bool {
+		found := slices.DeleteFunc(all, func(p Parent) bool {
 			return p.First != want.Addr() || p.Prefix != want.Masked()
-		}))
+		})
+		if len(found) == 0 {
+			return nil, c.otherMask(ctx, k, want)
+		}
+		return chooseParent(k, vrf, found)
 	}))
+}
+
+// otherMask says of a range that isn't there whether one begins with that address, and has another mask: without one NetBox finds either (430).
+func (c *Client) otherMask(ctx context.Context, k call, want netip.Prefix) error {
+	k.query = url.Values{"start_address": {want.Addr().String()}}
+	all, err := listAll(ctx, c, k, bare(decodeRange))
+	if i := slices.IndexFunc(all, func(p Parent) bool { return p.First == want.Addr() }); err == nil && i >= 0 {
+		return k.elsewhere(fmt.Sprintf("the one that starts there has another mask, /%d", all[i].Prefix.Bits()), nil)
+	}
+	return k.failed(KindNotFound, "NetBox has none, or the token may not see it", nil)
 }

@@ -22,7 +22,7 @@ func aRange() netbox.Parent {
 
 func TestFindRangeRecorded(t *testing.T) {
 	for _, v := range versions() {
-		c, s := play(t, v, "430", "431", "440", "316", "229")
+		c, s := play(t, v, "430", "431", "430", "440", "316", "229", "229")
 		p, err := c.FindRange(t.Context(), "10.70.0.10/24", netbox.VRFRef{Global: true})
 		if err != nil || p.ID != 1 || p.CIDR() != "10.70.0.10-10.70.0.13/24" || p.Status != "active" {
 			t.Errorf("%s: by its start: %v, %v", v, p, err)

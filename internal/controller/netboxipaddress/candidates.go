@@ -32,7 +32,7 @@ func (e *external) candidates(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case err != nil || i >= 0:
 		return err
 	case len(e.plan.candidates) == 0:
-		return malformedError{"no source was found"}
+		return malformedError{"no source was found: name another one in from"}
 	}
 	return e.plan.foremost()
 }
@@ -131,7 +131,7 @@ func (e *external) hides(s v1alpha1.AddressSource, hidden []netbox.Parent, of in
 // inTable refuses what is named by its number and lies in another table than the one that is said with it.
 func inTable(s v1alpha1.AddressSource, p netbox.Parent) error {
 	if ref := vrfRef(tableSaid(s)); !ref.Matches(p.VRF) {
-		return malformedError{fmt.Sprintf("%s number %d is %s, not of %s", p.Kind, p.ID, p, ref)}
+		return malformedError{fmt.Sprintf("%s number %d is %s, not of %s: correct either, or leave the vrf out", p.Kind, p.ID, p, ref)}
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func unfit(s v1alpha1.AddressSource, p netbox.Parent) error {
 	case p.Utilized:
 		return unfitError{fmt.Sprintf("%s is marked as utilized, which a filter skips; name it by itself to use it all the same", p)}
 	case p.Populated:
-		return unfitError{fmt.Sprintf("%s is marked as populated: it has no address to give", p)}
+		return unfitError{fmt.Sprintf("%s is marked as populated and has no address to give: name another source, or have the mark taken off in NetBox", p)}
 	}
 	return nil
 }
@@ -185,9 +185,9 @@ func fits(p netbox.Parent, length int32) error {
 	case length == 0:
 		return nil
 	case int(length) > bits:
-		return malformedError{fmt.Sprintf("prefixLength %d is longer than an address of %s has, which is %d", length, p, bits)}
+		return malformedError{fmt.Sprintf("prefixLength %d is longer than an address of %s has, which is %d: ask for that at most", length, p, bits)}
 	case int(length) < p.Prefix.Bits():
-		return malformedError{fmt.Sprintf("prefixLength %d is shorter than that of %s", length, p)}
+		return malformedError{fmt.Sprintf("prefixLength %d is shorter than that of %s: ask for %d at least, or leave it out", length, p, p.Prefix.Bits())}
 	}
 	return nil
 }

@@ -269,6 +269,8 @@ func TestExamplesOfAttributes(t *testing.T) {
 		"interface.yaml on-a-bond": onABond,
 		"assign.yaml virtual-machine-additional": func(l rackLab, a netbox.Address) bool {
 			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
+		}, "assign.yaml virtual-machine-by-mac": func(l rackLab, a netbox.Address) bool {
+			return a.Assigned.Type == "virtualization.vminterface" && l.netbox.Machines()[1].Primary4 == 0
 		},
 	}
 	for _, file := range []string{"attributes.yaml", "drift.yaml", "assign.yaml", "assign-id.yaml", "interface.yaml"} {

@@ -49,7 +49,7 @@ func TestSourceExamples(t *testing.T) {
 		"server-ipv4": "10.77.1.1/24", "server-ipv6": "2001:db8:77::1/128", "from-range": "10.77.9.100/24",
 		"loopback-a": "10.77.10.32/32", "loopback-b": "10.77.2.1/32",
 		"fixed-in-vrf": "10.78.0.40/24 prod", "anycast-a": "10.77.2.53/24", "anycast-b": "10.77.2.53/24",
-		"from-prefix-number": "10.77.12.1/24", "from-range-number": "10.77.12.100/24", "in-vrf-by-rd": "10.78.0.1/24 prod",
+		"from-prefix-number": "10.77.12.1/24", "from-range-number": "10.77.12.100/24", "server-in-vrf": "10.78.0.1/24 prod", "in-vrf-by-rd": "10.78.0.2/24 prod",
 		"in-vrf-by-number": "10.78.0.1/24 dup", "fixed-global": "10.77.2.77/24", "pool-alone": "10.77.11.0/32", "pool-next": "10.77.11.1/29",
 		"link-ipv4-a": "10.77.10.0/31", "link-ipv4-b": "10.77.10.1/31", "link-ipv6-a": "2001:db8:77:1::/127", "link-ipv6-b": "2001:db8:77:1::1/127",
 		"twice-a": "10.78.0.60/24 dup", "twice-b": "10.78.0.60/24 dup", "past-utilized": "10.77.13.129/25", "from-utilized": "10.77.13.1/25",
