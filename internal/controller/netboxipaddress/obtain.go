@@ -209,7 +209,7 @@ func (e *external) post(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (netb
 		case netbox.IsNotFound(err), errors.As(err, new(edgeError)): // It was there a minute ago; or another has an address that may be assigned.
 			c.err = err
 		default:
-			why, next := e.ofSource(ctx, mg, *c, err, len(e.plan.rest) > 0 || i+1 < len(e.plan.candidates))
+			next, why := e.ofSource(ctx, mg, *c, err, len(e.plan.rest) > 0 || i+1 < len(e.plan.candidates))
 			if !next {
 				return netbox.IPAddress{}, why
 			}

@@ -33,19 +33,19 @@ func (e barredError) words(in inputs) (reason xpv2.ConditionReason, message stri
 // the address that would have been given is refused, or a rule is against it that nothing in the request explains. Each is a clean answer, so nothing
 // was made. What names a field of the request, a marker that is taken and an answer that was lost are none of these. more says that there are
 // sources behind it: nothing is found out for those where there are none.
-func (e *external) ofSource(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, c candidate, err error, more bool) (error, bool) {
+func (e *external) ofSource(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, c candidate, err error, more bool) (next bool, why error) {
 	n, ok := errors.AsType[*netbox.Error](err)
 	switch {
 	case !ok:
-		return err, false
+		return false, err
 	case n.Kind == netbox.KindInvalid && n.Status == http.StatusBadRequest && slices.Equal(n.Fields, []string{fieldAddress}):
-		return barredError{c.words, err}, true
+		return true, barredError{c.words, err}
 	case n.Kind == netbox.KindForbidden && n.Status == http.StatusForbidden:
-		return err, more || e.plan.refused()
+		return more || e.plan.refused(), err
 	case n.Kind == netbox.KindMarkerTaken && n.Status == http.StatusBadRequest:
-		return err, e.ruled || (more || e.plan.refused()) && e.unexplained(ctx, mg, c)
+		return e.ruled || (more || e.plan.refused()) && e.unexplained(ctx, mg, c), err
 	}
-	return err, false
+	return false, err
 }
 
 // unexplained says that a rule by which NetBox refused a record is none of what the resource asks for: no record has its marker, be it hidden, and
