@@ -12,6 +12,10 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
@@ -69,10 +73,28 @@ func (c calm) measure(ctx context.Context, l *lab.Lab) (map[string]float64, erro
 	if out[figureRestart], err = c.restart(ctx, l, s); err != nil {
 		return nil, fmt.Errorf("after the provider's start: %w", err)
 	}
+	if err := recorded(ctx, l, c.addresses); err != nil {
+		return nil, err
+	}
 	if err := c.watch(ctx, l, s, out); err != nil {
 		return nil, fmt.Errorf("in the poll that was watched: %w", err)
 	}
 	return out, whole()
+}
+
+// recorded waits until the use of its provider config is recorded of each address, which the provider does at leisure.
+func recorded(ctx context.Context, l *lab.Lab, n int) error {
+	return l.Until(ctx, "the usages of provider configs", 3*addressTimeout, func(ctx context.Context) error {
+		all := &metav1.PartialObjectMetadataList{}
+		all.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.ProviderConfigUsageKind + "List"))
+		if err := l.Client().List(ctx, all, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}); err != nil {
+			return fmt.Errorf("cannot list usages: %w", err)
+		}
+		if got := len(all.Items); got < n {
+			return errors.Join(pass(ctx, 5*time.Second), fmt.Errorf("%d of %d are recorded", got, n))
+		}
+		return nil
+	})
 }
 
 // seated are how many of the addresses are the primary ones of devices.

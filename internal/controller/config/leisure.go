@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -16,11 +17,13 @@ import (
 )
 
 // A ProviderConfigUsage shows people who uses a config. It isn't what keeps that: users are counted where they are. So nobody waits for one to be
-// written: the first few are at once, and of a thousand resources that come in the same moment so many a second as the API server doesn't feel,
-// which has enough to do with the resources themselves; and its garbage collector with those that go again (docs/adr/0080).
+// written: the first few are at once, and those of thousands of resources that come in the same moment take a tenth of the time, at most, that the
+// API server could write them in: a busy one has enough to do with the resources themselves (docs/adr/0080).
 const (
-	usagesAtOnce  = 20
-	usagesASecond = 10
+	usagesAtOnce = 20
+	usagesShare  = 10
+	// usagesLeast and usagesMost are how many are written in a second, whatever one takes.
+	usagesLeast, usagesMost rate.Limit = 2, 50
 )
 
 // An unrecorded user is a resource whose use of a config is to be recorded.
@@ -41,7 +44,7 @@ type recorder struct {
 
 // record has the Resolver's usages written by what it returns, once that is started.
 func (r *Resolver) record(log logging.Logger) *recorder {
-	l := &recorder{Resolver: r, queue: workqueue.NewTyped[unrecorded](), pace: rate.NewLimiter(usagesASecond, usagesAtOnce), log: log}
+	l := &recorder{Resolver: r, queue: workqueue.NewTyped[unrecorded](), pace: rate.NewLimiter(usagesMost, usagesAtOnce), log: log}
 	r.leisure.Store(l)
 	return l
 }
@@ -57,11 +60,18 @@ func (l *recorder) Start(ctx context.Context) error {
 		if over || l.pace.Wait(ctx) != nil {
 			return nil
 		}
+		began := time.Now()
 		if err := l.write(ctx, u); err != nil { // The next look at the resource asks again.
 			l.log.Debug("The use of a provider config can't be recorded", "kind", u.kind.Kind, "name", u.name, "error", err)
 		}
+		l.pace.SetLimit(leisurely(time.Since(began)))
 		l.queue.Done(u)
 	}
+}
+
+// leisurely is how many usages a second are written where the last one took so long.
+func leisurely(took time.Duration) rate.Limit {
+	return min(max(rate.Every(usagesShare*took), usagesLeast), usagesMost)
 }
 
 // write records the use by a resource that is still there.

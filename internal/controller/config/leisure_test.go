@@ -26,7 +26,6 @@ func TestLeisure(t *testing.T) {
 	kube := testKube(t, interceptor.Funcs{}, objects...)
 	r := testResolver(kube)
 	l := r.record(logging.NewNopLogger())
-	l.pace = rate.NewLimiter(rate.Inf, 1)
 	ask := func() {
 		for _, o := range objects[1:] {
 			h, _ := o.(*v1alpha1.RedfishHost)
@@ -95,6 +94,17 @@ func TestUseFails(t *testing.T) {
 		l.queue.Done(u)
 		if n := len(usages(t, kube)); n != want {
 			t.Errorf("look %d: %d are recorded, want %d", i, n, want)
+		}
+	}
+}
+
+// TestLeisurely: usages take a tenth of the time that an API server could write them in, and come to an end however slow it is.
+func TestLeisurely(t *testing.T) {
+	for took, want := range map[time.Duration]rate.Limit{
+		0: 50, time.Millisecond: 50, 5 * time.Millisecond: 20, 25 * time.Millisecond: 4, 50 * time.Millisecond: 2, time.Minute: 2,
+	} {
+		if got := leisurely(took); got != want {
+			t.Errorf("where one takes %s: %v a second, want %v", took, got, want)
 		}
 	}
 }
