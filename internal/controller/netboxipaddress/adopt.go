@@ -3,6 +3,7 @@ package netboxipaddress
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -111,7 +112,10 @@ func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, 
 		return err
 	}
 	if !shares(mg, ip.Role) {
-		if err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF}); err != nil {
+		// One of two records that people made of an address isn't lost by who has the other, which is there: what is to be said of that pair is when
+		// the record is shown.
+		both := behindError{}
+		if err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF}); err != nil && (!errors.As(err, &both) || both.unlogged) {
 			return err
 		}
 	}

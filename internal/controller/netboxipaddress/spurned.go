@@ -41,9 +41,9 @@ func (e *external) ofSource(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, c
 	case n.Kind == netbox.KindInvalid && n.Status == http.StatusBadRequest && slices.Equal(n.Fields, []string{fieldAddress}):
 		return true, barredError{c.words, err}
 	case n.Kind == netbox.KindForbidden && n.Status == http.StatusForbidden:
-		return more || e.plan.refused(), err
+		return more || e.plan.others(), err
 	case n.Kind == netbox.KindMarkerTaken && n.Status == http.StatusBadRequest:
-		return e.ruled || (more || e.plan.refused()) && e.unexplained(ctx, mg, c), err
+		return e.ruled || (more || e.plan.others()) && e.unexplained(ctx, mg, c), err
 	}
 	return false, err
 }
@@ -62,9 +62,10 @@ func (e *external) unexplained(ctx context.Context, mg *v1alpha1.NetBoxIPAddress
 	return e.ruled
 }
 
-// refused says that NetBox refused an address of a source of the plan.
-func (p plan) refused() bool {
-	return slices.ContainsFunc(p.candidates, func(c candidate) bool { return c.refused })
+// others says that another source of the plan was asked, and refused or is full: what is said then is of all of them, and whoever waits for space is
+// woken by it.
+func (p plan) others() bool {
+	return slices.ContainsFunc(p.candidates, func(c candidate) bool { return c.refused || errors.As(c.err, new(fullError)) })
 }
 
 // foremost is why no source serves: what NetBox refused first, else what keeps the first from it that isn't just skipped by a filter, else the first.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func TestSourceRefused(t *testing.T) {
 // TestAllRefused: where NetBox refuses an address of each source, the first one's sentence is said, and it's asked ever less often; so it is of
 // one that is refused while another is full, as often as that is looked at.
 func TestAllRefused(t *testing.T) {
-	for name, full := range map[string]bool{"Both": false, "OtherFull": true} {
+	for name, full := range map[string]bool{"Both": false, "OtherFull": true, "FullFirst": true} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.netbox.AddMarkerField(field)
@@ -132,7 +133,11 @@ func TestAllRefused(t *testing.T) {
 				return 0, ""
 			})
 			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
-				mg.Spec.ForProvider.From = append(mg.Spec.ForProvider.From, v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{CIDR: "10.91.0.0/32"}})
+				other := v1alpha1.AddressSource{Prefix: &v1alpha1.PrefixSource{CIDR: "10.91.0.0/32"}}
+				mg.Spec.ForProvider.From = append(mg.Spec.ForProvider.From, other)
+				if name == "FullFirst" {
+					slices.Reverse(mg.Spec.ForProvider.From)
+				}
 			})
 			for range 60 {
 				l.now = l.now.Add(10 * time.Second)
@@ -146,6 +151,14 @@ func TestAllRefused(t *testing.T) {
 			}
 			if c.Reason != want || !strings.Contains(c.Message, part) || len(mg.Status.AtProvider.Sources) != 2 {
 				t.Errorf("%+v, %+v", c, mg.Status.AtProvider.Sources)
+			}
+			if full {
+				l.netbox.RemoveAddress(l.netbox.Addresses()[0].ID)
+				l.now = l.now.Add(20 * time.Second)
+				l.once("web-1")
+				if l.once("web-1"); !ready(l.get("web-1")) {
+					t.Errorf("space has appeared, and it waits: %+v", l.get("web-1").GetCondition(xpv2.TypeReady))
+				}
 			}
 			if *asked > 12 { // 30 s, 1 min, 2, 4, of each.
 				t.Errorf("%d POSTs in ten minutes", *asked)
