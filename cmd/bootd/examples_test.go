@@ -32,7 +32,7 @@ func TestExampleCommands(t *testing.T) {
 	}
 	said := 0
 	for _, path := range files {
-		text, err := os.ReadFile(path) //nolint:gosec // An example of this checkout.
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

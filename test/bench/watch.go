@@ -89,7 +89,8 @@ func follow(ctx context.Context, l *lab.Lab, c client.WithWatch, name string, do
 			if !ok || !is || e.Type == watch.Error {
 				return seen, time.Time{}, nil
 			}
-			if seen.note(e.Type, u); done(seen) {
+			seen.note(e.Type, u)
+			if done(seen) {
 				return seen, time.Now(), nil
 			}
 		}

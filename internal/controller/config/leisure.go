@@ -58,7 +58,7 @@ func (l *recorder) Start(ctx context.Context) error {
 	for {
 		u, over := l.queue.Get()
 		if over || l.pace.Wait(ctx) != nil {
-			return nil
+			return nil //nolint:nilerr // It ends since it's to.
 		}
 		began := time.Now()
 		if err := l.write(ctx, u); err != nil { // The next look at the resource asks again.

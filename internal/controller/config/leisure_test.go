@@ -76,7 +76,8 @@ func TestLeisure(t *testing.T) {
 func TestUseFails(t *testing.T) {
 	fails := 1
 	kube := testKube(t, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-		if fails--; fails >= 0 {
+		fails--
+		if fails >= 0 {
 			return errors.New("not now")
 		}
 		return c.Create(ctx, o, opts...)

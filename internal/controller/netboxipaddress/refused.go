@@ -39,10 +39,11 @@ func (e failingError) Error() string { return "NetBox fails over it: " + e.cause
 func (e failingError) Unwrap() error { return e.cause }
 
 func (e failingError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	message = fmt.Sprintf("the NetBox of %s fails inside (status 500) each time that it's asked to make a record for this resource, and has made none: its log says over what, which may be a value of spec.forProvider that it can't store; it's asked ever less often", in.config)
 	if n, ok := errors.AsType[*netbox.Error](e.cause); ok && n.Status < http.StatusInternalServerError {
-		return v1alpha1.ReasonUnreachable, fmt.Sprintf("something in front of the NetBox of %s answers %d each time that it's asked to make a record for this resource, and none was made: see there why it doesn't let that through; it's asked ever less often", in.config, n.Status)
+		message = fmt.Sprintf("something in front of the NetBox of %s answers %d each time that it's asked to make a record for this resource, and none was made: see there why it doesn't let that through; it's asked ever less often", in.config, n.Status)
 	}
-	return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s fails inside (status 500) each time that it's asked to make a record for this resource, and has made none: its log says over what, which may be a value of spec.forProvider that it can't store; it's asked ever less often", in.config)
+	return v1alpha1.ReasonUnreachable, message
 }
 
 // failsInside says that NetBox itself failed over a write, or that something in front of it refused that, and not that nobody waited for its end or

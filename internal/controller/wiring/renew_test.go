@@ -63,7 +63,8 @@ func TestHeard(t *testing.T) {
 		t.Errorf("%d are remembered that the cache has heard of", len(p.own))
 	}
 	p.wrote(testHost("12"))
-	if p.gone("uid-h"); len(p.own) != 0 {
+	p.gone("uid-h")
+	if len(p.own) != 0 {
 		t.Error("what is gone is remembered")
 	}
 }

@@ -39,7 +39,8 @@ func TestAdoptBothOfAPair(t *testing.T) {
 			if mg := l.get("web-2"); !ready(mg) {
 				t.Errorf("it waits: %+v", mg.GetCondition(xpv2.TypeReady))
 			}
-			if l.once("web-1"); !ready(l.get("web-1")) {
+			l.once("web-1")
+			if !ready(l.get("web-1")) {
 				t.Errorf("who had the other one hasn't any more: %+v", l.get("web-1").GetCondition(xpv2.TypeReady))
 			}
 		})

@@ -116,7 +116,8 @@ func TestNumberAnew(t *testing.T) {
 			}
 			l.unwritten("a machine may be using it", had.ID, "web-2", "web-1")
 			says := `is that of NetBoxIPAddress "web-1", as its status says`
-			if l.waits("web-2", says); tc.deleted {
+			l.waits("web-2", says)
+			if tc.deleted {
 				l.waits("web-2", "or set spec.forProvider.release.policy: Keep")
 			}
 			tc.way(l, had.ID)

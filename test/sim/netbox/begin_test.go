@@ -42,7 +42,7 @@ func TestBeginExample(t *testing.T) {
 			}
 		}
 	}
-	for kind, name := range map[string]string{"Namespace": "infra", "Secret": "crossplane-system/netbox", "ClusterProviderConfig": "netbox", "NetBoxIPAddress": "infra/first"} {
+	for kind, name := range map[string]string{"Namespace": "infra", "Secret": "crossplane-system/netbox", "ClusterProviderConfig": "netbox", "NetBoxIPAddress": "infra/first"} { //nolint:gosec // Names, and no password.
 		if have[kind] != name {
 			t.Errorf("%s %q, want %q", kind, have[kind], name)
 		}

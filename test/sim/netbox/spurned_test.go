@@ -101,7 +101,7 @@ func TestSourceRefused(t *testing.T) {
 				by, says = mg.Status.AtProvider.Sources[0].Reason, mg.Status.AtProvider.Sources[0].Message
 			}
 			part := func() bool {
-				for _, s := range strings.Split(tc.says, "|") {
+				for s := range strings.SplitSeq(tc.says, "|") {
 					if strings.Contains(says, s) {
 						return true
 					}
@@ -156,7 +156,8 @@ func TestAllRefused(t *testing.T) {
 				l.netbox.RemoveAddress(l.netbox.Addresses()[0].ID)
 				l.now = l.now.Add(20 * time.Second)
 				l.once("web-1")
-				if l.once("web-1"); !ready(l.get("web-1")) {
+				l.once("web-1")
+				if !ready(l.get("web-1")) {
 					t.Errorf("space has appeared, and it waits: %+v", l.get("web-1").GetCondition(xpv2.TypeReady))
 				}
 			}
