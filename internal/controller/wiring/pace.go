@@ -62,7 +62,9 @@ type pace struct {
 	was map[types.UID]client.Object
 	// versions are those of resources that were written from here, and own these resources themselves until the cache has heard of that.
 	versions map[types.UID]string
-	own      map[types.UID]client.Object
+	own      map[types.UID]ownWrite
+	// swept is when what is in own for long was last forgotten.
+	swept time.Time
 	// before are the annotations of resources whose Create is under way, as they were when it began.
 	before map[types.UID]map[string]string
 }
@@ -70,7 +72,7 @@ type pace struct {
 func newPace(retries workqueue.TypedRateLimiter[reconcile.Request]) *pace {
 	return &pace{
 		retries: retries, observed: func(string, string) {}, looks: map[types.UID]look{}, writes: map[types.UID]upcoming{}, deletions: map[types.UID]bool{},
-		was: map[types.UID]client.Object{}, versions: map[types.UID]string{}, own: map[types.UID]client.Object{}, before: map[types.UID]map[string]string{},
+		was: map[types.UID]client.Object{}, versions: map[types.UID]string{}, own: map[types.UID]ownWrite{}, before: map[types.UID]map[string]string{},
 	}
 }
 

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"testing"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +64,16 @@ func TestHeard(t *testing.T) {
 		t.Errorf("%d are remembered that the cache has heard of", len(p.own))
 	}
 	p.wrote(testHost("12"))
-	p.gone("uid-h")
+	long := p.own["uid-h"]
+	long.at = long.at.Add(-2 * ownFor)
+	p.own["uid-h"], p.swept = long, time.Time{}
+	another := testHost("13")
+	another.UID = "uid-another"
+	p.wrote(another)
+	if len(p.own) != 1 {
+		t.Errorf("%d are remembered, of which one was written long ago", len(p.own))
+	}
+	p.gone("uid-another")
 	if len(p.own) != 0 {
 		t.Error("what is gone is remembered")
 	}

@@ -2,8 +2,10 @@ package wiring
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -190,16 +192,32 @@ func (p *pace) read(o client.Object) {
 // wrote notes a resource as the API server has it since it was written.
 func (p *pace) wrote(o client.Object) {
 	own, _ := o.DeepCopyObject().(client.Object)
+	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.versions[o.GetUID()], p.own[o.GetUID()] = o.GetResourceVersion(), own
+	p.versions[o.GetUID()], p.own[o.GetUID()] = o.GetResourceVersion(), ownWrite{own, now}
+	if now.Sub(p.swept) < ownFor {
+		return
+	}
+	p.swept = now
+	maps.DeleteFunc(p.own, func(_ types.UID, w ownWrite) bool { return now.Sub(w.at) > ownFor })
+}
+
+// ownFor is how long what was written is remembered at least: caches are behind by less. The cache may have heard of it before the answer to the write
+// was here, and then nothing else tells of it.
+const ownFor = 10 * time.Second
+
+// An ownWrite is a resource as it was written from here, and when.
+type ownWrite struct {
+	object client.Object
+	at     time.Time
 }
 
 // renew puts a resource that was read from a cache in the state that was last written from here, where that is newer: what would be decided by
 // the older one is refused as a conflict, or was done already. API servers count versions up (KEP-5504); of others nothing is known.
 func (p *pace) renew(o client.Object) {
 	p.mu.Lock()
-	own := p.own[o.GetUID()]
+	own := p.own[o.GetUID()].object
 	p.mu.Unlock()
 	if own == nil || p.heard(o) || reflect.TypeOf(own) != reflect.TypeOf(o) {
 		return
@@ -215,7 +233,7 @@ func (p *pace) heard(o client.Object) bool {
 	if !ok {
 		return true
 	}
-	if n, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), own.GetResourceVersion()); err == nil && n < 0 {
+	if n, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), own.object.GetResourceVersion()); err == nil && n < 0 {
 		return false
 	}
 	delete(p.own, o.GetUID())
