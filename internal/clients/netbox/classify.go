@@ -110,12 +110,10 @@ func (r reply) clientError(k call) *Error {
 			return r.torn(k, "that 404 isn't NetBox's; check the URL", nil)
 		}
 		return r.error(k, KindNotFound, "there is none, or none that the token may see")
-	case http.StatusConflict:
-		if k.writes() && !r.hasDetail() {
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		if r.status == http.StatusConflict && k.writes() && !r.hasDetail() {
 			return r.gateway(k)
 		}
-		return r.error(k, KindConflict, "the record changed or is in use")
-	case http.StatusPreconditionFailed:
 		return r.error(k, KindConflict, "the record changed or is in use")
 	case http.StatusTooManyRequests:
 		return r.error(k, KindServerError, "something in front of NetBox limits requests")

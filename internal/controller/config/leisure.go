@@ -9,6 +9,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"golang.org/x/time/rate"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -96,16 +97,10 @@ func (l *recorder) write(ctx context.Context, u unrecorded) error {
 
 // use records that a resource uses a config: at leisure where it isn't recorded yet and somebody writes so, else at once.
 func (r *Resolver) use(ctx context.Context, mg resource.ModernManaged, ref Ref) error {
+	got, err := r.tracked(ctx, mg)
 	l := r.leisure.Load()
-	if l == nil {
-		return r.track(ctx, mg, ref)
-	}
-	_, err := r.tracked(ctx, mg)
-	switch {
-	case err == nil: // It may be out of date: whose config it names can't go as long as it does.
-		return r.track(ctx, mg, ref)
-	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("cannot get the record of the use of %s: %w", ref, err)
+	if l == nil || !kerrors.IsNotFound(err) { // One that is there may be out of date: whose config it names can't go as long as it does.
+		return r.keepTracked(ctx, mg, ref, got, err)
 	}
 	gvk, err := apiutil.GVKForObject(mg, r.kube.Scheme())
 	if err != nil {

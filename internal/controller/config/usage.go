@@ -21,6 +21,12 @@ const maxLabel = 63
 
 // track records that a resource uses a config, as a ProviderConfigUsage of its namespace that its UID names.
 func (r *Resolver) track(ctx context.Context, mg resource.ModernManaged, ref Ref) error {
+	got, err := r.tracked(ctx, mg)
+	return r.keepTracked(ctx, mg, ref, got, err)
+}
+
+// keepTracked is that once the record was read, with what came of that.
+func (r *Resolver) keepTracked(ctx context.Context, mg resource.ModernManaged, ref Ref, got *v1alpha1.ProviderConfigUsage, found error) error {
 	gvk, err := apiutil.GVKForObject(mg, r.kube.Scheme())
 	if err != nil {
 		return fmt.Errorf("cannot tell the kind of %q: %w", mg.GetName(), err)
@@ -30,16 +36,15 @@ func (r *Resolver) track(ctx context.Context, mg resource.ModernManaged, ref Ref
 		typed = gvk
 	}
 	want := usage(mg, meta.TypedReferenceTo(mg, typed), ref)
-	got, err := r.tracked(ctx, mg)
-	if kerrors.IsNotFound(err) {
+	if kerrors.IsNotFound(found) {
 		// The cache may lag: then it exists, which is what was wanted.
 		if err := r.kube.Create(ctx, want); err != nil && !kerrors.IsAlreadyExists(err) {
 			return fmt.Errorf("cannot record the use of %s: %w", ref, err)
 		}
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("cannot get the record of the use of %s: %w", ref, err)
+	if found != nil {
+		return fmt.Errorf("cannot get the record of the use of %s: %w", ref, found)
 	}
 	if got.ProviderConfigReference == want.ProviderConfigReference && metav1.IsControlledBy(got, mg) {
 		return nil

@@ -3,7 +3,6 @@ package netboxipaddress
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -114,8 +113,8 @@ func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, 
 	if !shares(mg, ip.Role) {
 		// One of two records that people made of an address isn't lost by who has the other, which is there: what is to be said of that pair is when
 		// the record is shown.
-		both := behindError{}
-		if err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF}); err != nil && (!errors.As(err, &both) || both.unlogged) {
+		err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF})
+		if _, twice := shownTwice(err); err != nil && !twice {
 			return err
 		}
 	}

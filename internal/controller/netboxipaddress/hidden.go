@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -85,6 +86,12 @@ type behindError struct {
 	record   int64
 	address  netip.Addr
 	unlogged bool
+}
+
+// shownTwice says of why it can't be told whose an address is that NetBox shows another record of it, which is that.
+func shownTwice(err error) (other behindError, ok bool) {
+	ok = errors.As(err, &other) && !other.unlogged
+	return other, ok
 }
 
 func (e behindError) Error() string { return fmt.Sprintf("record %d is shown as it was", e.record) }

@@ -2,7 +2,6 @@ package netboxipaddress
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -142,8 +141,7 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	if of == nil {
 		return err
 	}
-	both := behindError{}
-	twice := errors.As(err, &both) && !both.unlogged
+	both, twice := shownTwice(err)
 	same := twice && both.record == e.record.ID
 	e.connector.displaced.put(mg.GetUID(), true)
 	// Both are read live at each look: what is shown twice for longer than a copy is behind was there twice, as where duplicates are allowed, or were
