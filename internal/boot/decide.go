@@ -33,6 +33,8 @@ const (
 	DecidedNotSynced   = "NotSynced"
 	DecidedNoArtifacts = "NoArtifacts"
 	DecidedGranted     = "Granted"
+	// DecidedSuperseded: the token is of an earlier DHCP exchange than what the grant counts for. A new exchange makes one that's good.
+	DecidedSuperseded = "Superseded"
 	// DecidedPlaceOnly: its machine is named by its switch port alone, by which nothing is installed.
 	DecidedPlaceOnly = "NamedByPortAlone"
 )

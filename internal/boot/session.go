@@ -85,8 +85,8 @@ var (
 	ErrBootLoop = errors.New("the grant has served its last script")
 )
 
-// Open records that an install script with nonce is about to be served for the session's grant.
-func Open(s Session, nonce, by string, now time.Time) (Session, error) {
+// Open records that an install script with nonce, asked for by the token of exchange x, is about to be served for the session's grant.
+func Open(s Session, nonce string, x Exchange, by string, now time.Time) (Session, error) {
 	switch {
 	case s.Revocation != "":
 		return s, ErrRevoked
@@ -96,6 +96,8 @@ func Open(s Session, nonce, by string, now time.Time) (Session, error) {
 		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired
+	case Outdated(s, nonce, x, now):
+		return s, ErrSuperseded
 	}
 	opened := s.Opened
 	if s.OpenedGrantID != s.Grant.ID {

@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 				now = noon
 			}
 			before := len(tc.s.Opened)
-			got, err := Open(*tc.s, "n", "bootd-1", now)
+			got, err := Open(*tc.s, "n", Exchange{Began: now}, "bootd-1", now)
 			if !errors.Is(err, tc.err) {
 				t.Fatalf("%s\nOpen(...): error %v, want %v", tc.reason, err, tc.err)
 			}

@@ -59,6 +59,7 @@ func becauseScript(reason string) string {
 		boot.DecidedExpired:      "the grant was too old when it was to be used; raise the generation to have another",
 		boot.DecidedBootLoop:     "the grant served its last script and wasn't used: the machine boots again and again; see its console, then raise the generation",
 		boot.DecidedNotSynced:    "the API server isn't reached, or another bootd hasn't compared the grant with its log, or the machine needs a confirmation",
+		boot.DecidedSuperseded:   "its token is of an earlier DHCP exchange than what the grant counts for: it begins again with DHCP, or somebody else holds that token",
 		boot.DecidedNoArtifacts:  "its profile has no files for this architecture",
 		gate.ReasonHeld:          "nothing is installed on it now: its specs are gone, wrong or there twice, or another server answers it; see bootd's log",
 		gate.ReasonPort:          "an install is granted, and it wasn't seen behind the switch port that its entry names in machine.port: look where it's plugged in, or mend the entry; its next boot is looked at anew",

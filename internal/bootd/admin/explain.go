@@ -173,7 +173,7 @@ func (h *handler) script(ctx context.Context, by asker, base string,
 	s := Script{As: as.String()}
 	token := ""
 	if len(v.Keys) > 0 {
-		nonce := p.Port.Mark(boot.DerivedNonce(v.Keys[0], "explain", p.EntryUID), !by.six) // Over IPv6 nobody says a port.
+		nonce := p.Port.Mark(boot.Stamped(boot.DerivedNonce(v.Keys[0], "explain", p.EntryUID), v.Now), !by.six) // Over IPv6 nobody says a port.
 		c := boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(p.EntryUID), Nonce: nonce, Expires: v.Now.Add(minted)}
 		if x, ok := v.State.Sessions[p.EntryUID]; ok && x.Grant != nil {
 			c.GrantID = x.Grant.ID

@@ -23,7 +23,7 @@ func ScriptToken(s *boot.State, keys [][]byte, p *boot.Plan, mac boot.MAC, excha
 		c.GrantID, c.Expires = x.Grant.ID, expiry(x.Grant, now)
 	}
 	minute := now.Truncate(bootsApart).UTC().Format(time.RFC3339)
-	c.Nonce = p.Port.Mark(boot.DerivedNonce(key, string(mac), exchange, minute, uid, c.GrantID), behind)
+	c.Nonce = p.Port.Mark(boot.Stamped(boot.DerivedNonce(key, string(mac), exchange, minute, uid, c.GrantID), now), behind)
 	t, err := boot.Mint(key, c)
 	return t, err == nil
 }

@@ -16,9 +16,9 @@ import (
 // Sessions are the records of what really happened; in production a session.Manager.
 type Sessions interface {
 	Logged(entryUID string) []boot.Consumption
-	Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error
+	Open(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error
 	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error
 	// Deliver records that a kernel which destroys by itself is about to be given.
 	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error

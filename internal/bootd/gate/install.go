@@ -12,7 +12,6 @@ import (
 const (
 	ReasonToken      = "InvalidToken"
 	ReasonAPI        = "APIUnavailable"
-	ReasonSuperseded = "Superseded"
 	ReasonScript     = "ScriptInvalid"
 	ReasonPace       = "AsksTooOften"
 	ReasonHeld       = "InstallsHeld"
@@ -158,7 +157,7 @@ func reason(err error) string {
 		{boot.ErrRevoked, boot.DecidedRevoked},
 		{boot.ErrNoGrant, boot.DecidedStale},
 		{boot.ErrExpired, boot.DecidedExpired},
-		{boot.ErrSuperseded, ReasonSuperseded},
+		{boot.ErrSuperseded, boot.DecidedSuperseded},
 		{boot.ErrConsumed, boot.DecidedConsumed},
 		{boot.ErrBootLoop, boot.DecidedBootLoop},
 		{session.ErrNotFound, boot.DecidedNoSession},

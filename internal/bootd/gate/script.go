@@ -77,7 +77,11 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 	case repeats:
 		return g.install(ctx, c, fw, again, commit, render)
 	case d.Answer == boot.AnswerInstall:
-		return g.install(ctx, c, fw, g.nonce(c, c.Session.Grant.ID, fw.Arch), commit, render)
+		nonce := g.nonce(c, c.Session.Grant.ID, fw.Arch)
+		if boot.Outdated(*c.Session, nonce, c.Claims.Exchange(f.Now), f.Now) {
+			return Hold(boot.DecidedSuperseded)
+		}
+		return g.install(ctx, c, fw, nonce, commit, render)
 	case d.Answer == boot.AnswerLive:
 		return g.live(ctx, c, fw)
 	case d.Answer == boot.AnswerHold && d.Reason == boot.DecidedDisk && g.o.Held(c.Plan):
@@ -185,8 +189,9 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 	if err := g.held(c); err != nil {
 		return err
 	}
+	x := c.Claims.Exchange(g.o.Now())
 	if c.Plan.KernelDestroys() {
-		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t); err != nil {
+		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t, x); err != nil {
 			return err
 		}
 		g.used(c, t.GrantID)
@@ -195,7 +200,7 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 		}
 		return g.o.Sessions.Deliver(ctx, c.Plan, t) // What its author's script does isn't known: it's given once, and to no repeat.
 	}
-	return g.o.Sessions.Open(ctx, c.Plan, t.GrantID, t.Nonce)
+	return g.o.Sessions.Open(ctx, c.Plan, t, x)
 }
 
 func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {

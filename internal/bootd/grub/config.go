@@ -93,6 +93,9 @@ func (c *config) title() string {
 // final says whether a hold is the last word to this boot's token, while a new one is told something else: the token of a boot that used
 // the grant, and whose kernel went out, is held; who starts again goes to the disk. A machine that waits by its plan waits with any token.
 func (c *config) final() bool {
+	if c.in.Decision.Reason == boot.DecidedSuperseded {
+		return true
+	}
 	return c.in.Decision.Reason == boot.DecidedConsumed && c.in.Plan.Otherwise != boot.OtherwiseHold
 }
 

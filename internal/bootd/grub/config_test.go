@@ -196,6 +196,7 @@ func TestEnds(t *testing.T) {
 		"Kernel":    {"within its own loop", input(boot.AnswerInstall, boot.DecidedGranted, plan(kernel)), count(usedTries) + "done\n", ""},
 		"Used":      {"a new token is sent to the disk", input(boot.AnswerHold, boot.DecidedConsumed, plan(kernel)), "sleep 15\nreboot\n", ""},
 		"UsedWaits": {"a new token waits just so", input(boot.AnswerHold, boot.DecidedConsumed, plan(kernel, waits)), "sleep 15\n", "reboot"},
+		"Outdated":  {"a new token is good", input(boot.AnswerHold, boot.DecidedSuperseded, plan()), "sleep 15\nreboot\n", ""},
 		"NotSynced": {"the same token is told something else later", input(boot.AnswerHold, boot.DecidedNotSynced, plan()), "sleep 15\n", "reboot"},
 	}
 	for name, tc := range cases {

@@ -45,9 +45,9 @@ func (s *sessions) call(name string) error {
 }
 
 func (s *sessions) Logged(string) []boot.Consumption                       { return nil }
-func (s *sessions) Open(context.Context, *boot.Plan, string, string) error { return s.call("open") }
+func (s *sessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error { return s.call("open") }
 func (s *sessions) Consume(context.Context, *boot.Plan, boot.Claims) error { return s.call("consume") }
-func (s *sessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims) error {
+func (s *sessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
 	return s.call("open+consume")
 }
 func (s *sessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { return s.call("deliver") }

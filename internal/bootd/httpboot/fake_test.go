@@ -40,15 +40,15 @@ func (s *sessions) call(name string) error {
 
 func (s *sessions) Logged(string) []boot.Consumption { return s.logged }
 
-func (s *sessions) Open(_ context.Context, _ *boot.Plan, _, nonce string) error {
-	return s.call("open " + nonce)
+func (s *sessions) Open(_ context.Context, _ *boot.Plan, t boot.Claims, _ boot.Exchange) error {
+	return s.call("open " + t.Nonce)
 }
 
 func (s *sessions) Consume(_ context.Context, _ *boot.Plan, t boot.Claims) error {
 	return s.call("consume " + t.Nonce)
 }
 
-func (s *sessions) OpenAndConsume(_ context.Context, _ *boot.Plan, t boot.Claims) error {
+func (s *sessions) OpenAndConsume(_ context.Context, _ *boot.Plan, t boot.Claims, _ boot.Exchange) error {
 	return s.call("open+consume " + t.Nonce)
 }
 

@@ -97,7 +97,7 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 		return err
 	})
 	in := input(a)
-	if a.Answer == boot.AnswerHold {
+	if a.Answer == boot.AnswerHold && a.Reason != boot.DecidedSuperseded { // That token will never be good again.
 		in.Again = base + ipxe.Held(at.RequestURI()) // Whatever localBoot says now: it may say another when the machine asks again.
 	}
 	text, err := s.render(c, in)
@@ -159,7 +159,7 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 // wait is how long a hold lasts; 0 is the renderer's default.
 func wait(reason string) time.Duration {
 	switch reason {
-	case boot.DecidedNotSynced, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted,
+	case boot.DecidedNotSynced, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted, boot.DecidedSuperseded,
 		gate.ReasonAPI, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
 		return shortWait
 	}

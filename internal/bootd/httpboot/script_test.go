@@ -158,6 +158,21 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
+// TestOutdated: a machine whose token is of an earlier exchange isn't told to ask by it again: it begins with DHCP, whose token is good.
+func TestOutdated(t *testing.T) {
+	r := newRig(t, func(r *rig) {
+		r.session.OpenedGrantID = grantID
+		r.session.Opened = []boot.Opened{{Nonce: r.nonce(), At: r.now}, {Nonce: "00000000000000b1", At: r.now}}
+	})
+	got := r.script(http.MethodGet)
+	if diff := cmp.Diff([]boot.Decision{{Answer: boot.AnswerHold, Reason: boot.DecidedSuperseded}}, r.decided); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !strings.Contains(got.body, ":wait\nsleep 2\ndhcp || goto wait\n") || strings.Contains(got.body, r.scriptToken()) || len(r.sessions.calls) > 0 {
+		t.Errorf("%v\n%s", r.sessions.calls, got.body)
+	}
+}
+
 func TestScriptRepeats(t *testing.T) {
 	r := newRig(t, nil)
 	first := r.script(http.MethodGet)

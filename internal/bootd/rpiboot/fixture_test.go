@@ -144,27 +144,27 @@ func (r *rig) state() *boot.State {
 
 func (r *rig) Logged(string) []boot.Consumption { return nil }
 
-func (r *rig) Open(_ context.Context, _ *boot.Plan, id, nonce string) error {
+func (r *rig) Open(_ context.Context, _ *boot.Plan, t boot.Claims, x boot.Exchange) error {
 	if r.err != nil {
 		return r.err
 	}
-	if n := len(r.session.Opened); n > 0 && r.session.OpenedGrantID == id && r.session.Opened[n-1].Nonce == nonce {
+	if n := len(r.session.Opened); n > 0 && r.session.OpenedGrantID == t.GrantID && r.session.Opened[n-1].Nonce == t.Nonce {
 		return nil
 	}
 	r.calls = append(r.calls, "open")
 	var err error
-	r.session, err = boot.Open(r.session, nonce, "b", r.now)
+	r.session, err = boot.Open(r.session, t.Nonce, x, "b", r.now)
 	return err
 }
 
-func (r *rig) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+func (r *rig) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error {
 	if boot.Owns(r.session, t) == nil {
 		if r.delivered {
 			return boot.ErrConsumed
 		}
 		return nil
 	}
-	if err := r.Open(ctx, p, t.GrantID, t.Nonce); err != nil {
+	if err := r.Open(ctx, p, t, x); err != nil {
 		return err
 	}
 	return r.Consume(ctx, p, t)

@@ -132,7 +132,7 @@ func TestRevocationIsAcknowledged(t *testing.T) {
 func TestLostConsumptionIsWrittenBack(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
-	_ = m.OpenAndConsume(t.Context(), plan(), token(nonceA))
+	_ = m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh())
 	a.edit(machine(), func(r *Record) { r.Session.Consumed = nil })
 	running(t, m)
 	if err := m.Seen(a.record(machine())); err != nil {
@@ -145,7 +145,7 @@ func TestConsumptionsOfOthersAreLogged(t *testing.T) {
 	a := newAPI(granted())
 	dir := t.TempDir()
 	m, other := bootd(t, a, "a", dir), bootd(t, a, "b", dir)
-	_ = other.OpenAndConsume(t.Context(), plan(), token(nonceA))
+	_ = other.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh())
 	if err := m.Seen(a.record(machine())); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestReports(t *testing.T) {
 	if err := m.Booted(t.Context(), plan(), token(nonceA), ""); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("booted before anything began: %v", err)
 	}
-	_ = m.OpenAndConsume(t.Context(), plan(), token(nonceA))
+	_ = m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh())
 	if err := m.Booted(t.Context(), plan(), token(nonceA), ""); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("booted before installed: %v", err)
 	}
@@ -211,7 +211,7 @@ func TestNewBoot(t *testing.T) {
 
 func TestMissingSession(t *testing.T) {
 	m := bootd(t, newAPI(), "bootd", t.TempDir())
-	if err := m.Open(t.Context(), plan(), grantID, nonceA); !errors.Is(err, ErrNotFound) {
+	if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); !errors.Is(err, ErrNotFound) {
 		t.Errorf("no session: %v", err)
 	}
 	m.Sight(machine(), Sighting{Kind: SawScript, At: start()})

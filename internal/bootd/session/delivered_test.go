@@ -24,7 +24,7 @@ func TestDeliveredSurvivesARestore(t *testing.T) {
 				a, dir := newAPI(granted()), t.TempDir()
 				m := bootd(t, a, "bootd", dir)
 				before := a.record(machine())
-				if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); err != nil {
+				if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 					t.Fatal(err)
 				}
 				consumed := a.record(machine())
@@ -35,7 +35,7 @@ func TestDeliveredSurvivesARestore(t *testing.T) {
 				if restarted {
 					m = bootd(t, a, "bootd", dir)
 				}
-				if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); !errors.Is(err, boot.ErrConsumed) {
+				if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); !errors.Is(err, boot.ErrConsumed) {
 					t.Errorf("its script is given a second time: %v", err)
 				}
 				if err := m.Deliver(t.Context(), plan(), token(nonceA)); err != nil {

@@ -89,8 +89,8 @@ func (a *api) record(n boot.Name) Record {
 
 const (
 	grantID = "00000000000000aa"
-	nonceA  = "000000000000000a"
-	nonceB  = "000000000000000b"
+	nonceA  = "000000000000a001"
+	nonceB  = "000000000000b001"
 )
 
 func machine() boot.Name { return boot.Name{Namespace: "team", Name: "web"} }
@@ -107,6 +107,9 @@ func granted() Record {
 		Grant: &boot.Grant{ID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1, PlanDigest: plan().Digest(), Expires: start().Add(time.Hour)},
 	}}
 }
+
+// fresh is the exchange of a machine that has just begun, at any time of a test.
+func fresh() boot.Exchange { return boot.Exchange{Began: start().Add(1000 * time.Hour), GrantID: grantID} }
 
 func token(nonce string) boot.Claims {
 	return boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf("entry"), GrantID: grantID, Nonce: nonce}

@@ -75,21 +75,21 @@ const (
 // Logged gives what this bootd's own log knows of an entry, for boot.Decide.
 func (m *Manager) Logged(entryUID string) []boot.Consumption { return m.o.Log.For(entryUID) }
 
-// Open records that the install script with nonce is about to be served for a grant. A repeat with the
-// nonce that was opened last changes nothing. The errors are boot's refusals, or say that the API
+// Open records that the install script of boot token t is about to be served for its grant, to who asks by the token of exchange x. A repeat
+// with the nonce that was opened last changes nothing. The errors are boot's refusals, or say that the API
 // couldn't be asked; in either case the script must not be served.
-func (m *Manager) Open(ctx context.Context, p *boot.Plan, grantID, nonce string) error {
+func (m *Manager) Open(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error {
 	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
 		if r.Session.EntryUID != p.EntryUID {
 			return r, boot.ErrNoGrant
 		}
-		return m.opened(r, grantID, nonce)
+		return m.opened(r, t, x)
 	}, noLoss)
 }
 
-func (m *Manager) opened(r Record, grantID, nonce string) (Record, error) {
+func (m *Manager) opened(r Record, t boot.Claims, x boot.Exchange) (Record, error) {
 	now := m.o.Now()
-	s, err := open(r.Session, m.o.Log.For(r.Session.EntryUID), grantID, nonce, m.o.Name, now)
+	s, err := open(r.Session, m.o.Log.For(r.Session.EntryUID), t, x, m.o.Name, now)
 	if err != nil || len(s.Opened) == len(r.Session.Opened) && s.OpenedGrantID == r.Session.OpenedGrantID {
 		return r, err
 	}
@@ -107,7 +107,7 @@ func (m *Manager) Consume(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 
 // OpenAndConsume does both in one write, for a kernel that destroys without asking again. A repeat may have its script
 // again until its kernel was asked for (Deliver): later it's a machine that was reset, however alike its requests look.
-func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error {
 	return m.consume(ctx, p, t, func(r Record) (Record, error) {
 		if boot.Owns(r.Session, t) == nil {
 			if !r.Progress.Timeline.Kernel.IsZero() || m.o.Log.Delivered(*r.Session.Consumed) {
@@ -116,7 +116,7 @@ func (m *Manager) OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claim
 			return r, nil
 		}
 		r.Progress.Timeline.Kernel = time.Time{}
-		return m.opened(r, t.GrantID, t.Nonce)
+		return m.opened(r, t, x)
 	})
 }
 

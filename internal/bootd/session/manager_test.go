@@ -29,10 +29,10 @@ func TestOneOfManyBootsConsumes(t *testing.T) {
 		var won sync.Map
 		var wg sync.WaitGroup
 		for i := range 5 {
-			nonce := fmt.Sprintf("%016x", i+1)
+			nonce := fmt.Sprintf("%015x1", i+1)
 			for _, m := range managers {
 				wg.Go(func() {
-					_ = m.Open(t.Context(), plan(), grantID, nonce)
+					_ = m.Open(t.Context(), plan(), token(nonce), fresh())
 					for range 3 {
 						if m.Consume(t.Context(), plan(), token(nonce)) == nil {
 							won.Store(nonce, true)
@@ -63,7 +63,7 @@ func TestRevokeAndConsumeDontBothWin(t *testing.T) {
 	for round := range 50 {
 		a := newAPI(granted())
 		m := bootd(t, a, "bootd", t.TempDir())
-		if err := m.Open(t.Context(), plan(), grantID, nonceA); err != nil {
+		if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 			t.Fatal(err)
 		}
 		var consumed error
@@ -148,7 +148,7 @@ func TestConsume(t *testing.T) {
 			a := newAPI(granted())
 			m := bootd(t, a, "bootd", t.TempDir())
 			for _, n := range tc.open {
-				if err := m.Open(t.Context(), plan(), grantID, n); err != nil {
+				if err := m.Open(t.Context(), plan(), token(n), fresh()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -173,7 +173,7 @@ func TestOpen(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
 	for i := range 10 {
-		if err := m.Open(t.Context(), plan(), grantID, nonceA); err != nil {
+		if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 			t.Fatalf("a repeat of the same request (%d): %v", i, err)
 		}
 	}
@@ -181,14 +181,14 @@ func TestOpen(t *testing.T) {
 		t.Errorf("repeats must not count: %d opened, %d writes", len(got.Session.Opened), a.writes)
 	}
 	for i := range boot.MaxOpens - 1 {
-		if err := m.Open(t.Context(), plan(), grantID, fmt.Sprintf("%016x", 100+i)); err != nil {
+		if err := m.Open(t.Context(), plan(), token(fmt.Sprintf("%015x1", 100+i)), fresh()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := m.Open(t.Context(), plan(), grantID, nonceB); !errors.Is(err, boot.ErrBootLoop) {
+	if err := m.Open(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrBootLoop) {
 		t.Errorf("after %d scripts: %v", boot.MaxOpens, err)
 	}
-	if err := m.Open(t.Context(), plan(), "00000000000000bb", nonceB); !errors.Is(err, boot.ErrNoGrant) {
+	if err := m.Open(t.Context(), plan(), boot.Claims{GrantID: "00000000000000bb", Nonce: nonceB}, fresh()); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("a grant that isn't there: %v", err)
 	}
 }
@@ -219,7 +219,7 @@ func TestCrash(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			a, dir := newAPI(granted()), t.TempDir()
 			m := bootd(t, a, "bootd", dir)
-			if err := m.Open(t.Context(), plan(), grantID, nonceA); err != nil {
+			if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 				t.Fatal(err)
 			}
 			if !crashAt(m, point, func() { _ = m.Consume(t.Context(), plan(), token(nonceA)) }) {
@@ -232,7 +232,7 @@ func TestCrash(t *testing.T) {
 			if err := again.Consume(t.Context(), plan(), token(nonceB)); !errors.Is(err, boot.ErrConsumed) {
 				t.Errorf("any other boot must be refused: %v", err)
 			}
-			if err := again.Open(t.Context(), plan(), grantID, nonceB); !errors.Is(err, boot.ErrConsumed) {
+			if err := again.Open(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrConsumed) {
 				t.Errorf("no other script may be served: %v", err)
 			}
 		})
@@ -242,12 +242,12 @@ func TestCrash(t *testing.T) {
 func TestCrashThenAnotherBoot(t *testing.T) {
 	a, dir := newAPI(granted()), t.TempDir()
 	m := bootd(t, a, "bootd", dir)
-	_ = m.Open(t.Context(), plan(), grantID, nonceA)
+	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	if !crashAt(m, "bootd-after-log", func() { _ = m.Consume(t.Context(), plan(), token(nonceA)) }) {
 		t.Fatal("the failpoint wasn't reached")
 	}
 	again := bootd(t, a, "bootd", dir)
-	if err := again.Open(t.Context(), plan(), grantID, nonceB); !errors.Is(err, boot.ErrConsumed) {
+	if err := again.Open(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("the machine was reset; what the log says was used stays used: %v", err)
 	}
 	if c := a.record(machine()).Session.Consumed; c == nil || c.Nonce != nonceA {
@@ -258,7 +258,7 @@ func TestCrashThenAnotherBoot(t *testing.T) {
 func TestRestoredEtcd(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
-	_ = m.Open(t.Context(), plan(), grantID, nonceA)
+	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	before := a.record(machine())
 	if err := m.Consume(t.Context(), plan(), token(nonceA)); err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestRestoredEtcd(t *testing.T) {
 	if got := m.Synced(at + 5); got != at-1 {
 		t.Errorf("what lacks a consumption must not be announced as compared: %d, want %d", got, at-1)
 	}
-	if err := m.Open(t.Context(), plan(), grantID, nonceB); !errors.Is(err, boot.ErrConsumed) {
+	if err := m.Open(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("a second install: %v", err)
 	}
 	r = a.record(machine())
@@ -285,7 +285,7 @@ func TestRestoredEtcd(t *testing.T) {
 		g.ID = "00000000000000bb"
 		r.Session.Grant, r.Session.Consumed = &g, nil
 	})
-	if err := m.Open(t.Context(), plan(), "00000000000000bb", nonceB); !errors.Is(err, boot.ErrConsumed) {
+	if err := m.Open(t.Context(), plan(), boot.Claims{GrantID: "00000000000000bb", Nonce: nonceB}, fresh()); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("the same generation granted anew: %v", err)
 	}
 }
@@ -293,7 +293,7 @@ func TestRestoredEtcd(t *testing.T) {
 func TestLogBeforeAPI(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
-	_ = m.Open(t.Context(), plan(), grantID, nonceA)
+	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	logged := false
 	a.before = func(r Record) error {
 		logged = r.Session.Consumed == nil || len(m.Logged("entry")) == 1
@@ -316,7 +316,7 @@ func TestUncertainWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(granted())
 			m := bootd(t, a, "bootd", t.TempDir())
-			_ = m.Open(t.Context(), plan(), grantID, nonceA)
+			_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 			a.before, a.after = tc.before, tc.after
 			if err := m.Consume(t.Context(), plan(), token(nonceA)); !errors.Is(err, errBoom) {
 				t.Fatalf("%s: %v", tc.reason, err)
@@ -338,11 +338,11 @@ func TestConflictTakesTheIntentBack(t *testing.T) {
 	a := newAPI(granted())
 	dir := t.TempDir()
 	m, other := bootd(t, a, "a", dir), bootd(t, a, "b", dir)
-	_ = m.Open(t.Context(), plan(), grantID, nonceA)
+	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	var once atomic.Bool
 	m.o.Crash = func(p string) {
 		if p == "bootd-after-log" && !once.Swap(true) {
-			if err := other.Open(context.Background(), plan(), grantID, nonceB); err != nil {
+			if err := other.Open(context.Background(), plan(), token(nonceB), fresh()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -359,14 +359,14 @@ func TestOpenAndConsume(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
 	for range 3 {
-		if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); err != nil {
+		if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if r := a.record(machine()); a.writes != 1 || r.Session.Consumed == nil || len(r.Session.Opened) != 1 {
 		t.Errorf("one write does both: %d writes, %+v", a.writes, r.Session)
 	}
-	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceB)); !errors.Is(err, boot.ErrConsumed) {
+	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceB), fresh()); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("another boot: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func TestScriptIsRepeatedUntilItsKernelWasAskedFor(t *testing.T) {
 	if err := m.Deliver(t.Context(), plan(), token(nonceA)); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("a kernel for nobody's boot: %v", err)
 	}
-	if err := errors.Join(m.OpenAndConsume(t.Context(), plan(), token(nonceA)), m.OpenAndConsume(t.Context(), plan(), token(nonceA))); err != nil {
+	if err := errors.Join(m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()), m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh())); err != nil {
 		t.Fatalf("a script that was lost on its way is given again: %v", err)
 	}
 	a.before = func(Record) error { return errBoom }
@@ -32,7 +32,7 @@ func TestScriptIsRepeatedUntilItsKernelWasAskedFor(t *testing.T) {
 		t.Errorf("the same boot may try its kernel again in place: %v", err)
 	}
 	for name, x := range map[string]*Manager{"the same bootd": m, "another": bootd(t, a, "b", t.TempDir())} {
-		if err := x.OpenAndConsume(t.Context(), plan(), token(nonceA)); !errors.Is(err, boot.ErrConsumed) {
+		if err := x.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); !errors.Is(err, boot.ErrConsumed) {
 			t.Errorf("%s gives a reset machine its script again: %v", name, err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAnOldTimelineIsntThisBootsKernel(t *testing.T) {
 	r.Progress.Timeline.Kernel = start().Add(-time.Hour)
 	m := bootd(t, newAPI(r), "bootd", t.TempDir())
 	for range 2 {
-		if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); err != nil {
+		if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOwnedIsLogged(t *testing.T) {
 	// intent is taken back then; before a byte goes out the log must know of the consumption all the same.
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
-	_ = m.Open(t.Context(), plan(), grantID, nonceA)
+	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	lost := false
 	a.after = func(r Record) error {
 		if r.Session.Consumed != nil && !lost {
@@ -82,7 +82,7 @@ func TestRepeatOfARegrantedGeneration(t *testing.T) {
 	r.Session.OpenedGrantID, r.Session.Opened = grantID, []boot.Opened{{Nonce: nonceA, At: start()}}
 	r.Session.Consumed = &boot.Consumption{GrantID: "00000000000000bb", HostUID: "host", EntryUID: "entry", Generation: 1, Nonce: nonceB, At: start()}
 	m := bootd(t, newAPI(r), "bootd", t.TempDir())
-	if err := m.Open(t.Context(), plan(), grantID, nonceA); !errors.Is(err, boot.ErrConsumed) {
+	if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("open: %v", err)
 	}
 	if err := m.Consume(t.Context(), plan(), token(nonceA)); !errors.Is(err, boot.ErrConsumed) {

@@ -12,7 +12,7 @@ func TestBoot(t *testing.T) {
 	m := bootd(t, a, "bootd-1", t.TempDir())
 	m.Sent(machine(), 7) // Of a boot before.
 	m.Sight(machine(), Sighting{Kind: SawFirmwareDHCP, At: start(), Firmware: "UEFI", Arch: "amd64"})
-	if err := m.Open(t.Context(), plan(), grantID, nonceA); err != nil {
+	if err := m.Open(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 		t.Fatal(err)
 	}
 	writes := a.writes

@@ -76,11 +76,11 @@ func covers(c boot.Consumption, g *boot.Grant) bool {
 }
 
 // open is the pure half of Manager.Open. An unchanged session with no error was opened so already.
-func open(s boot.Session, log []boot.Consumption, grantID, nonce, by string, now time.Time) (boot.Session, error) {
+func open(s boot.Session, log []boot.Consumption, t boot.Claims, x boot.Exchange, by string, now time.Time) (boot.Session, error) {
 	if s.Revocation != "" {
 		return s, boot.ErrRevoked
 	}
-	if s.Grant == nil || s.Grant.ID != grantID {
+	if s.Grant == nil || s.Grant.ID != t.GrantID {
 		return s, boot.ErrNoGrant // Not the grant that was decided on: ask again.
 	}
 	for _, c := range log {
@@ -91,10 +91,10 @@ func open(s boot.Session, log []boot.Consumption, grantID, nonce, by string, now
 	if s.Consumed != nil && covers(*s.Consumed, s.Grant) {
 		return s, boot.ErrConsumed
 	}
-	if s.OpenedGrantID == grantID && newest(s) == nonce && now.Before(s.Grant.Expires) {
+	if s.OpenedGrantID == t.GrantID && newest(s) == t.Nonce && now.Before(s.Grant.Expires) {
 		return s, nil // A repeat of the same request: the same script, not another one.
 	}
-	return boot.Open(s, nonce, by, now)
+	return boot.Open(s, t.Nonce, x, by, now)
 }
 
 // consume is the pure half of Manager.Consume. An unchanged session with no error is this boot's already.

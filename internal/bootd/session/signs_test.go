@@ -148,7 +148,7 @@ func TestSignsAreConcludedWithoutASighting(t *testing.T) {
 	a := newAPI(granted())
 	dir := t.TempDir()
 	m := bootd(t, a, "a", dir)
-	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); err != nil {
+	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 		t.Fatal(err)
 	}
 	list, last := seen("data dhcp disk system")
@@ -187,7 +187,7 @@ func TestSignsAreConcludedWithoutASighting(t *testing.T) {
 func TestSignsOfAnotherLife(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "a", t.TempDir())
-	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA)); err != nil {
+	if err := m.OpenAndConsume(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 		t.Fatal(err)
 	}
 	list, last := seen("data dhcp disk system")

@@ -44,10 +44,10 @@ func TestConflictStorm(t *testing.T) {
 		})
 		var won sync.Map
 		for i := range boots {
-			nonce := fmt.Sprintf("%016x", i+1)
+			nonce := fmt.Sprintf("%015x1", i+1)
 			for _, m := range managers {
 				all.Go(func() {
-					_ = m.Open(t.Context(), plan(), grantID, nonce)
+					_ = m.Open(t.Context(), plan(), token(nonce), fresh())
 					if m.Consume(t.Context(), plan(), token(nonce)) == nil {
 						won.Store(nonce, true)
 					}
@@ -67,7 +67,7 @@ func TestConflictStorm(t *testing.T) {
 			winner = c.Nonce
 		} else if len(a.record(machine()).Session.Opened) >= boot.MaxOpens {
 			continue // None has won, and the boots have taken turns until the grant had no script left: a boot loop, which ends so.
-		} else if err := managers[0].Open(t.Context(), plan(), grantID, nonceA); err != nil {
+		} else if err := managers[0].Open(t.Context(), plan(), token(nonceA), fresh()); err != nil {
 			t.Fatalf("round %d: it's calm, and no boot can begin: %v", round, err)
 		} else {
 			winner = nonceA

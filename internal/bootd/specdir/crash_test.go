@@ -71,7 +71,7 @@ func TestCrashAtTheUse(t *testing.T) {
 				return boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: nonce}
 			}
 			first, second := boots("00000000000000b1"), boots("00000000000000b2")
-			if err := r.m.Open(t.Context(), p, g.ID, first.Nonce); err != nil {
+			if err := r.m.Open(t.Context(), p, first, boot.Exchange{Began: r.now, GrantID: g.ID}); err != nil {
 				t.Fatal(err)
 			}
 			dies := session.New(session.Options{

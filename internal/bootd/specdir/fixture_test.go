@@ -231,7 +231,7 @@ func (r *rig) install(report bool) {
 		r.t.Fatalf("nothing is granted\n%s", r.said.String())
 	}
 	t := boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf(p.EntryUID), GrantID: g.ID, Nonce: "00000000000000b1"}
-	if err := r.m.Open(r.t.Context(), p, g.ID, t.Nonce); err != nil {
+	if err := r.m.Open(r.t.Context(), p, t, boot.Exchange{Began: r.now, GrantID: g.ID}); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.m.Consume(r.t.Context(), p, t); err != nil {

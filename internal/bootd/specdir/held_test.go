@@ -52,7 +52,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 				Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
 			})
 			fw := boot.Firmware{Arch: boot.AMD64}
-			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: "0000000000000001"}, Plan: r.plan()}
+			script := gate.Caller{Claims: boot.Claims{Kind: boot.TokenScript, Entry: boot.KeyOf(r.plan().EntryUID), Nonce: boot.Stamped("0000000000000001", r.now)}, Plan: r.plan()}
 			s := r.src.State().Sessions[r.plan().EntryUID]
 			script.Session = &s
 			a := g.Script(t.Context(), script, fw, true, func(gate.Answer) error { return nil })

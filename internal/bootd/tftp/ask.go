@@ -19,15 +19,17 @@ func (l *loop) requests() {
 			return
 		}
 		client, ok := addrPort(from)
-		if !ok || n < headerSize {
-			continue
+		ours, all := destination(l.oob[:nn])
+		if !ok || n < headerSize || all {
+			continue // What is sent to all is nobody's to answer (RFC 1123 §4.2.3.5).
 		}
-		l.asked(l.in[:n], client, destination(l.oob[:nn]))
+		l.asked(l.in[:n], client, ours)
 	}
 }
 
-// destination is the address of ours that a packet was sent to; invalid where that's nobody's own.
-func destination(oob []byte) netip.Addr {
+// destination is the address of ours that a packet was sent to, invalid where the kernel doesn't say it; all: it was sent to a broadcast or
+// multicast address.
+func destination(oob []byte) (ours netip.Addr, all bool) {
 	h, data, _, err := unix.ParseOneSocketControlMessage(oob)
 	if err == nil && h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_PKTINFO && len(data) >= unix.SizeofInet6Pktinfo {
 		const size = 16
@@ -35,22 +37,15 @@ func destination(oob []byte) netip.Addr {
 		if a.IsLinkLocalUnicast() {
 			a = a.WithZone(strconv.FormatUint(uint64(binary.NativeEndian.Uint32(data[size:])), 10))
 		}
-		if a.IsMulticast() {
-			return netip.Addr{}
-		}
-		return a
+		return a, a.IsMulticast()
 	}
 	if err != nil || h.Level != unix.IPPROTO_IP || h.Type != unix.IP_PKTINFO || len(data) < unix.SizeofInet4Pktinfo {
-		return netip.Addr{}
+		return netip.Addr{}, false
 	}
 	const local, address = 4, 8
-	// For a broadcast the kernel says which address of ours is on that interface.
-	if a := netip.AddrFrom4([4]byte(data[address:])); !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
-		if b := netip.AddrFrom4([4]byte(data[local:])); !b.IsUnspecified() {
-			return b
-		}
-	}
-	return netip.Addr{}
+	// Of a packet to all the kernel says which address of ours is on that interface.
+	ours = netip.AddrFrom4([4]byte(data[local:]))
+	return ours, ours != netip.AddrFrom4([4]byte(data[address:]))
 }
 
 // asked takes one packet that came to the server's own port.
@@ -91,7 +86,7 @@ func (l *loop) refuse(client netip.AddrPort, ours netip.Addr, code uint16, messa
 // another one: a client would get each block twice.
 func (l *loop) begin(b []byte, req request, client netip.AddrPort, ours netip.Addr) {
 	if r := l.byClient[client]; r != nil {
-		if r.asked == string(b) && (!r.proven || l.now.Sub(r.heard) < r.timeout) {
+		if r.asked == string(b) && (!r.answered || l.now.Sub(r.heard) < r.timeout) {
 			if what, ok := r.again(); ok {
 				l.send(r, what)
 			}
@@ -145,7 +140,7 @@ func (l *loop) start(asked string, r *running, client netip.AddrPort, ours netip
 // midway says that a client is in the middle of a file. One that was started again takes longer than that to ask.
 func (r *running) midway(now time.Time) bool {
 	const lately = 100 * time.Millisecond
-	return r.proven && now.Sub(r.heard) < lately
+	return r.answered && now.Sub(r.heard) < lately
 }
 
 // makeRoom gives up those who asked and never answered, once all places are taken: a machine answers within milliseconds, and
@@ -159,7 +154,7 @@ func (l *loop) makeRoom() bool {
 	l.swept = l.now
 	before := len(l.byClient)
 	for _, r := range l.byClient {
-		if !r.proven && l.now.Sub(r.heard) > answers {
+		if !r.answered && l.now.Sub(r.heard) > answers {
 			l.end(r, Aborted, errSilent)
 		}
 	}
@@ -200,9 +195,13 @@ func (s *Server) transferOf(req request, client netip.AddrPort, name string, dat
 	if req.timeout > 0 {
 		timeout = time.Duration(req.timeout) * time.Second
 	}
-	oack := req.oack(size)
-	return &running{
-		transfer: newTransfer(size, block, max(req.window, 1), oack != nil),
-		client:   client, name: name, file: data, oack: oack, timeout: timeout,
+	if s.cfg.SinglePort {
+		req.window = 0 // It isn't agreed on: RFC 2347 leaves out what isn't kept.
 	}
+	oack := req.oack(size)
+	t := newTransfer(size, block, max(req.window, 1), oack != nil)
+	if s.cfg.SinglePort {
+		t.guess()
+	}
+	return &running{transfer: t, client: client, name: name, file: data, oack: oack, timeout: timeout}
 }

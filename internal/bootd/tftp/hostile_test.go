@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestHostileRequests: what a client may ask in the name of anybody. The server answers with an error or with what it keeps,
@@ -77,5 +80,59 @@ func TestRepeatedRequests(t *testing.T) {
 	time.Sleep(20 * time.Millisecond) // All are taken or refused.
 	if got, _, err := fetch(to, BIOS, 1468); err != nil || !bytes.Equal(got, content()) {
 		t.Errorf("another machine gets nothing: %v", err)
+	}
+}
+
+// TestForgedAcknowledgement: where all transfers share one port, who asked in another's name can acknowledge in it, too. Each of its packets is
+// answered by a block at most, and the last by a few more.
+func TestForgedAcknowledgement(t *testing.T) {
+	to := served(t, func(c *Config) { c.SinglePort, c.Timeout = true, 20*time.Millisecond })
+	c := client(t) // It's whoever is asked for in its name: what it sends is all forged, and sent blindly.
+	const acks = 5
+	sent := [][]byte{[]byte("\x00\x01undionly.kpxe\x00octet\x00blksize\x001468\x00windowsize\x0064\x00")}
+	for n := range acks {
+		sent = append(sent, []byte{0, opACK, 0, byte(n)})
+	}
+	for _, b := range sent {
+		if _, err := c.WriteToUDP(b, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packets, sum := 0, 0
+	b := make([]byte, 70000)
+	for {
+		_ = c.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		n, _, err := c.ReadFromUDP(b)
+		if err != nil {
+			break
+		}
+		packets, sum = packets+1, sum+n
+	}
+	if most := 1 + acks + unproven; packets > most || sum > most*(1468+headerSize) {
+		t.Errorf("%d packets, %d bytes to somebody who asked for nothing, by %d forged ones", packets, sum, len(sent))
+	}
+}
+
+// TestAskedOfAll: a request that was broadcast is answered by nobody (RFC 1123 §4.2.3.5): one packet would have every server send.
+func TestAskedOfAll(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason    string
+		spec, dst [4]byte
+		all       bool
+	}{
+		"Own":       {"our own address", [4]byte{10, 0, 0, 1}, [4]byte{10, 0, 0, 1}, false},
+		"Limited":   {"the limited broadcast", [4]byte{10, 0, 0, 1}, [4]byte{255, 255, 255, 255}, true},
+		"Directed":  {"a network's own", [4]byte{10, 0, 0, 1}, [4]byte{10, 0, 0, 255}, true},
+		"Multicast": {"a group's", [4]byte{10, 0, 0, 1}, [4]byte{224, 0, 0, 1}, true},
+	} {
+		oob := append(make([]byte, unix.CmsgSpace(0)), make([]byte, unix.SizeofInet4Pktinfo)...)
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
+		h.Level, h.Type = unix.IPPROTO_IP, unix.IP_PKTINFO
+		h.SetLen(unix.CmsgLen(unix.SizeofInet4Pktinfo))
+		copy(oob[unix.CmsgLen(0)+4:], tc.spec[:])
+		copy(oob[unix.CmsgLen(0)+8:], tc.dst[:])
+		if _, all := destination(oob); all != tc.all {
+			t.Errorf("%s: %s: %t", name, tc.reason, all)
+		}
 	}
 }

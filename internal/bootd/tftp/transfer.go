@@ -3,8 +3,8 @@ package tftp
 import "time"
 
 const (
-	// retries is how often what isn't answered is sent again; unproven how often to a client that hasn't said anything but its
-	// request: that may be somebody else's address, which is to be spared.
+	// retries is how often what isn't answered is sent again; unproven how often to a client that hasn't shown that it hears us: that may be
+	// somebody else's address, which is to be spared.
 	retries  = 5
 	unproven = 3
 )
@@ -18,10 +18,17 @@ type transfer struct {
 	opening bool
 	// acked is the last block that the client has, with all before it; sent the last that was sent.
 	acked, sent int
-	// proven: the client has answered something that only who got our packet knows to answer.
-	proven bool
-	tries  int
+	// answered: the client has acknowledged something. Where each transfer has a port of its own that proves that it hears us: only who got
+	// our packet knows where to answer. guessable: all transfers share one, and whoever asked in another's name can acknowledge in it, too.
+	answered, guessable bool
+	tries               int
 }
+
+// guess is told that all transfers share one port. A forged ACK is answered by one block then, and by no window.
+func (t *transfer) guess() { t.guessable, t.window = true, 1 }
+
+// proven says that the client has shown that it hears us.
+func (t *transfer) proven() bool { return t.answered && !t.guessable }
 
 // A burst is what to send: the OACK, or the blocks from one to another; none where the second is less.
 type burst struct {
@@ -63,14 +70,14 @@ func (t *transfer) ack(number uint16) (b burst, ended bool) {
 		if number != 0 {
 			return burst{}, false
 		}
-		t.opening, t.proven, t.tries = false, true, 0
+		t.opening, t.answered, t.tries = false, true, 0
 		return t.next(), false
 	}
 	if ahead == 0 || ahead > t.sent-t.acked {
 		return burst{}, false
 	}
 	t.acked += ahead
-	t.proven, t.tries = true, 0
+	t.answered, t.tries = true, 0
 	if t.acked == t.last() {
 		return burst{}, true
 	}
@@ -80,7 +87,7 @@ func (t *transfer) ack(number uint16) (b burst, ended bool) {
 // expire is told that time is up; ended: the client is given up.
 func (t *transfer) expire() (b burst, ended bool) {
 	t.tries++
-	if t.tries > retries || !t.proven && t.tries > unproven {
+	if t.tries > retries || !t.proven() && t.tries > unproven {
 		return burst{}, true
 	}
 	if t.opening {
@@ -98,7 +105,7 @@ func (t *transfer) dawdles(since time.Duration) bool {
 
 // again is what a repeated request gets: the first answer once more, as long as it wasn't answered itself.
 func (t *transfer) again() (b burst, ok bool) {
-	if t.proven || t.tries >= unproven {
+	if t.answered || t.tries >= unproven {
 		return burst{}, false
 	}
 	t.tries++

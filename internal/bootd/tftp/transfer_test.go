@@ -199,13 +199,13 @@ func TestDawdling(t *testing.T) {
 func TestMidway(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for name, tc := range map[string]struct {
-		proven bool
-		silent time.Duration
-		want   bool
+		answered bool
+		silent   time.Duration
+		want     bool
 	}{
 		"Begun": {false, 0, false}, "Loading": {true, time.Millisecond, true}, "Restarted": {true, time.Second, false},
 	} {
-		r := &running{transfer: &transfer{proven: tc.proven}, heard: now.Add(-tc.silent)}
+		r := &running{transfer: &transfer{answered: tc.answered}, heard: now.Add(-tc.silent)}
 		if r.midway(now) != tc.want {
 			t.Errorf("%s: %v", name, !tc.want)
 		}

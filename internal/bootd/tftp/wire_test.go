@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestWindow: OVMF asks for 4 blocks at a time, loaders for 16.
+// TestWindow: OVMF asks for 4 blocks at a time, loaders for 16. Where one port is shared none is agreed on: a forged ACK would have it sent.
 func TestWindow(t *testing.T) {
 	for _, window := range []int{2, 4, 16, 64, 1000} {
 		for _, single := range []bool{false, true} {
@@ -19,7 +19,12 @@ func TestWindow(t *testing.T) {
 			c := client(t)
 			oack, tid := exchange(t, c, to, "\x00\x01undionly.kpxe\x00octet\x00blksize\x001024\x00windowsize\x00"+strconv.Itoa(window)+"\x00")
 			kept := min(window, maxWindow)
-			if want := "windowsize\x00" + strconv.Itoa(kept) + "\x00"; !strings.Contains(string(oack), want) {
+			if single {
+				kept = 1
+				if strings.Contains(string(oack), "windowsize") {
+					t.Fatalf("OACK %q agrees on a window at a shared port", oack)
+				}
+			} else if want := "windowsize\x00" + strconv.Itoa(kept) + "\x00"; !strings.Contains(string(oack), want) {
 				t.Fatalf("OACK %q, want a window of %d", oack, kept)
 			}
 			got := receive(t, c, tid, 1024, kept)
