@@ -6,6 +6,7 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -32,7 +33,12 @@ func TestRenew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPace(nil)
 			if tc.wrote != "" {
-				p.wrote(testHost(tc.wrote, xpv2.Available()))
+				own := testHost(tc.wrote, xpv2.Available())
+				own.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "provider"}}
+				p.wrote(own)
+				if own.ManagedFields != nil {
+					t.Errorf("%s\nthe next write would carry who owns which field", tc.reason)
+				}
 			}
 			h := testHost(tc.cached)
 			if tc.uid != "" {

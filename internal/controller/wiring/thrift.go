@@ -190,7 +190,11 @@ func (p *pace) read(o client.Object) {
 }
 
 // wrote notes a resource as the API server has it since it was written.
+//
+// Who owns which field is taken out of the answer, as it's out of all that is read: nobody here asks, and the next write would carry it back, to be
+// read by the API server, which goes by its own.
 func (p *pace) wrote(o client.Object) {
+	o.SetManagedFields(nil)
 	own, _ := o.DeepCopyObject().(client.Object)
 	now := time.Now()
 	p.mu.Lock()
