@@ -42,7 +42,9 @@ func (s noSessions) said(what string) error {
 
 func (s noSessions) Logged(string) []boot.Consumption { return nil }
 
-func (s noSessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error { return s.said("Open") }
+func (s noSessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
+	return s.said("Open")
+}
 
 func (s noSessions) Consume(context.Context, *boot.Plan, boot.Claims) error { return s.said("Consume") }
 

@@ -40,6 +40,7 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentProxied:        "its BootNetwork's dhcp.mode is Proxy: another server gives the addresses",
 		dhcp.SilentNoNetboot:      "its BootNetwork's dhcp.mode is Proxy, and what isn't a network boot is the other server's to answer",
 		dhcp.SilentNoFile:         "its BootNetwork's dhcp.mode is Proxy, and there is no first stage for its firmware, or bootd serves no HTTP, by which every one goes on",
+		dhcp.SilentProbe:          "it's a bootd that looks whether other DHCP servers are there, and no machine",
 		dhcp.LimitedMachine:       "it asks more often than any firmware does",
 	}[r]
 }

@@ -154,6 +154,8 @@ const (
 	SilentProxied        Reason = "AddressByOtherServer"
 	SilentNoNetboot      Reason = "NotANetworkBoot"
 	SilentNoFile         Reason = "NoFirstStage"
+	// SilentProbe is a bootd's own question whether other servers are there.
+	SilentProbe Reason = "ProbeOfBootd"
 
 	// Dropped is a request that was never read: too many came at once.
 	Dropped Reason = "Dropped"

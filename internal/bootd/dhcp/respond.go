@@ -306,8 +306,11 @@ func (e *exchange) stage() boot.Stage {
 
 // inform answers with options and without an address (RFC 2131 §4.3.5).
 func (e *exchange) inform() Answer {
-	if !e.facts.Address.IsValid() {
+	switch {
+	case !e.facts.Address.IsValid():
 		return e.silence(SilentMalformed)
+	case !e.segment.Contains(e.facts.Address):
+		return e.silence(SilentElsewhere) // Its answer goes to that address, by unicast, and none goes out of a segment.
 	}
 	return e.give(wire.ACK, Informed)
 }

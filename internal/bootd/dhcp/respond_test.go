@@ -114,6 +114,11 @@ func TestRespondByType(t *testing.T) {
 			req:    all(ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 7))),
 			want:   told{Informed, dhcpv4.MessageTypeAck, "10.99.0.7:68", "10.99.0.1", ""},
 		},
+		"InformFromElsewhere": {
+			reason: "an answer goes to the address that it names, and none goes out of its segment",
+			req:    all(ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 98, 0, 83))),
+			want:   told{Reason: SilentElsewhere},
+		},
 		"InformOfNothing": {
 			reason: "nobody knows where to answer",
 			req:    ofType(dhcpv4.MessageTypeInform),

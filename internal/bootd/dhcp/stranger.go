@@ -37,6 +37,9 @@ func (e *exchange) stranger() Answer {
 	if e.view.Lending.Book == nil || e.facts.MAC == "" || e.in.Proxy {
 		return e.silence(SilentUnknown)
 	}
+	if hasUserClass(e.req.Get(wire.OptionUserClass), wire.ProbeClass) {
+		return e.silence(SilentProbe) // It looks for servers that aren't ours, and takes no address.
+	}
 	if e.view.State.Withheld(e.facts.MAC) {
 		return e.silence(SilentUnknown) // It has an entry, and soon a plan: until then it hears what it heard before.
 	}

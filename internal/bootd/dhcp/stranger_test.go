@@ -78,6 +78,10 @@ func TestStranger(t *testing.T) {
 			reason: "a network ROM too, and nothing to boot", segment: lending(a9, a9),
 			steps: []step{{0, all(discover, asPXE(7)), here, OfferedTemporarily, a9}, {0, all(discover, asIPXE(7)), here, OfferedTemporarily, a9}},
 		},
+		"Probe": {
+			reason: "a bootd that looks for other servers is no machine, and takes none of the range", segment: lending(a9, a9),
+			steps: []step{{0, all(discover, dhcpv4.WithUserClass(wire.ProbeClass, true)), here, SilentProbe, ""}},
+		},
 		"NoRange": {reason: "by default a stranger hears nothing", steps: []step{{0, discover, here, SilentUnknown, ""}}},
 		"Off": {
 			reason: "nor where another gives the addresses", segment: func(g *boot.Segment) { lending(a9, a9)(g); g.Mode = boot.SegmentProxy },

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 const (
@@ -54,7 +55,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// ask broadcasts a DISCOVER on each interface of a segment: who answers it isn't ours, since ours are silent to strangers. It takes no
+// ask broadcasts a DISCOVER on each interface of a segment: who answers it isn't ours, since ours are silent to its user class. It takes no
 // address: an offer that nobody takes is forgotten.
 func (w *Watch) ask(ctx context.Context, g boot.Segment) {
 	all, err := net.Interfaces()
@@ -83,7 +84,8 @@ func discover(mac net.HardwareAddr) []byte {
 	p[10] = 0x80
 	copy(p[28:34], mac)
 	p[28] = p[28]&^1 | 2 ^ 8
-	copy(p[cookie:], []byte{0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 3, 1, 3, 54, 255})
+	o := append(p[:cookie], 0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 3, 1, 3, 54, wire.OptionUserClass, 1+byte(len(wire.ProbeClass)), byte(len(wire.ProbeClass)))
+	_ = append(append(o, wire.ProbeClass...), wire.OptionEnd)
 	return p
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/bpf"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
 var (
@@ -268,7 +269,7 @@ func TestDiscover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.MessageType() != dhcpv4.MessageTypeDiscover || !p.IsBroadcast() || p.ClientHWAddr.String() != "5a:54:00:00:00:01" {
+	if p.MessageType() != dhcpv4.MessageTypeDiscover || !p.IsBroadcast() || p.ClientHWAddr.String() != "5a:54:00:00:00:01" || !slices.Equal(p.UserClass(), []string{wire.ProbeClass}) {
 		t.Error(p.Summary())
 	}
 }

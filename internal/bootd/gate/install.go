@@ -10,12 +10,12 @@ import (
 
 // Reasons of a hold that boot.Decide doesn't know of.
 const (
-	ReasonToken      = "InvalidToken"
-	ReasonAPI        = "APIUnavailable"
-	ReasonScript     = "ScriptInvalid"
-	ReasonPace       = "AsksTooOften"
-	ReasonHeld       = "InstallsHeld"
-	ReasonPort       = "NotSeenBehindItsPort"
+	ReasonToken  = "InvalidToken"
+	ReasonAPI    = "APIUnavailable"
+	ReasonScript = "ScriptInvalid"
+	ReasonPace   = "AsksTooOften"
+	ReasonHeld   = "InstallsHeld"
+	ReasonPort   = "NotSeenBehindItsPort"
 )
 
 // ErrChanged says that the plan which a boot began with isn't known any more: nothing of another one is given to it.

@@ -44,8 +44,10 @@ func (s *sessions) call(name string) error {
 	return s.err
 }
 
-func (s *sessions) Logged(string) []boot.Consumption                       { return nil }
-func (s *sessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error { return s.call("open") }
+func (s *sessions) Logged(string) []boot.Consumption { return nil }
+func (s *sessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
+	return s.call("open")
+}
 func (s *sessions) Consume(context.Context, *boot.Plan, boot.Claims) error { return s.call("consume") }
 func (s *sessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
 	return s.call("open+consume")

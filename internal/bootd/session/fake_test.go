@@ -109,7 +109,9 @@ func granted() Record {
 }
 
 // fresh is the exchange of a machine that has just begun, at any time of a test.
-func fresh() boot.Exchange { return boot.Exchange{Began: start().Add(1000 * time.Hour), GrantID: grantID} }
+func fresh() boot.Exchange {
+	return boot.Exchange{Began: start().Add(1000 * time.Hour), GrantID: grantID}
+}
 
 func token(nonce string) boot.Claims {
 	return boot.Claims{Kind: boot.TokenBoot, Entry: boot.KeyOf("entry"), GrantID: grantID, Nonce: nonce}

@@ -36,6 +36,9 @@ const (
 	OptionEnd              = 255
 )
 
+// ProbeClass is the user class (RFC 3004) by which a bootd asks whether other servers are there, so that none of its own kind answers.
+const ProbeClass = "bootd"
+
 // A Type is what option 53 says a message is.
 type Type uint8
 
