@@ -56,8 +56,8 @@ func (s noSessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { re
 
 func (s noSessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.said("Check") }
 
-func (s noSessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) error {
-	return s.said("Report")
+func (s noSessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
+	return false, s.said("Report")
 }
 
 func (s noSessions) Booted(context.Context, *boot.Plan, boot.Claims, string) error {

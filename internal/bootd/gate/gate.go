@@ -22,7 +22,8 @@ type Sessions interface {
 	// Deliver records that a kernel which destroys by itself is about to be given.
 	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
-	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error
+	// Report gives whether what it's told stands: a failure after a success doesn't.
+	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) (stands bool, err error)
 	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error
 	// NewBoot says whether the machine's firmware was seen to start again since.
 	NewBoot(n boot.Name, since time.Time) bool

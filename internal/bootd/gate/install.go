@@ -113,19 +113,20 @@ func (g *Gate) Progress(ctx context.Context, c Caller) error {
 	return g.o.Sessions.Check(ctx, c.Plan, c.Claims)
 }
 
-// End records how an install ended, by its own word.
-func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string) error {
+// End records how an install ended, by its own word. stands says whether that word does: a failure after a success doesn't.
+func (g *Gate) End(ctx context.Context, c Caller, installed bool, message string) (stands bool, err error) {
 	if err := g.paced(c); err != nil {
-		return err
+		return false, err
 	}
-	if err := g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message); err != nil {
-		return err
+	stands, err = g.o.Sessions.Report(ctx, c.Plan, c.Claims, installed, message)
+	if err != nil {
+		return false, err
 	}
 	g.reading.ends(c.Claims.Entry) // Before the watch has heard of it.
 	if installed {
 		g.over.ends(c.Claims)
 	}
-	return nil
+	return stands, nil
 }
 
 // Booted records that the installed system runs, by its own word.

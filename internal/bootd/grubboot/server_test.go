@@ -60,8 +60,8 @@ func (s *sessions) Booted(context.Context, *boot.Plan, boot.Claims, string) erro
 func (s *sessions) NewBoot(boot.Name, time.Time) bool     { return false }
 func (s *sessions) Sight(_ boot.Name, x session.Sighting) { s.sights = append(s.sights, x.Kind) }
 
-func (s *sessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) error {
-	return s.call("report")
+func (s *sessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
+	return true, s.call("report")
 }
 
 // rig is a server with one machine.

@@ -120,16 +120,19 @@ func (s *Server) ended(ctx context.Context, c gate.Caller, r report, installed b
 		s.said(c, r)
 		return nil
 	}
-	if err := s.o.Gate.End(ctx, c, installed, r.text()); err != nil {
+	stands, err := s.o.Gate.End(ctx, c, installed, r.text())
+	switch {
+	case err != nil:
 		return err
-	}
-	if installed {
+	case !stands:
+		s.about(c).Warn("an install that was done says that it failed: it counts as done", "grant", c.Claims.GrantID, "says", r.text())
+	case installed:
 		s.about(c).Info("an install is done", "grant", c.Claims.GrantID, "says", r.text())
 		s.reached(c, boot.StageInstalled)
-		return nil
+	default:
+		s.about(c).Warn("an install failed", "grant", c.Claims.GrantID, "says", r.text())
+		s.reached(c, boot.StageFailed)
 	}
-	s.about(c).Warn("an install failed", "grant", c.Claims.GrantID, "says", r.text())
-	s.reached(c, boot.StageFailed)
 	return nil
 }
 

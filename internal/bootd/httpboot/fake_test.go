@@ -58,11 +58,11 @@ func (s *sessions) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error
 
 func (s *sessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.call("check") }
 
-func (s *sessions) Report(_ context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) error {
+func (s *sessions) Report(_ context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) (bool, error) {
 	if installed {
-		return s.call("installed " + message)
+		return true, s.call("installed " + message)
 	}
-	return s.call("failed " + message)
+	return true, s.call("failed " + message)
 }
 
 func (s *sessions) Booted(_ context.Context, _ *boot.Plan, _ boot.Claims, message string) error {

@@ -157,7 +157,7 @@ func TestConsumptionsOfOthersAreLogged(t *testing.T) {
 func TestReports(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
-	if err := m.Report(t.Context(), plan(), token(nonceA), true, ""); !errors.Is(err, boot.ErrNoGrant) {
+	if _, err := m.Report(t.Context(), plan(), token(nonceA), true, ""); !errors.Is(err, boot.ErrNoGrant) {
 		t.Errorf("installed before anything began: %v", err)
 	}
 	if err := m.Booted(t.Context(), plan(), token(nonceA), ""); !errors.Is(err, boot.ErrNoGrant) {
@@ -170,19 +170,24 @@ func TestReports(t *testing.T) {
 	if err := m.Check(t.Context(), plan(), token(nonceB)); !errors.Is(err, boot.ErrConsumed) {
 		t.Errorf("another boot's progress: %v", err)
 	}
+	report := func(installed bool, message string) func() (bool, error) {
+		return func() (bool, error) { return m.Report(t.Context(), plan(), token(nonceA), installed, message) }
+	}
 	steps := []struct {
-		do    func() error
-		stage boot.Stage
+		do     func() (bool, error)
+		stands bool
+		stage  boot.Stage
 	}{
-		{func() error { return m.Report(t.Context(), plan(), token(nonceA), false, "no disk") }, boot.StageFailed},
-		{func() error { return m.Report(t.Context(), plan(), token(nonceA), true, "done") }, boot.StageInstalled},
-		{func() error { return m.Report(t.Context(), plan(), token(nonceA), false, "late") }, boot.StageInstalled},
-		{func() error { return m.Report(t.Context(), plan(), token(nonceA), true, "again") }, boot.StageInstalled},
-		{func() error { return m.Booted(t.Context(), plan(), token(nonceA), "up") }, boot.StageBootedFromDisk},
+		{report(false, "no disk"), true, boot.StageFailed},
+		{report(true, "done"), true, boot.StageInstalled},
+		{report(false, "late"), false, boot.StageInstalled},
+		{report(true, "again"), true, boot.StageInstalled},
+		{func() (bool, error) { return true, m.Booted(t.Context(), plan(), token(nonceA), "up") }, true, boot.StageBootedFromDisk},
 	}
 	for i, s := range steps {
-		if err := s.do(); err != nil {
-			t.Fatalf("step %d: %v", i, err)
+		stands, err := s.do()
+		if err != nil || stands != s.stands {
+			t.Fatalf("step %d: it stands is %t, %v", i, stands, err)
 		}
 		if got := a.record(machine()).Progress.Stage; got != s.stage {
 			t.Errorf("step %d: stage %s, want %s", i, got, s.stage)

@@ -7,20 +7,23 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Report records how the install of token t ended: installed, or failed.
-func (m *Manager) Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) error {
+// Report records how the install of token t ended: installed, or failed. stands says whether that's what the session says from now on: a failure
+// that comes after a success changes nothing.
+func (m *Manager) Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) (stands bool, err error) {
 	message = Clean(message)
-	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+	err = m.change(ctx, p.Entry, func(r Record) (Record, error) {
 		if r.Session.EntryUID != p.EntryUID {
 			return r, boot.ErrNoGrant
 		}
 		s, err := boot.Report(r.Session, t, installed, message, m.o.Now())
+		stands = err == nil && (installed || s.Installed == nil || s.Installed.GrantID != t.GrantID)
 		if err != nil || s.Installed == r.Session.Installed && s.Failed == r.Session.Failed {
 			return r, err
 		}
 		r.Session, r.Progress = s, reported(r.Progress, s, message)
 		return r, nil
 	}, noLoss)
+	return stands && err == nil, err
 }
 
 // Check says whether the boot of token t owns its session's grant, by a live read.

@@ -27,7 +27,7 @@ func TestBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Sent(machine(), 24)
-	if err := m.Report(t.Context(), plan(), token(nonceA), true, ""); err != nil {
+	if _, err := m.Report(t.Context(), plan(), token(nonceA), true, ""); err != nil {
 		t.Fatal(err)
 	}
 	want := Boot{Firmware: "UEFI", Arch: "amd64", Server: "bootd-1", Bytes: 1024}

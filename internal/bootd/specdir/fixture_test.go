@@ -238,7 +238,7 @@ func (r *rig) install(report bool) {
 		r.t.Fatal(err)
 	}
 	if report {
-		if err := r.m.Report(r.t.Context(), p, t, true, ""); err != nil {
+		if _, err := r.m.Report(r.t.Context(), p, t, true, ""); err != nil {
 			r.t.Fatal(err)
 		}
 	}

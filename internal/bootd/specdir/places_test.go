@@ -25,7 +25,7 @@ func TestOnePlaceIsFull(t *testing.T) {
 	}
 	before := r.src.site.state.count()
 	r.src.site.spec.close()
-	if err := r.m.Report(t.Context(), p, c, true, ""); err != nil {
+	if _, err := r.m.Report(t.Context(), p, c, true, ""); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
