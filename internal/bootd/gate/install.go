@@ -90,16 +90,7 @@ func (g *Gate) consume(ctx context.Context, c Caller) error {
 	if err := g.held(c); err != nil {
 		return err
 	}
-	err := g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
-	if err == nil {
-		g.used(c, c.Claims.GrantID)
-	}
-	return err
-}
-
-// used writes that a grant is used: from now on the machine's disk may be written to.
-func (g *Gate) used(c Caller, grant string) {
-	g.o.Logger.Info("a grant is used", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "grant", grant)
+	return g.o.Sessions.Consume(ctx, c.Plan, c.Claims)
 }
 
 // Progress says whether a boot's word counts.

@@ -194,7 +194,6 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 		if err := g.o.Sessions.OpenAndConsume(ctx, c.Plan, t, x); err != nil {
 			return err
 		}
-		g.used(c, t.GrantID)
 		if c.Plan.Method != boot.MethodScript {
 			return nil
 		}

@@ -2,7 +2,6 @@ package httpboot
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -50,7 +49,7 @@ func (r *rig) real(st *store, dir string) http.Handler {
 	r.t.Cleanup(func() { _ = l.Close() })
 	o := r.options()
 	m := session.New(session.Options{
-		Store: st, Log: l, Name: dir, Now: func() time.Time { return r.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: st, Log: l, Name: dir, Now: func() time.Time { return r.now }, Logger: r.logger(),
 	})
 	o.Gate, o.Sightings = r.gate(m), m
 	return New(o).Handler()

@@ -43,6 +43,7 @@ type Manager struct {
 	chores    map[boot.Name]chore
 	started   map[boot.Name]time.Time // When the firmware was last seen to start.
 	sent      map[boot.Name]int64     // Bytes that are yet to be written down.
+	unsaid    map[boot.Name]string    // Grants whose use this bootd began to write, and hasn't told of.
 	stays     map[boot.Name]stay      // Of machines whose install is known by its signs, as the watch has shown them.
 	wake      chan struct{}
 }
@@ -60,7 +61,7 @@ func New(o Options) *Manager {
 	}
 	return &Manager{
 		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
-		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, sent: map[boot.Name]int64{}, stays: map[boot.Name]stay{},
+		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, sent: map[boot.Name]int64{}, unsaid: map[boot.Name]string{}, stays: map[boot.Name]stay{},
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -145,24 +146,26 @@ func (m *Manager) Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) erro
 }
 
 func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, first func(Record) (Record, error)) error {
-	var intent *boot.Consumption
+	var intent, used *boot.Consumption
 	err := m.change(ctx, p.Entry, func(r Record) (Record, error) {
 		intent = nil
 		next, err := m.consumption(r, p, t, first)
 		if err != nil {
 			return next, err
 		}
-		if next.Session.Consumed == r.Session.Consumed {
+		used = next.Session.Consumed
+		if used == r.Session.Consumed {
 			// Another bootd's, or our own whose answer was lost and taken for a conflict.
-			return next, m.o.Log.Add(*next.Session.Consumed)
+			return next, m.o.Log.Add(*used)
 		}
 		m.o.Crash("bootd-before-consume")
 		// On the disk before the API hears of it: the other way round a power cut in between would
 		// leave a consumption that a restored etcd could make undone.
-		if err := m.o.Log.Add(*next.Session.Consumed); err != nil {
+		if err := m.o.Log.Add(*used); err != nil {
 			return r, err
 		}
-		intent = next.Session.Consumed
+		intent = used
+		m.uses(p.Entry, used.GrantID)
 		m.o.Crash("bootd-after-log")
 		return next, nil
 	}, func() error {
@@ -173,11 +176,13 @@ func (m *Manager) consume(ctx context.Context, p *boot.Plan, t boot.Claims, firs
 		}
 		return m.o.Log.Withdraw(*intent)
 	})
-	if err != nil || intent == nil {
+	if err != nil {
 		return err
 	}
-	m.o.Crash("bootd-after-consume")
-	m.o.Consumed()
+	if intent != nil {
+		m.o.Crash("bootd-after-consume")
+	}
+	m.tell(p, *used)
 	return nil
 }
 

@@ -55,7 +55,8 @@ func TestOwnedIsLogged(t *testing.T) {
 	a := newAPI(granted())
 	m := bootd(t, a, "bootd", t.TempDir())
 	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
-	lost := false
+	lost, told := false, map[string]int{}
+	m.o.Consumed = func() { told["first"]++ }
 	a.after = func(r Record) error {
 		if r.Session.Consumed != nil && !lost {
 			lost = true
@@ -70,8 +71,12 @@ func TestOwnedIsLogged(t *testing.T) {
 		t.Errorf("%d consumptions logged", got)
 	}
 	second := bootd(t, a, "second", t.TempDir())
+	second.o.Consumed = func() { told["second"]++ }
 	if err := second.Consume(t.Context(), plan(), token(nonceA)); err != nil || len(second.Logged("entry")) != 1 {
 		t.Errorf("a bootd that goes on with another's boot logs it too: %v, %v", err, second.Logged("entry"))
+	}
+	if told["first"] != 1 || told["second"] != 0 {
+		t.Errorf("who wrote it tells of it, once: %v", told)
 	}
 }
 
