@@ -20,6 +20,10 @@ type Parts struct {
 	Addresses []netip.Prefix
 	// Secrets are the data of those that the entry names (DataRefs), by name.
 	Secrets map[string]map[string][]byte
+	// Wrong says where each object stands that is there and can't be taken as it is, by kind and namespace/name, and Unread where something does of
+	// which that isn't known; "": nowhere. What an API server admits is right.
+	Wrong  map[string]string
+	Unread string
 	// Made keeps what profiles and networks come to, for whoever resolves many entries of them; nil: it's made each time.
 	Made *Made
 }
@@ -63,6 +67,18 @@ func no(reason xpv2.ConditionReason, format string, args ...any) *boot.Problem {
 	return &boot.Problem{Reason: string(reason), Message: fmt.Sprintf(format, args...)}
 }
 
+// absent says that what an entry names in a field isn't there, or that it is and can't be taken: who looks for a file that's missing won't find
+// what is wrong. It's called by the name that's shown.
+func (p Parts) absent(kind, name, shown, field string) *boot.Problem {
+	if at := p.Wrong[kind+" "+name]; at != "" {
+		return no(v1alpha1.ReasonInvalid, "%s %q is there, and is wrong: mend %s", kind, shown, at)
+	}
+	if p.Unread != "" {
+		return no(v1alpha1.ReasonNotFound, "%s %q isn't there, unless it's what is wrong at %s; mend that, create it, or name another in %s", kind, shown, p.Unread, field)
+	}
+	return no(v1alpha1.ReasonNotFound, "%s %q isn't there; create it, or name another in %s", kind, shown, field)
+}
+
 // CheckNetwork says what is wrong with the BootNetwork that an entry names; nil: nothing.
 func CheckNetwork(p Parts) *boot.Problem {
 	e := p.Entry
@@ -70,7 +86,7 @@ func CheckNetwork(p Parts) *boot.Problem {
 	name := or(ref.Namespace, e.Namespace) + "/" + ref.Name
 	switch {
 	case p.Network == nil:
-		return no(v1alpha1.ReasonNotFound, "BootNetwork %q isn't there; create it, or name another in networks[0].networkRef", name)
+		return p.absent(v1alpha1.BootNetworkKind, name, name, "networks[0].networkRef")
 	case !p.Network.Spec.AllowedNamespaces.Allows(e.Namespace, p.Network.Namespace, v1alpha1.AllowedFromSame):
 		return no(v1alpha1.ReasonNotAllowed, "BootNetwork %q doesn't allow namespace %q; its owner must add it to spec.allowedNamespaces", name, e.Namespace)
 	}
@@ -106,7 +122,7 @@ func CheckProfile(p Parts) *boot.Problem {
 	name := or(ref.Namespace, e.Namespace) + "/" + ref.Name
 	switch {
 	case p.Profile == nil:
-		return no(v1alpha1.ReasonNotFound, "BootProfile %q isn't there; create it, or name another in profileRef", name)
+		return p.absent(v1alpha1.BootProfileKind, name, name, "profileRef")
 	case !p.Profile.Spec.AllowedNamespaces.Allows(e.Namespace, p.Profile.Namespace, v1alpha1.AllowedFromSame):
 		return no(v1alpha1.ReasonNotAllowed, "BootProfile %q doesn't allow namespace %q; its owner must add it to spec.allowedNamespaces", name, e.Namespace)
 	case !p.Network.Spec.AllowedProfileNamespaces.Allows(p.Profile.Namespace, p.Network.Namespace, v1alpha1.AllowedFromSame):

@@ -50,7 +50,7 @@ func CheckData(p Parts) *boot.Problem {
 func (p Parts) content(r DataRef) ([]byte, *boot.Problem) {
 	s, ok := p.Secrets[r.Name]
 	if !ok || s == nil {
-		return nil, no(v1alpha1.ReasonNotFound, "Secret %q isn't there; create it, or name another in %s", r.Name, r.Field)
+		return nil, p.absent("Secret", p.Entry.Namespace+"/"+r.Name, r.Name, r.Field)
 	}
 	b, ok := s[r.Key]
 	if !ok {

@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -26,7 +27,7 @@ func (x found) place() string { return fmt.Sprintf("%s:%d", x.file, x.line) }
 func newParts() parts {
 	return parts{
 		networks: map[boot.Name]*v1alpha1.BootNetwork{}, profiles: map[boot.Name]*v1alpha1.BootProfile{}, secrets: map[boot.Name]map[string][]byte{},
-		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, made: bootspec.NewMade(),
+		kinds: map[boot.Name]string{}, like: map[string]*boot.Plan{}, doubtful: map[string]bool{}, wrong: map[string]string{}, made: bootspec.NewMade(),
 	}
 }
 
@@ -35,8 +36,9 @@ func newParts() parts {
 func (f *folder) gather(w *world) parts {
 	p := newParts()
 	n := 0
-	for _, c := range f.files {
-		n += len(c.objects)
+	for _, name := range f.sorted() {
+		n += len(f.files[name].objects)
+		p.faulty(f.files[name].faults)
 	}
 	type named struct {
 		kind string
@@ -64,6 +66,18 @@ func (f *folder) gather(w *world) parts {
 		}
 	}
 	return p
+}
+
+// faulty notes which objects are wrong.
+func (p *parts) faulty(faults []fault) {
+	for _, x := range faults {
+		switch {
+		case x.of != "":
+			p.wrong[x.of] = cmp.Or(p.wrong[x.of], x.place())
+		case !x.foreign:
+			p.unread = cmp.Or(p.unread, x.place())
+		}
+	}
 }
 
 func (w *world) twice(p *parts, x, first found) {

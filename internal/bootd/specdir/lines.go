@@ -12,6 +12,8 @@ import (
 
 	yaml3 "go.yaml.in/yaml/v3"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // A fault is what is wrong in a file: where, and why.
@@ -20,16 +22,23 @@ type fault struct {
 	line    int // 0: not known
 	field   string
 	message string
+	// of is the key of the object that it's in; "": which one isn't known.
+	of string
 	// foreign says that it's an object of somebody else's, and no machine's.
 	foreign bool
 }
 
+// place is where it is.
+func (f fault) place() string {
+	if f.line > 0 {
+		return f.file + ":" + strconv.Itoa(f.line)
+	}
+	return f.file
+}
+
 // String is one sentence: file, line, field, and what is wrong.
 func (f fault) String() string {
-	s := f.file
-	if f.line > 0 {
-		s += ":" + strconv.Itoa(f.line)
-	}
+	s := f.place()
 	if f.field != "" {
 		s += ": " + f.field
 	}
@@ -94,6 +103,20 @@ func (d document) lineOf(field string) int {
 		n, line = next, at
 	}
 	return d.line + line - 1
+}
+
+// in says in which object a fault is, as far as one that can't be taken says who it is.
+func (f fault) in(kind string, raw []byte) []fault {
+	var o struct {
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &o) == nil {
+		f.of = kind + " " + boot.Name{Namespace: cmp.Or(o.Metadata.Namespace, defaultNamespace), Name: o.Metadata.Name}.String()
+	}
+	return []fault{f}
 }
 
 // leading counts the empty lines and comments that a document begins with.

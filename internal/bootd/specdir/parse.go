@@ -178,14 +178,14 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 		return nil, []fault{f}
 	}
 	if head.APIVersion != version {
-		return nil, []fault{d.fault(path+"apiVersion", fmt.Sprintf("apiVersion of a %s is %s, not %q", head.Kind, version, head.APIVersion))}
+		return nil, d.fault(path+"apiVersion", fmt.Sprintf("apiVersion of a %s is %s, not %q", head.Kind, version, head.APIVersion)).in(o.kind, raw)
 	}
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	if err != nil {
-		return nil, []fault{d.typed(err, path)}
+		return nil, d.typed(err, path).in(o.kind, raw)
 	}
 	if len(strict) > 0 {
-		return nil, []fault{d.strict(strict[0], path)}
+		return nil, d.strict(strict[0], path).in(o.kind, raw)
 	}
 	return d.taken(o, into, raw, path)
 }
@@ -220,7 +220,7 @@ func (d document) taken(o object, into metav1.Object, raw []byte, path string) (
 	if wrong := o.check(); len(wrong) > 0 {
 		var faults []fault
 		for _, w := range wrong {
-			faults = append(faults, d.fault(path+w.Field, w.Message))
+			faults = append(faults, d.fault(path+w.Field, w.Message).in(o.kind, raw)...)
 		}
 		return nil, faults
 	}

@@ -72,6 +72,9 @@ type parts struct {
 	made *bootspec.Made
 	// like has a plan of each profile: plans of one share what is the same.
 	like map[string]*boot.Plan
+	// wrong is where each object stands that is there and can't be taken, by its key, and unread where the first one does that doesn't say who it is.
+	wrong  map[string]string
+	unread string
 	// doubtful are the keys of what is of before, or is there twice: nothing is installed by what rests on it.
 	doubtful map[string]bool
 }
@@ -238,7 +241,7 @@ func (p *parts) resolve(x *v1alpha1.BootEntry, uid string) (*boot.Plan, map[stri
 		Entry:   &e,
 		Network: p.networks[boot.Name{Namespace: or(spec.Networks[0].NetworkRef.Namespace, e.Namespace), Name: spec.Networks[0].NetworkRef.Name}],
 		Profile: p.profiles[boot.Name{Namespace: or(spec.ProfileRef.Namespace, e.Namespace), Name: spec.ProfileRef.Name}],
-		Secrets: map[string]map[string][]byte{}, Made: p.made,
+		Secrets: map[string]map[string][]byte{}, Wrong: p.wrong, Unread: p.unread, Made: p.made,
 	}
 	for _, r := range bootspec.DataRefs(&e) {
 		if s := p.secrets[boot.Name{Namespace: e.Namespace, Name: r.Name}]; s != nil {
