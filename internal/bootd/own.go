@@ -1,6 +1,8 @@
 package bootd
 
 import (
+	"iter"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -35,6 +37,59 @@ func (o *ownAddresses) has(a netip.Addr, list func() ([]net.Addr, error)) bool {
 // with its own.
 func (d *daemon) has(p *boot.Plan, a netip.Addr) bool {
 	return d.own.has(a, net.InterfaceAddrs) && !hasMAC(p.MACs, net.Interfaces)
+}
+
+// tellOwn says once of each entry of a state whose machine is to have an address of this node's: DHCP gives it to nobody, and would say so only when
+// the machine asks. more are those that came, where only they did.
+func (d *daemon) tellOwn(st *boot.State, more []*boot.Plan, only bool) {
+	was := d.ownTold
+	d.ownTold = map[boot.Name]netip.Addr{}
+	if only {
+		maps.Copy(d.ownTold, was)
+	}
+	for p := range candidates(st, more, only) {
+		a := d.owned(st, p)
+		if !a.IsValid() {
+			continue
+		}
+		d.ownTold[p.Entry] = a
+		if was[p.Entry] != a {
+			d.c.Logger.Warn("an entry can't be served as it's written; all others are", "entry", p.Entry.String(),
+				"problem", "its address "+a.String()+" is this node's own, so that its machine is given none: give it another")
+		}
+	}
+}
+
+// owned gives the address of a plan that this node has, where it's DHCP's to give; invalid: none.
+func (d *daemon) owned(st *boot.State, p *boot.Plan) netip.Addr {
+	for x := range p.Network.Addresses() {
+		if !d.has(p, x.Addr()) {
+			continue
+		}
+		if g, ok := st.Segment(p.Network.Name); ok && g.GivesAddresses() {
+			return x.Addr()
+		}
+	}
+	return netip.Addr{}
+}
+
+// candidates are the plans that may have an address which nobody has looked at: those that came, or else all, where this node has an address
+// that a network may give. They're good until the next one.
+func candidates(st *boot.State, more []*boot.Plan, only bool) iter.Seq[*boot.Plan] {
+	if only {
+		return slices.Values(more)
+	}
+	return func(yield func(*boot.Plan) bool) {
+		mine, err := net.InterfaceAddrs()
+		if err != nil || !slices.ContainsFunc(st.Segments, func(g boot.Segment) bool { return slices.ContainsFunc(addressesOf(mine), g.Contains) }) {
+			return
+		}
+		for _, p := range st.Packed().Scan() {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 func hasMAC(macs []boot.MAC, list func() ([]net.Interface, error)) bool {

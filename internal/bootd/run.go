@@ -103,9 +103,11 @@ type daemon struct {
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
 	oldKeys [][]byte
-	// told is the state that learned was told of last, and wanted what was asked of the cache for it.
+	// told is the state that learned was told of last, wanted what was asked of the cache for it, and ownTold which entries of it have an address of
+	// this node's.
 	told    *boot.State
 	wanted  map[boot.Artifact]artifacts.Level
+	ownTold map[boot.Name]netip.Addr
 	settled sync.Once
 }
 
@@ -194,7 +196,9 @@ func (d *daemon) learned(st *boot.State) {
 	if s, ok := d.source.(interface{ Ahead() []boot.Artifact }); ok {
 		ahead = s.Ahead()
 	}
-	if more, only := st.Since(d.told); only && len(more) > 0 { // No state of a hundred thousand is gone through for one that came.
+	more, only := st.Since(d.told)
+	d.tellOwn(st, more, only)
+	if only && len(more) > 0 { // No state of a hundred thousand is gone through for one that came.
 		d.wanted = maps.Clone(d.wanted)
 		for _, p := range more {
 			want(d.wanted, p, st)
