@@ -12,6 +12,7 @@ func serveBytes(w http.ResponseWriter, r *http.Request, b []byte) { serve(w, r, 
 
 // serve answers GET, HEAD and Range.
 func serve(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
+	plainRange(r)
 	http.ServeContent(&steady{ResponseWriter: w, c: http.NewResponseController(w), patience: writePatience}, r, "", time.Time{}, content)
 }
 
