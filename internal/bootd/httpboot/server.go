@@ -137,7 +137,7 @@ func ServeTLS(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config
 }
 
 func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Config, log *slog.Logger) error {
-	h = cleaned(bounded(h, bodyPatience))
+	h = framed(cleaned(bounded(h, bodyPatience)))
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), TLSConfig: c,
