@@ -65,7 +65,10 @@ func (c *confirm) Run() error {
 		return err
 	}
 	answer, err := specdir.Confirm(c.StateDir, c.Entry, c.MAC, patience)
-	if err != nil {
+	switch {
+	case errors.Is(err, specdir.ErrNoEntry):
+		return misused{err}
+	case err != nil:
 		return err //nolint:wrapcheck // It says what failed.
 	}
 	fmt.Println(answer)

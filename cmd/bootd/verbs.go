@@ -25,8 +25,11 @@ type named struct {
 
 func (n named) query() admin.Query { return admin.Query{MAC: n.MAC, IP: n.IP, Entry: n.Entry} }
 
-// wrong says which of them is no name of a machine, whichever bootd is asked; nil: none.
+// wrong says which of them is no name of a machine, whichever bootd is asked, or that none names one; nil: nothing.
 func (n named) wrong() error {
+	if n.MAC == "" && n.IP == "" && n.Entry == "" {
+		return misused{errors.New("name a machine by --mac, --ip or --entry")}
+	}
 	if n.MAC != "" {
 		if err := wrongMAC(n.MAC); err != nil {
 			return err
@@ -147,7 +150,7 @@ func (r *render) print(out, problems io.Writer) error {
 	}
 	plans, wrong, err := specdir.Preview(dir, file, name)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what failed.
+		return misused{err} // The folder, the file or the entry isn't there.
 	}
 	for _, w := range wrong {
 		_, _ = fmt.Fprintln(problems, w) // What's right is printed all the same.

@@ -108,6 +108,43 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestCodes: what is wrong with what bootd is told, or with the files that it's told of, ends with 2; what may be otherwise in a moment with 1.
+func TestCodes(t *testing.T) {
+	state, none := t.TempDir(), t.TempDir()
+	network := filepath.Join(t.TempDir(), "network.yaml")
+	if err := os.WriteFile(network, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   int
+	}{
+		"NoEntry":      {"no such entry in the folder", []string{"render", "--entry", "edge/node-9", "--specs", filepath.Dir(site)}, 2},
+		"EmptyFolder":  {"nor in an empty one", []string{"render", "--entry", "edge/node-1", "--specs", none}, 2},
+		"NoFolder":     {"no such folder", []string{"render", "--entry", "edge/node-1", "--specs", filepath.Join(none, "x")}, 2},
+		"NoEntries":    {"a file without entries", []string{"render", "--entry", network}, 2},
+		"ConfirmName":  {"no name of an entry", []string{"confirm", "node-1", "--mac", "52:54:00:00:00:01", "--state-dir", state}, 2},
+		"ConfirmNone":  {"no bootd runs, and one may in a moment", []string{"confirm", "edge/node-1", "--mac", "52:54:00:00:00:01", "--state-dir", state}, 1},
+		"ExplainWhom":  {"no machine is named", []string{"explain", "--state-dir", state}, 2},
+		"TraceWhom":    {"no machine is named", []string{"trace", "--state-dir", state}, 2},
+		"ExplainNoMAC": {"can be no MAC", []string{"explain", "--mac", "zz", "--state-dir", state}, 2},
+		"ExplainNone":  {"no bootd runs", []string{"explain", "--mac", "52:54:00:00:00:01", "--state-dir", state}, 1},
+		"TraceNone":    {"no bootd runs", []string{"trace", "--entry", "edge/node-1", "--state-dir", state}, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := 1, verb(t, tc.args...)
+			if wrong, ok := errors.AsType[misused](err); ok {
+				got = wrong.ExitCode()
+			}
+			if err == nil || got != tc.want {
+				t.Errorf("%s: %d (%v), want %d", tc.reason, got, err, tc.want)
+			}
+		})
+	}
+}
+
 // TestNamesNobody: what can be no machine's name ends with code 2, whether or not a bootd runs here.
 func TestNamesNobody(t *testing.T) {
 	state := t.TempDir()

@@ -24,8 +24,12 @@ type confirmation struct {
 	MAC   string `json:"mac"`
 }
 
-// ErrRefused says that bootd didn't take a confirmation.
-var ErrRefused = errors.New("the confirmation was refused")
+var (
+	// ErrRefused says that bootd didn't take a confirmation.
+	ErrRefused = errors.New("the confirmation was refused")
+	// ErrNoEntry says that something is the name of no BootEntry that there could be.
+	ErrNoEntry = errors.New("isn't NAMESPACE/NAME of a BootEntry")
+)
 
 // Confirm hands a confirmation to the bootd that runs with a state folder, and waits for its answer. It asks for nothing to be
 // installed: the machine is kept as it runs, and raising install.generation installs it.
@@ -35,7 +39,7 @@ func Confirm(stateDir, entry, mac string, patience time.Duration) (string, error
 		return "", err
 	}
 	if ns, name, ok := strings.Cut(entry, "/"); !ok || ns == "" || name == "" || strings.ContainsAny(name, "/") {
-		return "", fmt.Errorf("%q isn't NAMESPACE/NAME of a BootEntry", entry)
+		return "", fmt.Errorf("%q %w", entry, ErrNoEntry)
 	}
 	dir := filepath.Join(stateDir, confirmFolder)
 	b, err := json.Marshal(confirmation{entry, string(m)})
