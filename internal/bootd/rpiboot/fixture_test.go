@@ -184,11 +184,13 @@ func (r *rig) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error {
 	r.delivered = true
 	return r.err
 }
-func (r *rig) Check(context.Context, *boot.Plan, boot.Claims) error                { return errBoom }
-func (r *rig) Booted(context.Context, *boot.Plan, boot.Claims, string) error       { return errBoom }
-func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) { return false, errBoom }
-func (r *rig) NewBoot(_ boot.Name, since time.Time) bool                           { return r.started.After(since) }
-func (r *rig) Sight(_ boot.Name, x session.Sighting)                               { r.sights = append(r.sights, x.Kind) }
+func (r *rig) Check(context.Context, *boot.Plan, boot.Claims) error          { return errBoom }
+func (r *rig) Booted(context.Context, *boot.Plan, boot.Claims, string) error { return errBoom }
+func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
+	return false, errBoom
+}
+func (r *rig) NewBoot(_ boot.Name, since time.Time) bool { return r.started.After(since) }
+func (r *rig) Sight(_ boot.Name, x session.Sighting)     { r.sights = append(r.sights, x.Kind) }
 func (r *rig) Seen(_ *boot.Plan, s boot.Stage, _ boot.Firmware, at time.Time) {
 	r.seen = append(r.seen, s)
 	if s == boot.StageDHCP {
