@@ -122,11 +122,11 @@ func (c *cli) Run() error {
 	if h, ok := cfg.Logger.Handler().(*logging.Handler); ok {
 		defer h.Flush()
 	}
-	heap.Spare()
+	heap.Spare(heap.OfBootd)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // Who says it twice means it.
-	go heap.Pace(ctx)
+	go heap.Pace(ctx, heap.OfBootd)
 	return bootd.Run(ctx, cfg) //nolint:wrapcheck // It says what failed.
 }
 

@@ -56,6 +56,7 @@ func (c *cli) Run() error {
 		return err
 	}
 	ctx := ctrl.SetupSignalHandler()
+	go heap.Pace(ctx, heap.OfProvider)
 	tracer, end, err := tracing(ctx, c.logger())
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func failpoint(names string, exit func(code int)) func(name string) {
 }
 
 func main() {
-	heap.Spare()
+	heap.Spare(heap.OfProvider)
 	ctx := kong.Parse(&cli{},
 		kong.Description("Bare-metal machines as Crossplane resources."),
 		kong.Vars{"version": version})

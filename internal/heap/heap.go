@@ -6,14 +6,17 @@ import (
 	"runtime/debug"
 )
 
-// collectAt is by how many percent the heap grows until it's collected, where GOGC doesn't say. Most of it are caches of what is in the
-// cluster, and stay: as much again, Go's default, would wait to be collected. With ten thousand addresses that is a fifth of all memory of
-// the provider, for some tenths of a second of CPU a minute.
-const collectAt = 50
+// By how many percent the heap grows until it's collected, where GOGC doesn't say. Most of it are caches of what is in the cluster, and stay: as much
+// again, Go's default, would wait to be collected. The provider keeps most of them, and makes little as long as nothing happens: with ten thousand
+// addresses that is a third of its memory, for a second of CPU a minute.
+const (
+	OfProvider = 25
+	OfBootd    = 50
+)
 
 // Spare sets it.
-func Spare() {
+func Spare(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+		debug.SetGCPercent(percent)
 	}
 }

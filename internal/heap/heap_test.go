@@ -8,13 +8,13 @@ import (
 func TestSpare(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t.Setenv("GOGC", "200")
-	Spare()
+	Spare(OfProvider)
 	if debug.SetGCPercent(100) != 100 {
 		t.Error("what the environment says of the collector isn't changed")
 	}
 	t.Setenv("GOGC", "")
-	Spare()
-	if debug.SetGCPercent(100) != collectAt {
+	Spare(OfProvider)
+	if debug.SetGCPercent(100) != OfProvider {
 		t.Error("where it says nothing, memory is spared")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A program that answers tens of thousands of requests a second makes as much garbage in a second as all that it keeps, and to look through what it keeps
+// A program that answers tens of thousands of requests a second, or makes a thousand addresses at once, makes as much garbage in a second as all that it keeps, and to look through what it keeps
 // again and again for that costs a fifth of its time. So where memory is made fast, for as long as it is, more of it waits to be collected: no more than a few
 // dozen megabytes, and an eighth of what its container may have. Afterwards all is as before, and what isn't needed is given back.
 
@@ -28,13 +28,13 @@ const (
 	share = 8
 )
 
-// Pace goes on until ctx ends. Where GOGC says what is to wait, it does nothing.
-func Pace(ctx context.Context) {
+// Pace goes on until ctx ends, of a heap that Spare keeps to so many percent in calm. Where GOGC says what is to wait, it does nothing.
+func Pace(ctx context.Context, calm int) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
 	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	p := pace{spare: spareOf(memoryMax()), percent: collectAt}
+	p := pace{spare: spareOf(memoryMax()), calm: calm, percent: calm}
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for {
@@ -50,7 +50,7 @@ func Pace(ctx context.Context) {
 			continue
 		}
 		debug.SetGCPercent(p.percent)
-		if p.percent == collectAt {
+		if p.percent == calm {
 			debug.FreeOSMemory()
 		}
 	}
@@ -58,8 +58,8 @@ func Pace(ctx context.Context) {
 
 // A pace is by how many percent the heap grows until it's collected, by what was seen of it.
 type pace struct {
-	spare   uint64
-	percent int
+	spare         uint64
+	calm, percent int
 	// made is what was made until the last look, and quick and slow how many looks in a row saw much, or little, of it.
 	made        uint64
 	quick, slow int
@@ -76,10 +76,10 @@ func (p *pace) look(made, kept uint64) {
 	}
 	switch {
 	case p.slow >= slowFor:
-		p.percent = collectAt
+		p.percent = p.calm
 	case p.quick >= fastFor:
 		// What is kept differs a little each time: to set it anew stops the program for a moment.
-		if n := p.allowed(kept); p.percent == collectAt || 4*max(n-p.percent, p.percent-n) > p.percent {
+		if n := p.allowed(kept); p.percent == p.calm || 4*max(n-p.percent, p.percent-n) > p.percent {
 			p.percent = n
 		}
 	}
@@ -88,9 +88,9 @@ func (p *pace) look(made, kept uint64) {
 // allowed is how many percent of what is kept may wait.
 func (p *pace) allowed(kept uint64) int {
 	if kept == 0 {
-		return collectAt
+		return p.calm
 	}
-	return int(min(max(p.spare*100/kept, collectAt), mostPercent)) //nolint:gosec // It's bounded.
+	return int(min(max(p.spare*100/kept, uint64(p.calm)), mostPercent)) //nolint:gosec // It's bounded.
 }
 
 // spareOf is how many bytes may wait, of a program that may have so many.

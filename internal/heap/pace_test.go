@@ -22,21 +22,21 @@ func TestPace(t *testing.T) {
 		looks  []looks
 		want   int
 	}{
-		"Calm":      {"memory is spared", spareBytes, []looks{{100, little, kept}}, collectAt},
-		"Moment":    {"a start, or a state that is made anew, is no load", spareBytes, []looks{{3, little, kept}, {fastFor - 1, much, kept}}, collectAt},
+		"Calm":      {"memory is spared", spareBytes, []looks{{100, little, kept}}, OfBootd},
+		"Moment":    {"a start, or a state that is made anew, is no load", spareBytes, []looks{{3, little, kept}, {fastFor - 1, much, kept}}, OfBootd},
 		"Load":      {"64 MiB beside 40 that are kept", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}}, 160},
 		"Pauses":    {"a load that pauses goes on", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}, {slowFor - 1, little, kept}}, 160},
-		"Over":      {"what isn't needed is given back", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}, {slowFor, little, kept}}, collectAt},
-		"Large":     {"what keeps much has as much to wait as ever", spareBytes, []looks{{3, little, 1 << 30}, {fastFor, much, 1 << 30}}, collectAt},
+		"Over":      {"what isn't needed is given back", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}, {slowFor, little, kept}}, OfBootd},
+		"Large":     {"what keeps much has as much to wait as ever", spareBytes, []looks{{3, little, 1 << 30}, {fastFor, much, 1 << 30}}, OfBootd},
 		"Small":     {"what keeps little doesn't let a multiple of it wait", spareBytes, []looks{{3, little, 4 << 20}, {fastFor, much, 4 << 20}}, mostPercent},
-		"Container": {"an eighth of 128 MiB is less than half of what is kept", spareOf(128 << 20), []looks{{3, little, kept}, {fastFor, much, kept}}, collectAt},
+		"Container": {"an eighth of 128 MiB is less than half of what is kept", spareOf(128 << 20), []looks{{3, little, kept}, {fastFor, much, kept}}, OfBootd},
 		"Steady":    {"what is kept differs a little each time, and nothing is set anew", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}, {9, much, kept + kept/8}}, 160},
 		"Grows":     {"what is kept grows", spareBytes, []looks{{3, little, kept}, {fastFor, much, kept}, {9, much, 2 * kept}}, 80},
-		"Unknown":   {"nothing was collected yet", spareBytes, []looks{{3, little, 0}, {fastFor, much, 0}}, collectAt},
+		"Unknown":   {"nothing was collected yet", spareBytes, []looks{{3, little, 0}, {fastFor, much, 0}}, OfBootd},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p, made := pace{spare: tc.spare, percent: collectAt}, uint64(5<<30)
+			p, made := pace{spare: tc.spare, calm: OfBootd, percent: OfBootd}, uint64(5<<30)
 			for _, l := range tc.looks {
 				for range l.n {
 					made += l.made

@@ -53,8 +53,7 @@ func (s noSessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boo
 }
 
 func (s noSessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { return s.said("Deliver") }
-
-func (s noSessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.said("Check") }
+func (s noSessions) Check(context.Context, *boot.Plan, boot.Claims) error   { return s.said("Check") }
 
 func (s noSessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
 	return false, s.said("Report")
@@ -65,7 +64,6 @@ func (s noSessions) Booted(context.Context, *boot.Plan, boot.Claims, string) err
 }
 
 func (s noSessions) NewBoot(boot.Name, time.Time) bool { return false }
-
 func (s noSessions) Sight(boot.Name, session.Sighting) { _ = s.said("Sight") }
 
 // files are all there.

@@ -84,8 +84,9 @@ func discover(mac net.HardwareAddr) []byte {
 	p[10] = 0x80
 	copy(p[28:34], mac)
 	p[28] = p[28]&^1 | 2 ^ 8
-	o := append(p[:cookie], 0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 3, 1, 3, 54, wire.OptionUserClass, 1+byte(len(wire.ProbeClass)), byte(len(wire.ProbeClass)))
-	_ = append(append(o, wire.ProbeClass...), wire.OptionEnd)
+	class := len(wire.ProbeClass)
+	o := []byte{0x63, 0x82, 0x53, 0x63, 53, 1, 1, 55, 3, 1, 3, 54, wire.OptionUserClass, byte(1 + class), byte(class)}
+	copy(p[cookie:], append(append(o, wire.ProbeClass...), wire.OptionEnd))
 	return p
 }
 

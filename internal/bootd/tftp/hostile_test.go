@@ -126,7 +126,7 @@ func TestAskedOfAll(t *testing.T) {
 		"Multicast": {"a group's", [4]byte{10, 0, 0, 1}, [4]byte{224, 0, 0, 1}, true},
 	} {
 		oob := append(make([]byte, unix.CmsgSpace(0)), make([]byte, unix.SizeofInet4Pktinfo)...)
-		h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0]))
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&oob[0])) //nolint:gosec // As the kernel lays it out.
 		h.Level, h.Type = unix.IPPROTO_IP, unix.IP_PKTINFO
 		h.SetLen(unix.CmsgLen(unix.SizeofInet4Pktinfo))
 		copy(oob[unix.CmsgLen(0)+4:], tc.spec[:])
