@@ -148,7 +148,7 @@ func (l *wires) Addr() net.Addr { return &net.TCPAddr{} }
 
 // BenchmarkHall is what a script of each of ten thousand machines costs in turn, but for the kernel's part.
 func BenchmarkHall(b *testing.B) {
-	heap.Spare()
+	heap.Spare(heap.OfBootd)
 	d, asked := hall(b, 10000)
 	l := &wires{c: make(chan net.Conn), closed: make(chan struct{})}
 	machines := d.activity.watch(d.http(listeners{}).Handler())
