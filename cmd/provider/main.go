@@ -56,7 +56,6 @@ func (c *cli) Run() error {
 		return err
 	}
 	ctx := ctrl.SetupSignalHandler()
-	go heap.Pace(ctx, heap.OfProvider)
 	tracer, end, err := tracing(ctx, c.logger())
 	if err != nil {
 		return err

@@ -92,6 +92,7 @@ type reconciler struct {
 	kind    string
 	now     func() time.Time
 	started time.Time
+	counts  counts
 }
 
 // Reconcile counts the users of a config, says whether its credentials are there, and keeps it while it's in use.
@@ -100,13 +101,17 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 	if err := r.kube.Get(ctx, req.NamespacedName, c.object()); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err) //nolint:wrapcheck // Nothing to add.
 	}
+	if !meta.WasDeleted(c.object()) {
+		users, recount, err := r.number(ctx, c)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		again, err := r.keep(ctx, c, users)
+		return ctrl.Result{RequeueAfter: sooner(again, recount)}, err
+	}
 	users, err := r.users(ctx, c)
 	if err != nil {
 		return ctrl.Result{}, err
-	}
-	if !meta.WasDeleted(c.object()) {
-		again, err := r.keep(ctx, c, int64(len(users)))
-		return ctrl.Result{RequeueAfter: again}, err
 	}
 	settled := r.now().Sub(r.started) >= settling
 	if len(users) == 0 && settled {
@@ -118,6 +123,14 @@ func (r *reconciler) Reconcile(ctx context.Context, req reconcile.Request) (ctrl
 			c.object().SetConditions(providerconfig.Terminating().WithMessage("it goes when its users have gone: " + sentence(users)))
 		}
 	})
+}
+
+// sooner is the first of two times to come, each 0 where it doesn't.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // keep a config that isn't being deleted, and say how it is. Where its NetBox is looked at, it's to be asked for again after a while.
@@ -162,6 +175,7 @@ func (r *reconciler) keep(ctx context.Context, c config, users int64) (again tim
 func (r *reconciler) letGo(ctx context.Context, c config) error {
 	o := c.object()
 	r.forgetProbe(o.GetUID())
+	r.counts.forget(o.GetUID())
 	if !meta.FinalizerExists(o, FinalizerInUse) {
 		return nil
 	}
