@@ -61,16 +61,6 @@ func (e *exchange) give(t wire.Type, why Reason) Answer {
 	return e.answer(p, why)
 }
 
-// nak refuses an address. The broadcast flag makes a relay broadcast it, since the client's address is wrong (RFC 2131
-// §4.3.2).
-func (e *exchange) nak() *wire.Reply {
-	p := e.packet(wire.NAK)
-	if e.facts.Relay.Address.IsValid() {
-		p.Broadcast()
-	}
-	return p
-}
-
 // packet begins a reply with what every reply has: what it shares with its request, and who we are.
 func (e *exchange) packet(t wire.Type) *wire.Reply {
 	e.reply.Answer(e.req, t)
@@ -262,7 +252,8 @@ func most(req *wire.Message) int {
 }
 
 // answer addresses a packet (RFC 2131 §4.1). Where it says to unicast to a client that can't answer ARP yet, and we may not send frames,
-// we broadcast: nearly every client takes that.
+// we broadcast: nearly every client takes that. A NAK is broadcast, but to who came by unicast from its address: it has that still, a router may stand
+// between, and nobody far away has us broadcast in the name of a MAC.
 func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To, Pi: e.pi, Sight: e.sight}
 	relay := e.facts.Relay
@@ -271,7 +262,7 @@ func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 		a.To = netip.AddrPortFrom(relay.Address, e.in.From.Port())
 	case relay.Address.IsValid():
 		a.To = netip.AddrPortFrom(relay.Address, portServer)
-	case why != Refused && e.segment.Contains(e.facts.Address): // Out of its segment nothing is sent on a stranger's word.
+	case e.segment.Contains(e.facts.Address) && (why != Refused || e.in.To.IsValid()): // Out of its segment nothing is sent on a stranger's word.
 		a.To = netip.AddrPortFrom(e.facts.Address, e.clientPort())
 	default:
 		a.To = netip.AddrPortFrom(everyone(), portClient)
@@ -283,8 +274,8 @@ func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 	return a
 }
 
-// framed says whether an answer without a relay goes to the client's hardware address, and the address that it's given. A NAK never does:
-// it's broadcast (RFC 2131 §4.1).
+// framed says whether an answer without a relay goes to the client's hardware address, and the address that it's given. A NAK never does
+// (RFC 2131 §4.1).
 func (e *exchange) framed(a *Answer) bool {
 	return e.view.Frames && e.yours.IsValid() && a.Reason != Refused && a.From.IsValid() && e.in.Index != 0 && e.req.Ethernet() && !e.req.WantsBroadcast()
 }

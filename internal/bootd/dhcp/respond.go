@@ -176,7 +176,7 @@ func (e *exchange) elsewhere() Reason {
 		}
 		return ""
 	}
-	if e.renews() {
+	if e.renews() || e.outdated() {
 		return ""
 	}
 	if e.in.To.IsValid() && !e.fromItsAddress() {
@@ -274,18 +274,6 @@ func (e *exchange) request() Answer {
 		a.Stage = e.stage()
 	}
 	return a
-}
-
-// refuse sends a NAK where we are authoritative, and never to firmware: some goes straight to its disk on a NAK, while
-// silence makes it ask again from DISCOVER.
-func (e *exchange) refuse() Answer {
-	if e.segment.Mode != boot.SegmentAuthoritative || e.facts.Client.Netboots() {
-		return e.silence(SilentWrongAddress)
-	}
-	if why := e.foreign(); why != "" {
-		return e.silence(why)
-	}
-	return e.answer(e.nak(), Refused)
 }
 
 // stage is what an acknowledged request is a sight of. A system that renews its lease runs already; one that asks anew
