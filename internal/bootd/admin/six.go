@@ -162,7 +162,7 @@ func becauseDHCP6(r dhcp.Reason) string {
 		dhcp.SilentRelayUntrusted: "the address that the relay sends from is neither in the BootNetwork's dhcp.relays nor, without that list, in one of its subnets",
 		dhcp.SilentMalformed:      "it isn't as RFC 8415 has it",
 		dhcp6.SilentNoID:          "it doesn't say who it is (option 1)",
-		dhcp6.SilentNoAssociation: "it asks for no address (option 3)",
+		dhcp6.SilentNoAssociation: "it asks for no address (option 3), but for a prefix or a temporary one, say, which bootd doesn't give",
 		dhcp6.SilentUnproven:      "nothing but a DUID, or a relay that isn't trusted, says which machine it is, which is too little for firmware",
 	}[r]
 	if says == "" {

@@ -56,7 +56,8 @@ const (
 	Confirmed  dhcp.Reason = "Confirmed"
 	// SilentNoID: a client that doesn't say who it is, or a message that may not say whom it's for.
 	SilentNoID dhcp.Reason = "NoClientID"
-	// SilentNoAssociation: it asks for no address, as one that wants a prefix to be delegated.
+	// SilentNoAssociation: it asks for no address, as one that wants a prefix to be delegated. An ADVERTISE that says that there's none is passed over by
+	// all clients (RFC 8415 §18.2.9), and would be in the way, where one doesn't, of the router that has some.
 	SilentNoAssociation dhcp.Reason = "NoAddressAsked"
 	// SilentUnproven: nothing but a DUID, or a relay that isn't trusted, says which machine this is, and that's too little for firmware to
 	// be sent anywhere.

@@ -137,11 +137,11 @@ func (e *exchange) withheld() dhcp.Reason {
 // solicit offers the address, or gives it at once where the client wants that (RFC 8415 §18.3.1). It's reserved for this machine alone,
 // so that it costs nothing where another server was faster.
 func (e *exchange) solicit() Answer {
-	if why := e.withheld(); why != "" {
-		return e.silence(why)
-	}
 	if !e.associates() {
 		return e.silence(SilentNoAssociation)
+	}
+	if why := e.withheld(); why != "" {
+		return e.silence(why)
 	}
 	if e.facts.Rapid {
 		a := e.give(wire.Reply, dhcp.Acknowledged)
