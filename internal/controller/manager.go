@@ -28,6 +28,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
 )
 
 const (
@@ -63,7 +64,8 @@ func managerOptions(s Settings, scheme *runtime.Scheme) ctrl.Options {
 			SyncPeriod:       &s.Sync,
 			DefaultTransform: cache.TransformStripManagedFields(),
 			ByObject: map[client.Object]cache.ByObject{
-				&corev1.Secret{}: {Transform: stripSecret},
+				&corev1.Secret{}:                            {Transform: stripSecret},
+				&v1alpha1.ProviderConfigUsage{}:             {Transform: config.StripUsage},
 				&apiextensionsv1.CustomResourceDefinition{}: {Transform: customresourcesgate.TransformStripCRDSchema},
 			},
 		},

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"fmt"
+	"unique"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
@@ -55,6 +56,23 @@ func (r *Resolver) keepTracked(ctx context.Context, mg resource.ModernManaged, r
 		return fmt.Errorf("cannot update the record of the use of %s: %w", ref, err)
 	}
 	return nil
+}
+
+// StripUsage takes off a usage what nobody here reads, before it's kept in a cache: there's one for each resource. What is written to one is all of
+// that anew (keepTracked).
+func StripUsage(o any) (any, error) {
+	u, ok := o.(*v1alpha1.ProviderConfigUsage)
+	if !ok {
+		return o, nil
+	}
+	u.ManagedFields, u.Labels, u.ResourceReference = nil, nil, xpv2.TypedReference{}
+	for i := range u.OwnerReferences { // Text that all share is kept once.
+		owner := &u.OwnerReferences[i]
+		owner.APIVersion, owner.Kind = unique.Make(owner.APIVersion).Value(), unique.Make(owner.Kind).Value()
+	}
+	to := &u.ProviderConfigReference
+	to.Kind, to.Name, u.Namespace = unique.Make(to.Kind).Value(), unique.Make(to.Name).Value(), unique.Make(u.Namespace).Value()
+	return u, nil
 }
 
 // tracked returns the record of a resource's use of a config.

@@ -257,3 +257,40 @@ func TestMaps(t *testing.T) {
 		})
 	}
 }
+
+// TestStripUsage: what a cache keeps of a usage is what is read of it, and a usage that is written again is whole.
+func TestStripUsage(t *testing.T) {
+	mg := host("team-a", "h", local("mine"))
+	ref, err := refOf(mg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := &xpv2.TypedReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.RedfishHostKind, Name: "h", UID: mg.GetUID()}
+	whole := usage(mg, to, ref)
+	whole.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "provider"}}
+	o, err := StripUsage(whole.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped, ok := o.(*v1alpha1.ProviderConfigUsage)
+	if !ok || !metav1.IsControlledBy(stripped, mg) || stripped.ProviderConfigReference != whole.ProviderConfigReference || stripped.Namespace != "team-a" || stripped.Labels != nil || stripped.ManagedFields != nil {
+		t.Errorf("%+v is kept of %+v", o, whole)
+	}
+	whole.ManagedFields, whole.ProviderConfigReference.Name = nil, "former"
+	kube := testKube(t, interceptor.Funcs{}, whole)
+	got := &v1alpha1.ProviderConfigUsage{}
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(whole), got); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = StripUsage(got)
+	if err := testResolver(kube).keepTracked(t.Context(), mg, ref, got, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := usage(mg, to, ref)
+	if diff := cmp.Diff([]v1alpha1.ProviderConfigUsage{*want}, usages(t, kube), cmpopts.IgnoreFields(metav1.ObjectMeta{}, "ResourceVersion"), cmpopts.IgnoreTypes(metav1.TypeMeta{})); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	if o, err := StripUsage("a tombstone"); o != "a tombstone" || err != nil {
+		t.Errorf("what is no usage is %v, %v", o, err)
+	}
+}
