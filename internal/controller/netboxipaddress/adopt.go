@@ -84,10 +84,10 @@ func (e *external) adoptUnowned(ctx context.Context, mg *v1alpha1.NetBoxIPAddres
 	}
 	switch {
 	case len(bare) == 0 || len(there) > len(bare):
-		if err := e.free(ctx, e.plan, deref(p.Role)); err != nil || sharesRole(deref(p.Role)) {
+		if err := e.free(ctx, e.plan, deref(p.Role)); err != nil {
 			return err
 		}
-		return e.unlost(ctx, e.plan)
+		return e.unlost(ctx, p, e.plan.address, e.plan.vrf)
 	case len(bare) > 1:
 		return adoptError{bare[0].ID, fmt.Sprintf("has the same address as record %d", bare[1].ID), "delete the wrong one in NetBox, or name the right one by annotation crossplane.io/external-name and adopt: ExternalName"}
 	}
@@ -110,13 +110,11 @@ func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, 
 	if err := e.unowned(ctx, ip); err != nil {
 		return err
 	}
-	if !shares(mg, ip.Role) {
-		// One of two records that people made of an address isn't lost by who has the other, which is there: what is to be said of that pair is when
-		// the record is shown.
-		err := e.unlost(ctx, plan{address: ip.Address, vrf: ip.VRF})
-		if _, twice := shownTwice(err); err != nil && !twice {
-			return err
-		}
+	// One of two records that people made of an address isn't lost by who has the other, which is there: what is to be said of that pair is when
+	// the record is shown.
+	err := e.unlost(ctx, p, ip.Address, ip.VRF)
+	if _, twice := shownTwice(err); err != nil && !twice {
+		return err
 	}
 	switch {
 	case p.Address != "" && !spells(p.Address, ip.Address):
@@ -140,6 +138,11 @@ func (e *external) unowned(ctx context.Context, ip netbox.IPAddress) error {
 	switch {
 	case !ip.Unmarked(e.inputs.field):
 		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
+	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased && n.until.Before(e.connector.Now()) && !e.retired(ip):
+		return adoptError{
+			ip.ID, fmt.Sprintf("is in use again after a quarantine, by its status, and custom field %q still says that it's in one", e.inputs.note),
+			"clear that field in NetBox, or ask for another address",
+		}
 	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
 		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
 	case len(traces) > 0:

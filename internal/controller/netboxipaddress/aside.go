@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -169,15 +170,12 @@ func (e *external) whoseWords(of identity) string {
 }
 
 // unlost says, by an error, that a given address is to be had in NetBox only since somebody deleted another resource's record of it.
-func (e *external) unlost(ctx context.Context, p plan) error {
-	if p.duplicates == v1alpha1.DuplicatesAllow {
-		return nil
-	}
-	of, err := e.loserOf(ctx, p.address.Addr(), p.vrf)
+func (e *external) unlost(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, address netip.Prefix, vrf *netbox.VRF) error {
+	of, err := e.loserOf(ctx, p, address.Addr(), vrf)
 	if err != nil || of == nil {
 		return err
 	}
-	return takenError{address: p.address.String(), by: e.whoseWords(*of), lost: true}
+	return takenError{address: address.String(), by: e.whoseWords(*of), lost: true}
 }
 
 // usurped is that for a record of a given address that was just made, or found.

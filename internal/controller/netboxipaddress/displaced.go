@@ -34,6 +34,10 @@ func HostOf(o client.Object) []string {
 type former struct {
 	of     identity
 	record int64
+	// marker is what that record carries, where it's another one than the resource's own: of before the resource was restored from a backup. "": its own.
+	marker string
+	// role is the one that it has or had the address with: some are shared.
+	role string
 	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
 	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
@@ -44,20 +48,24 @@ type former struct {
 }
 
 // displace has the resource looked at, at once, whose record was last seen with the address that this one's was just given: NetBox gives nobody
-// what a record has, so somebody deleted or moved that one since, and its resource is Ready of what was seen before. Where an address is to be
-// had more than once that says nothing.
+// what a record has, so somebody deleted or moved that one since, and its resource is Ready of what was seen before. Where both may have the address
+// that says nothing.
 func (e *external) displace(mg *v1alpha1.NetBoxIPAddress, by netbox.IPAddress) {
-	if shares(mg, by.Role) {
-		return
-	}
-	if f, ok := e.displaced(by); ok {
+	if f, ok := e.displaced(by); ok && !shares(mg.Spec.ForProvider, f.role) {
 		e.rouse(f.of)
 	}
 }
 
-// shares says that an address of a resource is one that others may have.
-func shares(mg *v1alpha1.NetBoxIPAddress, role string) bool {
-	return mg.Spec.ForProvider.Duplicates == v1alpha1.DuplicatesAllow || sharesRole(role)
+// shares says that a resource may have an address beside one that has or had it with a role. Its own role alone allows nothing: one that is allocated is
+// nobody else's, and whose address was lost may never have thought of sharing it.
+func shares(p v1alpha1.NetBoxIPAddressParameters, role string) bool {
+	switch {
+	case p.Address == "":
+		return false
+	case p.Duplicates == v1alpha1.DuplicatesAllow:
+		return true
+	}
+	return p.Duplicates == v1alpha1.DuplicatesSharedRole && sharesRole(deref(p.Role)) && sharesRole(role)
 }
 
 // displaced is whose record was last seen with a record's address. The connection tells that once: it's remembered until it's known that the
@@ -65,7 +73,7 @@ func shares(mg *v1alpha1.NetBoxIPAddress, role string) bool {
 func (e *external) displaced(by netbox.IPAddress) (f former, ok bool) {
 	if was, told := e.netbox.Displaced(by); told {
 		if of, ours := parseMarker(was.Marker(e.inputs.field)); ours && of.cluster == e.us.cluster && of.uid != e.us.uid {
-			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID, field: e.inputs.field})
+			e.connector.formers.put(e.hostKey(by.Address.Addr(), by.VRF), former{of: of, record: was.ID, role: was.Role, field: e.inputs.field})
 		}
 	}
 	return e.remembered(by.Address.Addr(), by.VRF)
@@ -103,17 +111,12 @@ func (e *external) rouse(of identity) {
 // loser returns the resource that has lost an address which NetBox has just given this one's record: somebody deleted the record that it had, and a
 // machine may be using the address. nil: there's none. An error says that it can't be told.
 func (e *external) loser(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, by netbox.IPAddress) (*identity, error) {
-	if shares(mg, by.Role) {
-		return nil, nil
-	}
-	if f, ok := e.displaced(by); ok {
-		e.rouse(f.of)
-	}
-	return e.loserOf(ctx, by.Address.Addr(), by.VRF)
+	e.displace(mg, by)
+	return e.loserOf(ctx, mg.Spec.ForProvider, by.Address.Addr(), by.VRF)
 }
 
 // loserOf is that for an address that is to be asked for.
-func (e *external) loserOf(ctx context.Context, address netip.Addr, vrf *netbox.VRF) (*identity, error) {
+func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, address netip.Addr, vrf *netbox.VRF) (*identity, error) {
 	all, err := e.formers(ctx, address, vrf)
 	if err != nil {
 		return nil, err
@@ -121,13 +124,20 @@ func (e *external) loserOf(ctx context.Context, address netip.Addr, vrf *netbox.
 	if f, ok := e.remembered(address, vrf); ok {
 		all = append(all, f)
 	}
+	passed := false
 	for _, f := range all {
+		if shares(p, f.role) {
+			passed = true // Who doesn't share with it is to know of it yet.
+			continue
+		}
 		if lost, err := e.lostBy(ctx, f, address, vrf); lost || err != nil {
 			e.rouse(f.of)
 			return &f.of, err
 		}
 	}
-	e.connector.formers.forget(e.hostKey(address, vrf))
+	if !passed {
+		e.connector.formers.forget(e.hostKey(address, vrf))
+	}
 	return nil, nil
 }
 
@@ -144,7 +154,10 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 	for i := range found {
 		mg := &found[i]
 		if of := identityOf(e.us.cluster, mg); of.uid != e.us.uid && e.connector.shows(mg, address, vrf) {
-			f := former{of: of, record: mg.Status.AtProvider.ID, elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg)}
+			f := former{
+				of: of, record: mg.Status.AtProvider.ID, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
+				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg),
+			}
 			if e.sameConfig(mg) {
 				f.field = e.inputs.field
 			}

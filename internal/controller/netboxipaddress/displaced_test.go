@@ -63,6 +63,15 @@ func TestLoser(t *testing.T) {
 	}
 	otherField := record(5, "10.77.0.2/24", "")
 	otherField.CustomFields["claim_too"] = theirs
+	vip := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Role = new("vip") })
+	shared := func(d v1alpha1.Duplicates, role string) edit {
+		return params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+			p.From, p.Address, p.Duplicates, p.Role = nil, "10.77.0.1/24", d, &role
+		})
+	}
+	const before = "c0/team-b/x/before"
+	restored := func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = before }
+	observes := func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = "c1/team-b/z/w" }
 	deletion := []netbox.Change{{User: "alice", Before: map[string]any{"address": "10.77.0.1/24", "custom_fields": map[string]any{testField: theirs}}}}
 	cases := map[string]struct {
 		reason string
@@ -136,9 +145,19 @@ func TestLoser(t *testing.T) {
 		"Foreign":       {reason: "whoever answers a namespace's own provider config says which page it is", cached: holder(own), live: holder(own)},
 		"ForeignLogged": {reason: "this NetBox's own log says so, too", cached: holder(own), live: holder(own), changes: deletion, want: true},
 		"Observed":      {reason: "which never was its own", cached: holder(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = "" }), live: holder()},
-		"Shared":        {reason: "several may have it", cached: holder(), live: holder(), mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Duplicates = v1alpha1.DuplicatesAllow })}},
-		"Unknown":       {reason: "the API server can't be asked", cached: holder(), live: holder(), fails: errLive, err: true},
-		"Nobody":        {reason: "nobody had it"},
+		"Shared":        {reason: "several may have it", cached: holder(), live: holder(), mg: []edit{shared(v1alpha1.DuplicatesAllow, "")}},
+		"SharedRole":    {reason: "both have a role that addresses share, and it's said that they may", cached: holder(vip), live: holder(vip), mg: []edit{shared(v1alpha1.DuplicatesSharedRole, "vip")}},
+		"RoleAlone":     {reason: "a role alone doesn't say that", cached: holder(vip), live: holder(vip), mg: []edit{shared("", "vip")}, want: true},
+		"RoleOfOne":     {reason: "who had it shares it with nobody", cached: holder(), live: holder(), mg: []edit{shared(v1alpha1.DuplicatesSharedRole, "vip")}, want: true},
+		"RoleAllocated": {reason: "what NetBox chose is nobody else's", cached: holder(vip), live: holder(vip), mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.Role = new("vip") })}, want: true},
+		"Restored":      {reason: "it has it by the marker of before it was restored", cached: holder(restored), live: holder(restored), want: true},
+		"RestoredThere": {reason: "and its record is there yet", cached: holder(restored), live: holder(restored), records: []netbox.IPAddress{record(5, "10.77.0.1/24", before)}, err: true},
+		"RestoredElsewhere": {reason: "of this NetBox by another name, as its log says", cached: holder(elsewhere, restored), live: holder(elsewhere, restored), want: true, changes: []netbox.Change{
+			{User: "alice", Before: map[string]any{"custom_fields": map[string]any{testField: before}}},
+		}},
+		"NotItsOwn": {reason: "whoever's marker that is, it isn't its", cached: holder(observes), live: holder(observes)},
+		"Unknown":   {reason: "the API server can't be asked", cached: holder(), live: holder(), fails: errLive, err: true},
+		"Nobody":    {reason: "nobody had it"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +273,7 @@ func TestFormerIsRemembered(t *testing.T) {
 	}).Build()
 	h.Live = live
 	h.Holders = func(context.Context, netip.Addr) ([]v1alpha1.NetBoxIPAddress, error) { return nil, errList }
-	p := plan{address: netip.MustParsePrefix("10.77.0.1/24")}
+	p, a := v1alpha1.NetBoxIPAddressParameters{Address: "10.77.0.1/24"}, netip.MustParsePrefix("10.77.0.1/24")
 	e := h.connect(t, mg)
 	e.displace(mg, record(9, "10.77.0.1/24", ours))
 	for _, step := range []struct {
@@ -276,12 +295,12 @@ func TestFormerIsRemembered(t *testing.T) {
 	} {
 		step.happen()
 		e := h.connect(t, mg)
-		for name, err := range map[string]error{"unlost": e.unlost(t.Context(), p), "usurped": e.usurped(t.Context(), mg, record(9, "10.77.0.1/24", ours))} {
+		for name, err := range map[string]error{"unlost": e.unlost(t.Context(), p, a, nil), "usurped": e.usurped(t.Context(), mg, record(9, "10.77.0.1/24", ours))} {
 			if taken := errors.As(err, new(takenError)); taken != (step.lost && !step.err) || (err != nil) != step.lost {
 				t.Errorf("%s: %s: %v", step.reason, name, err)
 			}
 		}
-		if e = h.connect(t, mg); e.unlost(t.Context(), plan{address: netip.MustParsePrefix("10.77.0.2/24")}) != nil && !step.err {
+		if e = h.connect(t, mg); e.unlost(t.Context(), p, netip.MustParsePrefix("10.77.0.2/24"), nil) != nil && !step.err {
 			t.Errorf("%s: another address", step.reason)
 		}
 	}
@@ -308,7 +327,7 @@ func TestFormerOfOwnConfig(t *testing.T) {
 			sees := h.connect(t, mg)
 			sees.of.Namespace = tc.namespace
 			sees.displace(mg, record(9, "10.77.0.1/24", ours))
-			err := h.connect(t, mg).unlost(t.Context(), plan{address: netip.MustParsePrefix("10.77.0.1/24")})
+			err := h.connect(t, mg).unlost(t.Context(), v1alpha1.NetBoxIPAddressParameters{}, netip.MustParsePrefix("10.77.0.1/24"), nil)
 			if errors.As(err, new(takenError)) != tc.want {
 				t.Errorf("another provider config is told: %v", err)
 			}

@@ -210,7 +210,7 @@ func waits(r xpv2.ConditionReason) bool {
 
 // diff is what must be written, where all that is asked for is supported and allowed.
 func (e *external) diff(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) (netbox.Patch, error) {
-	policy, ok := e.grant.policy(e.network(), deref(p.DNSName))
+	policy, ok := e.policy(deref(p.DNSName))
 	if !ok {
 		return netbox.Patch{}, e.notAllowed(e.network(), deref(p.DNSName))
 	}

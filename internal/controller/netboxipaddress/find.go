@@ -223,8 +223,8 @@ func (e *external) claim(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip n
 	case e.setAsideFor(ip):
 		e.left.gone = true
 		return nil
-	case o == ownerNobody && ip.Unmarked(e.inputs.field) && neverHad(mg):
-		return nil // It was to be adopted, and never was.
+	case o == ownerNobody && ip.Unmarked(e.inputs.field) && (neverHad(mg) || onlySaw(mg, ip)):
+		return nil // It was to be adopted, or was looked at, and never was its own.
 	case o == ownerNobody && !e.binds(mg):
 		return nil // It's left as it is.
 	}
@@ -266,6 +266,12 @@ func (e *external) notOurs(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) erro
 // neverHad says that nothing was ever written for a resource, as far as is known here.
 func neverHad(mg *v1alpha1.NetBoxIPAddress) bool {
 	return mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && meta.GetExternalCreatePending(mg).IsZero() && mg.Status.AtProvider.ID == 0
+}
+
+// onlySaw says that all that a resource ever had to do with a record was to look at it, as its status says: nothing was ever asked for, nor marked.
+func onlySaw(mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) bool {
+	o := mg.Status.AtProvider
+	return meta.GetExternalCreatePending(mg).IsZero() && o.ID == ip.ID && o.Marker == ""
 }
 
 // another says that the record of the external name is plainly somebody else's, so that a resource can go without it. A record

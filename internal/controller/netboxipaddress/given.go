@@ -47,8 +47,8 @@ func (e *external) given(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return out, nil // Who has it is looked at there.
 	}
-	if err = e.free(ctx, out, deref(p.Role)); err == nil && !sharesRole(deref(p.Role)) {
-		err = e.unlost(ctx, out)
+	if err = e.free(ctx, out, deref(p.Role)); err == nil {
+		err = e.unlost(ctx, p, out.address, out.vrf)
 	}
 	return out, err
 }

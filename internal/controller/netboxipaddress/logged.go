@@ -55,7 +55,7 @@ func (e *external) ownIn(record map[string]any, f former) bool {
 		fields = u.Decoded()
 	}
 	all, _ := fields.(map[string]any)
-	return all[e.inputs.field] == f.of.marker()
+	return f.marks(all[e.inputs.field])
 }
 
 // maybeUnlogged says, by an error, that the log may have more of a record than is shown of it.
@@ -89,12 +89,15 @@ func (c *Connector) catchesUp(what types.UID) bool {
 // tenants write custom fields, too.
 func (f former) carries(fields map[string]any) bool {
 	if f.field != "" {
-		return fields[f.field] == f.of.marker()
+		return f.marks(fields[f.field])
 	}
 	for _, v := range fields {
-		if v == f.of.marker() {
+		if f.marks(v) {
 			return true
 		}
 	}
 	return false
 }
+
+// marks says that a custom field has a former's marker, or the one that it had before it was restored.
+func (f former) marks(v any) bool { return v == f.of.marker() || f.marker != "" && v == f.marker }

@@ -40,6 +40,13 @@ func parseMarker(marker string) (of identity, ok bool) {
 	return identity{cluster: p[0], namespace: p[1], name: p[2], uid: p[3]}, true
 }
 
+// hadAs says that a status is of a record that a resource had: its marker is the resource's, or that of before the resource was restored from a backup,
+// by which it got another UID, and maybe its cluster another id. What is only observed is shown without one.
+func hadAs(o v1alpha1.NetBoxIPAddressObservation, us identity) bool {
+	of, ok := parseMarker(o.Marker)
+	return ok && of.resource() == us.resource()
+}
+
 // An owner says whose a record is.
 type owner string
 

@@ -171,8 +171,8 @@ func (c *Connector) claimed(mg *v1alpha1.NetBoxIPAddress, made v1alpha1.NetBoxIP
 	return false
 }
 
-// shows says that the status of a resource has an address of a table by a record of its own.
+// shows says that the status of a resource has an address of a table by a record of its own, of before it was restored from a backup, too.
 func (c *Connector) shows(mg *v1alpha1.NetBoxIPAddress, address netip.Addr, vrf *netbox.VRF) bool {
 	a, table, seen := lastSeen(mg.Status.AtProvider)
-	return seen && a.Addr() == address && tableRef(table) == tableRef(vrf) && mg.Status.AtProvider.Marker == identityOf(c.ClusterID, mg).marker()
+	return seen && a.Addr() == address && tableRef(table) == tableRef(vrf) && hadAs(mg.Status.AtProvider, identityOf(c.ClusterID, mg))
 }

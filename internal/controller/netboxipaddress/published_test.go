@@ -109,7 +109,7 @@ func TestUnclaimed(t *testing.T) {
 			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 100, Address: "10.77.0.1/24", Marker: ours}
 		}}},
 		"Allowed": {reason: "several may have it", holder: holder(inUse), records: []netbox.IPAddress{one, other}, mg: []edit{params(func(p *v1alpha1.NetBoxIPAddressParameters) {
-			p.Duplicates = v1alpha1.DuplicatesAllow
+			p.From, p.Address, p.Duplicates = nil, "10.77.0.1/24", v1alpha1.DuplicatesAllow
 		})}},
 		"TakenOver": {reason: "whoever may write a resource may say that it takes something over", holder: holder(lost), records: []netbox.IPAddress{one}, mg: []edit{taken}, says: "its own record isn't in NetBox any more"},
 		"TakenOverShared": {reason: "it has this very record, whose marker is gone", holder: holder(lost, func(mg *v1alpha1.NetBoxIPAddress) {

@@ -37,8 +37,12 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	before := mg.Status.AtProvider
 	now := observation(*e.record, nil, e.inputs.field, e.inputs.note)
 	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
-	if o == ownerUs && (!onlyObserved(mg) || before.ID == now.ID && before.Marker == e.us.marker()) { // To be looked at is nothing that one has.
+	had := before.ID == now.ID && hadAs(before, e.us)
+	switch {
+	case o == ownerUs && (!onlyObserved(mg) || had): // To be looked at is nothing that one has.
 		now.Marker = e.us.marker()
+	case o == ownerRestored && had:
+		now.Marker = before.Marker // It has it as before, until it's marked anew.
 	}
 	if e.strayed() && (o == ownerUs || o == ownerRestored) {
 		e.held.keep(&now, before)

@@ -224,7 +224,7 @@ func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, er
 	if (!netbox.IsInvalid(cause) && !netbox.IsMarkerTaken(cause)) || errors.As(err, &busy) || errors.As(err, &gone) {
 		return err
 	}
-	policy, _ := e.grant.policy(e.network(), deref(mg.Spec.ForProvider.DNSName))
+	policy, _ := e.policy(deref(mg.Spec.ForProvider.DNSName))
 	why := e.netbox.Explain(ctx, requestOf(mg.Spec.ForProvider, policy, e.us.marker()))
 	if len(why) == 0 {
 		return err

@@ -224,3 +224,20 @@ func (e *external) network() netip.Prefix {
 	}
 	return e.plan.network()
 }
+
+// policy is the one that allows a resource what it has, or asks for. A mask that somebody has changed in NetBox since allows and forbids nothing: then
+// it's that of the address as it was given, or else of the address alone.
+func (e *external) policy(dnsName string) (v1alpha1.NetBoxPolicy, bool) {
+	n := e.network()
+	policy, ok := e.grant.policy(n, dnsName)
+	if ok || e.record == nil || !n.IsValid() {
+		return policy, ok
+	}
+	given := netip.PrefixFrom(n.Addr(), n.Addr().BitLen())
+	if from := e.was.Prefix; from != nil {
+		if p, err := netip.ParsePrefix(from.CIDR); err == nil && p.Contains(n.Addr()) {
+			given = netip.PrefixFrom(n.Addr(), p.Bits())
+		}
+	}
+	return e.grant.policy(given, dnsName)
+}

@@ -15,7 +15,7 @@ func (c *exchange) assign(a *Address, m map[string]any) (field, why string) {
 	if !typed && !numbered {
 		return "", ""
 	}
-	if s, ok := t.(string); ok && !slices.Contains([]string{typeInterface, typeVMInterface, "ipam.fhrpgroup"}, s) {
+	if s, ok := t.(string); ok && !slices.Contains([]string{typeInterface, typeVMInterface, typeFHRPGroup}, s) {
 		return kind, "Invalid content type: " + s
 	}
 	o := a.Assigned

@@ -15,6 +15,7 @@ const (
 	typeInterface   = "dcim.interface"
 	typeVM          = "virtualization.virtualmachine"
 	typeVMInterface = "virtualization.vminterface"
+	typeFHRPGroup   = "ipam.fhrpgroup"
 )
 
 // A Machine is a device, or a virtual machine.

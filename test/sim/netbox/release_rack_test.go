@@ -50,20 +50,31 @@ func TestQuarantineOfPrimary(t *testing.T) {
 	}
 }
 
-// TestReassignedIsKept: what a person put on another machine isn't released, whatever the policy, until the person or the owner says so.
+// TestReassignedIsKept: what a person put on another machine, or made a group's gateway, isn't released, whatever the policy, until the person or the owner
+// says so.
 func TestReassignedIsKept(t *testing.T) {
-	for _, policy := range []string{v1alpha1.ReleaseDelete, v1alpha1.ReleaseQuarantine} {
-		t.Run(policy, func(t *testing.T) {
+	machine, group := netbox.Object{Type: "virtualization.vminterface", ID: 1}, netbox.Object{Type: "ipam.fhrpgroup", ID: 1}
+	for name, tc := range map[string]struct {
+		policy string
+		to     netbox.Object
+		says   string
+	}{
+		"Delete":          {v1alpha1.ReleaseDelete, machine, `virtual machine "vm-1", which isn't this resource's doing`},
+		"Quarantine":      {v1alpha1.ReleaseQuarantine, machine, `virtual machine "vm-1", which isn't this resource's doing`},
+		"DeleteGroup":     {v1alpha1.ReleaseDelete, group, "VRRPv2: 1"},
+		"QuarantineGroup": {v1alpha1.ReleaseQuarantine, group, "VRRPv2: 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			l := newRackLab(t, "4.6.8")
 			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
 				on(device(v1alpha1.UseAdditional))(&mg.Spec.ForProvider)
-				mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: policy}
+				mg.Spec.ForProvider.Release = &v1alpha1.ReleasePolicy{Policy: tc.policy}
 			})
 			l.rest()
-			l.netbox.ChangeAddress(l.only().ID, func(a *netbox.Address) { a.Assigned = netbox.Object{Type: "virtualization.vminterface", ID: 1} })
+			l.netbox.ChangeAddress(l.only().ID, func(a *netbox.Address) { a.Assigned = tc.to })
 			l.remove()
 			refused := func(mg *v1alpha1.NetBoxIPAddress) bool {
-				return mg != nil && strings.Contains(mg.GetCondition(xpv2.TypeSynced).Message, `virtual machine "vm-1", which isn't this resource's doing`)
+				return mg != nil && strings.Contains(mg.GetCondition(xpv2.TypeSynced).Message, tc.says)
 			}
 			l.settle("web-1", refused)
 			if a := l.only(); a.Status != "active" || a.Assigned.ID != 1 {

@@ -160,6 +160,10 @@ func (c *exchange) renderAssigned(m map[string]any, o Object) {
 	if i, ok := c.s.state.iface(o); ok {
 		m["assigned_object_type"], m["assigned_object_id"], m["assigned_object"] = o.Type, o.ID, c.nestedInterface(i)
 	}
+	if o.Type == typeFHRPGroup { // People put gateways there. The group itself is as NetBox's code has it: none was recorded.
+		m["assigned_object_type"], m["assigned_object_id"] = o.Type, o.ID
+		m["assigned_object"] = c.nested(map[string]any{"display": fmt.Sprintf("VRRPv2: %d", o.ID), "protocol": "vrrp2", "group_id": o.ID, "description": ""}, "ipam/fhrp-groups", o.ID)
+	}
 }
 
 // nestedAddress is a primary address within its machine.

@@ -1,9 +1,12 @@
 package netbox_test
 
 import (
+	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -74,6 +77,51 @@ func TestWaysOut(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOnlyLookedAt: a person's record was only observed, and then was to be managed, which nobody allowed. Whoever goes leaves it alone, without a word.
+func TestOnlyLookedAt(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	at := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.3/29"), Status: "active"})
+	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+		meta.SetExternalName(mg, strconv.FormatInt(at, 10))
+	})
+	l.settle("web-1", ready)
+	mg := l.get("web-1")
+	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
+	if err := l.kube.Update(t.Context(), mg); err != nil {
+		t.Fatal(err)
+	}
+	l.once("web-1")
+	l.once("web-1")
+	l.waits("web-1", "adopt: ExternalName")
+	l.remove()
+	if said, stays := l.stays(); stays {
+		t.Errorf("it stays: %s", said)
+	}
+	if all := l.netbox.Addresses(); len(all) != 1 || all[0].Status != "active" {
+		t.Errorf("there is %+v", all)
+	}
+}
+
+// TestMaskBeyondPolicy: a mask that a person makes shorter than the policy's prefix takes nothing from the namespace: its address is what it was, and what
+// else is changed is put right as ever.
+func TestMaskBeyondPolicy(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	l.config.Config.Policies = []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.77.0.0/29"}}}
+	l.restart()
+	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.DNSName = new("web-1.example") })
+	id := l.settle("web-1", ready).Status.AtProvider.ID
+	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) {
+		a.Address, a.DNSName = netip.PrefixFrom(a.Address.Addr(), 24), "other.example"
+	})
+	l.restart()
+	l.once("web-1")
+	l.once("web-1")
+	if mg, is := l.get("web-1"), l.record(id); !ready(mg) || is.DNSName != "web-1.example" {
+		t.Errorf("it's %+v, and its record %+v", mg.Status, is)
 	}
 }
 
