@@ -49,7 +49,7 @@ func TestMassDeletion(t *testing.T) {
 		// waits says that a person says whose that one's record is.
 		waits bool
 	}{
-		"ByHand":  {500, "", byHand, false},
+		"ByHand":  {250, "", byHand, false},
 		"Backup":  {150, "", backup, false},
 		"Killed":  {150, "netbox-after-allocate", byHand, false},
 		"Restart": {150, "netbox-after-allocate", backup, true},

@@ -4,8 +4,8 @@
 # It's in the place of uptest's import step, which leaves out whatever has a namespace, as all of ours has, and loads scripts from the
 # internet. That step also takes status.conditions away: here the admission policy baremetal-status refuses this to anybody but the provider.
 # So resources are paused, which turns Synced to False, the provider is started anew, and then they aren't paused any more.
-# Those who call it at the same time start the provider one after another, each once: LOCK is a file that they share. What is being deleted meanwhile, by
-# another case, isn't looked at by a dozen providers of a few seconds each: one that finds an act begun waits for its effect, for longer than that.
+# Those who call it at the same time start the provider one after another, each once: LOCK is a file that they share. A machine that is being released
+# meanwhile, by another case, isn't looked at by a dozen providers of a few seconds each: one that finds an act begun waits for its effect, for longer than that.
 set -eu
 namespace=$1
 shift
@@ -30,7 +30,7 @@ facts() {
 }
 settled() {
 	tries=60
-	while [ "$tries" -gt 0 ] && [ -n "$("$KUBECTL" get managed -A -o jsonpath='{.items[*].metadata.deletionTimestamp}')" ]; do
+	while [ "$tries" -gt 0 ] && [ -n "$("$KUBECTL" get redfishhosts -A -o jsonpath='{.items[*].metadata.deletionTimestamp}')" ]; do
 		tries=$((tries - 1))
 		sleep 1
 	done
