@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,21 +25,44 @@ func (e *env) writer(u *unstructured.Unstructured) client.Client {
 	return e.serviceAccount(local.CrossplaneNamespace, lab.ProviderName)
 }
 
-// putBack replaces objects by what was saved of them: whatever was written down since is gone, as after "kubectl replace".
-func (e *env) putBack(backup []*unstructured.Unstructured) {
+// putBack replaces objects by what was saved of them: whatever was written down since is gone, as after "kubectl replace", and of their status, too, where
+// that's to be replaced. The provider leaves entries alone meanwhile: it would write down again, from what wasn't replaced yet, just what is to be gone.
+func (e *env) putBack(backup []*unstructured.Unstructured, status bool) {
 	e.t.Helper()
+	const key = meta.AnnotationKeyReconciliationPaused
+	ref := func(u *unstructured.Unstructured) lab.Ref {
+		return lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	}
+	var paused []lab.Ref
 	for _, u := range backup {
-		r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+		if r := ref(u); u.GetKind() == "BootEntry" {
+			e.patch(r, `{"metadata":{"annotations":{"`+key+`":"true"}}}`)
+			e.await(r, "left alone", func(u *unstructured.Unstructured) bool {
+				return lab.ConditionOf(u, "Synced").Reason == "ReconcilePaused"
+			})
+			paused = append(paused, r)
+		}
+	}
+	for _, u := range backup {
+		r, old := ref(u), saved(u)
+		if u.GetKind() == "BootEntry" {
+			meta.AddAnnotations(old, map[string]string{key: "true"})
+		}
 		e.until(r.String()+" to be replaced", func(ctx context.Context) error {
 			now, err := e.Get(ctx, r)
 			if err != nil {
 				return err
 			}
-			old := saved(u)
 			old.SetResourceVersion(now.GetResourceVersion())
 			old.SetOwnerReferences(now.GetOwnerReferences())
 			return e.Client().Update(ctx, old)
 		})
+	}
+	if status {
+		e.putStatusBack(backup)
+	}
+	for _, r := range paused {
+		e.patch(r, `{"metadata":{"annotations":{"`+key+`":null}}}`)
 	}
 }
 
@@ -91,14 +115,13 @@ func TestAppliedAsSaved(t *testing.T) {
 	e.runs(node, 1)
 	want := acts{Installs: 1, Erased: 1, Ons: 1}
 
-	e.putBack(backup)
+	e.putBack(backup, false)
 	e.looked(node)
 	e.bootsFromDisk(h)
 	e.runs(node, 1)
 	e.wantActs(h, "applied without status", want)
 
-	e.putBack(backup)
-	e.putStatusBack(backup)
+	e.putBack(backup, true)
 	e.await(lab.Kind("BootSession", e.Tenant, "web"), "told again that its grant was used", func(u *unstructured.Unstructured) bool {
 		return lab.StringOf(u, "status", "consumed", "grantID") != ""
 	})
