@@ -31,7 +31,7 @@ func (e *exchange) give(t wire.Type, why dhcp.Reason) Answer {
 	} else {
 		e.associations(w)
 	}
-	if t == wire.Advertise {
+	if t == wire.Advertise && !e.wantsPrefix() {
 		w.Bytes(wire.OptionPreference, []byte{most})
 	}
 	if t == wire.Reply && e.facts.Type == wire.Solicit {

@@ -143,7 +143,7 @@ func (e *exchange) solicit() Answer {
 	if why := e.withheld(); why != "" {
 		return e.silence(why)
 	}
-	if e.facts.Rapid {
+	if e.facts.Rapid && !e.wantsPrefix() {
 		a := e.give(wire.Reply, dhcp.Acknowledged)
 		a.Offers = true
 		return e.staged(a)
@@ -159,6 +159,13 @@ func (e *exchange) associates() bool {
 		return true
 	}
 	return false
+}
+
+// wantsPrefix says whether a system wants a prefix beside its address: a router. We have none, but another server on its link may, and it hears of
+// that by waiting for all offers alone: at the highest preference (RFC 8415 §18.2.1), and with what's given at once, it waits for none. Then it
+// chooses for itself (§18.2.9). Firmware does nothing with a prefix, and boots by our offer alone.
+func (e *exchange) wantsPrefix() bool {
+	return !e.facts.Client.Netboots() && e.req.Options.Has(wire.OptionIAPD)
 }
 
 // binds says whether a message has an association of any kind in it: for an address, a temporary one, or a prefix.
