@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -16,6 +17,8 @@ type Exchange struct {
 const (
 	// justBegun is how old the exchange of a machine may be that has just begun: iPXE asks within a second.
 	justBegun = 2 * time.Minute
+	// repeats is for how long a script that was served is served again, as the newest: a machine whose download failed asks for a new one by DHCP.
+	repeats = 15 * time.Minute
 	// stampDigits begin the nonce of a script token: the minute of its exchange, modulo stamps, which is more than the day that it's good for.
 	stampDigits = 3
 	stamps      = 1 << (4 * stampDigits)
@@ -56,10 +59,30 @@ func (c Claims) Exchange(now time.Time) Exchange {
 	return x
 }
 
+// Before says whether a script token is of before the grant was used that its session has an install by: of an exchange that was over by then, or one
+// whose script was served for that grant. Of whoever asks by it nothing is known but that he has seen it: the machine itself, if it begins again,
+// has another one. nonces are those of the boots that the token began, by each key.
+func (s *Session) Before(x Exchange, nonces ...string) bool {
+	if s == nil || s.Consumed == nil {
+		return false
+	}
+	if !x.Began.Add(time.Minute).After(s.Consumed.At) {
+		return true
+	}
+	return slices.ContainsFunc(nonces, func(n string) bool {
+		return ofOneToken(n, s.Consumed.Nonce) || s.OpenedGrantID == s.Consumed.GrantID && s.Began(n)
+	})
+}
+
+// Began says whether a script was served by the token that a boot is of, to whichever architecture.
+func (s *Session) Began(nonce string) bool {
+	return s != nil && slices.ContainsFunc(s.Opened, func(o Opened) bool { return ofOneToken(o.Nonce, nonce) })
+}
+
 // Outdated says whether the script that exchange x asks for, with that nonce, would take the place of a later one: by a token that was seen on the
-// wire, or in a log. A script that was served is served again as long as it's the newest alone. Another is served to a machine that has just
-// begun, and later, as to one that waited, if the grant stood already then and nobody was served since. A machine that is told so by mistake
-// begins again with DHCP, whose token is good.
+// wire, or in a log. A script that was served is served again, for a while, as long as it's the newest, to the same architecture: no firmware says two by
+// one token. Another is served to a machine that has just begun, and later, as to one that waited, if the grant stood already then and nobody was served
+// since. A machine that is told so by mistake begins again with DHCP, whose token is good.
 func Outdated(s Session, nonce string, x Exchange, now time.Time) bool {
 	if s.Grant == nil {
 		return false
@@ -68,9 +91,9 @@ func Outdated(s Session, nonce string, x Exchange, now time.Time) bool {
 	if s.OpenedGrantID != s.Grant.ID {
 		opened = nil
 	}
-	for i, o := range opened {
-		if i < len(opened)-1 && ofOneToken(o.Nonce, nonce) {
-			return !ofOneToken(opened[len(opened)-1].Nonce, nonce)
+	for _, o := range opened {
+		if last := opened[len(opened)-1]; ofOneToken(o.Nonce, nonce) {
+			return last.Nonce != nonce || now.Sub(last.At) >= repeats
 		}
 	}
 	if now.Sub(x.Began) < justBegun {
@@ -80,7 +103,8 @@ func Outdated(s Session, nonce string, x Exchange, now time.Time) bool {
 		return true
 	}
 	n := len(opened)
-	return n > 0 && !ofOneToken(opened[n-1].Nonce, nonce) && !opened[n-1].At.Before(x.Began)
+	// By the clock of a bootd that is ahead nothing is said of what was first: else each boot would be too early until that time has come.
+	return n > 0 && !opened[n-1].At.Before(x.Began) && !opened[n-1].At.After(now)
 }
 
 // ofOneToken says whether two boots were begun by one script token. The last digit of a boot's nonce is its architecture's, which the request names.

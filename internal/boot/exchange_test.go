@@ -34,6 +34,42 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+// servedAt is when its newest script was served.
+func servedAt(at time.Time) func(*Session) {
+	return func(s *Session) { s.Opened[len(s.Opened)-1].At = at }
+}
+
+// TestBefore: what is asked for by a token of before an install says nothing of the machine that is installing.
+func TestBefore(t *testing.T) {
+	const a, b, c = "00000000000000a1", "00000000000000b1", "00000000000000c1"
+	used := session(opened(a, b), consumedBy(b))
+	used.Consumed.At = noon.Add(90 * time.Second)
+	cases := map[string]struct {
+		reason string
+		s      *Session
+		began  time.Time
+		nonces []string
+		want   bool
+	}{
+		"None":     {"There's no session.", nil, noon, nil, false},
+		"Unused":   {"Nothing was installed.", session(opened(a, b)), noon, []string{a}, false},
+		"Old":      {"Its exchange was over before the grant was used.", used, noon, []string{c}, true},
+		"New":      {"The machine has begun again since.", used, noon.Add(2 * time.Minute), []string{c}, false},
+		"Minute":   {"It may have begun again within the minute.", used, noon.Add(time.Minute), []string{c}, false},
+		"Own":      {"It's the token of the very boot that installs.", used, noon.Add(time.Minute), []string{c, b}, true},
+		"Served":   {"It's one of before that.", used, noon.Add(time.Minute), []string{a}, true},
+		"OtherOne": {"What was served for another grant says nothing.", session(opened(a), func(s *Session) { s.OpenedGrantID = "x" }, consumedBy(b)), noon, []string{a}, false},
+		"Nothing":  {"A token that doesn't say when it was.", used, time.Time{}, []string{c}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.s.Before(Exchange{Began: tc.began}, tc.nonces...); got != tc.want {
+				t.Errorf("%s: got %t", tc.reason, got)
+			}
+		})
+	}
+}
+
 func TestOutdated(t *testing.T) {
 	const a, b, c = "00000000000000a1", "00000000000000b1", "00000000000000c1"
 	const otherArch = "00000000000000a2"
@@ -51,10 +87,13 @@ func TestOutdated(t *testing.T) {
 		"Repeat":      {"The newest script again.", session(opened(a, b)), b, Exchange{Began: early, GrantID: with}, false},
 		"Replay":      {"An earlier script again, a moment later.", session(opened(a, b)), a, Exchange{Began: late, GrantID: with}, true},
 		"ReplayArch":  {"An earlier script, asked for as of another architecture.", session(opened(a, b)), otherArch, Exchange{Began: late, GrantID: with}, true},
-		"NewestArch":  {"The newest exchange's machine says its architecture.", session(opened(b, a)), otherArch, Exchange{Began: early, GrantID: with}, false},
+		"NewestArch":  {"No firmware says two architectures by one token.", session(opened(b, a)), otherArch, Exchange{Began: early, GrantID: with}, true},
+		"RepeatLate":  {"The newest script again, long after its machine had it.", session(opened(a, b), servedAt(now.Add(-repeats))), b, Exchange{Began: early, GrantID: with}, true},
+		"RepeatSoon":  {"The newest script again, within the time that a machine may load.", session(opened(a, b), servedAt(now.Add(time.Second-repeats))), b, Exchange{Began: early, GrantID: with}, false},
 		"Began":       {"A machine that has begun again.", session(opened(a, b)), c, Exchange{Began: late, GrantID: with}, false},
 		"Unused":      {"A token that nobody used, of an exchange before the last script.", session(opened(a, b)), c, Exchange{Began: early, GrantID: with}, true},
 		"LaterButOld": {"A token of after the last script, whose machine waited.", session(opened(a)), c, Exchange{Began: noon.Add(time.Minute), GrantID: with}, false},
+		"ClockAhead":  {"The last script was served by a clock that is ahead.", session(opened(a), servedAt(noon.Add(6*time.Hour))), c, Exchange{Began: noon.Add(time.Minute), GrantID: with}, false},
 		"BeforeGrant": {"A token of before the grant, from a log.", session(), a, Exchange{Began: early}, true},
 		"OtherGrant":  {"A token of another grant.", session(), a, Exchange{Began: early, GrantID: "00000000000000a0"}, true},
 		"Unheard":     {"A machine that has just begun, by a bootd that hadn't heard of the grant.", session(), a, Exchange{Began: late}, false},

@@ -42,11 +42,16 @@ func TestSilentInstaller(t *testing.T) {
 		later(time.Minute)
 		eventually(t, "an address for its system", func() bool { return asSystem(t, c.DHCPListen, mac, address) })
 	}
+	var urls []string // Of the scripts that it was told.
 	told := func(what string) (script string) {
 		later(time.Minute)
 		eventually(t, what, func() bool {
-			_, script = get(t, scriptURL(t, c.DHCPListen, mac))
-			return strings.Contains(script, what)
+			at := scriptURL(t, c.DHCPListen, mac)
+			if _, script = get(t, at); strings.Contains(script, what) {
+				urls = append(urls, at)
+				return true
+			}
+			return false
 		})
 		return script
 	}
@@ -77,6 +82,13 @@ func TestSilentInstaller(t *testing.T) {
 	told("local disk: GrantConsumed")
 	awaits("its system came back at once")
 	system()
+	later(time.Minute)
+	time.Sleep(200 * time.Millisecond)                        // What was seen is written by then.
+	for _, at := range []string{urls[0], urls[len(urls)-1]} { // Whoever has them from a log undoes nothing.
+		if _, script := get(t, at); !strings.Contains(script, "local disk: GrantConsumed") {
+			t.Errorf("what was told is asked for again:\n%s", script)
+		}
+	}
 	for range 3 { // bootd counts from when it has read its own note of that.
 		later(6 * time.Minute)
 		for range 20 {

@@ -117,12 +117,12 @@ func (s *Server) proxied(p *boot.Plan) bool {
 
 // sighted notes an answer. That of an install is part of the write that opens the grant.
 func (s *Server) sighted(c gate.Caller, a gate.Answer) {
-	if a.Answer == boot.AnswerInstall {
+	if a.Answer == boot.AnswerInstall || !s.o.Gate.Tells(c) {
 		return
 	}
 	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
 		Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
-		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller,
+		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(s.o.Now()).Began,
 	})
 }
 

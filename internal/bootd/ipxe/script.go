@@ -210,8 +210,14 @@ func (s *script) hold() {
 
 // exchange begins again with DHCP, and goes to a label where nobody answers. A machine that may not be
 // found its script says that it waits. Where the name is another server's, that fails, and it's taken as it is.
+//
+// It's asked by the port that it booted through, which is the one that was opened last. An iPXE that is told no port asks by all in turn, and takes the
+// first that has an address: where another network's server gives one, without a file, that would be it for ever, and the file that of the last exchange.
+// So where that port gets no answer, one that has an address and no file is closed again: then it's once more the one before it.
 func (s *script) exchange(label string) {
-	s.line("dhcp || goto ", label)
+	s.line("dhcp netX && goto asked_", label, " || dhcp || goto ", label)
+	s.line("isset ${netX/filename} || isset ${proxydhcp/filename} || isset ${pxebs/filename} || ifclose netX ||")
+	s.line(":asked_", label)
 	if s.in.Plan == nil || s.in.Plan.LocalBoot == boot.LocalBootNotFound {
 		s.line(chain + "${filename}&" + heldParameter + " || goto bootd_plain") // A ScriptURL has a query.
 		s.line(":bootd_plain")

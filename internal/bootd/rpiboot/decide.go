@@ -89,10 +89,10 @@ func (s *Server) said(b *started, c gate.Caller, a gate.Answer) {
 		s.o.Decided(a.Decision)
 	}
 	s.o.Logger.Info("Raspberry Pi", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(b.MAC), "message", a.Message)
-	if a.Answer != boot.AnswerInstall { // That of an install is part of the write that opens the grant.
+	if a.Answer != boot.AnswerInstall && s.o.Gate.Tells(c) { // That of an install is part of the write that opens the grant.
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
 			Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
-			Disk: a.Answer == boot.AnswerLocalDisk,
+			Disk: a.Answer == boot.AnswerLocalDisk, Exchange: c.Claims.Exchange(s.o.Now()).Began,
 		})
 	}
 }

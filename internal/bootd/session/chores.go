@@ -159,6 +159,8 @@ func (m *Manager) Gone(n boot.Name) {
 	delete(m.unwritten, n)
 	delete(m.started, n)
 	delete(m.stays, n)
+	delete(m.sent, n)
+	delete(m.unsaid, n)
 }
 
 // Synced lowers a revision to what may be announced as compared with the log: below every session that

@@ -46,6 +46,8 @@ type Sighting struct {
 	Live bool
 	// Disk says that a script sends the machine to its disk.
 	Disk bool
+	// Exchange is the minute of the DHCP exchange by whose token a script was asked for; zero where that isn't known.
+	Exchange time.Time
 	// Silent says that the machine's installer never tells how it ended.
 	Silent bool
 	// Firmware and Arch of a boot that begins. Server is this bootd's, and noted by its Manager.
@@ -100,6 +102,9 @@ func advance(r Record, x Sighting) Record {
 		}
 		x.Reason = settled(x.Reason, at, r.Session)
 		p.Reason = x.Reason
+		if x.Reason == boot.DecidedSuperseded {
+			break // Whoever asked has had no script, nor is it sure that it was the machine.
+		}
 		reach(p, at, &p.Timeline.Script, boot.StageScript, x.At)
 		if at == free && x.Server != "" {
 			p.Boot.Server = x.Server
@@ -210,7 +215,7 @@ func opened(p Progress, first bool, now time.Time) Progress {
 func began(p Progress, now time.Time) Progress {
 	t := p.Timeline
 	p.Timeline = Timeline{DHCP: t.DHCP, Firmware: t.Firmware, Script: t.Script, Kernel: t.Kernel, Began: now}
-	p.Stage, p.Report, p.Signs = boot.StageInstalling, "", Signs{}
+	p.Stage, p.Reason, p.Report, p.Signs = boot.StageInstalling, boot.DecidedGranted, "", Signs{}
 	return p
 }
 

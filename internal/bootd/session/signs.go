@@ -41,8 +41,8 @@ func (s Signs) see(x Sighting) Signs {
 		s.SentToDisk, s.System = time.Time{}, time.Time{}
 		s.Returns++
 	case SawScript:
-		if x.At.Before(s.SentToDisk) {
-			return s
+		if x.At.Before(s.SentToDisk) || !s.SentToDisk.IsZero() && !x.Exchange.IsZero() && !x.Exchange.After(s.SentToDisk) {
+			return s // By the second: it's the script that sent it there, asked for again. A machine that came back has asked for an address before.
 		}
 		s.SentToDisk, s.System = time.Time{}, time.Time{}
 		if x.Disk && x.Reason == boot.DecidedConsumed && !s.Given.IsZero() && x.At.After(s.Given) {
