@@ -28,7 +28,7 @@ func (e *external) others(ctx context.Context, p plan, role string) ([]netbox.IP
 	all, err := e.netbox.FindHost(ctx, p.address.Addr(), p.vrf)
 	shared := p.duplicates == v1alpha1.DuplicatesSharedRole && sharesRole(role)
 	return slices.DeleteFunc(all, func(ip netbox.IPAddress) bool {
-		return ip.Marker(e.inputs.field) == e.us.marker() || (shared && sharesRole(ip.Role))
+		return ip.Marker(e.inputs.field) == e.us.marker() || e.record != nil && ip.ID == e.record.ID || (shared && sharesRole(ip.Role))
 	}), err
 }
 
@@ -115,7 +115,8 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	}
 	defer func() { e.displace(mg, *e.record) }() // By then it's known whose the address was.
 	p := mg.Spec.ForProvider
-	again := e.connector.shows(mg, e.record.Address.Addr(), e.record.VRF) // It had that before, and nobody has lost it since but itself.
+	// It had that before, and nobody has lost it since but itself.
+	again := e.was.Marker == e.us.marker() && e.connector.shows(mg, e.record.Address.Addr(), e.record.VRF)
 	if p.Address == "" && !again {
 		if err := e.keptFrom(ctx, mg, *e.record, e.placed(ctx, p, *e.record)); err != nil {
 			return false, err
@@ -128,7 +129,7 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if p.Adopt == v1alpha1.AdoptIfUnowned {
 		return false, err // It may be a person's, that we had marked.
 	}
-	if t := (takenError{}); errors.As(err, &t) && creates(mg) && e.mayBeOurs(mg) {
+	if t := (takenError{}); errors.As(err, &t) && creates(mg) && e.mayBeOurs(mg) && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
 		e.back = &t
 		return true, nil
 	}

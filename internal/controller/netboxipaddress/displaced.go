@@ -130,7 +130,7 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 			passed = true // Who doesn't share with it is to know of it yet.
 			continue
 		}
-		if lost, err := e.lostBy(ctx, f, address, vrf); lost || err != nil {
+		if lost, err := e.lostBy(ctx, p, f, address, vrf); lost || err != nil {
 			e.rouse(f.of)
 			return &f.of, err
 		}
@@ -191,10 +191,13 @@ func (e *external) sameConfig(mg *v1alpha1.NetBoxIPAddress) bool {
 // its record was seen to be gone, and isn't being deleted, wasn't then, either. That is asked of the API server itself: by a copy that is behind
 // what was released is lost. One that doesn't name a record yet may be about to name this one: it's waited for. So is it asked of NetBox, as far as
 // can be seen: a record that is its own, and has the address, had it. A record of its number that doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
-func (e *external) lostBy(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
+func (e *external) lostBy(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
 	own := err == nil && f.carries(is.CustomFields)
 	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
+		if shares(p, is.Role) { // A role that its spec doesn't name may be a person's, or of when it was adopted.
+			return false, nil
+		}
 		return false, behindError{record: f.record, address: address}
 	}
 	if own || err == nil && f.elsewhere || err != nil && !netbox.IsNotFound(err) {

@@ -174,8 +174,8 @@ func (e *external) findByMarker(ctx context.Context) error {
 // annotation is easily written. What is only observed may be anybody's.
 func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	name, id := meta.GetExternalName(mg), recordOf(mg)
-	if own := mg.Status.AtProvider; meta.WasDeleted(mg) && own.ID != 0 && own.Marker == e.us.marker() {
-		id = own.ID // Whatever somebody wrote into the name: that's what is to be released.
+	if own := mg.Status.AtProvider; own.ID != 0 && hadAs(own, e.us) && (meta.WasDeleted(mg) || ownerOf(own.Marker, e.us) == ownerRestored && e.carriesStill(ctx, own)) {
+		id = own.ID // Whatever somebody wrote into the name: that's what is to be released, or to be marked anew.
 	}
 	switch {
 	case id == 0 && name == "":
@@ -197,6 +197,12 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	err = e.claim(ctx, mg, ip)
 	e.dispute(mg, ip, err)
 	return err
+}
+
+// carriesStill says that a record carries the very marker which status has of it. What can't be read is found out by whoever reads it next.
+func (e *external) carriesStill(ctx context.Context, own v1alpha1.NetBoxIPAddressObservation) bool {
+	ip, err := e.netbox.Get(ctx, own.ID)
+	return err == nil && ip.Marker(e.inputs.field) == own.Marker
 }
 
 // claim takes the record that a resource names for its own, or says why it isn't.

@@ -41,7 +41,7 @@ func holdingOf(mg *v1alpha1.NetBoxIPAddress, us identity) holding {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
 	h := holding{table: vrfRef(p.VRF)}
 	h.name = h.table.String()
-	if address, vrf, seen := lastSeen(o); seen && hadAs(o, us) {
+	if address, vrf, seen := lastSeen(o); seen && o.Marker == us.marker() {
 		h = holding{address: address, table: tableRef(vrf), name: tableName(vrf), shown: true}
 	}
 	if a, err := netip.ParsePrefix(p.Address); err == nil {
@@ -117,6 +117,8 @@ type movedError struct {
 	// holder is who has the address by now; refused says that NetBox doesn't take it back.
 	holder  string
 	refused bool
+	// lost is who had it since, and whose record somebody deleted.
+	lost string
 	// releasing says that it was to be released.
 	releasing bool
 }
@@ -133,6 +135,8 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 	case e.releasing:
 		message += ": somebody may use it as that, so it isn't released; put it back in NetBox"
 		wayOut = "to leave it as it is"
+	case e.lost != "":
+		message += fmt.Sprintf(", and the address was %s since, whose record somebody deleted, and a machine may be using it: have that resource deleted, and put this one back in NetBox", e.lost)
 	case e.holder != "":
 		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox", e.holder)
 	case e.refused:
@@ -204,12 +208,24 @@ func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patc
 		m.refused = true
 		return &m, nil
 	}
-	err := e.free(ctx, e.heldPlan(mg), deref(mg.Spec.ForProvider.Role))
+	err := e.vacated(ctx, mg)
 	if t := (takenError{}); errors.As(err, &t) {
 		m.holder = recordWords(t)
+		if t.lost {
+			m.lost = t.by
+		}
 		return &m, nil
 	}
 	return nil, err
+}
+
+// vacated says, by an error, that another one has what was given, or had it since and lost its record: a machine may be using the address.
+func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	p := e.heldPlan(mg)
+	if err := e.free(ctx, p, deref(mg.Spec.ForProvider.Role)); err != nil || !p.address.IsValid() {
+		return err
+	}
+	return e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf)
 }
 
 // heldPlan is what was given, as who has it is asked for.
@@ -265,7 +281,7 @@ func (e *external) notPutBack(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 // undoubled says of a record that is again where it was whether another one has got its address meanwhile, which NetBox lets happen where a
 // table isn't to have each address once.
 func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	err := e.free(ctx, e.heldPlan(mg), deref(mg.Spec.ForProvider.Role))
+	err := e.vacated(ctx, mg)
 	if t := (takenError{}); errors.As(err, &t) {
 		said := &trouble{v1alpha1.ReasonMoved, t.sentence(e.inputs), t}
 		e.sayMoved(mg, said)

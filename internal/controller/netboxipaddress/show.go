@@ -15,7 +15,7 @@ import (
 // shown puts a record on a resource that may only observe it. What the policies don't leave to the namespace isn't shown, even if it was.
 func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
 	if err := e.observeOnly(mg); err != nil {
-		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{}
+		mg.Status.AtProvider = e.kept(mg.Status.AtProvider)
 		if mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
 			mg.SetConditions(xpv2.Unavailable()) // Whatever was shown before isn't any more.
 		}
@@ -32,6 +32,17 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 }
 
+// kept is what stays on a resource of a record that it may only observe, and isn't shown any more: what it had itself before, by which it's known whose
+// the address is, and nothing of what never was its own.
+func (e *external) kept(before v1alpha1.NetBoxIPAddressObservation) v1alpha1.NetBoxIPAddressObservation {
+	if !hadAs(before, e.us) {
+		return v1alpha1.NetBoxIPAddressObservation{}
+	}
+	return v1alpha1.NetBoxIPAddressObservation{
+		ID: before.ID, URL: before.URL, Address: before.Address, Family: before.Family, VRF: before.VRF, Prefix: before.Prefix, Range: before.Range, Marker: before.Marker,
+	}
+}
+
 // showRecord puts on a resource what its record says. What was given stays, though our record may say otherwise by now.
 func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) {
 	before := mg.Status.AtProvider
@@ -41,8 +52,10 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	switch {
 	case o == ownerUs && (!onlyObserved(mg) || had): // To be looked at is nothing that one has.
 		now.Marker = e.us.marker()
-	case o == ownerRestored && had:
-		now.Marker = before.Marker // It has it as before, until it's marked anew.
+	case o == ownerRestored && !onlyObserved(mg):
+		now.Marker = e.record.Marker(e.inputs.field) // It has it as before, until it's marked anew.
+	case had:
+		now.Marker = before.Marker // It's its own, though it may only observe it, whatever somebody wrote there.
 	}
 	if e.strayed() && (o == ownerUs || o == ownerRestored) {
 		e.held.keep(&now, before)

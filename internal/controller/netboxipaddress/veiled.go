@@ -58,7 +58,11 @@ func (e veiledError) words(in inputs) (reason xpv2.ConditionReason, message stri
 // veiled says, by an error, that NetBox has a record with this resource's marker, though it shows none, or didn't say.
 func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	all, uid, now := e.connector.doubted, mg.GetUID(), e.connector.Now()
-	hides, err := e.netbox.Hides(ctx, e.us.marker(), e.us.nobody(), valuesOf(mg.Spec.ForProvider.CustomFields))
+	fields := valuesOf(mg.Spec.ForProvider.CustomFields)
+	hides, err := e.netbox.Hides(ctx, e.us.marker(), e.us.nobody(), fields)
+	if was := e.was.Marker; err == nil && !hides && was != e.us.marker() && hadAs(e.was, e.us) { // It may carry that of before a restore yet.
+		hides, err = e.netbox.Hides(ctx, was, e.us.nobody(), fields)
+	}
 	if err != nil {
 		since, ok := all.get(uid)
 		if !ok {

@@ -72,22 +72,25 @@ func TestRoleOfLost(t *testing.T) {
 	}
 }
 
-// restored has a resource as a backup of the API server puts it back: with its status, and another UID.
-func (l *lab) restored(name string) {
+// restored has a resource as a backup of the API server puts it back: with its status, and another UID, and changed where it isn't quite as it was.
+func (l *lab) restored(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
 	l.t.Helper()
 	mg := l.get(name)
-	had := mg.DeepCopy()
+	again := mg.DeepCopy()
 	mg.Finalizers = nil
 	if err := l.kube.Update(l.t.Context(), mg); err != nil {
 		l.t.Fatal(err)
 	}
 	l.delete(name)
-	again := had.DeepCopy()
 	again.UID, again.ResourceVersion = types.UID("uid-of-"+name), ""
+	for _, c := range change {
+		c(again)
+	}
+	status := again.Status
 	if err := l.kube.Create(l.t.Context(), again); err != nil {
 		l.t.Fatal(err)
 	}
-	again.Status = had.Status
+	again.Status = status
 	if err := l.kube.Status().Update(l.t.Context(), again); err != nil {
 		l.t.Fatal(err)
 	}
