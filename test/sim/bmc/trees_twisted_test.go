@@ -14,7 +14,7 @@ import (
 )
 
 // everyTwist has each property twisted in each way; otherwise one of so many is.
-var everyTwist = flag.Int("every-twist", 997, "of the twisted machines one of so many is looked at")
+var everyTwist = flag.Int("every-twist", 1999, "of the twisted machines one of so many is looked at")
 
 // TestTreesTwisted twists each property, in turn, of the machine, of what leads to it, and of one resource of each other type; and has each of the
 // latter answered in other ways. A machine that can be read is, whatever something else shows, and each error is about what was asked for.
