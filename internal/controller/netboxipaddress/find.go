@@ -174,7 +174,7 @@ func (e *external) findByMarker(ctx context.Context) error {
 // annotation is easily written. What is only observed may be anybody's.
 func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	name, id := meta.GetExternalName(mg), recordOf(mg)
-	if own := mg.Status.AtProvider; own.ID != 0 && hadAs(own, e.us) && (meta.WasDeleted(mg) || ownerOf(own.Marker, e.us) == ownerRestored && e.carriesStill(ctx, own)) {
+	if own := mg.Status.AtProvider; own.ID != 0 && own.ID != id && hadAs(own, e.us) && (meta.WasDeleted(mg) || ownerOf(own.Marker, e.us) == ownerRestored && e.carriesStill(ctx, own)) {
 		id = own.ID // Whatever somebody wrote into the name: that's what is to be released, or to be marked anew.
 	}
 	switch {
