@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
@@ -72,17 +71,17 @@ func TestRoleOfLost(t *testing.T) {
 	}
 }
 
-// restored has a resource as a backup of the API server puts it back: with its status, and another UID, and changed where it isn't quite as it was.
-func (l *lab) restored(name string, change ...func(*v1alpha1.NetBoxIPAddress)) {
+// restored has web-1 as a backup of the API server puts it back: with its status, and another UID, and changed where it isn't quite as it was.
+func (l *lab) restored(change ...func(*v1alpha1.NetBoxIPAddress)) {
 	l.t.Helper()
-	mg := l.get(name)
+	mg := l.get("web-1")
 	again := mg.DeepCopy()
 	mg.Finalizers = nil
 	if err := l.kube.Update(l.t.Context(), mg); err != nil {
 		l.t.Fatal(err)
 	}
-	l.delete(name)
-	again.UID, again.ResourceVersion = types.UID("uid-of-"+name), ""
+	l.remove()
+	again.UID, again.ResourceVersion = "uid-of-web-1", ""
 	for _, c := range change {
 		c(again)
 	}
@@ -124,7 +123,7 @@ func TestRestoredHolds(t *testing.T) {
 			l.apply("web-1", l.ofThis)
 			had := l.settle("web-1", ready)
 			tc.goes(l, had.Status.AtProvider.ID)
-			l.restored("web-1")
+			l.restored()
 			if tc.looked {
 				l.once("web-1")
 				l.once("web-1")
@@ -149,7 +148,7 @@ func TestRestoredBoth(t *testing.T) {
 	l.apply("web-1", l.ofThis)
 	l.settle("web-1", ready)
 	l.netbox.Restore(before)
-	l.restored("web-1")
+	l.restored()
 	l.apply("web-2", l.ofThis)
 	for range 6 {
 		l.once("web-2")
@@ -167,7 +166,7 @@ func TestRestoredRefused(t *testing.T) {
 	l.apply("web-1", l.ofThis)
 	had := l.settle("web-1", ready)
 	remove := l.netbox.Inject(netbox.Fault{Kind: netbox.FaultReadOnlyToken})
-	l.restored("web-1")
+	l.restored()
 	l.once("web-1")
 	l.once("web-1")
 	remove()

@@ -26,15 +26,15 @@ func (l *lab) passes(rounds int, step time.Duration, names ...string) {
 	}
 }
 
-// says is what a resource says of itself.
-func (l *lab) says(name string) string {
-	mg := l.get(name)
+// says is what web-1 says of itself.
+func (l *lab) says() string {
+	mg := l.get("web-1")
 	return mg.GetCondition(xpv2.TypeReady).Message + " " + mg.GetCondition(xpv2.TypeSynced).Message
 }
 
-// moves has somebody change the address of a record.
-func (l *lab) moves(id int64, to string) {
-	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.Address = netip.MustParsePrefix(to) })
+// moves has somebody change the address of the first record.
+func (l *lab) moves(to string) {
+	l.netbox.ChangeAddressAs("alice", 1, func(a *netbox.Address) { a.Address = netip.MustParsePrefix(to) })
 }
 
 func observes(mg *v1alpha1.NetBoxIPAddress) {
@@ -49,7 +49,8 @@ func regains(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.WhenLost = v1al
 
 func namedSo(name string) func(*v1alpha1.NetBoxIPAddress) {
 	return func(mg *v1alpha1.NetBoxIPAddress) {
-		if meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalName); name != "" {
+		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalName)
+		if name != "" {
 			meta.SetExternalName(mg, name)
 		}
 	}
@@ -60,18 +61,18 @@ const otherID = "c1/team-a/web-1/uid-web-1"
 
 func (l *lab) inOther() {
 	l.mark(l.get("web-1").Status.AtProvider.ID, otherID)
-	l.restored("web-1", func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = otherID })
+	l.restored(func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = otherID })
 	l.passes(2, time.Minute, "web-1")
 }
 
 // TestRestoredOddly: a resource that was restored from a backup keeps its own record, whatever else isn't as it was, and never another one's.
 func TestRestoredOddly(t *testing.T) {
-	mine := func(l *lab, t *testing.T) {
+	mine := func(t *testing.T, l *lab) {
 		if mg := l.get("web-1"); !ready(mg) || meta.GetExternalName(mg) != "1" || l.record(1).CustomFields[field] != clusterID+"/team-a/web-1/uid-of-web-1" {
 			t.Errorf("it's %+v, and its record %+v", mg.Status, l.record(1))
 		}
 	}
-	conflicts := func(l *lab, t *testing.T) {
+	conflicts := func(t *testing.T, l *lab) {
 		if mg := l.get("web-1"); mg == nil || ready(mg) || len(l.netbox.Addresses()) != 1 || l.record(1).ID == 0 {
 			t.Errorf("it's %+v of %+v", mg, l.netbox.Addresses())
 		}
@@ -80,40 +81,40 @@ func TestRestoredOddly(t *testing.T) {
 		reason  string
 		asks    func(*v1alpha1.NetBoxIPAddress)
 		happens func(l *lab)
-		holds   func(l *lab, t *testing.T)
+		holds   func(t *testing.T, l *lab)
 	}{
-		"Unnamed":    {"its annotations were taken off", anyFree, func(l *lab) { l.restored("web-1", namedSo("")) }, mine},
-		"Misnamed":   {"its name was edited", anyFree, func(l *lab) { l.restored("web-1", namedSo("999")) }, mine},
-		"MisnamedOn": {"its name was edited, and nothing is made in its record's place", regains, func(l *lab) { l.restored("web-1", namedSo("999")) }, mine},
+		"Unnamed":    {"its annotations were taken off", anyFree, func(l *lab) { l.restored(namedSo("")) }, mine},
+		"Misnamed":   {"its name was edited", anyFree, func(l *lab) { l.restored(namedSo("999")) }, mine},
+		"MisnamedOn": {"its name was edited, and nothing is made in its record's place", regains, func(l *lab) { l.restored(namedSo("999")) }, mine},
 		"MisnamedGoing": {"what is released may be a living original's", anyFree, func(l *lab) {
-			l.restored("web-1", namedSo("999"))
+			l.restored(namedSo("999"))
 			l.delete("web-1")
 		}, conflicts},
 		"OtherID": {"another cluster's isn't lost where somebody moves it", regains, func(l *lab) {
 			l.inOther()
-			l.moves(1, "10.77.0.5/29")
+			l.moves("10.77.0.5/29")
 		}, conflicts},
 		"OtherIDUnnamed": {"whoever takes its name off has an address of its own", anyFree, func(l *lab) {
 			l.inOther()
 			l.rewrite("web-1", namedSo(""))
-		}, func(l *lab, t *testing.T) {
+		}, func(t *testing.T, l *lab) {
 			if mg := l.get("web-1"); !ready(mg) || mg.Status.AtProvider.Address != "10.77.0.2/29" || l.record(1).CustomFields[field] != otherID {
 				t.Errorf("it's %+v", mg.Status)
 			}
 		}},
 		"Hidden": {"its record, which isn't shown, carries the marker of before", anyFree, func(l *lab) {
 			l.narrow(unmarked)
-			l.restored("web-1")
-		}, func(l *lab, t *testing.T) {
+			l.restored()
+		}, func(t *testing.T, l *lab) {
 			if !veiled(l.get("web-1")) {
-				t.Errorf("it says %q", l.says("web-1"))
+				t.Errorf("it says %q", l.says())
 			}
 		}},
 		"HiddenGoing": {"nor does it go without it", anyFree, func(l *lab) {
 			l.narrow(unmarked)
-			l.restored("web-1")
+			l.restored()
 			l.delete("web-1")
-		}, func(l *lab, t *testing.T) {
+		}, func(t *testing.T, l *lab) {
 			if l.get("web-1") == nil || l.record(1).ID == 0 {
 				t.Error("it went, and its record is left")
 			}
@@ -127,7 +128,7 @@ func TestRestoredOddly(t *testing.T) {
 			tc.happens(l)
 			l.now = l.now.Add(time.Hour)
 			l.passes(8, 3*time.Minute, "web-1")
-			tc.holds(l, t)
+			tc.holds(t, l)
 		})
 	}
 }
@@ -162,13 +163,13 @@ func TestHeldAllTheSame(t *testing.T) {
 		}, false},
 		"RestoredUnpatched": {"it was restored without its status, and NetBox refused to have its record marked anew", func(l *lab) {
 			mend := l.netbox.Inject(netbox.Fault{Kind: netbox.FaultReadOnlyToken})
-			l.restored("web-1", bare)
+			l.restored(bare)
 			l.passes(3, 0, "web-1")
 			mend()
 			gone(l)
 		}, false},
 		"RestoredNoUpdate": {"it was restored without its status, and may not mark its record anew", func(l *lab) {
-			l.restored("web-1", bare, func(mg *v1alpha1.NetBoxIPAddress) {
+			l.restored(bare, func(mg *v1alpha1.NetBoxIPAddress) {
 				mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionDelete}
 			})
 			l.passes(3, 0, "web-1")
@@ -209,9 +210,9 @@ func TestObservedAndMoved(t *testing.T) {
 	l.settle("web-1", ready)
 	l.rewrite("web-1", observes)
 	l.once("web-1")
-	l.restored("web-1")
+	l.restored()
 	l.once("web-1")
-	l.moves(1, "10.77.0.5/29")
+	l.moves("10.77.0.5/29")
 	l.apply("web-2", l.ofThis)
 	l.passes(4, 3*time.Minute, "web-2", "web-1")
 	if one, two := l.get("web-1"), l.get("web-2"); ready(one) && ready(two) {
@@ -226,22 +227,22 @@ func TestPutBackOnLost(t *testing.T) {
 		l := newLab(t, "4.6.8")
 		l.apply("web-1", l.ofThis)
 		l.settle("web-1", ready)
-		l.moves(1, "10.77.0.5/29")
+		l.moves("10.77.0.5/29")
 		l.apply("web-2", l.ofThis)
 		two := l.settle("web-2", ready)
 		l.once("web-1")
 		l.netbox.RemoveAddress(two.Status.AtProvider.ID)
 		if hand {
-			l.moves(1, two.Status.AtProvider.Address)
+			l.moves(two.Status.AtProvider.Address)
 		}
 		l.passes(4, 3*time.Minute, "web-1", "web-2")
-		if one := l.get("web-1"); ready(one) || one.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved || !strings.Contains(l.says("web-1"), `that of NetBoxIPAddress "web-2"`) {
-			t.Errorf("by hand %t: web-1 says %q", hand, l.says("web-1"))
+		if one := l.get("web-1"); ready(one) || one.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved || !strings.Contains(l.says(), `that of NetBoxIPAddress "web-2"`) {
+			t.Errorf("by hand %t: web-1 says %q", hand, l.says())
 		}
 		l.delete("web-2")
 		l.passes(6, 3*time.Minute, "web-2", "web-1")
 		if one := l.get("web-1"); !ready(one) || l.get("web-2") != nil {
-			t.Errorf("by hand %t: web-2 is given up, and web-1 says %q", hand, l.says("web-1"))
+			t.Errorf("by hand %t: web-2 is given up, and web-1 says %q", hand, l.says())
 		}
 	}
 }
