@@ -126,7 +126,7 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	}
 	passed := false
 	for _, f := range all {
-		if shares(p, f.role) {
+		if shares(p, f.role) || e.hadAfter(f, address) {
 			passed = true // Who doesn't share with it is to know of it yet.
 			continue
 		}
@@ -139,6 +139,36 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 		e.connector.formers.forget(e.hostKey(address, vrf))
 	}
 	return nil, nil
+}
+
+// hadAfter says that this resource was given an address after a former had it, as the numbers of their records say, and shows it: nobody takes it from its
+// machine any more.
+func (e *external) hadAfter(f former, address netip.Addr) bool {
+	return e.record != nil && e.held.shown && e.held.address.Addr() == address && f.record < e.record.ID
+}
+
+// since says who was given an address after this resource's record had it, and shows it yet, though somebody moved that one's record away: a machine
+// may be using it as that one's. "": nobody.
+func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, record int64, address netip.Addr, vrf *netbox.VRF) (string, error) {
+	all, err := e.formers(ctx, address, vrf)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range all {
+		if f.elsewhere || f.record <= record || shares(p, f.role) {
+			continue
+		}
+		is, err := e.netbox.Get(ctx, f.record)
+		switch {
+		case err != nil && !netbox.IsNotFound(err):
+			return "", err
+		case err == nil && f.carries(is.CustomFields) && f.of.namespace != e.us.namespace:
+			return "another namespace's resource, whose record was moved,", nil
+		case err == nil && f.carries(is.CustomFields):
+			return fmt.Sprintf("NetBoxIPAddress %q, whose record was moved,", f.of.name), nil
+		}
+	}
+	return "", nil
 }
 
 // formers are the resources whose status says that they have an address of a table of this NetBox, as the cache has them.

@@ -174,8 +174,14 @@ func (e *external) findByMarker(ctx context.Context) error {
 // annotation is easily written. What is only observed may be anybody's.
 func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	name, id := meta.GetExternalName(mg), recordOf(mg)
-	if own := mg.Status.AtProvider; own.ID != 0 && own.ID != id && hadAs(own, e.us) && (meta.WasDeleted(mg) || ownerOf(own.Marker, e.us) == ownerRestored && e.carriesStill(ctx, own)) {
-		id = own.ID // Whatever somebody wrote into the name: that's what is to be released, or to be marked anew.
+	// Whatever somebody wrote into the name: that's what is to be released, or to be marked anew.
+	if own := mg.Status.AtProvider; meta.WasDeleted(mg) && own.ID != 0 && hadAs(own, e.us) {
+		id = own.ID
+	}
+	if had, err := e.formerly(ctx, mg); err != nil {
+		return err
+	} else if had != 0 {
+		id = had
 	}
 	switch {
 	case id == 0 && name == "":
@@ -199,10 +205,18 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	return err
 }
 
-// carriesStill says that a record carries the very marker which status has of it. What can't be read is found out by whoever reads it next.
-func (e *external) carriesStill(ctx context.Context, own v1alpha1.NetBoxIPAddressObservation) bool {
-	ip, err := e.netbox.Get(ctx, own.ID)
-	return err == nil && ip.Marker(e.inputs.field) == own.Marker
+// formerly is the record that carries the marker which a resource had before it was restored from a backup, by another UID, and that isn't marked anew yet;
+// 0: none is shown. It may have another number than status says, where it was made again after that backup.
+func (e *external) formerly(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (int64, error) {
+	own := mg.Status.AtProvider
+	if own.ID == 0 || onlyObserved(mg) || ownerOf(own.Marker, e.us) != ownerRestored {
+		return 0, nil
+	}
+	ip, err := e.netbox.FindByMarker(ctx, own.Marker)
+	if netbox.IsNotFound(err) {
+		return 0, nil
+	}
+	return ip.ID, err
 }
 
 // claim takes the record that a resource names for its own, or says why it isn't.
@@ -266,7 +280,7 @@ func (e *external) unproven(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) err
 
 // notOurs says that a record isn't ours, or not any more.
 func (e *external) notOurs(mg *v1alpha1.NetBoxIPAddress, id int64, o owner) error {
-	return ownerError{id: id, owner: o, going: meta.WasDeleted(mg), had: mg.Status.AtProvider.ID == id && mg.Status.AtProvider.Marker == e.us.marker()}
+	return ownerError{id: id, owner: o, going: meta.WasDeleted(mg), had: mg.Status.AtProvider.ID == id && hadHere(mg.Status.AtProvider, e.us)}
 }
 
 // neverHad says that nothing was ever written for a resource, as far as is known here.

@@ -164,7 +164,12 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	// NetBox itself refuses a second one only where a table is to have each address once.
 	others, err := e.others(ctx, out, deref(p.Role))
 	switch {
-	case err != nil || len(others) == 0:
+	case err != nil:
+		return out, err
+	case len(others) == 0:
+		if l.holder, err = e.since(ctx, p, l.id, address.Addr(), vrf); l.holder != "" {
+			return plan{}, l
+		}
 		return out, err
 	case len(others) == 1 && e.whose(others[0]) == ownerReleased && e.retired(others[0]) && len(e.traces(others[0])) == 0: // Set aside for this resource, by who was given it.
 		out.adopt = &others[0]

@@ -47,6 +47,12 @@ func hadAs(o v1alpha1.NetBoxIPAddressObservation, us identity) bool {
 	return ok && of.resource() == us.resource()
 }
 
+// hadHere is that for a marker of this cluster's id: what a copy beside its living original shows is the original's.
+func hadHere(o v1alpha1.NetBoxIPAddressObservation, us identity) bool {
+	is := ownerOf(o.Marker, us)
+	return is == ownerUs || is == ownerRestored
+}
+
 // An owner says whose a record is.
 type owner string
 

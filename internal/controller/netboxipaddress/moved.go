@@ -40,7 +40,7 @@ func holdingOf(mg *v1alpha1.NetBoxIPAddress, us identity) holding {
 	p, o := mg.Spec.ForProvider, mg.Status.AtProvider
 	h := holding{table: vrfRef(p.VRF)}
 	h.name = h.table.String()
-	if address, vrf, seen := lastSeen(o); seen && o.Marker == us.marker() {
+	if address, vrf, seen := lastSeen(o); seen && hadHere(o, us) {
 		h = holding{address: address, table: tableRef(vrf), name: tableName(vrf), shown: true}
 	}
 	if a, err := netip.ParsePrefix(p.Address); err == nil {

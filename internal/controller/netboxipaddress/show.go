@@ -23,7 +23,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 	}
 	e.showRecord(ctx, mg)
 	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Interface, mg.Status.AtProvider.Drift, mg.Status.AtProvider.AppliedGeneration = nil, nil, nil, 0
-	if e.strayed() && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
+	if e.strayed() && mg.Status.AtProvider.Marker != "" { // It had what it shows.
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
 		e.staysFor(mg)
 	} else {
@@ -57,7 +57,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	case had:
 		now.Marker = before.Marker // It's its own, though it may only observe it, whatever somebody wrote there.
 	}
-	if e.strayed() && (o == ownerUs || o == ownerRestored) {
+	if e.strayed() && (o == ownerUs || o == ownerRestored || had) {
 		e.held.keep(&now, before)
 	} else {
 		e.showOrigin(ctx, mg, &now, before)

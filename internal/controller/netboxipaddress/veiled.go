@@ -60,8 +60,8 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	all, uid, now := e.connector.doubted, mg.GetUID(), e.connector.Now()
 	fields := valuesOf(mg.Spec.ForProvider.CustomFields)
 	hides, err := e.netbox.Hides(ctx, e.us.marker(), e.us.nobody(), fields)
-	if was := e.was.Marker; err == nil && !hides && was != e.us.marker() && hadAs(e.was, e.us) { // It may carry that of before a restore yet.
-		hides, err = e.netbox.Hides(ctx, was, e.us.nobody(), fields)
+	if err == nil && !hides && ownerOf(e.was.Marker, e.us) == ownerRestored { // It may carry that of before a restore yet.
+		hides, err = e.hidesFormer(ctx, fields)
 	}
 	if err != nil {
 		since, ok := all.get(uid)
@@ -84,6 +84,18 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	}
 	e.believe(ctx, mg, v)
 	return v
+}
+
+// hidesFormer says whether NetBox has a record with the marker of before a restore that it doesn't show.
+func (e *external) hidesFormer(ctx context.Context, fields map[string]any) (bool, error) {
+	_, err := e.netbox.FindByMarker(ctx, e.was.Marker)
+	switch {
+	case netbox.IsNotFound(err):
+		return e.netbox.Hides(ctx, e.was.Marker, e.us.nobody(), fields)
+	case netbox.IsAmbiguous(err):
+		return false, nil
+	}
+	return false, err
 }
 
 // nobody is a marker as a resource's, and no one's.

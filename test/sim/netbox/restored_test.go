@@ -102,6 +102,49 @@ func TestRestoredOddly(t *testing.T) {
 				t.Errorf("it's %+v", mg.Status)
 			}
 		}},
+		"MadeAgain": {"its record was lost after the backup, and made again", anyFree, func(l *lab) {
+			l.netbox.RemoveAddress(1)
+			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.1/29"), Status: "active", CustomFields: map[string]any{field: markerOf1}})
+			l.restored()
+		}, func(t *testing.T, l *lab) {
+			if mg := l.get("web-1"); !ready(mg) || meta.GetExternalName(mg) != "2" || len(l.netbox.Addresses()) != 1 {
+				t.Errorf("it's %+v of %+v", mg.Status, l.netbox.Addresses())
+			}
+		}},
+		"MadeAgainGoing": {"nor is that left behind", anyFree, func(l *lab) {
+			l.netbox.RemoveAddress(1)
+			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.1/29"), Status: "active", CustomFields: map[string]any{field: markerOf1}})
+			l.restored()
+			l.delete("web-1")
+		}, func(t *testing.T, l *lab) {
+			if l.get("web-1") == nil || len(l.netbox.Addresses()) != 1 {
+				t.Errorf("it went, and left %+v", l.netbox.Addresses())
+			}
+		}},
+		"Moved": {"its machine uses what it was given", anyFree, func(l *lab) {
+			l.moves("10.77.0.5/29")
+			l.restored()
+		}, mine},
+		"UnmarkedUnnamed": {"no other one is given to its machine", anyFree, func(l *lab) {
+			l.mark(1, nil)
+			l.restored(namedSo(""))
+		}, conflicts},
+		"OtherIDGoing": {"a copy goes, and leaves the record to the original", anyFree, func(l *lab) {
+			l.inOther()
+			l.delete("web-1")
+		}, func(t *testing.T, l *lab) {
+			if l.get("web-1") != nil || l.record(1).CustomFields[field] != otherID {
+				t.Errorf("it says %q", l.says())
+			}
+		}},
+		"ObservesOther": {"what is only observed is what its name says", anyFree, func(l *lab) {
+			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
+			l.restored(observes, namedSo("2"))
+		}, func(t *testing.T, l *lab) {
+			if mg := l.get("web-1"); mg.Status.AtProvider.ID != 2 {
+				t.Errorf("it shows %+v", mg.Status.AtProvider)
+			}
+		}},
 		"Hidden": {"its record, which isn't shown, carries the marker of before", anyFree, func(l *lab) {
 			l.narrow(unmarked)
 			l.restored()
@@ -243,6 +286,48 @@ func TestPutBackOnLost(t *testing.T) {
 		l.passes(6, 3*time.Minute, "web-2", "web-1")
 		if one := l.get("web-1"); !ready(one) || l.get("web-2") != nil {
 			t.Errorf("by hand %t: web-2 is given up, and web-1 says %q", hand, l.says())
+		}
+	}
+}
+
+// TestObservedAway: what is only observed goes on to show what it had, though somebody uses its record as another address: that one it never was given.
+func TestObservedAway(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	l.apply("web-1", l.ofThis, regains)
+	l.settle("web-1", ready)
+	l.rewrite("web-1", observes)
+	l.once("web-1")
+	l.mark(1, nil)
+	l.moves("10.77.0.5/29")
+	l.passes(2, 3*time.Minute, "web-1")
+	l.netbox.RemoveAddress(1)
+	l.passes(2, 3*time.Minute, "web-1")
+	l.rewrite("web-1", manages)
+	l.passes(4, 3*time.Minute, "web-1")
+	if mg := l.get("web-1"); mg.Status.AtProvider.Address != "10.77.0.1/29" {
+		t.Errorf("it has %+v", mg.Status.AtProvider)
+	}
+}
+
+// TestGivenSince: web-1's record is moved, web-2 is given its address, and web-1's is deleted. Then somebody moves web-2's record: that's put back, whoever is
+// looked at first, as web-2's machine has it.
+func TestGivenSince(t *testing.T) {
+	for _, asks := range []func(*v1alpha1.NetBoxIPAddress){anyFree, regains} {
+		for _, turns := range [][]string{{"web-1", "web-2"}, {"web-2", "web-1"}} {
+			l := newLab(t, "4.6.8")
+			l.apply("web-1", l.ofThis, asks)
+			l.settle("web-1", ready)
+			l.moves("10.77.0.5/29")
+			l.apply("web-2", l.ofThis)
+			l.settle("web-2", ready)
+			l.passes(2, time.Minute, turns...)
+			l.netbox.RemoveAddress(1)
+			l.passes(2, time.Minute, turns...)
+			l.netbox.ChangeAddressAs("alice", 2, func(a *netbox.Address) { a.Address = netip.MustParsePrefix("10.77.0.6/29") })
+			l.passes(4, 3*time.Minute, turns...)
+			if !ready(l.get("web-2")) || ready(l.get("web-1")) {
+				t.Errorf("%v: web-1 says %q", turns, l.says())
+			}
 		}
 	}
 }
