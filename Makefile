@@ -105,7 +105,7 @@ lint: ## golangci-lint, and that generated files are what "make generate" writes
 
 .PHONY: unit
 unit: ## Unit and contract tests, and the rule of who imports whom. RUN=REGEX runs some.
-	@$(call try,unit,$$($(UNIT)))
+	@$(call try,unit,$$($(UNIT)),-timeout 25m)
 	@$(GO) test -C tools/packages -vet=off -json ./... | $(VERDICT) packages
 
 .PHONY: e2e
