@@ -144,11 +144,11 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 // hadAfter says that this resource was given an address after a former had it, as the numbers of their records say, and shows it: nobody takes it from its
 // machine any more.
 func (e *external) hadAfter(f former, address netip.Addr) bool {
-	return e.record != nil && e.held.shown && e.held.address.Addr() == address && f.record < e.record.ID
+	return e.record != nil && e.record.ID == e.was.ID && e.held.shown && e.held.address.Addr() == address && f.record < e.was.ID
 }
 
-// since says who was given an address after this resource's record had it, and shows it yet, though somebody moved that one's record away: a machine
-// may be using it as that one's. "": nobody.
+// since says, in words, who was given an address after this resource's record had it, shows it yet, and isn't there by its record: somebody moved that
+// one's away, or deleted it. A machine may be using the address as that one's. "": nobody.
 func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, record int64, address netip.Addr, vrf *netbox.VRF) (string, error) {
 	all, err := e.formers(ctx, address, vrf)
 	if err != nil {
@@ -159,13 +159,15 @@ func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 			continue
 		}
 		is, err := e.netbox.Get(ctx, f.record)
-		switch {
-		case err != nil && !netbox.IsNotFound(err):
+		away := err == nil && f.carries(is.CustomFields)
+		if netbox.IsNotFound(err) {
+			away, err = e.lostBy(ctx, p, f, address, vrf)
+		}
+		if err != nil {
 			return "", err
-		case err == nil && f.carries(is.CustomFields) && f.of.namespace != e.us.namespace:
-			return "another namespace's resource, whose record was moved,", nil
-		case err == nil && f.carries(is.CustomFields):
-			return fmt.Sprintf("NetBoxIPAddress %q, whose record was moved,", f.of.name), nil
+		}
+		if away {
+			return e.whoseWords(f.of), nil
 		}
 	}
 	return "", nil

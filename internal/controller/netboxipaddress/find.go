@@ -209,11 +209,14 @@ func (e *external) findByName(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 // 0: none is shown. It may have another number than status says, where it was made again after that backup.
 func (e *external) formerly(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (int64, error) {
 	own := mg.Status.AtProvider
-	if own.ID == 0 || onlyObserved(mg) || ownerOf(own.Marker, e.us) != ownerRestored {
+	if own.ID == 0 || onlyObserved(mg) || e.field == netbox.FieldMissing || ownerOf(own.Marker, e.us) != ownerRestored {
 		return 0, nil
 	}
+	if g := e.glimpse; g != nil && g.Marker(e.inputs.field) == own.Marker {
+		return g.ID, nil // It's read anyway.
+	}
 	ip, err := e.netbox.FindByMarker(ctx, own.Marker)
-	if netbox.IsNotFound(err) {
+	if netbox.IsNotFound(err) || netbox.IsAmbiguous(err) {
 		return 0, nil
 	}
 	return ip.ID, err

@@ -32,6 +32,8 @@ type lostError struct {
 	holder  string
 	cause   error
 	comes   bool
+	// heir is who was given the address since, and whose own record isn't there any more, or elsewhere.
+	heir string
 	// left is one that was made again meanwhile, where it couldn't be taken back.
 	left remnant
 }
@@ -53,6 +55,8 @@ func (e lostError) words(in inputs) (reason xpv2.ConditionReason, message string
 	switch {
 	case e.address == "":
 		b.WriteString(", or isn't shown to its token, and nobody knows any more which address it had: no other one is taken in its place; make it again there and name its number in annotation crossplane.io/external-name, or delete this resource")
+	case e.heir != "":
+		fmt.Fprintf(&b, ", and the address was %s since, whose record somebody deleted or moved, and a machine may be using it: no other one is taken in its place; have that resource deleted, or delete this one to give it up", e.heir)
 	case e.holder != "":
 		fmt.Fprintf(&b, ", and %s has the address by now: no other one is taken in its place; free the address there, or delete this resource to give it up", e.holder)
 	case e.comes:
@@ -167,7 +171,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	case err != nil:
 		return out, err
 	case len(others) == 0:
-		if l.holder, err = e.since(ctx, p, l.id, address.Addr(), vrf); l.holder != "" {
+		if l.heir, err = e.since(ctx, p, l.id, address.Addr(), vrf); l.heir != "" {
 			return plan{}, l
 		}
 		return out, err

@@ -185,7 +185,14 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	if err := e.free(ctx, p, deref(mg.Spec.ForProvider.Role)); err != nil || !p.address.IsValid() {
 		return err
 	}
-	return e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf)
+	if err := e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
+		return err
+	}
+	by, err := e.since(ctx, mg.Spec.ForProvider, e.record.ID, p.address.Addr(), p.vrf)
+	if err == nil && by != "" {
+		err = takenError{address: p.address.String(), by: by, lost: true, moved: true}
+	}
+	return err
 }
 
 // heldPlan is what was given, as who has it is asked for.

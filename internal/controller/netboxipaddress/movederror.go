@@ -36,7 +36,7 @@ func (e movedError) words(inputs) (reason xpv2.ConditionReason, message string) 
 		message += ": somebody may use it as that, so it isn't released; put it back in NetBox"
 		wayOut = "to leave it as it is"
 	case e.lost != "":
-		message += fmt.Sprintf(", and the address was %s since, whose record somebody deleted, and a machine may be using it: have that resource deleted, and put this one back in NetBox", e.lost)
+		message += fmt.Sprintf(", and the address was %s since, whose record somebody deleted or moved, and a machine may be using it: have that resource deleted, and put this one back in NetBox", e.lost)
 	case e.holder != "":
 		message += fmt.Sprintf(", and %s has the address by now: free it there, and put this one back in NetBox", e.holder)
 	case e.refused:

@@ -129,8 +129,8 @@ type (
 		id                   int64
 		address, by, on, url string
 		inside               string
-		// shared says that it might be shared by its role, and lost that it's another resource's whose record was deleted; by says whose then.
-		shared, lost bool
+		// shared says that it might be shared by its role, lost that it's another resource's whose record was deleted, and moved that it was moved; by says whose then.
+		shared, lost, moved bool
 		// left is this resource's own record of it, where that couldn't be taken back.
 		left  remnant
 		cause error
@@ -208,6 +208,8 @@ func (r remnant) words(in inputs) string {
 
 func (e takenError) sentence(in inputs) string {
 	switch {
+	case e.moved:
+		return fmt.Sprintf("address %q is %s, whose record somebody moved in NetBox: a machine may be using it; put that record back, or have that resource deleted to give the address up; it is tried again%s", e.address, e.by, e.left.words(in))
 	case e.lost:
 		return fmt.Sprintf("address %q is %s, whose record somebody deleted in NetBox: a machine may be using it; have that resource deleted to give the address up, or ask for another one; it is tried again%s", e.address, e.by, e.left.words(in))
 	case e.inside != "":

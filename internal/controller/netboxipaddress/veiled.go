@@ -60,7 +60,7 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	all, uid, now := e.connector.doubted, mg.GetUID(), e.connector.Now()
 	fields := valuesOf(mg.Spec.ForProvider.CustomFields)
 	hides, err := e.netbox.Hides(ctx, e.us.marker(), e.us.nobody(), fields)
-	if err == nil && !hides && ownerOf(e.was.Marker, e.us) == ownerRestored { // It may carry that of before a restore yet.
+	if err == nil && !hides && e.field != netbox.FieldMissing && ownerOf(e.was.Marker, e.us) == ownerRestored { // It may carry that of before a restore yet.
 		hides, err = e.hidesFormer(ctx, fields)
 	}
 	if err != nil {

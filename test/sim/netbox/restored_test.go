@@ -309,29 +309,6 @@ func TestObservedAway(t *testing.T) {
 	}
 }
 
-// TestGivenSince: web-1's record is moved, web-2 is given its address, and web-1's is deleted. Then somebody moves web-2's record: that's put back, whoever is
-// looked at first, as web-2's machine has it.
-func TestGivenSince(t *testing.T) {
-	for _, asks := range []func(*v1alpha1.NetBoxIPAddress){anyFree, regains} {
-		for _, turns := range [][]string{{"web-1", "web-2"}, {"web-2", "web-1"}} {
-			l := newLab(t, "4.6.8")
-			l.apply("web-1", l.ofThis, asks)
-			l.settle("web-1", ready)
-			l.moves("10.77.0.5/29")
-			l.apply("web-2", l.ofThis)
-			l.settle("web-2", ready)
-			l.passes(2, time.Minute, turns...)
-			l.netbox.RemoveAddress(1)
-			l.passes(2, time.Minute, turns...)
-			l.netbox.ChangeAddressAs("alice", 2, func(a *netbox.Address) { a.Address = netip.MustParsePrefix("10.77.0.6/29") })
-			l.passes(4, 3*time.Minute, turns...)
-			if !ready(l.get("web-2")) || ready(l.get("web-1")) {
-				t.Errorf("%v: web-1 says %q", turns, l.says())
-			}
-		}
-	}
-}
-
 // TestSharedByRecord: that who has an address shares it, is so where its record says so, be that of a person or of when it was adopted.
 func TestSharedByRecord(t *testing.T) {
 	l := newLab(t, "4.6.8")
