@@ -1,6 +1,7 @@
 package netbox_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -67,21 +68,23 @@ func (l *lab) inOther() {
 
 // TestRestoredOddly: a resource that was restored from a backup keeps its own record, whatever else isn't as it was, and never another one's.
 func TestRestoredOddly(t *testing.T) {
-	mine := func(t *testing.T, l *lab) {
+	mine := func(l *lab) string {
 		if mg := l.get("web-1"); !ready(mg) || meta.GetExternalName(mg) != "1" || l.record(1).CustomFields[field] != clusterID+"/team-a/web-1/uid-of-web-1" {
-			t.Errorf("it's %+v, and its record %+v", mg.Status, l.record(1))
+			return fmt.Sprintf("it's %+v, and its record %+v", mg.Status, l.record(1))
 		}
+		return ""
 	}
-	conflicts := func(t *testing.T, l *lab) {
+	conflicts := func(l *lab) string {
 		if mg := l.get("web-1"); mg == nil || ready(mg) || len(l.netbox.Addresses()) != 1 || l.record(1).ID == 0 {
-			t.Errorf("it's %+v of %+v", mg, l.netbox.Addresses())
+			return fmt.Sprintf("it's %+v of %+v", mg, l.netbox.Addresses())
 		}
+		return ""
 	}
 	cases := map[string]struct {
 		reason  string
 		asks    func(*v1alpha1.NetBoxIPAddress)
 		happens func(l *lab)
-		holds   func(t *testing.T, l *lab)
+		holds   func(l *lab) (wrong string)
 	}{
 		"Unnamed":    {"its annotations were taken off", anyFree, func(l *lab) { l.restored(namedSo("")) }, mine},
 		"Misnamed":   {"its name was edited", anyFree, func(l *lab) { l.restored(namedSo("999")) }, mine},
@@ -97,29 +100,32 @@ func TestRestoredOddly(t *testing.T) {
 		"OtherIDUnnamed": {"whoever takes its name off has an address of its own", anyFree, func(l *lab) {
 			l.inOther()
 			l.rewrite("web-1", namedSo(""))
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if mg := l.get("web-1"); !ready(mg) || mg.Status.AtProvider.Address != "10.77.0.2/29" || l.record(1).CustomFields[field] != otherID {
-				t.Errorf("it's %+v", mg.Status)
+				return fmt.Sprintf("it's %+v", mg.Status)
 			}
+			return ""
 		}},
 		"MadeAgain": {"its record was lost after the backup, and made again", anyFree, func(l *lab) {
 			l.netbox.RemoveAddress(1)
 			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.1/29"), Status: "active", CustomFields: map[string]any{field: markerOf1}})
 			l.restored()
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if mg := l.get("web-1"); !ready(mg) || meta.GetExternalName(mg) != "2" || len(l.netbox.Addresses()) != 1 {
-				t.Errorf("it's %+v of %+v", mg.Status, l.netbox.Addresses())
+				return fmt.Sprintf("it's %+v of %+v", mg.Status, l.netbox.Addresses())
 			}
+			return ""
 		}},
 		"MadeAgainGoing": {"nor is that left behind", anyFree, func(l *lab) {
 			l.netbox.RemoveAddress(1)
 			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.1/29"), Status: "active", CustomFields: map[string]any{field: markerOf1}})
 			l.restored()
 			l.delete("web-1")
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if l.get("web-1") == nil || len(l.netbox.Addresses()) != 1 {
-				t.Errorf("it went, and left %+v", l.netbox.Addresses())
+				return fmt.Sprintf("it went, and left %+v", l.netbox.Addresses())
 			}
+			return ""
 		}},
 		"Moved": {"its machine uses what it was given", anyFree, func(l *lab) {
 			l.moves("10.77.0.5/29")
@@ -132,35 +138,39 @@ func TestRestoredOddly(t *testing.T) {
 		"OtherIDGoing": {"a copy goes, and leaves the record to the original", anyFree, func(l *lab) {
 			l.inOther()
 			l.delete("web-1")
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if l.get("web-1") != nil || l.record(1).CustomFields[field] != otherID {
-				t.Errorf("it says %q", l.says())
+				return fmt.Sprintf("it says %q", l.says())
 			}
+			return ""
 		}},
 		"ObservesOther": {"what is only observed is what its name says", anyFree, func(l *lab) {
 			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
 			l.restored(observes, namedSo("2"))
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if mg := l.get("web-1"); mg.Status.AtProvider.ID != 2 {
-				t.Errorf("it shows %+v", mg.Status.AtProvider)
+				return fmt.Sprintf("it shows %+v", mg.Status.AtProvider)
 			}
+			return ""
 		}},
 		"Hidden": {"its record, which isn't shown, carries the marker of before", anyFree, func(l *lab) {
 			l.narrow(unmarked)
 			l.restored()
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if !veiled(l.get("web-1")) {
-				t.Errorf("it says %q", l.says())
+				return fmt.Sprintf("it says %q", l.says())
 			}
+			return ""
 		}},
 		"HiddenGoing": {"nor does it go without it", anyFree, func(l *lab) {
 			l.narrow(unmarked)
 			l.restored()
 			l.delete("web-1")
-		}, func(t *testing.T, l *lab) {
+		}, func(l *lab) string {
 			if l.get("web-1") == nil || l.record(1).ID == 0 {
-				t.Error("it went, and its record is left")
+				return fmt.Sprint("it went, and its record is left")
 			}
+			return ""
 		}},
 	}
 	for name, tc := range cases {
@@ -171,7 +181,9 @@ func TestRestoredOddly(t *testing.T) {
 			tc.happens(l)
 			l.now = l.now.Add(time.Hour)
 			l.passes(8, 3*time.Minute, "web-1")
-			tc.holds(t, l)
+			if wrong := tc.holds(l); wrong != "" {
+				t.Errorf("%s: %s", tc.reason, wrong)
+			}
 		})
 	}
 }
