@@ -142,9 +142,9 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 }
 
 // hadAfter says that this resource was given an address after a former had it, as the numbers of their records say, and shows it: nobody takes it from its
-// machine any more.
+// machine any more. What counts is the record that it shows, and not one that was made again in its place.
 func (e *external) hadAfter(f former, address netip.Addr) bool {
-	return e.record != nil && e.record.ID == e.was.ID && e.held.shown && e.held.address.Addr() == address && f.record < e.was.ID
+	return e.record != nil && e.held.shown && e.held.address.Addr() == address && f.record < e.was.ID
 }
 
 // since says, in words, who was given an address after this resource's record had it, shows it yet, and isn't there by its record: somebody moved that
@@ -159,8 +159,8 @@ func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 			continue
 		}
 		is, err := e.netbox.Get(ctx, f.record)
-		away := err == nil && f.carries(is.CustomFields)
-		if netbox.IsNotFound(err) {
+		away := err == nil && f.carries(is.CustomFields) && !shares(p, is.Role)
+		if netbox.IsNotFound(err) || err == nil && !f.carries(is.CustomFields) {
 			away, err = e.lostBy(ctx, p, f, address, vrf)
 		}
 		if err != nil {

@@ -76,6 +76,50 @@ func TestBothAway(t *testing.T) {
 	}
 }
 
+// TestMadeAgainBesideLost: web-1 has lost its record, which is how it stays, and web-2, that was given its address since, has its own made again: by itself, or
+// as it was restored from a backup of before that.
+func TestMadeAgainBesideLost(t *testing.T) {
+	for _, asks := range []func(*v1alpha1.NetBoxIPAddress){anyFree, regains} {
+		for _, turns := range [][]string{{"web-1", "web-2"}, {"web-2", "web-1"}} {
+			l := newLab(t, "4.6.8")
+			l.apply("web-1", l.ofThis, asks)
+			l.settle("web-1", ready)
+			l.moves("10.77.0.5/29")
+			l.apply("web-2", l.ofThis, regains)
+			l.settle("web-2", ready)
+			l.passes(2, time.Minute, turns...)
+			l.netbox.RemoveAddress(1)
+			l.passes(2, time.Minute, turns...)
+			l.netbox.RemoveAddress(2)
+			l.passes(8, 11*time.Minute, turns...)
+			if two := l.get("web-2"); !ready(two) || two.Status.AtProvider.ID != 3 || ready(l.get("web-1")) {
+				t.Errorf("%v: web-2 is %+v, and web-1 says %q", turns, two.Status, l.says())
+			}
+		}
+	}
+}
+
+// TestMovedBesideShared: a record that was moved is put back beside one that shares its address by its record's role, whatever the spec of that names.
+func TestMovedBesideShared(t *testing.T) {
+	l := newLab(t, "4.6.8")
+	l.netbox.AddExampleWorld()
+	vip := func(mg *v1alpha1.NetBoxIPAddress) {
+		p := &mg.Spec.ForProvider
+		p.From, p.Address, p.Duplicates, p.Role = nil, "10.77.0.1/29", v1alpha1.DuplicatesSharedRole, new("vip")
+	}
+	l.apply("web-1", l.ofThis, vip)
+	l.settle("web-1", ready)
+	l.apply("web-2", l.ofThis, vip)
+	l.settle("web-2", ready)
+	l.rewrite("web-2", func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Role = nil })
+	l.passes(3, time.Minute, "web-2", "web-1")
+	l.moves("10.77.0.5/29")
+	l.passes(6, 11*time.Minute, "web-1", "web-2")
+	if !ready(l.get("web-1")) || !ready(l.get("web-2")) {
+		t.Errorf("web-1 says %q", l.says())
+	}
+}
+
 // TestBackupOfReleased: a backup puts back a resource that was released since, and whose address another one was given; then somebody deletes that one's
 // record. Its machine uses the address, and nobody's is made again under it.
 func TestBackupOfReleased(t *testing.T) {

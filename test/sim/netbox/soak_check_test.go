@@ -86,7 +86,11 @@ func (k *soak) settle() {
 			return
 		}
 	}
-	k.t.Error("not all settled")
+	for name, l := range k.lives {
+		if mg := k.get(name); mg != nil && !l.holds(mg) {
+			k.t.Errorf("%s isn't settled, of record %d, address %s: %+v", name, mg.Status.AtProvider.ID, mg.Status.AtProvider.Address, mg.Status.Conditions)
+		}
+	}
 }
 
 // story tells what NetBox was asked about some resources, and what it was told of their records.
