@@ -168,7 +168,7 @@ func TestRestoredOddly(t *testing.T) {
 			l.delete("web-1")
 		}, func(l *lab) string {
 			if l.get("web-1") == nil || l.record(1).ID == 0 {
-				return fmt.Sprint("it went, and its record is left")
+				return "it went, and its record is left"
 			}
 			return ""
 		}},
