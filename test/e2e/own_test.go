@@ -59,7 +59,7 @@ func (o *ownEnv) own(manifest string, values ...string) {
 	objects, err := local.Decode([]byte(o.fill(manifest, append(values, "id", o.id)...)))
 	o.must(err)
 	for _, u := range objects {
-		o.owned = append(o.owned, lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()})
+		o.owned = append(o.owned, lab.RefOf(u))
 	}
 	o.must(o.Plane.Apply(o.t.Context(), objects...))
 }

@@ -31,7 +31,7 @@ func (e *env) vanish(u *unstructured.Unstructured) {
 	}
 	e.must(e.Client().Patch(e.t.Context(), u.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(forced))))
 	e.must(client.IgnoreNotFound(e.Client().Delete(e.t.Context(), u.DeepCopy())))
-	e.gone(lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()})
+	e.gone(lab.RefOf(u))
 }
 
 // restore makes an object again from what was saved, with who owns which field, as backup tools do.

@@ -30,12 +30,9 @@ func (e *env) writer(u *unstructured.Unstructured) client.Client {
 func (e *env) putBack(backup []*unstructured.Unstructured, status bool) {
 	e.t.Helper()
 	const key = meta.AnnotationKeyReconciliationPaused
-	ref := func(u *unstructured.Unstructured) lab.Ref {
-		return lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-	}
 	var paused []lab.Ref
 	for _, u := range backup {
-		if r := ref(u); u.GetKind() == "BootEntry" {
+		if r := lab.RefOf(u); u.GetKind() == "BootEntry" {
 			e.patch(r, `{"metadata":{"annotations":{"`+key+`":"true"}}}`)
 			e.await(r, "left alone", func(u *unstructured.Unstructured) bool {
 				return lab.ConditionOf(u, "Synced").Reason == "ReconcilePaused"
@@ -44,7 +41,7 @@ func (e *env) putBack(backup []*unstructured.Unstructured, status bool) {
 		}
 	}
 	for _, u := range backup {
-		r, old := ref(u), saved(u)
+		r, old := lab.RefOf(u), saved(u)
 		if u.GetKind() == "BootEntry" {
 			meta.AddAnnotations(old, map[string]string{key: "true"})
 		}
@@ -77,7 +74,7 @@ func (e *env) putStatusBack(backup []*unstructured.Unstructured) {
 // writeStatus replaces an object's status, as the only one who may. Without one, there's none any more.
 func (e *env) writeStatus(u *unstructured.Unstructured, status any) {
 	e.t.Helper()
-	r := lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+	r := lab.RefOf(u)
 	writer := e.writer(u)
 	e.until("the status of "+r.String()+" to be replaced", func(ctx context.Context) error {
 		now, err := e.Get(ctx, r)

@@ -42,6 +42,11 @@ func Pool(namespace, name string) Ref { return Ref{Platform, "RackPool", namespa
 // Kind names an object of the provider's own group.
 func Kind(kind, namespace, name string) Ref { return Ref{Baremetal, kind, namespace, name} }
 
+// RefOf names an object.
+func RefOf(u *unstructured.Unstructured) Ref {
+	return Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
 // String is how people call an object: "BareMetalNode team-a/web-1".
 func (r Ref) String() string {
 	if r.Namespace == "" {

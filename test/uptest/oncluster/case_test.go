@@ -119,22 +119,18 @@ func (w *world) uptest(ctx context.Context, c uptest.Case, tested uptest.Objects
 func (w *world) conditions(ctx context.Context, tested uptest.Objects) string {
 	var b strings.Builder
 	for _, u := range tested {
-		got, err := w.Get(context.WithoutCancel(ctx), refOf(u))
+		got, err := w.Get(context.WithoutCancel(ctx), lab.RefOf(u))
 		if err != nil {
 			fmt.Fprintf(&b, "%v\n", err)
 			continue
 		}
 		for _, c := range lab.Conditions(got) {
 			if c.Status != "True" {
-				fmt.Fprintf(&b, "%s: %s is %s, %s: %s\n", refOf(u), c.Type, c.Status, c.Reason, c.Message)
+				fmt.Fprintf(&b, "%s: %s is %s, %s: %s\n", lab.RefOf(u), c.Type, c.Status, c.Reason, c.Message)
 			}
 		}
 	}
 	return b.String()
-}
-
-func refOf(u *unstructured.Unstructured) lab.Ref {
-	return lab.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
 // installedOnce holds that what a claim asks for was done once, whatever the hooks did.
@@ -152,11 +148,11 @@ func (w *world) installedOnce(t *testing.T, tested uptest.Objects, before map[st
 // remove deletes objects, those that were there last first. A pool whose claims have only just gone is refused at first.
 func (w *world) remove(ctx context.Context, o uptest.Objects) error {
 	for _, u := range slices.Backward(o) {
-		err := w.Until(ctx, refOf(u).String()+" to be gone", patience, func(ctx context.Context) error {
+		err := w.Until(ctx, lab.RefOf(u).String()+" to be gone", patience, func(ctx context.Context) error {
 			if err := client.IgnoreNotFound(w.Client().Delete(ctx, u.DeepCopy())); err != nil {
 				return fmt.Errorf("cannot delete it: %w", err)
 			}
-			if _, err := w.Get(ctx, refOf(u)); !kerrors.IsNotFound(err) {
+			if _, err := w.Get(ctx, lab.RefOf(u)); !kerrors.IsNotFound(err) {
 				return errLeft
 			}
 			return nil
@@ -192,7 +188,7 @@ func (w *world) nothingLeft(ctx context.Context) error {
 			return fmt.Errorf("cannot list objects of kind %s: %w", kind, err)
 		}
 		for i := range all.Items {
-			left = append(left, refOf(&all.Items[i]).String())
+			left = append(left, lab.RefOf(&all.Items[i]).String())
 		}
 	}
 	secrets := &corev1.SecretList{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/uptest"
 )
 
@@ -21,7 +22,7 @@ func (t *turns) take(objects uptest.Objects) (func(), error) {
 	}
 	var names []string
 	for _, u := range objects {
-		names = append(names, refOf(u).String())
+		names = append(names, lab.RefOf(u).String())
 	}
 	for _, m := range machines {
 		names = append(names, "the BMC at "+m.BMC.String())
