@@ -76,7 +76,7 @@ func (s *Session) Before(x Exchange, nonces ...string) bool {
 
 // Began says whether a script was served by the token that a boot is of, to whichever architecture.
 func (s *Session) Began(nonce string) bool {
-	return s != nil && slices.ContainsFunc(s.Opened, func(o Opened) bool { return ofOneToken(o.Nonce, nonce) })
+	return slices.ContainsFunc(s.Opened, func(o Opened) bool { return ofOneToken(o.Nonce, nonce) })
 }
 
 // Outdated says whether the script that exchange x asks for, with that nonce, would take the place of a later one: by a token that was seen on the

@@ -1,10 +1,25 @@
 package gate
 
-import "github.com/crossplane-contrib/provider-baremetal/internal/boot"
+import (
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
+)
 
-// Tells says whether a script request says anything of where its machine is. By a token of before its install began anybody asks who has seen it: that
+// Sighting is what an answer to a script request says of where its machine is; false: nothing. That of an install is part of the write that opens the grant.
+func (g *Gate) Sighting(c Caller, a Answer) (session.Sighting, bool) {
+	if a.Answer == boot.AnswerInstall || !g.tells(c) {
+		return session.Sighting{}, false
+	}
+	now := g.o.Now()
+	return session.Sighting{
+		Kind: session.SawScript, At: now, Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
+		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(now).Began,
+	}, true
+}
+
+// tells says whether a script request says anything of where its machine is. By a token of before its install began anybody asks who has seen it: that
 // isn't the machine's own doing.
-func (g *Gate) Tells(c Caller) bool {
+func (g *Gate) tells(c Caller) bool {
 	s := c.Session
 	if s == nil || s.Consumed == nil {
 		return true
@@ -24,9 +39,11 @@ func (g *Gate) nonce(c Caller, id string, arch boot.Arch) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	for _, key := range keys[1:] { // A token that was served before the keys' turn began a boot that's known by the old one.
-		if n := Nonce(key, c.Claims.Nonce, id, arch); c.Session.Began(n) {
-			return n
+	if s := c.Session; s != nil && len(s.Opened) > 0 { // A token that was served before the keys' turn began a boot that's known by the old one.
+		for _, key := range keys[1:] {
+			if n := Nonce(key, c.Claims.Nonce, id, arch); s.Began(n) {
+				return n
+			}
 		}
 	}
 	return Nonce(keys[0], c.Claims.Nonce, id, arch)

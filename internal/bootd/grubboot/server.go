@@ -126,11 +126,8 @@ func (s *Server) told(c gate.Caller, a gate.Answer) {
 	if s.o.Decided != nil {
 		s.o.Decided(a.Decision)
 	}
-	if a.Answer != boot.AnswerInstall && s.o.Gate.Tells(c) { // That of an install is part of the write that opens the grant.
-		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
-			Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
-			Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(s.o.Now()).Began,
-		})
+	if x, tells := s.o.Gate.Sighting(c, a); tells {
+		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 	s.reached(c, boot.StageScript)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // shortWait is the hold of what ends by itself in a moment.
@@ -115,15 +114,11 @@ func (s *Server) proxied(p *boot.Plan) bool {
 	return ok && !g.GivesAddresses()
 }
 
-// sighted notes an answer. That of an install is part of the write that opens the grant.
+// sighted notes an answer.
 func (s *Server) sighted(c gate.Caller, a gate.Answer) {
-	if a.Answer == boot.AnswerInstall || !s.o.Gate.Tells(c) {
-		return
+	if x, tells := s.o.Gate.Sighting(c, a); tells {
+		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
-	s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
-		Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
-		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(s.o.Now()).Began,
-	})
 }
 
 // static is the hold script of whoever can't be told more: wait, then begin again with DHCP.

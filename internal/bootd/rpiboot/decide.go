@@ -9,7 +9,6 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/rpi"
-	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tftp"
 )
 
@@ -89,11 +88,9 @@ func (s *Server) said(b *started, c gate.Caller, a gate.Answer) {
 		s.o.Decided(a.Decision)
 	}
 	s.o.Logger.Info("Raspberry Pi", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(b.MAC), "message", a.Message)
-	if a.Answer != boot.AnswerInstall && s.o.Gate.Tells(c) { // That of an install is part of the write that opens the grant.
-		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{
-			Kind: session.SawScript, At: s.o.Now(), Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
-			Disk: a.Answer == boot.AnswerLocalDisk, Exchange: c.Claims.Exchange(s.o.Now()).Began,
-		})
+	if x, tells := s.o.Gate.Sighting(c, a); tells {
+		x.Silent = false // What a Pi is told says nothing yet of an installer that doesn't report.
+		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 }
 

@@ -134,16 +134,17 @@ func (e *external) adoptable(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, 
 // unowned says, by an error, whose a record is or was, which keeps it from becoming ours.
 func (e *external) unowned(ctx context.Context, ip netbox.IPAddress) error {
 	n, noted := parseNote(ip.Marker(e.inputs.note))
+	quarantined := noted && !n.until.IsZero() && e.whose(ip) != ownerReleased
 	traces := e.traces(ip)
 	switch {
 	case !ip.Unmarked(e.inputs.field):
 		return adoptError{ip.ID, fmt.Sprintf("carries something in custom field %q that isn't a marker of ours", e.inputs.field), "clear the field in NetBox if nobody needs it"}
-	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased && n.until.Before(e.connector.Now()) && !e.retired(ip):
+	case quarantined && n.until.Before(e.connector.Now()) && !e.retired(ip):
 		return adoptError{
 			ip.ID, fmt.Sprintf("is in use again after a quarantine, by its status, and custom field %q still says that it's in one", e.inputs.note),
 			"clear that field in NetBox, or ask for another address",
 		}
-	case noted && !n.until.IsZero() && e.whose(ip) != ownerReleased:
+	case quarantined:
 		return adoptError{ip.ID, fmt.Sprintf("is in quarantine until %s", n.until.UTC().Format(time.RFC3339)), "wait until then, or ask for another address"}
 	case len(traces) > 0:
 		return e.tracedError(ip.ID, traces[0])

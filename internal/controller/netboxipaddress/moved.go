@@ -170,9 +170,10 @@ func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patc
 	}
 	err := e.vacated(ctx, mg)
 	if t := (takenError{}); errors.As(err, &t) {
-		m.holder = recordWords(t)
 		if t.lost {
 			m.lost = t.by
+		} else {
+			m.holder = recordWords(t)
 		}
 		return &m, nil
 	}

@@ -17,7 +17,7 @@ type movedError struct {
 	// holder is who has the address by now; refused says that NetBox doesn't take it back.
 	holder  string
 	refused bool
-	// lost is who had it since, and whose record somebody deleted.
+	// lost is who had it since, and whose record somebody deleted or moved.
 	lost string
 	// releasing says that it was to be released.
 	releasing bool

@@ -85,15 +85,21 @@ func (l *lab) restored(change ...func(*v1alpha1.NetBoxIPAddress)) {
 	for _, c := range change {
 		c(again)
 	}
-	status := again.Status
-	if err := l.kube.Create(l.t.Context(), again); err != nil {
-		l.t.Fatal(err)
-	}
-	again.Status = status
-	if err := l.kube.Status().Update(l.t.Context(), again); err != nil {
-		l.t.Fatal(err)
-	}
+	l.create(again)
 	l.restart()
+}
+
+// create has the API server hold a resource with its status, as a backup has it.
+func (l *lab) create(mg *v1alpha1.NetBoxIPAddress) {
+	l.t.Helper()
+	status := mg.Status
+	if err := l.kube.Create(l.t.Context(), mg); err != nil {
+		l.t.Fatal(err)
+	}
+	mg.Status = status
+	if err := l.kube.Status().Update(l.t.Context(), mg); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // TestRestoredHolds: a resource that was restored from a backup has the address that its status shows, be its record marked anew or not: its machine is

@@ -13,19 +13,15 @@ func (l *lab) putBack(gone, changed *v1alpha1.NetBoxIPAddress) {
 	l.t.Helper()
 	again := gone.DeepCopy()
 	again.ResourceVersion = ""
-	if err := l.kube.Create(l.t.Context(), again); err != nil {
-		l.t.Fatal(err)
-	}
+	l.create(again)
 	is := l.get(changed.GetName())
 	is.Annotations = changed.Annotations
 	if err := l.kube.Update(l.t.Context(), is); err != nil {
 		l.t.Fatal(err)
 	}
-	again.Status, is.Status = gone.Status, changed.Status
-	for _, mg := range []*v1alpha1.NetBoxIPAddress{again, is} {
-		if err := l.kube.Status().Update(l.t.Context(), mg); err != nil {
-			l.t.Fatal(err)
-		}
+	is.Status = changed.Status
+	if err := l.kube.Status().Update(l.t.Context(), is); err != nil {
+		l.t.Fatal(err)
 	}
 	l.restart()
 }

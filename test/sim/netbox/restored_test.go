@@ -27,15 +27,9 @@ func (l *lab) passes(rounds int, step time.Duration, names ...string) {
 	}
 }
 
-// says is what web-1 says of itself.
-func (l *lab) says() string {
-	mg := l.get("web-1")
-	return mg.GetCondition(xpv2.TypeReady).Message + " " + mg.GetCondition(xpv2.TypeSynced).Message
-}
-
-// moves has somebody change the address of the first record.
-func (l *lab) moves(to string) {
-	l.netbox.ChangeAddressAs("alice", 1, func(a *netbox.Address) { a.Address = netip.MustParsePrefix(to) })
+// moves has somebody change the address of a record.
+func (l *lab) moves(id int64, to string) {
+	l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.Address = netip.MustParsePrefix(to) })
 }
 
 func observes(mg *v1alpha1.NetBoxIPAddress) {
@@ -95,7 +89,7 @@ func TestRestoredOddly(t *testing.T) {
 		}, conflicts},
 		"OtherID": {"another cluster's isn't lost where somebody moves it", regains, func(l *lab) {
 			l.inOther()
-			l.moves("10.77.0.5/29")
+			l.moves(1, "10.77.0.5/29")
 		}, conflicts},
 		"OtherIDUnnamed": {"whoever takes its name off has an address of its own", anyFree, func(l *lab) {
 			l.inOther()
@@ -128,7 +122,7 @@ func TestRestoredOddly(t *testing.T) {
 			return ""
 		}},
 		"Moved": {"its machine uses what it was given", anyFree, func(l *lab) {
-			l.moves("10.77.0.5/29")
+			l.moves(1, "10.77.0.5/29")
 			l.restored()
 		}, mine},
 		"UnmarkedUnnamed": {"no other one is given to its machine", anyFree, func(l *lab) {
@@ -140,7 +134,7 @@ func TestRestoredOddly(t *testing.T) {
 			l.delete("web-1")
 		}, func(l *lab) string {
 			if l.get("web-1") != nil || l.record(1).CustomFields[field] != otherID {
-				return fmt.Sprintf("it says %q", l.says())
+				return fmt.Sprintf("it says %q", l.says("web-1"))
 			}
 			return ""
 		}},
@@ -158,7 +152,7 @@ func TestRestoredOddly(t *testing.T) {
 			l.restored()
 		}, func(l *lab) string {
 			if !veiled(l.get("web-1")) {
-				return fmt.Sprintf("it says %q", l.says())
+				return fmt.Sprintf("it says %q", l.says("web-1"))
 			}
 			return ""
 		}},
@@ -267,7 +261,7 @@ func TestObservedAndMoved(t *testing.T) {
 	l.once("web-1")
 	l.restored()
 	l.once("web-1")
-	l.moves("10.77.0.5/29")
+	l.moves(1, "10.77.0.5/29")
 	l.apply("web-2", l.ofThis)
 	l.passes(4, 3*time.Minute, "web-2", "web-1")
 	if one, two := l.get("web-1"), l.get("web-2"); ready(one) && ready(two) {
@@ -282,22 +276,22 @@ func TestPutBackOnLost(t *testing.T) {
 		l := newLab(t, "4.6.8")
 		l.apply("web-1", l.ofThis)
 		l.settle("web-1", ready)
-		l.moves("10.77.0.5/29")
+		l.moves(1, "10.77.0.5/29")
 		l.apply("web-2", l.ofThis)
 		two := l.settle("web-2", ready)
 		l.once("web-1")
 		l.netbox.RemoveAddress(two.Status.AtProvider.ID)
 		if hand {
-			l.moves(two.Status.AtProvider.Address)
+			l.moves(1, two.Status.AtProvider.Address)
 		}
 		l.passes(4, 3*time.Minute, "web-1", "web-2")
-		if one := l.get("web-1"); ready(one) || one.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved || !strings.Contains(l.says(), `that of NetBoxIPAddress "web-2"`) {
-			t.Errorf("by hand %t: web-1 says %q", hand, l.says())
+		if one := l.get("web-1"); ready(one) || one.GetCondition(xpv2.TypeReady).Reason != v1alpha1.ReasonMoved || !strings.Contains(l.says("web-1"), `that of NetBoxIPAddress "web-2"`) {
+			t.Errorf("by hand %t: web-1 says %q", hand, l.says("web-1"))
 		}
 		l.delete("web-2")
 		l.passes(6, 3*time.Minute, "web-2", "web-1")
 		if one := l.get("web-1"); !ready(one) || l.get("web-2") != nil {
-			t.Errorf("by hand %t: web-2 is given up, and web-1 says %q", hand, l.says())
+			t.Errorf("by hand %t: web-2 is given up, and web-1 says %q", hand, l.says("web-1"))
 		}
 	}
 }
@@ -310,7 +304,7 @@ func TestObservedAway(t *testing.T) {
 	l.rewrite("web-1", observes)
 	l.once("web-1")
 	l.mark(1, nil)
-	l.moves("10.77.0.5/29")
+	l.moves(1, "10.77.0.5/29")
 	l.passes(2, 3*time.Minute, "web-1")
 	l.netbox.RemoveAddress(1)
 	l.passes(2, 3*time.Minute, "web-1")

@@ -17,16 +17,16 @@ func TestGivenSince(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.apply("web-1", l.ofThis, asks)
 			l.settle("web-1", ready)
-			l.moves("10.77.0.5/29")
+			l.moves(1, "10.77.0.5/29")
 			l.apply("web-2", l.ofThis)
 			l.settle("web-2", ready)
 			l.passes(2, time.Minute, turns...)
 			l.netbox.RemoveAddress(1)
 			l.passes(2, time.Minute, turns...)
-			l.netbox.ChangeAddressAs("alice", 2, func(a *netbox.Address) { a.Address = netip.MustParsePrefix("10.77.0.6/29") })
+			l.moves(2, "10.77.0.6/29")
 			l.passes(4, 3*time.Minute, turns...)
 			if !ready(l.get("web-2")) || ready(l.get("web-1")) {
-				t.Errorf("%v: web-1 says %q", turns, l.says())
+				t.Errorf("%v: web-1 says %q", turns, l.says("web-1"))
 			}
 		}
 	}
@@ -35,16 +35,13 @@ func TestGivenSince(t *testing.T) {
 // TestBothAway: web-1's record is moved, and web-2 is given its address; then web-2's record isn't there any more, either, by a move or a deletion, and maybe
 // web-1's is deleted, too. Whoever had the address last has it: web-1 isn't put back, nor is its record made again, under web-2's machine.
 func TestBothAway(t *testing.T) {
-	to := func(l *lab, id int64, address string) {
-		l.netbox.ChangeAddressAs("alice", id, func(a *netbox.Address) { a.Address = netip.MustParsePrefix(address) })
-	}
 	cases := map[string]struct {
 		reason string
 		away   func(l *lab)
 		// back says that web-2 has its address again by itself.
 		back bool
 	}{
-		"BothMoved":   {"web-2's is put back", func(l *lab) { to(l, 2, "10.77.0.6/29") }, true},
+		"BothMoved":   {"web-2's is put back", func(l *lab) { l.moves(2, "10.77.0.6/29") }, true},
 		"BothDeleted": {"nobody's is", func(l *lab) { l.netbox.RemoveAddress(2); l.netbox.RemoveAddress(1) }, false},
 		"Deleted":     {"nobody's is", func(l *lab) { l.netbox.RemoveAddress(1); l.netbox.RemoveAddress(2) }, false},
 	}
@@ -54,14 +51,14 @@ func TestBothAway(t *testing.T) {
 				l := newLab(t, "4.6.8")
 				l.apply("web-1", l.ofThis, regains)
 				l.settle("web-1", ready)
-				to(l, 1, "10.77.0.5/29")
+				l.moves(1, "10.77.0.5/29")
 				l.apply("web-2", l.ofThis)
 				l.settle("web-2", ready)
 				l.once("web-1")
 				tc.away(l)
 				l.passes(6, 11*time.Minute, turns...)
 				if ready(l.get("web-1")) || ready(l.get("web-2")) != tc.back {
-					t.Errorf("%s: web-1 says %q", tc.reason, l.says())
+					t.Errorf("%s: web-1 says %q", tc.reason, l.says("web-1"))
 				}
 				if !tc.back {
 					l.waits("web-1", `that of NetBoxIPAddress "web-2"`)
@@ -69,7 +66,7 @@ func TestBothAway(t *testing.T) {
 				l.delete("web-2")
 				l.passes(8, 11*time.Minute, turns...)
 				if one := l.get("web-1"); !ready(one) || one.Status.AtProvider.Address != "10.77.0.1/29" {
-					t.Errorf("web-2 is given up, and web-1 says %q", l.says())
+					t.Errorf("web-2 is given up, and web-1 says %q", l.says("web-1"))
 				}
 			})
 		}
@@ -84,7 +81,7 @@ func TestMadeAgainBesideLost(t *testing.T) {
 			l := newLab(t, "4.6.8")
 			l.apply("web-1", l.ofThis, asks)
 			l.settle("web-1", ready)
-			l.moves("10.77.0.5/29")
+			l.moves(1, "10.77.0.5/29")
 			l.apply("web-2", l.ofThis, regains)
 			l.settle("web-2", ready)
 			l.passes(2, time.Minute, turns...)
@@ -93,7 +90,7 @@ func TestMadeAgainBesideLost(t *testing.T) {
 			l.netbox.RemoveAddress(2)
 			l.passes(8, 11*time.Minute, turns...)
 			if two := l.get("web-2"); !ready(two) || two.Status.AtProvider.ID != 3 || ready(l.get("web-1")) {
-				t.Errorf("%v: web-2 is %+v, and web-1 says %q", turns, two.Status, l.says())
+				t.Errorf("%v: web-2 is %+v, and web-1 says %q", turns, two.Status, l.says("web-1"))
 			}
 		}
 	}
@@ -113,10 +110,10 @@ func TestMovedBesideShared(t *testing.T) {
 	l.settle("web-2", ready)
 	l.rewrite("web-2", func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Role = nil })
 	l.passes(3, time.Minute, "web-2", "web-1")
-	l.moves("10.77.0.5/29")
+	l.moves(1, "10.77.0.5/29")
 	l.passes(6, 11*time.Minute, "web-1", "web-2")
 	if !ready(l.get("web-1")) || !ready(l.get("web-2")) {
-		t.Errorf("web-1 says %q", l.says())
+		t.Errorf("web-1 says %q", l.says("web-1"))
 	}
 }
 
@@ -131,19 +128,12 @@ func TestBackupOfReleased(t *testing.T) {
 	l.apply("web-2", l.ofThis)
 	l.settle("web-2", ready)
 	was.UID, was.ResourceVersion = "uid-of-web-1", ""
-	status := was.Status
-	if err := l.kube.Create(t.Context(), was); err != nil {
-		t.Fatal(err)
-	}
-	was.Status = status
-	if err := l.kube.Status().Update(t.Context(), was); err != nil {
-		t.Fatal(err)
-	}
+	l.create(was)
 	l.passes(2, 11*time.Minute, "web-1", "web-2")
 	l.netbox.RemoveAddress(l.get("web-2").Status.AtProvider.ID)
 	l.passes(6, 11*time.Minute, "web-1", "web-2")
 	if ready(l.get("web-1")) || len(l.netbox.Addresses()) != 0 {
-		t.Errorf("web-1 says %q, and there is %+v", l.says(), l.netbox.Addresses())
+		t.Errorf("web-1 says %q, and there is %+v", l.says("web-1"), l.netbox.Addresses())
 	}
 }
 

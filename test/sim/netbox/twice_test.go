@@ -31,10 +31,15 @@ func (l *lab) notTwice(first, second string) {
 // waits holds that a resource isn't Ready, and says why.
 func (l *lab) waits(name, says string) {
 	l.t.Helper()
-	two := l.get(name)
-	if words := two.GetCondition(xpv2.TypeReady).Message + two.GetCondition(xpv2.TypeSynced).Message; ready(two) || !strings.Contains(words, says) {
-		l.t.Errorf("%s: ready %v, %q, want %q", name, ready(two), words, says)
+	if is, words := ready(l.get(name)), l.says(name); is || !strings.Contains(words, says) {
+		l.t.Errorf("%s: ready %v, %q, want %q", name, is, words, says)
 	}
+}
+
+// says is what a resource says of itself.
+func (l *lab) says(name string) string {
+	mg := l.get(name)
+	return mg.GetCondition(xpv2.TypeReady).Message + " " + mg.GetCondition(xpv2.TypeSynced).Message
 }
 
 // TestLostStrangely: that a record was deleted is known of a change log whose entries have keys that nobody knows, too, be it where there was a record

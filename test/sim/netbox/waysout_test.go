@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -84,16 +83,9 @@ func TestWaysOut(t *testing.T) {
 func TestOnlyLookedAt(t *testing.T) {
 	l := newLab(t, "4.6.8")
 	at := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.3/29"), Status: "active"})
-	l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
-		mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
-		meta.SetExternalName(mg, strconv.FormatInt(at, 10))
-	})
+	l.apply("web-1", observes, namedSo(strconv.FormatInt(at, 10)))
 	l.settle("web-1", ready)
-	mg := l.get("web-1")
-	mg.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionAll}
-	if err := l.kube.Update(t.Context(), mg); err != nil {
-		t.Fatal(err)
-	}
+	l.rewrite("web-1", manages)
 	l.once("web-1")
 	l.once("web-1")
 	l.waits("web-1", "adopt: ExternalName")
