@@ -89,7 +89,6 @@ func (s *Server) said(b *started, c gate.Caller, a gate.Answer) {
 	}
 	s.o.Logger.Info("Raspberry Pi", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(b.MAC), "message", a.Message)
 	if x, tells := s.o.Gate.Sighting(c, a); tells {
-		x.Silent = false // What a Pi is told says nothing yet of an installer that doesn't report.
 		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 }

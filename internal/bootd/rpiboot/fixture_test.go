@@ -72,6 +72,7 @@ type rig struct {
 
 	calls  []string
 	sights []session.Kind
+	last   session.Sighting
 	seen   []boot.Stage
 	server *Server
 }
@@ -190,7 +191,7 @@ func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bo
 	return false, errBoom
 }
 func (r *rig) NewBoot(_ boot.Name, since time.Time) bool { return r.started.After(since) }
-func (r *rig) Sight(_ boot.Name, x session.Sighting)     { r.sights = append(r.sights, x.Kind) }
+func (r *rig) Sight(_ boot.Name, x session.Sighting)     { r.sights, r.last = append(r.sights, x.Kind), x }
 func (r *rig) Seen(_ *boot.Plan, s boot.Stage, _ boot.Firmware, at time.Time) {
 	r.seen = append(r.seen, s)
 	if s == boot.StageDHCP {

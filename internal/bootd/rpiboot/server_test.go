@@ -139,6 +139,20 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// TestSilent: of an installer that doesn't report, its machine's being sent to its disk by a later exchange is the sign.
+func TestSilent(t *testing.T) {
+	r := newRig(t, func(r *rig) { r.plan.Method, r.plan.SilentInstaller = boot.MethodInstaller, true })
+	r.session.Consumed = &boot.Consumption{GrantID: grantID, EntryUID: "entry", Generation: 1, Nonce: "other", At: r.now}
+	r.asksDHCP(true)
+	if refused, err := r.boots(four()...); !errors.Is(err, errDisk) {
+		t.Fatalf("%s: %v", refused, err)
+	}
+	x := r.last
+	if !x.Silent || !x.Disk || x.Reason != boot.DecidedConsumed || x.GrantID != grantID || x.Exchange.IsZero() {
+		t.Errorf("%+v", x)
+	}
+}
+
 // TestRefusedLate: what is refused at the last step gets neither token nor kernel, and a moment's trouble isn't for good.
 func TestRefusedLate(t *testing.T) {
 	for name, change := range map[string]func(*rig){"Image": nil, "Kernel": destroys} {
