@@ -43,7 +43,7 @@ func (r Ref) make(at int) *made {
 	x := &made{Plan: *r.of, at: at}
 	x.MACs = x.mac[:0]
 	in := pieces.Of(r.row)
-	readRow(&in, &x.Plan)
+	readRow(&in, &x.Plan, nil)
 	if len(x.MACs) == 0 {
 		x.MACs = nil
 	}
@@ -62,14 +62,18 @@ func (k *Packed) keep() {
 	k.lately = make([]atomic.Pointer[made], room)
 }
 
-// plan by its number: as it was made lately, or made now.
-func (k *Packed) plan(i int) *Plan {
+// plan by its number: as it was made lately, or made now, in a room where there's one and not all plans are kept as they were made.
+func (k *Packed) plan(i int, in *Room) *Plan {
 	slot := &k.lately[i&(len(k.lately)-1)]
 	x := slot.Load()
-	if x == nil || x.at != i {
-		x = k.Ref(i).make(i)
-		slot.Store(x)
+	if x != nil && x.at == i {
+		return &x.Plan
 	}
+	if in != nil && k.Len() > len(k.lately) {
+		return in.make(k.Ref(i))
+	}
+	x = k.Ref(i).make(i)
+	slot.Store(x)
 	return &x.Plan
 }
 
@@ -109,15 +113,9 @@ func (k *Packed) All() iter.Seq2[int, *Plan] {
 // Scan is All in memory that's used again: a plan, and what it points to, is another one at the next. Its texts are its own.
 func (k *Packed) Scan() iter.Seq2[int, *Plan] {
 	return func(yield func(int, *Plan) bool) {
-		var p Plan
-		var macs []MAC
+		var in Room
 		for i := range k.Len() {
-			p = *k.shapes[k.shape[i]]
-			p.MACs = macs
-			in := pieces.Of(k.rows[i])
-			readRow(&in, &p)
-			macs = p.MACs
-			if !yield(i, &p) {
+			if !yield(i, in.make(k.Ref(i))) {
 				return
 			}
 		}

@@ -135,7 +135,7 @@ func portOf(p *Plan) (portAt, bool) {
 func (s *State) ByPort(network Name, port Port) (*Plan, bool) {
 	at := portAt{network, port}
 	if i, ok := s.register.byPort[at]; ok {
-		return s.plans.plan(int(i)), true
+		return s.plans.plan(int(i), nil), true
 	}
 	if s.late != nil {
 		p, ok := s.late.byPort[at]

@@ -58,15 +58,18 @@ func appendAddress(b []byte, p netip.Prefix) []byte {
 	return pieces.AppendText(b, string(append(p.Addr().AsSlice(), byte(p.Bits())))) //nolint:gosec // At most 128.
 }
 
-// readRow fills in what is a plan's own, into one of its shape. It has room for its MACs already.
-func readRow(r *pieces.Reader, p *Plan) {
+// readRow fills in what is a plan's own, into one of its shape. It has room for its MACs already; six is room for a second place, nil: it's made.
+func readRow(r *pieces.Reader, p *Plan, six *Place) {
 	readOwn(r, p)
 	if p.Network.Six == nil {
 		return
 	}
-	six := *p.Network.Six // The shape's is that of all of its plans.
+	if six == nil {
+		six = new(Place)
+	}
+	*six = *p.Network.Six // The shape's is that of all of its plans.
 	six.Address = readAddress(r)
-	p.Network.Six = &six
+	p.Network.Six = six
 }
 
 // readOwn reads all of a row but the second address.

@@ -193,9 +193,12 @@ func precedes(a, b *Plan) bool {
 }
 
 // ByMAC gives the plan of a machine. The plan must not be changed.
-func (s *State) ByMAC(m MAC) (*Plan, bool) {
+func (s *State) ByMAC(m MAC) (*Plan, bool) { return s.ByMACIn(m, nil) }
+
+// ByMACIn is ByMAC, and the plan may be in a room: it's good until that is used again.
+func (s *State) ByMACIn(m MAC, in *Room) (*Plan, bool) {
 	if i, ok := s.register.ofMAC(m); ok {
-		return s.plans.plan(i), true
+		return s.plans.plan(i, in), true
 	}
 	if s.late != nil {
 		p, ok := s.late.byMAC[m]
@@ -224,7 +227,7 @@ func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
 // WithRef is ByEntry, and gives a Ref beside, by which the same plan is known again.
 func (s *State) WithRef(k EntryKey) (*Plan, Ref, bool) {
 	if i, ok := s.register.byEntry[k]; ok {
-		return s.plans.plan(int(i)), s.plans.Ref(int(i)), true
+		return s.plans.plan(int(i), nil), s.plans.Ref(int(i)), true
 	}
 	if s.late != nil {
 		p, ok := s.late.byEntry[k]

@@ -34,13 +34,14 @@ func BenchmarkAnswer(b *testing.B) {
 			v, in := testView(state), fromRelay(testServer)
 			var m wire.Message
 			var r wire.Reply
+			var room boot.Room
 			buf := make([]byte, 0, linkSize)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := m.Read(data); err != nil {
 					b.Fatal(err)
 				}
-				if a := respond(v, &m, Classify(&m), in, &r, buf); a.Reason != Offered {
+				if a := respond(v, &m, Classify(&m), in, desk{&r, buf, &room}); a.Reason != Offered {
 					b.Fatal(a.Reason)
 				}
 			}

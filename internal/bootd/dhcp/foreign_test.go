@@ -72,7 +72,7 @@ func TestServersAreNamed(t *testing.T) {
 		return all(ofType(dhcpv4.MessageTypeRequest), addressOpt(54, server), addressOpt(50, testAddress.String()))
 	}
 	for _, m := range []dhcpv4.Modifier{taking("10.99.0.1"), taking("10.99.0.2"), all(taking("10.99.0.3"), stranger), all(taking("10.99.0.4"), relayed("10.99.0.1")), asPXE(0)} {
-		s.handle(message(t, request(t, m)), broadcastIn(), &wire.Reply{}, nil)
+		s.handle(message(t, request(t, m)), broadcastIn(), desk{reply: &wire.Reply{}})
 	}
 	if want := []string{"10.99.0.2 on br0", "10.99.0.3 on br0"}; !slices.Equal(want, named) || began != 2 {
 		t.Errorf("named %q, want %q; began %d times", named, want, began)

@@ -24,7 +24,7 @@ func TestOtherServerIsTold(t *testing.T) {
 		to("10.99.0.1", dhcpv4.MessageTypeRequest), to("10.99.0.2", dhcpv4.MessageTypeRequest), to("10.99.0.3", dhcpv4.MessageTypeDecline), asPXE(0),
 		all(to("10.99.0.4", dhcpv4.MessageTypeRequest), func(p *dhcpv4.DHCPv4) { p.ClientHWAddr = []byte{2, 0, 0, 9, 9, 9} }),
 	} {
-		s.handle(message(t, request(t, m)), broadcastIn(), &wire.Reply{}, nil)
+		s.handle(message(t, request(t, m)), broadcastIn(), desk{reply: &wire.Reply{}})
 	}
 	if diff := cmp.Diff([]string{"10.99.0.2"}, told); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

@@ -94,6 +94,6 @@ func (s *Server) began(a *Answer, now time.Time) {
 		return
 	}
 	s.cfg.Pi(Pi{
-		Plan: a.Plan, MAC: a.Facts.MAC, MachineID: bytes.Clone(a.Facts.MachineID), Token: a.Pi, At: now, Confirmed: a.Stage == boot.StageDHCP,
+		Plan: a.Plan.Kept(), MAC: a.Facts.MAC, MachineID: bytes.Clone(a.Facts.MachineID), Token: a.Pi, At: now, Confirmed: a.Stage == boot.StageDHCP,
 	})
 }

@@ -137,7 +137,7 @@ func TestPiBegan(t *testing.T) {
 	})
 	handle := func(mods ...dhcpv4.Modifier) {
 		t.Helper()
-		s.handle(message(t, request(t, append([]dhcpv4.Modifier{onMAC(mac)}, mods...)...)), broadcastIn(), &wire.Reply{}, nil)
+		s.handle(message(t, request(t, append([]dhcpv4.Modifier{onMAC(mac)}, mods...)...)), broadcastIn(), desk{reply: &wire.Reply{}})
 	}
 	handle(asPXE(0), text(97, piFour))
 	handle(ofType(dhcpv4.MessageTypeRequest), text(97, piFour), addressOpt(50, testAddress.String()), addressOpt(54, testServer.String()))

@@ -178,7 +178,7 @@ func heardBy(t *testing.T, cfg Config, st *boot.State) func(in Ingress, mods ...
 	s := New(cfg)
 	return func(in Ingress, mods ...dhcpv4.Modifier) Reason {
 		now = now.Add(time.Second)
-		return s.handle(message(t, request(t, mods...)), in, &wire.Reply{}, nil).Reason
+		return s.handle(message(t, request(t, mods...)), in, desk{reply: &wire.Reply{}}).Reason
 	}
 }
 

@@ -173,7 +173,7 @@ func TestProxyTellsOfOthers(t *testing.T) {
 		all(ofType(dhcpv4.MessageTypeRequest), addressOpt(50, elsewhereGiven)),
 		all(ofType(dhcpv4.MessageTypeRequest), addressOpt(50, elsewhereGiven), addressOpt(54, "10.99.0.2")),
 	} {
-		s.handle(message(t, request(t, m)), broadcastIn(), &wire.Reply{}, nil)
+		s.handle(message(t, request(t, m)), broadcastIn(), desk{reply: &wire.Reply{}})
 	}
 	if diff := cmp.Diff([]string{"10.99.0.2"}, words(told)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)

@@ -65,7 +65,7 @@ func TestQuarantine(t *testing.T) {
 			s := New(cfg)
 			for i, x := range tc.steps {
 				now = now.Add(x.after)
-				a := s.handle(message(t, request(t, x.req)), x.in, &wire.Reply{}, nil)
+				a := s.handle(message(t, request(t, x.req)), x.in, desk{reply: &wire.Reply{}})
 				if diff := cmp.Diff(x.want, a.Reason); diff != "" {
 					t.Errorf("%s: step %d (-want +got):\n%s", tc.reason, i+1, diff)
 				}
@@ -114,7 +114,7 @@ func TestOwnAddress(t *testing.T) {
 		{all(ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.1"), addressOpt(50, testAddress.String())), SilentOwn},
 		{all(ofType(dhcpv4.MessageTypeRequest), dhcpv4.WithClientIP(net.IP(testAddress.AsSlice()))), Acknowledged},
 	} {
-		if a := s.handle(message(t, request(t, x.req)), broadcastIn(), &wire.Reply{}, nil); a.Reason != x.want {
+		if a := s.handle(message(t, request(t, x.req)), broadcastIn(), desk{reply: &wire.Reply{}}); a.Reason != x.want {
 			t.Errorf("%s, want %s", a.Reason, x.want)
 		}
 	}

@@ -81,7 +81,7 @@ func TestLentIsTakenBack(t *testing.T) {
 	s := lender(func(g *boot.Segment) { lending(a9, a9)(g); g.Mode = boot.SegmentRelayOnly }, &now)
 	s.cfg.Lending.Book.Take(testSegment, netip.MustParseAddr(a9), "52:54:00:99:00:77", now)
 	rebinds := all(asMAC(otherMAC), ofType(dhcpv4.MessageTypeRequest), dhcpv4.WithClientIP(net.ParseIP(a9)), relayed("10.99.0.1"))
-	if a := s.handle(message(t, request(t, rebinds)), fromRelay(netip.Addr{}), &wire.Reply{}, nil); a.Reason != Refused || a.To.String() != "10.99.0.1:67" {
+	if a := s.handle(message(t, request(t, rebinds)), fromRelay(netip.Addr{}), desk{reply: &wire.Reply{}}); a.Reason != Refused || a.To.String() != "10.99.0.1:67" {
 		t.Errorf("%s to %s", a.Reason, a.To)
 	}
 }

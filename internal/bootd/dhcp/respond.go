@@ -12,12 +12,19 @@ import (
 // Respond decides what a request gets. It's pure: the same request gets the same answer from every replica that knows the
 // same, retransmitted or not.
 func Respond(v View, req *wire.Message, in Ingress) Answer {
-	return respond(v, req, Classify(req), in, &wire.Reply{}, nil)
+	return respond(v, req, Classify(req), in, desk{reply: &wire.Reply{}})
 }
 
-// respond is Respond with memory to work in: the answer's packet lies in buf where that is large enough.
-func respond(v View, req *wire.Message, f Facts, in Ingress, reply *wire.Reply, buf []byte) Answer {
-	e := exchange{view: v, req: req, facts: f, in: in, reply: reply, buf: buf}
+// A desk is memory to work in. The answer's packet lies in buf where that is large enough, and its plan in the room, where there's one.
+type desk struct {
+	reply *wire.Reply
+	buf   []byte
+	room  *boot.Room
+}
+
+// respond is Respond with a desk.
+func respond(v View, req *wire.Message, f Facts, in Ingress, at desk) Answer {
+	e := exchange{view: v, req: req, facts: f, in: in, desk: at}
 	switch why := e.place(); why {
 	case "":
 		e.planned()
@@ -59,8 +66,7 @@ type exchange struct {
 	req   *wire.Message
 	facts Facts
 	in    Ingress
-	reply *wire.Reply
-	buf   []byte
+	desk
 
 	plan    *boot.Plan
 	segment boot.Segment
@@ -124,7 +130,7 @@ func (e *exchange) place() Reason {
 	if e.facts.MAC == "" {
 		return SilentUnknown
 	}
-	plan, ok := e.view.State.ByMAC(e.facts.MAC)
+	plan, ok := e.view.State.ByMACIn(e.facts.MAC, e.room)
 	if !ok {
 		var why Reason
 		if plan, why = e.placed(); why != "" {

@@ -18,7 +18,7 @@ import (
 
 // Sightings are told where machines are. Seen must not block: it's called between two packets.
 type Sightings interface {
-	// Seen is told of a stage, and what the machine's firmware is, where that's known.
+	// Seen is told of a stage, and what the machine's firmware is, where that's known. The plan is good until it returns.
 	Seen(plan *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.Time)
 }
 
@@ -61,7 +61,7 @@ type Conn interface {
 	Close() error
 }
 
-// Config of a Server. State and Keys are required.
+// Config of a Server. State and Keys are required. Plans that its functions are told of are good until these return: who keeps one takes its Kept.
 type Config struct {
 	// State gives what is known now; nil: nothing yet, and everybody gets silence.
 	State func() *boot.State

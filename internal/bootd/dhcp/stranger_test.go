@@ -208,7 +208,7 @@ func TestStranger(t *testing.T) {
 			}
 			for i, x := range tc.steps {
 				now = now.Add(x.after)
-				a := s.handle(message(t, request(t, x.req)), x.in, &wire.Reply{}, nil)
+				a := s.handle(message(t, request(t, x.req)), x.in, desk{reply: &wire.Reply{}})
 				if diff := cmp.Diff(x.want, a.Reason); diff != "" {
 					t.Errorf("%s: step %d (-want +got):\n%s", tc.reason, i+1, diff)
 				}
@@ -275,7 +275,7 @@ func TestNeverTwice(t *testing.T) {
 			i := r.IntN(len(way))
 			x := way[i]
 			way = append(way[:i], way[i+1:]...)
-			a := x.to.handle(message(t, x.req), broadcastIn(), &wire.Reply{}, nil)
+			a := x.to.handle(message(t, x.req), broadcastIn(), desk{reply: &wire.Reply{}})
 			p, who := packetOf(t, a), a.Facts.MAC
 			switch {
 			case p == nil || a.Reason == Refused:
@@ -304,9 +304,9 @@ func TestShouting(t *testing.T) {
 	s := lender(lending("10.99.0.100", "10.99.0.131"), &now)
 	for i := range 10_000 {
 		mac := boot.MAC(fmt.Sprintf("02:00:00:00:%02x:%02x", i>>8, i&255))
-		s.handle(message(t, request(t, asMAC(mac))), broadcastIn(), &wire.Reply{}, nil)
+		s.handle(message(t, request(t, asMAC(mac))), broadcastIn(), desk{reply: &wire.Reply{}})
 	}
-	if a := s.handle(message(t, request(t)), broadcastIn(), &wire.Reply{}, nil); a.Reason != Offered {
+	if a := s.handle(message(t, request(t)), broadcastIn(), desk{reply: &wire.Reply{}}); a.Reason != Offered {
 		t.Errorf("a machine of ours gets %s", a.Reason)
 	}
 	if n := s.cfg.Lending.Book.Count(now); n != 0 {
@@ -324,7 +324,7 @@ func TestStrangersAreBounded(t *testing.T) {
 		return func(netip.Addr) bool { asked++; return false }
 	}
 	ask := func() Reason {
-		return s.handle(message(t, request(t, asMAC(otherMAC))), broadcastIn(), &wire.Reply{}, nil).Reason
+		return s.handle(message(t, request(t, asMAC(otherMAC))), broadcastIn(), desk{reply: &wire.Reply{}}).Reason
 	}
 	if got := ask(); got != SilentNoneFree || shares != 1 || asked == 0 || asked > 70 {
 		t.Errorf("the first one: %s, %d shares, %d addresses were looked at", got, shares, asked)

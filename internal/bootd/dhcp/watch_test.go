@@ -49,7 +49,7 @@ func (l *listener) hears(data []byte, in Ingress) Answer {
 	if err := m.Read(data); err != nil {
 		l.t.Fatal(err)
 	}
-	return l.handle(m, in, &wire.Reply{}, nil)
+	return l.handle(m, in, desk{reply: &wire.Reply{}})
 }
 
 // TestStrangersShout: ten thousand machines that nobody entered ask at once, all the time, through the relay of one that is known. That one
@@ -216,7 +216,7 @@ func TestLimitsAndTracesMakeNoGarbage(t *testing.T) {
 			if err := m.Read(data); err != nil {
 				t.Fatal(err)
 			}
-			s.handle(m, broadcastIn(), r, buf)
+			s.handle(m, broadcastIn(), desk{reply: r, buf: buf})
 		})
 	}
 	without := serve(Config{})
@@ -256,7 +256,7 @@ func BenchmarkHandle(b *testing.B) {
 				if err := m.Read(packets[i%machines]); err != nil {
 					b.Fatal(err)
 				}
-				if a := s.handle(m, in, r, buf); a.Reason != Offered && a.Reason != LimitedMachine {
+				if a := s.handle(m, in, desk{reply: r, buf: buf}); a.Reason != Offered && a.Reason != LimitedMachine {
 					b.Fatal(a.Reason)
 				}
 				i += 7919

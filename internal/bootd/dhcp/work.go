@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/wire"
 )
 
@@ -22,6 +23,8 @@ type work struct {
 	done    []Answer
 	in      []Ingress
 	bufs    [][]byte
+	// rooms have the plans of answers on their way, each that of the answer at its place.
+	rooms [atOnce]boot.Room
 }
 
 func newWork(s *Server, c Conn) *work {
@@ -91,9 +94,11 @@ func (w *work) one(ctx context.Context, p *Packet) {
 		w.s.cfg.Log.Debug("ignored a malformed DHCP packet", "from", p.In.From, "error", err.Error())
 		return
 	}
-	a := w.s.handle(&w.message, p.In, &w.reply, w.bufs[len(w.out)])
+	room := &w.rooms[len(w.out)]
+	a := w.s.handle(&w.message, p.In, desk{&w.reply, w.bufs[len(w.out)], room})
 	if a.Packet == nil {
 		w.s.lines.write(ctx, a, p.In, nil)
+		room.Clear()
 		return
 	}
 	o := Outgoing{Data: a.Packet, To: a.To, From: a.From, Hardware: a.Hardware}
@@ -111,14 +116,15 @@ func (w *work) flush(ctx context.Context) {
 	w.c.Send(w.out)
 	for i, a := range w.done {
 		w.s.lines.write(ctx, a, w.in[i], w.out[i].Err)
+		w.rooms[i].Clear()
 	}
 	w.out, w.done, w.in = w.out[:0], w.done[:0], w.in[:0]
 }
 
-// handle answers one packet, and passes on what it's a sign of before the answer can be sent.
-func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
+// handle answers one packet, and passes on what it's a sign of before the answer can be sent. Whoever is told of a plan has it until the next packet.
+func (s *Server) handle(m *wire.Message, in Ingress, at desk) Answer {
 	v := s.view()
-	a := s.decide(v, m, in, reply, buf)
+	a := s.decide(v, m, in, at)
 	s.lent(&a, v.Now)
 	s.holds(&a, v.Now)
 	s.quarantineOf(&a).heard(a, v.Now)
@@ -138,15 +144,15 @@ func (s *Server) handle(m *wire.Message, in Ingress, reply *wire.Reply, buf []by
 
 // decide gives the answer to one packet, unless its sender asks too often. Who is a stranger is asked that first: to look for an address
 // for one takes longer than to answer a machine that's known.
-func (s *Server) decide(v View, m *wire.Message, in Ingress, reply *wire.Reply, buf []byte) Answer {
+func (s *Server) decide(v View, m *wire.Message, in Ingress, at desk) Answer {
 	f := Classify(m)
 	if s.cfg.Limit != nil && f.MAC != "" && !v.knows(f.MAC) {
 		if why := s.tooMany(f, v.Now); why != "" {
 			return Answer{Reason: why, Facts: f}
 		}
-		return respond(v, m, f, in, reply, buf)
+		return respond(v, m, f, in, at)
 	}
-	a := respond(v, m, f, in, reply, buf)
+	a := respond(v, m, f, in, at)
 	s.limit(&a, v.Now)
 	return a
 }

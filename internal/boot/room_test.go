@@ -1,0 +1,43 @@
+package boot
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestRoom: of more plans than are kept as they were made, each in a room is what it is elsewhere, and what was in it before is gone.
+func TestRoom(t *testing.T) {
+	plans := hall(maxLately + 1)
+	six := Place{Address: plans[0].Network.Address}
+	plans[1].Network.Six = &six
+	plans[2].MACs = append(plans[2].MACs, "52:54:00:ff:ff:ff")
+	st := StateOf(nil, plans, nil)
+	var in Room
+	var kept []*Plan
+	for i := range 4 {
+		p, ok := st.ByMACIn(plans[i].MACs[0], &in)
+		if !ok || p != &in.plan || words(p) != words(plans[i]) {
+			t.Fatalf("%d: %v %s, want %s", i, ok, words(p), words(plans[i]))
+		}
+		kept = append(kept, p.Kept())
+	}
+	in.Clear()
+	if !reflect.DeepEqual(in.plan, Plan{}) || cmp.Diff(make([]MAC, len(in.macs)), in.macs) != "" || in.six.Address.IsValid() {
+		t.Errorf("it's empty once it's cleared: %s", words(&in.plan))
+	}
+	for i, p := range kept {
+		if words(p) != words(plans[i]) {
+			t.Errorf("%d: what was kept is %s, want %s", i, words(p), words(plans[i]))
+		}
+	}
+	made, _ := st.ByMAC(plans[0].MACs[0])
+	if p, _ := st.ByMACIn(plans[0].MACs[0], &in); p != made {
+		t.Error("one that was made lately is there already")
+	}
+	few := StateOf(nil, plans[:8], nil)
+	if p, _ := few.ByMACIn(plans[0].MACs[0], &in); p == &in.plan {
+		t.Error("where all are kept as they were made, this one is")
+	}
+}
