@@ -30,9 +30,13 @@ func (s *Server) Foresee(ctx context.Context, token, base string, arch uint16) (
 		return gate.Answer{}, "", err
 	}
 	ours, _ := netip.ParseAddr(at.Hostname()) // By a name it may be either: then it's that of IPv4.
-	a, text, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, ours.Is6(), at, false)
-	if unfound(c.Plan, a) {
+	a, x, err := s.decide(ctx, c, ipxe.FirmwareOf(at.Query()), base, ours.Is6(), at, false)
+	text := ""
+	switch {
+	case unfound(c.Plan, a):
 		text = ipxe.NotFoundText
+	case err == nil:
+		text = x.String()
 	}
 	if a.Token != "" {
 		text = strings.ReplaceAll(text, a.Token, shownBootToken)

@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"crypto/rand"
+	"io"
 	"strings"
 	"time"
 
@@ -35,49 +36,65 @@ const maxKept = 2 << 10
 
 // render gives a script's text. That of a machine that netboots each time, or boots its disk, is rendered once for its plan: it differs by its
 // token alone. Whatever is granted, waits, or is a profile's own is rendered anew.
-func (s *Server) render(c gate.Caller, in ipxe.Input) (string, error) {
+func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	if in.Plan != c.Plan || in.Plan.Method == boot.MethodScript || in.Decision.Answer != boot.AnswerLive && in.Decision.Answer != boot.AnswerLocalDisk ||
 		in.Token != "" && len(in.Token) != boot.TokenLength {
-		return ipxe.Render(in)
+		return rendered(in)
 	}
 	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait}
 	if t, ok := c.Memo.Text.Load().(*text); ok && t.of == of {
-		return t.with(in.Token), nil
+		return script{t, in.Token}, nil
 	}
 	token := in.Token
 	in.Token = s.anyToken
-	rendered, err := ipxe.Render(in)
+	x, err := rendered(in)
 	if err != nil {
-		return "", err
+		return x, err
 	}
-	t := &text{of: of, text: strings.Clone(rendered)}
+	t := &text{of: of, text: strings.Clone(x.text.text)}
 	for at := 0; ; at += boot.TokenLength {
-		next := strings.Index(rendered[at:], s.anyToken)
+		next := strings.Index(t.text[at:], s.anyToken)
 		if next < 0 {
 			break
 		}
 		at += next
 		t.tokens = append(t.tokens, at)
 	}
-	if len(rendered) <= maxKept {
+	if len(t.text) <= maxKept {
 		c.Memo.Text.Store(t)
 	}
-	return t.with(token), nil
+	return script{t, token}, nil
 }
 
-// with a token.
-func (t *text) with(token string) string {
-	if len(t.tokens) == 0 {
-		return t.text
-	}
-	var b strings.Builder
-	b.Grow(len(t.text))
+// A script is a text on its way to a machine. Of one that's kept only the token is its own: it isn't put together before it's sent.
+type script struct {
+	text  *text
+	token string
+}
+
+// rendered makes one anew.
+func rendered(in ipxe.Input) (script, error) {
+	t, err := ipxe.Render(in)
+	return script{text: &text{text: t}}, err //nolint:wrapcheck // It says what is wrong, and of which entry.
+}
+
+// Len is how many bytes it has: a token is as long as what stands for one.
+func (x script) Len() int { return len(x.text.text) }
+
+// send writes it.
+func (x script) send(w io.StringWriter) {
 	from := 0
-	for _, at := range t.tokens {
-		b.WriteString(t.text[from:at])
-		b.WriteString(token)
+	for _, at := range x.text.tokens {
+		_, _ = w.WriteString(x.text.text[from:at])
+		_, _ = w.WriteString(x.token)
 		from = at + boot.TokenLength
 	}
-	b.WriteString(t.text[from:])
+	_, _ = w.WriteString(x.text.text[from:])
+}
+
+// String is it in one piece.
+func (x script) String() string {
+	var b strings.Builder
+	x.send(&b)
 	return b.String()
 }

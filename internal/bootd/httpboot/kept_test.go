@@ -59,7 +59,10 @@ func TestKeptTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if got.Len() != len(want) {
+				t.Errorf("%s: it's said to have %d bytes, and has %d", tc.reason, got.Len(), len(want))
+			}
+			if diff := cmp.Diff(want, got.String()); diff != "" {
 				t.Errorf("%s: %s\n-want +got:\n%s", name, tc.reason, diff)
 			}
 		}

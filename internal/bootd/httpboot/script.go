@@ -86,7 +86,7 @@ func unfound(p *boot.Plan, a gate.Answer) bool {
 }
 
 // decide gives the answer to a script request, and its text. six says that it came over IPv6, at is where the machine asks again.
-func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, six bool, at *url.URL, commit bool) (gate.Answer, string, error) {
+func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, base string, six bool, at *url.URL, commit bool) (gate.Answer, script, error) {
 	fw = firmware(c.Plan, fw)
 	input := func(a gate.Answer) ipxe.Input {
 		return ipxe.Input{Plan: a.Told(c), Decision: a.Decision, Firmware: fw, Base: base, Six: six, Installer: s.installer(base), NoAddress: s.proxied(c.Plan), Token: a.Token, Wait: wait(a.Reason)}
@@ -125,7 +125,7 @@ func (s *Server) sighted(c gate.Caller, a gate.Answer) {
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	a := gate.Hold(gate.ReasonToken)
 	s.o.Decided(a.Decision)
-	text, err := ipxe.Render(ipxe.Input{Decision: a.Decision})
+	text, err := rendered(ipxe.Input{Decision: a.Decision})
 	if err != nil {
 		forbidden(w)
 		return
@@ -134,13 +134,18 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
-func serveScript(w http.ResponseWriter, r *http.Request, text string) {
+func serveScript(w http.ResponseWriter, r *http.Request, x script) {
 	h := w.Header()
-	values := [...]string{"text/plain; charset=utf-8", "no-store", strconv.Itoa(len(text))} // All in one piece of memory.
+	values := [...]string{"text/plain; charset=utf-8", "no-store", strconv.Itoa(x.Len())} // All in one piece of memory.
 	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
-	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, text) //nolint:gosec // Plain text, read by no browser.
+	if r.Method == http.MethodHead {
+		return
 	}
+	if in, ok := w.(io.StringWriter); ok {
+		x.send(in)
+		return
+	}
+	_, _ = io.WriteString(w, x.String()) //nolint:gosec // Plain text, read by no browser.
 }
 
 // firmware completes what a request says by what the plan leaves no choice about.
