@@ -11,6 +11,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -243,6 +244,45 @@ func TestHostSelector(t *testing.T) {
 		t.Errorf("chosen: %+v", r)
 	}
 	l.still(mg)
+}
+
+// TestHostSelectorAlways: by policy.resolve: Always another host is chosen, whole, once the one of before matches no more: of another name, or of
+// another namespace alone.
+func TestHostSelectorAlways(t *testing.T) {
+	always, ours := xpv2.ResolvePolicyAlways, &v1alpha1.ClaimReference{Namespace: "team-a", Name: "web-1", UID: "u"}
+	for name, then := range map[string]types.NamespacedName{
+		"Name":      {Namespace: "infra", Name: "other"},
+		"Namespace": {Namespace: "rack", Name: "r7-u12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newRackLab(t, "4.6.8")
+			host := func(n types.NamespacedName, mac string) *v1alpha1.RedfishHost {
+				h := &v1alpha1.RedfishHost{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name, Labels: map[string]string{"rack": "r7"}}}
+				h.Spec.ForProvider.MACs, h.Spec.ClaimRef = []string{mac}, ours
+				if err := l.kube.Create(t.Context(), h); err != nil {
+					t.Fatal(err)
+				}
+				return h
+			}
+			first := host(types.NamespacedName{Namespace: "infra", Name: "r7-u12"}, "52:54:00:77:12:01")
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+				selector := &xpv2.NamespacedSelector{MatchLabels: map[string]string{"rack": "r7"}, Policy: &xpv2.Policy{Resolve: &always}}
+				mg.Spec.ForProvider.AssignTo = &v1alpha1.Assignment{HostSelector: selector, Interface: &v1alpha1.NetBoxInterface{MAC: "52:54:00:77:12:01"}}
+			})
+			l.rest()
+			host(then, "52:54:00:77:12:01")
+			first.Spec.ClaimRef = nil
+			if err := l.kube.Update(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				l.once("web-1")
+				if r := l.get("web-1").Spec.ForProvider.AssignTo.HostRef; r == nil || r.Name != then.Name || r.Namespace != then.Namespace {
+					t.Errorf("it refers to %+v, want %s", r, then)
+				}
+			}
+		})
+	}
 }
 
 // fields is one custom field with a JSON value.
