@@ -155,6 +155,10 @@ type NetBoxIPAddressObservation struct {
 	// Marker of this resource, once the record carries it.
 	// +optional
 	Marker string `json:"marker,omitempty"`
+	// Given is when the resource got the address last: when its record was made, adopted, made again or put back, by the provider's clock. Of two
+	// resources that have had one address, a machine of the later one may be using it.
+	// +optional
+	Given *metav1.MicroTime `json:"given,omitempty"`
 	// Family of the address.
 	// +optional
 	Family IPFamily `json:"family,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -126,7 +127,10 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 	if err = e.alone(ctx, mg, *e.record); err == nil && !again {
 		err = e.usurped(ctx, mg, *e.record)
 	}
-	if p.Adopt == v1alpha1.AdoptIfUnowned {
+	if err == nil && again { // Somebody made it again by hand.
+		err = e.unsurpassed(ctx, p)
+	}
+	if p.Adopt == v1alpha1.AdoptIfUnowned || errors.As(err, new(doubledError)) {
 		return false, err // It may be a person's, that we had marked.
 	}
 	if t := (takenError{}); errors.As(err, &t) && creates(mg) && e.mayBeOurs(mg) && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerUs {
@@ -134,6 +138,16 @@ func (e *external) prove(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bac
 		return true, nil
 	}
 	return false, err
+}
+
+// unsurpassed says, by an error, that another one was given the record's address since this resource had it, though that one's record is away.
+func (e *external) unsurpassed(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters) error {
+	by, err := e.since(ctx, p, e.record.Address.Addr(), e.record.VRF)
+	if err != nil || by == "" {
+		return err
+	}
+	e.connector.displaced.put(types.UID(e.us.uid), true)
+	return doubledError{e.record.ID, e.record.Address.String(), by, nil, false}
 }
 
 // A misplacedError is a record with our marker that is of none of the sources.

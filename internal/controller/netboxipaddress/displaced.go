@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,6 +36,8 @@ func HostOf(o client.Object) []string {
 type former struct {
 	of     identity
 	record int64
+	// given is when it got the address last; nil where that isn't known.
+	given *metav1.MicroTime
 	// marker is what that record carries, where it's another one than the resource's own: of before the resource was restored from a backup. "": its own.
 	marker string
 	// role is the one that it has or had the address with: some are shared.
@@ -121,7 +125,7 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := e.remembered(address, vrf); ok {
+	if f, ok := e.remembered(address, vrf); ok && !slices.ContainsFunc(all, func(o former) bool { return o.of.uid == f.of.uid }) {
 		all = append(all, f)
 	}
 	passed := false
@@ -141,22 +145,24 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	return nil, nil
 }
 
-// hadAfter says that this resource was given an address after a former had it, as the numbers of their records say, and shows it: nobody takes it from its
-// machine any more. What counts is the record that it shows, and not one that was made again in its place.
+// hadAfter says that this resource was given an address after a former, and shows it: nobody takes it from its machine any more.
 func (e *external) hadAfter(f former, address netip.Addr) bool {
-	return e.record != nil && e.held.shown && e.held.address.Addr() == address && f.record < e.was.ID
+	return e.record != nil && e.held.shown && e.held.address.Addr() == address && earlier(f.given, e.was.Given)
 }
 
-// since says, in words, who was given an address after this resource's record had it, shows it yet, and isn't there by its record: somebody moved that
+// since says, in words, who was given an address after this resource, as far as is known, shows it yet, and isn't there by its record: somebody moved that
 // one's away, or deleted it. A machine may be using the address as that one's. "": nobody.
-func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, record int64, address netip.Addr, vrf *netbox.VRF) (string, error) {
+func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, address netip.Addr, vrf *netbox.VRF) (string, error) {
 	all, err := e.formers(ctx, address, vrf)
 	if err != nil {
 		return "", err
 	}
 	for _, f := range all {
-		if f.elsewhere || f.record <= record || shares(p, f.role) {
+		if earlier(f.given, e.was.Given) || shares(p, f.role) {
 			continue
+		}
+		if f.elsewhere { // What carries its marker here is its own, and who is held back harms nobody.
+			f.field = e.inputs.field
 		}
 		is, err := e.netbox.Get(ctx, f.record)
 		away := err == nil && f.carries(is.CustomFields) && !shares(p, is.Role)
@@ -187,7 +193,7 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 		mg := &found[i]
 		if of := identityOf(e.us.cluster, mg); of.uid != e.us.uid && e.connector.shows(mg, address, vrf) {
 			f := former{
-				of: of, record: mg.Status.AtProvider.ID, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
+				of: of, record: mg.Status.AtProvider.ID, given: mg.Status.AtProvider.Given, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
 				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg),
 			}
 			if e.sameConfig(mg) {
@@ -196,6 +202,7 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 			all = append(all, f)
 		}
 	}
+	latest(all)
 	return all, nil
 }
 

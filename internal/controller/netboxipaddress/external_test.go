@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
@@ -25,7 +26,7 @@ func TestObserve(t *testing.T) {
 	lateInit := managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true, ResourceLateInitialized: true}
 	ready := func(mg *v1alpha1.NetBoxIPAddress) { mg.SetConditions(xpv2.Available()) }
 	seen := func(mg *v1alpha1.NetBoxIPAddress) {
-		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 	}
 	cases := map[string]struct {
 		reason string
@@ -137,7 +138,7 @@ func TestObserveShows(t *testing.T) {
 	}
 	want := v1alpha1.NetBoxIPAddressObservation{
 		ID: 5, Address: "10.77.0.11/24", Marker: ours, Family: v1alpha1.IPv4, Status: "active", Prefix: &v1alpha1.PrefixObservation{ID: 1, CIDR: "10.77.0.0/24"},
-		AppliedGeneration: 1,
+		AppliedGeneration: 1, Given: &metav1.MicroTime{Time: h.now.UTC()},
 	}
 	if diff := cmp.Diff(want, mg.Status.AtProvider); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

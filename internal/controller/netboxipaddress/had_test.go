@@ -22,13 +22,15 @@ func seenAs(id int64) edit {
 	}
 }
 
+// marked says of such a resource that the record is its own, and not only observed.
+func marked(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = ours }
+
 // TestNoAnnotations: that a resource had a record is known from status, too. It's looked for, and nothing takes its place.
 func TestNoAnnotations(t *testing.T) {
 	now := func(mg *v1alpha1.NetBoxIPAddress) {
 		deleted(mg)
 		meta.RemoveAnnotations(mg, meta.AnnotationKeyExternalCreatePending)
 	}
-	marked := func(mg *v1alpha1.NetBoxIPAddress) { mg.Status.AtProvider.Marker = ours }
 	cases := map[string]struct {
 		reason  string
 		mg      []edit

@@ -18,7 +18,7 @@ import (
 func TestHidden(t *testing.T) {
 	named := func(mg *v1alpha1.NetBoxIPAddress) {
 		meta.SetExternalName(mg, "5")
-		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 		mg.SetConditions(xpv2.Available())
 	}
 	succeeded := func(ago time.Duration) edit {

@@ -154,8 +154,8 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	if !l.restore {
 		return plan{}, l
 	}
-	address, vrf, seen := lastSeen(mg.Status.AtProvider)
-	if !seen {
+	address, vrf, _ := lastSeen(mg.Status.AtProvider)
+	if !e.held.shown {
 		out, err := e.given(ctx, p)
 		out.again, out.lost = true, l
 		return out, err
@@ -171,7 +171,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 	case err != nil:
 		return out, err
 	case len(others) == 0:
-		if l.heir, err = e.since(ctx, p, l.id, address.Addr(), vrf); l.heir != "" {
+		if l.heir, err = e.since(ctx, p, address.Addr(), vrf); l.heir != "" {
 			return plan{}, l
 		}
 		return out, err
@@ -190,7 +190,7 @@ func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lost
 	}
 	p := mg.Spec.ForProvider
 	l := lostError{id: recordOf(mg), address: p.Address}
-	if address, _, seen := lastSeen(mg.Status.AtProvider); seen {
+	if address, _, _ := lastSeen(mg.Status.AtProvider); e.held.shown { // What was only looked at is nothing that it had.
 		l.id, l.address = mg.Status.AtProvider.ID, address.String()
 	}
 	c := e.culprit(ctx, mg.GetUID(), l.id)

@@ -30,7 +30,7 @@ func (h *harness) look(t *testing.T, mg *v1alpha1.NetBoxIPAddress) error {
 // TestLoss: somebody deleted the record of an address that a machine uses. No other one is ever taken in its place.
 func TestLoss(t *testing.T) {
 	seen := func(mg *v1alpha1.NetBoxIPAddress) {
-		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 		mg.SetConditions(xpv2.Available())
 	}
 	restore := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
@@ -53,7 +53,7 @@ func TestLoss(t *testing.T) {
 			texts: []string{`record 5 of address "10.77.0.11/24" was deleted`, "whenLost: Restore", "delete this resource"},
 		},
 		"HoldAlsoNew": {reason: "also before it was ever Ready", mg: []edit{func(mg *v1alpha1.NetBoxIPAddress) {
-			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 		}}, ready: v1alpha1.ReasonLost},
 		"Unknown":        {reason: "status is lost: nobody knows which address it was", ready: v1alpha1.ReasonLost, texts: []string{"nobody knows any more which address it had"}},
 		"RestoreUnknown": {reason: "what isn't known isn't restored", mg: []edit{restore}, ready: v1alpha1.ReasonLost},
@@ -126,7 +126,7 @@ func TestLoss(t *testing.T) {
 func TestLossIsToldOnce(t *testing.T) {
 	f := newFake()
 	h, mg := newHarness(f), newAddress(named("5"))
-	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 	mg.SetConditions(xpv2.Available())
 	asked := func() int { return strings.Count(strings.Join(f.calls, " "), "Changes") }
 	for range 3 {
@@ -158,7 +158,7 @@ func TestLossIsBelieved(t *testing.T) {
 	f := newFake()
 	h, mg := newHarness(f), newAddress(named("5"), managedBy(xpv2.ManagementActionAll))
 	h.MaxAge = maxAge(time.Minute)
-	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+	mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 	edited := record(5, "10.77.0.11/24", ours)
 	edited.Status = "reserved"
 	steps := []struct {
@@ -276,7 +276,7 @@ func TestRestoreWithoutRefused(t *testing.T) {
 			h, mg := newHarness(f), newAddress(named("5"), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 				p.WhenLost, p.Status, p.Tags = v1alpha1.LostRestore, "active", []string{"managed"}
 			}))
-			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24"}
+			mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.11/24", Marker: ours}
 			if err := h.look(t, mg); err != nil {
 				t.Fatal(err)
 			}

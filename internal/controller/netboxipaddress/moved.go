@@ -189,7 +189,7 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	if err := e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
 		return err
 	}
-	by, err := e.since(ctx, mg.Spec.ForProvider, e.record.ID, p.address.Addr(), p.vrf)
+	by, err := e.since(ctx, mg.Spec.ForProvider, p.address.Addr(), p.vrf)
 	if err == nil && by != "" {
 		err = takenError{address: p.address.String(), by: by, lost: true, moved: true}
 	}
@@ -247,13 +247,16 @@ func (e *external) notPutBack(ctx context.Context, mg *v1alpha1.NetBoxIPAddress,
 }
 
 // undoubled says of a record that is again where it was whether another one has got its address meanwhile, which NetBox lets happen where a
-// table isn't to have each address once.
+// table isn't to have each address once. Else it's given anew.
 func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	err := e.vacated(ctx, mg)
 	if t := (takenError{}); errors.As(err, &t) {
 		said := &trouble{v1alpha1.ReasonMoved, t.sentence(e.inputs), t}
 		e.sayMoved(mg, said)
 		return said
+	}
+	if err == nil {
+		mg.Status.AtProvider.Given = e.receives(ctx, e.record.Address.Addr(), e.record.VRF)
 	}
 	return err
 }

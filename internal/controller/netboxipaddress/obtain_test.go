@@ -17,7 +17,7 @@ func TestCreate(t *testing.T) {
 	fixed := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.From, p.Address = nil, "10.77.0.40/24" })
 	inVRF := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.VRF = &v1alpha1.VRFSelector{Name: "prod"} })
 	seen := func(mg *v1alpha1.NetBoxIPAddress) {
-		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.200/24", VRF: &v1alpha1.VRFObservation{ID: 3}}
+		mg.Status.AtProvider = v1alpha1.NetBoxIPAddressObservation{ID: 5, Address: "10.77.0.200/24", Marker: ours, VRF: &v1alpha1.VRFObservation{ID: 3}}
 	}
 	restore := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
 	hidden := func(f *fakeNetBox) { f.fail["Allocate"] = kind(netbox.KindMarkerTaken) }

@@ -43,7 +43,7 @@ func TestRestoreWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(newFake())
 			restore := params(func(p *v1alpha1.NetBoxIPAddressParameters) { p.WhenLost = v1alpha1.LostRestore })
-			mg := newAddress(append([]edit{named("5"), seenAs(5), restore}, tc.mg...)...)
+			mg := newAddress(append([]edit{named("5"), seenAs(5), marked, restore}, tc.mg...)...)
 			if tc.do != nil {
 				tc.do(h)
 			}
@@ -73,7 +73,7 @@ func reservedField(mg *v1alpha1.NetBoxIPAddress) {
 // TestLossStays: a loss is told once, and said as long as nobody has looked anew, be NetBox, its provider config or the device away meanwhile.
 func TestLossStays(t *testing.T) {
 	f := newFake()
-	h, mg := newHarness(f), newAddress(named("5"), seenAs(5), managedBy(xpv2.ManagementActionAll), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
+	h, mg := newHarness(f), newAddress(named("5"), seenAs(5), marked, managedBy(xpv2.ManagementActionAll), params(func(p *v1alpha1.NetBoxIPAddressParameters) {
 		p.WhenLost = v1alpha1.LostRestore
 		p.AssignTo = &v1alpha1.Assignment{Device: &v1alpha1.NetBoxDevice{Name: "node-1"}, Interface: &v1alpha1.NetBoxInterface{Name: "eno1"}}
 	}))

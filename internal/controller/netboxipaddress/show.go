@@ -23,10 +23,16 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 	}
 	e.showRecord(ctx, mg)
 	mg.Status.AtProvider.Assigned, mg.Status.AtProvider.Interface, mg.Status.AtProvider.Drift, mg.Status.AtProvider.AppliedGeneration = nil, nil, nil, 0
-	if e.strayed() && mg.Status.AtProvider.Marker != "" { // It had what it shows.
+	switch {
+	case mg.Status.AtProvider.Marker == "":
+		mg.SetConditions(xpv2.Available())
+	case e.strayed(): // It had what it shows.
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
 		e.staysFor(mg)
-	} else {
+	default:
+		if err := e.returns(ctx, mg); err != nil {
+			return managed.ExternalObservation{}, e.trouble(mg, err)
+		}
 		mg.SetConditions(xpv2.Available())
 	}
 	return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
@@ -40,6 +46,7 @@ func (e *external) kept(before v1alpha1.NetBoxIPAddressObservation) v1alpha1.Net
 	}
 	return v1alpha1.NetBoxIPAddressObservation{
 		ID: before.ID, URL: before.URL, Address: before.Address, Family: before.Family, VRF: before.VRF, Prefix: before.Prefix, Range: before.Range, Marker: before.Marker,
+		Given: before.Given,
 	}
 }
 
@@ -48,7 +55,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	before := mg.Status.AtProvider
 	now := observation(*e.record, nil, e.inputs.field, e.inputs.note)
 	o := ownerOf(e.record.Marker(e.inputs.field), e.us)
-	had := before.ID == now.ID && hadAs(before, e.us)
+	had := (before.ID == now.ID || o == ownerUs) && hadAs(before, e.us) // Its record may have been made again since.
 	switch {
 	case o == ownerUs && (!onlyObserved(mg) || had): // To be looked at is nothing that one has.
 		now.Marker = e.us.marker()
@@ -56,6 +63,13 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 		now.Marker = e.record.Marker(e.inputs.field) // It has it as before, until it's marked anew.
 	case had:
 		now.Marker = before.Marker // It's its own, though it may only observe it, whatever somebody wrote there.
+	}
+	if now.Marker != "" {
+		now.Given = before.Given
+		untold := before.Given == nil && !e.strayed() && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue // By what shows no such time yet.
+		if before.ID != now.ID || !hadAs(before, e.us) || untold {
+			now.Given = e.receives(ctx, e.record.Address.Addr(), e.record.VRF)
+		}
 	}
 	if e.strayed() && (o == ownerUs || o == ownerRestored || had) {
 		e.held.keep(&now, before)
@@ -148,15 +162,22 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	case e.stays != nil:
 		e.sayMoved(mg, sentence(*e.stays, e.inputs))
 	case moved && e.strayed(): // It's about to be put back.
-	case moved:
-		if err := e.undoubled(ctx, mg); err != nil {
+	default:
+		if err := e.returns(ctx, mg); err != nil {
 			return err
 		}
 		showReady(mg)
-	default:
-		showReady(mg)
 	}
 	return nil
+}
+
+// returns says, by an error, that the address which this resource had, and that was taken from it for a while, is another one's by now.
+func (e *external) returns(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	reason := mg.GetCondition(xpv2.TypeReady).Reason
+	if reason != v1alpha1.ReasonMoved && !(unready(reason) && e.held.shown && e.was.ID == e.record.ID) || e.strayed() {
+		return nil
+	}
+	return e.undoubled(ctx, mg)
 }
 
 // showReady says that the address is there. One that was never assigned yet, and is to be, isn't ready for use before.

@@ -79,7 +79,7 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 		return nil
 	}
 	v := veiledError{id: recordOf(mg), releasing: meta.WasDeleted(mg)}
-	if address, _, seen := lastSeen(mg.Status.AtProvider); seen {
+	if address, _, _ := lastSeen(mg.Status.AtProvider); e.held.shown {
 		v.id, v.address = mg.Status.AtProvider.ID, address.String()
 	}
 	e.believe(ctx, mg, v)

@@ -1,0 +1,46 @@
+package netboxipaddress
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
+)
+
+// Of two resources that have had one address the later one's machine may be using it. Numbers of records don't tell which that is: an older record is
+// adopted or put back, and a NetBox that was restored from a backup gives numbers anew.
+
+// earlier says that one was given an address before another one. Where it isn't known of both, neither was: each leaves it to the other.
+func earlier(a, b *metav1.MicroTime) bool { return a != nil && b != nil && a.Before(b) }
+
+// latest are formers in the order of who was given the address last; of whom that isn't known come last.
+func latest(all []former) {
+	slices.SortStableFunc(all, func(a, b former) int {
+		switch {
+		case earlier(b.given, a.given), a.given != nil && b.given == nil:
+			return -1
+		case earlier(a.given, b.given), a.given == nil && b.given != nil:
+			return 1
+		}
+		return 0
+	})
+}
+
+// receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back.
+func (e *external) receives(ctx context.Context, address netip.Addr, vrf *netbox.VRF) *metav1.MicroTime {
+	now := e.connector.Now().Truncate(time.Microsecond)
+	all, err := e.formers(ctx, address, vrf)
+	if err != nil {
+		all = nil // What the clock says is the best guess.
+	}
+	for _, f := range all {
+		if f.given != nil && !f.given.Time.Before(now) {
+			now = f.given.Add(time.Microsecond)
+		}
+	}
+	return &metav1.MicroTime{Time: now.UTC()}
+}
