@@ -100,7 +100,8 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	}
 	c := Caller{Claims: t, Plan: p, Memo: g.memos.of(t.Entry, r, p)}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
-		c.Session = &x
+		session := x // Whoever has none takes no memory for it.
+		c.Session = &session
 	}
 	return c, true
 }
