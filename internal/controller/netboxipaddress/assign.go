@@ -150,6 +150,13 @@ func (e *external) foresee(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (*
 	if err != nil {
 		return nil, err
 	}
+	if holder == nil && target.Holder != 0 && w.use != v1alpha1.UseAdditional { // The interface was found by its MAC address alone.
+		h, err := e.netbox.FindHolder(ctx, netbox.HolderRef{Kind: target.Kind, ID: target.Holder})
+		if err != nil {
+			return nil, err
+		}
+		holder = &h
+	}
 	return target, e.vacant(ctx, mg, w, holder)
 }
 

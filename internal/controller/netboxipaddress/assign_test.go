@@ -89,13 +89,16 @@ func TestAssign(t *testing.T) {
 		"Site":       {"in a site", v1alpha1.Assignment{Device: &v1alpha1.NetBoxDevice{Name: "r7-u12", Site: "fra1"}, Interface: &v1alpha1.NetBoxInterface{Name: "eno1"}}, nil, nil, `interface "eno1" of device "r7-u12"`, nil, "", ""},
 		"MAC":        {"by a MAC address alone", v1alpha1.Assignment{Interface: mac("52-54-00-00-00-03"), Use: v1alpha1.UsePrimary}, nil, nil, `interface "eno1" of device "r7-u13"`, []string{"r7-u13 primary_ip4 10.77.0.1/24"}, "", ""},
 		"Virtual":    {"a virtual machine", v1alpha1.Assignment{VirtualMachine: &v1alpha1.NetBoxDevice{Name: "vm-1"}, Interface: &v1alpha1.NetBoxInterface{Name: "eth0"}, Use: v1alpha1.UsePrimary}, nil, nil, `interface "eth0" of virtual machine "vm-1"`, []string{"vm-1 primary_ip4 10.77.0.1/24"}, "", ""},
-		"VirtualOOB": {"which has no BMC", v1alpha1.Assignment{Interface: mac("52:54:00:00:00:04"), Use: v1alpha1.UseOutOfBand}, nil, nil, `interface "eth0" of virtual machine "vm-1"`, nil, "Invalid", "no out-of-band address"},
+		"VirtualOOB": {"which has no BMC", v1alpha1.Assignment{Interface: mac("52:54:00:00:00:04"), Use: v1alpha1.UseOutOfBand}, nil, nil, "nothing", nil, "Invalid", "no out-of-band address"},
 		"NoDevice":   {"an unknown device", onDevice("r7-u99", "eno1", ""), nil, nil, "nothing", nil, "NotFound", `cannot find the device "r7-u99"`},
 		"NoIface":    {"a device without that interface", onDevice("r7-u12", "eno9", ""), nil, nil, "nothing", nil, "NotFound", `"eno9"`},
 		"Nothing":    {"admission refuses it, and so do we", v1alpha1.Assignment{}, nil, nil, "nothing", nil, "Invalid", "must name a device"},
 		"Taken": {"another's seat isn't taken", onDevice("r7-u12", "eno1", v1alpha1.UsePrimary), nil, func(f *fakeNetBox) {
 			f.rack.holders[0].Seated[netbox.SeatPrimary4] = netbox.Seated{ID: 99, Address: "10.77.0.9/24", URL: "https://n/api/ipam/ip-addresses/99/"}
 		}, "nothing", []string{"r7-u12 primary_ip4 10.77.0.9/24"}, "Conflict", `is 10.77.0.9/24 already (https://n/api/ipam/ip-addresses/99/)`},
+		"MACTaken": {"nor where the device isn't named", v1alpha1.Assignment{Interface: mac("52:54:00:00:00:01"), Use: v1alpha1.UsePrimary}, nil, func(f *fakeNetBox) {
+			f.rack.holders[0].Seated[netbox.SeatPrimary4] = netbox.Seated{ID: 99, Address: "10.77.0.9/24", URL: "https://n/api/ipam/ip-addresses/99/"}
+		}, "nothing", []string{"r7-u12 primary_ip4 10.77.0.9/24"}, "Conflict", `is 10.77.0.9/24 already`},
 		"Host":      {"the device of a host, by its MAC address", onHost("infra", "r7-u12", nil), nil, nil, `interface "eno2" of device "r7-u12"`, []string{"r7-u12 primary_ip4 10.77.0.1/24"}, "", ""},
 		"HostIface": {"the device of a host, another interface", onHost("infra", "r7-u12", &v1alpha1.NetBoxInterface{Name: "eno1"}), nil, nil, `interface "eno1" of device "r7-u12"`, []string{"r7-u12 primary_ip4 10.77.0.1/24"}, "", ""},
 		"HostTwo":   {"a host with two network cards in NetBox: the one that its owner wrote down", onHost("infra", "two", nil), nil, nil, `interface "eno2" of device "r7-u12"`, []string{"r7-u12 primary_ip4 10.77.0.1/24"}, "", ""},

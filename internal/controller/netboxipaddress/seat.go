@@ -11,9 +11,15 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
+// errNoBMC is what's wrong with an out-of-band address of a virtual machine.
+var errNoBMC = malformedError{"assignTo.use: a virtual machine has no out-of-band address; use Primary or Additional"}
+
 // vacant says, by an error, that no address that may be taken can have the seat that is wanted. Which seat that is depends on its family:
 // a source whose addresses can't have theirs is passed over.
 func (e *external) vacant(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, w *wish, holder *netbox.Holder) error {
+	if holder != nil && holder.Kind == netbox.VirtualMachine && w.use == v1alpha1.UseOutOfBand {
+		return errNoBMC
+	}
 	taken := func(a netip.Addr) error {
 		if seat := seatOf(w.use, a); holder != nil && seat != "" && holder.Seated[seat].ID != 0 {
 			return seatTakenError{seat, *holder}
@@ -48,7 +54,7 @@ func seatStep(ip netbox.IPAddress, h *netbox.Holder, use v1alpha1.AddressUse, wa
 	switch {
 	case seat == "" || h.Seated[seat].ID == ip.ID:
 	case h.Kind == netbox.VirtualMachine && seat == netbox.SeatOutOfBand:
-		return s, malformedError{"assignTo.use: a virtual machine has no out-of-band address; use Primary or Additional"}
+		return s, errNoBMC
 	case h.Seated[seat].ID != 0:
 		return s, seatTakenError{seat, *h}
 	default:
