@@ -276,7 +276,7 @@ func TestAssignsWhenMade(t *testing.T) {
 }
 
 func TestWordedErrors(t *testing.T) {
-	for _, err := range []error{seatTakenError{}, hostError{}, refusedError{cause: errors.New("boom")}} {
+	for _, err := range []error{seatTakenError{}, hostError{}, refusedError{cause: errors.New("boom")}, refusedError{tenant: "nope"}} {
 		if err.Error() == "" && !errors.As(err, new(hostError)) && !errors.As(err, new(refusedError)) {
 			t.Errorf("%T says nothing", err)
 		}

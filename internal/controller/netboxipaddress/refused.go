@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -26,6 +27,33 @@ type refusal struct {
 	pause time.Duration
 	// times is how often NetBox failed inside over it before, in a row.
 	times int
+}
+
+// A refusedError is a refusal whose reason was found out: why, as far as it's of what spec says, and the tenant that the policies set and NetBox
+// doesn't take. Either may be "".
+type refusedError struct {
+	why, tenant string
+	cause       error
+}
+
+func (e refusedError) Error() string {
+	if e.tenant == "" {
+		return e.why
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%s; tenant %q of the policies isn't taken", e.why, e.tenant), "; ")
+}
+
+func (e refusedError) Unwrap() error { return e.cause }
+
+func (e refusedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
+	var both []string
+	if e.why != "" {
+		both = append(both, fmt.Sprintf("the NetBox of %s refuses what spec.forProvider says: %s; correct it, or have it made in NetBox", in.config, e.why))
+	}
+	if e.tenant != "" {
+		both = append(both, fmt.Sprintf("the policies of %s give each address tenant (slug) %q, whatever spec.forProvider says, and its NetBox has none, or the token may not see it: ask the owner of the policies to correct it, or have it made in NetBox", in.config, e.tenant))
+	}
+	return v1alpha1.ReasonInvalid, strings.Join(both, "; and ")
 }
 
 // failsAtOnce is how often NetBox is asked again as soon as may be for what it fails inside over: once may be any trouble of its own.

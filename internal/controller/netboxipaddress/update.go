@@ -225,11 +225,18 @@ func (e *external) explain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, er
 		return err
 	}
 	policy, _ := e.policy(deref(mg.Spec.ForProvider.DNSName))
-	why := e.netbox.Explain(ctx, requestOf(mg.Spec.ForProvider, policy, e.us.marker()))
-	if len(why) == 0 {
+	r, tenant := requestOf(mg.Spec.ForProvider, policy, e.us.marker()), ""
+	if n, ok := errors.AsType[*netbox.Error](cause); ok && policy.Tenant != "" {
+		r.Tenant = "" // That's none of spec's.
+		if slices.Contains(n.Fields, "tenant") {
+			tenant = policy.Tenant
+		}
+	}
+	why := e.netbox.Explain(ctx, r)
+	if len(why) == 0 && tenant == "" {
 		return err
 	}
-	return refusedError{strings.Join(why, "; "), cause}
+	return refusedError{strings.Join(why, "; "), tenant, cause}
 }
 
 // failedOver is a 500 as the refusal that it may be, or nil. NetBox aborts an allocation with a tag that isn't for addresses so (356), and
@@ -242,20 +249,6 @@ func failedOver(p v1alpha1.NetBoxIPAddressParameters, err error) error {
 	refusal := *e
 	refusal.Kind, refusal.Err = netbox.KindInvalid, err
 	return &refusal
-}
-
-// A refusedError is a refusal whose reason was found out.
-type refusedError struct {
-	why   string
-	cause error
-}
-
-func (e refusedError) Error() string { return e.why }
-
-func (e refusedError) Unwrap() error { return e.cause }
-
-func (e refusedError) words(in inputs) (reason xpv2.ConditionReason, message string) {
-	return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s refuses what spec.forProvider says: %s; correct it, or have it made in NetBox", in.config, e.why)
 }
 
 // A ruleError is a change that NetBox refuses by a rule that isn't about one field.

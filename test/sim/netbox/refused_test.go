@@ -121,3 +121,50 @@ func TestSmallest(t *testing.T) {
 		}
 	}
 }
+
+// TestTenantOfPolicies: a tenant that NetBox lacks is blamed on whom it's of: on spec, or on the policies that set it whatever spec says.
+func TestTenantOfPolicies(t *testing.T) {
+	const bySpec, byPolicies = `NetBox has no tenant with slug "nope"`, `the policies of ClusterProviderConfig "netbox" give each address tenant (slug) "nope", whatever spec.forProvider says`
+	for _, v := range versions() {
+		for name, tc := range map[string]struct {
+			reason string
+			// policy is the tenant of the policies, tenant and tag what spec asks for.
+			policy, tenant, tag string
+			// made says that the address is there before the policies are.
+			made         bool
+			says, unsaid string
+		}{
+			"Spec":    {reason: "spec's own", tenant: "nope", says: bySpec, unsaid: "policies"},
+			"Policy":  {reason: "whose namespace can't change the policies", policy: "nope", says: byPolicies, unsaid: "refuses what spec.forProvider says"},
+			"Another": {reason: "what spec asks for counts for nothing then", policy: "nope", tenant: "platform", says: byPolicies, unsaid: "refuses what spec.forProvider says"},
+			"Both":    {reason: "each is told what is its own", policy: "nope", tag: "nope", says: `NetBox has no tag with slug "nope", or the token may not see it; correct it, or have it made in NetBox; and ` + byPolicies, unsaid: bySpec},
+			"Change":  {reason: "policies that are changed later", policy: "nope", made: true, says: byPolicies, unsaid: "refuses what spec.forProvider says"},
+		} {
+			t.Run(v+"/"+name, func(t *testing.T) {
+				l := newRackLab(t, v)
+				if tc.made {
+					l.apply("web-1", func(*v1alpha1.NetBoxIPAddress) {})
+					l.rest()
+				}
+				l.config.Config.Policies, l.config.Generation = []v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Tenant: tc.policy}}, 2
+				if !tc.made {
+					l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+						if tc.tenant != "" {
+							mg.Spec.ForProvider.Tenant = &v1alpha1.SlugReference{Slug: tc.tenant}
+						}
+						if tc.tag != "" {
+							mg.Spec.ForProvider.Tags = []string{tc.tag}
+						}
+					})
+				}
+				for range 3 {
+					l.once("web-1")
+				}
+				m := l.get("web-1").GetCondition(xpv2.TypeSynced).Message
+				if !strings.Contains(m, tc.says) || strings.Contains(m, tc.unsaid) {
+					t.Errorf("%s: it says %q, want %q and no %q", tc.reason, m, tc.says, tc.unsaid)
+				}
+			})
+		}
+	}
+}
