@@ -3,6 +3,7 @@ package netboxlink
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -44,7 +45,7 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	case netbox.KindUnreachable, netbox.KindServerError:
 		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s can't be reached%s: nothing was changed; it is tried again", config, why(e))
 	case netbox.KindUnknownOutcome:
-		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice", config, why(e))
+		return v1alpha1.ReasonUnreachable, fmt.Sprintf("the NetBox of %s was lost in the middle of a change%s: it is looked up first whether the change was made, so nothing is made twice%s", config, why(e), ifItGoesOn(e.Status))
 	case netbox.KindUnexpected:
 		if netbox.IsTooLarge(err) {
 			return v1alpha1.ReasonInvalid, fmt.Sprintf("the NetBox of %s has more to say than is read of it (%v): a text or a custom field there is too long; shorten it in NetBox, or delete it there", config, e)
@@ -60,6 +61,17 @@ func Trouble(err error, config, field, note string) (reason xpv2.ConditionReason
 	case netbox.KindNotFound, netbox.KindFull, netbox.KindMarkerTaken, netbox.KindInvalid, netbox.KindConflict, netbox.KindAmbiguous:
 	}
 	return "", ""
+}
+
+// ifItGoesOn says where to look, should each change meet an answer that doesn't tell whether it was made; "" where time alone helps.
+func ifItGoesOn(status int) string {
+	switch {
+	case status == http.StatusInternalServerError:
+		return "; if that goes on, the log of that NetBox says over what it fails"
+	case status >= http.StatusBadRequest && status < http.StatusInternalServerError && !netbox.GaveUp(status):
+		return "; if that goes on, see in what stands in front of that NetBox why it doesn't let such a request through"
+	}
+	return ""
 }
 
 // why is what is known of a failure: a status code, or our own words for a broken connection.

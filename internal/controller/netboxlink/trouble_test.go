@@ -28,3 +28,31 @@ func TestNoNetBoxSentence(t *testing.T) {
 		t.Errorf("%s: %s", reason, message)
 	}
 }
+
+// TestUnknownOutcome: whoever meets the same answer at each change is told where to look, and nobody who has but to wait.
+func TestUnknownOutcome(t *testing.T) {
+	const front, log = "; if that goes on, see in what stands in front of that NetBox why it doesn't let such a request through", "; if that goes on, the log of that NetBox says over what it fails"
+	for name, tc := range map[string]struct {
+		reason string
+		status int
+		want   string
+	}{
+		"Lost":    {"a connection that broke", 0, ""},
+		"Torn":    {"an answer that isn't whole", http.StatusOK, ""},
+		"Blocked": {"a firewall's page", http.StatusForbidden, front},
+		"Method":  {"a proxy that takes no PATCH", http.StatusMethodNotAllowed, front},
+		"Legal":   {"the last of them", http.StatusUnavailableForLegalReasons, front},
+		"Waited":  {"a gateway that didn't wait any longer", http.StatusRequestTimeout, ""},
+		"Closed":  {"in nginx's words", 499, ""},
+		"Inside":  {"NetBox fails", http.StatusInternalServerError, log},
+		"Down":    {"NetBox is down", http.StatusBadGateway, ""},
+		"Slow":    {"or slow", http.StatusGatewayTimeout, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, message := Trouble(&netbox.Error{Kind: netbox.KindUnknownOutcome, Status: tc.status}, `ClusterProviderConfig "netbox"`, "f", "n")
+			if reason != v1alpha1.ReasonUnreachable || !strings.HasSuffix(message, "so nothing is made twice"+tc.want) {
+				t.Errorf("%s: %s: %q, want it to end in %q", tc.reason, reason, message, tc.want)
+			}
+		})
+	}
+}
