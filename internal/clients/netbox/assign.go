@@ -47,6 +47,9 @@ func (p *Place) texts() int {
 	return len(p.Name) + len(p.HolderName)
 }
 
+// mostNamed are the MAC addresses that a sentence names.
+const mostNamed = 3
+
 // An InterfaceRef says which interface of a holder is meant: by its number, its name, or any of some MAC addresses.
 type InterfaceRef struct {
 	ID   int64
@@ -61,6 +64,9 @@ func (r InterfaceRef) String() string {
 		return strconv.FormatInt(r.ID, 10)
 	case r.Name != "":
 		return r.Name
+	}
+	if more := len(r.MACs) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(r.MACs[:mostNamed], ", "), more)
 	}
 	return strings.Join(r.MACs, ", ")
 }
@@ -104,26 +110,31 @@ func (c *Client) interfaceOf(ctx context.Context, h Holder, r InterfaceRef) (Int
 }
 
 // findByMAC looks for the interface that has one of some MAC addresses; on the holder, where there is one. MAC addresses aren't
-// unique in NetBox: two devices may have the same (154, 158).
+// unique in NetBox: two devices may have the same (154, 158). They are asked for as many at a time as a URL has room for.
 func (c *Client) findByMAC(ctx context.Context, h *Holder, macs []string) (Interface, error) {
 	k := call{op: "find the interface with MAC", method: http.MethodGet, path: "dcim/mac-addresses/", want: http.StatusOK}
-	k.subject, k.query = strings.Join(macs, ", "), url.Values{"mac_address": macs}
+	k.subject = InterfaceRef{MACs: macs}.String()
 	if h != nil {
 		k.op = fmt.Sprintf("find on %s %q the interface with MAC", h.Kind, h.Name)
 	}
 	if len(macs) == 0 {
 		return Interface{}, k.failed(KindInvalid, "no MAC address is known", nil)
 	}
-	all, err := listAll(ctx, c, k, decodeMAC)
-	if err != nil {
-		return Interface{}, err
-	}
 	found := map[Place]Interface{}
-	for _, m := range all {
-		if m.Kind != "" && m.HasMAC(macs...) && (h == nil || m.Kind == h.Kind && m.Holder == h.ID) {
-			i := found[m.Place]
-			found[m.Place] = Interface{Place: m.Place, MACs: append(i.MACs, m.MACs...)}
+	for left := macs; len(left) > 0; {
+		n := roomFor("mac_address", left)
+		k.query = url.Values{"mac_address": left[:n]}
+		all, err := listAll(ctx, c, k, decodeMAC)
+		if err != nil {
+			return Interface{}, err
 		}
+		for _, m := range all {
+			if m.Kind != "" && m.HasMAC(left[:n]...) && (h == nil || m.Kind == h.Kind && m.Holder == h.ID) {
+				i := found[m.Place]
+				found[m.Place] = Interface{Place: m.Place, MACs: append(i.MACs, m.MACs...)}
+			}
+		}
+		left = left[n:]
 	}
 	distinct := make([]Interface, 0, len(found))
 	for _, i := range found {

@@ -1,8 +1,11 @@
 package netbox_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +86,52 @@ func TestFindInterface(t *testing.T) {
 	i, err := serve(t, &script{t: t, answers: []transcript{vm}}).FindInterface(t.Context(), nil, netbox.InterfaceRef{MACs: []string{"52:54:00:00:00:09"}})
 	if want := (netbox.Place{Kind: netbox.VirtualMachine, ID: 4, Name: "eth0", Holder: 3, HolderName: "vm-1"}); err != nil || i.Place != want {
 		t.Errorf("a virtual machine's: %+v, %v", i, err)
+	}
+}
+
+// TestManyMACs: a machine has more MAC addresses than a URL has room for. They are asked for in several, and a sentence names the first few.
+func TestManyMACs(t *testing.T) {
+	node := &netbox.Holder{Kind: netbox.Device, ID: 1, Name: "node-1"}
+	none, last := page(), page(`{"id":9,"mac_address":"52:54:00:00:00:7F","assigned_object_type":"dcim.interface","assigned_object_id":4,"assigned_object":{"id":4,"name":"eth4","device":{"id":1,"name":"node-1"}}}`)
+	for name, tc := range map[string]struct {
+		reason string
+		macs   int
+		// answers are to as many requests, the last one with the interface where found is set.
+		answers int
+		found   bool
+		says    string
+	}{
+		"Few":     {"all are named", 3, 1, false, `"52:54:00:00:00:00, 52:54:00:00:00:01, 52:54:00:00:00:02"`},
+		"More":    {"the first are", 5, 1, false, `"52:54:00:00:00:00, 52:54:00:00:00:01, 52:54:00:00:00:02 and 2 more"`},
+		"Many":    {"none of them is there", 128, 2, false, "and 125 more"},
+		"ManyOne": {"the last one of them is", 128, 2, true, ""},
+		"Most":    {"and so on", 256, 4, false, "and 253 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var macs []string
+			for i := range tc.macs {
+				macs = append(macs, fmt.Sprintf("52:54:00:00:00:%02x", i))
+			}
+			s := &script{t: t, answers: slices.Repeat([]transcript{none}, tc.answers)}
+			if tc.found {
+				s.answers[tc.answers-1] = last
+			}
+			i, err := serve(t, s).FindInterface(t.Context(), node, netbox.InterfaceRef{MACs: macs})
+			if (err == nil) != tc.found || i.ID != 0 != tc.found || err != nil && (!netbox.IsNotFound(err) || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("%s: %+v, %v, want %q", tc.reason, i, err, tc.says)
+			}
+			var asked []string
+			for _, r := range s.seen {
+				q, _ := url.ParseQuery(r.Query)
+				asked = append(asked, q["mac_address"]...)
+				if len(r.Query) > 4000 {
+					t.Errorf("%s: a query of %d bytes", tc.reason, len(r.Query))
+				}
+			}
+			if diff := cmp.Diff(macs, asked); diff != "" || len(s.seen) != tc.answers {
+				t.Errorf("%s: asked for in %d requests (-want +got):\n%s", tc.reason, len(s.seen), diff)
+			}
+		})
 	}
 }
 

@@ -55,13 +55,7 @@ func decodeNamed(b []byte) (named, error) {
 func (c *Client) bySlug(ctx context.Context, path string, slugs ...string) (map[string]named, error) {
 	out := map[string]named{}
 	for len(slugs) > 0 {
-		n, size := 0, 0
-		for n < len(slugs) {
-			if size += len("&slug=") + len(url.QueryEscape(slugs[n])); n > 0 && size > byNumberURL {
-				break
-			}
-			n++
-		}
+		n := roomFor("slug", slugs)
 		k := call{
 			op: "look up", subject: path, method: http.MethodGet, path: path, want: http.StatusOK, query: url.Values{"slug": slugs[:n]},
 		}

@@ -74,6 +74,18 @@ func fitting(first int64, rest []int64) []int64 {
 	return out
 }
 
+// roomFor is how many of some values a URL can name as those of one parameter, of which there is one at least.
+func roomFor(parameter string, values []string) int {
+	n, size := 0, 0
+	for n < len(values) {
+		if size += len("&=") + len(parameter) + len(url.QueryEscape(values[n])); n > 0 && size > byNumberURL {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // ask for a part, and say for which numbers that was. A NetBox that doesn't know what numbers in a row are, or takes too long for so many, is asked by
 // their numbers, for as many as can be named; for fewer where the answer is larger than one may be, as that of trunks with many VLANs each.
 func (r *roster[V]) ask(ctx context.Context, p batch, k call, read readFn[V]) (asked []int64, found []V, err error) {
