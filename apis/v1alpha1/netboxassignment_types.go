@@ -72,11 +72,14 @@ type Assignment struct {
 	// +optional
 	VirtualMachine *NetBoxDevice `json:"virtualMachine,omitempty"`
 	// HostRef names the RedfishHost whose device has the interface: its netboxDevice, else the device of its name. It must be of
-	// this namespace, or be bound to a HostClaim of this namespace.
+	// this namespace, or be bound to a HostClaim of this namespace. Its policy says nothing: as long as there's no such host no address
+	// is made, also with policy.resolution: Optional.
 	// +optional
 	HostRef *xpv2.NamespacedReference `json:"hostRef,omitempty"`
 	// HostSelector chooses such a RedfishHost by its labels, where hostRef doesn't name one yet: the first one by its namespace
-	// and name, of those that are bound to a HostClaim of this namespace, else of its own ones.
+	// and name, of those that are bound to a HostClaim of this namespace, else of its own ones. With policy.resolve: Always another one
+	// is chosen once that one doesn't match any more. As long as none matches no address is made, also with policy.resolution: Optional,
+	// as one that is on no interface isn't what is asked for.
 	// +optional
 	HostSelector *xpv2.NamespacedSelector `json:"hostSelector,omitempty"`
 	// Interface to assign to. Where it's absent, beside hostRef, the one that has a MAC address of the host: one of its spec, else one
