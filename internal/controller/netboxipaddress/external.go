@@ -91,10 +91,19 @@ type external struct {
 
 var _ managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress] = &external{}
 
-// Observe looks for the record, by its number and else by its marker, and writes nothing. That it isn't there is said only where
-// NetBox says so; every other trouble is an error. Where it isn't there, Observe also finds out what would keep it from being
-// made: what Create could say would be lost.
+// Observe looks for the record, and publishes what is known of an address that may be used.
 func (e *external) Observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
+	o, err := e.observe(ctx, mg)
+	if err == nil && o.ResourceExists {
+		o.ConnectionDetails = details(mg)
+	}
+	return o, err
+}
+
+// observe looks for the record, by its number and else by its marker, and writes nothing. That it isn't there is said only where
+// NetBox says so; every other trouble is an error. Where it isn't there, it also finds out what would keep it from being
+// made: what Create could say would be lost.
+func (e *external) observe(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.ExternalObservation, error) {
 	if untouched(mg) {
 		return managed.ExternalObservation{}, nil
 	}

@@ -99,6 +99,9 @@ func TestObserve(t *testing.T) {
 			if reasonOf(err) != tc.trouble {
 				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.trouble)
 			}
+			if tc.want.ResourceExists && tc.ready == xpv2.ReasonAvailable {
+				tc.want.ConnectionDetails = managed.ConnectionDetails{"address": []byte("10.77.0.11"), "cidr": []byte("10.77.0.11/24")}
+			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}

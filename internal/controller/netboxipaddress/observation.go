@@ -3,8 +3,12 @@ package netboxipaddress
 import (
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"slices"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -32,6 +36,16 @@ func observation(ip netbox.IPAddress, prefix *v1alpha1.PrefixObservation, ours .
 		o.VRF = &v1alpha1.VRFObservation{ID: ip.VRF.ID, Name: ip.VRF.Name}
 	}
 	return o
+}
+
+// details are what Crossplane writes into the Secret that writeConnectionSecretToRef names: the address alone and with its mask, once it's Ready.
+func details(mg *v1alpha1.NetBoxIPAddress) managed.ConnectionDetails {
+	cidr := mg.Status.AtProvider.Address
+	p, err := netip.ParsePrefix(cidr)
+	if err != nil || mg.GetCondition(xpv2.TypeReady).Status != corev1.ConditionTrue {
+		return nil
+	}
+	return managed.ConnectionDetails{"address": []byte(p.Addr().String()), "cidr": []byte(cidr)}
 }
 
 // shownFields are the custom fields that have a value, in the form that the spec has them in.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
@@ -30,6 +32,29 @@ func TestObservation(t *testing.T) {
 	six := observation(netbox.IPAddress{ID: 1, Address: netip.MustParsePrefix("2001:db8::1/64")}, nil)
 	if six.Family != v1alpha1.IPv6 || six.VRF != nil {
 		t.Errorf("IPv6: %+v", six)
+	}
+}
+
+// TestDetails: what is published of an address is only what may be used.
+func TestDetails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, address string
+		ready           xpv2.Condition
+		want            managed.ConnectionDetails
+	}{
+		"Ready":    {"with and without its mask", "10.77.0.11/24", xpv2.Available(), managed.ConnectionDetails{"address": []byte("10.77.0.11"), "cidr": []byte("10.77.0.11/24")}},
+		"IPv6":     {"of IPv6, too", "2001:db8::11/64", xpv2.Available(), managed.ConnectionDetails{"address": []byte("2001:db8::11"), "cidr": []byte("2001:db8::11/64")}},
+		"NotReady": {"it isn't where it is to be yet, or isn't its own any more", "10.77.0.11/24", xpv2.Unavailable(), nil},
+		"None":     {"there's none", "", xpv2.Available(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mg := newAddress()
+			mg.Status.AtProvider.Address = tc.address
+			mg.SetConditions(tc.ready)
+			if diff := cmp.Diff(tc.want, details(mg)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 
