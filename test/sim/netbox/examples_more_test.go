@@ -68,3 +68,40 @@ func TestSetAsideExample(t *testing.T) {
 		})
 	}
 }
+
+// TestPoliciesExample: the example of policies leaves to its namespaces what it says, and no more.
+func TestPoliciesExample(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, namespace, from, dnsName, tenant string
+		// has is the tenant that the address has; "" that it's NotAllowed.
+		has string
+	}{
+		"Other":  {"no name of another zone", "team-a", "10.77.1.0/24", "www.bank.example", "", ""},
+		"Theirs": {"nor of another namespace's", "team-b", "10.77.1.0/24", "db.team-a.example", "", ""},
+		"Prefix": {"no other prefix", "team-b", "10.77.2.0/24", "db.team-b.example", "", ""},
+		"Own":    {"what is its own, with its tenant", "team-b", "10.77.1.0/24", "db.team-b.example", "", "platform"},
+		"Tenant": {"whatever its resource says", "team-a", "10.77.1.0/24", "db.team-a.example", "platform", "web"},
+		"First":  {"in each of its prefixes", "team-a", "10.77.2.0/24", "", "platform", "web"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pc, _ := configured(t, "policies.yaml")
+			l := newRackLab(t, "4.6.8")
+			l.config.Config.Policies, l.namespace = pc.Spec.NetBox.Policies, tc.namespace
+			l.apply("web-1", func(mg *v1alpha1.NetBoxIPAddress) {
+				p := &mg.Spec.ForProvider
+				p.From = []v1alpha1.AddressSource{{Prefix: &v1alpha1.PrefixSource{CIDR: tc.from}}}
+				p.DNSName = &tc.dnsName
+				if tc.tenant != "" {
+					p.Tenant = &v1alpha1.SlugReference{Slug: tc.tenant}
+				}
+			})
+			done := ready
+			if tc.has == "" {
+				done = because(v1alpha1.ReasonNotAllowed)
+			}
+			if got := l.settle("web-1", done).Status.AtProvider.Tenant; got != tc.has {
+				t.Errorf("%s: tenant %q, want %q", tc.reason, got, tc.has)
+			}
+		})
+	}
+}
