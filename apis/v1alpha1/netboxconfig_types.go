@@ -10,21 +10,23 @@ type NetBoxPolicy struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=63
 	Namespaces []string `json:"namespaces"`
-	// Prefixes, as CIDRs, that their addresses must be in.
+	// Prefixes, as CIDRs, that their addresses must be in, with their masks: 10.77.0.9/24 isn't in 10.77.0.8/29, as by its mask a machine
+	// takes more than that for its own network. So it is with a range, which NetBox mostly has with the mask of its network. Where absent,
+	// any prefix will do.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="self.all(c, isCIDR(c))",message="prefixes must be CIDRs, such as 10.77.0.0/24"
 	Prefixes []string `json:"prefixes,omitempty"`
-	// DNSZones that their DNS names must end in, such as rack7.example.
+	// DNSZones that their DNS names must end in, such as rack7.example; where absent, any name will do.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
 	// +kubebuilder:validation:items:Pattern=`^\.?[0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*\.?$`
 	DNSZones []string `json:"dnsZones,omitempty"`
-	// Tenant (slug) that their addresses get, whatever they ask for.
+	// Tenant (slug) that their addresses get, whatever they ask for; where absent, the one that they ask for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	// +kubebuilder:validation:Pattern=`^[-a-zA-Z0-9_]*$`

@@ -229,11 +229,13 @@ func allowsAll(policy v1alpha1.NetBoxPolicy, p netbox.Parent, dnsName string) bo
 	return holds(policy.Prefixes, ends(p)) && inZones(dnsName, policy.DNSZones)
 }
 
-// notAllowed names the half that isn't: the network, or the DNS name.
+// notAllowed names what isn't: the network, its mask alone, or the DNS name.
 func (e *external) notAllowed(network netip.Prefix, dnsName string) error {
 	what := fmt.Sprintf("prefix or address %q", network)
 	if _, ok := e.grant.policy(network, ""); ok {
 		what = fmt.Sprintf("DNS name %q", dnsName)
+	} else if _, ok := e.grant.policy(netip.PrefixFrom(network.Addr(), network.Addr().BitLen()), ""); ok {
+		what += " (its mask counts, too, and is wider than their prefix)"
 	}
 	return notAllowedError{what: what, namespace: e.us.namespace}
 }

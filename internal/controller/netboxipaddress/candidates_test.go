@@ -2,6 +2,8 @@ package netboxipaddress
 
 import (
 	"encoding/json"
+	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -181,5 +183,24 @@ func TestMarkedSources(t *testing.T) {
 		if c := mg.GetCondition(v1alpha1.ConditionExhausted); !strings.Contains(c.Message, tc.says) {
 			t.Errorf("%s: %s: %+v", name, tc.reason, c)
 		}
+	}
+}
+
+// TestNotAllowedWords: what isn't allowed is named, and where that's the mask alone, which looks as if it were in the policies' prefix, that is said.
+func TestNotAllowedWords(t *testing.T) {
+	e := &external{grant: grantOf([]v1alpha1.NetBoxPolicy{{Namespaces: []string{"team-a"}, Prefixes: []string{"10.80.1.8/29"}, DNSZones: []string{"a.example"}}}, "team-a")}
+	for name, tc := range map[string]struct{ reason, network, dnsName, want string }{
+		"Outside": {"another prefix", "10.80.2.0/24", "", `prefix or address "10.80.2.0/24"`},
+		"Mask":    {"an address of a block of theirs, or the start of a range, with the mask of its network", "10.80.1.9/24", "", `prefix or address "10.80.1.9/24" (its mask counts, too, and is wider than their prefix)`},
+		"Both":    {"the name comes after that", "10.80.1.9/24", "b.example", `prefix or address "10.80.1.9/24" (its mask counts, too, and is wider than their prefix)`},
+		"Around":  {"a network around theirs", "10.80.1.0/24", "", `prefix or address "10.80.1.0/24"`},
+		"Name":    {"another zone", "10.80.1.9/29", "b.example", `DNS name "b.example"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got notAllowedError
+			if err := e.notAllowed(netip.MustParsePrefix(tc.network), tc.dnsName); !errors.As(err, &got) || got.what != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got.what, tc.want)
+			}
+		})
 	}
 }

@@ -75,6 +75,7 @@ func TestPolicies(t *testing.T) {
 		"Outside":      {"another one", policies, "team-b", "10.78.0.0/24", "", false, ""},
 		"Address":      {"a fixed address, mask as in the network", policies, "team-b", "10.77.0.40/24", "", true, "a"},
 		"WideAddress":  {"a fixed address with a wider mask", policies, "team-b", "10.77.0.40/8", "", false, ""},
+		"WideBlock":    {"also where it's that of the network around a prefix", policies, "team-b", "10.77.0.40/23", "", false, ""},
 		"Zone":         {"below the zone, in any case, with a dot", policies, "team-b", "10.77.0.0/24", "Web-1.Rack7.example.", true, "a"},
 		"ZoneItself":   {"the zone itself", policies, "team-b", "10.77.0.0/24", "rack7.example", true, "a"},
 		"OtherZone":    {"a name that only ends alike", policies, "team-b", "10.77.0.0/24", "evilrack7.example", false, ""},
