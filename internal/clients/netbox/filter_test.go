@@ -145,6 +145,8 @@ func TestSeveral(t *testing.T) {
 		"One":    {"one table", netbox.Filter{Role: "x"}, []netbox.Parent{prod, prod}, ""},
 		"Global": {"the global one is named, too", netbox.Filter{Role: "x"}, []netbox.Parent{global, prod}, `cannot find a prefix with "role x": what it finds is not in one table: it is in the global table and in VRF "prod": say vrf.table: Global, or name`},
 		"Names":  {"two of one name", netbox.Filter{VRF: netbox.VRFRef{Name: "prod"}}, []netbox.Parent{prod, other}, "is in 2 VRFs of that name: name one by its rd or id"},
+		"Shared": {"a name that several have names none of them", netbox.Filter{Role: "x"}, []netbox.Parent{prod, other}, `it is in VRF "prod" (there are several of one name): name the VRF by its rd or id`},
+		"Three":  {"beside the global one", netbox.Filter{Role: "x"}, []netbox.Parent{global, prod, other}, `it is in the global table and in VRF "prod" (there are several of one name): say vrf.table: Global, or name the VRF by its rd or id`},
 		"Many":   {"not all are listed", netbox.Filter{Role: "x"}, many, `VRF "v5" and in 14 more: name the VRF`},
 	}
 	for name, tc := range cases {

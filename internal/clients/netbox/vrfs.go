@@ -169,13 +169,19 @@ func chooseVRF(k call, ref VRFRef, all []VRF) (VRF, error) {
 	return VRF{}, k.failed(KindAmbiguous, fmt.Sprintf("NetBox has %d of that name; name one by its rd or id", len(found)), nil)
 }
 
-// severalTables is what to do where something is in more tables than one.
+// severalTables is what to do where something is in more tables than one. Several VRFs may have one name.
 func severalTables(all []Parent) string {
-	how := "name the VRF by its name, rd or id"
-	if slices.ContainsFunc(all, func(p Parent) bool { return p.VRF == nil }) {
+	names, numbers, how, namesakes := tablesOf(all), map[int64]bool{}, "name the VRF by its name, rd or id", ""
+	for _, p := range all {
+		numbers[vrfNumber(p.VRF)] = true
+	}
+	if len(numbers) > len(names) {
+		how, namesakes = "name the VRF by its rd or id", " (there are several of one name)"
+	}
+	if numbers[vrfNumber(nil)] {
 		how = "say vrf.table: Global, or " + how
 	}
-	return "it is in " + listed(tablesOf(all), " and in ") + ": " + how
+	return "it is in " + listed(names, " and in ") + namesakes + ": " + how
 }
 
 // listed joins words, the first few of many.
