@@ -71,12 +71,13 @@ type PrefixFilter struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 50 && k.matches('^[A-Za-z0-9_]+$') && !k.contains('__'))",message="a name of customFields must be one that a custom field of NetBox can have: letters, digits and underscores, no two of these in a row, 50 characters at most"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) > 0)",message="a value of customFields must not be empty: what has no value isn't selected by it"
 	CustomFields map[string]string `json:"customFields,omitempty"`
 }
 
 // A RangeFilter selects IP ranges by what NetBox says of them: all that is set must hold. Ranges whose status is reserved or
-// deprecated, or that are marked utilized or populated, are skipped: name those by id or start. Matches serve in the order of their
-// first addresses, then of their ids, and must be in one table alone.
+// deprecated, or that are marked utilized or populated, are skipped: name those by id or start, but for populated ones, of which NetBox
+// gives nobody anything from 4.3 on. Matches serve in the order of their first addresses, then of their ids, and must be in one table alone.
 // +kubebuilder:validation:XValidation:rule="has(self.role) || has(self.tenant) || (has(self.tags) && size(self.tags) > 0) || has(self.family) || has(self.vrf) || (has(self.customFields) && size(self.customFields) > 0)",message="a filter must say something: role, tenant, tags, family, vrf or customFields"
 type RangeFilter struct {
 	// Role slug.
@@ -109,6 +110,7 @@ type RangeFilter struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 50 && k.matches('^[A-Za-z0-9_]+$') && !k.contains('__'))",message="a name of customFields must be one that a custom field of NetBox can have: letters, digits and underscores, no two of these in a row, 50 characters at most"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) > 0)",message="a value of customFields must not be empty: what has no value isn't selected by it"
 	CustomFields map[string]string `json:"customFields,omitempty"`
 }
 
@@ -228,8 +230,8 @@ type SourceObservation struct {
 	// Free is how many of them aren't.
 	// +optional
 	Free *int64 `json:"free,omitempty"`
-	// Reason is Served for the one that gave the address, else why it didn't: Exhausted, NotFound, Ambiguous, NotAllowed, Forbidden or
-	// Invalid.
+	// Reason is Served for the one that gave the address, else why it didn't: Exhausted, NotFound, Ambiguous, NotAllowed, Forbidden,
+	// Conflict or Invalid.
 	Reason string `json:"reason"`
 	// Message says the same for a person.
 	// +optional

@@ -23,6 +23,8 @@ func TestInvalidAddress(t *testing.T) {
 		"FieldSpace":  ip("custom fields have names of one word", `{from: [{prefix: {filter: {customFields: {"po ol": x}}}}]}`, "a name of customFields must be one"),
 		"FieldNone":   ip("and have a name", `{from: [{range: {filter: {customFields: {"": x}}}}]}`, "a name of customFields must be one"),
 		"FieldLookup": ip("a lookup isn't a field", `{from: [{prefix: {filter: {customFields: {pool__ic: x}}}}]}`, "a name of customFields must be one"),
+		"FieldEmpty":  ip("no value selects nothing", `{from: [{prefix: {filter: {customFields: {pool: ""}}}}]}`, "a value of customFields must not be empty"),
+		"FieldEmpty2": ip("of ranges neither", `{from: [{range: {filter: {customFields: {pool: ""}}}}]}`, "a value of customFields must not be empty"),
 		"Family":      ip("an address is of one family", `{from: null, address: 10.77.0.40/24, family: IPv6}`, "family is another one than that of address"),
 		"Family4":     ip("whose sources are all of the other one", `{family: IPv6}`, "family is another one than that of all sources"),
 		"Family6":     ip("each way", `{from: [{prefix: {cidr: "2001:db8::/64"}}, {range: {start: "2001:db8::10/64"}}], family: IPv4}`, "family is another one than that of all sources"),
