@@ -62,11 +62,12 @@ func respond(v View, req *wire.Message, f Facts, in Ingress, at desk) Answer {
 
 // An exchange is one request on its way to an answer.
 type exchange struct {
+	desk
+
 	view  View
 	req   *wire.Message
 	facts Facts
 	in    Ingress
-	desk
 
 	plan    *boot.Plan
 	segment boot.Segment

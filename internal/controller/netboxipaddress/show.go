@@ -174,7 +174,8 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 // returns says, by an error, that the address which this resource had, and that was taken from it for a while, is another one's by now.
 func (e *external) returns(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	reason := mg.GetCondition(xpv2.TypeReady).Reason
-	if reason != v1alpha1.ReasonMoved && !(unready(reason) && e.held.shown && e.was.ID == e.record.ID) || e.strayed() {
+	away := reason == v1alpha1.ReasonMoved || unready(reason) && e.held.shown && e.was.ID == e.record.ID
+	if !away || e.strayed() {
 		return nil
 	}
 	return e.undoubled(ctx, mg)

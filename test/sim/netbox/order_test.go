@@ -41,9 +41,9 @@ func TestLaterHolder(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		// do what comes to both of them, and say who mustn't be Ready with the address at the end.
-		do func(t *testing.T, l *lab) (not string)
+		do func(l *lab) (not string)
 	}{
-		"AdoptedOlder": {"web-2 adopted a record that is older than web-1's, and both are deleted", func(t *testing.T, l *lab) string {
+		"AdoptedOlder": {"web-2 adopted a record that is older than web-1's, and both are deleted", func(l *lab) string {
 			old := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
 			l.apply("web-1", l.ofThis, regains)
 			id := l.settle("web-1", ready).Status.AtProvider.ID
@@ -58,7 +58,7 @@ func TestLaterHolder(t *testing.T) {
 			l.netbox.RemoveAddress(old)
 			return "web-1"
 		}},
-		"NumbersAnew": {"NetBox is restored to before both, and gives web-2's record a lower number than web-1's had", func(t *testing.T, l *lab) string {
+		"NumbersAnew": {"NetBox is restored to before both, and gives web-2's record a lower number than web-1's had", func(l *lab) string {
 			l.netbox.AddMarkerField(field)
 			before := l.netbox.Backup()
 			l.apply("before", l.ofThis)
@@ -71,7 +71,7 @@ func TestLaterHolder(t *testing.T) {
 			l.netbox.RemoveAddress(l.get("web-2").Status.AtProvider.ID)
 			return "web-1"
 		}},
-		"BackupOfLater": {"web-1 was put back once web-2 was deleted, and web-2 comes back from a backup", func(t *testing.T, l *lab) string {
+		"BackupOfLater": {"web-1 was put back once web-2 was deleted, and web-2 comes back from a backup", func(l *lab) string {
 			one := l.pair(regains)
 			was := l.get("web-2")
 			l.delete("web-2")
@@ -84,7 +84,7 @@ func TestLaterHolder(t *testing.T) {
 			l.passes(4, time.Minute, "web-2") // web-1 doesn't know of it yet.
 			return "web-2"
 		}},
-		"Unmarked": {"the marker of web-1's record was cleared for a while, so that it said something else than Moved", func(t *testing.T, l *lab) string {
+		"Unmarked": {"the marker of web-1's record was cleared for a while, so that it said something else than Moved", func(l *lab) string {
 			one := l.pair()
 			marker := l.record(one).CustomFields[field]
 			l.mark(one, nil)
@@ -95,7 +95,7 @@ func TestLaterHolder(t *testing.T) {
 			l.mark(one, marker)
 			return "web-1"
 		}},
-		"Observed": {"web-1 was only observed for a while", func(t *testing.T, l *lab) string {
+		"Observed": {"web-1 was only observed for a while", func(l *lab) string {
 			one := l.pair()
 			l.rewrite("web-1", observes)
 			l.passes(1, 11*time.Minute, "web-1", "web-2")
@@ -103,12 +103,12 @@ func TestLaterHolder(t *testing.T) {
 			l.moves(one, first)
 			l.passes(3, 11*time.Minute, "web-1", "web-2")
 			if l.readyWith("web-1", first) {
-				t.Error("it's Ready while it's only observed")
+				l.t.Error("it's Ready while it's only observed")
 			}
 			l.rewrite("web-1", manages)
 			return "web-1"
 		}},
-		"NetBoxRestored": {"web-1 had lost its record, which is there again as NetBox was restored to before it was moved", func(t *testing.T, l *lab) string {
+		"NetBoxRestored": {"web-1 had lost its record, which is there again as NetBox was restored to before it was moved", func(l *lab) string {
 			l.netbox.AddMarkerField(field)
 			l.apply("web-1", l.ofThis)
 			one := l.settle("web-1", ready).Status.AtProvider.ID
@@ -121,7 +121,7 @@ func TestLaterHolder(t *testing.T) {
 			l.netbox.Restore(before)
 			return "web-1"
 		}},
-		"ByHand": {"web-1's record is made again by hand, with its marker, where web-2 has lost its own", func(t *testing.T, l *lab) string {
+		"ByHand": {"web-1's record is made again by hand, with its marker, where web-2 has lost its own", func(l *lab) string {
 			one := l.pair()
 			marker := l.record(one).CustomFields[field]
 			l.netbox.RemoveAddress(one)
@@ -130,7 +130,7 @@ func TestLaterHolder(t *testing.T) {
 			l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix(first), Status: "active", CustomFields: map[string]any{field: marker}})
 			return "web-1"
 		}},
-		"TwoNames": {"web-2 goes by another provider config, which has another name of the same NetBox", func(t *testing.T, l *lab) string {
+		"TwoNames": {"web-2 goes by another provider config, which has another name of the same NetBox", func(l *lab) string {
 			other := l.config
 			other.Name, other.UID = "netbox-b", "cfg-b"
 			other.Config.URL = strings.Replace(other.Config.URL, "127.0.0.1", "localhost", 1)
@@ -157,7 +157,7 @@ func TestLaterHolder(t *testing.T) {
 		for _, turns := range [][]string{{"web-1", "web-2"}, {"web-2", "web-1"}} {
 			t.Run(name+"/"+turns[0], func(t *testing.T) {
 				l := newLab(t, "4.6.8")
-				not := tc.do(t, l)
+				not := tc.do(l)
 				l.passes(8, 11*time.Minute, turns...)
 				if l.readyWith(not, first) {
 					t.Errorf("%s: %s is Ready with the address of another one's machine; it says %q, the other one %q", tc.reason, not, l.says("web-1"), l.says("web-2"))
