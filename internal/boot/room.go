@@ -7,30 +7,23 @@ import (
 )
 
 // A Room is memory for one plan, for who looks at many and keeps none: the plan in it is another one at the next, and an empty one once it's
-// cleared, so that who kept it finds out. Texts stay what they are.
+// cleared, so that who kept it finds out. Its texts and its MACs stay what they are.
 type Room struct {
 	plan Plan
-	macs []MAC
 	six  Place
 }
 
 // make makes the plan of a row.
 func (r *Room) make(of Ref) *Plan {
 	r.plan = *of.of
-	r.plan.MACs = r.macs[:0]
 	in := pieces.Of(of.row)
 	readRow(&in, &r.plan, &r.six)
-	r.macs = r.plan.MACs
-	if len(r.macs) == 0 {
-		r.plan.MACs = nil
-	}
 	return &r.plan
 }
 
 // Clear leaves an empty plan.
 func (r *Room) Clear() {
 	r.plan, r.six = Plan{}, Place{}
-	clear(r.macs)
 }
 
 // Kept is the plan for who keeps it, whatever memory it's in. What it shares with other plans is shared.

@@ -29,11 +29,13 @@ func TestHall(t *testing.T) {
 	}
 	var log bytes.Buffer
 	var pis []Pi
+	var elsewhere []*boot.Plan
 	seen := map[string]bool{}
 	c, cfg := newCable(), testConfig(testState(func(g *boot.Segment) { g.Subnets = []netip.Prefix{netip.MustParsePrefix("10.99.0.0/16")} }, plans...))
 	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 	cfg.Sightings = SightingsFn(func(p *boot.Plan, _ boot.Stage, _ boot.Firmware, _ time.Time) { seen[p.Entry.Name] = true })
 	cfg.Pi = func(x Pi) { pis = append(pis, x) }
+	cfg.OtherServer = func(p *boot.Plan, _ netip.Addr) { elsewhere = append(elsewhere, p) }
 	w := newWork(New(cfg), c)
 	asked := []int{1, 257, 16_400, 19_999}
 	for _, i := range asked {
@@ -42,6 +44,10 @@ func TestHall(t *testing.T) {
 	}
 	pi := all(asPXE(0), option(97, append([]byte{0}, "RPi4567812345678"...)...), onMAC(string(mac(300))))
 	w.one(context.Background(), &Packet{Data: request(t, pi).ToBytes(), In: broadcastIn()})
+	for _, i := range []int{301, 302} {
+		other := all(asPXE(0), ofType(dhcpv4.MessageTypeRequest), addressOpt(54, "10.99.0.99"), addressOpt(50, address(i)), onMAC(string(mac(i))))
+		w.one(context.Background(), &Packet{Data: request(t, other).ToBytes(), In: broadcastIn()})
+	}
 	w.flush(context.Background())
 	for _, i := range asked {
 		p, err := dhcpv4.FromBytes((<-c.out).Data)
@@ -54,5 +60,8 @@ func TestHall(t *testing.T) {
 	}
 	if len(pis) != 1 || pis[0].Plan.Entry.Name != "m-300" || pis[0].Plan.MACs[0] != mac(300) {
 		t.Errorf("a plan that's kept stays: %+v", pis)
+	}
+	if len(elsewhere) != 2 || elsewhere[0].Entry.Name != "m-301" || elsewhere[0].MACs[0] != mac(301) || elsewhere[1].MACs[0] != mac(302) {
+		t.Errorf("nor is one of a machine that another server gives its address: %+v", elsewhere)
 	}
 }

@@ -145,6 +145,6 @@ func (s *Server) misplaced(a *Answer, first bool, now time.Time) {
 		s.cfg.Misplaced(a.Sight.Plan, "NeedsConfirmation: MAC "+string(a.Facts.MAC)+" asks behind port "+a.Sight.Plan.Port.String()+", where "+string(a.Sight.Holder)+
 			" was before; if that's the machine that is meant, name it in machine.macs", now)
 	case first && a.Sight.Elsewhere != "" && a.Plan != nil:
-		s.cfg.Misplaced(a.Plan, "MAC "+string(a.Facts.MAC)+" is "+a.Sight.Elsewhere+", and not behind port "+a.Plan.Port.String()+": nothing is installed on it there", now)
+		s.cfg.Misplaced(a.Plan.Kept(), "MAC "+string(a.Facts.MAC)+" is "+a.Sight.Elsewhere+", and not behind port "+a.Plan.Port.String()+": nothing is installed on it there", now)
 	}
 }

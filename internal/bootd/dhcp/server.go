@@ -61,7 +61,7 @@ type Conn interface {
 	Close() error
 }
 
-// Config of a Server. State and Keys are required. Plans that its functions are told of are good until these return: who keeps one takes its Kept.
+// Config of a Server. State and Keys are required. A plan that Own or Trace is told of is good until it returns.
 type Config struct {
 	// State gives what is known now; nil: nothing yet, and everybody gets silence.
 	State func() *boot.State

@@ -131,7 +131,7 @@ func (s *Server) handle(m *wire.Message, in Ingress, at desk) Answer {
 	s.declined(&a, v.Now)
 	s.observe(a.Facts.Type.String(), a.Facts.Client, a.Reason)
 	if a.Reason == SilentOtherServer && a.Plan != nil && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {
-		s.cfg.OtherServer(a.Plan, a.Facts.Server)
+		s.cfg.OtherServer(a.Plan.Kept(), a.Facts.Server)
 	}
 	s.noticed(&a, in)
 	s.misplaced(&a, s.saw(a, m.XID(), v.Now), v.Now)
@@ -175,6 +175,6 @@ func (s *Server) declined(a *Answer, now time.Time) {
 	case a.Reason == Declined && !believed:
 		a.Reason = SilentUnasked
 	case a.Reason == Declined && a.Plan != nil && s.cfg.Declined != nil:
-		s.cfg.Declined(a.Plan, address, now)
+		s.cfg.Declined(a.Plan.Kept(), address, now)
 	}
 }
