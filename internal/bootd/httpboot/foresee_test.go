@@ -36,6 +36,7 @@ func TestForesee(t *testing.T) {
 		"NoFile":       {func(r *rig) { r.files.err = artifacts.ErrFetching }, boot.Decision{Answer: boot.AnswerHold, Reason: artifacts.ReasonFetch}},
 		"Destroys":     {func(r *rig) { r.plan.Method = boot.MethodKernel; r.session.Grant.PlanDigest = r.plan.Digest() }, boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}},
 		"ScriptBroken": {func(r *rig) { r.plan.CommandLine = []string{"a=${b}"}; r.session.Grant.PlanDigest = r.plan.Digest() }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript}},
+		"LiveBroken":   {func(r *rig) { live(r); r.plan.CommandLine = []string{"a=${b}"} }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript}},
 		"Live":         {live, boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}},
 	}
 	for name, tc := range cases {

@@ -95,12 +95,21 @@ func (s *Server) decide(ctx context.Context, c gate.Caller, fw boot.Firmware, ba
 		_, err := ipxe.Render(input(a))
 		return err
 	})
-	in := input(a)
-	if a.Answer == boot.AnswerHold && a.Reason != boot.DecidedSuperseded { // That token will never be good again.
+	text, err := s.text(c, input(a), base, at)
+	if err != nil { // What netboots each time isn't tried before.
+		a = gate.Hold(gate.ReasonScript)
+		a.Message = err.Error()
+		text, err = s.text(c, input(a), base, at)
+	}
+	return a, text, err
+}
+
+// text renders an answer.
+func (s *Server) text(c gate.Caller, in ipxe.Input, base string, at *url.URL) (script, error) {
+	if in.Decision.Answer == boot.AnswerHold && in.Decision.Reason != boot.DecidedSuperseded { // That token will never be good again.
 		in.Again = base + ipxe.Held(at.RequestURI()) // Whatever localBoot says now: it may say another when the machine asks again.
 	}
-	text, err := s.render(c, in)
-	return a, text, err
+	return s.render(c, in)
 }
 
 // proxied says whether another server gives the machine its address: told the planned one as well, its kernel would take what that server

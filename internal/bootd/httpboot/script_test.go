@@ -89,6 +89,11 @@ func TestScript(t *testing.T) {
 			change: func(r *rig) { r.plan.CommandLine = []string{"a ${b}"}; r.session.Grant.PlanDigest = r.plan.Digest() },
 			want:   boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript},
 		},
+		"LiveUnrenderable": {
+			reason: "nor is one that netboots each time, which isn't tried before: it's said why",
+			change: func(r *rig) { r.plan.Mode, r.plan.CommandLine = boot.ModeLive, []string{"a ${b}"} },
+			want:   boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonScript},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
