@@ -42,6 +42,9 @@ type former struct {
 	marker string
 	// role is the one that it has or had the address with: some are shared.
 	role string
+	// joins says that it has the address beside this resource, which had it, too, as its own spec says: neither takes it from the other. adopts says
+	// that a person named its record.
+	joins, adopts bool
 	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
 	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
@@ -121,7 +124,7 @@ func (e *external) loser(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, by n
 
 // loserOf is that for an address that is to be asked for.
 func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, address netip.Addr, vrf *netbox.VRF) (*identity, error) {
-	all, err := e.formers(ctx, address, vrf)
+	all, err := e.formers(ctx, address, vrf, deref(p.Role))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 	}
 	passed := false
 	for _, f := range all {
-		if shares(p, f.role) || e.hadAfter(f, address) {
+		if shares(p, f.role) || f.joins || e.hadAfter(f, address) {
 			passed = true // Who doesn't share with it is to know of it yet.
 			continue
 		}
@@ -153,12 +156,12 @@ func (e *external) hadAfter(f former, address netip.Addr) bool {
 // since says, in words, who was given an address after this resource, as far as is known, shows it yet, and isn't there by its record: somebody moved that
 // one's away, or deleted it. A machine may be using the address as that one's. "": nobody.
 func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, address netip.Addr, vrf *netbox.VRF) (string, error) {
-	all, err := e.formers(ctx, address, vrf)
+	all, err := e.formers(ctx, address, vrf, deref(p.Role))
 	if err != nil {
 		return "", err
 	}
 	for _, f := range all {
-		if earlier(f.given, e.was.Given) || shares(p, f.role) {
+		if earlier(f.given, e.was.Given) || shares(p, f.role) || f.joins {
 			continue
 		}
 		if f.elsewhere { // What carries its marker here is its own, and who is held back harms nobody.
@@ -179,8 +182,14 @@ func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 	return "", nil
 }
 
-// formers are the resources whose status says that they have an address of a table of this NetBox, as the cache has them.
-func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.VRF) ([]former, error) {
+// joinedBy says that another one shares an address with this resource's record by its spec, whether this one's role is by spec or a person's.
+func (e *external) joinedBy(p v1alpha1.NetBoxIPAddressParameters, role string) bool {
+	return shares(p, role) || e.record != nil && shares(p, e.record.Role)
+}
+
+// formers are the resources whose status says that they have an address of a table of this NetBox, as the cache has them. role is the one that spec asks
+// for.
+func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.VRF, role string) ([]former, error) {
 	if e.connector.Holders == nil {
 		return nil, nil
 	}
@@ -194,7 +203,8 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 		if of := identityOf(e.us.cluster, mg); of.uid != e.us.uid && e.connector.shows(mg, address, vrf) {
 			f := former{
 				of: of, record: mg.Status.AtProvider.ID, given: mg.Status.AtProvider.Given, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
-				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg),
+				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg), adopts: mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName,
+				joins: e.held.shown && e.held.address.Addr() == address && e.joinedBy(mg.Spec.ForProvider, role),
 			}
 			if e.sameConfig(mg) {
 				f.field = e.inputs.field

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -183,10 +184,19 @@ func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patc
 // vacated says, by an error, that another one has what was given, or had it since and lost its record: a machine may be using the address.
 func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	p := e.heldPlan(mg)
-	if err := e.free(ctx, p, deref(mg.Spec.ForProvider.Role)); err != nil || !p.address.IsValid() {
-		return err
+	others, err := e.others(ctx, p, deref(mg.Spec.ForProvider.Role))
+	if err == nil && len(others) > 0 {
+		others, err = e.unjoined(ctx, p, others, deref(mg.Spec.ForProvider.Role))
 	}
-	if err := e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
+	switch {
+	case err != nil:
+		return err
+	case len(others) > 0:
+		return e.takenFrom(p, others[0])
+	case !p.address.IsValid():
+		return nil
+	}
+	if err = e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
 		return err
 	}
 	by, err := e.since(ctx, mg.Spec.ForProvider, p.address.Addr(), p.vrf)
@@ -194,6 +204,14 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 		err = takenError{address: p.address.String(), by: by, lost: true, moved: true}
 	}
 	return err
+}
+
+// unjoined are the records that have what was given, but for those of resources that share it with this one by their own spec.
+func (e *external) unjoined(ctx context.Context, p plan, others []netbox.IPAddress, role string) ([]netbox.IPAddress, error) {
+	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
+	return slices.DeleteFunc(others, func(ip netbox.IPAddress) bool {
+		return slices.ContainsFunc(all, func(f former) bool { return f.joins && f.record == ip.ID && f.carries(ip.CustomFields) })
+	}), err
 }
 
 // heldPlan is what was given, as who has it is asked for.

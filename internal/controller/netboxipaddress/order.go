@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
@@ -30,10 +31,23 @@ func latest(all []former) {
 	})
 }
 
+// overtaken says that another one was given as free what this resource shows, after it, as their statuses say: its record was away then, though nobody
+// looked at it meanwhile, or what that showed was taken back by a backup. What a person had another one adopt says nothing of that.
+func (e *external) overtaken(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) bool {
+	if !e.toldOf(*e.record) || !e.held.shown {
+		return false
+	}
+	p := mg.Spec.ForProvider
+	all, err := e.formers(ctx, e.record.Address.Addr(), e.record.VRF, deref(p.Role))
+	return err == nil && slices.ContainsFunc(all, func(f former) bool {
+		return earlier(e.was.Given, f.given) && !f.elsewhere && !f.adopts && !f.joins && !shares(p, f.role)
+	})
+}
+
 // receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back.
 func (e *external) receives(ctx context.Context, address netip.Addr, vrf *netbox.VRF) *metav1.MicroTime {
 	now := e.connector.Now().Truncate(time.Microsecond)
-	all, err := e.formers(ctx, address, vrf)
+	all, err := e.formers(ctx, address, vrf, "")
 	if err != nil {
 		all = nil // What the clock says is the best guess.
 	}

@@ -30,7 +30,7 @@ func (e *external) shown(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (man
 		e.sayMoved(mg, sentence(e.movedBy(ctx, mg.GetUID()), e.inputs))
 		e.staysFor(mg)
 	default:
-		if err := e.returns(ctx, mg); err != nil {
+		if err := e.returns(ctx, mg, nil); err != nil {
 			return managed.ExternalObservation{}, e.trouble(mg, err)
 		}
 		mg.SetConditions(xpv2.Available())
@@ -155,15 +155,15 @@ func (e *external) trouble(mg *v1alpha1.NetBoxIPAddress, err error) *trouble {
 }
 
 // showUse says whether the address may be used: not where its record is another one's than was given, nor before that was seen to have no
-// double.
-func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+// double. said is what else is wrong.
+func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, said error) error {
 	moved := mg.GetCondition(xpv2.TypeReady).Reason == v1alpha1.ReasonMoved
 	switch {
 	case e.stays != nil:
 		e.sayMoved(mg, sentence(*e.stays, e.inputs))
 	case moved && e.strayed(): // It's about to be put back.
 	default:
-		if err := e.returns(ctx, mg); err != nil {
+		if err := e.returns(ctx, mg, said); err != nil {
 			return err
 		}
 		showReady(mg)
@@ -171,11 +171,17 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	return nil
 }
 
-// returns says, by an error, that the address which this resource had, and that was taken from it for a while, is another one's by now.
-func (e *external) returns(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
-	reason := mg.GetCondition(xpv2.TypeReady).Reason
-	away := reason == v1alpha1.ReasonMoved || unready(reason) && e.held.shown && e.was.ID == e.record.ID
-	if !away || e.strayed() {
+// returns says, by an error, that the address which this resource had, and that was taken from it for a while, is another one's by now. What is
+// said at this look, too, of a record that is there, as that its seat is taken, took nothing.
+func (e *external) returns(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, said error) error {
+	ready := mg.GetCondition(xpv2.TypeReady)
+	switch {
+	case e.strayed():
+		return nil
+	case ready.Reason == v1alpha1.ReasonMoved, e.overtaken(ctx, mg):
+	case mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && !e.toldOf(*e.record): // One of a pair that people made is such when it comes back, too.
+		return nil
+	case !unready(ready.Reason), !e.held.shown, e.was.ID != e.record.ID, said != nil && sentence(said, e.inputs).message == ready.Message:
 		return nil
 	}
 	return e.undoubled(ctx, mg)

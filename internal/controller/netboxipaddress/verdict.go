@@ -84,7 +84,7 @@ func (e *external) weigh(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) erro
 		return e.verdict.err
 	}
 	err := e.consideredAnew(ctx, mg)
-	if rerr := e.showUse(ctx, mg); err == nil {
+	if rerr := e.showUse(ctx, mg, err); err == nil {
 		err = rerr
 	}
 	return err
