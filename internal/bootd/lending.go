@@ -181,7 +181,11 @@ func problem(st *boot.State, g boot.Segment) string {
 			}
 		}
 		if n, first := st.ReservedIn(p); n > 0 {
-			return fmt.Sprintf("discovery range %s to %s holds %d addresses that are planned for machines, such as %s: they're never lent; keep the range out of what machines are given", p.Start, p.End, n, first)
+			held := fmt.Sprintf("%d addresses that are planned for machines, such as %s: they're", n, first)
+			if n == 1 {
+				held = fmt.Sprintf("an address that is planned for a machine, %s: it's", first)
+			}
+			return fmt.Sprintf("discovery range %s to %s holds %s never lent; keep the range out of what machines are given", p.Start, p.End, held)
 		}
 	}
 	return ""

@@ -179,7 +179,10 @@ func TestRanges(t *testing.T) {
 	span := func(name, start, end string) boot.Segment {
 		return boot.Segment{Name: boot.Name{Namespace: "infra", Name: name}, Pools: []boot.Pool{{Start: netip.MustParseAddr(start), End: netip.MustParseAddr(end)}}}
 	}
-	plan := boot.Plan{EntryUID: "1", Network: boot.Network{Address: netip.MustParsePrefix("10.77.0.9/24")}}
+	plans := []boot.Plan{
+		{EntryUID: "1", Network: boot.Network{Address: netip.MustParsePrefix("10.77.0.9/24")}},
+		{EntryUID: "2", Network: boot.Network{Address: netip.MustParsePrefix("10.77.0.50/24")}},
+	}
 	cases := map[string]struct {
 		reason   string
 		segments []boot.Segment
@@ -187,11 +190,12 @@ func TestRanges(t *testing.T) {
 	}{
 		"Alone":    {"a range of its own", []boot.Segment{span("a", "10.77.0.200", "10.77.0.220"), span("b", "10.77.0.221", "10.77.0.230")}, ""},
 		"Overlap":  {"two networks want an address", []boot.Segment{span("a", "10.77.0.200", "10.77.0.220"), span("b", "10.77.0.220", "10.77.0.230")}, "overlaps one of BootNetwork infra/b"},
-		"Reserved": {"a machine has one of it", []boot.Segment{span("a", "10.77.0.1", "10.77.0.20")}, "holds 1 addresses that are planned for machines, such as 10.77.0.9"},
+		"Reserved": {"a machine has one of it", []boot.Segment{span("a", "10.77.0.1", "10.77.0.20")}, "holds an address that is planned for a machine, 10.77.0.9: it's never lent"},
+		"Two":      {"two machines have some of it", []boot.Segment{span("a", "10.77.0.1", "10.77.0.60")}, "holds 2 addresses that are planned for machines, such as 10.77.0.9: they're never lent"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			st := boot.NewState(tc.segments, []boot.Plan{plan}, nil)
+			st := boot.NewState(tc.segments, plans, nil)
 			if got := problem(st, tc.segments[0]); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
 				t.Errorf("%s: %q", tc.reason, got)
 			}
