@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Reasons of a Problem, as conditions have them.
@@ -272,10 +273,15 @@ func parameterValues(p Profile, given map[string]string) (map[string]string, *Pr
 		if err != nil {
 			return nil, &Problem{ProblemInvalid, fmt.Sprintf("pattern of parameter %q of BootProfile %s isn't RE2: %v", d.Name, p.Name, err)}
 		}
-		// Whatever the pattern says, a value never becomes a second word.
-		if !re.MatchString(v) || strings.ContainsFunc(v, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' }) {
+		if !re.MatchString(v) {
 			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
 				"parameter %q is %q, which doesn't match %q of BootProfile %s", d.Name, v, d.Pattern, p.Name)}
+		}
+		// Whatever the pattern says, a value never becomes a second word.
+		if i := strings.IndexFunc(v, partsWord); i >= 0 {
+			r, _ := utf8.DecodeRuneInString(v[i:])
+			return nil, &Problem{ProblemInvalid, fmt.Sprintf(
+				"parameter %q is %q, which has %q in it: whatever the pattern of BootProfile %s says, no value may have blanks, quotes or what isn't printable", d.Name, v, r, p.Name)}
 		}
 		values[d.Name] = v
 	}
@@ -286,3 +292,6 @@ func parameterValues(p Profile, given map[string]string) (map[string]string, *Pr
 	}
 	return values, nil
 }
+
+// partsWord says whether a rune of a value could make it more than one word of a command line.
+func partsWord(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' }
