@@ -191,6 +191,17 @@ func loaderValues(initrds int) map[string]string {
 	return v
 }
 
+// counted says which initrds a profile has.
+func counted(initrds int) string {
+	switch initrds {
+	case 0:
+		return "none"
+	case 1:
+		return "one, {{ ." + ValueInitrd(0) + " }}"
+	}
+	return fmt.Sprintf("%d, {{ .%s }} to {{ .%s }}", initrds, ValueInitrd(0), ValueInitrd(initrds-1))
+}
+
 // fillScripts puts an entry's parameters into a plan's scripts, and tries whether all the rest will be known for each architecture.
 func fillScripts(p *Plan, from Profile, given map[string]string) *Problem {
 	if p.Method != MethodScript {
@@ -211,6 +222,9 @@ func fillScripts(p *Plan, from Profile, given map[string]string) *Problem {
 			if _, wrong := fillTemplate(t.text, func(name string) (string, bool, string) {
 				if _, ok := loaderValues(len(a.Initrds))[name]; ok {
 					return "", false, ""
+				}
+				if _, ok := loaderValues(maxInitrds)[name]; ok { // An initrd's.
+					return "", false, fmt.Sprintf("is an initrd that the profile doesn't have: of %s it has %s", a.Arch, counted(len(a.Initrds)))
 				}
 				v, wrong := scriptValue(name, values)
 				return v, false, wrong

@@ -47,7 +47,9 @@ func TestTemplates(t *testing.T) {
 		"Grows":     {reason: "bounded by what it comes to, too", ipxe: strings.Repeat("{{.role}}", 200), change: role(strings.Repeat("a", 1000)), problem: "comes to 200000 bytes by its parameters"},
 		"Taken":     {reason: "a parameter that hides what is known", ipxe: "x", change: func(p *Profile, _ *Entry, _ *Machine) { p.Parameters[0].Name = "kernel" }, problem: `parameter "kernel" has the name of what each template may say`},
 		"NoGateway": {reason: "what isn't known of this machine", ipxe: "echo {{ .gateway }}", problem: "line 1, column 6: {{ .gateway }} isn't known of this machine"},
-		"NoInitrd":  {reason: "of one architecture", ipxe: "initrd {{ .initrd1 }}", problem: "{{ .initrd1 }} is neither a parameter"},
+		"NoInitrd":  {reason: "of one architecture", ipxe: "initrd {{ .initrd1 }}", problem: "line 1, column 8: {{ .initrd1 }} is an initrd that the profile doesn't have: of arm64 it has one, {{ .initrd0 }}; correct it there"},
+		"NoInitrds": {reason: "nor of one without any", ipxe: "initrd {{ .initrd0 }}", change: func(p *Profile, _ *Entry, _ *Machine) { p.Artifacts[0].Initrds = nil }, problem: "{{ .initrd0 }} is an initrd that the profile doesn't have: of amd64 it has none; "},
+		"Two":       {reason: "nor the one behind the last", ipxe: "initrd {{ .initrd2 }}", change: func(p *Profile, _ *Entry, _ *Machine) { p.Artifacts = p.Artifacts[:1] }, problem: "of amd64 it has 2, {{ .initrd0 }} to {{ .initrd1 }}; "},
 		"Serial": {
 			reason: "a machine's own words aren't a loader's", ipxe: "imgfree\necho {{ .serial }}", problem: `line 2, column 6: {{ .serial }} is "A || shell", which a loader could take for more`,
 			change: func(_ *Profile, _ *Entry, m *Machine) { m.Serial = "A || shell" },
