@@ -41,6 +41,11 @@ func AtItsEnd(subnet netip.Prefix, a netip.Addr) bool {
 	return a == subnet.Masked().Addr() || !subnet.Contains(a.Next())
 }
 
+// HasHost says whether an address is one that a machine of the segment may have: of a subnet's, and neither the first nor the last there.
+func (s Segment) HasHost(a netip.Addr) bool {
+	return slices.ContainsFunc(s.Subnets, func(p netip.Prefix) bool { return p.Contains(a) && !AtItsEnd(p, a) })
+}
+
 // reserve notes the planned addresses that lie in a pool: few, mostly none.
 func (s *State) reserve(plans *Packed) {
 	var pools []Pool

@@ -262,7 +262,7 @@ func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
 		a.To = netip.AddrPortFrom(relay.Address, e.in.From.Port())
 	case relay.Address.IsValid():
 		a.To = netip.AddrPortFrom(relay.Address, portServer)
-	case e.segment.Contains(e.facts.Address) && (why != Refused || e.in.To.IsValid()): // Out of its segment nothing is sent on a stranger's word.
+	case e.segment.HasHost(e.facts.Address) && (why != Refused || e.in.To.IsValid()): // Out of its segment, or to all of it, nothing is sent on a stranger's word.
 		a.To = netip.AddrPortFrom(e.facts.Address, e.clientPort())
 	default:
 		a.To = netip.AddrPortFrom(everyone(), portClient)

@@ -304,8 +304,8 @@ func (e *exchange) inform() Answer {
 	switch {
 	case !e.facts.Address.IsValid():
 		return e.silence(SilentMalformed)
-	case !e.segment.Contains(e.facts.Address):
-		return e.silence(SilentElsewhere) // Its answer goes to that address, by unicast, and none goes out of a segment.
+	case !e.segment.HasHost(e.facts.Address):
+		return e.silence(SilentElsewhere) // Its answer goes to that address, by unicast: none goes out of a segment, nor to all of it.
 	}
 	return e.give(wire.ACK, Informed)
 }

@@ -119,6 +119,16 @@ func TestRespondByType(t *testing.T) {
 			req:    all(ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 98, 0, 83))),
 			want:   told{Reason: SilentElsewhere},
 		},
+		"InformFromAll": {
+			reason: "nor to the subnet's broadcast address, which no machine has",
+			req:    all(ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 255))),
+			want:   told{Reason: SilentElsewhere},
+		},
+		"InformFromFirst": {
+			reason: "nor to the subnet's own",
+			req:    all(ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 0))),
+			want:   told{Reason: SilentElsewhere},
+		},
 		"InformOfNothing": {
 			reason: "nobody knows where to answer",
 			req:    ofType(dhcpv4.MessageTypeInform),

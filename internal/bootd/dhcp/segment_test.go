@@ -139,6 +139,22 @@ func TestRespondBySegment(t *testing.T) {
 			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(192, 0, 2, 66))), in: broadcastIn(),
 			want: told{Offered, dhcpv4.MessageTypeOffer, everybody, "10.99.0.1", ""},
 		},
+		"ForgedBroadcast": {
+			reason: "nor to all of it by the subnet's broadcast address",
+			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 255))), in: broadcastIn(),
+			want: told{Offered, dhcpv4.MessageTypeOffer, everybody, "10.99.0.1", ""},
+		},
+		"ForgedFirst": {
+			reason: "nor to the subnet's own address, which some take for that",
+			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 0))), in: broadcastIn(),
+			want: told{Offered, dhcpv4.MessageTypeOffer, everybody, "10.99.0.1", ""},
+		},
+		"PointToPoint": {
+			reason: "of a subnet of two both are hosts' (RFC 3021)",
+			req:    all(asIPXE(7), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 255))), in: broadcastIn(),
+			segment: func(g *boot.Segment) { g.Subnets = append(g.Subnets, netip.MustParsePrefix("10.99.0.254/31")) },
+			want:    told{Offered, dhcpv4.MessageTypeOffer, "10.99.0.255:68", "10.99.0.1", ""},
+		},
 		"FirmwareRenews": {
 			reason: "UEFI renews its lease by unicast during a long download; that's no boot",
 			req:    all(asPXE(7), ofType(dhcpv4.MessageTypeRequest), dhcpv4.WithClientIP(net.IP(testAddress.AsSlice()))), in: renewal,
