@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/admin"
@@ -37,6 +39,15 @@ func (n named) wrong() error {
 	}
 	if _, err := netip.ParseAddr(n.IP); n.IP != "" && err != nil {
 		return misused{fmt.Errorf("--ip %q isn't an address", n.IP)}
+	}
+	return wrongEntry(n.Entry)
+}
+
+// wrongEntry says so of what is neither NAMESPACE/NAME nor NAME; nil: it is, or nothing is given.
+func wrongEntry(s string) error {
+	parts := strings.Split(s, "/")
+	if s != "" && (len(parts) > 2 || slices.Contains(parts, "")) {
+		return misused{fmt.Errorf("--entry %q isn't NAMESPACE/NAME of a BootEntry, nor its NAME", s)}
 	}
 	return nil
 }

@@ -151,6 +151,9 @@ func TestNamesNobody(t *testing.T) {
 	for says, run := range map[string]func() error{
 		`"zz"`:                          (&explain{named: named{MAC: "zz", StateDir: state}}).Run,
 		`--ip "1.2.3" isn't an address`: (&explain{named: named{IP: "1.2.3", StateDir: state}}).Run,
+		`--entry "a/b/c" isn't NAME`:    (&explain{named: named{Entry: "a/b/c", StateDir: state}}).Run,
+		`--entry "/b" isn't NAME`:       (&explain{named: named{Entry: "/b", StateDir: state}}).Run,
+		`--entry "a/" isn't NAME`:       (&packets{named: named{Entry: "a/", StateDir: state}}).Run,
 		`"foo"`:                         (&explain{named: named{Entry: "a/b", StateDir: state}, Arch: "foo"}).Run,
 		`--mac: MAC "zz0"`:              (&packets{named: named{MAC: "zz0", StateDir: state}}).Run,
 		`"not-a-mac"`:                   (&confirm{Entry: "a/b", MAC: "not-a-mac", StateDir: state}).Run,
