@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 )
@@ -79,4 +80,17 @@ func advertised(s string) (netip.Addr, error) {
 		return a, fmt.Errorf("--advertise-address %s is no machine's: name the address by which machines reach this bootd", a)
 	}
 	return a, nil
+}
+
+// apart says so where the state folder is the folder of specs, by whatever path: what bootd writes there would be read as specs, and wrong ones
+// keep installs from every machine. nil: they're two, or one of them isn't there yet.
+func apart(state, specs string) error {
+	a, err := os.Stat(state)
+	if err != nil {
+		return nil //nolint:nilerr // Whoever opens it says so.
+	}
+	if b, err := os.Stat(specs); err == nil && os.SameFile(a, b) {
+		return fmt.Errorf("--state-dir %s is the folder of --source dir:%s: bootd would read as specs what it writes there; give it a state folder of its own", state, specs)
+	}
+	return nil
 }

@@ -169,6 +169,7 @@ func (c *cli) config() (bootd.Config, error) {
 	switch {
 	case isDir && dir != "":
 		cfg.SpecDir, cfg.NoInstall, cfg.NewSite = dir, c.NoInstall, c.NewSite
+		err = apart(c.StateDir, dir)
 	case c.Source != "kubernetes":
 		return cfg, fmt.Errorf("--source is kubernetes or dir:PATH, not %q", c.Source)
 	case c.NoInstall || c.NewSite:

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -112,6 +113,39 @@ func TestSource(t *testing.T) {
 		if _, err := parse(t, args...).config(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)
 		}
+	}
+}
+
+// TestFoldersApart: the state folder is none of specs, whatever path names it; a folder within, which isn't looked into, may be.
+func TestFoldersApart(t *testing.T) {
+	specs, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(specs, link), os.Mkdir(filepath.Join(specs, "state"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		reason, state string
+		wrong         bool
+	}{
+		"Same":   {"one folder", specs, true},
+		"Dotted": {"by another path", specs + "/state/..", true},
+		"Link":   {"by a symbolic link", link, true},
+		"Within": {"a folder within isn't read", filepath.Join(specs, "state"), false},
+		"Absent": {"what isn't there yet is another", filepath.Join(specs, ".state"), false},
+		"Other":  {"one elsewhere", t.TempDir(), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(t, "--source", "dir:"+specs, "--state-dir", tc.state).config()
+			if (err != nil) != tc.wrong || err != nil && !strings.Contains(err.Error(), "is the folder of --source dir:"+specs) {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+			if !tc.wrong {
+				return
+			}
+			if wrong, ok := errors.AsType[misused](parse(t, "--source", "dir:"+specs, "--state-dir", tc.state).Run()); !ok || wrong.ExitCode() != 2 {
+				t.Errorf("%s: it doesn't end with 2", tc.reason)
+			}
+		})
 	}
 }
 
