@@ -3,10 +3,13 @@ package specdir
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,10 +48,41 @@ func (f fault) String() string {
 	return s + ": " + f.message
 }
 
+// A notBase64 is a value of a Secret's data that can't be decoded. It's never said what it is.
+type notBase64 struct{ key, secret string }
+
+func (e notBase64) Error() string {
+	return fmt.Sprintf("it isn't base64, which the data of Secret %s has to be; encode it, or write it as it is below stringData", e.secret)
+}
+
+// encoded is a better error than that something isn't base64: which value of which Secret.
+func encoded(err error, raw []byte) error {
+	if _, ok := errors.AsType[base64.CorruptInputError](err); !ok {
+		return err
+	}
+	var secret struct {
+		Data map[string]any `json:"data"`
+	}
+	if json.Unmarshal(raw, &secret) != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
+		text, _ := secret.Data[key].(string)
+		if _, wrong := base64.StdEncoding.DecodeString(text); wrong != nil {
+			_, name, _ := strings.Cut(keyOf(secretKind, raw), " ")
+			return notBase64{key, name}
+		}
+	}
+	return err
+}
+
 // typed is the fault of a value of a wrong type, or of malformed JSON.
 func (d document) typed(err error, path string) fault {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return d.fault(path+t.Field, mistyped(t))
+	}
+	if x, ok := errors.AsType[notBase64](err); ok {
+		return d.fault(path+"data."+x.key, x.Error())
 	}
 	return d.fault(strings.TrimSuffix(path, "."), strings.Join(strings.Fields(err.Error()), " "))
 }
@@ -107,16 +141,22 @@ func (d document) lineOf(field string) int {
 
 // in says in which object a fault is, as far as one that can't be taken says who it is.
 func (f fault) in(kind string, raw []byte) []fault {
+	f.of = keyOf(kind, raw)
+	return []fault{f}
+}
+
+// keyOf an object that can't be taken, as far as it says who it is; "": it doesn't.
+func keyOf(kind string, raw []byte) string {
 	var o struct {
 		Metadata struct {
 			Namespace string `json:"namespace"`
 			Name      string `json:"name"`
 		} `json:"metadata"`
 	}
-	if json.Unmarshal(raw, &o) == nil {
-		f.of = kind + " " + boot.Name{Namespace: cmp.Or(o.Metadata.Namespace, defaultNamespace), Name: o.Metadata.Name}.String()
+	if json.Unmarshal(raw, &o) != nil {
+		return ""
 	}
-	return []fault{f}
+	return kind + " " + boot.Name{Namespace: cmp.Or(o.Metadata.Namespace, defaultNamespace), Name: o.Metadata.Name}.String()
 }
 
 // leading counts the empty lines and comments that a document begins with.

@@ -46,6 +46,14 @@ func TestParse(t *testing.T) {
 			reason: "a disk that would be chosen by nobody is not taken", text: strings.Replace(entry, "    install:", "    rootDevice: {serial: x}\n    install:", 1),
 			faults: []string{"f.yaml:10: spec.forProvider.rootDevice: rootDevice is not supported yet"},
 		},
+		"Base64": {
+			reason: "which value of which Secret, and what to do", text: networkYAML + "---\n" + strings.Replace(givenYAML, "stringData: {userData: \"#cloud-config\\n\"}", "data:\n  a: YQ==\n  userData: \"#cloud\"", 1), objects: 1,
+			faults: []string{"f.yaml:12: data.userData: it isn't base64, which the data of Secret lab/m1 has to be; encode it, or write it as it is below stringData"},
+		},
+		"Base64InList": {
+			reason: "in a list, too", text: "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: m1}\n  data: {userData: \"#\"}\n",
+			faults: []string{"f.yaml:7: items[0].data.userData: it isn't base64, which the data of Secret default/m1 has to be"},
+		},
 		"Path": {reason: "a name isn't a path", text: strings.Replace(entry, "name: m1}\n", "name: ../m1}\n", 1), faults: []string{"f.yaml:3: metadata.name: name \"../m1\" must be"}},
 		"OneOfTwo": {
 			reason: "what is right beside what is wrong is taken", text: strings.Replace(networkYAML, "10.77.0.0/24", "10.77.0.1/24", 1) + "---\n" + profileYAML, objects: 1,

@@ -48,7 +48,7 @@ func TestNamedAndWrong(t *testing.T) {
 		},
 		"WrongSecret": {
 			reason: "no base64", change: change("stringData: {userData: \"#cloud-config\\n\"}", "data: {userData: \"#\"}"),
-			want: `Invalid: Secret "m1" is there, and is wrong: mend a.yaml:19`,
+			want: `Invalid: Secret "m1" is there, and is wrong: mend a.yaml:22`,
 		},
 		"WrongOther": {
 			reason: "another entry is wrong, which can be no network",
