@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -60,8 +61,8 @@ type place struct {
 
 // admit takes plans in by their order. Of two that want one MAC, one port or one address the later one isn't served, and the other is, but nothing
 // is installed by it: which of the two is meant isn't known. That holds for what an entry wants that isn't served for another reason, too.
-func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
-	t := newTaken(len(plans))
+func (w *world) admit(plans []*boot.Plan, entries []placed) (admitted []*boot.Plan) {
+	t, of := newTaken(len(plans)), sayingWhere(entries)
 	admitted = make([]*boot.Plan, 0, len(plans))
 	var b breath
 	for _, p := range plans {
@@ -71,7 +72,7 @@ func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 			w.kept[other.EntryUID] = true
 		}
 		if conflict != "" {
-			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("BootEntry %s: %s: %s", p.Entry, v1alpha1.ReasonConflict, conflict)
+			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("%s: %s: %s", of(p.Entry), v1alpha1.ReasonConflict, conflict)
 			delete(w.kept, p.EntryUID)
 			continue
 		}
@@ -79,7 +80,7 @@ func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 		admitted = append(admitted, p)
 	}
 	for _, e := range w.claims {
-		w.contest(e, t)
+		w.contest(e, t, of)
 	}
 	for _, p := range admitted {
 		if w.blind != "" || w.earlier[p.EntryUID] {
@@ -89,8 +90,21 @@ func (w *world) admit(plans []*boot.Plan) (admitted []*boot.Plan) {
 	return admitted
 }
 
+// sayingWhere names an entry with the file and the line that it stands at, unless only an earlier life has read it. They're only sorted where somebody
+// asks.
+func sayingWhere(entries []placed) func(boot.Name) string {
+	places := sync.OnceValue(func() map[boot.Name]string {
+		at := make(map[boot.Name]string, len(entries))
+		for _, x := range entries {
+			at[x.name] = fmt.Sprintf("%s:%d: ", x.file, x.line)
+		}
+		return at
+	})
+	return func(n boot.Name) string { return places()[n] + "BootEntry " + n.String() }
+}
+
 // contest holds the machines whose MAC, port or address is wanted by an entry that isn't served.
-func (w *world) contest(e *v1alpha1.BootEntry, t taken) {
+func (w *world) contest(e *v1alpha1.BootEntry, t taken, of func(boot.Name) string) {
 	spec, name := e.Spec.ForProvider, boot.Name{Namespace: e.Namespace, Name: e.Name}
 	wants := func(p *boot.Plan, what string) {
 		if p == nil || p.Entry == name {
@@ -98,8 +112,8 @@ func (w *world) contest(e *v1alpha1.BootEntry, t taken) {
 		}
 		w.kept[p.EntryUID] = true
 		w.problems["BootEntry "+p.Entry.String()+" "+what] = fmt.Sprintf(
-			"BootEntry %s: %s: BootEntry %s, which isn't served, wants %s, too; nothing is installed on that machine until it's removed from one of them",
-			p.Entry, v1alpha1.ReasonConflict, name, what)
+			"%s: %s: BootEntry %s, which isn't served, wants %s, too; nothing is installed on that machine until it's removed from one of them",
+			of(p.Entry), v1alpha1.ReasonConflict, name, what)
 	}
 	for _, text := range spec.Machine.MACs {
 		if m, err := boot.ParseMAC(text); err == nil {

@@ -175,7 +175,8 @@ func TestConflicts(t *testing.T) {
 	if p := r.plan(); p == nil || p.Entry.Name != "m1" {
 		t.Errorf("%+v", p)
 	}
-	r.says("MAC 52:54:00:00:00:01 is already BootEntry lab/m1's", "address 10.77.0.11 is already BootEntry lab/m1's")
+	r.says("a.yaml:1: BootEntry lab/a-first: Conflict: MAC 52:54:00:00:00:01 is already BootEntry lab/m1's",
+		"a.yaml:12: BootEntry lab/b-second: Conflict: address 10.77.0.11 is already BootEntry lab/m1's")
 	r.stop()
 	r.start()
 	if p := r.plan(); p == nil || p.Entry.Name != "m1" {

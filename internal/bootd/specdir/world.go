@@ -157,7 +157,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	w.sortSegments()
 	plans = before.sort(plans)
-	admitted := w.admit(plans)
+	admitted := w.admit(plans, p.entries)
 	w.told(admitted)
 	w.asking = slices.ContainsFunc(admitted, wantsInstall)
 	w.mention(plans)
