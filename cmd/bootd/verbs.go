@@ -174,6 +174,9 @@ func (r *render) print(out, problems io.Writer) error {
 		if port := plans[i].Port; port != nil {
 			_, _ = fmt.Fprintf(problems, "BootEntry %s: behind port %s; seen elsewhere, it's installed by nothing\n", plans[i].Entry, port)
 		}
+		if plans[i].Idle != "" {
+			_, _ = fmt.Fprintln(problems, plans[i].Idle)
+		}
 		if len(plans) > 1 {
 			_, _ = fmt.Fprintf(out, "# BootEntry %s\n", plans[i].Entry) // A closed pipe says so at the end.
 		}

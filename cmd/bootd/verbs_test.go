@@ -64,6 +64,10 @@ func TestRender(t *testing.T) {
 	if err := os.WriteFile(odd, []byte(strings.ReplaceAll(string(text), `["console=ttyS0,115200n8"]`, `["a=${b}"]`)), 0o600); err != nil { //nolint:gosec // A test's own file.
 		t.Fatal(err)
 	}
+	paused := filepath.Join(t.TempDir(), "edge.yaml")
+	if err := os.WriteFile(paused, []byte(strings.ReplaceAll(string(text), "name: node-1\nspec:", "name: node-1\n  annotations: {crossplane.io/paused: \"true\"}\nspec:")), 0o600); err != nil { //nolint:gosec // A test's own file.
+		t.Fatal(err)
+	}
 	cases := map[string]struct {
 		reason      string
 		r           render
@@ -84,6 +88,10 @@ func TestRender(t *testing.T) {
 		"Wrong": {
 			reason: "a mistake, with its place", r: render{Entry: wrong, Arch: "bios", Answer: "auto"}, err: "the specs are wrong",
 			says: []string{"edge.yaml:79: spec.forProvider.install.generation"},
+		},
+		"Paused": {
+			reason: "what would be, and why it isn't yet", r: render{Entry: paused, Arch: "bios", Answer: "auto"}, wants: []string{"edge/node-1: install: Granted"},
+			says: []string{"BootEntry edge/node-1: nothing is installed on its machine, since it's paused"},
 		},
 		"Odd": {reason: "what no script can say", r: render{Entry: odd, Arch: "bios", Answer: "auto"}, err: "which iPXE would replace"},
 	}

@@ -69,11 +69,12 @@ func (w *world) admit(plans []*boot.Plan, entries []placed) (admitted []*boot.Pl
 		b.take()
 		conflict, others := t.conflict(p)
 		for _, other := range others {
-			w.kept[other.EntryUID] = true
+			w.doubt(other.EntryUID)
 		}
 		if conflict != "" {
 			w.problems["BootEntry "+p.Entry.String()] = fmt.Sprintf("%s: %s: %s", of(p.Entry), v1alpha1.ReasonConflict, conflict)
 			delete(w.kept, p.EntryUID)
+			delete(w.idle, p.EntryUID)
 			continue
 		}
 		t.add(p)
@@ -84,7 +85,7 @@ func (w *world) admit(plans []*boot.Plan, entries []placed) (admitted []*boot.Pl
 	}
 	for _, p := range admitted {
 		if w.blind != "" || w.earlier[p.EntryUID] {
-			w.kept[p.EntryUID] = true
+			w.doubt(p.EntryUID)
 		}
 	}
 	return admitted
@@ -110,7 +111,7 @@ func (w *world) contest(e *v1alpha1.BootEntry, t taken, of func(boot.Name) strin
 		if p == nil || p.Entry == name {
 			return
 		}
-		w.kept[p.EntryUID] = true
+		w.doubt(p.EntryUID)
 		w.problems["BootEntry "+p.Entry.String()+" "+what] = fmt.Sprintf(
 			"%s: %s: BootEntry %s, which isn't served, wants %s, too; nothing is installed on that machine until it's removed from one of them",
 			of(p.Entry), v1alpha1.ReasonConflict, name, what)

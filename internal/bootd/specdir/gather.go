@@ -158,6 +158,10 @@ func (w *world) told(plans []*boot.Plan) {
 		if !w.kept[p.EntryUID] || asks(p) == 0 {
 			continue
 		}
+		if why := w.idle[p.EntryUID]; why != "" {
+			w.problems[idling+p.Entry.String()] = why
+			continue
+		}
 		if n == 0 || compare(p.Entry, one) < 0 {
 			one = p.Entry
 		}

@@ -69,7 +69,7 @@ func (s *Source) unasked(n boot.Name) bool {
 func (s *Source) takes(g *growth, x found) bool {
 	e := x.machine()
 	uid := UIDOf(e)
-	if g.parts.inDoubt(e) || s.world.kept[uid] || s.world.earlier[uid] {
+	if why, _ := idle(e); why != "" || g.parts.inDoubt(e) || s.world.kept[uid] || s.world.earlier[uid] {
 		return false
 	}
 	p, data, prob := g.parts.resolve(e, uid)

@@ -3,7 +3,7 @@ package specdir
 import "github.com/crossplane-contrib/provider-baremetal/internal/boot"
 
 // Held says that nothing may be installed by a plan now, though its grant may stand and its script may be out: its specs are gone, wrong or
-// contested, its generation was lowered, its records contradict each other, another server answers it, or nothing is installed here at all.
+// contested, its entry is paused, being deleted or only observed, its generation was lowered, its records contradict each other, another server answers it, or nothing is installed here at all.
 func (s *Source) Held(p *boot.Plan) bool {
 	if _, ok := s.site.installs(); !ok {
 		return true

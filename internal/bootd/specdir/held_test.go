@@ -36,6 +36,8 @@ func TestHeldAfterTheScript(t *testing.T) {
 			r.src.o.Still = time.Hour
 			r.write("m.yaml", entryYAML("m1", mac1, "10.77.0.11", 0))
 		}},
+		"Paused":  {reason: "its entry is paused", stop: func(r *rig) { r.write("m.yaml", idleYAML(1, `, annotations: {crossplane.io/paused: "true"}`, "")) }},
+		"Deleted": {reason: "its entry is being deleted", stop: func(r *rig) { r.write("m.yaml", idleYAML(1, `, deletionTimestamp: "2026-08-01T09:00:00Z"`, "")) }},
 		"OtherServer": {
 			reason: "it takes another server's offer", forGood: true,
 			stop: func(r *rig) { r.src.OtherServer(r.plan(), netip.MustParseAddr("10.77.0.3")) },

@@ -17,6 +17,8 @@ type Prospect struct {
 	boot.Plan
 
 	Segment boot.Segment
+	// Idle says why nothing is installed by it, where its entry has it so; "": it doesn't.
+	Idle string
 }
 
 // Preview gives the plans of a folder of specs as a bootd would have them, for nobody to be served by: those of the entries in one file, or
@@ -46,7 +48,7 @@ func Preview(dir, file, name string) (plans []Prospect, wrong []string, err erro
 		}
 	}
 	for what, why := range w.problems {
-		if what != "installs" && !strings.HasPrefix(what, "BootNetwork ") { // Which node serves a network is another question.
+		if what != "installs" && !strings.HasPrefix(what, idling) && !strings.HasPrefix(what, "BootNetwork ") { // Which node serves a network is another question.
 			wrong = append(wrong, why)
 		}
 	}
@@ -55,7 +57,7 @@ func Preview(dir, file, name string) (plans []Prospect, wrong []string, err erro
 	for _, p := range w.all() {
 		if file != "" && there[p.Entry] || file == "" && (p.Entry.String() == name || p.Entry.Name == name) {
 			i := slices.IndexFunc(w.segments, func(g boot.Segment) bool { return g.Name == p.Network.Name })
-			x := Prospect{Plan: *p}
+			x := Prospect{Plan: *p, Idle: w.idle[p.EntryUID]}
 			if i >= 0 {
 				x.Segment = w.segments[i]
 			}

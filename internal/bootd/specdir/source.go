@@ -88,14 +88,10 @@ type compared struct {
 	doubtful map[string]bool
 	// held are those that nothing is installed by, though their grants stand.
 	held map[string]bool
+	// idle says why, of those whose own entry has it so.
+	idle map[string]string
 	// asked are the reasons for which a person has to do something.
 	asked map[string]string
-}
-
-// granted is a grant, and the revision of its session that was compared.
-type granted struct {
-	id       string
-	revision uint64
 }
 
 // Open opens a folder and its records. Use comes next, then Run, which closes them.
@@ -295,6 +291,6 @@ func (s *Source) say(what, why string) {
 		s.o.Logger.Info("it's right again", "was", before)
 	default:
 		s.said[what] = why
-		s.o.Logger.Error("the specs are wrong; what is right goes on being served", "problem", why)
+		s.complain(what, why)
 	}
 }

@@ -84,6 +84,8 @@ func (s *Source) planned(p *boot.Plan) *boot.Plan {
 	}
 	switch {
 	case out.InstalledGeneration >= out.InstallGeneration:
+	case s.world.idle[p.EntryUID] != "":
+		out.InstallGeneration = out.InstalledGeneration // Nothing is in doubt: what it boots meanwhile its entry says.
 	case s.world.kept[p.EntryUID]:
 		out.Otherwise, out.InstallGeneration = boot.OtherwiseHold, 0
 	case s.asked[p.EntryUID] != "" && s.touched(p):
@@ -105,8 +107,14 @@ func (s *Source) touched(p *boot.Plan) bool {
 	return known.state.installed != nil || known.spec.installed != nil
 }
 
+// granted is a grant, and the revision of its session that was compared.
+type granted struct {
+	id       string
+	revision uint64
+}
+
 func (s *Source) publish() {
-	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept), asked: maps.Clone(s.asked)}
+	k := compared{grants: map[string]granted{}, doubtful: map[string]bool{}, held: maps.Clone(s.world.kept), idle: s.world.idle, asked: maps.Clone(s.asked)}
 	for uid := range s.asked {
 		k.doubtful[uid] = true
 	}

@@ -26,6 +26,8 @@ func (s *Source) Why(p *boot.Plan) string {
 		return "NeedsConfirmation: " + questions[reason] + "; " + confirmDo(p)
 	case waits[reason] != "":
 		return reason + ": " + waits[reason]
+	case k.idle[p.EntryUID] != "":
+		return k.idle[p.EntryUID]
 	case k.held[p.EntryUID]:
 		return "its specs are wrong, gone or there twice, and it's served as before; bootd's log says which"
 	}

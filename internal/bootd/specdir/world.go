@@ -36,6 +36,8 @@ type world struct {
 	more  []*boot.Plan
 	// kept are the entries, by UID, that nothing is installed by: their plan is of before, or another entry wants their MAC or address.
 	kept map[string]bool
+	// idle says of those, by UID, whose own entry has it so, why, in a sentence.
+	idle map[string]string
 	// data is what machines are given, by name, and came what was added since: others read both.
 	data, came map[string]map[string][]byte
 	// earlier are the entries, by UID, that only an earlier life of this bootd has read.
@@ -133,7 +135,7 @@ type served struct {
 func (f *folder) resolve(node map[string]string, before served) world {
 	f.unpack()
 	w := world{
-		kept: map[string]bool{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
+		kept: map[string]bool{}, idle: map[string]string{}, data: map[string]map[string][]byte{}, problems: map[string]string{}, earlier: map[string]bool{},
 		blind: strings.Join(f.blind(), ", "),
 	}
 	p := f.gather(&w)
@@ -176,6 +178,7 @@ func (w *world) plan(p parts, x placed, before served) (*boot.Plan, bool) {
 		if p.inDoubt(e) {
 			w.kept[uid] = true
 		}
+		w.idles(x, e, plan)
 		if len(data) > 0 {
 			w.data[plan.UserDataSecret] = data
 		}
