@@ -48,10 +48,10 @@ func (f fault) String() string {
 	return s + ": " + f.message
 }
 
-// A notBase64 is a value of a Secret's data that can't be decoded. It's never said what it is.
-type notBase64 struct{ key, secret string }
+// A base64Error is a value of a Secret's data that can't be decoded. It's never said what it is.
+type base64Error struct{ key, secret string }
 
-func (e notBase64) Error() string {
+func (e base64Error) Error() string {
 	return fmt.Sprintf("it isn't base64, which the data of Secret %s has to be; encode it, or write it as it is below stringData", e.secret)
 }
 
@@ -70,7 +70,7 @@ func encoded(err error, raw []byte) error {
 		text, _ := secret.Data[key].(string)
 		if _, wrong := base64.StdEncoding.DecodeString(text); wrong != nil {
 			_, name, _ := strings.Cut(keyOf(secretKind, raw), " ")
-			return notBase64{key, name}
+			return base64Error{key, name}
 		}
 	}
 	return err
@@ -81,7 +81,7 @@ func (d document) typed(err error, path string) fault {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return d.fault(path+t.Field, mistyped(t))
 	}
-	if x, ok := errors.AsType[notBase64](err); ok {
+	if x, ok := errors.AsType[base64Error](err); ok {
 		return d.fault(path+"data."+x.key, x.Error())
 	}
 	return d.fault(strings.TrimSuffix(path, "."), strings.Join(strings.Fields(err.Error()), " "))

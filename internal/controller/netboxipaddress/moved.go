@@ -196,7 +196,7 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 	case !p.address.IsValid():
 		return nil
 	}
-	if err = e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
+	if err := e.unlost(ctx, mg.Spec.ForProvider, p.address, p.vrf); err != nil {
 		return err
 	}
 	by, err := e.since(ctx, mg.Spec.ForProvider, p.address.Addr(), p.vrf)
