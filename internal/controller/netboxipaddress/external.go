@@ -259,7 +259,7 @@ func (e *external) Create(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (ma
 	e.record = &ip
 	if patch, err := e.diff(ctx, mg.Spec.ForProvider); err == nil && patch.Empty() && mg.Spec.ForProvider.AssignTo == nil && len(e.traces(ip)) == 0 {
 		o := observation(ip, nil, e.inputs.field, e.inputs.note)
-		o.Marker, o.AppliedGeneration, o.Given = e.us.marker(), mg.GetGeneration(), e.receives(ctx, ip.Address.Addr(), ip.VRF)
+		o.Marker, o.AppliedGeneration, o.Given = e.us.marker(), mg.GetGeneration(), e.receives(ctx, mg, ip.Address.Addr(), ip.VRF)
 		e.showOrigin(ctx, mg, &o, v1alpha1.NetBoxIPAddressObservation{})
 		e.connector.made.put(mg.GetUID(), o)
 	}

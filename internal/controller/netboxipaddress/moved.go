@@ -274,7 +274,7 @@ func (e *external) undoubled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 		return said
 	}
 	if err == nil {
-		mg.Status.AtProvider.Given = e.receives(ctx, e.record.Address.Addr(), e.record.VRF)
+		mg.Status.AtProvider.Given = e.receives(ctx, mg, e.record.Address.Addr(), e.record.VRF)
 	}
 	return err
 }

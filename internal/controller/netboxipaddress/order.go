@@ -44,17 +44,20 @@ func (e *external) overtaken(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	})
 }
 
-// receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back.
-func (e *external) receives(ctx context.Context, address netip.Addr, vrf *netbox.VRF) *metav1.MicroTime {
-	now := e.connector.Now().Truncate(time.Microsecond)
-	all, err := e.formers(ctx, address, vrf, "")
-	if err != nil {
-		all = nil // What the clock says is the best guess.
+// receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back; but no later than who has it beside
+// this one, by this one's spec: neither takes it from the other, and what their specs say later doesn't change that.
+func (e *external) receives(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, address netip.Addr, vrf *netbox.VRF) *metav1.MicroTime {
+	now, p := e.connector.Now().Truncate(time.Microsecond), mg.Spec.ForProvider
+	all, err := e.formers(ctx, address, vrf, deref(p.Role))
+	if err != nil || len(all) == 0 || all[0].given == nil {
+		return &metav1.MicroTime{Time: now.UTC()} // What the clock says is the best guess.
 	}
-	for _, f := range all {
-		if f.given != nil && !f.given.Time.Before(now) {
-			now = f.given.Add(time.Microsecond)
-		}
+	last := all[0]
+	if beside := p.Adopt == v1alpha1.AdoptExternalName || shares(p, last.role) || last.joins; beside && !last.elsewhere {
+		return last.given.DeepCopy()
+	}
+	if !last.given.Time.Before(now) {
+		now = last.given.Add(time.Microsecond)
 	}
 	return &metav1.MicroTime{Time: now.UTC()}
 }

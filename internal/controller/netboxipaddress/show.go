@@ -2,6 +2,7 @@ package netboxipaddress
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/clients/netbox"
 )
 
 // shown puts a record on a resource that may only observe it. What the policies don't leave to the namespace isn't shown, even if it was.
@@ -68,7 +70,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 		now.Given = before.Given
 		untold := before.Given == nil && !e.strayed() && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue // By what shows no such time yet.
 		if before.ID != now.ID || !hadAs(before, e.us) || untold {
-			now.Given = e.receives(ctx, e.record.Address.Addr(), e.record.VRF)
+			now.Given = e.receives(ctx, mg, e.record.Address.Addr(), e.record.VRF)
 		}
 	}
 	if e.strayed() && (o == ownerUs || o == ownerRestored || had) {
@@ -166,9 +168,16 @@ func (e *external) showUse(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, sa
 		if err := e.returns(ctx, mg, said); err != nil {
 			return err
 		}
-		showReady(mg)
+		if !e.saysSo(mg, said) || complete(mg.Status.AtProvider.Assigned) || mg.Spec.ForProvider.AssignTo == nil {
+			showReady(mg) // Else what it waits for is said already, and since when.
+		}
 	}
 	return nil
+}
+
+// saysSo says that Ready has what is wrong, as a look before found it.
+func (e *external) saysSo(mg *v1alpha1.NetBoxIPAddress, said error) bool {
+	return said != nil && sentence(said, e.inputs).message == mg.GetCondition(xpv2.TypeReady).Message
 }
 
 // returns says, by an error, that the address which this resource had, and that was taken from it for a while, is another one's by now. What is
@@ -181,10 +190,32 @@ func (e *external) returns(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, sa
 	case ready.Reason == v1alpha1.ReasonMoved, e.overtaken(ctx, mg):
 	case mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName && !e.toldOf(*e.record): // One of a pair that people made is such when it comes back, too.
 		return nil
-	case !unready(ready.Reason), !e.held.shown, e.was.ID != e.record.ID, said != nil && sentence(said, e.inputs).message == ready.Message:
+	case !unready(ready.Reason), !e.held.shown, e.was.ID != e.record.ID, e.saysSo(mg, said):
 		return nil
+	case mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName || sharesRole(e.record.Role):
+		if paired, err := e.paired(ctx, mg); paired || err != nil {
+			return err
+		}
 	}
 	return e.undoubled(ctx, mg)
+}
+
+// paired says that who else has the record's address is what people made: beside one that a person named, too, or by a role that both share. Neither
+// was given it as free.
+func (e *external) paired(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bool, error) {
+	p, role := e.heldPlan(mg), deref(mg.Spec.ForProvider.Role)
+	others, err := e.others(ctx, p, role)
+	if err != nil || len(others) == 0 {
+		return false, err
+	}
+	named := mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName
+	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
+	return !slices.ContainsFunc(others, func(ip netbox.IPAddress) bool {
+		if ip.Unmarked(e.inputs.field) {
+			return !named && !sharesRole(ip.Role)
+		}
+		return !named || !slices.ContainsFunc(all, func(f former) bool { return f.adopts && f.record == ip.ID && f.carries(ip.CustomFields) })
+	}), err
 }
 
 // showReady says that the address is there. One that was never assigned yet, and is to be, isn't ready for use before.
