@@ -45,7 +45,8 @@ func (e *external) overtaken(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 }
 
 // receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back; but no later than who has it beside
-// this one, by this one's spec: neither takes it from the other, and what their specs say later doesn't change that.
+// this one, by this one's spec, and whose record is there: neither takes it from the other, and what their specs say later doesn't change that. Whose
+// record is away by then had it before.
 func (e *external) receives(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, address netip.Addr, vrf *netbox.VRF) *metav1.MicroTime {
 	now, p := e.connector.Now().Truncate(time.Microsecond), mg.Spec.ForProvider
 	all, err := e.formers(ctx, address, vrf, deref(p.Role))
@@ -53,11 +54,17 @@ func (e *external) receives(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, a
 		return &metav1.MicroTime{Time: now.UTC()} // What the clock says is the best guess.
 	}
 	last := all[0]
-	if beside := p.Adopt == v1alpha1.AdoptExternalName || shares(p, last.role) || last.joins; beside && !last.elsewhere {
+	if beside := p.Adopt == v1alpha1.AdoptExternalName || shares(p, last.role) || last.joins; beside && !last.elsewhere && e.stillHas(ctx, last, address, vrf) {
 		return last.given.DeepCopy()
 	}
 	if !last.given.Time.Before(now) {
 		now = last.given.Add(time.Microsecond)
 	}
 	return &metav1.MicroTime{Time: now.UTC()}
+}
+
+// stillHas says that the record of a former is there, and has the address.
+func (e *external) stillHas(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) bool {
+	is, err := e.netbox.Get(ctx, f.record)
+	return err == nil && f.carries(is.CustomFields) && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf)
 }

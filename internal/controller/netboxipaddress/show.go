@@ -211,7 +211,7 @@ func (e *external) paired(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 	named := mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName
 	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
 	return !slices.ContainsFunc(others, func(ip netbox.IPAddress) bool {
-		if ip.Unmarked(e.inputs.field) {
+		if _, elsewhere := e.markedElsewhere(ip); !elsewhere && ip.Unmarked(e.inputs.field) { // A marker in another field is no person's.
 			return !named && !sharesRole(ip.Role)
 		}
 		return !named || !slices.ContainsFunc(all, func(f former) bool { return f.adopts && f.record == ip.ID && f.carries(ip.CustomFields) })
