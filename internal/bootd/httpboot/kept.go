@@ -82,14 +82,14 @@ func rendered(in ipxe.Input) (script, error) {
 func (x script) Len() int { return len(x.text.text) }
 
 // send writes it.
-func (x script) send(w io.StringWriter) {
+func (x script) send(w io.Writer) {
 	from := 0
 	for _, at := range x.text.tokens {
-		_, _ = w.WriteString(x.text.text[from:at])
-		_, _ = w.WriteString(x.token)
+		_, _ = io.WriteString(w, x.text.text[from:at])
+		_, _ = io.WriteString(w, x.token)
 		from = at + boot.TokenLength
 	}
-	_, _ = w.WriteString(x.text.text[from:])
+	_, _ = io.WriteString(w, x.text.text[from:])
 }
 
 // String is it in one piece.

@@ -2,7 +2,6 @@ package httpboot
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -147,14 +146,9 @@ func serveScript(w http.ResponseWriter, r *http.Request, x script) {
 	h := w.Header()
 	values := [...]string{"text/plain; charset=utf-8", "no-store", strconv.Itoa(x.Len())} // All in one piece of memory.
 	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
-	if r.Method == http.MethodHead {
-		return
+	if r.Method != http.MethodHead {
+		x.send(w)
 	}
-	if in, ok := w.(io.StringWriter); ok {
-		x.send(in)
-		return
-	}
-	_, _ = io.WriteString(w, x.String()) //nolint:gosec // Plain text, read by no browser.
 }
 
 // firmware completes what a request says by what the plan leaves no choice about.

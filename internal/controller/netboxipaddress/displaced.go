@@ -150,7 +150,7 @@ func (e *external) loserOf(ctx context.Context, p v1alpha1.NetBoxIPAddressParame
 
 // hadAfter says that this resource was given an address after a former, and shows it: nobody takes it from its machine any more.
 func (e *external) hadAfter(f former, address netip.Addr) bool {
-	return e.record != nil && e.held.shown && e.held.address.Addr() == address && earlier(f.given, e.was.Given)
+	return e.record != nil && e.held.shown && e.held.address.Addr() == address && f.given.Before(e.was.Given)
 }
 
 // since says, in words, who was given an address after this resource, as far as is known, shows it yet, and isn't there by its record: somebody moved that
@@ -161,7 +161,7 @@ func (e *external) since(ctx context.Context, p v1alpha1.NetBoxIPAddressParamete
 		return "", err
 	}
 	for _, f := range all {
-		if earlier(f.given, e.was.Given) || shares(p, f.role) || f.joins {
+		if f.given.Before(e.was.Given) || shares(p, f.role) || f.joins {
 			continue
 		}
 		if f.elsewhere { // What carries its marker here is its own, and who is held back harms nobody.
@@ -242,8 +242,8 @@ func (e *external) sameConfig(mg *v1alpha1.NetBoxIPAddress) bool {
 // can be seen: a record that is its own, and has the address, had it. A record of its number that doesn't carry its marker isn't its own: once a backup is restored NetBox gives numbers again, the first of them to whom it gives the first address.
 func (e *external) lostBy(ctx context.Context, p v1alpha1.NetBoxIPAddressParameters, f former, address netip.Addr, vrf *netbox.VRF) (bool, error) {
 	is, err := e.netbox.Get(ctx, f.record)
-	own := err == nil && f.carries(is.CustomFields)
-	if own && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf) {
+	own := err == nil && f.owns(is)
+	if own && isAt(is, address, vrf) {
 		if shares(p, is.Role) { // A role that its spec doesn't name may be a person's, or of when it was adopted.
 			return false, nil
 		}

@@ -99,5 +99,15 @@ func (f former) carries(fields map[string]any) bool {
 	return false
 }
 
+// owns says that a record is a former's, as far as that tells.
+func (f former) owns(is netbox.IPAddress) bool {
+	return is.ID == f.record && f.carries(is.CustomFields)
+}
+
+// isAt says that a record has an address of a table.
+func isAt(is netbox.IPAddress, address netip.Addr, vrf *netbox.VRF) bool {
+	return is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf)
+}
+
 // marks says that a custom field has a former's marker, or the one that it had before it was restored.
 func (f former) marks(v any) bool { return v == f.of.marker() || f.marker != "" && v == f.marker }

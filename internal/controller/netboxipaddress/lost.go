@@ -1,6 +1,7 @@
 package netboxipaddress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,14 +190,21 @@ func (e *external) loss(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (lost
 		return *e.missing, e.doubt
 	}
 	p := mg.Spec.ForProvider
-	l := lostError{id: recordOf(mg), address: p.Address}
-	if address, _, _ := lastSeen(mg.Status.AtProvider); e.held.shown { // What was only looked at is nothing that it had.
-		l.id, l.address = mg.Status.AtProvider.ID, address.String()
-	}
+	id, address := e.had(mg)
+	l := lostError{id: id, address: cmp.Or(address, p.Address)}
 	c := e.culprit(ctx, mg.GetUID(), l.id)
 	l.by, l.restore = c.name, l.address != "" && p.WhenLost == v1alpha1.LostRestore
 	e.missing, e.doubt = &l, e.unveiled(ctx, mg, c)
 	return l, e.doubt
+}
+
+// had is the record that a resource had, and its address, as status says, or "": what was only looked at is nothing that it had.
+func (e *external) had(mg *v1alpha1.NetBoxIPAddress) (id int64, address string) {
+	if !e.held.shown {
+		return recordOf(mg), ""
+	}
+	a, _, _ := lastSeen(mg.Status.AtProvider)
+	return mg.Status.AtProvider.ID, a.String()
 }
 
 // lastSeen is the address that a record had when it was last seen. ok is false where nothing was.

@@ -210,7 +210,7 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 func (e *external) unjoined(ctx context.Context, p plan, others []netbox.IPAddress, role string) ([]netbox.IPAddress, error) {
 	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
 	return slices.DeleteFunc(others, func(ip netbox.IPAddress) bool {
-		return slices.ContainsFunc(all, func(f former) bool { return f.joins && f.record == ip.ID && f.carries(ip.CustomFields) })
+		return slices.ContainsFunc(all, func(f former) bool { return f.joins && f.owns(ip) })
 	}), err
 }
 

@@ -15,20 +15,17 @@ import (
 // Of two resources that have had one address the later one's machine may be using it. Numbers of records don't tell which that is: an older record is
 // adopted or put back, and a NetBox that was restored from a backup gives numbers anew.
 
-// earlier says that one was given an address before another one. Where it isn't known of both, neither was: each leaves it to the other.
-func earlier(a, b *metav1.MicroTime) bool { return a != nil && b != nil && a.Before(b) }
+// Where it isn't known of both when they were given it, neither is before the other (MicroTime.Before): each leaves it to the other.
 
 // latest are formers in the order of who was given the address last; of whom that isn't known come last.
 func latest(all []former) {
-	slices.SortStableFunc(all, func(a, b former) int {
-		switch {
-		case earlier(b.given, a.given), a.given != nil && b.given == nil:
-			return -1
-		case earlier(a.given, b.given), a.given == nil && b.given != nil:
-			return 1
+	at := func(f former) (t time.Time) {
+		if f.given != nil {
+			t = f.given.Time
 		}
-		return 0
-	})
+		return t
+	}
+	slices.SortStableFunc(all, func(a, b former) int { return at(b).Compare(at(a)) })
 }
 
 // overtaken says that another one was given as free what this resource shows, after it, as their statuses say: its record was away then, though nobody
@@ -40,7 +37,7 @@ func (e *external) overtaken(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	p := mg.Spec.ForProvider
 	all, err := e.formers(ctx, e.record.Address.Addr(), e.record.VRF, deref(p.Role))
 	return err == nil && slices.ContainsFunc(all, func(f former) bool {
-		return earlier(e.was.Given, f.given) && !f.elsewhere && !f.adopts && !f.joins && !shares(p, f.role)
+		return e.was.Given.Before(f.given) && !f.elsewhere && !f.adopts && !f.joins && !shares(p, f.role)
 	})
 }
 
@@ -66,5 +63,5 @@ func (e *external) receives(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, a
 // stillHas says that the record of a former is there, and has the address.
 func (e *external) stillHas(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) bool {
 	is, err := e.netbox.Get(ctx, f.record)
-	return err == nil && f.carries(is.CustomFields) && is.Address.Addr() == address && tableRef(is.VRF) == tableRef(vrf)
+	return err == nil && f.owns(is) && isAt(is, address, vrf)
 }

@@ -73,23 +73,26 @@ func namesObject(want map[string]any, got any) bool {
 // sameTime says whether both are one time, which NetBox takes in several forms and gives back in one of its own: 2026-08-01 10:00+00:00 as
 // 2026-08-01T10:00:00Z. One with a zone is none without.
 func sameTime(a, b string) bool {
-	t, zoned, ok := timeOf(a)
-	u, both, is := timeOf(b)
-	return ok && is && zoned == both && t.Equal(u)
-}
-
-// timeOf reads a time in the forms that NetBox takes, and says whether it has a zone.
-func timeOf(s string) (t time.Time, zoned, ok bool) {
-	s = strings.Replace(s, " ", "T", 1)
-	for i, layout := range []string{
-		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700", // Four with their zone.
-		"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+	for _, forms := range [][]string{
+		{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700"},
+		{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly},
 	} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t, i < 4, true
+		t, ok := timeIn(a, forms)
+		if u, is := timeIn(b, forms); ok && is {
+			return t.Equal(u)
 		}
 	}
-	return time.Time{}, false, false
+	return false
+}
+
+// timeIn reads a time in one of some forms, with a space for their T, too.
+func timeIn(s string, forms []string) (time.Time, bool) {
+	for _, form := range forms {
+		if t, err := time.Parse(form, strings.Replace(s, " ", "T", 1)); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // reordered says that a list is what is wanted but for the order of its elements, which may say something: NetBox would show selections and objects

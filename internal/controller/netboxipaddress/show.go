@@ -214,7 +214,7 @@ func (e *external) paired(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (bo
 		if _, elsewhere := e.markedElsewhere(ip); !elsewhere && ip.Unmarked(e.inputs.field) { // A marker in another field is no person's.
 			return !named && !sharesRole(ip.Role)
 		}
-		return !named || !slices.ContainsFunc(all, func(f former) bool { return f.adopts && f.record == ip.ID && f.carries(ip.CustomFields) })
+		return !named || !slices.ContainsFunc(all, func(f former) bool { return f.adopts && f.owns(ip) })
 	}), err
 }
 

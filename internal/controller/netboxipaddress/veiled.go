@@ -78,10 +78,8 @@ func (e *external) veiled(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) err
 	if !hides {
 		return nil
 	}
-	v := veiledError{id: recordOf(mg), releasing: meta.WasDeleted(mg)}
-	if address, _, _ := lastSeen(mg.Status.AtProvider); e.held.shown {
-		v.id, v.address = mg.Status.AtProvider.ID, address.String()
-	}
+	v := veiledError{releasing: meta.WasDeleted(mg)}
+	v.id, v.address = e.had(mg)
 	e.believe(ctx, mg, v)
 	return v
 }

@@ -3,12 +3,9 @@ package netbox_test
 import (
 	"context"
 	"net/netip"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/controller/config"
@@ -56,16 +53,7 @@ func TestAdopterComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, "4.6.8")
-			old := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
-			l.apply("web-1", l.ofThis, regains)
-			one := l.settle("web-1", ready).Status.AtProvider.ID
-			l.moves(one, "10.77.0.5/29")
-			l.moves(old, "10.77.0.1/29")
-			l.apply("web-2", l.ofThis, regains, func(mg *v1alpha1.NetBoxIPAddress) {
-				mg.Spec.ForProvider.Adopt = v1alpha1.AdoptExternalName
-				meta.SetExternalName(mg, strconv.FormatInt(old, 10))
-			})
-			l.settle("web-2", ready)
+			one, old := l.adoptsOlder(regains)
 			l.passes(4, 11*time.Minute, "web-1", "web-2")
 			happens(l, one, old)
 			l.passes(8, 11*time.Minute, "web-2", "web-1")

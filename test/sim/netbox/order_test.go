@@ -2,8 +2,8 @@ package netbox_test
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +34,21 @@ func (l *lab) pair(change ...func(*v1alpha1.NetBoxIPAddress)) (one int64) {
 	return one
 }
 
+// adoptsOlder is web-1, whose record somebody moved away from the first address, and web-2, which adopted an older one that was put there.
+func (l *lab) adoptsOlder(change ...func(*v1alpha1.NetBoxIPAddress)) (one, old int64) {
+	old = l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
+	l.apply("web-1", l.ofThis, regains)
+	one = l.settle("web-1", ready).Status.AtProvider.ID
+	l.moves(one, "10.77.0.5/29")
+	l.moves(old, "10.77.0.1/29")
+	l.apply("web-2", append([]func(*v1alpha1.NetBoxIPAddress){l.ofThis, func(mg *v1alpha1.NetBoxIPAddress) {
+		mg.Spec.ForProvider.Adopt = v1alpha1.AdoptExternalName
+		meta.SetExternalName(mg, strconv.FormatInt(old, 10))
+	}}, change...)...)
+	l.settle("web-2", ready)
+	return one, old
+}
+
 // TestLaterHolder: of two that have had one address the one that was given it last is who a machine may be using it as, whatever the numbers of their
 // records are, and whatever either of them went through meanwhile.
 func TestLaterHolder(t *testing.T) {
@@ -44,17 +59,8 @@ func TestLaterHolder(t *testing.T) {
 		do func(l *lab) (not string)
 	}{
 		"AdoptedOlder": {"web-2 adopted a record that is older than web-1's, and both are deleted", func(l *lab) string {
-			old := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix("10.77.0.6/29"), Status: "active"})
-			l.apply("web-1", l.ofThis, regains)
-			id := l.settle("web-1", ready).Status.AtProvider.ID
-			l.moves(id, "10.77.0.5/29")
-			l.moves(old, first)
-			l.apply("web-2", l.ofThis, func(mg *v1alpha1.NetBoxIPAddress) {
-				mg.Spec.ForProvider.Adopt = v1alpha1.AdoptExternalName
-				meta.SetExternalName(mg, fmt.Sprint(old))
-			})
-			l.settle("web-2", ready)
-			l.netbox.RemoveAddress(id)
+			one, old := l.adoptsOlder()
+			l.netbox.RemoveAddress(one)
 			l.netbox.RemoveAddress(old)
 			return "web-1"
 		}},
