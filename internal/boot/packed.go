@@ -30,6 +30,8 @@ type made struct {
 
 	mac [1]MAC
 	at  int
+	// note is who asks' own.
+	note atomic.Value
 }
 
 // A Ref is a plan in little memory. Two that are == are of the same plan.
@@ -64,17 +66,25 @@ func (k *Packed) keep() {
 
 // plan by its number: as it was made lately, or made now, in a room where there's one and not all plans are kept as they were made.
 func (k *Packed) plan(i int, in *Room) *Plan {
-	slot := &k.lately[i&(len(k.lately)-1)]
-	x := slot.Load()
-	if x != nil && x.at == i {
-		return &x.Plan
-	}
 	if in != nil && k.Len() > len(k.lately) {
-		return in.make(k.Ref(i))
+		if x := k.slot(i).Load(); x == nil || x.at != i {
+			return in.make(k.Ref(i))
+		}
 	}
-	x = k.Ref(i).make(i)
-	slot.Store(x)
-	return &x.Plan
+	return &k.made(i).Plan
+}
+
+func (k *Packed) slot(i int) *atomic.Pointer[made] { return &k.lately[i&(len(k.lately)-1)] }
+
+// made is the plan of a number as it was made lately, or made now.
+func (k *Packed) made(i int) *made {
+	slot := k.slot(i)
+	x := slot.Load()
+	if x == nil || x.at != i {
+		x = k.Ref(i).make(i)
+		slot.Store(x)
+	}
+	return x
 }
 
 // Len counts the plans; nil has none.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -220,20 +221,40 @@ func (s *State) NetworkOf(m MAC) (Name, bool) {
 
 // ByEntry gives the plan behind a token. The plan must not be changed.
 func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
-	p, _, ok := s.WithRef(k)
-	return p, ok
+	x, ok := s.Noted(k)
+	return x.Plan, ok
 }
 
-// WithRef is ByEntry, and gives a Ref beside, by which the same plan is known again.
-func (s *State) WithRef(k EntryKey) (*Plan, Ref, bool) {
+// A Noted is a plan that must not be changed, beside which its reader may note something.
+type Noted struct {
+	*Plan
+
+	// Note is there for as long as the plan is as it was made; nil: nothing can be noted.
+	Note *atomic.Value
+
+	of *Packed
+	at int
+}
+
+// Ref is how the same plan is known again in another state.
+func (n Noted) Ref() Ref {
+	if n.of == nil {
+		return Ref{of: n.Plan}
+	}
+	return n.of.Ref(n.at)
+}
+
+// Noted is ByEntry, with room for a note. There's one reader who notes.
+func (s *State) Noted(k EntryKey) (Noted, bool) {
 	if i, ok := s.register.byEntry[k]; ok {
-		return s.plans.plan(int(i), nil), s.plans.Ref(int(i)), true
+		x := s.plans.made(int(i))
+		return Noted{&x.Plan, &x.note, s.plans, int(i)}, true
 	}
 	if s.late != nil {
 		p, ok := s.late.byEntry[k]
-		return p, Ref{of: p}, ok
+		return Noted{Plan: p}, ok
 	}
-	return nil, Ref{}, false
+	return Noted{}, false
 }
 
 // Refs gives all plans that are served, in no order that counts.

@@ -1,6 +1,7 @@
 package bootd
 
 import (
+	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -17,8 +18,11 @@ const (
 
 // stages measures how long machines take from one stage of a boot to the next that is seen.
 type stages struct {
+	// seed of machines' numbers: by them a machine is found without looking at others' UIDs, which are in no cache.
+	seed maphash.Seed
+
 	mu sync.Mutex
-	of map[string]reached // by entry UID
+	of map[uint64]reached // by entry UID
 }
 
 // reached is the last stage of a machine.
@@ -27,13 +31,14 @@ type reached struct {
 	at    time.Time
 }
 
-func newStages() *stages { return &stages{of: map[string]reached{}} }
+func newStages() *stages { return &stages{seed: maphash.MakeSeed(), of: map[uint64]reached{}} }
 
 // reach notes a stage, and says how long it took from the one before; false: it's the first of a boot, or no later one than that.
 func (s *stages) reach(entryUID string, stage boot.Stage, at time.Time) (took time.Duration, ok bool) {
+	machine := maphash.String(s.seed, entryUID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, known := s.of[entryUID]
+	before, known := s.of[machine]
 	took = at.Sub(before.at)
 	fresh := !known || stage == boot.StageDHCP || took < 0 || took > oneBoot
 	if !fresh && order(stage) <= order(before.stage) {
@@ -42,7 +47,7 @@ func (s *stages) reach(entryUID string, stage boot.Stage, at time.Time) (took ti
 	if len(s.of) >= maxStages && !known {
 		clear(s.of) // It costs at worst a figure of each.
 	}
-	s.of[entryUID] = reached{stage, at}
+	s.of[machine] = reached{stage, at}
 	return took, !fresh
 }
 

@@ -40,7 +40,7 @@ func want(all map[boot.Artifact]artifacts.Level, p *boot.Plan, st *boot.State) {
 		level = artifacts.Soon
 	}
 	for _, f := range p.Artifacts {
-		for _, a := range gate.Files(f) {
+		for a := range gate.Files(f) {
 			all[a] = max(all[a], level)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	w.WriteHeader(http.StatusOK)
 	v, h := w.lane, w.header
 	has := func(name string) bool { _, ok := h[name]; return ok }
-	length := h.Get("Content-Length")
+	length := h.Get(contentLength)
 	if has("Transfer-Encoding") || length != "" && length != strconv.Itoa(len(w.body)) {
 		return out, false // It isn't known what its handler meant.
 	}
@@ -71,11 +70,11 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	if !has("Date") {
 		out = appendLine(out, "Date", v.of.clock.date(time.Now()))
 	}
-	if bodied(w.status) && !has("Content-Length") {
-		out = appendLine(out, "Content-Length", strconv.Itoa(len(w.body)))
+	if bodied(w.status) && !has(contentLength) {
+		out = appendLine(out, contentLength, strconv.Itoa(len(w.body)))
 	}
-	if len(w.body) > 0 && !has("Content-Type") && !has("Content-Encoding") {
-		out = appendLine(out, "Content-Type", http.DetectContentType(w.body))
+	if len(w.body) > 0 && !has(contentType) && !has("Content-Encoding") {
+		out = appendLine(out, contentType, http.DetectContentType(w.body))
 	}
 	if !goesOn && !connection {
 		out = appendLine(out, "Connection", "close")
@@ -93,31 +92,25 @@ func appendLine(b []byte, name, value string) []byte {
 	return append(append(b, value...), crlf...)
 }
 
-// appendHeader appends what http.Header.Write writes. Of a few plain lines that needs none of its memory.
+// usual are the lines of a script, as they're sorted.
+var usual = [...]string{cacheControl, contentLength, contentType} //nolint:gochecknoglobals // Nobody changes it.
+
+// appendHeader appends what http.Header.Write writes. A script's lines need none of its memory.
 func appendHeader(b []byte, h http.Header) []byte {
-	var room [8]string
-	names := room[:0]
-	for name, values := range h {
-		if len(names) == len(room) || len(values) != 1 || !plainLine(name, values[0]) {
+	began := len(b)
+	for _, name := range usual {
+		values := h[name]
+		if len(h) != len(usual) || len(values) != 1 || !plainLine(values[0]) {
 			var all bytes.Buffer
 			_ = h.Write(&all)
-			return append(b, all.Bytes()...)
+			return append(b[:began], all.Bytes()...)
 		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		b = appendLine(b, name, h[name][0])
+		b = appendLine(b, name, values[0])
 	}
 	return b
 }
 
-// plainLine says that a header is written as it stands.
-func plainLine(name, value string) bool {
-	for i := range len(name) {
-		if c := name[i] | 0x20; (c < 'a' || c > 'z') && name[i] != '-' {
-			return false
-		}
-	}
-	return name != "" && within(value, ' ', '~') && strings.Trim(value, " ") == value
+// plainLine says that a header's value is written as it stands.
+func plainLine(value string) bool {
+	return within(value, ' ', '~') && strings.Trim(value, " ") == value
 }

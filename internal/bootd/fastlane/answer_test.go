@@ -16,6 +16,10 @@ func TestHeaderAsNetHTTP(t *testing.T) {
 	}{
 		"None":   {"nothing is said", http.Header{}},
 		"Script": {"as a script's", http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "Cache-Control": {"no-store"}, "Content-Length": {"700"}}},
+		"Odd":    {"as a script's, but for what a line can't have", http.Header{"Content-Type": {"text/plain\r\nX-B: 2"}, "Cache-Control": {"no-store"}, "Content-Length": {"700"}}},
+		"Padded": {"or needn't", http.Header{"Content-Type": {" text/plain "}, "Cache-Control": {"no-store"}, "Content-Length": {"700"}}},
+		"Twice":  {"as a script's, and one of it twice", http.Header{"Content-Type": {"text/plain"}, "Cache-Control": {"no-store", "private"}, "Content-Length": {"700"}}},
+		"Other":  {"as many lines, and one is another", http.Header{"Content-Type": {"text/plain"}, "Cache-Control": {"no-store"}, "Retry-After": {"2"}}},
 		"Two":    {"two values are two lines", http.Header{"X-A": {"1", "2"}, "B": {"3"}}},
 		"NoLine": {"and none is no line", http.Header{"X-A": {}, "B": {"3"}}},
 		"Empty":  {"an empty value is one", http.Header{"X-A": {""}}},

@@ -94,11 +94,11 @@ func (g *Gate) Caller(token string, kind boot.TokenKind) (Caller, bool) {
 	if err != nil || t.Kind != kind {
 		return Caller{}, false
 	}
-	p, r, ok := st.WithRef(t.Entry)
+	p, ok := st.Noted(t.Entry)
 	if !ok {
 		return Caller{}, false
 	}
-	c := Caller{Claims: t, Plan: p, Memo: g.memos.of(t.Entry, r, p)}
+	c := Caller{Claims: t, Plan: p.Plan, Memo: g.memos.beside(t.Entry, p)}
 	if x, ok := st.Sessions[p.EntryUID]; ok {
 		session := x // Whoever has none takes no memory for it.
 		c.Session = &session

@@ -23,6 +23,10 @@ type Memo struct {
 	of   boot.Ref
 	live string
 
+	// Entry and MAC are the plan's own, for logs. They lie in one piece of memory, with what else a script takes of its machine: of ten thousand
+	// machines nothing is in a cache.
+	Entry, MAC string
+
 	// Text is the renderer's own.
 	Text atomic.Value
 }
@@ -34,7 +38,20 @@ type memos struct {
 	now, before map[boot.EntryKey]*Memo
 }
 
-// of a plan that's served.
+// beside gives that of a plan that's served: it's noted beside that, where a machine that asks again finds it without a search.
+func (l *memos) beside(k boot.EntryKey, p boot.Noted) *Memo {
+	if p.Note == nil {
+		return l.of(k, p.Ref(), p.Plan)
+	}
+	if x, ok := p.Note.Load().(*Memo); ok {
+		return x
+	}
+	x := l.of(k, p.Ref(), p.Plan)
+	p.Note.Store(x)
+	return x
+}
+
+// of is beside without a note. A machine asks it first in each state, so that what is asked for again isn't forgotten.
 func (l *memos) of(k boot.EntryKey, r boot.Ref, p *boot.Plan) *Memo {
 	l.mu.Lock()
 	x := l.now[k]
@@ -47,14 +64,21 @@ func (l *memos) of(k boot.EntryKey, r boot.Ref, p *boot.Plan) *Memo {
 	if x != nil && x.of == r {
 		return x
 	}
-	x = &Memo{of: r}
-	if p.Mode == boot.ModeLive {
-		x.live = LiveID(p)
-	}
+	x = newMemo(r, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(k, x)
 	return x
+}
+
+func newMemo(r boot.Ref, p *boot.Plan) *Memo {
+	live := ""
+	if p.Mode == boot.ModeLive {
+		live = LiveID(p)
+	}
+	entry, mac := p.Entry.String(), string(Caller{Plan: p}.MAC())
+	text := live + entry + mac
+	return &Memo{of: r, live: text[:len(live)], Entry: text[len(live) : len(text)-len(mac)], MAC: text[len(text)-len(mac):]}
 }
 
 func (l *memos) keep(k boot.EntryKey, x *Memo) {

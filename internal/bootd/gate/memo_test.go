@@ -40,6 +40,36 @@ func TestMemos(t *testing.T) {
 	}
 }
 
+// TestMemosBeside: what was made for a plan is found beside it, and goes over to another state by its machine.
+func TestMemosBeside(t *testing.T) {
+	g := New(Options{})
+	plan := boot.Plan{EntryUID: "entry", Entry: boot.Name{Namespace: "team", Name: "web"}, MACs: []boot.MAC{"52:54:00:00:00:01"}, Mode: boot.ModeLive}
+	k := boot.KeyOf("entry")
+	in := func(p boot.Plan) *Memo {
+		noted, ok := boot.NewState(nil, []boot.Plan{p}, nil).Noted(k)
+		if !ok {
+			t.Fatal("the plan isn't served")
+		}
+		first := g.memos.beside(k, noted)
+		if g.memos.beside(k, noted) != first || noted.Note.Load() != any(first) {
+			t.Error("it's noted beside the plan")
+		}
+		return first
+	}
+	first := in(plan)
+	if first.Entry != "team/web" || first.MAC != "52:54:00:00:00:01" || first.live != LiveID(&plan) {
+		t.Errorf("%+v", first)
+	}
+	other := plan
+	other.Hostname = "other"
+	if m := in(other); m == first || m.live != LiveID(&other) {
+		t.Error("another plan has its own")
+	}
+	if m := in(boot.Plan{EntryUID: "entry", Mode: boot.ModeInstall}); m.live != "" || m.MAC != "" {
+		t.Errorf("an install has no id of a live boot, and no NIC no MAC: %+v", m)
+	}
+}
+
 func TestLately(t *testing.T) {
 	l := lately{at: map[boot.Artifact]time.Time{}}
 	now, a := time.Now(), boot.Artifact{URL: "http://x/a", Digest: "sha256:a"}

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -185,17 +186,18 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 }
 
 func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
-	if now := g.o.Now(); !g.lateReady(c.Plan, fw, now) {
+	now := g.o.Now()
+	if !g.lateReady(c.Plan, fw, now) {
 		if err := g.ready(ctx, c.Plan, fw); err != nil {
 			return unready(err)
 		}
-		for _, a := range needed(c.Plan, fw) {
+		for a := range needed(c.Plan, fw) {
 			g.lately.saw(a, now)
 		}
 	}
 	id := c.Memo.live
 	token, err := g.mint(boot.Claims{
-		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: id, Nonce: g.nonce(c, id, fw.Arch), Expires: g.o.Now().Add(bootTokenLife),
+		Kind: boot.TokenBoot, Entry: c.Claims.Entry, GrantID: id, Nonce: g.nonce(c, id, fw.Arch), Expires: now.Add(bootTokenLife),
 	})
 	if err != nil {
 		return Hold(ReasonScript)
@@ -215,7 +217,7 @@ func (g *Gate) mint(t boot.Claims) (string, error) {
 func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error {
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
-	for _, a := range needed(p, fw) {
+	for a := range needed(p, fw) {
 		if err := g.o.Artifacts.Await(ctx, a); err != nil {
 			return err
 		}
@@ -225,7 +227,7 @@ func (g *Gate) ready(ctx context.Context, p *boot.Plan, fw boot.Firmware) error 
 
 // lateReady says whether all files of a boot were here a moment ago.
 func (g *Gate) lateReady(p *boot.Plan, fw boot.Firmware, now time.Time) bool {
-	for _, a := range needed(p, fw) {
+	for a := range needed(p, fw) {
 		if !g.lately.there(a, now) {
 			return false
 		}
@@ -234,7 +236,7 @@ func (g *Gate) lateReady(p *boot.Plan, fw boot.Firmware, now time.Time) bool {
 }
 
 // needed are the files that a firmware boots. None waits for what it doesn't load.
-func needed(p *boot.Plan, fw boot.Firmware) []boot.Artifact {
+func needed(p *boot.Plan, fw boot.Firmware) iter.Seq[boot.Artifact] {
 	files, _ := p.For(fw.Arch)
 	if fw.Kind != boot.FirmwareRaspberryPi {
 		files.RaspberryPi = nil
@@ -243,21 +245,32 @@ func needed(p *boot.Plan, fw boot.Firmware) []boot.Artifact {
 }
 
 // Files are all files of one architecture.
-func Files(f boot.Artifacts) []boot.Artifact {
-	if f.ISO != nil {
-		return []boot.Artifact{*f.ISO} // It has all else within.
-	}
-	all := append(make([]boot.Artifact, 0, len(f.Initrds)+2), f.Kernel) // Room for an image.
-	all = append(all, f.Initrds...)
-	if f.Image != nil {
-		all = append(all, f.Image.Source())
-	}
-	if f.RaspberryPi != nil {
+func Files(f boot.Artifacts) iter.Seq[boot.Artifact] {
+	return func(yield func(boot.Artifact) bool) {
+		if f.ISO != nil {
+			yield(*f.ISO) // It has all else within.
+			return
+		}
+		if !yield(f.Kernel) {
+			return
+		}
+		for _, x := range f.Initrds {
+			if !yield(x) {
+				return
+			}
+		}
+		if f.Image != nil && !yield(f.Image.Source()) {
+			return
+		}
+		if f.RaspberryPi == nil {
+			return
+		}
 		for _, x := range f.RaspberryPi.Files {
-			all = append(all, x.Artifact)
+			if !yield(x.Artifact) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 func unready(err error) Answer {

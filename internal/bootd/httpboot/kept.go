@@ -16,10 +16,11 @@ func anyToken() string { return strings.Repeat(rand.Text(), 3)[:boot.TokenLength
 
 // A text of a script as it was last rendered for a machine, with anyToken in its token's place.
 type text struct {
-	of   made
+	of   *made
 	text string
-	// tokens are where in it the token is.
-	tokens []int
+	// tokens are where in it the token is, as many as there are.
+	tokens [maxTokens]uint16
+	many   uint16
 }
 
 // made is all that a text rests on beside its plan.
@@ -31,8 +32,12 @@ type made struct {
 	wait            time.Duration
 }
 
-// maxKept is how long a text may be that's kept: there may be as many as the gate remembers machines.
-const maxKept = 2 << 10
+const (
+	// maxKept is how long a text may be that's kept: there may be as many as the gate remembers machines.
+	maxKept = 2 << 10
+	// maxTokens are how often the token may be in it: some three times, and once for each initrd.
+	maxTokens = 15
+)
 
 // render gives a script's text. That of a machine that netboots each time, or boots its disk, is rendered once for its plan: it differs by its
 // token alone. Whatever is granted, waits, or is a profile's own is rendered anew.
@@ -41,8 +46,8 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 		in.Token != "" && len(in.Token) != boot.TokenLength {
 		return rendered(in)
 	}
-	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait}
-	if t, ok := c.Memo.Text.Load().(*text); ok && t.of == of {
+	of := s.shared(made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait})
+	if t, ok := c.Memo.Text.Load().(*text); ok && (t.of == of || *t.of == *of) {
 		return script{t, in.Token}, nil
 	}
 	token := in.Token
@@ -51,19 +56,44 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	if err != nil {
 		return x, err
 	}
-	t := &text{of: of, text: strings.Clone(x.text.text)}
+	t, ok := s.kept(x.text.text)
+	if !ok {
+		in.Token = token
+		return rendered(in)
+	}
+	t.of = of
+	c.Memo.Text.Store(t)
+	return script{t, token}, nil
+}
+
+// shared gives what machines' texts rest on in one piece of memory for many of them.
+func (s *Server) shared(of made) *made {
+	if last := s.lastMade.Load(); last != nil && *last == of {
+		return last
+	}
+	x := of
+	s.lastMade.Store(&x)
+	return &x
+}
+
+// kept finds the tokens in a text; false: it's too long to be kept, or has too many.
+func (s *Server) kept(x string) (*text, bool) {
+	if len(x) > maxKept {
+		return nil, false
+	}
+	t := &text{text: strings.Clone(x)}
 	for at := 0; ; at += boot.TokenLength {
-		next := strings.Index(t.text[at:], s.anyToken)
+		next := strings.Index(x[at:], s.anyToken)
 		if next < 0 {
-			break
+			return t, true
+		}
+		if t.many == maxTokens {
+			return nil, false
 		}
 		at += next
-		t.tokens = append(t.tokens, at)
+		t.tokens[t.many] = uint16(at) //nolint:gosec // Less than maxKept.
+		t.many++
 	}
-	if len(t.text) <= maxKept {
-		c.Memo.Text.Store(t)
-	}
-	return script{t, token}, nil
 }
 
 // A script is a text on its way to a machine. Of one that's kept only the token is its own: it isn't put together before it's sent.
@@ -84,7 +114,8 @@ func (x script) Len() int { return len(x.text.text) }
 // send writes it.
 func (x script) send(w io.Writer) {
 	from := 0
-	for _, at := range x.text.tokens {
+	for _, at := range x.text.tokens[:x.text.many] {
+		at := int(at)
 		_, _ = io.WriteString(w, x.text.text[from:at])
 		_, _ = io.WriteString(w, x.token)
 		from = at + boot.TokenLength

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,43 @@ func TestKeptTexts(t *testing.T) {
 			if diff := cmp.Diff(want, got.String()); diff != "" {
 				t.Errorf("%s: %s\n-want +got:\n%s", name, tc.reason, diff)
 			}
+		}
+	}
+}
+
+// TestNotKept: what is too long to be kept, or has its token too often, is as it's rendered all the same.
+func TestNotKept(t *testing.T) {
+	s := &Server{anyToken: anyToken()}
+	cases := map[string]struct {
+		reason string
+		change func(*boot.Plan)
+	}{
+		"Initrds": {"each initrd's URL has the token", func(p *boot.Plan) {
+			for i := range 2 * maxTokens {
+				p.Artifacts[0].Initrds = append(p.Artifacts[0].Initrds, boot.Artifact{URL: "http://x/i", Digest: "sha256:" + strconv.Itoa(i)})
+			}
+		}},
+		"Long": {"a command line may be long", func(p *boot.Plan) { p.CommandLine = []string{"a=" + strings.Repeat("b", 1400)} }},
+	}
+	for name, tc := range cases {
+		r := newRig(t, func(r *rig) { r.plan.Mode, r.plan.Method = boot.ModeLive, boot.MethodKernel; tc.change(&r.plan) })
+		c := gate.Caller{Plan: &r.plan, Memo: &gate.Memo{}}
+		for _, token := range []string{"a", "b"} {
+			in := ipxe.Input{
+				Plan: c.Plan, Decision: boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}, Firmware: boot.Firmware{Kind: boot.FirmwareBIOS, Arch: boot.AMD64},
+				Base: "http://10.0.0.1:80", Token: strings.Repeat(token, boot.TokenLength),
+			}
+			want, err := ipxe.Render(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.render(c, in)
+			if err != nil || got.String() != want || got.Len() != len(want) {
+				t.Errorf("%s: %s: %d bytes, want %d; %v", name, tc.reason, got.Len(), len(want), err)
+			}
+		}
+		if c.Memo.Text.Load() != nil {
+			t.Errorf("%s: it's kept", name)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer) {
 		return
 	}
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "script", 0)
-	line.AddAttrs(slog.String("entry", c.Plan.Entry.String()), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason), slog.String("mac", string(c.MAC())))
+	line.AddAttrs(slog.String("entry", c.Memo.Entry), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason), slog.String("mac", c.Memo.MAC))
 	_ = h.Handle(ctx, line) // As slog.Logger.
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,6 +74,8 @@ type Server struct {
 	bases bases
 	// anyToken stands for tokens in texts that are kept.
 	anyToken string
+	// lastMade is what the text before rests on.
+	lastMade atomic.Pointer[made]
 }
 
 // New makes a server.
