@@ -52,6 +52,9 @@ func (e rivalError) words(inputs) (reason xpv2.ConditionReason, message string) 
 func (e *external) alone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
 	p := plan{address: ip.Address, vrf: ip.VRF, duplicates: mg.Spec.ForProvider.Duplicates}
 	others, err := e.others(ctx, p, deref(mg.Spec.ForProvider.Role))
+	if err == nil && e.plan.again && len(others) > 0 {
+		others, err = e.unjoined(ctx, p, others, deref(mg.Spec.ForProvider.Role))
+	}
 	if err != nil {
 		return err
 	}

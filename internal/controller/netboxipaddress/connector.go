@@ -269,7 +269,7 @@ func (c *Connector) forget(mg *v1alpha1.NetBoxIPAddress) {
 // Connect resolves settings and token, and asks nothing of NetBox. A resource that is being deleted and for which nothing was ever
 // asked needs neither: its provider config may be gone with its namespace.
 func (c *Connector) Connect(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress], error) {
-	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: deref(mg.Spec.ForProvider.DNSName)}
+	e := &external{connector: c, us: identityOf(c.ClusterID, mg), dnsName: deref(mg.Spec.ForProvider.DNSName), named: mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName}
 	e.held = holdingOf(mg, e.us)
 	if untouched(mg) {
 		c.forget(mg)

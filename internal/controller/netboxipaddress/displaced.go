@@ -45,6 +45,8 @@ type former struct {
 	// joins says that it has the address beside this resource, which had it, too, as its own spec says: neither takes it from the other. adopts says
 	// that a person named its record.
 	joins, adopts bool
+	// offers says that it shares the address by its own spec, whether or not this resource had it.
+	offers bool
 	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
 	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
@@ -204,8 +206,11 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 			f := former{
 				of: of, record: mg.Status.AtProvider.ID, given: mg.Status.AtProvider.Given, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
 				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg), adopts: mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName,
-				joins: e.held.shown && e.held.address.Addr() == address && e.joinedBy(mg.Spec.ForProvider, role),
+				offers: e.joinedBy(mg.Spec.ForProvider, role),
 			}
+			f.joins = e.hadIt(address) && f.offers
+			// One of a pair that people made, and who was given its address when the other one's record was there.
+			f.joins = f.joins || e.hadIt(address) && e.named && f.adopts && f.given != nil && f.given.Equal(e.was.Given)
 			if e.sameConfig(mg) {
 				f.field = e.inputs.field
 			}
@@ -214,6 +219,14 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 	}
 	latest(all)
 	return all, nil
+}
+
+// hadIt says that this resource had an address: by its status, or by its record, where it was restored without that.
+func (e *external) hadIt(address netip.Addr) bool {
+	if e.held.shown {
+		return e.held.address.Addr() == address
+	}
+	return e.restored() && e.record.Address.Addr() == address
 }
 
 // sameNetBox says whether it's sure that a resource's record is in this one's NetBox: by its provider config, or by its page. What a page is, its

@@ -85,8 +85,9 @@ type external struct {
 	left   leftover
 	// seated says, by an error, that the seat which is wished for an address is taken; nil while that isn't known.
 	seated func(netip.Addr) error
-	// dnsName that spec asks for.
+	// dnsName that spec asks for. named says that a person named the record.
 	dnsName string
+	named   bool
 }
 
 var _ managed.TypedExternalClient[*v1alpha1.NetBoxIPAddress] = &external{}

@@ -34,11 +34,27 @@ func (e *external) overtaken(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	if !e.toldOf(*e.record) || !e.held.shown {
 		return false
 	}
-	p := mg.Spec.ForProvider
-	all, err := e.formers(ctx, e.record.Address.Addr(), e.record.VRF, deref(p.Role))
+	p, address := mg.Spec.ForProvider, e.record.Address.Addr()
+	all, err := e.formers(ctx, address, e.record.VRF, deref(p.Role))
 	return err == nil && slices.ContainsFunc(all, func(f former) bool {
-		return e.was.Given.Before(f.given) && !f.elsewhere && !f.adopts && !f.joins && !shares(p, f.role)
+		return e.was.Given.Before(f.given) && !f.joins && !shares(p, f.role) && (!f.elsewhere || e.isHere(ctx, f)) && (!f.adopts || !e.stillHas(ctx, f, address, e.record.VRF))
 	})
+}
+
+// isHere says of who may have an address in another NetBox that its record is in this one: it carries its marker in this provider config's field. What was seen of that lately
+// is enough.
+func (e *external) isHere(ctx context.Context, f former) bool {
+	f.field = e.inputs.field
+	var is netbox.IPAddress
+	var ok bool
+	var err error
+	if e.connector.MaxAge > 0 {
+		is, ok, err = e.netbox.Seen(ctx, f.record, e.connector.MaxAge)
+	}
+	if err == nil && !ok {
+		is, err = e.netbox.Get(ctx, f.record)
+	}
+	return err == nil && f.owns(is)
 }
 
 // receives is when this resource gets an address, just now: later than whoever had it, though clocks be put back; but no later than who has it beside
@@ -50,10 +66,13 @@ func (e *external) receives(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, a
 	if err != nil || len(all) == 0 || all[0].given == nil {
 		return &metav1.MicroTime{Time: now.UTC()} // What the clock says is the best guess.
 	}
-	last := all[0]
-	if beside := p.Adopt == v1alpha1.AdoptExternalName || shares(p, last.role) || last.joins; beside && !last.elsewhere && e.stillHas(ctx, last, address, vrf) {
-		return last.given.DeepCopy()
+	if i := slices.IndexFunc(all, func(f former) bool { return !f.elsewhere }); i >= 0 && all[i].given != nil { // What another NetBox has is no matter.
+		f := all[i]
+		if beside := p.Adopt == v1alpha1.AdoptExternalName || f.adopts || shares(p, f.role) || f.joins; beside && e.stillHas(ctx, f, address, vrf) {
+			return f.given.DeepCopy()
+		}
 	}
+	last := all[0]
 	if !last.given.Time.Before(now) {
 		now = last.given.Add(time.Microsecond)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
@@ -148,9 +149,46 @@ func (e *external) unclaimed(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) 
 	// made by people. One record that two have stays so.
 	if twice && !same && !e.connector.catchesUp(types.UID("both "+string(mg.GetUID()))) {
 		e.connector.displaced.forget(mg.GetUID())
-		return nil
+		return e.unparted(ctx, mg)
 	}
 	return doubledError{e.record.ID, e.record.Address.String(), e.whoseWords(*of), err, same}
+}
+
+// unparted says, by an error, that the record of a resource which was restored from a backup has its address beside another one's that neither shares it nor
+// has it since people made both: that was given it while this one's record was away, as far as can be told, and the backup doesn't know of that.
+func (e *external) unparted(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
+	spec := mg.Spec.ForProvider
+	if !e.restored() && (spec.Address == "" || e.named) { // One that is to have just that address may have been marked anew already, while its record was away.
+		return nil
+	}
+	p, role := plan{address: e.record.Address, vrf: e.record.VRF, duplicates: spec.Duplicates}, deref(spec.Role)
+	others, err := e.others(ctx, p, role)
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
+	if err != nil {
+		return err
+	}
+	for _, ip := range others {
+		i := slices.IndexFunc(all, func(f former) bool { return f.owns(ip) })
+		if i < 0 || all[i].offers {
+			continue
+		}
+		f := all[i]
+		if unknown := e.was.Given == nil || f.given == nil; e.was.Given.Before(f.given) || unknown && !f.adopts {
+			t := e.takenFrom(p, ip)
+			said := &trouble{v1alpha1.ReasonMoved, t.sentence(e.inputs), t}
+			e.sayMoved(mg, said) // Whatever the backup says of Ready.
+			return said
+		}
+	}
+	return nil
+}
+
+// restored says that the record carries the marker that its resource had before it was restored from a backup.
+func (e *external) restored() bool {
+	return e.record != nil && ownerOf(e.record.Marker(e.inputs.field), e.us) == ownerRestored
 }
 
 // claimed says that another resource shows the address that a Create has just made, as far as the cache has it: then the look that follows finds out.
