@@ -185,7 +185,7 @@ type BootNetworkSpec struct {
 	// AllowedProfileNamespaces says whose BootProfiles may boot here. Default: its own namespace.
 	// +optional
 	AllowedProfileNamespaces *AllowedNamespaces `json:"allowedProfileNamespaces,omitempty"`
-	// Subnets of the segment.
+	// Subnets of the segment, which is one link: a machine may have an address of any of them. Another link is another BootNetwork.
 	// +listType=map
 	// +listMapKey=cidr
 	// +kubebuilder:validation:MinItems=1

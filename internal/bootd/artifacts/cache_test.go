@@ -127,8 +127,8 @@ func TestRefusals(t *testing.T) {
 		"Short":    {reason: "half a file", path: "/short", digest: sum("short"), want: ReasonFetch, says: "broke off after 5 bytes"},
 		"Large":    {reason: "a file that's too large", path: "/x", digest: sum("y"), max: 1000, want: ReasonFetch, says: "larger than 1000 bytes"},
 		"Redirect": {reason: "a redirect into forbidden ranges", path: "/away", digest: sum("y"), want: ReasonTarget, says: "refused"},
-		"Scheme":   {reason: "a redirect to a file", path: "/file", digest: sum("y"), want: ReasonFetch, says: "can't be reached"},
-		"Loop":     {reason: "redirects without end", path: "/loop", digest: sum("y"), want: ReasonFetch, says: "can't be reached"},
+		"Scheme":   {reason: "a redirect to a file", path: "/file", digest: sum("y"), want: ReasonFetch, says: "its server redirects"},
+		"Loop":     {reason: "redirects without end", path: "/loop", digest: sum("y"), want: ReasonFetch, says: "its server redirects"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -141,6 +141,9 @@ func reach(err error) error {
 	if errors.Is(err, ErrTarget) {
 		return ErrTarget
 	}
+	if errors.Is(err, errRedirects) {
+		return errRedirects
+	}
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return errors.New("its server didn't answer in time")
@@ -150,6 +153,9 @@ func reach(err error) error {
 	}
 	return errors.New("its server can't be reached")
 }
+
+// errRedirects tells a server that sends elsewhere, and on, from one that's away.
+var errRedirects = fmt.Errorf("its server redirects more than %d times, or to what is neither http:// nor https://", maxRedirects)
 
 // errCertificate tells an authority that's missing here, or a name that isn't the server's, from a server that's away.
 var errCertificate = errors.New("its server's certificate isn't of the name in the URL, or of no authority that bootd trusts (those of /etc/ssl/certs, and SSL_CERT_FILE)")

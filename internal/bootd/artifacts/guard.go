@@ -91,13 +91,16 @@ func (g Guard) client() *http.Client {
 	}
 	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return fmt.Errorf("more than %d redirects", maxRedirects)
+			return errRedirects
 		}
 		if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host || req.URL.Path != via[0].URL.Path {
 			req.Header.Del("Authorization") // A password is for the path that it's named for, what a token service gave for the registry.
 		}
 		req.Header.Del("Referer") // The URL before may hold a secret.
-		return scheme(req.URL)
+		if scheme(req.URL) != nil {
+			return errRedirects
+		}
+		return nil
 	}}
 }
 

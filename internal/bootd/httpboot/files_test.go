@@ -128,6 +128,10 @@ func TestFiles(t *testing.T) {
 		"UserData": {
 			reason: "user data consumes", path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume"},
 		},
+		"UserDataCondition": {
+			reason: "nobody has it already, whatever is said: a 304 would count as given", path: "user-data", header: []string{"If-None-Match", "*"},
+			status: 200, body: "#cloud-config\n{}\n", calls: []string{"consume"},
+		},
 		"UserDataHead": {
 			reason: "not even its length before", method: http.MethodHead, path: "user-data", status: 200,
 		},

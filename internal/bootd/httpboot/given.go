@@ -31,10 +31,18 @@ func (s *Server) given(w http.ResponseWriter, r *http.Request, c gate.Caller, da
 		http.NotFound(w, r)
 		return
 	}
+	plainConditions(r)
 	serveBytes(w, r, b)
 	s.about(c).Info("data is given", "what", name)
 	if name == userData && r.Method == http.MethodGet && r.Header.Get("Range") == "" && r.Context().Err() == nil && c.Plan.SilentInstaller {
 		s.o.Sightings.Sight(c.Plan.Entry, session.Sighting{Kind: session.SawData, At: s.o.Now(), GrantID: c.Claims.GrantID, Silent: true})
+	}
+}
+
+// plainConditions drops what a request makes its answer depend on: data has neither a tag nor a date, so that nobody has it already.
+func plainConditions(r *http.Request) {
+	for _, name := range []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
+		r.Header.Del(name)
 	}
 }
 

@@ -23,3 +23,12 @@ func (w *world) pullSecrets(p parts) {
 		w.data[bootspec.PullSecretOf(profile)] = map[string][]byte{boot.KeyPullSecret: p.secrets[at][boot.KeyPullSecret]}
 	}
 }
+
+// profiles says what is wrong with a profile whoever boots it: else nobody hears of it before an entry names it.
+func (w *world) profiles(p parts) {
+	for name, profile := range p.profiles {
+		if prob := bootspec.ProfileProblem(profile); prob != nil {
+			w.problems["BootProfile "+name.String()+" itself"] = fmt.Sprintf("BootProfile %s: %s: %s", name, prob.Reason, prob.Message)
+		}
+	}
+}

@@ -141,6 +141,7 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	p := f.gather(&w)
 	w.serve(p, node)
 	w.pullSecrets(p)
+	w.profiles(p)
 	plans := make([]*boot.Plan, 0, len(p.entries))
 	gone := &spec{kind: v1alpha1.BootEntryKind}
 	var b breath

@@ -3,7 +3,6 @@ package bootplane
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -13,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
-	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootspec"
 )
 
@@ -112,19 +110,10 @@ func files(spec v1alpha1.BootProfileSpec) []v1alpha1.Artifact {
 	return out
 }
 
-// profileReady checks what admission can't: that parameters' patterns are RE2, that defaults match them, and that templates can be read.
+// profileReady checks what admission can't.
 func profileReady(profile *v1alpha1.BootProfile) xpv2.Condition {
-	for _, p := range profile.Spec.Parameters {
-		re, err := regexp.Compile(`^(?:` + p.Pattern + `)$`)
-		if err != nil {
-			return invalid("pattern %q of parameter %q isn't RE2: correct it", p.Pattern, p.Name)
-		}
-		if p.Default != nil && !re.MatchString(*p.Default) {
-			return invalid("default %q of parameter %q doesn't match its pattern %q: change one of them", *p.Default, p.Name, p.Pattern)
-		}
-	}
-	if wrong := boot.CheckTemplates(bootspec.Profile(profile)); wrong != "" {
-		return invalid("%s; correct it", wrong)
+	if prob := bootspec.ProfileProblem(profile); prob != nil {
+		return invalid("%s", prob.Message)
 	}
 	return xpv2.Available()
 }
