@@ -15,7 +15,7 @@ import (
 
 // beside has resources that name another provider config go by that, whatever else they're of.
 func (l *lab) beside(other config.NetBox) (goesBy func(*v1alpha1.NetBoxIPAddress)) {
-	ref := xpv2.ProviderConfigReference{Kind: other.Ref.Kind, Name: other.Ref.Name}
+	ref := xpv2.ProviderConfigReference{Kind: other.Kind, Name: other.Name}
 	l.resolve = func(_ context.Context, mg *v1alpha1.NetBoxIPAddress) (config.NetBox, error) {
 		if r := mg.GetProviderConfigReference(); r != nil && *r == ref {
 			return other, nil
