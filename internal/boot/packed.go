@@ -66,10 +66,11 @@ func (k *Packed) keep() {
 
 // plan by its number: as it was made lately, or made now, in a room where there's one and not all plans are kept as they were made.
 func (k *Packed) plan(i int, in *Room) *Plan {
+	if x := k.slot(i).Load(); x != nil && x.at == i {
+		return &x.Plan
+	}
 	if in != nil && k.Len() > len(k.lately) {
-		if x := k.slot(i).Load(); x == nil || x.at != i {
-			return in.make(k.Ref(i))
-		}
+		return in.make(k.Ref(i))
 	}
 	return &k.made(i).Plan
 }

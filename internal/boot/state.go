@@ -229,7 +229,7 @@ func (s *State) ByEntry(k EntryKey) (*Plan, bool) {
 type Noted struct {
 	*Plan
 
-	// Note is there for as long as the plan is as it was made; nil: nothing can be noted.
+	// Note is there for as long as the plan is as it was made, and always of one type; nil: nothing can be noted.
 	Note *atomic.Value
 
 	of *Packed
@@ -244,7 +244,7 @@ func (n Noted) Ref() Ref {
 	return n.of.Ref(n.at)
 }
 
-// Noted is ByEntry, with room for a note. There's one reader who notes.
+// Noted is ByEntry, with room for a note.
 func (s *State) Noted(k EntryKey) (Noted, bool) {
 	if i, ok := s.register.byEntry[k]; ok {
 		x := s.plans.made(int(i))

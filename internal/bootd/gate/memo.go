@@ -22,6 +22,8 @@ const maxMemos = 16384
 type Memo struct {
 	of   boot.Ref
 	live string
+	// turn is the last state in which its machine asked.
+	turn atomic.Uint32
 
 	// Entry and MAC are the plan's own, for logs. They lie in one piece of memory, with what else a script takes of its machine: of ten thousand
 	// machines nothing is in a cache.
@@ -32,8 +34,11 @@ type Memo struct {
 }
 
 // memos remembers, by machine, for as long as its plan is the same. Those of machines that haven't asked since the state before the last are
-// forgotten.
+// forgotten, but for what is noted beside plans: that goes with them.
 type memos struct {
+	// turn counts states.
+	turn atomic.Uint32
+
 	mu          sync.Mutex
 	now, before map[boot.EntryKey]*Memo
 }
@@ -44,6 +49,12 @@ func (l *memos) beside(k boot.EntryKey, p boot.Noted) *Memo {
 		return l.of(k, p.Ref(), p.Plan)
 	}
 	if x, ok := p.Note.Load().(*Memo); ok {
+		if turn := l.turn.Load(); x.turn.Load() != turn { // Plans may be those of the state before.
+			x.turn.Store(turn)
+			l.mu.Lock()
+			l.keep(k, x)
+			l.mu.Unlock()
+		}
 		return x
 	}
 	x := l.of(k, p.Ref(), p.Plan)
@@ -51,7 +62,7 @@ func (l *memos) beside(k boot.EntryKey, p boot.Noted) *Memo {
 	return x
 }
 
-// of is beside without a note. A machine asks it first in each state, so that what is asked for again isn't forgotten.
+// of is beside without a note.
 func (l *memos) of(k boot.EntryKey, r boot.Ref, p *boot.Plan) *Memo {
 	l.mu.Lock()
 	x := l.now[k]
@@ -92,5 +103,6 @@ func (l *memos) keep(k boot.EntryKey, x *Memo) {
 func (g *Gate) Renewed() {
 	g.memos.mu.Lock()
 	defer g.memos.mu.Unlock()
+	g.memos.turn.Add(1)
 	g.memos.before, g.memos.now = g.memos.now, make(map[boot.EntryKey]*Memo, len(g.memos.now))
 }

@@ -70,6 +70,28 @@ func TestMemosBeside(t *testing.T) {
 	}
 }
 
+// TestMemosGoOn: who asks in each state is remembered, also where several states have its plan as it was made once.
+func TestMemosGoOn(t *testing.T) {
+	g := New(Options{})
+	st := boot.NewState(nil, []boot.Plan{{EntryUID: "entry", Mode: boot.ModeLive}}, nil)
+	memo := func() *Memo {
+		noted, _ := st.Noted(boot.KeyOf("entry"))
+		return g.memos.beside(boot.KeyOf("entry"), noted)
+	}
+	first := memo()
+	for i := range 3 {
+		st, _ = st.With([]*boot.Plan{{EntryUID: "late" + strconv.Itoa(i)}})
+		g.Renewed()
+		if memo() != first {
+			t.Fatal("it isn't beside its plan")
+		}
+	}
+	g.Renewed()
+	if st = boot.PackedState(nil, st.Packed(), nil); memo() != first {
+		t.Error("it's forgotten")
+	}
+}
+
 func TestLately(t *testing.T) {
 	l := lately{at: map[boot.Artifact]time.Time{}}
 	now, a := time.Now(), boot.Artifact{URL: "http://x/a", Digest: "sha256:a"}

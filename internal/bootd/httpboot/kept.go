@@ -46,8 +46,8 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 		in.Token != "" && len(in.Token) != boot.TokenLength {
 		return rendered(in)
 	}
-	of := s.shared(made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait})
-	if t, ok := c.Memo.Text.Load().(*text); ok && (t.of == of || *t.of == *of) {
+	of := made{in.Decision, in.Firmware, in.Base, in.Installer, in.Six, in.NoAddress, in.Wait}
+	if t, ok := c.Memo.Text.Load().(*text); ok && *t.of == of {
 		return script{t, in.Token}, nil
 	}
 	token := in.Token
@@ -58,10 +58,9 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	}
 	t, ok := s.kept(x.text.text)
 	if !ok {
-		in.Token = token
-		return rendered(in)
+		return script{text: &text{text: strings.ReplaceAll(x.text.text, s.anyToken, token)}}, nil
 	}
-	t.of = of
+	t.of = s.shared(of)
 	c.Memo.Text.Store(t)
 	return script{t, token}, nil
 }
