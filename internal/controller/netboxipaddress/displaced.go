@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,8 @@ type former struct {
 	joins, adopts bool
 	// offers says that it shares the address by its own spec, whether or not this resource had it.
 	offers bool
+	// created is when its record was, as its annotations say; a backup has these without a status, too.
+	created time.Time
 	// field is the marker's, where that is known: a NetBox may have several provider configs, each with a field of its own. "": any may carry it.
 	field string
 	// elsewhere says that it may have had it in another NetBox: by all that is known, but for what its own provider config's NetBox says, which
@@ -206,7 +209,7 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 			f := former{
 				of: of, record: mg.Status.AtProvider.ID, given: mg.Status.AtProvider.Given, marker: mg.Status.AtProvider.Marker, role: deref(mg.Spec.ForProvider.Role),
 				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg), adopts: mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName,
-				offers: e.joinedBy(mg.Spec.ForProvider, role),
+				offers: e.joinedBy(mg.Spec.ForProvider, role), created: meta.GetExternalCreateSucceeded(mg),
 			}
 			f.joins = e.hadIt(address) && f.offers
 			// One of a pair that people made, and who was given its address when the other one's record was there.

@@ -176,7 +176,7 @@ func (e *external) unparted(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) e
 			continue
 		}
 		f := all[i]
-		if unknown := e.was.Given == nil || f.given == nil; e.was.Given.Before(f.given) || unknown && !f.adopts {
+		if unknown := e.was.Given == nil || f.given == nil; e.was.Given.Before(f.given) || unknown && !f.adopts && !e.cameAfter(mg, f) {
 			t := e.takenFrom(p, ip)
 			said := &trouble{v1alpha1.ReasonMoved, t.sentence(e.inputs), t}
 			e.sayMoved(mg, said) // Whatever the backup says of Ready.
@@ -184,6 +184,12 @@ func (e *external) unparted(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) e
 		}
 	}
 	return nil
+}
+
+// cameAfter says that a person named this resource's record when another one had the address already, as far as their annotations tell.
+func (e *external) cameAfter(mg *v1alpha1.NetBoxIPAddress, f former) bool {
+	mine := meta.GetExternalCreateSucceeded(mg)
+	return e.named && (mine.IsZero() || !mine.Before(f.created))
 }
 
 // restored says that the record carries the marker that its resource had before it was restored from a backup.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 
@@ -83,6 +84,7 @@ func TestRestoredBehindItsBack(t *testing.T) {
 				l.moves(one, "10.88.0.5/24")
 				l.apply("web-2", l.ofThis, looseOf)
 				l.passes(4, time.Minute, "web-2", "web-1")
+				l.rewrite("web-2", func(mg *v1alpha1.NetBoxIPAddress) { meta.SetExternalCreateSucceeded(mg, time.Now().Add(time.Minute)) }) // It has whole seconds.
 				l.moves(one, firstLoose)
 				l.passes(2, 11*time.Minute, "web-1", "web-2")
 				l.restored(tc.backup(before))
