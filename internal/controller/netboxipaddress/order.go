@@ -109,8 +109,8 @@ func (e *external) partner(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, al
 	return nil
 }
 
-// stillHas says that the record of a former is there, and has the address.
+// stillHas says that the record of a former is there, and has the address; so it has where that can't be told: neither is later then.
 func (e *external) stillHas(ctx context.Context, f former, address netip.Addr, vrf *netbox.VRF) bool {
 	is, err := e.netbox.Get(ctx, f.record)
-	return err == nil && f.owns(is) && isAt(is, address, vrf)
+	return err != nil && !netbox.IsNotFound(err) || err == nil && f.owns(is) && isAt(is, address, vrf)
 }
