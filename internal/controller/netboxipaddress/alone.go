@@ -51,10 +51,11 @@ func (e rivalError) words(inputs) (reason xpv2.ConditionReason, message string) 
 // other one may.
 func (e *external) alone(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, ip netbox.IPAddress) error {
 	p := plan{address: ip.Address, vrf: ip.VRF, duplicates: mg.Spec.ForProvider.Duplicates}
-	others, err := e.others(ctx, p, deref(mg.Spec.ForProvider.Role))
-	if err == nil && e.plan.again && len(others) > 0 {
-		others, err = e.unjoined(ctx, p, others, deref(mg.Spec.ForProvider.Role))
+	beside := e.others
+	if e.plan.again {
+		beside = e.unjoined
 	}
+	others, err := beside(ctx, p, deref(mg.Spec.ForProvider.Role))
 	if err != nil {
 		return err
 	}

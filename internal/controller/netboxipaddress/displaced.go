@@ -211,9 +211,8 @@ func (e *external) formers(ctx context.Context, address netip.Addr, vrf *netbox.
 				elsewhere: !e.sameNetBox(mg), unlogged: e.connector.unlogged(mg), adopts: mg.Spec.ForProvider.Adopt == v1alpha1.AdoptExternalName,
 				offers: e.joinedBy(mg.Spec.ForProvider, role), created: meta.GetExternalCreateSucceeded(mg),
 			}
-			f.joins = e.hadIt(address) && f.offers
-			// One of a pair that people made, and who was given its address when the other one's record was there.
-			f.joins = f.joins || e.hadIt(address) && e.named && f.adopts && f.given != nil && f.given.Equal(e.was.Given)
+			// One of a pair that people made is beside this one by its time: it was given the address when the other one's record was there.
+			f.joins = e.hadIt(address) && (f.offers || e.named && f.adopts && f.given != nil && f.given.Equal(e.was.Given))
 			if e.sameConfig(mg) {
 				f.field = e.inputs.field
 			}

@@ -167,10 +167,7 @@ func (e *external) regain(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) (pl
 		return out, err
 	}
 	// NetBox itself refuses a second one only where a table is to have each address once.
-	others, err := e.others(ctx, out, deref(p.Role))
-	if err == nil && len(others) > 0 {
-		others, err = e.unjoined(ctx, out, others, deref(p.Role))
-	}
+	others, err := e.unjoined(ctx, out, deref(p.Role))
 	switch {
 	case err != nil:
 		return out, err

@@ -184,10 +184,7 @@ func (e *external) moved(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, patc
 // vacated says, by an error, that another one has what was given, or had it since and lost its record: a machine may be using the address.
 func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) error {
 	p := e.heldPlan(mg)
-	others, err := e.others(ctx, p, deref(mg.Spec.ForProvider.Role))
-	if err == nil && len(others) > 0 {
-		others, err = e.unjoined(ctx, p, others, deref(mg.Spec.ForProvider.Role))
-	}
+	others, err := e.unjoined(ctx, p, deref(mg.Spec.ForProvider.Role))
 	switch {
 	case err != nil:
 		return err
@@ -207,7 +204,11 @@ func (e *external) vacated(ctx context.Context, mg *v1alpha1.NetBoxIPAddress) er
 }
 
 // unjoined are the records that have what was given, but for those of resources that share it with this one by their own spec.
-func (e *external) unjoined(ctx context.Context, p plan, others []netbox.IPAddress, role string) ([]netbox.IPAddress, error) {
+func (e *external) unjoined(ctx context.Context, p plan, role string) ([]netbox.IPAddress, error) {
+	others, err := e.others(ctx, p, role)
+	if err != nil || len(others) == 0 {
+		return others, err
+	}
 	all, err := e.formers(ctx, p.address.Addr(), p.vrf, role)
 	return slices.DeleteFunc(others, func(ip netbox.IPAddress) bool {
 		return slices.ContainsFunc(all, func(f former) bool { return f.joins && f.owns(ip) })

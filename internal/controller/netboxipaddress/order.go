@@ -98,7 +98,7 @@ func (e *external) partner(ctx context.Context, mg *v1alpha1.NetBoxIPAddress, al
 		if f.elsewhere { // What another NetBox has is no matter; what carries its marker here is here.
 			f.field = e.inputs.field
 		}
-		beside := untold || p.Adopt == v1alpha1.AdoptExternalName || f.adopts || shares(p, f.role) || f.joins
+		beside := untold || e.named || f.adopts || shares(p, f.role) || f.joins
 		if beside && e.stillHas(ctx, f, address, vrf) {
 			return &f
 		}

@@ -68,7 +68,7 @@ func (e *external) showRecord(ctx context.Context, mg *v1alpha1.NetBoxIPAddress)
 	}
 	if now.Marker != "" {
 		now.Given = before.Given
-		untold := before.Given == nil && !e.strayed() && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue // By what shows no such time yet.
+		untold := before.Given == nil && mg.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue // By what shows no such time yet.
 		if !e.strayed() && (before.ID != now.ID || !hadAs(before, e.us) || untold) {
 			now.Given = e.receives(ctx, mg, e.record.Address.Addr(), e.record.VRF)
 		}

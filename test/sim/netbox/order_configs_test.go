@@ -26,6 +26,22 @@ func (l *lab) beside(other config.NetBox) (goesBy func(*v1alpha1.NetBoxIPAddress
 	return func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ProviderConfigReference = &ref }
 }
 
+// far is another NetBox, which has addresses of the same numbers, and has resources go by it.
+func (l *lab) far() (s *netbox.Server, goesBy func(*v1alpha1.NetBoxIPAddress)) {
+	l.t.Helper()
+	s = netbox.New(netbox.Options{Version: "4.6.8"})
+	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
+	s.AddCIDR("10.77.0.0/29")
+	s.AddMarkerField(field)
+	if err := s.Start(""); err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = s.Close() })
+	other := l.config
+	other.Name, other.UID, other.Config.URL = "far", "cfg-b", s.URL()
+	return s, l.beside(other)
+}
+
 // TestGivenByAnotherConfig: as TestGivenBehindItsBack, where the later one goes by another provider config of the same NetBox, whatever name that has there.
 func TestGivenByAnotherConfig(t *testing.T) {
 	cases := map[string]struct {
@@ -81,17 +97,7 @@ func TestGivenByAnotherConfig(t *testing.T) {
 func TestSharedSpecEditedBesideAnotherNetBox(t *testing.T) {
 	l := newLab(t, "4.6.8")
 	l.netbox.AddMarkerField(field)
-	s := netbox.New(netbox.Options{Version: "4.6.8"})
-	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
-	s.AddCIDR("10.77.0.0/29")
-	s.AddMarkerField(field)
-	if err := s.Start(""); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	other := l.config
-	other.Name, other.UID, other.Config.URL = "far", "cfg-b", s.URL()
-	goesBy := l.beside(other)
+	_, goesBy := l.far()
 	l.apply("web-1", l.ofThis, func(mg *v1alpha1.NetBoxIPAddress) { mg.Spec.ForProvider.Role = new("vip") })
 	l.settle("web-1", ready)
 	l.now = l.now.Add(time.Minute)

@@ -53,6 +53,24 @@ func couples() map[string]couple {
 	}
 }
 
+// again has a person make a second record of the table's first address.
+func (l *lab) again() int64 {
+	return l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix(firstLoose), VRF: l.netbox.Addresses()[0].VRF, Status: "active"})
+}
+
+// upgraded leaves statuses as a provider wrote them that showed no times.
+func (l *lab) upgraded() {
+	l.t.Helper()
+	for _, name := range []string{"web-1", "web-2"} {
+		mg := l.get(name)
+		mg.Status.AtProvider.Given = nil
+		if err := l.kube.Status().Update(l.t.Context(), mg); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.restart()
+}
+
 // has makes a couple, of which web-2 goes by another provider config of the same NetBox where two is true.
 func (l *lab) has(c couple, two bool) (record int64) {
 	l.t.Helper()
@@ -67,7 +85,7 @@ func (l *lab) has(c couple, two bool) (record int64) {
 	l.apply("web-1", l.ofThis, c.first(ids))
 	l.passes(8, time.Minute, "web-1")
 	if c.second {
-		ids = []int64{l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix(firstLoose), VRF: l.netbox.Addresses()[0].VRF, Status: "active"})}
+		ids = []int64{l.again()}
 	}
 	l.apply("web-2", l.ofThis, c.then(ids), goesBy)
 	l.passes(8, time.Minute, "web-2", "web-1")
@@ -97,16 +115,7 @@ func TestCouples(t *testing.T) {
 			l.passes(3, time.Minute, "web-1")
 			over()
 		},
-		"Upgrade": func(l *lab, _ int64) {
-			for _, name := range []string{"web-2", "web-1"} {
-				mg := l.get(name)
-				mg.Status.AtProvider.Given = nil
-				if err := l.kube.Status().Update(l.t.Context(), mg); err != nil {
-					l.t.Fatal(err)
-				}
-			}
-			l.restart()
-		},
+		"Upgrade":  func(l *lab, _ int64) { l.upgraded() },
 		"Restored": func(l *lab, _ int64) { l.restored() },
 	}
 	for kind, c := range couples() {
@@ -132,20 +141,10 @@ func TestOtherNetBoxCostsNothing(t *testing.T) {
 	l := newLab(t, "4.6.8")
 	l.maxAge = 2 * time.Minute
 	l.netbox.AddMarkerField(field)
-	s := netbox.New(netbox.Options{Version: "4.6.8"})
-	s.AddToken(netbox.Token{Name: "provider", Secret: secret})
-	s.AddCIDR("10.77.0.0/29")
-	s.AddMarkerField(field)
-	if err := s.Start(""); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s, goesBy := l.far()
 	for range 40 { // Numbers there are other ones.
 		s.AddAddress(netbox.Address{Address: netip.MustParsePrefix("192.0.2.1/32"), Status: "active"})
 	}
-	other := l.config
-	other.Name, other.UID, other.Config.URL = "far", "cfg-b", s.URL()
-	goesBy := l.beside(other)
 	names := []string{"a-0", "a-1", "a-2", "a-3"}
 	for _, name := range names {
 		l.apply(name, l.ofThis)

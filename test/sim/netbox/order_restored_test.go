@@ -1,7 +1,6 @@
 package netbox_test
 
 import (
-	"net/netip"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
-	"github.com/crossplane-contrib/provider-baremetal/test/sim/netbox"
 )
 
 // firstLoose is the first address of inLoose's table.
@@ -170,17 +168,8 @@ func TestMixedPair(t *testing.T) {
 		reason  string
 		happens func(l *lab)
 	}{
-		"Nothing": {"they go on", func(*lab) {}},
-		"Upgrade": {"statuses are of before such a time was shown", func(l *lab) {
-			for _, name := range []string{"web-1", "web-2"} {
-				mg := l.get(name)
-				mg.Status.AtProvider.Given = nil
-				if err := l.kube.Status().Update(l.t.Context(), mg); err != nil {
-					l.t.Fatal(err)
-				}
-			}
-			l.restart()
-		}},
+		"Nothing":  {"they go on", func(*lab) {}},
+		"Upgrade":  {"statuses are of before such a time was shown", func(l *lab) { l.upgraded() }},
 		"NoStatus": {"one is restored without its status", func(l *lab) { l.restored(withoutStatus) }},
 		"Restored": {"or with it", func(l *lab) { l.restored() }},
 	}
@@ -192,8 +181,7 @@ func TestMixedPair(t *testing.T) {
 				l.inLoose(0)
 				l.apply("web-1", l.ofThis, looseOf)
 				l.passes(6, time.Minute, "web-1")
-				two := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix(firstLoose), VRF: l.netbox.Addresses()[0].VRF, Status: "active"})
-				l.apply("web-2", l.ofThis, adopting(two))
+				l.apply("web-2", l.ofThis, adopting(l.again()))
 				l.passes(6, time.Minute, "web-2", "web-1")
 				tc.happens(l)
 				l.passes(8, 11*time.Minute, turns...)

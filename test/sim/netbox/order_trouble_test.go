@@ -2,7 +2,6 @@ package netbox_test
 
 import (
 	"net/http"
-	"net/netip"
 	"strconv"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func TestTroubleWhileGiven(t *testing.T) {
 		l.apply("web-1", l.ofThis, looseOf)
 		l.passes(8, time.Minute, "web-1")
 		one := l.get("web-1").Status.AtProvider.ID
-		two := l.netbox.AddAddress(netbox.Address{Address: netip.MustParsePrefix(firstLoose), VRF: l.netbox.Addresses()[0].VRF, Status: "active"})
+		two := l.again()
 		calls := 0
 		asked = func(c netboxclient.Call) {
 			if calls > 0 || c.Method == http.MethodPatch {
