@@ -115,6 +115,18 @@ func Verify(keys [][]byte, token string, now time.Time) (Claims, error) {
 // DerivedNonce is the nonce of a script token. It depends on the DHCP exchange alone, so that every
 // replica answers it with the same bytes.
 func DerivedNonce(key []byte, parts ...string) string {
+	text := derived(key, parts)
+	return string(text[:])
+}
+
+// MarkedNonce is DerivedNonce with a last digit of one's own.
+func MarkedNonce(mark byte, key []byte, parts ...string) string {
+	text := derived(key, parts)
+	text[len(text)-1] = mark
+	return string(text[:])
+}
+
+func derived(key []byte, parts []string) (text [16]byte) {
 	var room [256]byte
 	b := room[:0]
 	for _, p := range parts {
@@ -122,7 +134,8 @@ func DerivedNonce(key []byte, parts ...string) string {
 		b = append(b, p...)
 	}
 	sum := hmacSHA256(key, b)
-	return hexOf([8]byte(sum[:8]))
+	hex.Encode(text[:], sum[:8])
+	return text
 }
 
 func sign(key, b []byte) [macSize]byte {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,9 +57,16 @@ func bodied(status int) bool {
 func (w *answer) send(out []byte) ([]byte, bool) {
 	w.WriteHeader(http.StatusOK)
 	v, h := w.lane, w.header
-	has := func(name string) bool { _, ok := h[name]; return ok }
+	usually := isUsual(h)
+	has := func(name string) bool {
+		if usually {
+			return slices.Contains(usual[:], name)
+		}
+		_, ok := h[name]
+		return ok
+	}
 	length := h.Get(contentLength)
-	if has("Transfer-Encoding") || length != "" && length != strconv.Itoa(len(w.body)) {
+	if has("Transfer-Encoding") || length != "" && !says(length, len(w.body)) {
 		return out, false // It isn't known what its handler meant.
 	}
 	connection := has("Connection")
@@ -66,7 +74,7 @@ func (w *answer) send(out []byte) ([]byte, bool) {
 	out = append(out[:0], "HTTP/1.1 "...)
 	out = strconv.AppendInt(out, int64(w.status), 10)
 	out = append(append(append(out, ' '), http.StatusText(w.status)...), crlf...)
-	out = appendHeader(out, h)
+	out = appendHeader(out, h, usually)
 	if !has("Date") {
 		out = appendLine(out, "Date", v.of.clock.date(time.Now()))
 	}
@@ -95,19 +103,33 @@ func appendLine(b []byte, name, value string) []byte {
 // usual are the lines of a script, as they're sorted.
 var usual = [...]string{cacheControl, contentLength, contentType} //nolint:gochecknoglobals // Nobody changes it.
 
-// appendHeader appends what http.Header.Write writes. A script's lines need none of its memory.
-func appendHeader(b []byte, h http.Header) []byte {
-	began := len(b)
+// isUsual says that a header has a script's lines, and no others.
+func isUsual(h http.Header) bool {
 	for _, name := range usual {
-		values := h[name]
-		if len(h) != len(usual) || len(values) != 1 || !plainLine(values[0]) {
-			var all bytes.Buffer
-			_ = h.Write(&all)
-			return append(b[:began], all.Bytes()...)
+		if values := h[name]; len(h) != len(usual) || len(values) != 1 || !plainLine(values[0]) {
+			return false
 		}
-		b = appendLine(b, name, values[0])
+	}
+	return true
+}
+
+// appendHeader appends what http.Header.Write writes. A script's lines need none of its memory.
+func appendHeader(b []byte, h http.Header, usually bool) []byte {
+	if !usually {
+		var all bytes.Buffer
+		_ = h.Write(&all)
+		return append(b, all.Bytes()...)
+	}
+	for _, name := range usual {
+		b = appendLine(b, name, h[name][0])
 	}
 	return b
+}
+
+// says that a text is a number's.
+func says(text string, n int) bool {
+	var room [20]byte
+	return text == string(strconv.AppendInt(room[:0], int64(n), 10))
 }
 
 // plainLine says that a header's value is written as it stands.

@@ -32,7 +32,7 @@ func TestHeaderAsNetHTTP(t *testing.T) {
 	for name, tc := range cases {
 		var want bytes.Buffer
 		_ = tc.header.Write(&want)
-		if diff := cmp.Diff(want.String(), string(appendHeader(nil, tc.header))); diff != "" {
+		if diff := cmp.Diff(want.String(), string(appendHeader(nil, tc.header, isUsual(tc.header)))); diff != "" {
 			t.Errorf("%s: %s\n-net/http +here\n%s", name, tc.reason, diff)
 		}
 	}

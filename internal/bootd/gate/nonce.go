@@ -1,16 +1,17 @@
 package gate
 
 import (
+	"time"
+
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
 )
 
 // Sighting is what an answer to a script request says of where its machine is; false: nothing. That of an install is part of the write that opens the grant.
-func (g *Gate) Sighting(c Caller, a Answer) (session.Sighting, bool) {
-	if a.Answer == boot.AnswerInstall || !g.tells(c) {
+func (g *Gate) Sighting(c Caller, a Answer, now time.Time) (session.Sighting, bool) {
+	if a.Answer == boot.AnswerInstall || !g.tells(c, now) {
 		return session.Sighting{}, false
 	}
-	now := g.o.Now()
 	return session.Sighting{
 		Kind: session.SawScript, At: now, Reason: a.Reason, GrantID: c.GrantID(), Message: a.Message, Live: a.Answer == boot.AnswerLive,
 		Disk: a.Answer == boot.AnswerLocalDisk, Silent: c.Plan.SilentInstaller, Exchange: c.Claims.Exchange(now).Began,
@@ -19,7 +20,7 @@ func (g *Gate) Sighting(c Caller, a Answer) (session.Sighting, bool) {
 
 // tells says whether a script request says anything of where its machine is. By a token of before its install began anybody asks who has seen it: that
 // isn't the machine's own doing.
-func (g *Gate) tells(c Caller) bool {
+func (g *Gate) tells(c Caller, now time.Time) bool {
 	s := c.Session
 	if s == nil || s.Consumed == nil {
 		return true
@@ -28,7 +29,7 @@ func (g *Gate) tells(c Caller) bool {
 	for _, key := range g.o.Keys() {
 		nonces = append(nonces, boot.DerivedNonce(key, "boot", c.Claims.Nonce, s.Consumed.GrantID))
 	}
-	return !s.Before(c.Claims.Exchange(g.o.Now()), nonces...)
+	return !s.Before(c.Claims.Exchange(now), nonces...)
 }
 
 // nonce of the boot that a script request begins. It follows from the request alone, so that a repeat
@@ -52,6 +53,5 @@ func (g *Gate) nonce(c Caller, id string, arch boot.Arch) string {
 // Nonce of the boot that a script token of nonce script begins, by a grant's id. It ends with a digit for the architecture, so that a
 // boot's token says which image is its own.
 func Nonce(key []byte, script, id string, arch boot.Arch) string {
-	n := boot.DerivedNonce(key, "boot", script, id)
-	return n[:len(n)-1] + ArchDigit(arch)
+	return boot.MarkedNonce(ArchDigit(arch)[0], key, "boot", script, id)
 }

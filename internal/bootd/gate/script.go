@@ -84,7 +84,7 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 		}
 		return g.install(ctx, c, fw, nonce, commit, render)
 	case d.Answer == boot.AnswerLive:
-		return g.live(ctx, c, fw)
+		return g.live(ctx, c, fw, f.Now)
 	case d.Answer == boot.AnswerHold && d.Reason == boot.DecidedDisk && g.o.Held(c.Plan):
 		return Hold(ReasonHeld) // Its plan asks for nothing while its specs are in doubt: that's what it waits for.
 	}
@@ -185,8 +185,7 @@ func (g *Gate) open(ctx context.Context, c Caller, t boot.Claims) error {
 	return g.o.Sessions.Open(ctx, c.Plan, t, x)
 }
 
-func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware) Answer {
-	now := g.o.Now()
+func (g *Gate) live(ctx context.Context, c Caller, fw boot.Firmware, now time.Time) Answer {
 	if !g.lateReady(c.Plan, fw, now) {
 		if err := g.ready(ctx, c.Plan, fw); err != nil {
 			return unready(err)

@@ -126,7 +126,7 @@ func (s *Server) told(c gate.Caller, a gate.Answer) {
 	if s.o.Decided != nil {
 		s.o.Decided(a.Decision)
 	}
-	if x, tells := s.o.Gate.Sighting(c, a); tells {
+	if x, tells := s.o.Gate.Sighting(c, a, s.o.Now()); tells {
 		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 	s.reached(c, boot.StageScript)

@@ -115,7 +115,8 @@ type counted struct {
 	net.Conn
 
 	release func()
-	until   atomic.Int64 // The deadline of writing, in nanoseconds; 0: none is known.
+	// until is the deadline of writing, in nanoseconds, and slack is how much later a next one is as good; 0: none is known.
+	until, slack atomic.Int64
 }
 
 // Close closes the connection.
@@ -128,7 +129,7 @@ func (c *counted) Close() error {
 // times a second needs it moved once a second.
 func (c *counted) SetWriteDeadline(t time.Time) error {
 	set := c.until.Load()
-	if later := t.UnixNano() - set; set != 0 && !t.IsZero() && later >= 0 && later < int64(time.Until(t))/64 {
+	if later := t.UnixNano() - set; set != 0 && !t.IsZero() && later >= 0 && later < c.slack.Load() {
 		return nil
 	}
 	err := c.Conn.SetWriteDeadline(t)
@@ -136,6 +137,7 @@ func (c *counted) SetWriteDeadline(t time.Time) error {
 		set = 0
 	}
 	c.until.Store(set)
+	c.slack.Store(int64(time.Until(t)) / 64)
 	return err //nolint:wrapcheck // The connection's own words.
 }
 

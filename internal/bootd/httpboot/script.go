@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +47,8 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	fw, held := ipxe.AskedBy(r.URL.RawQuery)
-	a, text, err := s.decide(r.Context(), c, fw, s.base(r), localOf(r).Addr().Is6(), r.URL, r.Method == http.MethodGet)
+	local := localOf(r)
+	a, text, err := s.decide(r.Context(), c, fw, s.baseAt(r, local), local.Addr().Is6(), r.URL, r.Method == http.MethodGet)
 	if err != nil {
 		s.o.Logger.Warn("a script can't be made", "entry", c.Plan.Entry.String(), "error", err.Error())
 		s.static(w, r)
@@ -56,9 +56,10 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	s.o.Decided(a.Decision)
 	if r.Method == http.MethodGet {
-		s.told(r.Context(), c, a)
-		s.sighted(c, a)
-		s.reached(c, boot.StageScript)
+		now := s.o.Now()
+		s.told(r.Context(), c, a, now)
+		s.sighted(c, a, now)
+		s.reachedAt(c, boot.StageScript, now)
 	}
 	if !held && unfound(c.Plan, a) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -69,12 +70,12 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, token string) {
 }
 
 // told logs a decision. Its line says nothing of where in the program it's from, which takes as long to find out as the rest of it.
-func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer) {
+func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer, now time.Time) {
 	h := s.o.Logger.Handler()
 	if !h.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	line := slog.NewRecord(time.Now(), slog.LevelInfo, "script", 0)
+	line := slog.NewRecord(now, slog.LevelInfo, "script", 0)
 	line.AddAttrs(slog.String("entry", c.Memo.Entry), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason), slog.String("mac", c.Memo.MAC))
 	_ = h.Handle(ctx, line) // As slog.Logger.
 }
@@ -123,8 +124,8 @@ func (s *Server) proxied(p *boot.Plan) bool {
 }
 
 // sighted notes an answer.
-func (s *Server) sighted(c gate.Caller, a gate.Answer) {
-	if x, tells := s.o.Gate.Sighting(c, a); tells {
+func (s *Server) sighted(c gate.Caller, a gate.Answer, now time.Time) {
+	if x, tells := s.o.Gate.Sighting(c, a, now); tells {
 		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 }
@@ -141,11 +142,13 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	serveScript(w, r, text)
 }
 
+// Values of a script's header, which nobody changes.
+var plainText, noStore = []string{"text/plain; charset=utf-8"}, []string{"no-store"} //nolint:gochecknoglobals // Each script takes no memory for them.
+
 // serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
 func serveScript(w http.ResponseWriter, r *http.Request, x script) {
 	h := w.Header()
-	values := [...]string{"text/plain; charset=utf-8", "no-store", strconv.Itoa(x.Len())} // All in one piece of memory.
-	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
+	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = plainText, noStore, x.text.length[:]
 	if r.Method != http.MethodHead {
 		x.send(w)
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -215,11 +214,15 @@ func placesOf(files uint64) int {
 // without a deadline waits for it for ever: a client that announces one octet and never sends it would keep its place.
 func bounded(h http.Handler, body time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := http.NewResponseController(w)
 		// What an earlier answer on this connection left would cut off this one.
-		_ = c.SetWriteDeadline(time.Now().Add(answerPatience))
+		until := time.Now().Add(answerPatience)
+		if c, ok := w.(interface{ SetWriteDeadline(t time.Time) error }); ok {
+			_ = c.SetWriteDeadline(until)
+		} else {
+			_ = http.NewResponseController(w).SetWriteDeadline(until)
+		}
 		if r.ContentLength != 0 { // Without a body, the deadline would cut off the answer.
-			_ = c.SetReadDeadline(time.Now().Add(body))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(body))
 		}
 		h.ServeHTTP(w, r)
 	})
@@ -233,58 +236,4 @@ func (s *Server) firmware(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/efi")
 	serveBytes(w, r, b)
-}
-
-// base is where the machine reached us: the address of our end of its connection, never a header.
-func (s *Server) base(r *http.Request) string {
-	base := s.bases.of(localOf(r), s.o.Base)
-	if r.TLS != nil && s.o.Secured != nil {
-		return s.o.Secured(base) // Who came by HTTPS goes on by it.
-	}
-	return base
-}
-
-// bases remembers the base URLs of our own addresses, of which there are few.
-type bases struct {
-	mu sync.RWMutex
-	by map[netip.AddrPort]string
-}
-
-// maxBases are remembered; of more addresses each is written anew.
-const maxBases = 64
-
-func (b *bases) of(local netip.AddrPort, write func(netip.AddrPort) string) string {
-	b.mu.RLock()
-	base, ok := b.by[local]
-	b.mu.RUnlock()
-	if ok {
-		return base
-	}
-	base = write(local)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.by == nil {
-		b.by = map[netip.AddrPort]string{}
-	}
-	if len(b.by) < maxBases {
-		b.by[local] = base
-	}
-	return base
-}
-
-// localOf is our address that a request came to; invalid where that isn't known.
-func localOf(r *http.Request) netip.AddrPort {
-	a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	return netip.AddrPortFrom(a.AddrPort().Addr().Unmap(), a.AddrPort().Port())
-}
-
-// installer is the base URL for what runs after a script.
-func (s *Server) installer(base string) string {
-	if s.o.Installer == nil {
-		return base
-	}
-	return s.o.Installer(base)
 }

@@ -40,9 +40,12 @@ func (s *Server) watch(rec *recorder, r *http.Request, route string, began time.
 }
 
 // reached says where a machine's boot is.
-func (s *Server) reached(c gate.Caller, stage boot.Stage) {
+func (s *Server) reached(c gate.Caller, stage boot.Stage) { s.reachedAt(c, stage, s.o.Now()) }
+
+// reachedAt is reached for who knows what time it is.
+func (s *Server) reachedAt(c gate.Caller, stage boot.Stage, now time.Time) {
 	if s.o.Reached != nil {
-		s.o.Reached(c.Plan, stage, s.o.Now())
+		s.o.Reached(c.Plan, stage, now)
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *Server) said(b *started, c gate.Caller, a gate.Answer) {
 		s.o.Decided(a.Decision)
 	}
 	s.o.Logger.Info("Raspberry Pi", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(b.MAC), "message", a.Message)
-	if x, tells := s.o.Gate.Sighting(c, a); tells {
+	if x, tells := s.o.Gate.Sighting(c, a, s.o.Now()); tells {
 		s.o.Sightings.Sight(c.Plan.Entry, x)
 	}
 }
