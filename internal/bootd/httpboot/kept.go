@@ -3,7 +3,6 @@ package httpboot
 import (
 	"crypto/rand"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,14 +18,10 @@ func anyToken() string { return strings.Repeat(rand.Text(), 3)[:boot.TokenLength
 type text struct {
 	of   *made
 	text string
-	// length is how long it is, as a header says it.
-	length [1]string
 	// tokens are where in it the token is, as many as there are.
 	tokens [maxTokens]uint16
 	many   uint16
 }
-
-func newText(x string) *text { return &text{text: x, length: [1]string{strconv.Itoa(len(x))}} }
 
 // made is all that a text rests on beside its plan.
 type made struct {
@@ -63,7 +58,7 @@ func (s *Server) render(c gate.Caller, in ipxe.Input) (script, error) {
 	}
 	t, ok := s.kept(x.text.text)
 	if !ok {
-		return script{text: newText(strings.ReplaceAll(x.text.text, s.anyToken, token))}, nil
+		return script{text: &text{text: strings.ReplaceAll(x.text.text, s.anyToken, token)}}, nil
 	}
 	t.of = s.shared(of)
 	c.Memo.Text.Store(t)
@@ -85,7 +80,7 @@ func (s *Server) kept(x string) (*text, bool) {
 	if len(x) > maxKept {
 		return nil, false
 	}
-	t := newText(strings.Clone(x))
+	t := &text{text: strings.Clone(x)}
 	for at := 0; ; at += boot.TokenLength {
 		next := strings.Index(x[at:], s.anyToken)
 		if next < 0 {
@@ -109,7 +104,7 @@ type script struct {
 // rendered makes one anew.
 func rendered(in ipxe.Input) (script, error) {
 	t, err := ipxe.Render(in)
-	return script{text: newText(t)}, err //nolint:wrapcheck // It says what is wrong, and of which entry.
+	return script{text: &text{text: t}}, err //nolint:wrapcheck // It says what is wrong, and of which entry.
 }
 
 // Len is how many bytes it has: a token is as long as what stands for one.

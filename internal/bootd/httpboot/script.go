@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,7 +149,7 @@ var plainText, noStore = []string{"text/plain; charset=utf-8"}, []string{"no-sto
 // serveScript answers GET and HEAD. A script is whole or not at all: each is made anew, so that a Range of it means nothing.
 func serveScript(w http.ResponseWriter, r *http.Request, x script) {
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = plainText, noStore, x.text.length[:]
+	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = plainText, noStore, []string{strconv.Itoa(x.Len())}
 	if r.Method != http.MethodHead {
 		x.send(w)
 	}
