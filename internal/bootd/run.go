@@ -3,7 +3,6 @@ package bootd
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/certificate"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/foreign"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/gate"
@@ -46,8 +46,7 @@ func Run(ctx context.Context, c Config) error {
 	if err != nil {
 		return ConfigError{err}
 	}
-	certificates, err := c.certificates()
-	if err != nil {
+	if d.certificate, err = c.certificate(); err != nil {
 		return ConfigError{err}
 	}
 	l, err := listen(ctx, c)
@@ -65,7 +64,7 @@ func Run(ctx context.Context, c Config) error {
 	g.Go(func() error { return d.sessions.Run(serving) })
 	g.Go(func() error { return d.snapshot.Run(known, c.Logger) })
 	g.Go(func() error { return d.cache.Run(serving) })
-	if err := d.serve(serving, g, l, certificates); err != nil {
+	if err := d.serve(serving, g, l); err != nil {
 		l.close()
 		return err
 	}
@@ -99,6 +98,8 @@ type daemon struct {
 	solicits *solicited
 	others   *foreign.Watch
 	lent     *lending
+
+	certificate *certificate.Pair // nil: there's no HTTPS
 
 	// old is what an earlier life knew: served until the source knows more.
 	old     atomic.Pointer[boot.State]
@@ -211,7 +212,7 @@ func (d *daemon) learned(st *boot.State) {
 }
 
 // serve starts the listeners.
-func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, certificates *tls.Config) error {
+func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) error {
 	d.pis = d.raspberryPis(l)
 	answers, err := d.serveDHCP(ctx, g, l)
 	if err != nil {
@@ -237,7 +238,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners, cert
 		g.Go(func() error { return httpboot.Serve(ctx, l.http, beside(machines, mux), d.c.Logger) })
 		if l.https != nil {
 			g.Go(func() error {
-				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), certificates, d.c.Logger)
+				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), d.certificate.Config(), d.c.Logger)
 			})
 		}
 	}
@@ -311,7 +312,7 @@ func (d *daemon) http(l listeners) *httpboot.Server {
 			}
 			return "http://" + local.String()
 		},
-		Secured: d.c.TLS.secured(l.https), Installer: d.installers(l),
+		Secured: d.secured(l), Installer: d.installers(l),
 		Decided: d.decided, Served: d.metrics.served, Reached: d.metrics.reached, Took: d.metrics.took, Now: d.c.Now, Logger: d.c.Logger,
 	})
 }

@@ -1,7 +1,6 @@
 package bootd
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -59,8 +58,8 @@ func (t TLS) check(http string) error {
 
 func (t TLS) serves(who string) bool { return t.Listen != "" && slices.Contains(t.For, who) }
 
-// secured gives base URLs by HTTPS; nil where there's none.
-func (t TLS) secured(l net.Listener) func(base string) string {
+// secured gives base URLs by HTTPS, and tells of each one's host; nil where there's none.
+func (t TLS) secured(l net.Listener, told func(host string)) func(base string) string {
 	if l == nil {
 		return nil
 	}
@@ -74,13 +73,18 @@ func (t TLS) secured(l net.Listener) func(base string) string {
 		if u, err := url.Parse(base); err == nil && host == "" {
 			host = u.Hostname()
 		}
+		told(host)
 		return "https://" + net.JoinHostPort(host, port)
 	}
 }
 
+func (d *daemon) secured(l listeners) func(base string) string {
+	return d.c.TLS.secured(l.https, d.certificate.Told)
+}
+
 // secure says who is told HTTPS by DHCP.
 func (d *daemon) secure(l listeners) dhcp.Secure {
-	return dhcp.Secure{Base: d.c.TLS.secured(l.https), Firmware: d.c.TLS.serves(TLSFirmware), IPXE: d.c.TLS.serves(TLSIPXE)}
+	return dhcp.Secure{Base: d.secured(l), Firmware: d.c.TLS.serves(TLSFirmware), IPXE: d.c.TLS.serves(TLSIPXE)}
 }
 
 // installers gives the base URL that what runs after a first stage is told; nil: the same.
@@ -88,17 +92,13 @@ func (d *daemon) installers(l listeners) func(base string) string {
 	if !d.c.TLS.serves(TLSInstaller) {
 		return nil
 	}
-	return d.c.TLS.secured(l.https)
+	return d.secured(l)
 }
 
-// certificates serves with the certificate's files, as they are at each handshake; nil where there's no HTTPS.
-func (c Config) certificates() (*tls.Config, error) {
+// certificate is what HTTPS is served with; nil where there's none.
+func (c Config) certificate() (*certificate.Pair, error) {
 	if c.TLS.Listen == "" {
 		return nil, nil //nolint:nilnil // There's none.
 	}
-	p, err := certificate.Read(c.TLS.Cert, c.TLS.Key, c.Now, c.Logger)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // It says which file, and how it's wrong.
-	}
-	return p.Config(), nil
+	return certificate.Read(c.TLS.Cert, c.TLS.Key, c.Now, c.Logger) //nolint:wrapcheck // It says which file, and how it's wrong.
 }

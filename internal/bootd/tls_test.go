@@ -154,12 +154,13 @@ func TestSecured(t *testing.T) {
 	}
 	defer func() { _ = l.Close() }()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	for host, want := range map[string]string{"": "https://10.77.0.1:" + port, "boot.example": "https://boot.example:" + port} {
-		if got := (TLS{Host: host}).secured(l)("http://10.77.0.1:8480"); got != want {
-			t.Errorf("%q, want %q", got, want)
+	for host, want := range map[string]string{"": "10.77.0.1", "boot.example": "boot.example"} {
+		told := ""
+		if got := (TLS{Host: host}).secured(l, func(host string) { told = host })("http://10.77.0.1:8480"); got != "https://"+want+":"+port || told != want {
+			t.Errorf("%q of %q, want %q", got, told, want)
 		}
 	}
-	if (TLS{}).secured(nil) != nil {
+	if (TLS{}).secured(nil, nil) != nil {
 		t.Error("there's HTTPS without a listener")
 	}
 }

@@ -19,6 +19,8 @@ const (
 	soon = 7 * 24 * time.Hour
 	// daily is how often that's said.
 	daily = 24 * time.Hour
+	// maxTold hosts are remembered.
+	maxTold = 64
 )
 
 // A Pair is a certificate and its key. They're read again when their files change: a volume of a Secret, an ACME client and a person all
@@ -33,6 +35,7 @@ type Pair struct {
 	read    [2]mark   // of the files that were read last, whether they were good or not
 	looked  time.Time // when
 	warned  time.Time
+	told    map[string]bool // hosts that were compared with it
 }
 
 // mark tells a file from what it was before.
@@ -43,7 +46,7 @@ type mark struct {
 
 // Read reads a pair. An error says which file is wrong, and how.
 func Read(cert, key string, now func() time.Time, log *slog.Logger) (*Pair, error) {
-	p := &Pair{cert: cert, key: key, now: now, log: log}
+	p := &Pair{cert: cert, key: key, now: now, log: log, told: map[string]bool{}}
 	marks := p.marks() // Of what is replaced while it's read, they are of what was before, so that it's read again.
 	c, err := p.load()
 	if err != nil {
@@ -67,6 +70,24 @@ func (p *Pair) Config() *tls.Config {
 func (p *Pair) get() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.newest()
+}
+
+// Told hears of each host that machines are told to come to. Of one that the certificate doesn't name the log says so, once for each certificate.
+func (p *Pair) Told(host string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.newest()
+	if p.told[host] || len(p.told) >= maxTold {
+		return
+	}
+	p.told[host] = true
+	if c.Leaf.VerifyHostname(host) != nil {
+		p.log.Warn("machines are told a host that the TLS certificate doesn't name, and refuse it there: renew it with that name, or say another by --tls-host", "file", p.cert, "host", host)
+	}
+}
+
+func (p *Pair) newest() *tls.Certificate {
 	now := p.now()
 	if since := now.Sub(p.looked); since >= 0 && since < often {
 		return p.present
@@ -78,7 +99,7 @@ func (p *Pair) get() *tls.Certificate {
 		if err != nil {
 			p.log.Warn("the TLS certificate isn't read anew; the one before is served", "error", err.Error())
 		} else {
-			p.present, p.warned = c, time.Time{}
+			p.present, p.warned, p.told = c, time.Time{}, map[string]bool{}
 			p.log.Info("the TLS certificate was read anew", "until", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
 		}
 	}

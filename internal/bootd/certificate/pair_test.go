@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -167,6 +168,38 @@ func TestEnds(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "renew it"); n != 2 {
 		t.Errorf("it's said %d times in two days:\n%s", n, log.String())
+	}
+}
+
+// TestTold: a host that machines are told and refuse is said once, and again of a certificate that doesn't name it either.
+func TestTold(t *testing.T) {
+	f, now := newFiles(t), t0()
+	var log bytes.Buffer
+	f.renew("boot.example", 90*24*time.Hour)
+	p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(host string, want int) {
+		t.Helper()
+		p.Told(host)
+		p.Told(host)
+		if n := strings.Count(log.String(), "host="+host); n != want {
+			t.Errorf("%s is said %d times, want %d:\n%s", host, n, want, log.String())
+		}
+	}
+	says("boot.example", 0)
+	says("10.77.0.1", 1)
+	says("fd00::1", 1)
+	f.renew("other.example", 90*24*time.Hour)
+	now = now.Add(2 * often)
+	says("boot.example", 1)
+	says("10.77.0.1", 2)
+	for i := range 2 * maxTold {
+		p.Told(strconv.Itoa(i))
+	}
+	if len(p.told) > maxTold {
+		t.Errorf("%d hosts are remembered", len(p.told))
 	}
 }
 
