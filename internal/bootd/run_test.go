@@ -105,19 +105,25 @@ func get(t *testing.T, url string) (status int, body string) {
 // request asks as a relay on loopback does for an iPXE, and gives the boot file of the answer.
 func request(t *testing.T, server string) string {
 	t.Helper()
+	return exchange(t, server, "52:54:00:00:00:01").BootFileNameOption()
+}
+
+// exchange is what a machine's iPXE is answered, by way of a relay.
+func exchange(t *testing.T, server, from string, with ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
+	t.Helper()
 	conn, err := net.Dial("udp4", server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	mac, _ := net.ParseMAC("52:54:00:00:00:01")
-	p, err := dhcpv4.NewDiscovery(mac,
+	mac, _ := net.ParseMAC(from)
+	p, err := dhcpv4.NewDiscovery(mac, append(with,
 		dhcpv4.WithRelay(net.IPv4(127, 0, 0, 1)), dhcpv4.WithOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00000:UNDI:002001")),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionUserClassInformation, []byte("iPXE"))),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 0})),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(175), []byte{0x13, 1, 1})),
 		dhcpv4.WithOption(dhcpv4.OptRelayAgentInfo(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(19), nil))),
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +142,7 @@ func request(t *testing.T, server string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return offer.BootFileNameOption()
+	return offer
 }
 
 func TestRunFromAFolder(t *testing.T) {

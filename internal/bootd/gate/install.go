@@ -22,7 +22,7 @@ const (
 var ErrChanged = errors.New("the plan of the install was changed since it began")
 
 // ErrHeld says that nothing may be installed on a machine now; later it may.
-var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong or lowered, or another server answers it")
+var ErrHeld = errors.New("nothing is installed on this machine now, though its script is out: its specs are gone, wrong, lowered or paused, or another server answers it")
 
 // held comes before a grant is opened or used, and before a kernel goes out that destroys. Nothing is written then: once nothing stands in
 // the way, the same boot goes on.
