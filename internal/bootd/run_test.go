@@ -117,15 +117,18 @@ func exchange(t *testing.T, server, from string, with ...dhcpv4.Modifier) *dhcpv
 	}
 	defer func() { _ = conn.Close() }()
 	mac, _ := net.ParseMAC(from)
-	p, err := dhcpv4.NewDiscovery(mac, append(with,
+	p, err := dhcpv4.NewDiscovery(mac,
 		dhcpv4.WithRelay(net.IPv4(127, 0, 0, 1)), dhcpv4.WithOption(dhcpv4.OptClassIdentifier("PXEClient:Arch:00000:UNDI:002001")),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionUserClassInformation, []byte("iPXE"))),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.OptionClientSystemArchitectureType, []byte{0, 0})),
 		dhcpv4.WithOption(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(175), []byte{0x13, 1, 1})),
 		dhcpv4.WithOption(dhcpv4.OptRelayAgentInfo(dhcpv4.OptGeneric(dhcpv4.GenericOptionCode(19), nil))),
-	)...)
+	)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, change := range with {
+		change(p)
 	}
 	if _, err := conn.Write(p.ToBytes()); err != nil {
 		t.Fatal(err)

@@ -58,8 +58,11 @@ func (t TLS) check(http string) error {
 
 func (t TLS) serves(who string) bool { return t.Listen != "" && slices.Contains(t.For, who) }
 
+// A hearer hears of hosts that machines are told.
+type hearer interface{ Told(host string) }
+
 // secured gives base URLs by HTTPS, and tells of each one's host; nil where there's none.
-func (t TLS) secured(l net.Listener, told func(host string)) func(base string) string {
+func (t TLS) secured(l net.Listener, hears hearer) func(base string) string {
 	if l == nil {
 		return nil
 	}
@@ -73,13 +76,13 @@ func (t TLS) secured(l net.Listener, told func(host string)) func(base string) s
 		if u, err := url.Parse(base); err == nil && host == "" {
 			host = u.Hostname()
 		}
-		told(host)
+		hears.Told(host)
 		return "https://" + net.JoinHostPort(host, port)
 	}
 }
 
 func (d *daemon) secured(l listeners) func(base string) string {
-	return d.c.TLS.secured(l.https, d.certificate.Told)
+	return d.c.TLS.secured(l.https, d.certificate)
 }
 
 // secure says who is told HTTPS by DHCP.

@@ -147,6 +147,11 @@ func TestTLSCheck(t *testing.T) {
 	}
 }
 
+// heard is the host that it heard of last.
+type heard string
+
+func (h *heard) Told(host string) { *h = heard(host) }
+
 func TestSecured(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -155,9 +160,9 @@ func TestSecured(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for host, want := range map[string]string{"": "10.77.0.1", "boot.example": "boot.example"} {
-		told := ""
-		if got := (TLS{Host: host}).secured(l, func(host string) { told = host })("http://10.77.0.1:8480"); got != "https://"+want+":"+port || told != want {
-			t.Errorf("%q of %q, want %q", got, told, want)
+		var heard heard
+		if got := (TLS{Host: host}).secured(l, &heard)("http://10.77.0.1:8480"); got != "https://"+want+":"+port || string(heard) != want {
+			t.Errorf("%q of %q, want %q", got, heard, want)
 		}
 	}
 	if (TLS{}).secured(nil, nil) != nil {
