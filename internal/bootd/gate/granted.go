@@ -22,7 +22,7 @@ func (g *granted) remember(k boot.EntryKey, p *boot.Plan) {
 	if len(g.plans) >= maxGranted {
 		clear(g.plans) // It costs at worst installs whose profile is edited meanwhile.
 	}
-	g.plans[k] = p
+	g.plans[k] = p.Kept() // Without what is noted beside it.
 }
 
 // plan gives an entry's plan of a digest: the present one, or the one that was remembered; nil where neither is.
