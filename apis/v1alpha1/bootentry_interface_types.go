@@ -83,6 +83,7 @@ type EntryBond struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(port[0-9]+|lo|all|default)$')",message="ports are port0, port1, …, and lo, all and default are the kernel's: use another name, as bond0"
 	Name string `json:"name,omitempty"`
 	// Mode is how the ports share the work.
 	Mode BondMode `json:"mode"`

@@ -213,3 +213,18 @@ func TestRenderScript(t *testing.T) {
 		}
 	}
 }
+
+// TestRenderByAnotherPath: a file of the folder of specs is read once, whatever way leads to it.
+func TestRenderByAnotherPath(t *testing.T) {
+	there, err := filepath.Abs(filepath.Dir(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, specs := range []string{there, filepath.Dir(site) + "/../" + filepath.Base(filepath.Dir(site))} {
+		var problems strings.Builder
+		r := render{Entry: site, Specs: specs, Arch: "uefi-x64", Answer: "auto"}
+		if err := r.print(io.Discard, &problems); err != nil || problems.String() != "" {
+			t.Errorf("%s: %v\n%s", specs, err, problems.String())
+		}
+	}
+}

@@ -44,6 +44,9 @@ func (p Plan) Ports() []MAC {
 	return p.MACs
 }
 
+// leastMTUSix is what a link with IPv6 carries (RFC 8200 §5): Linux has none on what carries less.
+const leastMTUSix = 1280
+
 // checkInterface says what is wrong with a plan's interface, or that nothing would be seen of the system by it; nil: nothing.
 func checkInterface(p *Plan) *Problem {
 	if p.SilentInstaller && p.Network.Address.Addr().Is6() {
@@ -59,7 +62,10 @@ func checkInterface(p *Plan) *Problem {
 			return &Problem{ProblemInvalid, fmt.Sprintf("interface.macs names %s, and the machine has %s: a port that it doesn't have gets no address; name those that it has", m, macs(p.MACs))}
 		}
 	}
+	_, six := p.Network.InSix()
 	switch {
+	case six && i.MTU != 0 && i.MTU < leastMTUSix:
+		return &Problem{ProblemInvalid, fmt.Sprintf("interface.mtu is %d, and the machine has an address of IPv6, which takes %d at least; raise it, or remove it", i.MTU, leastMTUSix)}
 	case i.Bond == nil && len(p.Ports()) > 1:
 		return &Problem{ProblemInvalid, fmt.Sprintf("the machine has %s, and without a bond its network is on one port; name that in interface.macs, or give interface.bond", macs(p.MACs))}
 	case !i.DHCP && p.SilentInstaller:

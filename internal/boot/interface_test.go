@@ -31,6 +31,10 @@ func TestInterface(t *testing.T) {
 		"SilentIPv6":   {reason: "nor is it by DHCPv6", in: &Interface{DHCP: true}, macs: []string{one}, silent: true, address: "fd00:77::11/64", problem: "give the machine an address of IPv4 as well"},
 		"SilentAsked6": {reason: "nor where nobody says how", macs: []string{one}, silent: true, address: "fd00:77::11/64", problem: "by DHCPv6 a system can't be told from firmware"},
 		"SilentBoth":   {reason: "with an address of each it is", macs: []string{one}, silent: true, address: "10.77.0.11/24 fd00:77::11/64", ports: 1},
+		"NarrowIPv6":   {reason: "Linux has no IPv6 on so little", in: &Interface{MTU: 1279}, macs: []string{one}, address: "fd00:77::11/64", problem: "interface.mtu is 1279, and the machine has an address of IPv6, which takes 1280 at least"},
+		"NarrowBoth":   {reason: "nor beside IPv4", in: &Interface{MTU: 1000}, macs: []string{one}, address: "10.77.0.11/24 fd00:77::11/64", problem: "interface.mtu is 1000"},
+		"LeastIPv6":    {reason: "it has on this", in: &Interface{MTU: 1280}, macs: []string{one}, address: "fd00:77::11/64", ports: 1},
+		"Narrow":       {reason: "IPv4 needs less", in: &Interface{MTU: 1000}, macs: []string{one}, ports: 1},
 		"IPv6":         {reason: "whose installer reports needs none", macs: []string{one}, address: "fd00:77::11/64", ports: 1},
 	}
 	for name, tc := range cases {

@@ -57,6 +57,10 @@ func reservedFor(format string) reserved {
 // checkWords says which word of a command line bootd can't let through with the profile's format and method; nil: none.
 func checkWords(p Profile, words []string) *Problem {
 	r := reservedFor(p.UserDataFormat)
+	if all := strings.Join(words, " "); strings.Count(all, `"`)%2 != 0 {
+		return &Problem{ProblemInvalid, fmt.Sprintf(
+			"the command line that BootProfile %s makes has a double quote that isn't closed, and to a kernel all that follows is of that word, with what bootd adds: %s; close it", p.Name, all)}
+	}
 	for _, part := range words {
 		for word := range strings.FieldsSeq(part) {
 			switch {

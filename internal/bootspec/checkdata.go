@@ -1,6 +1,7 @@
 package bootspec
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"sigs.k8s.io/yaml"
@@ -72,14 +73,39 @@ func checkContent(f v1alpha1.UserDataFormat, r DataRef, b []byte) *boot.Problem 
 		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q is empty, and a machine of userDataFormat %s does nothing without user data; fill it in", r.Key, r.Name, f)
 	case f == v1alpha1.UserDataIgnition && !ignition(b):
 		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't an Ignition config, a JSON object with ignition.version; translate Butane's YAML by the program butane first", r.Key, r.Name)
+	case f == v1alpha1.UserDataAutoinstall && !cloudConfig(b):
+		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't a cloud-config, and a machine of userDataFormat Autoinstall reads nothing else; let it begin with the line #cloud-config", r.Key, r.Name)
 	}
 	return nil
 }
 
-// checkPlace says that a Talos machine config leaves out the network that its machine is to have: Talos asks for nothing else.
+// cloudConfig says whether cloud-init may find a cloud-config in something: as it is, in a message of several parts, behind a URL, or packed.
+func cloudConfig(b []byte) bool {
+	for _, mark := range []string{"#cloud-config", "text/cloud-config", "#include"} {
+		if bytes.Contains(b, []byte(mark)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(b, []byte{0x1f, 0x8b}) // gzip
+}
+
+// checkPlace says that a Talos machine config leaves out the network that its machine is to have, since Talos asks for nothing else; or that user data
+// has a place where nothing would stand.
 func (p Parts) checkPlace(f v1alpha1.UserDataFormat, r DataRef, b []byte) *boot.Problem {
 	ns := p.Entry.Spec.ForProvider.Networks
-	if f != v1alpha1.UserDataTalos || r.As != KeyUserData || len(ns) == 0 || ns[0].Interface == nil || netconfig.Says(b, netconfig.PlaceTalos) {
+	if r.As != KeyUserData || len(ns) == 0 {
+		return nil
+	}
+	if ns[0].Interface == nil {
+		for _, place := range []string{netconfig.PlaceTalos, netconfig.PlaceNMState} {
+			if netconfig.Says(b, place) {
+				return no(v1alpha1.ReasonInvalid, "key %q of Secret %q says {{ .%s }}, and network %q has no interface, so that nothing would stand there; give it one, or remove the place",
+					r.Key, r.Name, place, ns[0].Name)
+			}
+		}
+		return nil
+	}
+	if f != v1alpha1.UserDataTalos || netconfig.Says(b, netconfig.PlaceTalos) {
 		return nil
 	}
 	return no(v1alpha1.ReasonInvalid, "network %q has an interface, and key %q of Secret %q doesn't say where it belongs; write network: {{ .%s }} below machine, or remove the interface",

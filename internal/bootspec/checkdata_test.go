@@ -24,7 +24,11 @@ func TestCheckData(t *testing.T) {
 		return p
 	}
 	network := func(f v1alpha1.UserDataFormat, config string) Parts {
-		p := parts(f, map[string][]byte{"a": []byte(`{"ignition": {"version": "3.4.0"}}`), "b": []byte(config)})
+		user := "#cloud-config\n"
+		if f == v1alpha1.UserDataIgnition {
+			user = `{"ignition": {"version": "3.4.0"}}`
+		}
+		p := parts(f, map[string][]byte{"a": []byte(user), "b": []byte(config)})
 		p.Entry.Spec.ForProvider.NetworkDataSecretRef = &v1alpha1.LocalKeyReference{Name: "web-1", Key: "b"}
 		return p
 	}
@@ -37,6 +41,10 @@ func TestCheckData(t *testing.T) {
 		p.Entry.Spec.ForProvider.Networks = []v1alpha1.EntryNetwork{{Name: "boot", Interface: &v1alpha1.EntryInterface{}}}
 		return p
 	}
+	plain := func(p Parts) Parts {
+		p.Entry.Spec.ForProvider.Networks = []v1alpha1.EntryNetwork{{Name: "boot"}}
+		return p
+	}
 	cases := map[string]struct {
 		reason string
 		in     Parts
@@ -44,6 +52,11 @@ func TestCheckData(t *testing.T) {
 	}{
 		"TalosPlace":      {"its network has a place", wired(parts(v1alpha1.UserDataTalos, holds("machine:\n  network: {{ .talosNetwork }}\n"))), ""},
 		"TalosNoPlace":    {"a bond that nobody would make", wired(parts(v1alpha1.UserDataTalos, holds(secret))), `network "boot" has an interface, and key "a" of Secret "web-1" doesn't say where it belongs; write network: {{ .talosNetwork }} below machine`},
+		"NoInterface":     {"nothing would be put there", plain(parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "3.4.0"}, "url": "{{ .nmstateURL }}"}`))), `key "a" of Secret "web-1" says {{ .nmstateURL }}, and network "boot" has no interface`},
+		"OtherBraces":     {"what others mean by braces is theirs", plain(parts(v1alpha1.UserDataCloudInit, holds("#cloud-config\nx: '{{ .hostname }}'\n"))), ""},
+		"Autoinstall":     {"as Ubuntu's installer reads it", parts(v1alpha1.UserDataAutoinstall, holds("#cloud-config\nautoinstall: {version: 1}\n")), ""},
+		"AutoinstallBare": {"its first line isn't there", parts(v1alpha1.UserDataAutoinstall, holds("autoinstall: {version: 1, x: "+secret+"}\n")), "isn't a cloud-config"},
+		"AutoinstallZip":  {"what's packed isn't looked into", parts(v1alpha1.UserDataAutoinstall, holds("\x1f\x8b\x08")), ""},
 		"IgnitionWired":   {"it may fetch it, or not", wired(parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "3.4.0"}}`))), ""},
 		"Network":         {"of version 2", network(v1alpha1.UserDataCloudInit, "version: 2\nethernets: {}\n"), ""},
 		"NetworkNested":   {"or so", network(v1alpha1.UserDataAutoinstall, "network: {version: 1, config: []}"), ""},

@@ -52,6 +52,9 @@ func interfaceStatus(i *boot.Interface) *v1alpha1.EntryInterface {
 
 var bondForm = formOf(`^[a-z][a-z0-9_-]{0,9}$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
 
+// takenForm are names that a bond can't have, since something else has them.
+var takenForm = formOf(`^(port[0-9]+|lo|all|default)$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+
 func validInterface(f faults, i *v1alpha1.EntryInterface) {
 	if i == nil {
 		return
@@ -74,6 +77,7 @@ func validInterface(f faults, i *v1alpha1.EntryInterface) {
 	}
 	f.field(".bond.name").whenf(i.Bond.Name != "" && !bondForm.MatchString(i.Bond.Name),
 		"name must be a lower-case letter, then at most nine letters, digits, dashes and underscores")
+	f.field(".bond.name").whenf(takenForm.MatchString(i.Bond.Name), "name %s is taken: ports are port0, port1, …, and lo, all and default are the kernel's; use another, as bond0", i.Bond.Name)
 	f.field(".bond.mode").whenf(!slices.Contains([]v1alpha1.BondMode{v1alpha1.BondLACP, v1alpha1.BondActiveBackup, v1alpha1.BondBalanceXOR}, i.Bond.Mode),
 		"mode is LACP, ActiveBackup or BalanceXOR, not %q", i.Bond.Mode)
 }

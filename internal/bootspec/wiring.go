@@ -190,7 +190,7 @@ func listed(ms []boot.MAC) string {
 
 // bondName is a LAG's name where a system can have it for a bond.
 func bondName(name string) string {
-	if bondForm.MatchString(name) {
+	if bondForm.MatchString(name) && !takenForm.MatchString(name) {
 		return name
 	}
 	return defaultBond

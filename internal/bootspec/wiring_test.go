@@ -86,6 +86,7 @@ func TestWired(t *testing.T) {
 		}}, two, iface{MACs: two, Bond: bond("bond7", v1alpha1.BondLACP)}},
 		"LAGName":     {"a name that no system has isn't taken", iface{}, changes{lag, func(o *v1alpha1.NetBoxIPAddressObservation) { o.Interface.Name = "Port-channel 1" }}, two, iface{MACs: two, Bond: bond("bond0", v1alpha1.BondLACP)}},
 		"VLAN":        {"what is a part has its own VLAN", iface{}, changes{part(120), inVLAN(77)}, two, iface{MACs: two[:1], VLANID: 120}},
+		"LAGTaken":    {"nor one that a port has", iface{}, changes{lag, func(o *v1alpha1.NetBoxIPAddressObservation) { o.Interface.Name = "port1" }}, two, iface{MACs: two, Bond: bond("bond0", v1alpha1.BondLACP)}},
 		"LAGVLAN":     {"on a LAG, too", iface{}, changes{lag, part(120)}, two, iface{MACs: two, VLANID: 120, Bond: bond("bond7", v1alpha1.BondLACP)}},
 		"VLANTagged":  {"a part may have it as a tagged one", iface{}, changes{part(0), trunk("tagged", 0, 121)}, two, iface{MACs: two[:1], VLANID: 121}},
 		"VLANPrefix":  {"without its own it's the prefix's", iface{}, changes{part(0), inVLAN(77)}, two, iface{MACs: two[:1], VLANID: 77}},

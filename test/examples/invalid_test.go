@@ -84,6 +84,8 @@ func TestInvalidNode(t *testing.T) {
 			`{spec: {networks: [{name: a, networkRef: {name: x}, addresses: [{family: IPv6, address: "fe80::1%eth0"}]}]}}`, "address must be an IP address"),
 		"BondAndPort": node("a network is on one port or on a bond",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {name: NIC.1, bond: {members: [NIC.2], mode: LACP}}}]}}`, "name is the one port, and a bond has its members"),
+		"BondTaken": node("nor has it a port's name",
+			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {name: port1, mode: LACP}}}]}}`, "ports are port0, port1"),
 		"BondMode": node("a bond says how its members share the work",
 			`{spec: {networks: [{name: a, networkRef: {name: x}, interface: {bond: {}}}]}}`, "bond.mode"),
 		"BondName": node("systems take short names",

@@ -127,6 +127,7 @@ type Bond struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9_-]*$')",message="name must be a lower-case letter, then letters, digits, dashes and underscores"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(port[0-9]+|lo|all|default)$')",message="ports are port0, port1, …, and lo, all and default are the kernel's: use another name, as bond0"
 	Name string `json:"name,omitempty"`
 
 	// Members are the ports. Absent: all that the machine has.

@@ -123,12 +123,14 @@ const (
 // spreads says whether a bond has a hash by which it spreads what it sends.
 func spreads(m boot.BondMode) bool { return m == boot.BondLACP || m == boot.BondBalanceXOR }
 
+const everywhereSix = "::/0"
+
 // everywhere is the destination of a default route.
 func everywhere(gateway netip.Addr) string {
 	if gateway.Is4() {
 		return "0.0.0.0/0"
 	}
-	return "::/0"
+	return everywhereSix
 }
 
 func texts(as []netip.Addr) []string {

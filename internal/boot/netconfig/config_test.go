@@ -1,10 +1,12 @@
 package netconfig
 
 import (
+	"bytes"
 	"flag"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,6 +117,20 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s: -want +got:\n%s", tc.reason, diff)
 				}
 			})
+		}
+	}
+}
+
+// TestOddBonds: a name that YAML 1.1 takes for something else is a name.
+func TestOddBonds(t *testing.T) {
+	for _, name := range []string{"on", "y", "null"} {
+		c, _ := Of(machine(func(p *boot.Plan) {
+			p.Network.Interface = &boot.Interface{VLAN: 7, Bond: &boot.Bond{Name: name, Mode: boot.BondLACP}}
+		}), segment())
+		for language, got := range map[string][]byte{"cloud-init": c.CloudInit(), "talos": c.Talos()} {
+			if bytes.Contains(got, []byte(" "+name+":")) || !bytes.Contains(got, []byte(strconv.Quote(name))) {
+				t.Errorf("%s: a bond that's called %s:\n%s", language, name, got)
+			}
 		}
 	}
 }

@@ -90,13 +90,21 @@ func document(ps pairs) []byte {
 	return []byte(b.String())
 }
 
+// key is a name as a key of YAML: a bond may have one that YAML 1.1 takes for a bool or for nothing.
+func key(name string) string {
+	if slices.Contains([]string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}, name) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
 // block writes a map; first stands before its first line in the place of indent.
 func block(b *strings.Builder, ps pairs, first, indent string) {
 	for _, p := range ps {
 		if absent(p.value) {
 			continue
 		}
-		b.WriteString(first + p.key + ":")
+		b.WriteString(first + key(p.key) + ":")
 		first = indent
 		switch v := p.value.(type) {
 		case pairs:

@@ -78,6 +78,9 @@ func (s *Server) told(ctx context.Context, c gate.Caller, a gate.Answer, now tim
 	}
 	line := slog.NewRecord(now, slog.LevelInfo, "script", 0)
 	line.AddAttrs(slog.String("entry", c.Memo.Entry), slog.String("answer", string(a.Answer)), slog.String("reason", a.Reason), slog.String("mac", c.Memo.MAC))
+	if a.Message != "" {
+		line.AddAttrs(slog.String("message", a.Message))
+	}
 	_ = h.Handle(ctx, line) // As slog.Logger.
 }
 

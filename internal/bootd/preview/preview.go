@@ -18,9 +18,26 @@ import (
 
 // What stands in the place of what a boot alone has.
 const (
-	base  = "http://BOOTD"
-	token = "BOOT-TOKEN"
+	server = "BOOTD"
+	base   = "http://" + server
+	token  = "BOOT-TOKEN"
 )
+
+// lengths are what stands there while a text is made, as long as it will be at a machine: what kernels and firmwares read has an end. Few addresses are longer.
+type lengths struct{ base, server, token string }
+
+func lengthsOf(six bool) lengths {
+	host, address := "BOOTDBOOTDBOOTD", "[BOOTD:ffff:ffff:ffff:ffff:ffff:ffff:ffff]"
+	if !six {
+		address = host
+	}
+	return lengths{"http://" + address + ":65535", host, (token + strings.Repeat("-", boot.TokenLength))[:boot.TokenLength]}
+}
+
+// shown puts words in their place.
+func (l lengths) shown(text string, err error) (string, error) {
+	return strings.NewReplacer(l.base, base, l.server, server, l.token, token).Replace(text), err
+}
 
 // A Told is what a machine is told.
 type Told string
@@ -76,18 +93,19 @@ func ScriptSix(p *boot.Plan, fw boot.Firmware, t Told) (string, error) {
 func script(p *boot.Plan, fw boot.Firmware, t Told, six bool) (string, error) {
 	d := decision(p, t)
 	p = unpacked(p)
+	l := lengthsOf(six)
 	if fw.Kind == boot.FirmwareRaspberryPi {
-		return rpi.Told(rpi.Input{Plan: p, Decision: d, Base: base, Token: token, MAC: anyMAC(p)}) //nolint:wrapcheck // It says what is wrong, and of which entry.
+		return l.shown(rpi.Told(rpi.Input{Plan: p, Decision: d, Base: l.base, Token: l.token, MAC: anyMAC(p)})) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
 	if p.LocalBoot == boot.LocalBootNotFound && d.Answer == boot.AnswerLocalDisk {
 		return ipxe.NotFoundText, nil
 	}
 	if !six && debians().Signed(p.Stage(d.Answer), fw) != "" {
-		return grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: base, Server: "BOOTD", Token: token}) //nolint:wrapcheck // It says what is wrong, and of which entry.
+		return l.shown(grub.Render(grub.Input{Plan: p, Decision: d, Arch: fw.Arch, Base: l.base, Server: l.server, Token: l.token})) //nolint:wrapcheck // It says what is wrong, and of which entry.
 	}
-	return ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
-		Plan: p, Decision: d, Firmware: fw, Base: base, Six: six, Token: token, Again: base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
-	})
+	return l.shown(ipxe.Render(ipxe.Input{ //nolint:wrapcheck // It says what is wrong, and of which entry.
+		Plan: p, Decision: d, Firmware: fw, Base: l.base, Six: six, Token: l.token, Again: l.base + ipxe.PathBoot + "SCRIPT-TOKEN/" + ipxe.ScriptName,
+	}))
 }
 
 // rawDigest stands for the digest of the disk in an image of QEMU's: who unpacks it knows it.

@@ -80,6 +80,45 @@ func TestScript(t *testing.T) {
 }
 
 // TestLocalBoot: a disk that is reached by grub is shown as grub's, and a script that isn't found as that.
+// TestLengths: a line that's too long at a machine, whose token is longer than the word for it, is too long here, too.
+func TestLengths(t *testing.T) {
+	plan := func(words ...string) *boot.Plan {
+		return &boot.Plan{
+			Entry: boot.Name{Namespace: "lab", Name: "m1"}, EntryUID: "e", MACs: []boot.MAC{"52:54:00:00:00:01"}, Mode: boot.ModeLive, Method: boot.MethodKernel, CommandLine: words,
+			Network: boot.Network{Address: netip.MustParsePrefix("10.0.0.11/24"), Six: &boot.Place{Address: netip.MustParsePrefix("fd00::11/64")}},
+			Artifacts: []boot.Artifacts{
+				{Arch: boot.AMD64, Kernel: boot.Artifact{Digest: "sha256:aaaa"}},
+				{Arch: boot.ARM64, Kernel: boot.Artifact{Digest: "sha256:aaaa"}, RaspberryPi: &boot.RaspberryPi{}},
+			},
+		}
+	}
+	for firmware, most := range map[string]int{"uefi-x64": 2047, "raspberry-pi": 1535} {
+		fw, err := Firmware(firmware)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, shown := range map[string]func(*boot.Plan, boot.Firmware, Told) (string, error){"four": Script, "six": ScriptSix} {
+			if name == "six" && firmware != "uefi-x64" {
+				continue
+			}
+			word := strings.Repeat("x", most)
+			for {
+				text, err := shown(plan(word), fw, Auto)
+				if err == nil {
+					if strings.Contains(text, "BOOTDBOOTD") || strings.Contains(text, "ffff") || strings.Contains(text, token+"-") {
+						t.Errorf("%s %s: what stands for a boot's own is shown:\n%s", firmware, name, text)
+					}
+					break
+				}
+				word = word[1:]
+			}
+			if short := most - len(word); short < 3*boot.TokenLength/2 {
+				t.Errorf("%s %s: a word of %d is taken, and beside it %d are left for what bootd adds", firmware, name, len(word), short)
+			}
+		}
+	}
+}
+
 func TestLocalBoot(t *testing.T) {
 	fw, err := Firmware("uefi-x64")
 	if err != nil {

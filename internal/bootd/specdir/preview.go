@@ -74,7 +74,7 @@ func Preview(dir, file, name string) (plans []Prospect, wrong []string, err erro
 // include reads a file too, unless it's one of the folder's, and gives the name that it has among these.
 func (f *folder) include(file string) (string, error) {
 	base := filepath.Base(file)
-	if _, ok := f.files[base]; ok && filepath.Clean(filepath.Dir(file)) == filepath.Clean(f.dir) {
+	if _, ok := f.files[base]; ok && sameFile(file, filepath.Join(f.dir, base)) {
 		return base, nil
 	}
 	b, err := os.ReadFile(file)
@@ -84,6 +84,16 @@ func (f *folder) include(file string) (string, error) {
 	objects, faults := parse(file, b)
 	f.files[file] = content{objects: objects, faults: faults}
 	return file, nil
+}
+
+// sameFile says whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // entriesOf are the entries in one of the files.
