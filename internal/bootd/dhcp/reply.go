@@ -255,9 +255,14 @@ func most(req *wire.Message) int {
 // we broadcast: nearly every client takes that. A NAK is broadcast, but to who came by unicast from its address: it has that still, a router may stand
 // between, and nobody far away has us broadcast in the name of a MAC.
 func (e *exchange) answer(p *wire.Reply, why Reason) Answer {
+	if why == Informed {
+		p.Direct()
+	}
 	a := Answer{Packet: p.Append(e.buf[:0], most(e.req)), Reason: why, Facts: e.facts, Plan: e.plan, From: e.in.To, Pi: e.pi, Sight: e.sight}
 	relay := e.facts.Relay
 	switch {
+	case why == Informed: // Relays know no address to send it on to: it's the client's own (RFC 2131 §4.3.5).
+		a.To = netip.AddrPortFrom(e.facts.Address, e.clientPort())
 	case relay.Address.IsValid() && relay.SourcePort && e.in.From.Port() != 0:
 		a.To = netip.AddrPortFrom(relay.Address, e.in.From.Port())
 	case relay.Address.IsValid():

@@ -119,6 +119,17 @@ func TestNetworkOptions(t *testing.T) {
 	}
 }
 
+// TestInformThroughARelay: the answer goes to the client itself, since a relay finds no address in it, and nothing in it is the relay's.
+func TestInformThroughARelay(t *testing.T) {
+	a, got := answered(t, testView(testState(nil, testPlan())), request(t, relayed("10.99.0.1", 1, 1, 'a'), ofType(dhcpv4.MessageTypeInform), dhcpv4.WithClientIP(net.IPv4(10, 99, 0, 83))), Ingress{To: testServer, From: netip.MustParseAddrPort("10.99.0.1:67")})
+	if a.Reason != Informed || a.To.String() != "10.99.0.83:68" || a.Broadcast {
+		t.Errorf("%s, to %s", a.Reason, a.To)
+	}
+	if got.Options.Has(dhcpv4.OptionRelayAgentInformation) {
+		t.Errorf("the client is told what its relay says:\n%s", got.Summary())
+	}
+}
+
 func TestHeaderIsKept(t *testing.T) {
 	raw := []byte{1, 3, 'a', 0, 'b', 2, 0, 9, 1, 0xff, 1, 1, 'z'} // An empty sub-option, and one that comes twice.
 	a, got := answered(t, testView(testState(nil, testPlan())), request(t, relayed("10.99.0.1", raw...), asPXE(0), func(d *dhcpv4.DHCPv4) {

@@ -250,7 +250,7 @@ func (l *loop) take(r *running, b []byte) {
 
 // send sends what is due, and waits for an answer to it.
 func (l *loop) send(r *running, what burst) {
-	r.due = l.now.Add(r.timeout)
+	r.due = l.now.Add(r.patience(r.timeout))
 	var err error
 	switch {
 	case what.oack:

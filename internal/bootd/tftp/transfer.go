@@ -4,9 +4,13 @@ import "time"
 
 const (
 	// retries is how often what isn't answered is sent again; unproven how often to a client that hasn't shown that it hears us: that may be
-	// somebody else's address, which is to be spared.
-	retries  = 5
+	// somebody else's address, which is to be spared. Whoever hears us is waited for over half a minute: clients ask again for as long, and a
+	// switch's link that comes back takes it.
+	retries  = 7
 	unproven = 3
+	// even is how many times what isn't answered is sent at even pauses; each one after that is twice as long, up to longest.
+	even    = 4
+	longest = 16 * time.Second
 )
 
 // A transfer is the state of one file on its way (RFC 1350, and RFC 7440 where a window is agreed on). It knows neither
@@ -94,6 +98,15 @@ func (t *transfer) expire() (b burst, ended bool) {
 		return burst{oack: true}, false
 	}
 	return t.next(), false
+}
+
+// patience is how long an answer is waited for, where the client said, or the default is, so much. Those who aren't proven are sent little, and none
+// of it late.
+func (t *transfer) patience(timeout time.Duration) time.Duration {
+	if t.tries < even || !t.proven() {
+		return timeout
+	}
+	return max(timeout, min(timeout<<(t.tries-even+1), longest))
 }
 
 // dawdles says whether a client has taken so little since it began that it only keeps a place from others: beyond ten minutes, fewer than

@@ -57,12 +57,12 @@ func TestTransfer(t *testing.T) {
 		}},
 		"Silent": {"a client that answered gets more patience", 1, false, []step{
 			{1, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false},
-			{timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, nothing, true},
+			{timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, nothing, true},
 		}},
 		"PatienceAnew": {"each answer gives it anew", 1, false, []step{
 			{1, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {timeout, blocks(2, 2), false}, {2, blocks(3, 3), false},
 			{timeout, blocks(3, 3), false}, {timeout, blocks(3, 3), false}, {timeout, blocks(3, 3), false}, {timeout, blocks(3, 3), false},
-			{timeout, blocks(3, 3), false}, {timeout, nothing, true},
+			{timeout, blocks(3, 3), false}, {timeout, blocks(3, 3), false}, {timeout, blocks(3, 3), false}, {timeout, nothing, true},
 		}},
 		"RequestAgain": {"its answer was lost: the same answer, and no more often than to a stranger", 1, true, []step{
 			{again, oack, false}, {again, oack, false}, {again, oack, false}, {again, nothing, false}, {0, blocks(1, 1), false}, {again, nothing, false},
@@ -94,6 +94,42 @@ func TestTransfer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPatience: a client that heard us is waited for over half a minute, so that a switch's link may go and come back; one that didn't for a few seconds.
+func TestPatience(t *testing.T) {
+	waits := func(x *transfer, timeout time.Duration) (all time.Duration, sent int) {
+		for ended := false; !ended; _, ended = x.expire() {
+			all, sent = all+x.patience(timeout), sent+1
+		}
+		return all, sent
+	}
+	heard := func(guess bool) *transfer {
+		x := newTransfer(75, 8, 1, true)
+		if guess {
+			x.guess()
+		}
+		x.begin()
+		x.ack(0)
+		return x
+	}
+	cases := map[string]struct {
+		reason  string
+		x       *transfer
+		timeout time.Duration
+		all     time.Duration
+		sent    int
+	}{
+		"Heard":    {"1, 1, 1, 1, 2, 4, 8 and 16 seconds", heard(false), time.Second, 34 * time.Second, 8},
+		"Slow":     {"what the client asked for is never made less, nor much more", heard(false), 20 * time.Second, 160 * time.Second, 8},
+		"Stranger": {"somebody else's address is spared", newTransfer(75, 8, 1, true), time.Second, 4 * time.Second, 4},
+		"Guessed":  {"an ACK that anybody can write proves nothing", heard(true), time.Second, 4 * time.Second, 4},
+	}
+	for name, tc := range cases {
+		if all, sent := waits(tc.x, tc.timeout); all != tc.all || sent != tc.sent {
+			t.Errorf("%s: %s\n%d packets over %s, want %d over %s", name, tc.reason, sent, all, tc.sent, tc.all)
+		}
 	}
 }
 

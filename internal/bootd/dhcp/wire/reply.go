@@ -65,6 +65,9 @@ func (r *Reply) keep(b ...byte) []byte {
 // KeepClient takes over ciaddr of the request, as an ACK does (RFC 2131 table 3).
 func (r *Reply) KeepClient(m *Message) { copy(r.header[atCiaddr:atYiaddr], m.b[atCiaddr:]) }
 
+// Direct is for a client whose relay doesn't see the answer, and takes nothing of its own out of it.
+func (r *Reply) Direct() { r.relay, r.relayed = nil, false }
+
 // Broadcast sets the broadcast flag.
 func (r *Reply) Broadcast() { r.header[atFlags] |= 0x80 }
 
