@@ -54,7 +54,7 @@ type AddressRange struct {
 }
 
 // A Subnet of a boot segment.
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)",message="gateway must be inside cidr",fieldPath=".gateway"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway) || (cidr(self.cidr).ip().family() == 6 && ip(self.gateway).family() == 6 && ip(self.gateway).isLinkLocalUnicast())",message="gateway must be inside cidr, or link-local in an IPv6 subnet, such as fe80::1",fieldPath=".gateway"
 // +kubebuilder:validation:XValidation:rule="cidr(self.cidr).ip().family() == 4 || cidr(self.cidr).ip().isGlobalUnicast()",message="an IPv6 subnet must be of global or unique local addresses, such as fd00:77::/64",fieldPath=".cidr"
 // +kubebuilder:validation:XValidation:rule="!has(self.dns) || self.dns.all(a, isIP(a) && ip(a).family() == cidr(self.cidr).ip().family())",message="dns must be addresses of the subnet's own family, such as 10.77.0.2 for an IPv4 subnet",fieldPath=".dns"
 // +kubebuilder:validation:XValidation:rule="!has(self.addressesFrom) || !isCIDR(self.cidr) || self.addressesFrom.sources.all(s, has(s.prefix) ? ((!has(s.prefix.cidr) || !isCIDR(s.prefix.cidr) || cidr(s.prefix.cidr).ip().family() == cidr(self.cidr).ip().family()) && (!has(s.prefix.filter) || !has(s.prefix.filter.family) || (s.prefix.filter.family == 'IPv4') == (cidr(self.cidr).ip().family() == 4))) : !has(s.range) || ((!has(s.range.start) || !isCIDR(s.range.start) || cidr(s.range.start).ip().family() == cidr(self.cidr).ip().family()) && (!has(s.range.filter) || !has(s.range.filter.family) || (s.range.filter.family == 'IPv4') == (cidr(self.cidr).ip().family() == 4))))",message="addressesFrom.sources must be of the subnet's own family, such as cidr 10.77.0.0/24 for an IPv4 subnet",fieldPath=".addressesFrom"
@@ -67,8 +67,8 @@ type Subnet struct {
 	// +kubebuilder:validation:MaxLength=43
 	// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="cidr must be a network such as 10.77.0.0/24, without host bits"
 	CIDR string `json:"cidr"`
-	// Gateway of the subnet, an address inside cidr. Machines get no route where it's absent. Over IPv6 the segment's router says who it is,
-	// not DHCP.
+	// Gateway of the subnet, an address inside cidr, or of IPv6 the router's link-local one, such as fe80::1. Machines get no route where it's
+	// absent. Over IPv6 the segment's router says who it is, not DHCP.
 	// +optional
 	// +kubebuilder:validation:MaxLength=39
 	// +kubebuilder:validation:XValidation:rule="isIP(self)",message="gateway must be an IP address"

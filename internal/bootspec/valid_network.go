@@ -52,7 +52,8 @@ func validSubnet(f faults, s v1alpha1.Subnet) {
 	if s.Gateway != "" {
 		g, err := netip.ParseAddr(s.Gateway)
 		f.field(".gateway").whenf(err != nil, "gateway must be an IP address")
-		f.field(".gateway").whenf(err == nil && !p.Contains(g), "gateway must be inside cidr")
+		f.field(".gateway").whenf(err == nil && !p.Contains(g) && (!six || !g.Is6() || g.Is4In6() || g.Zone() != "" || !g.IsLinkLocalUnicast()),
+			"gateway must be inside cidr, or link-local in an IPv6 subnet, such as fe80::1")
 	}
 	f.field(".dns").whenf(len(s.DNS) > 8, "dns has more than 8 addresses")
 	for i, d := range s.DNS {
