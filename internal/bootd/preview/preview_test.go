@@ -79,7 +79,6 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestLocalBoot: a disk that is reached by grub is shown as grub's, and a script that isn't found as that.
 // TestLengths: a line that's too long at a machine, whose token is longer than the word for it, is too long here, too.
 func TestLengths(t *testing.T) {
 	plan := func(words ...string) *boot.Plan {
@@ -119,6 +118,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
+// TestLocalBoot: a disk that is reached by grub is shown as grub's, and a script that isn't found as that.
 func TestLocalBoot(t *testing.T) {
 	fw, err := Firmware("uefi-x64")
 	if err != nil {
