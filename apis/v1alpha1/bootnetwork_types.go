@@ -201,7 +201,7 @@ type BootNetworkSpec struct {
 	// Domain of the machines, such as rack7.example: what follows their host names.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`
 	Domain string `json:"domain,omitempty"`
 	// VLANID of the segment, for people; bootd doesn't tag.
 	// +optional

@@ -72,7 +72,7 @@ func checkContent(f v1alpha1.UserDataFormat, r DataRef, b []byte) *boot.Problem 
 	case len(b) == 0 && boot.AnsweredBy(string(f)):
 		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q is empty, and a machine of userDataFormat %s does nothing without user data; fill it in", r.Key, r.Name, f)
 	case f == v1alpha1.UserDataIgnition && !ignition(b):
-		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't an Ignition config, a JSON object with ignition.version; translate Butane's YAML by the program butane first", r.Key, r.Name)
+		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't an Ignition config, a JSON object whose ignition.version is one of 2 or 3, such as 3.4.0; translate Butane's YAML by the program butane first", r.Key, r.Name)
 	case f == v1alpha1.UserDataAutoinstall && !cloudConfig(b):
 		return no(v1alpha1.ReasonInvalid, "key %q of Secret %q isn't a cloud-config, and a machine of userDataFormat Autoinstall reads nothing else; let it begin with the line #cloud-config", r.Key, r.Name)
 	}
@@ -129,12 +129,12 @@ func networkConfig(b []byte) bool {
 	return v == 1 || v == 2
 }
 
-// ignition says whether something is a config of any version (https://coreos.github.io/ignition/specs/).
+// ignition says whether something is a config of a version that is in use (https://coreos.github.io/ignition/specs/).
 func ignition(b []byte) bool {
 	var c struct {
 		Ignition struct {
 			Version string `json:"version"`
 		} `json:"ignition"`
 	}
-	return json.Unmarshal(b, &c) == nil && c.Ignition.Version != ""
+	return json.Unmarshal(b, &c) == nil && ignitionForm.MatchString(c.Ignition.Version)
 }

@@ -57,6 +57,8 @@ func TestCheckData(t *testing.T) {
 		"Autoinstall":     {"as Ubuntu's installer reads it", parts(v1alpha1.UserDataAutoinstall, holds("#cloud-config\nautoinstall: {version: 1}\n")), ""},
 		"AutoinstallBare": {"its first line isn't there", parts(v1alpha1.UserDataAutoinstall, holds("autoinstall: {version: 1, x: "+secret+"}\n")), "isn't a cloud-config"},
 		"AutoinstallZip":  {"what's packed isn't looked into", parts(v1alpha1.UserDataAutoinstall, holds("\x1f\x8b\x08")), ""},
+		"IgnitionAhead":   {"Ignition would refuse it on the machine", parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "99.0.0"}}`)), "isn't an Ignition config, a JSON object whose ignition.version is one of 2 or 3"},
+		"IgnitionNext":    {"what the newest Ignition tries is known to it", parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "3.7.0-experimental"}}`)), ""},
 		"IgnitionWired":   {"it may fetch it, or not", wired(parts(v1alpha1.UserDataIgnition, holds(`{"ignition": {"version": "3.4.0"}}`))), ""},
 		"Network":         {"of version 2", network(v1alpha1.UserDataCloudInit, "version: 2\nethernets: {}\n"), ""},
 		"NetworkNested":   {"or so", network(v1alpha1.UserDataAutoinstall, "network: {version: 1, config: []}"), ""},

@@ -40,14 +40,16 @@ func (f faults) whenf(wrong bool, format string, args ...any) {
 const maxGeneration = 9007199254740991
 
 var (
-	nameForm     = formOf(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)       //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	labelForm    = formOf(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)         //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	macForm      = formOf(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	unicastForm  = formOf(`^[0-9a-fA-F][02468aceACE]`)                    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	digestForm   = formOf(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	wordForm     = formOf(`^[\x20-\x7e]{1,512}$`)                         //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	parameterKey = formOf(`^[a-z][A-Za-z0-9]{0,62}$`)                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	domainForm   = formOf(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)       //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	nameForm     = formOf(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)                                      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	labelForm    = formOf(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)                                        //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	macForm      = formOf(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)                                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	unicastForm  = formOf(`^[0-9a-fA-F][02468aceACE]`)                                                   //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	digestForm   = formOf(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)                                //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	wordForm     = formOf(`^[\x20-\x7e]{1,512}$`)                                                        //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	parameterKey = formOf(`^[a-z][A-Za-z0-9]{0,62}$`)                                                    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	domainForm   = formOf(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	keyForm      = formOf(`^([^\n\r]+ )?(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( [^\n\r]*)?$`)    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	ignitionForm = formOf(`^[23]\.[0-9]+\.[0-9]+(-experimental)?$`)                                      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
 )
 
 // ValidEntry says what is wrong with a BootEntry.
@@ -69,6 +71,9 @@ func ValidEntry(e *v1alpha1.BootEntry) []Fault {
 		"interface.ports are names that a host's BMC gives; a machine that is named by macs has interface.macs")
 	f.field(".rootDevice").whenf(p.RootDevice != nil, "rootDevice is not supported yet; the machine's only disk is taken")
 	f.field(".sshAuthorizedKeys").whenf(len(p.SSHAuthorizedKeys) > 64, "sshAuthorizedKeys has more than 64 keys")
+	for i, k := range p.SSHAuthorizedKeys {
+		f.field(".sshAuthorizedKeys[%d]", i).whenf(len(k) > 4096 || !keyForm.MatchString(k), "a key of sshAuthorizedKeys must be one line of an authorized_keys file: options, type, base64, comment")
+	}
 	f.field(".install.generation").whenf(p.Install.Generation < 0 || p.Install.Generation > maxGeneration,
 		"install.generation should be from 0 to %d", int64(maxGeneration))
 	f.field(".machine.port").whenf(p.Machine.Port != nil && len(p.Machine.MACs) == 0 && p.Install.Generation > 0,

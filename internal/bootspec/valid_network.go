@@ -28,7 +28,7 @@ func ValidNetwork(n *v1alpha1.BootNetwork) []Fault {
 		validSubnet(at, x)
 	}
 	validNTP(f.field(".ntp"), s.NTP)
-	f.field(".domain").whenf(s.Domain != "" && !domainForm.MatchString(s.Domain), "domain must be a DNS name in lower case")
+	f.field(".domain").whenf(s.Domain != "" && (len(s.Domain) > 253 || !domainForm.MatchString(s.Domain)), "domain must be a DNS name in lower case, such as rack7.example")
 	f.field(".mtu").whenf(s.MTU != 0 && (s.MTU < 576 || s.MTU > 9216), "mtu should be from 576 to 9216")
 	if slices.ContainsFunc(s.Subnets, isSix) {
 		validSix(f, s)
