@@ -193,3 +193,57 @@ func TestOneServerIsntAskedByAll(t *testing.T) {
 		}
 	}
 }
+
+// TestTriedAgain: a source tells every few seconds what is wanted. What failed isn't fetched anew by that alone, or an image whose digest has a slip
+// would be, for ever.
+func TestTriedAgain(t *testing.T) {
+	type step struct {
+		after time.Duration
+		asks  bool // A machine does; else a source tells again what is wanted.
+	}
+	cases := map[string]struct {
+		reason string
+		steps  []step
+		want   int32
+	}{
+		"Told": {
+			reason: "within a minute nothing is fetched for nobody",
+			steps:  []step{{after: 6 * time.Second}, {after: 6 * time.Second}, {after: 40 * time.Second}}, want: 1,
+		},
+		"ToldLater": {reason: "each minute it is", steps: []step{{after: time.Minute}}, want: 2},
+		"Asked":     {reason: "a machine that asks has it tried after five seconds", steps: []step{{after: 6 * time.Second, asks: true}}, want: 2},
+		"AskedSoon": {reason: "one that asks again and again hammers nobody's server", steps: []step{{after: time.Second, asks: true}}, want: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var fetched atomic.Int32
+			url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+				fetched.Add(1)
+				_, _ = io.WriteString(w, "another file")
+			})
+			var ahead atomic.Int64
+			c := newCache(t, func(o *Options) {
+				o.Now = func() time.Time { return time.Unix(1, 0).Add(time.Duration(ahead.Load())) }
+			})
+			a := boot.Artifact{URL: url, Digest: sum("kernel")}
+			failed := func() {
+				t.Helper()
+				awaitReport(t, c, func(r Report) bool { return len(r.Failed) == 1 && len(r.Fetching) == 0 })
+			}
+			c.Want(map[boot.Artifact]Level{a: Soon})
+			failed()
+			for _, s := range tc.steps {
+				ahead.Add(int64(s.after))
+				if s.asks {
+					_ = c.Await(t.Context(), a)
+				} else {
+					c.Want(map[boot.Artifact]Level{a: Soon})
+				}
+				failed()
+			}
+			if got := fetched.Load(); got != tc.want {
+				t.Errorf("%s: fetched %d times, want %d", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

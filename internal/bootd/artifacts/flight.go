@@ -32,6 +32,15 @@ type failure struct {
 
 // begin joins or starts a download; nil where it's there already, or failed a moment ago.
 func (c *Cache) begin(a boot.Artifact, level Level) *flight {
+	patience := failureFor
+	if level < Soon {
+		patience = aheadAgain
+	}
+	return c.beginAfter(a, level, patience)
+}
+
+// beginAfter is begin for who doesn't try again what failed less than patience ago.
+func (c *Cache) beginAfter(a boot.Artifact, level Level, patience time.Duration) *flight {
 	if c.has(a) {
 		return nil
 	}
@@ -41,7 +50,7 @@ func (c *Cache) begin(a boot.Artifact, level Level) *flight {
 		f.raise(level)
 		return f
 	}
-	if c.failedLately(a, level) {
+	if c.failedLately(a, level, patience) {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -66,12 +75,8 @@ func (f *flight) raise(level Level) {
 }
 
 // failedLately says whether a file's failure stands. One of a download that nobody waited for doesn't for a machine.
-func (c *Cache) failedLately(a boot.Artifact, level Level) bool {
+func (c *Cache) failedLately(a boot.Artifact, level Level, patience time.Duration) bool {
 	x, ok := c.failed[a]
-	patience := failureFor
-	if level < Soon {
-		patience = aheadAgain
-	}
 	return ok && level <= x.level && c.o.Now().Sub(x.at) < patience
 }
 

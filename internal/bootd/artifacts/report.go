@@ -106,6 +106,6 @@ func (c *Cache) Run(ctx context.Context) error {
 		case <-t.C:
 		}
 		c.note()
-		c.start() //nolint:contextcheck // A download outlives whoever asked for it.
+		c.start(failureFor) //nolint:contextcheck // A download outlives whoever asked for it.
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -71,12 +72,13 @@ func (c *Cache) Want(all map[boot.Artifact]Level) {
 	c.mu.Lock()
 	c.needed, c.wanted, c.halves = needed, all, halves
 	c.mu.Unlock()
-	c.start()
+	c.start(aheadAgain) // A source tells what it knows again and again: what failed isn't fetched anew each time.
 }
 
 // start fetches what is wanted and not there. What a machine may ask for comes first, and of that what is read soonest, where it lies on
 // the disk and is only to be read. A profile's file that lies there is read when somebody asks for it: others may be waiting for the disk.
-func (c *Cache) start() {
+// What failed less than patience ago waits for a machine that asks.
+func (c *Cache) start(patience time.Duration) {
 	var soon, ahead []boot.Artifact
 	size := map[boot.Artifact]int64{}
 	c.mu.Lock()
@@ -95,7 +97,7 @@ func (c *Cache) start() {
 	c.mu.Unlock()
 	slices.SortFunc(soon, func(a, b boot.Artifact) int { return cmp.Compare(size[a], size[b]) })
 	for _, a := range soon {
-		_ = c.begin(a, Soon)
+		_ = c.beginAfter(a, Soon, patience)
 	}
 	for _, a := range ahead {
 		_ = c.begin(a, ByProfile)
