@@ -124,6 +124,15 @@ func Owns(s Session, t Claims) error {
 	return nil
 }
 
+// Heard says whether the boot of token t is heard: it used the grant, and no boot of a newer grant has begun since. Once one has, the machine isn't that
+// boot any more, and what comes in its name is late, or somebody repeats it.
+func Heard(s Session, t Claims) error {
+	if s.Grant != nil && s.Grant.ID != t.GrantID && s.OpenedGrantID == s.Grant.ID && s.Revocation == "" {
+		return ErrNoGrant
+	}
+	return Owns(s, t)
+}
+
 // Consume uses the session's grant for the boot of token t. Used by the same boot already, it changes
 // nothing. Since grant and consumption are one object, written by compare-and-swap, revoking and
 // consuming can't both win.
@@ -153,7 +162,7 @@ func Consume(s Session, t Claims, by string, now time.Time) (Session, error) {
 
 // Report records how the install of token t ended: installed, or failed with a message.
 func Report(s Session, t Claims, installed bool, message string, now time.Time) (Session, error) {
-	if err := Owns(s, t); err != nil {
+	if err := Heard(s, t); err != nil {
 		return s, err
 	}
 	if s.Installed != nil && s.Installed.GrantID == t.GrantID {

@@ -118,6 +118,8 @@ func TestReport(t *testing.T) {
 		"Stranger":          {reason: "Another boot's word doesn't count.", s: session(consumedBy("a")), nonce: "b", ok: true, err: ErrConsumed},
 		"NothingUsed":       {reason: "Nobody is installed by a word alone.", s: session(opened("a")), nonce: "a", ok: true, err: ErrNoGrant},
 		"RevokedMeanwhile":  {reason: "A late callback of a released machine is refused.", s: session(consumedBy("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", ok: true, err: ErrRevoked},
+		"RaisedMeanwhile":   {reason: "An install that was done before its generation was raised, and is told a moment after, was done.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), nonce: "a", ok: true, installed: true},
+		"NewerBegan":        {reason: "Once a newer generation's boot has begun, the word of the one before is late.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID, s.OpenedGrantID = "00000000000000a2", "00000000000000a2" }), nonce: "a", ok: true, err: ErrNoGrant},
 		"NothingEverHeldIt": {reason: "A token without a grant installs nothing.", s: &Session{}, nonce: "a", ok: true, err: ErrNoGrant},
 	}
 	for name, tc := range cases {

@@ -95,8 +95,11 @@ func (g *Gate) consume(ctx context.Context, c Caller) error {
 
 // Progress says whether a boot's word counts.
 func (g *Gate) Progress(ctx context.Context, c Caller) error {
-	if c.Live() || c.Owns() {
+	switch {
+	case c.Live():
 		return nil
+	case c.Owns():
+		return boot.Heard(*c.Session, c.Claims)
 	}
 	if err := g.paced(c); err != nil {
 		return err

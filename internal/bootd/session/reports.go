@@ -35,7 +35,7 @@ func (m *Manager) Check(ctx context.Context, p *boot.Plan, t boot.Claims) error 
 func (m *Manager) Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error {
 	message = Clean(message)
 	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
-		if err := owns(r, p, t); err != nil {
+		if err := heard(r, p, t); err != nil {
 			return r, err
 		}
 		if i := r.Session.Installed; i == nil || i.GrantID != t.GrantID {
@@ -50,6 +50,13 @@ func owns(r Record, p *boot.Plan, t boot.Claims) error {
 		return boot.ErrNoGrant
 	}
 	return boot.Owns(r.Session, t)
+}
+
+func heard(r Record, p *boot.Plan, t boot.Claims) error {
+	if err := owns(r, p, t); err != nil {
+		return err
+	}
+	return boot.Heard(r.Session, t)
 }
 
 // NewBoot says whether this bootd saw the machine's firmware start again since.
