@@ -17,8 +17,13 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tiebreak"
 )
 
-// noted is how often it's written down who has temporary addresses, where that has changed.
-const noted = 5 * time.Second
+const (
+	// noted is how often it's tried to write down who has temporary addresses, where that couldn't be done.
+	noted = 5 * time.Second
+	// soon is the least time between two times that it's written down, rests how many times as long as that took passes until the next.
+	soon  = 10 * time.Millisecond
+	rests = 10
+)
 
 // lending lends addresses to machines that nobody knows. Of several bootds one alone may lend an address, by a hash of it and of who is
 // live: no two have to agree.
@@ -210,16 +215,26 @@ func (l *lending) tell(st *boot.State, log *slog.Logger) {
 	}
 }
 
-// run writes down who has what, until ctx ends, and once more when DHCP has: a lease of the last seconds counts as any other.
+// run writes down who has what, until ctx ends, and once more when DHCP has: a lease of the last moment counts as any other. It's written as soon as
+// somebody has one: a bootd that is killed would lend that address to another machine, while the first one uses it and asks nobody.
 func (l *lending) run(ctx context.Context, d *daemon, served func()) error {
 	for {
+		began := time.Now()
 		l.write(d.c.Logger)
+		rest := time.After(max(soon, rests*time.Since(began)))
 		select {
 		case <-ctx.Done():
+		case <-rest:
+			select {
+			case <-ctx.Done():
+			case <-l.book.News():
+			case <-time.After(noted):
+			}
+		}
+		if ctx.Err() != nil {
 			served()
 			l.write(d.c.Logger)
 			return nil
-		case <-time.After(noted):
 		}
 	}
 }

@@ -1,11 +1,16 @@
 package bootd
 
 import (
+	"context"
+	"log/slog"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp/pool"
@@ -155,6 +160,58 @@ func TestBackAlone(t *testing.T) {
 	w.pass(live, a)
 	if each, _ := w.each(a); each[0] != 200 {
 		t.Errorf("it's alone, and lends %d", each[0])
+	}
+}
+
+// TestWrittenAtOnce: a bootd that is killed a moment after it lent an address knows of that when it's back, and lends it to nobody else.
+func TestWrittenAtOnce(t *testing.T) {
+	network, mac := boot.Name{Namespace: "infra", Name: "rack"}, boot.MAC("02:00:00:00:00:01")
+	a := netip.MustParseAddr("10.77.0.200")
+	cases := map[string]struct {
+		reason string
+		does   func(b *pool.Book, now time.Time)
+		want   []netip.Addr
+	}{
+		"Taken": {
+			reason: "who has an address is written down at once",
+			does:   func(b *pool.Book, now time.Time) { b.Take(network, a, mac, now) }, want: []netip.Addr{a},
+		},
+		"Released": {
+			reason: "so is who gave it back",
+			does: func(b *pool.Book, now time.Time) {
+				b.Take(network, a, mac, now)
+				b.Take(network, a.Next(), "02:00:00:00:00:02", now)
+				b.Release(network, a, mac)
+			},
+			want: []netip.Addr{a.Next()},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := &lending{book: pool.NewBook(2), path: filepath.Join(t.TempDir(), "lent.json"), now: time.Now}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = l.run(ctx, &daemon{c: Config{Logger: slog.New(slog.DiscardHandler)}}, func() {})
+			}()
+			defer func() { cancel(); <-ended }()
+			tc.does(l.book, time.Now())
+			var got []netip.Addr
+			for end := time.Now().Add(noted / 2); time.Now().Before(end) && !slices.Equal(got, tc.want); time.Sleep(time.Millisecond) {
+				all, err := pool.Read(l.path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = nil
+				for _, x := range all {
+					got = append(got, x.Address)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+				t.Errorf("%s: (-want +got)\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 

@@ -18,8 +18,11 @@ import (
 const (
 	// offerHolds is how long a port waits for the REQUEST of a machine that was offered its address.
 	offerHolds = 30 * time.Second
-	// holdersKept is how often it's written down who holds which port, where that has changed.
+	// holdersKept is how often it's tried to write down who holds which port, where that couldn't be done.
 	holdersKept = time.Second
+	// holdersSoon is the least time between two times that it's written down, holdersRest how many times as long as that took passes until the next.
+	holdersSoon = 10 * time.Millisecond
+	holdersRest = 10
 	// maxHolders bounds what is remembered: an entry that is gone leaves its line.
 	maxHolders = 1 << 17
 )
@@ -34,6 +37,8 @@ type Holders struct {
 	place   map[boot.MAC]string // those that hold for good
 	refused map[string]boot.MAC // the last one
 	changed bool
+	// news has something in it where there's something to be written down.
+	news chan struct{}
 }
 
 // A holder is a machine, and until when it's waited for; zero: for good.
@@ -44,7 +49,7 @@ type holder struct {
 
 // OpenHolders reads a file; it need not be there. An error says that it can't be read, and nothing is known: ports are anybody's again.
 func OpenHolders(path string) (*Holders, error) {
-	h := &Holders{path: path, of: map[string]holder{}, place: map[boot.MAC]string{}, refused: map[string]boot.MAC{}}
+	h := &Holders{path: path, of: map[string]holder{}, place: map[boot.MAC]string{}, refused: map[string]boot.MAC{}, news: make(chan struct{}, 1)}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil
@@ -119,6 +124,10 @@ func (h *Holders) set(key string, x holder) {
 	}
 	h.place[x.mac], h.changed = key, true
 	delete(h.refused, key)
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
 }
 
 // Refuses notes that a machine was refused a place; false: it was the last one already.
@@ -132,7 +141,8 @@ func (h *Holders) Refuses(key string, mac boot.MAC) bool {
 	return true
 }
 
-// Run writes down who holds what until ctx ends, and once more when served returns: a machine of the last moment counts as any other.
+// Run writes down who holds what until ctx ends, and once more when served returns: a machine of the last moment counts as any other. It's written as soon
+// as somebody holds a port, so that a bootd which is killed knows who was first.
 func (h *Holders) Run(ctx context.Context, log *slog.Logger, served func()) error {
 	said := false
 	for ended := false; !ended; {
@@ -140,13 +150,19 @@ func (h *Holders) Run(ctx context.Context, log *slog.Logger, served func()) erro
 		case <-ctx.Done():
 			served()
 			ended = true
+		case <-h.news:
 		case <-time.After(holdersKept):
 		}
+		began := time.Now()
 		err := h.keep()
 		if err != nil && !said {
 			log.Warn("which machines are behind which switch ports can't be written down, and a restart would forget it", "error", err.Error())
 		}
 		said = err != nil
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(holdersSoon, holdersRest*time.Since(began))):
+		}
 	}
 	return nil
 }

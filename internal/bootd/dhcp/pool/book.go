@@ -41,6 +41,8 @@ type Book struct {
 	// taken and offered hold *Lease, those that end first in front.
 	taken, offered list.List
 	changed        bool
+	// news has something in it where a machine took an address, or gave one back, since somebody last looked.
+	news chan struct{}
 }
 
 type place struct {
@@ -55,7 +57,19 @@ type machine struct {
 
 // NewBook makes an empty one.
 func NewBook(most int) *Book {
-	return &Book{most: most, leases: map[place]*list.Element{}, last: map[machine]netip.Addr{}}
+	return &Book{most: most, leases: map[place]*list.Element{}, last: map[machine]netip.Addr{}, news: make(chan struct{}, 1)}
+}
+
+// News has something in it once there's something to be written down.
+func (b *Book) News() <-chan struct{} { return b.news }
+
+// change notes that there's something to be written down. It's called with the lock.
+func (b *Book) change() {
+	b.changed = true
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
 }
 
 // Last gives the address of a network that a machine has or had.
@@ -107,7 +121,8 @@ func (b *Book) note(l Lease, now time.Time) bool {
 	}
 	of := &b.offered
 	if l.taken {
-		of, b.changed = &b.taken, true
+		of = &b.taken
+		b.change()
 	}
 	b.leases[at], b.last[machine{l.Network, l.MAC}] = of.PushBack(&l), l.Address
 	return true
@@ -136,7 +151,7 @@ func (b *Book) Release(network boot.Name, a netip.Addr, mac boot.MAC) bool {
 		return false
 	}
 	b.forget(e)
-	b.changed = true
+	b.change()
 	return true
 }
 

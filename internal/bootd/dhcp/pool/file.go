@@ -24,7 +24,7 @@ func Read(path string) ([]Lease, error) {
 	return all, nil
 }
 
-// Write replaces the file as a whole. What is lost in a power cut is asked for by the machines themselves.
+// Write replaces the file as a whole.
 func Write(path string, all []Lease) error {
 	b, err := json.Marshal(all) //nolint:musttag // As above.
 	if err == nil {
