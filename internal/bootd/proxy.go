@@ -155,7 +155,13 @@ func (p *proxyPort) listenOn(ctx context.Context, name string) (dhcp.Conn, error
 		return nil, notHeard(what, network, p.c.ProxyListen, err, func() string { return p.owned.look(p.c.Now(), network, p.c.ProxyListen) })
 	}
 	u, _ := c.(*net.UDPConn)
-	return dhcp.NewProxyConn(u) //nolint:wrapcheck // It says what failed.
+	conn, err := dhcp.NewProxyConn(u)
+	if err != nil || name == "" {
+		return conn, err //nolint:wrapcheck // It says what failed.
+	}
+	ctx, stop := context.WithCancel(ctx)
+	go func() { _ = follow(name, u, p.c.Logger).run(ctx) }()
+	return followed{conn, stop}, nil
 }
 
 // serve answers at the port until it's closed, or a socket fails: then none of them counts, and they're opened anew.

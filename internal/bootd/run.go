@@ -269,7 +269,10 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		Log: d.c.Logger, Now: d.c.Now,
 	})
 	var serving sync.WaitGroup
-	for _, c := range l.dhcp {
+	for i, c := range l.dhcp {
+		if i < len(d.c.DHCPInterfaces) { // Then each has a socket of its own, in their order.
+			g.Go(func() error { return follow(d.c.DHCPInterfaces[i], c, d.c.Logger).run(ctx) })
+		}
 		conn, err := dhcp.NewConn(c, frames)
 		if err != nil {
 			return nil, err
