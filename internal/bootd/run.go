@@ -238,7 +238,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 		g.Go(func() error { return httpboot.Serve(ctx, l.http, beside(machines, mux), d.c.Logger) })
 		if l.https != nil {
 			g.Go(func() error {
-				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), d.certificate.Config(), d.c.Logger)
+				return httpboot.ServeTLS(ctx, l.https, d.activity.watch(web.Handler()), d.certificate.Config(d.c.TLS.serves(TLSFirmware) || d.c.TLS.serves(TLSIPXE)), d.c.Logger)
 			})
 		}
 	}

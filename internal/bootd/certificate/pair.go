@@ -57,12 +57,30 @@ func Read(cert, key string, now func() time.Time, log *slog.Logger) (*Pair, erro
 	return p, nil
 }
 
-// Config serves with the pair, as it is at each handshake.
-func (p *Pair) Config() *tls.Config {
-	return &tls.Config{
+// Config serves with the pair, as it is at each handshake. Firmware is said to come, too: then it takes what firmware offers beside what Go takes.
+func (p *Pair) Config(firmware bool) *tls.Config {
+	c := &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.get(), nil },
 	}
+	if firmware {
+		c.CipherSuites = append(suites(), ofFirmware()...)
+	}
+	return c
+}
+
+// suites of TLS 1.2 that Go takes by itself, and prefers.
+func suites() (ids []uint16) {
+	for _, s := range tls.CipherSuites() {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// ofFirmware are those that exchange keys by RSA, without forward secrecy. UEFI offers these and such as Go doesn't have (DHE): EDK2 until 2025 at
+// least, in OVMF as Debian 12 and 13 have it; so do iPXEs of before 2022, without GCM. They take a certificate with an RSA key.
+func ofFirmware() []uint16 {
+	return []uint16{tls.TLS_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_CBC_SHA, tls.TLS_RSA_WITH_AES_128_CBC_SHA}
 }
 
 // get gives the pair. Where its files have become wrong it's the last good one: a machine that boots is worth more than a certificate that

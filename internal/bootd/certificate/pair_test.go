@@ -68,7 +68,7 @@ func (f files) write(path string, b []byte) {
 // name that a client sees.
 func name(t *testing.T, p *Pair) string {
 	t.Helper()
-	c, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
+	c, err := p.Config(false).GetCertificate(&tls.ClientHelloInfo{})
 	if err != nil {
 		t.Fatal(err)
 	}

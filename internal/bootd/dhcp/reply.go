@@ -147,8 +147,7 @@ func (e *exchange) bootPXE(p *wire.Reply) Reason {
 	if name == "" {
 		return ""
 	}
-	setFile(p, name)
-	p.AddressText(wire.OptionTFTPServer, rankTFTPServer, e.server)
+	e.setROM(p, name)
 	p.Text(wire.OptionClass, wire.Needed, classPXE)
 	p.Text(wire.OptionVendor, wire.Needed, loadByItself)
 	e.echoMachineID(p)
@@ -238,12 +237,22 @@ func xidText(xid [4]byte) string { return "0x" + hex.EncodeToString(xid[:]) }
 
 // setFile names what is loaded next, in the header where it fits, and as an option: clients differ in where they look. Of a
 // client that takes little the option is given up where the header says the same.
-func setFile(p *wire.Reply, name string) {
-	rank := uint8(wire.Needed)
-	if p.File(name) {
-		rank = rankFile
+func setFile(p *wire.Reply, name string) { p.Text(wire.OptionBootFile, rankOf(p.File(name)), name) }
+
+// setROM is setFile for a ROM, which loads its first stage by TFTP. Texts end with a NUL for it, as dnsmasq has them: some take them for C strings,
+// whatever their length says, and would go on with the next option's number, asking for "undionly.kpxea" (97). UEFI of EDK2 writes a NUL behind
+// the name by itself, over that number.
+func (e *exchange) setROM(p *wire.Reply, name string) {
+	p.CString(wire.OptionBootFile, rankOf(p.File(name)), name)
+	p.AddressCString(wire.OptionTFTPServer, rankTFTPServer, e.server)
+}
+
+// rankOf an option that says the same as the header, where that has it.
+func rankOf(inHeader bool) uint8 {
+	if inHeader {
+		return rankFile
 	}
-	p.Text(wire.OptionBootFile, rank, name)
+	return wire.Needed
 }
 
 // most is how long a reply may be (option 57; 576 where it says nothing or less, RFC 2132 §9.10).

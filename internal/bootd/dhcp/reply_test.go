@@ -35,14 +35,15 @@ type booting struct {
 
 func bootOf(p *dhcpv4.DHCPv4) booting {
 	return booting{
-		File: p.BootFileName, Option66: p.TFTPServerName(), Option67: p.BootFileNameOption(), Class: p.ClassIdentifier(),
+		File: p.BootFileName, Option66: string(p.Options.Get(dhcpv4.OptionTFTPServerName)), Option67: string(p.Options.Get(dhcpv4.OptionBootfileName)), Class: p.ClassIdentifier(),
 		Option43: p.Options.Get(dhcpv4.OptionVendorSpecificInformation), NextServer: p.ServerIPAddr.String(),
 	}
 }
 
 func TestBootByClient(t *testing.T) {
 	pxe := func(file string) booting {
-		return booting{file, "10.99.0.1", file, "PXEClient", []byte{6, 1, 8, 255}, "10.99.0.1"}
+		// Options 66 and 67 end with a NUL: a ROM that looks for one would go on with the next option's number, and load "undionly.kpxea".
+		return booting{file, "10.99.0.1\x00", file + "\x00", "PXEClient", []byte{6, 1, 8, 255}, "10.99.0.1"}
 	}
 	nothing := booting{NextServer: "10.99.0.1"}
 	firmware := "http://10.99.0.1:8080/v1/firmware/snponly.efi"

@@ -212,6 +212,21 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestFolder: which variable holds the folder that the shim came from is the grub's. What is signed can't be asked here, so this is what each was seen to say.
+func TestFolder(t *testing.T) {
+	cases := map[string]struct{ reason, want string }{
+		"Debian12": {"grub 2.06 has cmdpath", `source "$cmdpath/grub.cfg"`},
+		"Debian13": {"grub 2.12 and 2.14 have fw_path, and no cmdpath", "if [ -z \"$cmdpath\" ]; then\nset cmdpath=\"$fw_path\"\nfi\nsource "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(First(), tc.want) {
+				t.Errorf("%s: want %q in\n%s", tc.reason, tc.want, First())
+			}
+		})
+	}
+}
+
 // TestLocalDisk: what the removable disk's name starts may be a shim that only resets the machine, so the distribution's own come first, on
 // the same disk; and only where no disk has that name, the distributions' on any.
 func TestLocalDisk(t *testing.T) {

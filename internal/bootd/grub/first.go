@@ -21,6 +21,10 @@ func First() string {
 		"set failed=", // A machine's own configuration counts in it what didn't boot.
 		"while true; do",
 		"set answered=",
+		// Debian's grub has the folder that its shim came from in cmdpath until 2.06 (Debian 12), and from 2.12 on (Debian 13) in fw_path alone.
+		`if [ -z "$cmdpath" ]; then`,
+		`set cmdpath="$fw_path"`,
+		"fi",
 		`source "$cmdpath/grub.cfg"`,
 		`if [ "$answered" = yes ]; then`,
 		"set silent=",

@@ -122,6 +122,20 @@ func (r *Reply) AddressText(code byte, rank uint8, a netip.Addr) {
 	r.Bytes(code, rank, r.own[from:len(r.own):len(r.own)])
 }
 
+// CString and AddressCString add a text, and an address as it's written, with a NUL at the end (RFC 2132 §2: who reads one must be ready for it).
+func (r *Reply) CString(code byte, rank uint8, s string) {
+	from := len(r.own)
+	r.own = append(append(r.own, s...), 0)
+	r.Bytes(code, rank, r.own[from:len(r.own):len(r.own)])
+}
+
+// AddressCString is CString of an address.
+func (r *Reply) AddressCString(code byte, rank uint8, a netip.Addr) {
+	from := len(r.own)
+	r.own = append(a.AppendTo(r.own), 0)
+	r.Bytes(code, rank, r.own[from:len(r.own):len(r.own)])
+}
+
 // Uint32 adds a number of four octets, and Uint16 one of two.
 func (r *Reply) Uint32(code byte, rank uint8, v uint32) {
 	from := len(r.own)

@@ -1,6 +1,9 @@
 package wire
 
-import "net/netip"
+import (
+	"bytes"
+	"net/netip"
+)
 
 // Ask begins the message of a client: its type, its number and its hardware address. A relay, where one is given, has passed it on.
 // AppendOption adds to it, and End ends it.
@@ -37,7 +40,7 @@ func (m *Message) Yours() netip.Addr { return Address(m.b[atYiaddr:atSiaddr]) }
 
 // BootFile is what the client is to load next: option 67, or else the header's field where that holds no options.
 func (m *Message) BootFile() string {
-	if v := m.Get(OptionBootFile); len(v) > 0 {
+	if v := bytes.TrimRight(m.Get(OptionBootFile), "\x00"); len(v) > 0 {
 		return string(v)
 	}
 	if m.overload&1 != 0 {
