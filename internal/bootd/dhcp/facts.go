@@ -181,8 +181,11 @@ func architectureOf(class []byte) (uint16, bool) {
 
 // ipxeOf says whether an iPXE speaks, and whether it can fetch a script by HTTP. iPXE says so by user class, or (NVIDIA's
 // FlexBoot) only by its own option 175, which lists its features. An old ROM without HTTP is chained like any PXE ROM: what
-// it is given next has HTTP, so that this happens once.
+// it is given next has HTTP, so that this happens once. So is gPXE, of which iPXE came: it has HTTP, and not what our scripts say.
 func ipxeOf(m *wire.Message) (ipxe, http bool) {
+	if hasUserClass(m.Get(wire.OptionUserClass), "gPXE") {
+		return true, false
+	}
 	named := hasUserClass(m.Get(wire.OptionUserClass), "iPXE")
 	tags, ok := encapsulated(m.Get(wire.OptionEtherboot))
 	if !ok || tags == (tagSet{}) {

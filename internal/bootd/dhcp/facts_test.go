@@ -32,6 +32,7 @@ func TestClassifyClient(t *testing.T) {
 		"IPXEListed":     {"as RFC 3004 wants it", all(asPXE(0), option(77, 4, 'i', 'P', 'X', 'E')), ClientIPXE},
 		"IPXESecond":     {"one class of several", all(asPXE(0), option(77, 1, 'x', 4, 'i', 'P', 'X', 'E')), ClientIPXE},
 		"IPXEFeatures":   {"with HTTP among its features", all(asIPXE(0), option(175, features...)), ClientIPXE},
+		"GPXE":           {"it has HTTP, and lacks what our scripts say: it's chained as a ROM is", all(asPXE(0), option(77, []byte("gPXE")...), option(175, features...)), ClientPXE},
 		"FlexBoot":       {"iPXE without the user class", all(asPXE(0), option(175, features...)), ClientIPXE},
 		"FlexBootNoHTTP": {"it can't fetch a script", all(asPXE(0), option(175, features[:12]...)), ClientPXE},
 		"Foreign175":     {"another's use of a site-specific option", all(asPXE(0), option(175, 1, 2, 3, 4)), ClientPXE},

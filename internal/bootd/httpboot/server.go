@@ -142,7 +142,7 @@ func serveHTTP(ctx context.Context, l net.Listener, h http.Handler, c *tls.Confi
 	h = framed(cleaned(bounded(h, bodyPatience)))
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), TLSConfig: c,
+		ErrorLog: errorLog(log), TLSConfig: c,
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 alone: its bounds are those of a connection.
 	}
 	l = boundClients(l, perClient, places())

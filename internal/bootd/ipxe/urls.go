@@ -85,6 +85,7 @@ func LoaderPath(token string, arch boot.Arch, name string) string {
 func LoaderOf(path string) (token string, arch boot.Arch, name string, ok bool) {
 	token, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	folder, name, more := strings.Cut(rest, "/")
+	name = strings.TrimPrefix(name, "/") // A shim that puts one between its folder and what comes next, which ends with one.
 	if !ok || !more || strings.Contains(name, "/") {
 		return "", "", "", false
 	}

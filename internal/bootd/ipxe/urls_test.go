@@ -90,7 +90,7 @@ func TestFileURLIsRead(t *testing.T) {
 func TestLoaderPathIsRead(t *testing.T) {
 	for _, arch := range []boot.Arch{boot.AMD64, boot.ARM64} {
 		path := LoaderPath(token, arch, "shim.efi")
-		for _, asked := range []string{path, strings.TrimPrefix(path, "/")} {
+		for _, asked := range []string{path, strings.TrimPrefix(path, "/"), strings.Replace(path, "/shim", "//shim", 1)} {
 			if tok, a, name, ok := LoaderOf(asked); !ok || tok != token || a != arch || name != "shim.efi" {
 				t.Errorf("%q is read as %q, %q, %q, %t", asked, tok, a, name, ok)
 			}

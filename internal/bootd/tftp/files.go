@@ -10,13 +10,14 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Names of the first stages, as Debian's package ipxe has them. There is no ARM64 build in Debian 12; one that lies in the
-// same directory is served under our own name.
+// Names of the first stages, as Debian's package ipxe has them. For ARM64 Debian 12 has none, and Debian 13 one with drivers of its own; one that goes by
+// the firmware's driver, as snponly.efi does, is taken where it lies in the same directory under our name for it.
 const (
 	BIOS      = "undionly.kpxe"
 	UEFIAMD64 = "snponly.efi"
 	UEFIFull  = "ipxe.efi"
 	UEFIARM64 = "snponly-arm64.efi"
+	ARM64Full = "ipxe-arm64.efi"
 )
 
 // DefaultDir is where Debian's package ipxe puts its files.
@@ -43,15 +44,15 @@ type Files struct {
 }
 
 // Load reads the first stages in a directory. A file that can't be read becomes a stand-in, so that simulated machines
-// boot where no iPXE package is; the optional ARM64 build is then left out.
+// boot where no iPXE package is; the optional ARM64 builds are then left out.
 func Load(dir string) Files {
 	f := Files{byName: map[string]File{}, Problems: map[string]error{}}
-	for _, name := range []string{BIOS, UEFIAMD64, UEFIFull, UEFIARM64} {
+	for _, name := range []string{BIOS, UEFIAMD64, UEFIFull, UEFIARM64, ARM64Full} {
 		data, err := read(filepath.Join(dir, name))
 		switch {
 		case err == nil:
 			f.byName[name] = File{Name: name, Data: data}
-		case name != UEFIARM64:
+		case name != UEFIARM64 && name != ARM64Full:
 			f.byName[name] = File{Name: name, Data: standIn(name), StandIn: true}
 			f.Problems[name] = err
 		}

@@ -60,6 +60,10 @@ func TestLoad(t *testing.T) {
 			reason: "an ARM64 build beside the others is served",
 			files:  with(UEFIARM64, []byte("arm")), names: []string{UEFIFull, UEFIARM64, UEFIAMD64, BIOS},
 		},
+		"ARM64Full": {
+			reason: "so is the one that Debian 13 has",
+			files:  with(ARM64Full, []byte("arm")), names: []string{ARM64Full, UEFIFull, UEFIAMD64, BIOS},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
