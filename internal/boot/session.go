@@ -80,7 +80,7 @@ var (
 	// ErrSuperseded says that a newer script was served, whose token counts.
 	ErrSuperseded = errors.New("a newer boot script was served; this token counts no more")
 	// ErrConsumed says that another boot used the grant.
-	ErrConsumed = errors.New("the grant was used by another boot")
+	ErrConsumed = errors.New("the grant was used already")
 	// ErrBootLoop says that the grant served too many scripts.
 	ErrBootLoop = errors.New("the grant has served its last script")
 )

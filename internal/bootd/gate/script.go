@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -157,8 +158,12 @@ func (g *Gate) install(ctx context.Context, c Caller, fw boot.Firmware, nonce st
 		return a
 	}
 	if err := g.open(ctx, c, t); err != nil {
-		g.o.Logger.Info("an install script is held back", "entry", c.Plan.Entry.String(), "error", err.Error())
-		return Hold(reason(err))
+		why, level := reason(err), slog.LevelInfo
+		if why == ReasonAPI { // Nobody decided it: what has to be written down couldn't be.
+			level = slog.LevelWarn
+		}
+		g.o.Logger.Log(ctx, level, "an install script is held back", "entry", c.Plan.Entry.String(), "error", err.Error())
+		return Hold(why)
 	}
 	g.granted.remember(t.Entry, c.Plan)
 	return a

@@ -101,7 +101,11 @@ func (s *Server) begin(ctx context.Context, c gate.Caller, r report) error {
 	if err := s.o.Gate.Begin(ctx, c); err != nil {
 		return err
 	}
-	s.about(c).Info("an install begins", "grant", c.Claims.GrantID)
+	if c.Live() {
+		s.about(c).Info("a live system runs")
+	} else {
+		s.about(c).Info("an install begins", "grant", c.Claims.GrantID)
+	}
 	s.reached(c, boot.StageInstalling)
 	s.said(c, r)
 	return nil

@@ -22,7 +22,7 @@ func (s *Server) refuse(w http.ResponseWriter, c gate.Caller, err error) {
 		return
 	}
 	if !errors.Is(err, gate.ErrPace) { // Who asks too often doesn't fill the log as well.
-		s.o.Logger.Info("a machine must wait", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "error", err.Error())
+		s.o.Logger.Warn("a machine must wait", "entry", c.Plan.Entry.String(), "mac", string(c.MAC()), "error", err.Error())
 	}
 	tryAgain(w)
 }
