@@ -218,25 +218,30 @@ func (l *lending) tell(st *boot.State, log *slog.Logger) {
 // run writes down who has what, until ctx ends, and once more when DHCP has: a lease of the last moment counts as any other. It's written as soon as
 // somebody has one: a bootd that is killed would lend that address to another machine, while the first one uses it and asks nobody.
 func (l *lending) run(ctx context.Context, d *daemon, served func()) error {
-	for {
+	for ended := false; !ended; {
 		began := time.Now()
 		l.write(d.c.Logger)
-		rest := time.After(max(soon, rests*time.Since(began)))
-		select {
-		case <-ctx.Done():
-		case <-rest:
-			select {
-			case <-ctx.Done():
-			case <-l.book.News():
-			case <-time.After(noted):
-			}
-		}
-		if ctx.Err() != nil {
-			served()
-			l.write(d.c.Logger)
-			return nil
-		}
+		ended = l.rests(ctx, max(soon, rests*time.Since(began)))
 	}
+	served()
+	l.write(d.c.Logger)
+	return nil
+}
+
+// rests waits for news, a while at least; ended: there will be none.
+func (l *lending) rests(ctx context.Context, least time.Duration) (ended bool) {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(least):
+	}
+	select {
+	case <-ctx.Done():
+		return true
+	case <-l.book.News():
+	case <-time.After(noted):
+	}
+	return false
 }
 
 func (l *lending) write(log *slog.Logger) {

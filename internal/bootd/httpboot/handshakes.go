@@ -27,15 +27,24 @@ func errorLog(to *slog.Logger) *log.Logger {
 // Write takes one line of an http.Server.
 func (h *handshakes) Write(line []byte) (int, error) {
 	text := strings.TrimSuffix(string(line), "\n")
-	rest, failed := strings.CutPrefix(text, "http: TLS handshake error from ")
-	from, why, _ := strings.Cut(rest, ": ")
-	host, _, err := net.SplitHostPort(from)
-	if !failed || err != nil || why == "EOF" || !h.first(host) { // Who only opens a connection looks whether the port is open.
-		h.log.Debug(text)
+	client, why := unmet(text)
+	if client == "" || !h.first(client) {
+		h.log.Debug("an HTTP server's own words", "words", text)
 		return len(line), nil
 	}
-	h.log.Warn("a client doesn't agree with bootd on HTTPS: it may not trust the certificate, or know too little of TLS", "client", host, "error", why)
+	h.log.Warn("a client doesn't agree with bootd on HTTPS: it may not trust the certificate, or know too little of TLS", "client", client, "error", why)
 	return len(line), nil
+}
+
+// unmet reads who didn't agree, and why; "" where that's not what is said. Who only opens a connection looks whether the port is open.
+func unmet(text string) (client, why string) {
+	rest, failed := strings.CutPrefix(text, "http: TLS handshake error from ")
+	from, why, _ := strings.Cut(rest, ": ")
+	if !failed || why == "EOF" {
+		return "", ""
+	}
+	client, _, _ = net.SplitHostPort(from)
+	return client, why
 }
 
 func (h *handshakes) first(host string) bool {
