@@ -19,7 +19,7 @@ func TestARM64(t *testing.T) {
 	parallel(t)
 	a, err := vm.ArtifactsARM64(context.Background(), filepath.Join(scratch, "arm64"))
 	able.Need(t, err)
-	w := way{"AAVMF loads shim and grub by TFTP", shimMAC(0x50), qemu.ARM64, qemu.PXE, false, nil}
+	w := way{"AAVMF loads shim and grub by TFTP", shimMAC(0x50), qemu.ARM64, qemu.PXE, false, nil, nil}
 	site, err := vm.NewARM64Site(t.Context(), "../..", stateDir(t), a, w.mac)
 	if err != nil {
 		t.Fatal(err)

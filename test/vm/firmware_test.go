@@ -28,6 +28,8 @@ type way struct {
 	secure   bool
 	// clients that bootd acknowledges, one after another: the installer and the installed system are operating systems.
 	clients []string
+	// trusts is the authority whose certificates it takes, in DER; nil: none.
+	trusts []byte
 }
 
 // ways that firmware of Debian has.
@@ -35,15 +37,15 @@ func ways() map[string]way {
 	return map[string]way{
 		"PXE": {
 			"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 2}, qemu.UEFI, qemu.PXE, false,
-			[]string{"PXE", "iPXE", "OS"},
+			[]string{"PXE", "iPXE", "OS"}, nil,
 		},
 		"HTTPBoot": {
 			"OVMF loads iPXE by a URL of bootd's", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 3}, qemu.UEFI, qemu.HTTPBoot, false,
-			[]string{"HTTPBoot", "iPXE", "OS"},
+			[]string{"HTTPBoot", "iPXE", "OS"}, nil,
 		},
 		"ROM": {
 			"iPXE in the NIC is given its script at once", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 4}, qemu.UEFI, qemu.ROM, false,
-			[]string{"iPXE", "OS"},
+			[]string{"iPXE", "OS"}, nil,
 		},
 	}
 }
@@ -76,7 +78,7 @@ func (w way) starts(t *testing.T, name string, site *vm.Site, line string) (cont
 		t.Fatal(err)
 	}
 	m, err := qemu.New(qemu.Config{
-		Name: name, MAC: w.mac, Dir: t.TempDir(), Netdev: tap, Firmware: w.firmware, Loader: w.loader, SecureBoot: w.secure, UUID: uuid.NewSHA1(uuid.NameSpaceOID, w.mac),
+		Name: name, MAC: w.mac, Dir: t.TempDir(), Netdev: tap, Firmware: w.firmware, Loader: w.loader, SecureBoot: w.secure, Trusts: w.trusts, UUID: uuid.NewSHA1(uuid.NameSpaceOID, w.mac),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 func TestISO(t *testing.T) {
 	needMachines(t)
 	parallel(t)
-	bios := way{"SeaBIOS, whose ROM is an iPXE", shimMAC(0x30), qemu.BIOS, qemu.PXE, false, nil}
-	uefi := way{"OVMF loads iPXE by TFTP", shimMAC(0x31), qemu.UEFI, qemu.PXE, false, nil}
+	bios := way{"SeaBIOS, whose ROM is an iPXE", shimMAC(0x30), qemu.BIOS, qemu.PXE, false, nil, nil}
+	uefi := way{"OVMF loads iPXE by TFTP", shimMAC(0x31), qemu.UEFI, qemu.PXE, false, nil, nil}
 	site, err := vm.NewISOSite(t.Context(), "../..", stateDir(t), bios.mac, uefi.mac)
 	if err != nil {
 		t.Fatal(err)

@@ -22,8 +22,8 @@ func TestLocalBoot(t *testing.T) {
 		by string
 	}{
 		// That SeaBIOS goes on once iPXE has ended is TestClaimToReadyOnRealFirmware's.
-		"NotFound": {way{"OVMF goes on once iPXE finds no script", shimMAC(0x20), qemu.UEFI, qemu.PXE, false, nil}, "script"},
-		"Grub":     {way{"grub starts the disk's loader", shimMAC(0x22), qemu.UEFI, qemu.PXE, false, nil}, "grub.cfg"},
+		"NotFound": {way{"OVMF goes on once iPXE finds no script", shimMAC(0x20), qemu.UEFI, qemu.PXE, false, nil, nil}, "script"},
+		"Grub":     {way{"grub starts the disk's loader", shimMAC(0x22), qemu.UEFI, qemu.PXE, false, nil, nil}, "grub.cfg"},
 	}
 	for local, tc := range cases {
 		t.Run(local, func(t *testing.T) {

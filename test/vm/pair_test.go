@@ -32,7 +32,7 @@ func TestSecondTakesOver(t *testing.T) {
 func takesOver(t *testing.T, cable, reason string, goes func(*vm.Site)) {
 	t.Helper()
 	a := artifacts(t)
-	w := way{"SeaBIOS, whose ROM is an iPXE", shimMAC(0x70), qemu.BIOS, qemu.PXE, false, nil}
+	w := way{"SeaBIOS, whose ROM is an iPXE", shimMAC(0x70), qemu.BIOS, qemu.PXE, false, nil, nil}
 	site, err := vm.NewPairSite(t.Context(), "../..", stateDir(t), a, w.mac)
 	if err != nil {
 		t.Fatal(err)

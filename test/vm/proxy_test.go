@@ -16,8 +16,8 @@ func TestBesideDnsmasq(t *testing.T) {
 	parallel(t)
 	a := artifacts(t)
 	machines := map[string]way{
-		"BIOS": {"SeaBIOS, whose ROM is an iPXE", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 8}, qemu.BIOS, "", false, nil},
-		"UEFI": {"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 9}, qemu.UEFI, qemu.PXE, false, nil},
+		"BIOS": {"SeaBIOS, whose ROM is an iPXE", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 8}, qemu.BIOS, "", false, nil, nil},
+		"UEFI": {"OVMF loads iPXE by TFTP", net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, 9}, qemu.UEFI, qemu.PXE, false, nil, nil},
 	}
 	var macs []net.HardwareAddr
 	for _, w := range machines {
@@ -46,8 +46,8 @@ func TestAtPort4011(t *testing.T) {
 	parallel(t)
 	a := artifacts(t)
 	machines := map[string]way{
-		"BIOS4011": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x68), qemu.BIOS, qemu.PXE, false, nil},
-		"UEFI4011": {"OVMF loads iPXE by TFTP", shimMAC(0x69), qemu.UEFI, qemu.PXE, false, nil},
+		"BIOS4011": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x68), qemu.BIOS, qemu.PXE, false, nil, nil},
+		"UEFI4011": {"OVMF loads iPXE by TFTP", shimMAC(0x69), qemu.UEFI, qemu.PXE, false, nil, nil},
 	}
 	site, err := vm.NewBINLSite(t.Context(), "../..", stateDir(t), a, machines["BIOS4011"].mac, machines["UEFI4011"].mac)
 	if err != nil {

@@ -16,8 +16,8 @@ func TestRelayed(t *testing.T) {
 	parallel(t)
 	a := artifacts(t)
 	ways := map[string]way{
-		"RelayedBIOS": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x60), qemu.BIOS, qemu.PXE, false, []string{"iPXE", "OS"}},
-		"RelayedUEFI": {"OVMF loads iPXE by TFTP", shimMAC(0x61), qemu.UEFI, qemu.PXE, false, []string{"PXE", "iPXE", "OS"}},
+		"RelayedBIOS": {"SeaBIOS, whose ROM is an iPXE", shimMAC(0x60), qemu.BIOS, qemu.PXE, false, []string{"iPXE", "OS"}, nil},
+		"RelayedUEFI": {"OVMF loads iPXE by TFTP", shimMAC(0x61), qemu.UEFI, qemu.PXE, false, []string{"PXE", "iPXE", "OS"}, nil},
 	}
 	site, err := vm.NewRelayedSite(t.Context(), "../..", stateDir(t), a, ways["RelayedBIOS"].mac, ways["RelayedUEFI"].mac)
 	if err != nil {

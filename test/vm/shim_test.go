@@ -21,8 +21,8 @@ func TestShim(t *testing.T) {
 	needMachines(t)
 	parallel(t)
 	a := artifacts(t)
-	secure := way{"Secure Boot lets no iPXE run", shimMAC(0x10), qemu.UEFI, qemu.PXE, true, []string{"PXE"}}
-	whole := way{"grub sends the machine to its disk", shimMAC(0x11), qemu.UEFI, qemu.PXE, false, []string{"PXE", "OS"}}
+	secure := way{"Secure Boot lets no iPXE run", shimMAC(0x10), qemu.UEFI, qemu.PXE, true, []string{"PXE"}, nil}
+	whole := way{"grub sends the machine to its disk", shimMAC(0x11), qemu.UEFI, qemu.PXE, false, []string{"PXE", "OS"}, nil}
 	site, err := vm.NewShimSite(t.Context(), "../..", stateDir(t), a, secure.mac, whole.mac)
 	if err != nil {
 		t.Fatal(err)

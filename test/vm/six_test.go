@@ -17,8 +17,8 @@ func TestOverSix(t *testing.T) {
 	needMachines(t)
 	parallel(t)
 	a := artifacts(t)
-	http := way{"OVMF loads iPXE by a URL with an address of IPv6", shimMAC(0x40), qemu.UEFI, qemu.HTTP6, false, []string{"HTTPBoot", "iPXE"}}
-	pxe := way{"OVMF loads iPXE by TFTP over IPv6", shimMAC(0x41), qemu.UEFI, qemu.PXE6, false, []string{"PXE", "iPXE"}}
+	http := way{"OVMF loads iPXE by a URL with an address of IPv6", shimMAC(0x40), qemu.UEFI, qemu.HTTP6, false, []string{"HTTPBoot", "iPXE"}, nil}
+	pxe := way{"OVMF loads iPXE by TFTP over IPv6", shimMAC(0x41), qemu.UEFI, qemu.PXE6, false, []string{"PXE", "iPXE"}, nil}
 	site, err := vm.NewSixSite(t.Context(), "../..", stateDir(t), a, http.mac, pxe.mac)
 	if err != nil {
 		t.Fatal(err)

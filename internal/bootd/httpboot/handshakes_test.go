@@ -26,7 +26,7 @@ func TestHandshakes(t *testing.T) {
 		"Untrusted": {"it's told why", []string{failed("10.0.0.1:4711", "remote error: tls: unknown certificate authority")}, 1},
 		"Again":     {"firmware tries again and again", []string{failed("10.0.0.1:1", "remote error: tls: bad certificate"), failed("10.0.0.1:2", "remote error: tls: bad certificate")}, 1},
 		"Others":    {"each machine is told of", []string{failed("10.0.0.1:1", "tls: a"), failed("[2001:db8::1]:1", "tls: a")}, 2},
-		"Probe":     {"a probe only opens a connection", []string{failed("10.0.0.1:1", "EOF")}, 0},
+		"Silent":    {"UEFI that trusts nobody opens a connection and says nothing", []string{failed("10.0.0.1:1", "EOF")}, 1},
 		"Else":      {"an HTTP server says other things", []string{"http: superfluous response.WriteHeader call"}, 0},
 		"Many":      {"and a scan of all addresses fills no log", many, maxUnmet},
 	}

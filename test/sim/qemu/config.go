@@ -55,6 +55,8 @@ type Config struct {
 	Loader Loader
 	// SecureBoot has UEFI run only what Microsoft has signed, or who Microsoft's shim trusts: here Debian.
 	SecureBoot bool
+	// Trusts is the authority, a certificate in DER, that UEFI was told to trust for HTTPS; nil: none.
+	Trusts []byte
 	// NetworkFirst makes the network come before the disk in the normal boot order.
 	NetworkFirst bool
 	// Dir holds the machine's disk, NVRAM, serial log and QMP socket; its path must be short (a socket's is, at 108 bytes).
@@ -115,12 +117,13 @@ func Missing(f Firmware) error {
 	return nil
 }
 
-func (c Config) code() string   { return c.ovmf("CODE") }
-func (c Config) vars() string   { return c.ovmf("VARS") }
-func (c Config) nvram() string  { return filepath.Join(c.Dir, "vars.fd") }
-func (c Config) disk() string   { return filepath.Join(c.Dir, "disk.img") }
-func (c Config) serial() string { return filepath.Join(c.Dir, "serial.log") }
-func (c Config) socket() string { return filepath.Join(c.Dir, "qmp") }
+func (c Config) code() string        { return c.ovmf("CODE") }
+func (c Config) vars() string        { return c.ovmf("VARS") }
+func (c Config) authorities() string { return filepath.Join(c.Dir, "cacerts.esl") }
+func (c Config) nvram() string       { return filepath.Join(c.Dir, "vars.fd") }
+func (c Config) disk() string        { return filepath.Join(c.Dir, "disk.img") }
+func (c Config) serial() string      { return filepath.Join(c.Dir, "serial.log") }
+func (c Config) socket() string      { return filepath.Join(c.Dir, "qmp") }
 
 // ovmf is a file of the firmware's.
 func (c Config) ovmf(what string) string {
@@ -212,6 +215,9 @@ func (c Config) args(i indices) []string {
 			"-drive", "if=pflash,format=raw,readonly=on,file="+c.code(),
 			"-drive", "if=pflash,format=raw,file="+c.nvram())
 		a = append(a, c.without()...)
+	}
+	if c.Trusts != nil {
+		a = append(a, "-fw_cfg", "name=etc/edk2/https/cacerts,file="+c.authorities())
 	}
 	if c.Slow {
 		a = append(a, "-object", "filter-buffer,id=slow0,netdev=n0,queue=tx,interval=100000")

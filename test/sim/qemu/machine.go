@@ -3,6 +3,7 @@ package qemu
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +61,23 @@ func New(c Config) (*Machine, error) {
 			return nil, fmt.Errorf("cannot make the NVRAM of %q: %w", c.Name, err)
 		}
 	}
+	if c.Trusts != nil {
+		if err := os.WriteFile(c.authorities(), signatureList(c.Trusts), 0o600); err != nil {
+			return nil, fmt.Errorf("cannot write whom %q trusts: %w", c.Name, err)
+		}
+	}
 	return &Machine{cfg: c}, nil
+}
+
+// signatureList is an EFI_SIGNATURE_LIST with one certificate, of no owner (UEFI 2.10 §32.4.1).
+func signatureList(der []byte) []byte {
+	const guid, numbers = 16, 3 * 4
+	b := []byte{0xa1, 0x59, 0xc0, 0xa5, 0xe4, 0x94, 0xa7, 0x4a, 0x87, 0xb5, 0xab, 0x15, 0x5c, 0x2b, 0xf0, 0x72} // EFI_CERT_X509_GUID
+	entry := guid + len(der)
+	for _, n := range []int{guid + numbers + entry, 0, entry} { // the list, its header, an entry
+		b = binary.LittleEndian.AppendUint32(b, uint32(n)) //nolint:gosec // A certificate is a few thousand bytes long.
+	}
+	return append(append(b, make([]byte, guid)...), der...)
 }
 
 func copyFile(to, from string) error {
