@@ -74,6 +74,7 @@ const (
 	ReasonGaveUp               xpv2.ConditionReason = "GaveUp"
 	ReasonGrantExpired         xpv2.ConditionReason = "GrantExpired"
 	ReasonInterrupted          xpv2.ConditionReason = "Interrupted"
+	ReasonInstalledBefore      xpv2.ConditionReason = "InstalledBefore"
 	ReasonInstallOverdue       xpv2.ConditionReason = "InstallOverdue"
 	ReasonInstallFailed        xpv2.ConditionReason = "InstallFailed"
 	ReasonDigestMismatch       xpv2.ConditionReason = "DigestMismatch"

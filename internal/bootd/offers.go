@@ -1,7 +1,7 @@
 package bootd
 
 import (
-	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -16,7 +16,8 @@ import (
 // maxLater offers wait for their turn. Of more each goes out at once.
 const maxLater = 1024
 
-var errStopping = errors.New("this bootd is stopping, and leaves the offer to another one")
+// errStopping is no trouble: the machine has its offer of the other one.
+var errStopping = fmt.Errorf("%w: this bootd is stopping, and leaves the offer to another one", dhcp.ErrLeft)
 
 // offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping and another is live. All other
 // answers go out at once: a machine that has chosen a server waits for that one.

@@ -85,7 +85,7 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Store = kubesource.Store{Kube: kube}
+	o.Store, o.ByMachine = kubesource.Store{Kube: kube}, true
 	m := session.New(o)
 	return kubesource.New(kubesource.Options{
 		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,

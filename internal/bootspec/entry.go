@@ -98,7 +98,7 @@ func RawHostUID(macs []string) string {
 	}
 	sort.Strings(macs)
 	s := sha256.Sum256([]byte(strings.Join(macs, ",")))
-	return "macs-" + hex.EncodeToString(s[:16])
+	return boot.HostByMACs + hex.EncodeToString(s[:16])
 }
 
 // HostMachine gives the machine of a bound host.

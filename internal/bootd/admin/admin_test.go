@@ -40,7 +40,7 @@ func (s noSessions) said(what string) error {
 	return errors.New(what)
 }
 
-func (s noSessions) Logged(string) []boot.Consumption { return nil }
+func (s noSessions) Logged(string, string) []boot.Consumption { return nil }
 
 func (s noSessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
 	return s.said("Open")
@@ -146,7 +146,7 @@ func (r *rig) serve() {
 	done := make(chan error, 1)
 	go func() {
 		done <- Serve(ctx, l, Handler(Options{
-			Name: "node-1", View: r.dhcp.View, Script: web.Foresee, Why: func(*boot.Plan) string { return r.why }, Logged: func(string) []boot.Consumption { return nil },
+			Name: "node-1", View: r.dhcp.View, Script: web.Foresee, Why: func(*boot.Plan) string { return r.why }, Logged: func(string, string) []boot.Consumption { return nil },
 			File: func(name string) (int, bool, bool) { return 1234, name == "snponly.efi", true },
 			Interfaces: func() []Interface {
 				return []Interface{{"lo", 1, []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil}, {"eth1", 3, []netip.Addr{netip.MustParseAddr("10.77.0.2")}, nil}}

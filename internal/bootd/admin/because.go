@@ -21,7 +21,7 @@ func becauseDHCP(r dhcp.Reason) string {
 		dhcp.SilentNotServedHere:  "the BootNetwork's serveOn.interfaces doesn't name the interface that it came in on",
 		dhcp.SilentUnicast:        "a request without a relay must be broadcast, or come from the machine's own address",
 		dhcp.SilentNoServer:       "bootd has no IPv4 address on that interface; give it one, or --advertise-address",
-		dhcp.SilentOtherServer:    "the machine took the offer of another DHCP server on its segment",
+		dhcp.SilentOtherServer:    "the machine took another server's offer: another bootd's, which knows more of it, or that of another DHCP server on its segment",
 		dhcp.SilentWrongAddress:   "it asks for another address than the planned one; firmware begins again by itself, and a system is refused when it renews",
 		dhcp.SilentNoKeys:         "bootd has no keys for tokens yet; see /readyz and the Secret bootd-tokens",
 		dhcp.SilentNoneFree:       "its network lends addresses to machines that nobody knows, and this bootd may lend none now: all are lent, planned or declined, or the API server isn't reached, or a bootd of its network began or ended within the last ten minutes",

@@ -35,7 +35,7 @@ type Options struct {
 	// Why says what keeps installs from a machine, as far as its source knows more than the gate; "": nothing. nil: it never does.
 	Why func(p *boot.Plan) string
 	// Logged is what this bootd's own log knows as consumed of an entry.
-	Logged func(entryUID string) []boot.Consumption
+	Logged func(entryUID, hostUID string) []boot.Consumption
 	// File says how large a first stage is, and whether it's but a stand-in; false: there's none of the name.
 	File func(name string) (size int, standIn, ok bool)
 	// NotServed are the protocols that this bootd was started without.

@@ -55,7 +55,7 @@ func machineOf(p *boot.Plan) Machine {
 // session is what is known of a machine's grant; nil where there is neither a session nor a line in the log.
 func (h *handler) session(st *boot.State, p *boot.Plan) *Session {
 	x, ok := st.Sessions[p.EntryUID]
-	logged := h.o.Logged(p.EntryUID)
+	logged := h.o.Logged(p.EntryUID, p.HostUID)
 	if !ok && len(logged) == 0 {
 		return nil
 	}

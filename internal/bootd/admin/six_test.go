@@ -32,7 +32,7 @@ func TestExplainBoth(t *testing.T) {
 		View6: func() (dhcp6.View, bool) {
 			return dhcp6.View{State: st, Keys: keys, Now: at, TFTP: true, HTTPPort: 8480, Files: files}, true
 		},
-		Logged: func(string) []boot.Consumption { return nil }, Trace: trace.New(1 << 20), Now: func() time.Time { return at },
+		Logged: func(string, string) []boot.Consumption { return nil }, Trace: trace.New(1 << 20), Now: func() time.Time { return at },
 		Interfaces: func() []Interface {
 			return []Interface{{Name: "eth1", Index: 3, Addresses: []netip.Addr{netip.MustParseAddr("10.77.0.2")}, Six: []netip.Addr{netip.MustParseAddr("fd00:77::2")}}}
 		},
@@ -91,7 +91,7 @@ func TestExplainIPv6(t *testing.T) {
 					v := dhcp6.View{State: st, Keys: [][]byte{[]byte("0123456789abcdef0123456789abcdef")}, Now: at, TFTP: true, HTTPPort: 8480, Files: dhcp.Files{UEFIAMD64: "snponly.efi"}}
 					return v, !tc.closed
 				},
-				Logged: func(string) []boot.Consumption { return nil }, Interfaces: func() []Interface { return tc.interfaces }, Trace: ring,
+				Logged: func(string, string) []boot.Consumption { return nil }, Interfaces: func() []Interface { return tc.interfaces }, Trace: ring,
 				File: func(name string) (int, bool, bool) { return 1234, false, name == "snponly.efi" }, Now: func() time.Time { return at },
 			}}
 			request, from, err := dhcp6.Solicit(mac, dhcp.Guise{Client: dhcp.ClientOS}, netip.Addr{})

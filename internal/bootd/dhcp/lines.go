@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,6 +10,9 @@ import (
 
 // linesPerSecond is how many exchanges are written down; a rack that boots is far less, a whole hall isn't read line by line.
 const linesPerSecond = 500
+
+// ErrLeft is of an answer that isn't sent, since another server is to make it.
+var ErrLeft = errors.New("left to another server")
 
 // lines writes what was done. Nothing that a client wrote into its packet but its MAC gets here: some hold uninitialised
 // memory. What relays that are named say of ports does.
@@ -42,6 +46,7 @@ func (l *lines) room(now time.Time) (ok bool, left int) {
 func (l *lines) write(ctx context.Context, a Answer, in Ingress, err error) {
 	level := slog.LevelDebug
 	switch {
+	case errors.Is(err, ErrLeft):
 	case err != nil || a.Reason == Declined || a.Reason == SilentOwn || a.Reason == SilentPortTaken || a.Reason == Acknowledged && a.Sight.Elsewhere != "":
 		// Another has the machine's address, or its place, or it's in another.
 		level = slog.LevelWarn

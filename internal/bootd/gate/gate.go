@@ -15,7 +15,7 @@ import (
 
 // Sessions are the records of what really happened; in production a session.Manager.
 type Sessions interface {
-	Logged(entryUID string) []boot.Consumption
+	Logged(entryUID, hostUID string) []boot.Consumption
 	Open(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error
 	Consume(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	OpenAndConsume(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.Exchange) error

@@ -69,7 +69,7 @@ func Hold(reason string) Answer {
 func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bool, render func(Answer) error) Answer {
 	f := boot.Facts{Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Arch: fw.Arch}
 	if !c.Live() { // What netboots each time rests on neither.
-		f.Log, f.Synced = g.o.Sessions.Logged(c.Plan.EntryUID), g.o.Synced(c.Plan)
+		f.Log, f.Synced = g.o.Sessions.Logged(c.Plan.EntryUID, c.Plan.HostUID), g.o.Synced(c.Plan)
 	}
 	d := boot.Decide(f)
 	again, repeats := g.repeat(c, fw.Arch, d)
@@ -111,7 +111,7 @@ func (g *Gate) repeat(c Caller, arch boot.Arch, d boot.Decision) (string, bool) 
 	if d.Reason != boot.DecidedConsumed || !c.Plan.KernelDestroys() || c.Session.Revocation != "" {
 		return "", false
 	}
-	used := g.o.Sessions.Logged(c.Plan.EntryUID)
+	used := g.o.Sessions.Logged(c.Plan.EntryUID, c.Plan.HostUID)
 	if c.Session.Consumed != nil {
 		used = append(used, *c.Session.Consumed)
 	}

@@ -188,6 +188,7 @@ func (c *config) localDisk() {
 				loaders = append(loaders, "/EFI/"+vendor+"/"+loader+suffix+".efi")
 			}
 		}
+		c.linef(`set net="$root"`)
 		c.linef("if search --no-floppy --file --set=disk %s; then", removable)
 		c.chain(`[ -f "($disk)$loader" ]`, append(slices.Clone(loaders), removable))
 		c.linef("fi")
@@ -198,13 +199,16 @@ func (c *config) localDisk() {
 	c.linef("exit")
 }
 
-// chain starts the first of some loaders on $disk that's there, by a condition, and starts.
+// chain starts the first of some loaders on $disk that's there, by a condition, and starts. Debian's grub tells it that it came from $root,
+// whatever disk its name says: told that it came from the network, a disk's shim finds no grub, and a disk's grub no grub.cfg.
 func (c *config) chain(there string, loaders []string) {
 	c.linef("for loader in %s; do", strings.Join(loaders, " "))
 	c.linef("if %s; then", there)
+	c.linef(`set root="$disk"`)
 	c.linef(`if chainloader "($disk)$loader"; then`)
 	c.linef("boot")
 	c.linef("fi")
+	c.linef(`set root="$net"`)
 	c.linef("fi")
 	c.linef("done")
 }

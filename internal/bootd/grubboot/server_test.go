@@ -44,7 +44,7 @@ func (s *sessions) call(name string) error {
 	return s.err
 }
 
-func (s *sessions) Logged(string) []boot.Consumption { return nil }
+func (s *sessions) Logged(string, string) []boot.Consumption { return nil }
 func (s *sessions) Open(context.Context, *boot.Plan, boot.Claims, boot.Exchange) error {
 	return s.call("open")
 }

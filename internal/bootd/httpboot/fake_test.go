@@ -38,7 +38,7 @@ func (s *sessions) call(name string) error {
 	return s.err
 }
 
-func (s *sessions) Logged(string) []boot.Consumption { return s.logged }
+func (s *sessions) Logged(string, string) []boot.Consumption { return s.logged }
 
 func (s *sessions) Open(_ context.Context, _ *boot.Plan, t boot.Claims, _ boot.Exchange) error {
 	return s.call("open " + t.Nonce)

@@ -42,6 +42,7 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 			return nil
 		}
 	}
+	out := outage{log: s.o.Logger, now: s.o.Now}
 	for {
 		t.sessions.retry()
 		err := s.heartbeat(ctx, t)
@@ -51,8 +52,8 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 		if !pause(ctx, calm) {
 			return nil
 		}
+		out.after(err)
 		if err != nil {
-			s.o.Logger.Info("the heartbeat failed", "error", err.Error())
 			continue
 		}
 		select {

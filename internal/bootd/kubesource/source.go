@@ -73,6 +73,8 @@ type Source struct {
 	wrote []metav1.MicroTime
 	twin  time.Time
 
+	published int // How many plans the newest state had; build's alone.
+
 	came map[boot.Name]time.Time // When the networks came; zero: they were there at first.
 
 	ahead []boot.Artifact // The files of profiles when one of these last changed.
@@ -172,6 +174,10 @@ func (s *Source) publish(t *tables) {
 	t.unserved.into(st)
 	s.networksCame(st)
 	s.state.Store(st)
+	if s.published > 1 && len(plans) == 0 {
+		s.o.Logger.Warn("no BootEntry is left, and their machines hear nothing any more: where nobody has deleted them all the API has lost them, and they must be put back", "were", s.published)
+	}
+	s.published = len(plans)
 	s.onNew(st)
 }
 

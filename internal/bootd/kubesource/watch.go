@@ -87,6 +87,7 @@ func (s *Source) reflect(ctx context.Context, g *errgroup.Group, o, list runtime
 	}
 	r := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, s.o.Kube), o, t, cache.ReflectorOptions{})
 	refused := &refusal{kind: kindName(o), most: patience(o), log: s.o.Logger}
+	other := &trouble{kind: kindName(o), log: s.o.Logger, now: s.o.Now}
 	// A rack that waits for an install shouldn't wait for the reflector's own back-off, made for thousands of kubelets.
 	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second} //nolint:mnd // As said.
 	g.Go(func() error {
@@ -95,7 +96,7 @@ func (s *Source) reflect(ctx context.Context, g *errgroup.Group, o, list runtime
 			if d := refused.after(err); d > 0 {
 				pause(ctx, d)
 			} else if err != nil {
-				cache.DefaultWatchErrorHandler(ctx, r, err)
+				other.after(ctx, err)
 			}
 			return false, nil
 		}) // It ends with ctx alone.

@@ -143,7 +143,7 @@ func (r *rig) state() *boot.State {
 	return boot.NewState(nil, []boot.Plan{r.plan}, []boot.Session{r.session})
 }
 
-func (r *rig) Logged(string) []boot.Consumption { return nil }
+func (r *rig) Logged(string, string) []boot.Consumption { return nil }
 
 func (r *rig) Open(_ context.Context, _ *boot.Plan, t boot.Claims, x boot.Exchange) error {
 	if r.err != nil {

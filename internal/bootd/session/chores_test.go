@@ -149,7 +149,7 @@ func TestConsumptionsOfOthersAreLogged(t *testing.T) {
 	if err := m.Seen(a.record(machine())); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(other.Logged("entry"), m.Logged("entry")); diff != "" {
+	if diff := cmp.Diff(other.Logged("entry", "host"), m.Logged("entry", "host")); diff != "" {
 		t.Errorf("-writer +watcher:\n%s", diff)
 	}
 }

@@ -33,6 +33,8 @@ type Log struct {
 	lines   int
 	torn    bool // What is behind size may be half a line.
 	byEntry map[string][]boot.Consumption
+	// byHost names the entries that used a grant for a machine that's named by its MACs.
+	byHost map[string][]string
 	// delivered are those whose kernel went out.
 	delivered map[use]bool
 	// unreadable says why nothing can be logged; nil where it can.
@@ -48,7 +50,7 @@ func useOf(c boot.Consumption) use { return use{c.GrantID, c.Nonce} }
 // told of it yet. A line that can't be read anywhere else is an error: something was consumed there, and
 // going on would forget what.
 func OpenLog(path string) (*Log, error) {
-	l := &Log{path: path, byEntry: map[string][]boot.Consumption{}, delivered: map[use]bool{}}
+	l := &Log{path: path, byEntry: map[string][]boot.Consumption{}, byHost: map[string][]string{}, delivered: map[use]bool{}}
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read the log of consumed grants: %w", err)
@@ -75,7 +77,7 @@ func OpenLog(path string) (*Log, error) {
 // Unreadable is the log of a bootd that can't read its own: nothing is added to it, so that nothing is consumed. It's for one that goes
 // on serving addresses and boots from disk.
 func Unreadable(why error) *Log {
-	return &Log{byEntry: map[string][]boot.Consumption{}, delivered: map[use]bool{}, unreadable: why}
+	return &Log{byEntry: map[string][]boot.Consumption{}, byHost: map[string][]string{}, delivered: map[use]bool{}, unreadable: why}
 }
 
 // parse takes in all whole lines, and returns where they end.
@@ -108,6 +110,9 @@ func (l *Log) take(e entry) {
 		return
 	}
 	l.byEntry[uid] = append(l.byEntry[uid], e.Consumption)
+	if h := e.Consumption.HostUID; boot.NamedByMACs(h) && !slices.Contains(l.byHost[h], uid) {
+		l.byHost[h] = append(l.byHost[h], uid)
+	}
 }
 
 func same(a, b boot.Consumption) bool { return useOf(a) == useOf(b) }
@@ -117,6 +122,26 @@ func (l *Log) For(entryUID string) []boot.Consumption {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clip(slices.Clone(l.byEntry[entryUID]))
+}
+
+// OfMachine gives what is known of a machine that's named by its MACs by any of its entries, as that of the one which asks: an entry that was
+// deleted and made anew, or under another name, is another object, and the machine and what it holds are the same.
+func (l *Log) OfMachine(entryUID, hostUID string) []boot.Consumption {
+	known := l.For(entryUID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, uid := range l.byHost[hostUID] {
+		if uid == entryUID {
+			continue
+		}
+		for _, c := range l.byEntry[uid] {
+			if c.HostUID == hostUID {
+				c.EntryUID = entryUID
+				known = append(known, c)
+			}
+		}
+	}
+	return known
 }
 
 // Add puts a consumption onto the disk, unless it's there. It returns only when it would survive a power cut.

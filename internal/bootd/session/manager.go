@@ -25,6 +25,8 @@ type Options struct {
 	Crash func(point string)
 	// Consumed is called after each consumption that this bootd wrote.
 	Consumed func()
+	// ByMachine says that what a machine named by its MACs has used stands against each entry of it: there's no other record of the machine.
+	ByMachine bool
 	// Brisk is the least time between two writes of one machine's stages; 0: a tenth of a second.
 	Brisk time.Duration
 }
@@ -74,7 +76,20 @@ const (
 )
 
 // Logged gives what this bootd's own log knows of an entry, for boot.Decide.
-func (m *Manager) Logged(entryUID string) []boot.Consumption { return m.o.Log.For(entryUID) }
+func (m *Manager) Logged(entryUID, hostUID string) []boot.Consumption {
+	if !m.o.ByMachine {
+		return m.o.Log.For(entryUID)
+	}
+	return m.o.Log.OfMachine(entryUID, hostUID)
+}
+
+// loggedOf a session's grant.
+func (m *Manager) loggedOf(s boot.Session) []boot.Consumption {
+	if s.Grant == nil {
+		return m.o.Log.For(s.EntryUID)
+	}
+	return m.Logged(s.EntryUID, s.Grant.HostUID)
+}
 
 // Open records that the install script of boot token t is about to be served for its grant, to who asks by the token of exchange x. A repeat
 // with the nonce that was opened last changes nothing. The errors are boot's refusals, or say that the API
@@ -90,7 +105,7 @@ func (m *Manager) Open(ctx context.Context, p *boot.Plan, t boot.Claims, x boot.
 
 func (m *Manager) opened(r Record, t boot.Claims, x boot.Exchange) (Record, error) {
 	now := m.o.Now()
-	s, err := open(r.Session, m.o.Log.For(r.Session.EntryUID), t, x, m.o.Name, now)
+	s, err := open(r.Session, m.loggedOf(r.Session), t, x, m.o.Name, now)
 	if err != nil || len(s.Opened) == len(r.Session.Opened) && s.OpenedGrantID == r.Session.OpenedGrantID {
 		return r, err
 	}
@@ -199,7 +214,7 @@ func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(
 		return r, boot.ErrNoGrant // The plan changed since its script was served: what is granted isn't what would be given.
 	}
 	now := m.o.Now()
-	s, err := consume(r.Session, m.o.Log.For(p.EntryUID), t, m.o.Name, now)
+	s, err := consume(r.Session, m.loggedOf(r.Session), t, m.o.Name, now)
 	if err != nil || s.Consumed == before {
 		return r, err
 	}

@@ -162,7 +162,7 @@ func TestConsume(t *testing.T) {
 			if got := a.record(machine()).Session.Consumed != nil; got != (tc.want == nil) {
 				t.Errorf("%s: consumed is %t", tc.reason, got)
 			}
-			if got := len(m.Logged("entry")); (got == 1) != (tc.want == nil) {
+			if got := len(m.Logged("entry", "host")); (got == 1) != (tc.want == nil) {
 				t.Errorf("%s: %d consumptions logged", tc.reason, got)
 			}
 		})
@@ -296,7 +296,7 @@ func TestLogBeforeAPI(t *testing.T) {
 	_ = m.Open(t.Context(), plan(), token(nonceA), fresh())
 	logged := false
 	a.before = func(r Record) error {
-		logged = r.Session.Consumed == nil || len(m.Logged("entry")) == 1
+		logged = r.Session.Consumed == nil || len(m.Logged("entry", "host")) == 1
 		return nil
 	}
 	if err := m.Consume(t.Context(), plan(), token(nonceA)); err != nil || !logged {

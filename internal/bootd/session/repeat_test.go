@@ -67,13 +67,13 @@ func TestOwnedIsLogged(t *testing.T) {
 	if err := m.Consume(t.Context(), plan(), token(nonceA)); err != nil || !lost {
 		t.Fatalf("%v, %t", err, lost)
 	}
-	if got := len(m.Logged("entry")); got != 1 {
+	if got := len(m.Logged("entry", "host")); got != 1 {
 		t.Errorf("%d consumptions logged", got)
 	}
 	second := bootd(t, a, "second", t.TempDir())
 	second.o.Consumed = func() { told["second"]++ }
-	if err := second.Consume(t.Context(), plan(), token(nonceA)); err != nil || len(second.Logged("entry")) != 1 {
-		t.Errorf("a bootd that goes on with another's boot logs it too: %v, %v", err, second.Logged("entry"))
+	if err := second.Consume(t.Context(), plan(), token(nonceA)); err != nil || len(second.Logged("entry", "host")) != 1 {
+		t.Errorf("a bootd that goes on with another's boot logs it too: %v, %v", err, second.Logged("entry", "host"))
 	}
 	if told["first"] != 1 || told["second"] != 0 {
 		t.Errorf("who wrote it tells of it, once: %v", told)

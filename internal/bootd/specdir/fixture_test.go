@@ -204,7 +204,7 @@ func (r *rig) grant() *boot.Grant {
 	if !ok {
 		return nil
 	}
-	d := boot.Decide(boot.Facts{Now: r.now, Plan: p, Session: &s, Log: r.m.Logged(p.EntryUID), Synced: r.src.Synced(p), Arch: boot.AMD64})
+	d := boot.Decide(boot.Facts{Now: r.now, Plan: p, Session: &s, Log: r.m.Logged(p.EntryUID, p.HostUID), Synced: r.src.Synced(p), Arch: boot.AMD64})
 	if d.Answer != boot.AnswerInstall {
 		return nil
 	}

@@ -212,7 +212,7 @@ func TestBackupOfTheState(t *testing.T) {
 	if g := r.grant(); g != nil {
 		t.Errorf("what was used is granted again by an old state folder: %+v", g)
 	}
-	if s := r.src.session(r.plan().Entry); s == nil || len(r.m.Logged(r.plan().EntryUID)) != 1 {
+	if s := r.src.session(r.plan().Entry); s == nil || len(r.m.Logged(r.plan().EntryUID, r.plan().HostUID)) != 1 {
 		t.Errorf("the log doesn't know what was used: %+v", s)
 	}
 }

@@ -75,7 +75,7 @@ func TestHeldAfterTheScript(t *testing.T) {
 			if err := admit(); !errors.Is(err, gate.ErrHeld) {
 				t.Errorf("%s: %v", tc.reason, err)
 			}
-			if n := len(r.m.Logged(r.plan().EntryUID)); n != 0 {
+			if n := len(r.m.Logged(r.plan().EntryUID, r.plan().HostUID)); n != 0 {
 				t.Errorf("%s: %d consumptions are in the log", tc.reason, n)
 			}
 			if now := r.plan(); now.InstallGeneration == 0 && now.Otherwise == boot.OtherwiseHold {

@@ -131,9 +131,17 @@ func TestConditions(t *testing.T) {
 		"Unseen":        {"A BMC that doesn't answer is waited for, and said so.", world(unreachable), noon, map[string]string{"Installed": "WaitingForHost"}},
 		"UsedBefore":    {"A generation that another grant used up isn't waited for.", world(granted, consumed, func(in *inputs) { in.session.Spec.Grant.ID = "g2" }), noon, map[string]string{"Installed": "Interrupted"}},
 		"Used":          {"The install runs.", world(granted, consumed), noon, map[string]string{"Installed": "WaitingForInstall"}},
-		"Interrupted":   {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
-		"SentToDisk":    {"Of an installer that doesn't report the disk is awaited.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.ReasonSentToDisk }), noon, map[string]string{"Installed": "WaitingForDiskBoot"}},
-		"DiskLoop":      {"One that never gets to its disk is a loop.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedBootLoop }), noon, map[string]string{"Installed": "BootLoop"}},
+		"Before": {"A machine that was installed for an entry that's gone isn't waited for.", world(granted, func(in *inputs) {
+			in.host, in.claim, in.entry.Spec.ForProvider.Machine = nil, nil, v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:01"}}
+			in.session.Status.StageReason = boot.DecidedConsumed
+			r := v1alpha1.GrantRecord{EntryUID: "entry", HostUID: hostUID(*in), Generation: 1, GrantID: "g", SessionUID: "session", State: v1alpha1.GrantIssued}
+			note(in.entry, v1alpha1.AnnotationGranted, r)
+			in.session.Spec.Grant.HostUID = r.HostUID
+		}), noon, map[string]string{"Installed": "InstalledBefore"}},
+		"BeforeOfHost": {"A raised generation of a host is waited for, whatever was said of the one before.", world(granted, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "WaitingForDHCP"}},
+		"Interrupted":  {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
+		"SentToDisk":   {"Of an installer that doesn't report the disk is awaited.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.ReasonSentToDisk }), noon, map[string]string{"Installed": "WaitingForDiskBoot"}},
+		"DiskLoop":     {"One that never gets to its disk is a loop.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedBootLoop }), noon, map[string]string{"Installed": "BootLoop"}},
 		"Failed": {"A machine's own word of failure.", world(granted, consumed, func(in *inputs) {
 			in.session.Status.Failed = &v1alpha1.BootResult{GrantID: "g", Message: "disk is full"}
 		}), noon, map[string]string{"Installed": "InstallFailed"}},
@@ -294,7 +302,7 @@ func TestQuestionText(t *testing.T) {
 	}{
 		"Serial":   {"By its serial number.", world(), `set confirm.serial to "ABC123"`},
 		"NoSerial": {"A machine without one can't be confirmed by it.", world(func(in *inputs) { in.host.Status.AtProvider.Identity.Serial = "" }), "its operator must"},
-		"Raw":      {"Nor can raw MACs.", world(func(in *inputs) { in.host = nil }), "delete this entry and make a new one"},
+		"Raw":      {"Nor can raw MACs.", world(func(in *inputs) { in.host = nil }), "delete this entry and make a new one, with install.generation 0 to leave the machine as it is, or above 1"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

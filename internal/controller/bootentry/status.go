@@ -93,7 +93,7 @@ func questionText(in inputs, reason string) string {
 		boot.IssueGrantLost:     "was granted an install that its BootSession no longer knows",
 	}[reason]
 	if in.host == nil {
-		return fmt.Sprintf("%s %s; nothing is installed: to install it all the same, delete this entry and make a new one", host, found)
+		return fmt.Sprintf("%s %s; nothing is installed: delete this entry and make a new one, with install.generation 0 to leave the machine as it is, or above %d to install it", host, found, in.entry.Spec.ForProvider.Install.Generation)
 	}
 	if serial == "" {
 		return fmt.Sprintf("%s %s; nothing is installed until a person has looked, and its BMC tells no serial number to confirm it by: its operator must power it off, and remove annotations %s and %s from the host and the entry",
@@ -246,6 +246,8 @@ func installing(in inputs, want int64, limit time.Duration, now time.Time) xpv2.
 	case s.Status.OpenedGrantID == s.Spec.Grant.ID && len(s.Status.Opened) >= boot.MaxOpens:
 		return c(v1alpha1.ReasonBootLoop, "the machine asked for its install script %d times and never began; last stage %s: look at its console, then raise %s to %d",
 			len(s.Status.Opened), s.Status.Stage, raised(in), want+1)
+	case in.host == nil && s.Status.Consumed == nil && s.Status.StageReason == boot.DecidedConsumed:
+		return c(v1alpha1.ReasonInstalledBefore, "when it booted last, the machine was known to have been installed for an earlier entry of its MACs, and no new entry installs it again: raise %s above the generation that it had then to have it installed", raised(in))
 	case overtaken(in):
 		return c(v1alpha1.ReasonWaitingForDHCP, "generation %d was granted anew after the machine had loaded its boot script, which counts no more: it installs when it boots from the network again; reset it if it doesn't by itself", want)
 	case slices.Contains(unservable, xpv2.ConditionReason(s.Status.StageReason)):

@@ -1,0 +1,81 @@
+package kubesource
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// said counts lines of a log by their levels.
+type said struct{ Warn, Info, Debug int }
+
+func levels(b string) said {
+	return said{strings.Count(b, "level=WARN"), strings.Count(b, "level=INFO"), strings.Count(b, "level=DEBUG")}
+}
+
+// TestOutageIsSaid: whoever reads the log sees that the API is away, and what that means, and not a line a second.
+func TestOutageIsSaid(t *testing.T) {
+	gone := errors.New("connection refused")
+	type beat struct {
+		after time.Duration
+		err   error
+	}
+	cases := map[string]struct {
+		reason string
+		beats  []beat
+		want   said
+	}{
+		"None":   {"nothing is said while all is well", []beat{{}, {after: time.Second}}, said{}},
+		"Begins": {"it's said at once", []beat{{}, {err: gone}}, said{Warn: 1}},
+		"Lasts":  {"not each second", []beat{{err: gone}, {after: time.Second, err: gone}, {after: time.Second, err: gone}}, said{Warn: 1, Debug: 2}},
+		"Long":   {"but every ten minutes", []beat{{err: gone}, {after: saidAgain, err: gone}}, said{Warn: 2}},
+		"Ends":   {"and when it's over", []beat{{err: gone}, {after: time.Second}, {after: time.Second}}, said{Warn: 1, Info: 1}},
+		"Again":  {"another one is another", []beat{{err: gone}, {after: time.Second}, {after: time.Second, err: gone}}, said{Warn: 2, Info: 1}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			now := time.Unix(1, 0)
+			o := outage{log: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})), now: func() time.Time { return now }}
+			for _, x := range tc.beats {
+				now = now.Add(x.after)
+				o.after(x.err)
+			}
+			if diff := cmp.Diff(tc.want, levels(b.String())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s\n%s", tc.reason, diff, b.String())
+			}
+		})
+	}
+}
+
+// TestTroubleIsSaid: a reflector tries again and again, and says so each time.
+func TestTroubleIsSaid(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		errs   []error
+		want   said
+	}{
+		"Once":    {"it's said once", []error{errors.New("unauthorized"), errors.New("unauthorized")}, said{Warn: 1, Debug: 1}},
+		"Ended":   {"a watch ends now and then", []error{io.EOF, io.ErrUnexpectedEOF}, said{}},
+		"Expired": {"or can't go on from where it was", []error{apierrors.NewResourceExpired("too old")}, said{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			x := trouble{kind: "BootEntry", log: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})), now: func() time.Time { return time.Unix(1, 0) }}
+			for _, err := range tc.errs {
+				x.after(context.Background(), err)
+			}
+			if diff := cmp.Diff(tc.want, levels(b.String())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s\n%s", tc.reason, diff, b.String())
+			}
+		})
+	}
+}
