@@ -37,7 +37,12 @@ type Builder struct {
 	GRUB string
 	// CommandLine is added to the installed system's kernel.
 	CommandLine string
+	// Signed is where Debian's signed shim and grub are, which the disk has beside its own loader; empty: it has that alone.
+	Signed string
 }
+
+// DiskLoader is what the signed grub of a disk says. It finds what it's to do beside itself alone, on the disk that it was told it's from.
+const DiskLoader = "GUEST loader of this disk"
 
 // CommandLine is what Debian's kernel needs under QEMU's TCG, with its console on the serial port; CommandLineARM64 is that of the other architecture.
 const (
@@ -202,11 +207,35 @@ func (b Builder) image(ctx context.Context, vmlinuz, initrd []byte) ([]byte, err
 	} else if boot, core, err = b.bios(ctx, files); err != nil {
 		return nil, err
 	}
+	if err := b.signed(files); err != nil {
+		return nil, err
+	}
 	esp, err := FAT16(SizeFAT16(files), "BAREMETAL", files)
 	if err != nil {
 		return nil, err
 	}
 	return DiskImage(boot, core, esp)
+}
+
+// signed adds what Debian's installer puts on a disk: shim, grub and its configuration, in a folder of their own.
+func (b Builder) signed(files map[string][]byte) error {
+	if b.Signed == "" {
+		return nil
+	}
+	const dir = "EFI/DEBIAN/"
+	suffix, platform := "x64", "x86_64-efi-signed"
+	if b.arch() == ARM64 {
+		suffix, platform = "aa64", "arm64-efi-signed"
+	}
+	for from, to := range map[string]string{"shim/shim": "SHIM", "grub/" + platform + "/grub": "GRUB"} {
+		data, err := os.ReadFile(filepath.Join(b.Signed, from+suffix+".efi.signed"))
+		if err != nil {
+			return fmt.Errorf("cannot put a signed loader onto a disk: %w", err)
+		}
+		files[dir+to+strings.ToUpper(suffix)+".EFI"] = data
+	}
+	files[dir+"GRUB.CFG"] = []byte("echo '" + DiskLoader + "'\n" + b.config())
+	return nil
 }
 
 // bios makes what a BIOS starts, and adds what UEFI does.

@@ -83,7 +83,11 @@ func artifacts(ctx context.Context, out, arch string) (guest.Artifacts, error) {
 	if err != nil {
 		return guest.Artifacts{}, err
 	}
-	return builder(cache, out, arch).Build(ctx)
+	b := builder(cache, out, arch)
+	if b.Signed, err = Signed(arch); err != nil {
+		return guest.Artifacts{}, err
+	}
+	return b.Build(ctx)
 }
 
 func builder(cache, out, arch string) guest.Builder {

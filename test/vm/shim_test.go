@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crossplane-contrib/provider-baremetal/test/guest"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/qemu"
 	"github.com/crossplane-contrib/provider-baremetal/test/vm"
@@ -46,6 +47,9 @@ func TestShim(t *testing.T) {
 		}
 		if err := m.WaitSerial(ctx, "GUEST running from disk", 2); err != nil {
 			t.Fatalf("%s: %v\n%s", whole.reason, err, site.Log()[before:])
+		}
+		if !strings.Contains(m.Serial(), guest.DiskLoader) {
+			t.Errorf("it wasn't the disk's own shim and grub that started it:\n%s", m.Serial())
 		}
 		if !strings.Contains(site.Log()[before:], `"answer":"LocalDisk"`) {
 			t.Errorf("%s: it wasn't asked what to boot:\n%s", whole.reason, site.Log()[before:])
