@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"os"
 	"time"
 
@@ -100,7 +101,7 @@ func normal(p *dhcpv4.DHCPv4, server netip.Addr) reply {
 	for code, v := range p.Options {
 		v = bytes.ReplaceAll(v, raw[:], []byte("bootd"))
 		r.Options[code] = string(bytes.ReplaceAll(v, own, []byte("bootd:")))
-		if string(v) == server.String() { // Option 66 names the TFTP server by its address.
+		if strings.TrimRight(string(v), "\x00") == server.String() { // Option 66 names the TFTP server by its address.
 			r.Options[code] = "bootd"
 		}
 	}
