@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
