@@ -121,7 +121,7 @@ func (m *Manager) Seen(r Record) error {
 			return err
 		}
 	}
-	_, lacks := lacking(r.Session, m.o.Log.For(r.Session.EntryUID))
+	_, lacks := m.lacking(r.Session)
 	_, unheard := boot.Acknowledge(r.Session)
 	m.mu.Lock()
 	defer m.mu.Unlock()

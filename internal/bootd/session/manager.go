@@ -91,6 +91,24 @@ func (m *Manager) loggedOf(s boot.Session) []boot.Consumption {
 	return m.Logged(s.EntryUID, s.Grant.HostUID)
 }
 
+// lacking puts what the log knows into a session that lacks it. What a machine that's named by its MACs used for an earlier entry is said, too,
+// as far as it stands against the grant: another bootd's log may have been begun since, or that one wasn't there to hear of it.
+func (m *Manager) lacking(s boot.Session) (boot.Session, bool) {
+	s, lacked := lacking(s, m.o.Log.For(s.EntryUID))
+	g := s.Grant
+	if lacked || !m.o.ByMachine || s.Revocation != "" || g == nil || s.Consumed != nil && covers(*s.Consumed, g) {
+		return s, lacked
+	}
+	for _, c := range m.o.Log.OfMachine(s.EntryUID, g.HostUID) {
+		if covers(c, g) {
+			c.Nonce = "" // No boot goes on with it: that was another entry's.
+			s.Consumed = &c
+			return s, true
+		}
+	}
+	return s, false
+}
+
 // Open records that the install script of boot token t is about to be served for its grant, to who asks by the token of exchange x. A repeat
 // with the nonce that was opened last changes nothing. The errors are boot's refusals, or say that the API
 // couldn't be asked; in either case the script must not be served.
@@ -287,7 +305,7 @@ func (m *Manager) try(ctx context.Context, n boot.Name, f func(Record) (Record, 
 }
 
 func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
-	s, lacked := lacking(r.Session, m.o.Log.For(r.Session.EntryUID))
+	s, lacked := m.lacking(r.Session)
 	if !lacked {
 		return r, nil
 	}

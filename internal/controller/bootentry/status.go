@@ -192,6 +192,10 @@ func installedCondition(in inputs, d decision, now time.Time) xpv2.Condition {
 		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonGrantExpired,
 			fmt.Sprintf("the grant of generation %d expired before the machine used it; raise %s to ask again", want, raised(in)))
 	}
+	if usedAlready(in, want) && in.session.Status.Consumed.Nonce == "" {
+		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInstalledBefore, fmt.Sprintf(
+			"the machine was installed for an earlier entry of its MACs, by generation %d, and no new entry installs it again: raise %s above that to have it installed", in.session.Status.Consumed.Generation, raised(in)))
+	}
 	if usedAlready(in, want) {
 		return v1alpha1.NewCondition(v1alpha1.ConditionInstalled, false, v1alpha1.ReasonInterrupted, fmt.Sprintf(
 			"an install of generation %d was begun once and isn't known to have ended; nothing is installed twice by itself: raise %s to %d to install again", want, raised(in), want+1))
