@@ -50,7 +50,9 @@ func (m Memory) First(e Event, now time.Time) bool {
 func (m Memory) Gave(e Event, now time.Time) { m.taken.heard(e.answer(), now) }
 
 // Declines puts a machine's planned address into quarantine; false: nobody gave it to this machine just now.
-func (m Memory) Declines(e Event, now time.Time) bool { return m.taken.declines(e.answer(), now) }
+func (m Memory) Declines(e Event, now time.Time) bool {
+	return m.taken.declines(e.answer(), e.Plan.MACs, now)
+}
 
 // Declined says whether an address is in quarantine.
 func (m Memory) Declined(network boot.Name, address netip.Addr, now time.Time) bool {

@@ -16,6 +16,9 @@ const (
 	// checking is how long after its REQUEST a machine looks whether somebody else has its address (RFC 2131 §4.4.1). A DECLINE
 	// later than that, which nothing was given before, is a forged one.
 	checking = time.Minute
+	// together is how long after one NIC of a machine asked for its address another one's DECLINE is taken for what it most likely is: all of them
+	// are given that address, so that a system which asks by each, as an installer before it has made a bond, finds itself.
+	together = time.Hour
 	// maxQuarantine bounds what is remembered.
 	maxQuarantine = 8192
 	// maxLentQuarantine bounds what is remembered of lent addresses, apart: strangers push out nothing of a machine that's known.
@@ -57,7 +60,7 @@ func (q *quarantine) heard(a Answer, now time.Time) {
 	defer q.mu.Unlock()
 	if len(q.asked) >= q.most {
 		for mac, x := range q.asked {
-			if now.Sub(x.at) > checking {
+			if now.Sub(x.at) > checking { // Not together: what is needed most is kept.
 				delete(q.asked, mac)
 			}
 		}
@@ -68,8 +71,8 @@ func (q *quarantine) heard(a Answer, now time.Time) {
 	q.asked[a.Facts.MAC] = asked{a.Facts.Requested, now}
 }
 
-// declines puts an address into quarantine; false: nobody gave it to this machine just now.
-func (q *quarantine) declines(a Answer, now time.Time) bool {
+// declines puts an address into quarantine; false: nobody gave it to this machine just now, or it has it by another of its MACs.
+func (q *quarantine) declines(a Answer, macs []boot.MAC, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	network, address := a.about()
@@ -78,6 +81,11 @@ func (q *quarantine) declines(a Answer, now time.Time) bool {
 		return false
 	}
 	delete(q.asked, a.Facts.MAC)
+	for _, mac := range macs {
+		if x, ok := q.asked[mac]; ok && x.address == address && now.Sub(x.at) <= together {
+			return false
+		}
+	}
 	for p, until := range q.until {
 		if len(q.until) >= q.most || now.After(until) {
 			delete(q.until, p)

@@ -167,7 +167,11 @@ func (s *Server) declined(a *Answer, now time.Time) {
 	if a.Reason != Declined && (a.Reason != SilentOtherServer || a.Facts.Requested != address) {
 		return
 	}
-	believed := s.quarantineOf(a).declines(*a, now)
+	var macs []boot.MAC
+	if a.Plan != nil {
+		macs = a.Plan.MACs
+	}
+	believed := s.quarantineOf(a).declines(*a, macs, now)
 	if believed && a.Plan == nil && s.cfg.Lending.Book != nil {
 		s.cfg.Lending.Book.Release(network, address, a.Facts.MAC)
 	}

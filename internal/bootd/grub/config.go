@@ -182,12 +182,7 @@ func (c *config) localDisk() {
 	suffix := map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}[c.in.Arch]
 	if c.in.Plan.LocalBoot != boot.LocalBootExit {
 		removable := "/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"
-		var loaders []string
-		for _, loader := range []string{"shim", "grub"} {
-			for _, vendor := range vendors() {
-				loaders = append(loaders, "/EFI/"+vendor+"/"+loader+suffix+".efi")
-			}
-		}
+		loaders := loadersOf(suffix)
 		c.linef(`set net="$root"`)
 		c.linef("if search --no-floppy --file --set=disk %s; then", removable)
 		c.chain(`[ -f "($disk)$loader" ]`, append(slices.Clone(loaders), removable))
@@ -213,10 +208,26 @@ func (c *config) chain(there string, loaders []string) {
 	c.linef("done")
 }
 
+// loadersOf are the loaders that distributions install, shims first: grub by itself doesn't start under Secure Boot. SUSE's have names without a
+// suffix, whatever the processor, and with Secure Boot those alone are signed; its grubx64.efi is there where it was installed without.
+func loadersOf(suffix string) (out []string) {
+	for _, loader := range []string{"shim", "grub"} {
+		for _, vendor := range vendors() {
+			out = append(out, "/EFI/"+vendor+"/"+loader+suffix+".efi")
+		}
+		for _, vendor := range suse() {
+			out = append(out, "/EFI/"+vendor+"/"+loader+".efi")
+		}
+	}
+	return out
+}
+
 // vendors are the folders that distributions keep their loaders in.
 func vendors() []string {
-	return []string{"debian", "ubuntu", "fedora", "redhat", "centos", "rocky", "almalinux", "opensuse", "sles"}
+	return append([]string{"debian", "ubuntu", "fedora", "redhat", "centos", "rocky", "almalinux"}, suse()...)
 }
+
+func suse() []string { return []string{"opensuse", "sles", "sle"} }
 
 func (c *config) seconds() int {
 	wait := c.in.Wait

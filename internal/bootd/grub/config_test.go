@@ -236,9 +236,9 @@ func TestLocalDisk(t *testing.T) {
 	}
 	at := -1
 	for _, next := range []string{
-		"if search --no-floppy --file --set=disk /EFI/BOOT/BOOTX64.EFI; then\n", "for loader in /EFI/debian/shimx64.efi ", "/EFI/sles/shimx64.efi /EFI/debian/grubx64.efi ",
-		"/EFI/sles/grubx64.efi /EFI/BOOT/BOOTX64.EFI; do\nif [ -f \"($disk)$loader\" ]; then\n", "done\nfi\n", "for loader in /EFI/debian/shimx64.efi ",
-		"/EFI/sles/grubx64.efi; do\nif search --no-floppy --file --set=disk \"$loader\"; then\n", "sleep 15\nexit\n",
+		"if search --no-floppy --file --set=disk /EFI/BOOT/BOOTX64.EFI; then\n", "for loader in /EFI/debian/shimx64.efi ", "/EFI/sles/shim.efi /EFI/sle/shim.efi /EFI/debian/grubx64.efi ",
+		"/EFI/sles/grub.efi /EFI/sle/grub.efi /EFI/BOOT/BOOTX64.EFI; do\nif [ -f \"($disk)$loader\" ]; then\n", "done\nfi\n", "for loader in /EFI/debian/shimx64.efi ",
+		"/EFI/sle/grub.efi; do\nif search --no-floppy --file --set=disk \"$loader\"; then\n", "sleep 15\nexit\n",
 	} {
 		i := strings.Index(got[at+1:], next)
 		if i < 0 {

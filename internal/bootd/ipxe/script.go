@@ -150,7 +150,8 @@ func (s *script) file(a boot.Artifact) string { return FileURL(s.in.Base, s.in.T
 func initrdName(i int) string { return "initrd" + strconv.Itoa(i) + ".img" }
 
 // localDisk sends the machine to its disk. Firmware differs: a BIOS is best told which disk, since what comes after a
-// network boot in its order may be nothing; UEFI tries its next boot option, but only after an exit with an error.
+// network boot in its order may be nothing; UEFI tries its next boot option, but only after an exit with an error. Since 2023 iPXE has a sanboot of
+// UEFI's disks, too (Debian 13's does): it starts what a removable disk has, which is a shim that only restores boot options, and resets the machine.
 func (s *script) localDisk() {
 	how := boot.LocalBootAuto
 	if s.in.Plan != nil && s.in.Plan.LocalBoot != "" {
@@ -160,7 +161,7 @@ func (s *script) localDisk() {
 	case boot.LocalBootExit, boot.LocalBootNotFound: // The latter is told so only where it waits: IsHeld.
 		s.line("iseq ${platform} efi && goto next || exit 0")
 	case boot.LocalBootSanboot:
-		s.line("sanboot --no-describe --drive 0x80 || goto next")
+		s.line("iseq ${platform} efi && goto next || sanboot --no-describe --drive 0x80 || goto next")
 	default:
 		s.line("iseq ${platform} efi && goto next || goto bios")
 		s.line(":bios")
