@@ -67,7 +67,8 @@ type Consumption struct {
 	Generation int64 `json:"generation"`
 	// PlanDigest that was installed.
 	PlanDigest string `json:"planDigest"`
-	// Nonce of the boot that used it. The same boot goes on with it. Empty where an earlier entry of the machine used it: no boot does.
+	// Nonce of the boot that used it. The same boot goes on with it. Empty where an earlier entry
+	// of the machine used it: no boot does.
 	Nonce string `json:"nonce"`
 	// At is when.
 	At metav1.MicroTime `json:"at"`

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -70,6 +71,8 @@ const (
 	maxWaiting = 32
 	// writers at once.
 	writers = 8
+	// failingAgain is how often it's told that sessions can't be written.
+	failingAgain = 10 * time.Minute
 	// farewell is how long a bootd that stops goes on writing what waits.
 	farewell = 2 * time.Second
 )
@@ -302,8 +305,20 @@ func (m *Manager) write(ctx context.Context, n boot.Name) {
 		m.mu.Unlock()
 	case ctx.Err() == nil:
 		m.unsure(n)
-		m.o.Logger.Info("a boot session can't be written; it's tried again", "session", n.String(), "error", err.Error())
+		m.o.Logger.Log(ctx, m.failing(m.o.Now()), "a boot session can't be written; it's tried again, as are others", "session", n.String(), "error", err.Error())
 	}
+}
+
+// failing says how loud a write that failed is told: once, and every ten minutes. While the API is away each machine that was seen has one
+// that's tried each second.
+func (m *Manager) failing(now time.Time) slog.Level {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since := now.Sub(m.failed); !m.failed.IsZero() && since >= 0 && since < failingAgain {
+		return slog.LevelDebug
+	}
+	m.failed = now
+	return slog.LevelInfo
 }
 
 // waiting gives a copy of what waits to be written.

@@ -42,6 +42,7 @@ type Manager struct {
 	// unwritten are those of them that hold something, and sweep is when the others are looked through next.
 	unwritten map[boot.Name]*sightings
 	sweep     time.Time
+	failed    time.Time // When it was last told that a session couldn't be written.
 	chores    map[boot.Name]chore
 	started   map[boot.Name]time.Time // When the firmware was last seen to start.
 	sent      map[boot.Name]int64     // Bytes that are yet to be written down.
@@ -309,7 +310,10 @@ func (m *Manager) restore(ctx context.Context, r Record) (Record, error) {
 	if !lacked {
 		return r, nil
 	}
-	r.Session, r.Progress = s, began(r.Progress, s.Consumed.At)
+	r.Session = s
+	if s.Consumed.Nonce != "" { // Else nothing of this entry has begun.
+		r.Progress = began(r.Progress, s.Consumed.At)
+	}
 	r, err := m.o.Store.Update(ctx, r)
 	if err == nil {
 		m.o.Logger.Warn("a session lacked a consumption that this bootd's log knows; written back",

@@ -138,6 +138,12 @@ func TestConditions(t *testing.T) {
 			note(in.entry, v1alpha1.AnnotationGranted, r)
 			in.session.Spec.Grant.HostUID = r.HostUID
 		}), noon, map[string]string{"Installed": "InstalledBefore"}},
+		"BeforeTold": {"Nor once a boot server has said so, before it boots.", world(granted, consumed, func(in *inputs) {
+			in.host, in.claim, in.entry.Spec.ForProvider.Machine = nil, nil, v1alpha1.MachineSelector{MACs: []string{"52:54:00:00:00:01"}}
+			r := v1alpha1.GrantRecord{EntryUID: "entry", HostUID: hostUID(*in), Generation: 1, GrantID: "g2", SessionUID: "session", State: v1alpha1.GrantIssued}
+			note(in.entry, v1alpha1.AnnotationGranted, r)
+			in.session.Spec.Grant.ID, in.session.Spec.Grant.HostUID, in.session.Status.Consumed.HostUID, in.session.Status.Consumed.Nonce = "g2", r.HostUID, r.HostUID, ""
+		}), noon, map[string]string{"Installed": "InstalledBefore"}},
 		"BeforeOfHost": {"A raised generation of a host is waited for, whatever was said of the one before.", world(granted, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "WaitingForDHCP"}},
 		"Interrupted":  {"A machine that was reset in its install is said so.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.DecidedConsumed }), noon, map[string]string{"Installed": "Interrupted"}},
 		"SentToDisk":   {"Of an installer that doesn't report the disk is awaited.", world(granted, consumed, func(in *inputs) { in.session.Status.StageReason = boot.ReasonSentToDisk }), noon, map[string]string{"Installed": "WaitingForDiskBoot"}},
