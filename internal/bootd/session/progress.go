@@ -97,7 +97,7 @@ func advance(r Record, x Sighting) Record {
 	case SawFirmwareFile:
 		reach(p, at, &p.Timeline.Firmware, boot.StageFirmware, x.At)
 	case SawScript:
-		if g := r.Session.Grant; g != nil && g.ID != x.GrantID {
+		if g := r.Session.Grant; g != nil && g.ID != x.GrantID && !ahead(x, at, r.Session) {
 			return r // An answer of an earlier story, written late: it says nothing about this one.
 		}
 		x.Reason = settled(x.Reason, at, r.Session)
@@ -123,6 +123,12 @@ func advance(r Record, x Sighting) Record {
 		p.Report = x.Message
 	}
 	return r
+}
+
+// ahead says that an answer rests on a snapshot of after this install, whose used grant had been taken out of the session, and that a backup of etcd put
+// the session back into the midst of it. The answer of an earlier install was made before this one began.
+func ahead(x Sighting, at situation, s boot.Session) bool {
+	return x.Reason == boot.DecidedInstalled && x.GrantID == "" && at == installing && x.At.After(s.Consumed.At)
 }
 
 // settled is a script's reason as the session has it now. Whoever decided knew the session by its watch, which may be a moment behind, or

@@ -126,6 +126,18 @@ func TestAdvance(t *testing.T) {
 			before:  Progress{Stage: boot.StageInstalling, Timeline: story}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedInstalled, GrantID: grantID},
 			want: Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedConsumed},
 		},
+		"ToldWithoutAGrant": {
+			reason:  "the snapshot was of after its used grant had been cleared",
+			session: boot.Session{Grant: grant, Consumed: &boot.Consumption{GrantID: grantID, At: t0}},
+			before:  Progress{Stage: boot.StageInstalling, Timeline: story}, see: Sighting{Kind: SawScript, At: later, Reason: boot.DecidedInstalled},
+			want: Progress{Stage: boot.StageInstalling, Timeline: story, Reason: boot.DecidedConsumed},
+		},
+		"WrittenLate": {
+			reason:  "a boot from the disk of before this install says nothing about it",
+			session: boot.Session{Grant: grant, Consumed: &boot.Consumption{GrantID: grantID, At: later}},
+			before:  Progress{Stage: boot.StageInstalling, Timeline: story}, see: Sighting{Kind: SawScript, At: t0, Reason: boot.DecidedInstalled},
+			want: Progress{Stage: boot.StageInstalling, Timeline: story},
+		},
 		"GenerationZero": {
 			reason: "a machine that was never to be installed is seen to run", session: boot.Session{},
 			see: Sighting{Kind: SawSystemDHCP, At: later}, want: Progress{Stage: boot.StageBootedFromDisk, Timeline: Timeline{BootedFromDisk: later}},
