@@ -145,7 +145,7 @@ type BootEntryParameters struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=4096
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([^\\n\\r]+ )?(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( [^\\n\\r]*)?$'))",message="a key of sshAuthorizedKeys must be one line of an authorized_keys file: options, type, base64, comment"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([^\\n\\r]+[ \\t])?(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+[ \\t]+[A-Za-z0-9+/=]+([ \\t][^\\n\\r]*)?\\n?$'))",message="a key of sshAuthorizedKeys must be one line of an authorized_keys file: options, type, base64, comment"
 	SSHAuthorizedKeys []string `json:"sshAuthorizedKeys,omitempty"`
 	// RootDevice that the image is written to. Not supported yet: the machine's only disk is taken.
 	// +optional

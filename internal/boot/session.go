@@ -125,12 +125,15 @@ func Owns(s Session, t Claims) error {
 }
 
 // Heard says whether the boot of token t is heard: it used the grant, and no boot of a newer grant has begun since. Once one has, the machine isn't that
-// boot any more, and what comes in its name is late, or somebody repeats it.
+// boot any more, and what comes in its name is late, or somebody repeats it. A grant of an earlier generation isn't newer: a backup of etcd put it back.
 func Heard(s Session, t Claims) error {
-	if s.Grant != nil && s.Grant.ID != t.GrantID && s.OpenedGrantID == s.Grant.ID && s.Revocation == "" {
+	if err := Owns(s, t); err != nil {
+		return err
+	}
+	if g := s.Grant; g != nil && g.ID != t.GrantID && s.OpenedGrantID == g.ID && g.Generation >= s.Consumed.Generation {
 		return ErrNoGrant
 	}
-	return Owns(s, t)
+	return nil
 }
 
 // Consume uses the session's grant for the boot of token t. Used by the same boot already, it changes

@@ -111,15 +111,19 @@ func TestReport(t *testing.T) {
 		failed    bool
 		err       error
 	}{
-		"Installed":         {reason: "The boot that used the grant says so.", s: session(consumedBy("a")), nonce: "a", ok: true, installed: true},
-		"Failed":            {reason: "It may say that it failed.", s: session(consumedBy("a")), nonce: "a", failed: true},
-		"FailedThenDone":    {reason: "A retry that works in the end counts.", s: session(consumedBy("a"), func(s *Session) { s.Failed = &Result{GrantID: "00000000000000a1"} }), nonce: "a", ok: true, installed: true},
-		"DoneThenFailed":    {reason: "A late failure doesn't unsay an install.", s: session(consumedBy("a"), installed), nonce: "a", installed: true},
-		"Stranger":          {reason: "Another boot's word doesn't count.", s: session(consumedBy("a")), nonce: "b", ok: true, err: ErrConsumed},
-		"NothingUsed":       {reason: "Nobody is installed by a word alone.", s: session(opened("a")), nonce: "a", ok: true, err: ErrNoGrant},
-		"RevokedMeanwhile":  {reason: "A late callback of a released machine is refused.", s: session(consumedBy("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", ok: true, err: ErrRevoked},
-		"RaisedMeanwhile":   {reason: "An install that was done before its generation was raised, and is told a moment after, was done.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), nonce: "a", ok: true, installed: true},
-		"NewerBegan":        {reason: "Once a newer generation's boot has begun, the word of the one before is late.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID, s.OpenedGrantID = "00000000000000a2", "00000000000000a2" }), nonce: "a", ok: true, err: ErrNoGrant},
+		"Installed":        {reason: "The boot that used the grant says so.", s: session(consumedBy("a")), nonce: "a", ok: true, installed: true},
+		"Failed":           {reason: "It may say that it failed.", s: session(consumedBy("a")), nonce: "a", failed: true},
+		"FailedThenDone":   {reason: "A retry that works in the end counts.", s: session(consumedBy("a"), func(s *Session) { s.Failed = &Result{GrantID: "00000000000000a1"} }), nonce: "a", ok: true, installed: true},
+		"DoneThenFailed":   {reason: "A late failure doesn't unsay an install.", s: session(consumedBy("a"), installed), nonce: "a", installed: true},
+		"Stranger":         {reason: "Another boot's word doesn't count.", s: session(consumedBy("a")), nonce: "b", ok: true, err: ErrConsumed},
+		"NothingUsed":      {reason: "Nobody is installed by a word alone.", s: session(opened("a")), nonce: "a", ok: true, err: ErrNoGrant},
+		"RevokedMeanwhile": {reason: "A late callback of a released machine is refused.", s: session(consumedBy("a"), func(s *Session) { s.Revocation = "r" }), nonce: "a", ok: true, err: ErrRevoked},
+		"RaisedMeanwhile":  {reason: "An install that was done before its generation was raised, and is told a moment after, was done.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID = "00000000000000a2" }), nonce: "a", ok: true, installed: true},
+		"NewerBegan":       {reason: "Once a newer generation's boot has begun, the word of the one before is late.", s: session(consumedBy("a"), func(s *Session) { s.Grant.ID, s.OpenedGrantID = "00000000000000a2", "00000000000000a2" }), nonce: "a", ok: true, err: ErrNoGrant},
+		"RestoredToBefore": {reason: "A backup of etcd put back the grant of before, whose script was served once: what was used since goes on, and ends.", s: session(consumedBy("a"), func(s *Session) {
+			s.Grant.ID, s.OpenedGrantID = "00000000000000a0", "00000000000000a0"
+			s.Grant.Generation, s.Consumed.Generation = 1, 2
+		}), nonce: "a", ok: true, installed: true},
 		"NothingEverHeldIt": {reason: "A token without a grant installs nothing.", s: &Session{}, nonce: "a", ok: true, err: ErrNoGrant},
 	}
 	for name, tc := range cases {

@@ -37,6 +37,7 @@ type lending struct {
 	noInstall bool
 	stopping  func() bool
 	now       func() time.Time
+	unwritten bool // What was to be written down last couldn't be; run's alone.
 
 	mu    sync.Mutex
 	known map[boot.Name]*known
@@ -249,10 +250,14 @@ func (l *lending) write(log *slog.Logger) {
 	if !news {
 		return
 	}
-	if err := pool.Write(l.path, all); err != nil {
+	err := pool.Write(l.path, all)
+	if err != nil {
 		l.book.Unwritten()
-		log.Warn("a restart would forget which temporary addresses are lent", "error", err.Error())
+		if !l.unwritten { // Each machine that takes an address has it tried again.
+			log.Warn("a restart would forget which temporary addresses are lent", "error", err.Error())
+		}
 	}
+	l.unwritten = err != nil
 }
 
 func (l *lending) of(server func(netip.Addr) bool) dhcp.Lending {

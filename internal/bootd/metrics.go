@@ -94,8 +94,7 @@ func (d *daemon) gauges() []prometheus.Collector {
 		}),
 		gauge("grants_unused", "Grants of installs that didn't begin yet, and haven't expired.", func() float64 {
 			return d.sessionsThat(func(s boot.Session) bool {
-				g := s.Grant
-				return g != nil && s.Revocation == "" && (s.Consumed == nil || s.Consumed.GrantID != g.ID) && d.c.Now().Before(g.Expires)
+				return unused(s) && s.Revocation == "" && d.c.Now().Before(s.Grant.Expires)
 			})
 		}),
 		gauge("installs_running", "Installs that began, and whose end wasn't reported.", func() float64 {
@@ -171,10 +170,16 @@ func (d *daemon) sessionsThat(are func(boot.Session) bool) (n float64) {
 	return n
 }
 
-// installing says whether an install began and its end wasn't reported.
+// unused says whether a session has a grant that a boot may still use: neither it nor its generation was.
+func unused(s boot.Session) bool {
+	g, c := s.Grant, s.Consumed
+	return g != nil && (c == nil || c.GrantID != g.ID && (c.EntryUID != g.EntryUID || c.Generation < g.Generation))
+}
+
+// installing says whether an install began and its end wasn't reported. What an earlier entry of the machine used is no install of this one.
 func installing(s boot.Session) bool {
 	c := s.Consumed
-	if c == nil || s.Revocation != "" {
+	if c == nil || c.Nonce == "" || s.Revocation != "" {
 		return false
 	}
 	ended := func(r *boot.Result) bool { return r != nil && r.GrantID == c.GrantID }

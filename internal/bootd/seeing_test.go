@@ -35,7 +35,7 @@ func explained(t *testing.T, c Config) {
 }
 
 func TestInstalling(t *testing.T) {
-	grant, used := &boot.Grant{ID: "g"}, &boot.Consumption{GrantID: "g"}
+	grant, used := &boot.Grant{ID: "g"}, &boot.Consumption{GrantID: "g", Nonce: "n"}
 	done, before := &boot.Result{GrantID: "g", At: time.Now()}, &boot.Result{GrantID: "f"}
 	cases := map[string]struct {
 		reason string

@@ -54,5 +54,5 @@ func wanted(p *boot.Plan, s boot.Session) bool {
 	if installing(s) && time.Since(s.Consumed.At) < oneBoot {
 		return true // It may come back for the rest of its image. One that never reports doesn't keep its place for ever.
 	}
-	return s.Grant != nil && (s.Consumed == nil || s.Consumed.GrantID != s.Grant.ID)
+	return unused(s)
 }

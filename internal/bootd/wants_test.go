@@ -23,7 +23,7 @@ func TestWants(t *testing.T) {
 	grant := func(uid string, used bool) boot.Session {
 		s := boot.Session{EntryUID: uid, Grant: &boot.Grant{ID: "g" + uid}}
 		if used {
-			s.Consumed = &boot.Consumption{GrantID: "g" + uid}
+			s.Consumed = &boot.Consumption{GrantID: "g" + uid, Nonce: "n"}
 		}
 		return s
 	}

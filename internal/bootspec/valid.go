@@ -40,16 +40,16 @@ func (f faults) whenf(wrong bool, format string, args ...any) {
 const maxGeneration = 9007199254740991
 
 var (
-	nameForm     = formOf(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)                                      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	labelForm    = formOf(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)                                        //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	macForm      = formOf(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)                                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	unicastForm  = formOf(`^[0-9a-fA-F][02468aceACE]`)                                                   //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	digestForm   = formOf(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)                                //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	wordForm     = formOf(`^[\x20-\x7e]{1,512}$`)                                                        //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	parameterKey = formOf(`^[a-z][A-Za-z0-9]{0,62}$`)                                                    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	domainForm   = formOf(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	keyForm      = formOf(`^([^\n\r]+ )?(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( [^\n\r]*)?$`)    //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
-	ignitionForm = formOf(`^[23]\.[0-9]+\.[0-9]+(-experimental)?$`)                                      //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	nameForm     = formOf(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)                                                   //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	labelForm    = formOf(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)                                                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	macForm      = formOf(`^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$`)                                                  //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	unicastForm  = formOf(`^[0-9a-fA-F][02468aceACE]`)                                                                //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	digestForm   = formOf(`^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$`)                                             //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	wordForm     = formOf(`^[\x20-\x7e]{1,512}$`)                                                                     //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	parameterKey = formOf(`^[a-z][A-Za-z0-9]{0,62}$`)                                                                 //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	domainForm   = formOf(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)              //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	keyForm      = formOf(`^([^\n\r]+[ \t])?(ssh|ecdsa|sk)-[a-zA-Z0-9@.-]+[ \t]+[A-Za-z0-9+/=]+([ \t][^\n\r]*)?\n?$`) //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
+	ignitionForm = formOf(`^[23]\.[0-9]+\.[0-9]+(-experimental)?$`)                                                   //nolint:gochecknoglobals // A pattern, as regexp.MustCompile gives it.
 )
 
 // ValidEntry says what is wrong with a BootEntry.

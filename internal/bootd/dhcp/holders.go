@@ -146,12 +146,16 @@ func (h *Holders) Refuses(key string, mac boot.MAC) bool {
 func (h *Holders) Run(ctx context.Context, log *slog.Logger, served func()) error {
 	said := false
 	for ended := false; !ended; {
+		var again <-chan time.Time
+		if said {
+			again = time.After(holdersKept)
+		}
 		select {
 		case <-ctx.Done():
 			served()
 			ended = true
 		case <-h.news:
-		case <-time.After(holdersKept):
+		case <-again:
 		}
 		began := time.Now()
 		err := h.keep()

@@ -100,14 +100,18 @@ func (m *Manager) lacking(s boot.Session) (boot.Session, bool) {
 	if lacked || !m.o.ByMachine || s.Revocation != "" || g == nil || s.Consumed != nil && covers(*s.Consumed, g) {
 		return s, lacked
 	}
+	var most *boot.Consumption // A generation above it installs, which is what a person is told to raise to.
 	for _, c := range m.o.Log.OfMachine(s.EntryUID, g.HostUID) {
-		if covers(c, g) {
-			c.Nonce = "" // No boot goes on with it: that was another entry's.
-			s.Consumed = &c
-			return s, true
+		if covers(c, g) && (most == nil || c.Generation > most.Generation) {
+			most = &c
 		}
 	}
-	return s, false
+	if most == nil {
+		return s, false
+	}
+	most.Nonce = "" // No boot goes on with it: that was another entry's.
+	s.Consumed = most
+	return s, true
 }
 
 // Open records that the install script of boot token t is about to be served for its grant, to who asks by the token of exchange x. A repeat
