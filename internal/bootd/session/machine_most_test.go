@@ -3,6 +3,7 @@ package session
 import (
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ func TestMachineIsToldOfItsHighest(t *testing.T) {
 	t.Parallel()
 	const raw = boot.HostByMACs + "0123"
 	used := func(entry string, generation int64) boot.Consumption {
-		id := boot.DerivedNonce([]byte(entry), string(rune('0'+generation)))
+		id := boot.DerivedNonce([]byte(entry), strconv.FormatInt(generation, 10))
 		return boot.Consumption{GrantID: id, HostUID: raw, EntryUID: entry, Generation: generation, Nonce: nonceB, At: start().Add(-time.Hour)}
 	}
 	for name, tc := range map[string]struct {
