@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -113,9 +112,6 @@ type daemon struct {
 	settled sync.Once
 }
 
-// settling is how long after the first state what starting took is given back to the system: by then files were looked through, too.
-const settling = 3 * time.Second
-
 func assemble(c Config) (*daemon, error) {
 	d := &daemon{
 		c: c, snapshot: snapshot.In(c.StateDir), files: tftp.Load(c.TFTPDir), trace: trace.New(c.TraceBytes),
@@ -183,7 +179,7 @@ func (d *daemon) keys() [][]byte {
 // learned keeps a new state on the disk, and fetches the files of whoever may ask for them soon.
 func (d *daemon) learned(st *boot.State) {
 	old := d.old.Swap(nil) // It may be as large as what is known now.
-	d.settled.Do(func() { time.AfterFunc(settling, debug.FreeOSMemory) })
+	d.settled.Do(giveBack)
 	saved := st == old && slices.EqualFunc(d.keys(), d.oldKeys, bytes.Equal)
 	if k := d.keys(); len(k) > 0 && st != d.told && !saved {
 		d.snapshot.Offer(st, k)

@@ -14,7 +14,7 @@ import (
 // artifactRange lets kernels and images come from the node's own address.
 const artifactRange = "--artifact-range=" + node.Address + "/32"
 
-// rest is how long programs are left alone before their memory is looked at: bootd gives back what starting took ten seconds after it.
+// rest is how long programs are left alone before their memory is looked at: bootd gives back what starting took a quarter of a minute after it.
 const rest = 20 * time.Second
 
 // TestInstall goes the way of a user: packages by Crossplane's CLI, the manifests of the README, a machine, and back.
