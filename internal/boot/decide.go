@@ -129,7 +129,7 @@ func decideInstall(f Facts) Decision {
 // consumed says whether a grant was used, by the session or by this bootd's own log. The log knows a
 // generation as well as an id: a restored provider may grant the same generation anew.
 func consumed(g *Grant, s *Session, log []Consumption) bool {
-	if s.Consumed.covers(g) {
+	if s.Consumed.Covers(g) {
 		return true
 	}
 	for _, c := range log {

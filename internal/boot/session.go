@@ -37,9 +37,9 @@ type Consumption struct {
 	By         string
 }
 
-// covers says whether a session's consumption used a grant up: that grant, or another of its generation or an earlier one,
+// Covers says whether a session's consumption used a grant up: that grant, or another of its generation or an earlier one,
 // which a restored provider may have issued anew under a new id.
-func (c *Consumption) covers(g *Grant) bool {
+func (c *Consumption) Covers(g *Grant) bool {
 	return c != nil && (c.GrantID == g.ID || c.EntryUID == g.EntryUID && c.Generation >= g.Generation)
 }
 
@@ -92,7 +92,7 @@ func Open(s Session, nonce string, x Exchange, by string, now time.Time) (Sessio
 		return s, ErrRevoked
 	case s.Grant == nil:
 		return s, ErrNoGrant
-	case s.Consumed.covers(s.Grant):
+	case s.Consumed.Covers(s.Grant):
 		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired
@@ -147,7 +147,7 @@ func Consume(s Session, t Claims, by string, now time.Time) (Session, error) {
 	switch {
 	case s.Grant == nil || s.Grant.ID != t.GrantID || s.OpenedGrantID != s.Grant.ID || len(s.Opened) == 0:
 		return s, ErrNoGrant
-	case s.Consumed.covers(s.Grant):
+	case s.Consumed.Covers(s.Grant):
 		return s, ErrConsumed
 	case !now.Before(s.Grant.Expires):
 		return s, ErrExpired

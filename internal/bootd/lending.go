@@ -236,11 +236,15 @@ func (l *lending) rests(ctx context.Context, least time.Duration) (ended bool) {
 		return true
 	case <-time.After(least):
 	}
+	var again <-chan time.Time
+	if l.unwritten {
+		again = time.After(noted)
+	}
 	select {
 	case <-ctx.Done():
 		return true
 	case <-l.book.News():
-	case <-time.After(noted):
+	case <-again:
 	}
 	return false
 }

@@ -171,10 +171,7 @@ func (d *daemon) sessionsThat(are func(boot.Session) bool) (n float64) {
 }
 
 // unused says whether a session has a grant that a boot may still use: neither it nor its generation was.
-func unused(s boot.Session) bool {
-	g, c := s.Grant, s.Consumed
-	return g != nil && (c == nil || c.GrantID != g.ID && (c.EntryUID != g.EntryUID || c.Generation < g.Generation))
-}
+func unused(s boot.Session) bool { return s.Grant != nil && !s.Consumed.Covers(s.Grant) }
 
 // installing says whether an install began and its end wasn't reported. What an earlier entry of the machine used is no install of this one.
 func installing(s boot.Session) bool {
