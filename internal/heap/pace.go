@@ -26,6 +26,11 @@ const (
 	mostPercent = 400
 	// share of a container's memory that may.
 	share = 8
+	// Every so many looks in which little was made, what waits is given back, too: where nothing happens it would lie there for minutes.
+	idleFor = int(15 * time.Second / lookEvery)
+	// little is how much that may be, and some how little isn't worth it.
+	little = 32 << 20
+	some   = 1 << 20
 )
 
 // Pace goes on until ctx ends, of a heap that Spare keeps to so many percent in calm. Where GOGC says what is to wait, it does nothing.
@@ -46,11 +51,10 @@ func Pace(ctx context.Context, calm int) {
 		metrics.Read(samples)
 		was := p.percent
 		p.look(samples[0].Value.Uint64(), samples[1].Value.Uint64())
-		if p.percent == was {
-			continue
+		if p.percent != was {
+			debug.SetGCPercent(p.percent)
 		}
-		debug.SetGCPercent(p.percent)
-		if p.percent == calm {
+		if p.percent == calm && (was != calm || p.idle()) {
 			debug.FreeOSMemory()
 		}
 	}
@@ -63,6 +67,19 @@ type pace struct {
 	// made is what was made until the last look, and quick and slow how many looks in a row saw much, or little, of it.
 	made        uint64
 	quick, slow int
+	// before is what was made until idle last counted, and looks how many looks ago that was.
+	before uint64
+	looks  int
+}
+
+// idle is asked after each look, and says that what waits is to be given back since little happens.
+func (p *pace) idle() bool {
+	if p.looks++; p.looks < idleFor {
+		return false
+	}
+	made := p.made - p.before
+	p.before, p.looks = p.made, 0
+	return made >= some && made < little
 }
 
 // look takes in how many bytes were made so far, and how many of them the last collection found in use.
