@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +37,22 @@ func (o *outage) after(err error) {
 		o.log.Warn("the API takes no heartbeat of this bootd: no install starts, addresses and boots from disk go on; it's tried each second", "since", o.since.UTC().Format(time.RFC3339), "error", err.Error())
 	default:
 		o.log.Debug("a heartbeat failed", "error", err.Error())
+	}
+}
+
+// unanswered is how long an API may take at first until it's told that it doesn't answer: a connection that's taken, and never served, fails by
+// nothing else.
+const unanswered = 15 * time.Second
+
+// await says what a bootd waits for that has started and isn't told what there is.
+func (s *Source) await(ctx context.Context, t *tables) {
+	for wait := unanswered; pause(ctx, wait); wait = saidAgain {
+		kinds := t.unlisted()
+		if len(kinds) == 0 {
+			return
+		}
+		s.o.Logger.Warn("the API hasn't said yet what there is: no install starts, what the snapshot knew is served; it's asked until it does",
+			"kinds", strings.Join(kinds, ", "))
 	}
 }
 

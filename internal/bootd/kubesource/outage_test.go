@@ -7,10 +7,13 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // said counts lines of a log by their levels.
@@ -75,6 +78,45 @@ func TestTroubleIsSaid(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, levels(b.String())); diff != "" {
 				t.Errorf("%s (-want +got):\n%s\n%s", tc.reason, diff, b.String())
+			}
+		})
+	}
+}
+
+// hung is an API that takes what it's asked, and never answers.
+type hung struct{ API }
+
+func (hung) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (hung) List(ctx context.Context, _ string, _ runtime.Object, _ metav1.ListOptions) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestSilenceIsSaid: a bootd that has started beside an API that never answers says so, since nothing else fails.
+func TestSilenceIsSaid(t *testing.T) {
+	for reason, tc := range map[string]struct {
+		after time.Duration
+		want  said
+	}{
+		"an API may take its time":    {unanswered - time.Second, said{}},
+		"then it's said":              {unanswered + time.Second, said{Warn: 1}},
+		"and every ten minutes again": {unanswered + saidAgain + time.Second, said{Warn: 2}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b strings.Builder
+			s := newSource(t, &log{}, &clock{now: time.Now()})
+			s.o.Kube, s.o.Logger = hung{s.o.Kube}, slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			ctx, stop := context.WithTimeout(t.Context(), tc.after)
+			defer stop()
+			if err := s.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, levels(b.String())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s\n%s", reason, diff, b.String())
+			}
+			if got := b.String(); tc.want.Warn > 0 && !strings.Contains(got, `kinds="BootEntry, BootNetwork, BootSession, BootServer"`) {
+				t.Errorf("it doesn't say what's missing: %s", got)
 			}
 		})
 	}

@@ -207,13 +207,20 @@ func compareNames(a, b boot.Name) int {
 	return 0
 }
 
-func (t *tables) listed() bool {
-	for _, at := range []func() (uint64, bool){t.entries.at, t.networks.at, t.sessions.at, t.servers.at} {
-		if _, listed := at(); !listed {
-			return false
+func (t *tables) listed() bool { return len(t.unlisted()) == 0 }
+
+// unlisted names the kinds of which the API hasn't said yet what there is, and without which there is no state.
+func (t *tables) unlisted() []string {
+	var kinds []string
+	for _, k := range []struct {
+		kind string
+		at   func() (uint64, bool)
+	}{{"BootEntry", t.entries.at}, {"BootNetwork", t.networks.at}, {"BootSession", t.sessions.at}, {"BootServer", t.servers.at}} {
+		if _, listed := k.at(); !listed {
+			kinds = append(kinds, k.kind)
 		}
 	}
-	return true
+	return kinds
 }
 
 // Ready says whether everything was listed and tokens can be made.

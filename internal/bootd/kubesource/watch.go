@@ -38,6 +38,7 @@ func (s *Source) run(ctx context.Context) error {
 	s.reflect(ctx, g, &v1alpha1.BootSession{}, &v1alpha1.BootSessionList{}, everywhere, t.sessions)
 	s.reflect(ctx, g, &v1alpha1.BootServer{}, &v1alpha1.BootServerList{}, own, t.servers)
 	s.reflect(ctx, g, &corev1.Secret{}, &corev1.SecretList{}, keys, t.keys)
+	g.Go(func() error { s.await(ctx, t); return nil })
 	g.Go(func() error { return s.build(ctx, t) })
 	g.Go(func() error { return s.heartbeats(ctx, t) })
 	return g.Wait()
