@@ -248,6 +248,9 @@ const (
 	subLink       = 5  // RFC 3527
 	subServerID   = 11 // RFC 5107
 	subSourcePort = 19 // RFC 8357
+	// Cisco's own numbers of the second and third, which IOS sends unless it's told to send the standard's.
+	subLinkCisco     = 150
+	subServerIDCisco = 152
 )
 
 func relayOf(m *wire.Message) Relay {
@@ -259,14 +262,22 @@ func relayOf(m *wire.Message) Relay {
 	if _, ok := subOption(info, 0); !ok {
 		return r
 	}
-	link, _ := subOption(info, subLink)
-	id, _ := subOption(info, subServerID)
+	link, id := either(info, subLink, subLinkCisco), either(info, subServerID, subServerIDCisco)
 	r.Link, r.ServerID = wire.Address(link), wire.Address(id)
 	port, _ := subOption(info, subSourcePort)
 	r.SourcePort = port != nil
 	r.Circuit, _ = subOption(info, subCircuit)
 	r.Remote, _ = subOption(info, subRemote)
 	return r
+}
+
+// either gives the value of the first of two sub-options that's there.
+func either(info []byte, code, other byte) []byte {
+	if v, _ := subOption(info, code); v != nil {
+		return v
+	}
+	v, _ := subOption(info, other)
+	return v
 }
 
 // subOption gives the value of one sub-option, the pieces of one that comes twice joined; not nil where it's there. false:

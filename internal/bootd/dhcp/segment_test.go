@@ -59,6 +59,19 @@ func TestRespondBySegment(t *testing.T) {
 			req:    relayed("172.16.0.1", link("10.99.0.1")...), in: viaRelay, segment: trust("172.16.0.1/32"),
 			want: told{Offered, dhcpv4.MessageTypeOffer, "172.16.0.1:67", "172.16.0.9", ""},
 		},
+		"LinkSelectionCisco": {
+			reason: "IOS has numbers of its own for the link and the server, unless it's told otherwise",
+			req: relayed("172.16.0.1", append(append([]byte{152, 4}, netip.MustParseAddr("10.99.0.254").AsSlice()...),
+				append([]byte{150, 4}, netip.MustParseAddr("10.99.0.1").AsSlice()...)...)...),
+			in: viaRelay, segment: trust("172.16.0.1/32"),
+			want: told{Offered, dhcpv4.MessageTypeOffer, "172.16.0.1:67", "10.99.0.254", ""},
+		},
+		"LinkSelectionBoth": {
+			reason: "the standard's counts before Cisco's",
+			req: relayed("172.16.0.1", append(link("10.99.0.1"), append([]byte{150, 4}, netip.MustParseAddr("10.98.0.1").AsSlice()...)...)...),
+			in:  viaRelay, segment: trust("172.16.0.1/32"),
+			want: told{Offered, dhcpv4.MessageTypeOffer, "172.16.0.1:67", "172.16.0.9", ""},
+		},
 		"LinkSelectionElsewhere": {
 			reason: "the link isn't of the machine's segment though the relay is",
 			req:    relayed("10.99.0.1", link("10.98.0.1")...), in: viaRelay,

@@ -103,8 +103,12 @@ func (w *Watch) flush() {
 		return
 	}
 	slices.SortFunc(names, func(a, b boot.Name) int { return strings.Compare(a.String(), b.String()) })
-	if err := writeMarks(w.o.Path, names); err != nil {
+	err := writeMarks(w.o.Path, names)
+	if err != nil && !w.unwritten { // Once: it's tried again at each turn.
 		w.o.Logger.Warn("that a network has begun can't be remembered, and a restart would listen for other servers first", "error", err.Error())
+	}
+	w.unwritten = err != nil
+	if err != nil {
 		w.mu.Lock()
 		w.dirty = true
 		w.mu.Unlock()

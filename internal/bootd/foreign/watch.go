@@ -73,6 +73,8 @@ type Watch struct {
 	// until is when a segment has been listened to.
 	until map[boot.Name]time.Time
 	dirty bool
+	// unwritten says that it couldn't be written down the last time.
+	unwritten bool
 }
 
 type key struct {

@@ -127,6 +127,10 @@ func TestMarks(t *testing.T) {
 	s.o.Path = filepath.Join(s.path, "no", "folder")
 	s.Began(desks)
 	s.flush()
+	s.flush()
+	if n := strings.Count(s.said.String(), "can't be remembered"); n != 1 {
+		t.Errorf("a disk that's full is told %d times:\n%s", n, s.said.String())
+	}
 	if !s.dirty || s.May(desks) != Goes || !strings.Contains(s.said.String(), "can't be remembered") {
 		t.Errorf("dirty %v: %s", s.dirty, s.said.String())
 	}

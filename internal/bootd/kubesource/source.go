@@ -170,7 +170,14 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 
 func (s *Source) publish(t *tables) {
 	plans := t.entries.all()
-	st := boot.NewState(t.segments(), plans, sessionsOf(plans, t.sessions.all()))
+	segments := boot.Covering(t.segments(), func(yield func(*boot.Plan) bool) {
+		for i := range plans {
+			if !yield(&plans[i]) {
+				return
+			}
+		}
+	})
+	st := boot.NewState(segments, plans, sessionsOf(plans, t.sessions.all()))
 	t.unserved.into(st)
 	s.networksCame(st)
 	s.state.Store(st)

@@ -118,14 +118,14 @@ func (s *Source) note() {
 		if err == nil {
 			continue
 		}
-		s.say("other servers", fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.Server, err))
+		s.say(otherServers, fmt.Sprintf("that %s took the address of server %s can't be remembered, and a restart would forget it: %v", l.Entry, l.Server, err))
 		s.mu.Lock()
 		s.unnoted = append(todo[i:], s.unnoted...)
 		s.mu.Unlock()
 		return
 	}
 	if len(todo) > 0 {
-		s.say("other servers", "")
+		s.say(otherServers, "")
 	}
 }
 

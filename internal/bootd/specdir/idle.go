@@ -57,5 +57,12 @@ func (s *Source) complain(what, why string) {
 		s.o.Logger.Warn("nothing is installed on a machine, as its entry has it", "why", why)
 		return
 	}
+	if strings.HasPrefix(what, grants) || what == otherServers {
+		s.o.Logger.Error("what bootd has to remember can't be written down; it's tried again, and nothing is installed by it meanwhile", "problem", why)
+		return
+	}
 	s.o.Logger.Error("the specs are wrong; what is right goes on being served", "problem", why)
 }
+
+// What isn't of the specs, by what it's told under.
+const grants, otherServers = "grant of ", "other servers"

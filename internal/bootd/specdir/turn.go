@@ -1,6 +1,7 @@
 package specdir
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -55,11 +56,11 @@ func (s *Source) grant() {
 				err = s.settle(p)
 			}
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, session.ErrConflict) { // Who wrote it in between has it looked at again.
 			why = err.Error()
 		}
 		if why != "" || len(s.said) > 0 {
-			s.say("grant of "+p.EntryUID, why)
+			s.say(grants+p.EntryUID, why)
 		}
 	}
 }

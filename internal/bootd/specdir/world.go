@@ -160,6 +160,13 @@ func (f *folder) resolve(node map[string]string, before served) world {
 	}
 	w.sortSegments()
 	plans = before.sort(plans)
+	w.segments = boot.Covering(w.segments, func(yield func(*boot.Plan) bool) {
+		for _, p := range plans {
+			if w.kept[p.EntryUID] && !yield(p) {
+				return
+			}
+		}
+	})
 	admitted := w.admit(plans, p.entries)
 	w.told(admitted)
 	w.asking = slices.ContainsFunc(admitted, wantsInstall)

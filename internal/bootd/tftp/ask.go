@@ -61,11 +61,13 @@ func (l *loop) asked(b []byte, client netip.AddrPort, ours netip.Addr) {
 	case opRRQ:
 		req, ok := parse(b)
 		if !ok {
+			l.s.done(Refused, client.Addr(), "", nil)
 			l.refuse(client, ours, codeIllegal, "a read request names a file and mode octet")
 			return
 		}
 		l.begin(b, req, client, ours)
 	case opWRQ:
+		l.s.done(Refused, client.Addr(), "", nil)
 		l.refuse(client, ours, codeAccess, "nothing is written here")
 	case opACK, opERROR:
 		if r := l.byClient[client]; r != nil && r.shared {

@@ -38,6 +38,8 @@ const (
 	Busy Outcome = "Busy"
 	// Later: a machine's own file can't be had now. It hears nothing, and asks again.
 	Later Outcome = "Later"
+	// Refused is what isn't a request for a file: a write, or what can't be read.
+	Refused Outcome = "Refused"
 )
 
 // Config of a Server. Files is required.

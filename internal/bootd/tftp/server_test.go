@@ -139,6 +139,9 @@ func TestRefuse(t *testing.T) {
 	if _, err := c.Send(BIOS, "octet"); err == nil {
 		t.Error("a write was accepted")
 	}
+	if o := <-outcomes; o != Refused {
+		t.Errorf("a write: outcome %s", o)
+	}
 }
 
 // exchange sends one datagram from a socket and returns what comes back.

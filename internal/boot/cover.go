@@ -1,0 +1,44 @@
+package boot
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+)
+
+// Covering gives the segments on which machines are answered where they are, though their network doesn't say their subnet any more. A plan outside
+// its network is one that goes on as it was, since an edit of the network left its entry outside: the one is as wrong as the other. So the network has
+// the plan's subnet, too, unless another network has a part of it now. A network that isn't served stays so.
+func Covering(segments []Segment, plans iter.Seq[*Plan]) []Segment {
+	at := make(map[Name]int, len(segments))
+	for i := range segments {
+		at[segments[i].Name] = i
+	}
+	own := false // Whoever gave them keeps them as they are.
+	for p := range plans {
+		i, served := at[p.Network.Name]
+		if !served {
+			continue
+		}
+		for a := range p.Network.Addresses() {
+			if !a.IsValid() || segments[i].Contains(a.Addr()) || othersHave(segments, i, a) {
+				continue
+			}
+			if !own {
+				segments, own = slices.Clone(segments), true
+			}
+			segments[i].Subnets = append(slices.Clip(segments[i].Subnets), a.Masked())
+		}
+	}
+	return segments
+}
+
+// othersHave says whether a segment other than that at a number has a part of a subnet.
+func othersHave(segments []Segment, at int, subnet netip.Prefix) bool {
+	for i := range segments {
+		if i != at && slices.ContainsFunc(segments[i].Subnets, subnet.Overlaps) {
+			return true
+		}
+	}
+	return false
+}
