@@ -13,8 +13,11 @@ import (
 
 const (
 	// calmAfter is how long nobody must have asked for anything before a bootd that is stopping ends: less lies between two requests of
-	// one boot.
-	calmAfter = 3 * time.Second
+	// one boot, UEFI's four seconds from an OFFER to its REQUEST among them.
+	calmAfter = 6 * time.Second
+	// beforeScript is how long an iPXE may take from its first stage, or its ACK, to its script: where no router advertises itself it waits fifteen
+	// seconds for one.
+	beforeScript = 20 * time.Second
 	// looks is how often that's looked at.
 	looks = 50 * time.Millisecond
 )
@@ -25,18 +28,40 @@ type activity struct {
 	began    time.Time
 	quiet    time.Duration // how long nobody must have asked for anything
 	running  atomic.Int64
-	last     atomic.Int64 // when something ended, since began
+	until    atomic.Int64 // when it's calm unless somebody asks before, since began
 	stopping atomic.Bool
 }
 
-func newActivity(quiet time.Duration) *activity {
-	a := &activity{began: time.Now(), quiet: quiet}
-	a.last.Store(int64(-quiet))
-	return a
-}
+func newActivity(quiet time.Duration) *activity { return &activity{began: time.Now(), quiet: quiet} }
 
 // touch notes that a boot got on.
-func (a *activity) touch() { a.last.Store(int64(time.Since(a.began))) }
+func (a *activity) touch() { a.expect(calmAfter) }
+
+// expect notes that somebody is to ask for something within that time, where calmAfter is what a boot takes from one to the next.
+func (a *activity) expect(within time.Duration) {
+	at := int64(time.Since(a.began) + time.Duration(float64(a.quiet)*within.Seconds()/calmAfter.Seconds()))
+	for until := a.until.Load(); until < at && !a.until.CompareAndSwap(until, at); {
+		until = a.until.Load()
+	}
+}
+
+// saw notes what DHCP and TFTP saw of a boot.
+func (a *activity) saw(stage boot.Stage) {
+	switch stage { //nolint:exhaustive // Of the others the next request comes at once.
+	case boot.StageBootedFromDisk:
+	case boot.StageDHCP, boot.StageFirmware:
+		a.expect(beforeScript)
+	default:
+		a.touch()
+	}
+}
+
+// offered notes an OFFER or an ACK: whose OFFER it was asks for its address next, unless that is another bootd's to give.
+func (a *activity) offered() {
+	if !a.stopping.Load() {
+		a.touch()
+	}
+}
 
 // watch counts requests. A script is none that keeps a bootd: a machine that is held asks for one for ever.
 func (a *activity) watch(h http.Handler) http.Handler {
@@ -65,7 +90,7 @@ func beside(machines, others http.Handler) http.Handler {
 
 // calm says whether no boot runs any more, as far as can be seen.
 func (a *activity) calm() bool {
-	return a.running.Load() == 0 && time.Since(a.began)-time.Duration(a.last.Load()) >= a.quiet
+	return a.running.Load() == 0 && time.Since(a.began) >= time.Duration(a.until.Load())
 }
 
 // drain waits until this bootd is told to stop, by ctx, and then until the boots that run have what they need, or --drain is over. No new
@@ -101,6 +126,12 @@ func (d *daemon) drain(ctx, serving context.Context) {
 
 func (d *daemon) calm() bool {
 	return d.activity.calm() && (d.tftp == nil || d.tftp.Running() == 0)
+}
+
+// begins is told of each OFFER and ACK of a network.
+func (d *daemon) begins(network boot.Name) {
+	d.activity.offered()
+	d.others.Began(network)
 }
 
 // decided counts an answer. A machine that was told to boot a kernel asks for it in a moment.

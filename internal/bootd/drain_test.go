@@ -17,7 +17,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
 // text is a log that is read while it's written.
@@ -144,5 +147,37 @@ func TestCalm(t *testing.T) {
 	serve("/v1/boot/token/image")
 	if a.calm() {
 		t.Error("an install is on its way")
+	}
+}
+
+// TestExpected: a machine that was given an address, or a first stage, may take its time until it asks for its script, and other machines' steps
+// make that no shorter.
+func TestExpected(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		do     func(a *activity)
+		want   time.Duration
+	}{
+		"Nothing":    {"nobody has asked for anything", func(*activity) {}, 0},
+		"Offer":      {"UEFI asks for its address after four seconds", (*activity).offered, calmAfter},
+		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.offered() }, 0},
+		"ACK":        {"iPXE waits for a router", func(a *activity) { a.saw(boot.StageDHCP) }, beforeScript},
+		"FirstStage": {"iPXE has its own DHCP before it", func(a *activity) { a.saw(boot.StageFirmware) }, beforeScript},
+		"Disk":       {"who runs its disk asks for nothing", func(a *activity) { a.saw(boot.StageBootedFromDisk) }, 0},
+		"Both":       {"the one that waits longest counts", func(a *activity) { a.expect(beforeScript); a.touch() }, beforeScript},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newActivity(calmAfter)
+				tc.do(a)
+				if time.Sleep(tc.want - time.Millisecond); tc.want > 0 && a.calm() {
+					t.Errorf("%s: it's calm before %s", tc.reason, tc.want)
+				}
+				if time.Sleep(2 * time.Millisecond); !a.calm() {
+					t.Errorf("%s: it isn't calm after %s", tc.reason, tc.want)
+				}
+			})
+		})
 	}
 }

@@ -260,7 +260,7 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
 		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
-		Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		Foreign: d.mayBegin, Began: d.begins, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,
@@ -322,9 +322,7 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.
 	if stage != boot.StageBootedFromDisk || !d.installing(p) {
 		d.metrics.reached(p, stage, at)
 	}
-	if stage != boot.StageBootedFromDisk {
-		d.activity.touch()
-	}
+	d.activity.saw(stage)
 	d.watchLoop(p, stage, at)
 	if k, ok := kindOf(stage); ok {
 		d.sessions.Sight(p.Entry, session.Sighting{

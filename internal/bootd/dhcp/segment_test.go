@@ -68,8 +68,8 @@ func TestRespondBySegment(t *testing.T) {
 		},
 		"LinkSelectionBoth": {
 			reason: "the standard's counts before Cisco's",
-			req: relayed("172.16.0.1", append(link("10.99.0.1"), append([]byte{150, 4}, netip.MustParseAddr("10.98.0.1").AsSlice()...)...)...),
-			in:  viaRelay, segment: trust("172.16.0.1/32"),
+			req:    relayed("172.16.0.1", append(link("10.99.0.1"), append([]byte{150, 4}, netip.MustParseAddr("10.98.0.1").AsSlice()...)...)...),
+			in:     viaRelay, segment: trust("172.16.0.1/32"),
 			want: told{Offered, dhcpv4.MessageTypeOffer, "172.16.0.1:67", "172.16.0.9", ""},
 		},
 		"LinkSelectionElsewhere": {

@@ -105,7 +105,8 @@ func listenTo(ctx context.Context, f *os.File, heard func(frame)) error {
 			time.Sleep(10 * time.Millisecond) //nolint:mnd // Not as fast as a broken socket fails.
 			continue
 		}
-		if l, ok := from.(*unix.SockaddrLinklayer); ok && l.Pkttype != unix.PACKET_OUTGOING && l.Pkttype != unix.PACKET_LOOPBACK {
+		// What is tagged for a VLAN that this host has no interface of comes as another host's, by the interface that it's tagged on; so does what a switch floods.
+		if l, ok := from.(*unix.SockaddrLinklayer); ok && (l.Pkttype == unix.PACKET_BROADCAST || l.Pkttype == unix.PACKET_HOST || l.Pkttype == unix.PACKET_MULTICAST) {
 			heard(frame{data: buf[:n], from: l.Addr[:min(int(l.Halen), len(l.Addr))], index: l.Ifindex})
 		}
 	}

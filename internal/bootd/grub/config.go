@@ -3,7 +3,6 @@ package grub
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -181,26 +180,33 @@ func (c *config) commandLine(files boot.Artifacts) ([]string, error) {
 func (c *config) localDisk() {
 	suffix := map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}[c.in.Arch]
 	if c.in.Plan.LocalBoot != boot.LocalBootExit {
-		removable := "/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"
-		loaders := loadersOf(suffix)
 		c.linef(`set net="$root"`)
-		c.linef("if search --no-floppy --file --set=disk %s; then", removable)
-		c.chain(`[ -f "($disk)$loader" ]`, append(slices.Clone(loaders), removable))
-		c.linef("fi")
-		c.chain(`search --no-floppy --file --set=disk "$loader"`, loaders)
+		// Grub counts what's on USB before SATA and NVMe: an installer's stick, or a BMC's medium, is hd0. Such an image is an ISO 9660 as a whole; and a CD is no hd.
+		for _, loaders := range [][]string{loadersOf(suffix), {"/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"}} {
+			c.linef("for whole in (hd*); do")
+			c.linef("set fs=")
+			c.linef(`probe --set=fs --fs "$whole"`)
+			c.linef(`if [ "$fs" != iso9660 ]; then`)
+			c.linef(`regexp --set=1:name '^\((.*)\)$' "$whole"`)
+			c.linef(`for disk in ($name,*) "$whole"; do`)
+			c.chain(loaders)
+			c.linef("done")
+			c.linef("fi")
+			c.linef("done")
+		}
 		c.linef("echo %s", quoted("no disk has a loader that starts; the firmware goes on"))
 		c.linef("sleep %d", c.seconds())
 	}
 	c.linef("exit")
 }
 
-// chain starts the first of some loaders on $disk that's there, by a condition, and starts. Debian's grub tells it that it came from $root,
+// chain starts the first of some loaders that $disk has, and that starts. Debian's grub tells it that it came from $root,
 // whatever disk its name says: told that it came from the network, a disk's shim finds no grub, and a disk's grub no grub.cfg.
-func (c *config) chain(there string, loaders []string) {
+func (c *config) chain(loaders []string) {
 	c.linef("for loader in %s; do", strings.Join(loaders, " "))
-	c.linef("if %s; then", there)
+	c.linef(`if [ -f "$disk$loader" ]; then`)
 	c.linef(`set root="$disk"`)
-	c.linef(`if chainloader "($disk)$loader"; then`)
+	c.linef(`if chainloader "$disk$loader"; then`)
 	c.linef("boot")
 	c.linef("fi")
 	c.linef(`set root="$net"`)

@@ -227,8 +227,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestLocalDisk: what the removable disk's name starts may be a shim that only resets the machine, so the distribution's own come first, on
-// the same disk; and only where no disk has that name, the distributions' on any.
+// TestLocalDisk: what the removable disk's name starts may be a shim that only resets the machine, or an installer's stick, which grub counts before SATA and
+// NVMe; so the distributions' own come first, on any disk, and neither on a CD nor on an image of one.
 func TestLocalDisk(t *testing.T) {
 	got, err := Render(input(boot.AnswerLocalDisk, boot.DecidedInstalled, plan()))
 	if err != nil {
@@ -236,9 +236,9 @@ func TestLocalDisk(t *testing.T) {
 	}
 	at := -1
 	for _, next := range []string{
-		"if search --no-floppy --file --set=disk /EFI/BOOT/BOOTX64.EFI; then\n", "for loader in /EFI/debian/shimx64.efi ", "/EFI/sles/shim.efi /EFI/sle/shim.efi /EFI/debian/grubx64.efi ",
-		"/EFI/sles/grub.efi /EFI/sle/grub.efi /EFI/BOOT/BOOTX64.EFI; do\nif [ -f \"($disk)$loader\" ]; then\n", "done\nfi\n", "for loader in /EFI/debian/shimx64.efi ",
-		"/EFI/sle/grub.efi; do\nif search --no-floppy --file --set=disk \"$loader\"; then\n", "sleep 15\nexit\n",
+		"for whole in (hd*); do\n", "if [ \"$fs\" != iso9660 ]; then\n", "for disk in ($name,*) \"$whole\"; do\n", "for loader in /EFI/debian/shimx64.efi ",
+		"/EFI/sles/shim.efi /EFI/sle/shim.efi /EFI/debian/grubx64.efi ", "/EFI/sle/grub.efi; do\nif [ -f \"$disk$loader\" ]; then\n",
+		"for whole in (hd*); do\n", "for loader in /EFI/BOOT/BOOTX64.EFI; do\n", "sleep 15\nexit\n",
 	} {
 		i := strings.Index(got[at+1:], next)
 		if i < 0 {

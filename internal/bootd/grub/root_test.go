@@ -32,7 +32,7 @@ func TestLoadersAreOfTheirDisk(t *testing.T) {
 				if to, ok := strings.CutPrefix(line, "set root="); ok {
 					root = to
 				}
-				if strings.HasPrefix(line, `if chainloader "($disk)`) {
+				if strings.HasPrefix(line, `if chainloader "$disk$loader`) {
 					started++
 					of[root]++
 				}
