@@ -30,6 +30,7 @@ const (
 	DecidedExpired     = "GrantExpired"
 	DecidedConsumed    = "GrantConsumed"
 	DecidedBootLoop    = "BootLoop"
+	DecidedClockSkew   = "ClockSkew"
 	DecidedNotSynced   = "NotSynced"
 	DecidedNoArtifacts = "NoArtifacts"
 	DecidedGranted     = "Granted"
@@ -53,6 +54,8 @@ type Facts struct {
 	// Synced says that the API answers, and that every live BootServer of the network has compared
 	// the session with its log. Without it no new install starts.
 	Synced bool
+	// Skewed says that Now isn't what time it is for others: nobody knows then by it whether a grant has expired.
+	Skewed bool
 	Arch   Arch
 }
 
@@ -110,6 +113,9 @@ func decideInstall(f Facts) Decision {
 	}
 	if g.HostUID != p.HostUID || g.EntryUID != p.EntryUID || g.Generation != p.InstallGeneration || g.PlanDigest != p.Digest() {
 		return Decision{AnswerHold, DecidedStale}
+	}
+	if f.Skewed {
+		return Decision{AnswerHold, DecidedClockSkew}
 	}
 	if !f.Now.Before(g.Expires) {
 		return otherwise(p, DecidedExpired)

@@ -29,6 +29,21 @@ func TestDecide(t *testing.T) {
 			facts:  Facts{Plan: plan(), Session: granted()},
 			want:   Decision{AnswerHold, DecidedNotSynced},
 		},
+		"ClockSkew": {
+			reason: "Whoever doesn't know what time it is knows of no grant whether it has expired, and installs by none.",
+			facts:  Facts{Plan: plan(), Session: granted(), Synced: true, Skewed: true},
+			want:   Decision{AnswerHold, DecidedClockSkew},
+		},
+		"ClockSkewExpired": {
+			reason: "Nor is it to say that it has.",
+			facts:  Facts{Now: noon.AddDate(1, 0, 0), Plan: plan(), Session: granted(), Synced: true, Skewed: true},
+			want:   Decision{AnswerHold, DecidedClockSkew},
+		},
+		"ClockSkewInstalled": {
+			reason: "An installed machine boots its disk, whatever time it is.",
+			facts:  Facts{Plan: plan(func(p *Plan) { p.InstalledGeneration = 1 }), Session: granted(), Synced: true, Skewed: true},
+			want:   Decision{AnswerLocalDisk, DecidedInstalled},
+		},
 		"NoSession": {
 			reason: "A missing record means hold.",
 			facts:  Facts{Plan: plan(), Synced: true},

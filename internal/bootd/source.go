@@ -35,6 +35,14 @@ type Source interface {
 	Lag() float64
 }
 
+// skewedBy is a source that knows of another clock than this host's; nil: there's none.
+func skewedBy(s Source) func() bool {
+	if c, ok := s.(interface{ Skewed() bool }); ok {
+		return c.Skewed
+	}
+	return nil
+}
+
 // qps and burst towards the API: a rack that powers on is a burst, and Kubernetes has its own fairness.
 const (
 	qps   = 200

@@ -59,6 +59,7 @@ func becauseScript(reason string) string {
 		boot.DecidedStale:        "what is granted isn't what the plan is now; a new grant is waited for",
 		boot.DecidedExpired:      "the grant was too old when it was to be used; raise the generation to have another",
 		boot.DecidedBootLoop:     "the grant served its last script and wasn't used: the machine boots again and again; see its console, then raise the generation",
+		boot.DecidedClockSkew:    "the clock of bootd's host isn't the API server's, so that it doesn't know whether the grant has expired; set it, by NTP",
 		boot.DecidedNotSynced:    "the API server isn't reached, or another bootd hasn't compared the grant with its log, or the machine needs a confirmation",
 		boot.DecidedSuperseded:   "its token is of an earlier DHCP exchange than what the grant counts for: it begins again with DHCP, or somebody else holds that token",
 		boot.DecidedNoArtifacts:  "its profile has no files for this architecture",

@@ -45,6 +45,8 @@ type Options struct {
 	Keys func() [][]byte
 	// Synced says whether a plan's session was compared with the logs of all live bootds.
 	Synced func(*boot.Plan) bool
+	// Skewed says that this host's clock isn't that of who makes grants; nil: nobody else's clock counts.
+	Skewed func() bool
 	// Held says that nothing may be installed by a plan now, though its grant stands: its specs are in doubt, or another server answers
 	// its machine. A boot that has its script already waits.
 	Held      func(*boot.Plan) bool

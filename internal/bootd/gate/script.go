@@ -70,6 +70,7 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 	f := boot.Facts{Now: g.o.Now(), Plan: c.Plan, Session: c.Session, Arch: fw.Arch}
 	if !c.Live() { // What netboots each time rests on neither.
 		f.Log, f.Synced = g.o.Sessions.Logged(c.Plan.EntryUID, c.Plan.HostUID), g.o.Synced(c.Plan)
+		f.Skewed = g.o.Skewed != nil && g.o.Skewed()
 	}
 	d := boot.Decide(f)
 	again, repeats := g.repeat(c, fw.Arch, d)

@@ -169,7 +169,7 @@ func firmware(p *boot.Plan, fw boot.Firmware) boot.Firmware {
 // wait is how long a hold lasts; 0 is the renderer's default.
 func wait(reason string) time.Duration {
 	switch reason {
-	case boot.DecidedNotSynced, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted, boot.DecidedSuperseded,
+	case boot.DecidedNotSynced, boot.DecidedClockSkew, boot.DecidedStale, boot.DecidedNoSession, boot.DecidedGranted, boot.DecidedSuperseded,
 		gate.ReasonAPI, gate.ReasonPace, artifacts.ReasonFetching, artifacts.ReasonFetch, artifacts.ReasonDigest:
 		return shortWait
 	}

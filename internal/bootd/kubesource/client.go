@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,7 @@ type Client struct {
 	scheme     *runtime.Scheme
 	parameters runtime.ParameterCodec
 	core, own  rest.Interface
+	told       *atomic.Pointer[told]
 }
 
 // NewClient makes a client of the API. It asks nothing yet.
@@ -68,11 +70,13 @@ func NewClient(access *rest.Config) (*Client, error) {
 	}
 	access.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	access.ContentType = runtime.ContentTypeJSON
+	said := &atomic.Pointer[told]{}
+	access.Wrap(func(t http.RoundTripper) http.RoundTripper { return timeKeeper{t, said} })
 	transport, err := rest.HTTPClientFor(access)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of the Kubernetes API: %w", err)
 	}
-	c := &Client{scheme: scheme, parameters: runtime.NewParameterCodec(scheme)}
+	c := &Client{scheme: scheme, parameters: runtime.NewParameterCodec(scheme), told: said}
 	if c.core, err = group(access, transport, "/api", corev1.SchemeGroupVersion); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 			return nil
 		}
 	}
-	out := outage{log: s.o.Logger, now: s.o.Now}
+	out, clock := outage{log: s.o.Logger, now: s.o.Now}, clockWatch{log: s.o.Logger, now: s.o.Now}
 	for {
 		t.sessions.retry()
 		err := s.heartbeat(ctx, t)
@@ -53,6 +53,7 @@ func (s *Source) heartbeats(ctx context.Context, t *tables) error {
 			return nil
 		}
 		out.after(err)
+		clock.after(s.skew())
 		if err != nil {
 			continue
 		}
@@ -171,6 +172,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	}
 	if twin {
 		st.Message = twins
+	}
+	if why := skewed(s.skew()); why != "" {
+		st.Message = why
 	}
 	if t.sessions.isStuck() {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"

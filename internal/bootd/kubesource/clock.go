@@ -1,0 +1,96 @@
+package kubesource
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// maxSkew is how far this host's clock may be from the API server's. A grant is good for a day, and whether it has expired is known by a clock alone: one that is
+// behind would have an install begin that everybody else refuses, and one that is ahead none at all.
+const maxSkew = 5 * time.Minute
+
+// A told is what time the API server said it was, and when that was heard.
+type told struct{ server, heard time.Time }
+
+// timeKeeper notes what time the API server's answers say it is (the header Date, RFC 9110 §6.6.1).
+type timeKeeper struct {
+	http.RoundTripper
+
+	last *atomic.Pointer[told]
+}
+
+// RoundTrip asks.
+func (k timeKeeper) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := k.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It's passed on as it is.
+	}
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		k.last.Store(&told{at, time.Now()})
+	}
+	return resp, nil
+}
+
+// WrappedRoundTripper is for who looks for the transport itself (k8s.io/apimachinery/pkg/util/net).
+func (k timeKeeper) WrappedRoundTripper() http.RoundTripper { return k.RoundTripper }
+
+// Clock says what time it is for the API server, by its last answer; false: it hasn't said.
+func (c *Client) Clock() (time.Time, bool) {
+	t := c.told.Load()
+	if t == nil {
+		return time.Time{}, false
+	}
+	return t.server.Add(time.Since(t.heard)), true // By the monotonic clock, which nobody sets.
+}
+
+// skew is how far this host's clock is ahead of the API server's; negative: it's behind; 0: that isn't known, or doesn't matter.
+func (s *Source) skew() time.Duration {
+	c, ok := s.o.Kube.(interface{ Clock() (time.Time, bool) })
+	if !ok {
+		return 0
+	}
+	at, ok := c.Clock()
+	if !ok {
+		return 0
+	}
+	if d := s.o.Now().Sub(at); d > maxSkew || d < -maxSkew {
+		return d
+	}
+	return 0
+}
+
+// Skewed says that this host's clock isn't the API server's, so that nothing is installed by it.
+func (s *Source) Skewed() bool { return s.skew() != 0 }
+
+// A clockWatch says when this host's clock isn't the API server's, every ten minutes, and when it is again.
+type clockWatch struct {
+	log  *slog.Logger
+	now  func() time.Time
+	said time.Time
+}
+
+func (c *clockWatch) after(skew time.Duration) {
+	// By how much time has passed here nothing can be said while the clock is being set.
+	switch since := c.now().Sub(c.said); {
+	case skew == 0 && !c.said.IsZero():
+		c.log.Info("the clock of this host is the API server's again")
+		c.said = time.Time{}
+	case skew != 0 && (c.said.IsZero() || since >= saidAgain || since < 0):
+		c.log.Error(skewed(skew))
+		c.said = c.now()
+	}
+}
+
+// skewed says what to do about a skew; "" where there's none.
+func skewed(d time.Duration) string {
+	switch {
+	case d == 0:
+		return ""
+	case d > 0:
+		return fmt.Sprintf("the clock of this bootd's host is %s ahead of the API server's, and nothing is installed by it; set it, by NTP", d.Round(time.Second))
+	}
+	return fmt.Sprintf("the clock of this bootd's host is %s behind the API server's, and nothing is installed by it; set it, by NTP", (-d).Round(time.Second))
+}
