@@ -86,8 +86,11 @@ func keptPlan(in inputs, lost problem) *v1alpha1.Plan {
 	if six := p.Network.IPv6; six != nil && !stillNamed(in, six.Address) {
 		p.Network.IPv6 = nil
 	}
-	if installedGeneration(in) < p.InstallGeneration {
+	switch g := installedGeneration(in); {
+	case g < p.InstallGeneration:
 		p.Otherwise = v1alpha1.OtherwiseHold
+	case g > 0 && g >= in.entry.Spec.ForProvider.Install.Generation:
+		p.Otherwise = in.entry.Spec.ForProvider.Otherwise // A plan that was kept while its install still ran says Hold.
 	}
 	p.InstallGeneration = 0
 	if lost.port != nil && p.Port != nil && *p.Port == *lost.port {

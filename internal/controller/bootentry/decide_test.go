@@ -69,6 +69,10 @@ func unreachable(in *inputs) {
 func TestKeptPlan(t *testing.T) {
 	published := func(in *inputs) { in.entry.Status.AtProvider.Plan = bootspec.PlanStatus(plan()) }
 	noProfile := func(in *inputs) { in.profile = nil }
+	keptBefore := func(in *inputs) {
+		p := in.entry.Status.AtProvider.Plan
+		p.Otherwise, p.InstallGeneration = v1alpha1.OtherwiseHold, 0
+	}
 	dual := alsoSix(new("fd00:77::11/64"))
 	bothPublished := func(in *inputs) {
 		p, prob := resolve(world(dual))
@@ -83,11 +87,15 @@ func TestKeptPlan(t *testing.T) {
 		kept      bool
 		otherwise v1alpha1.Otherwise
 	}{
-		"Installed":    {"A machine that runs keeps its lease and its disk when its profile goes.", world(granted, installed, published, noProfile), true, ""},
-		"NotInstalled": {"One that was never installed is held.", world(granted, published, noProfile), true, v1alpha1.OtherwiseHold},
-		"Unbound":      {"One that is no longer ours gets nothing.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.Spec.ClaimRef = nil }), false, ""},
-		"OtherHost":    {"Nor does another machine.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.UID, in.claim.Spec.Bound.UID = "h2", "h2" }), false, ""},
-		"Moved":        {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
+		"Installed":          {"A machine that runs keeps its lease and its disk when its profile goes.", world(granted, installed, published, noProfile), true, ""},
+		"NotInstalled":       {"One that was never installed is held.", world(granted, published, noProfile), true, v1alpha1.OtherwiseHold},
+		"InstalledMeanwhile": {"One whose install ended while its profile was gone is held no longer.", world(granted, installed, published, noProfile, keptBefore), true, ""},
+		"StillInstalling":    {"Before that it is.", world(granted, published, noProfile, keptBefore), true, v1alpha1.OtherwiseHold},
+		"RaisedMeanwhile": {"One that waits for its next install is held, as it was.",
+			world(granted, installed, published, noProfile, keptBefore, func(in *inputs) { in.entry.Spec.ForProvider.Install.Generation = 2 }), true, v1alpha1.OtherwiseHold},
+		"Unbound":   {"One that is no longer ours gets nothing.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.Spec.ClaimRef = nil }), false, ""},
+		"OtherHost": {"Nor does another machine.", world(granted, installed, published, noProfile, func(in *inputs) { in.host.UID, in.claim.Spec.Bound.UID = "h2", "h2" }), false, ""},
+		"Moved":     {"Nor one whose address changed.", world(granted, installed, published, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.12/24" }), false, ""},
 		"PartOfIt": {"An address that NetBox keeps with the mask of a part of the segment is the same one.",
 			world(granted, installed, published, noProfile, func(in *inputs) { in.addresses[0].Status.AtProvider.Address = "10.77.0.11/26" }), true, ""},
 		"SecondToCome":    {"One that asks for a second address keeps its first until that is there.", world(granted, installed, published, alsoSix(nil)), true, ""},
