@@ -96,6 +96,9 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 		return errRewound
 	}
 	s.recognise(b.Status.LastSeen)
+	if s.refused() { // Nobody else may ask for a while.
+		_ = s.o.Kube.Get(ctx, name, &v1alpha1.BootSession{})
+	}
 	b.Status = s.status(t, seen)
 	if err := s.o.Kube.UpdateStatus(ctx, b); err != nil {
 		return fmt.Errorf("cannot write BootServer %q: %w", s.self(), err)
@@ -175,6 +178,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	}
 	if why := skewed(s.skew()); why != "" {
 		st.Message = why
+	}
+	if s.refused() {
+		st.Message = refusedSessions
 	}
 	if t.sessions.isStuck() {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"

@@ -47,6 +47,14 @@ func (f *refusal) after(err error) time.Duration {
 	return f.wait
 }
 
+// refusedSessions is what the record of a bootd says that may not read or write sessions.
+const refusedSessions = "the API lets this bootd not read or write BootSessions, and no install starts: apply the ClusterRole of its manifest and the binding to it, or upgrade its chart"
+
+func (s *Source) refused() bool {
+	c, ok := s.o.Kube.(interface{ Refused() bool })
+	return ok && c.Refused()
+}
+
 // without says what isn't done while a kind can't be read.
 func without(kind string) string {
 	if kind == v1alpha1.BootProfileKind {

@@ -3,8 +3,11 @@ package kubesource
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -105,5 +109,48 @@ func TestWithoutTheRightToListProfiles(t *testing.T) {
 	}
 	if n := strings.Count(said.String(), "ClusterRole"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, said)
+	}
+}
+
+// TestRefusedSessions: a bootd that may read and write no sessions says so where its owner looks, until it may again, though no machine asks.
+func TestRefusedSessions(t *testing.T) {
+	refused := true
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case !strings.Contains(r.URL.Path, "/bootsessions/"):
+			_ = json.NewEncoder(w).Encode(&v1alpha1.BootServer{
+				TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self(),
+			})
+		case refused:
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("bootsessions").GroupResource(), "web", errBoom).Status())
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	c, err := NewClient(&rest.Config{Host: srv.URL, QPS: 100, Burst: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSource(t, &log{}, &clock{now: time.Now()})
+	s.o.Kube = c
+	tables := listed(t, s, "7", nil, nil)
+	says := func() bool { return strings.Contains(s.status(tables, 7).Message, "apply the ClusterRole") }
+	if says() {
+		t.Error("nothing was refused yet")
+	}
+	if err := c.UpdateStatus(t.Context(), &v1alpha1.BootSession{ObjectMeta: self()}); !apierrors.IsForbidden(err) || !says() {
+		t.Errorf("%v isn't told", err)
+	}
+	for _, want := range []bool{true, false} {
+		refused = want
+		if err := s.heartbeat(t.Context(), tables); err != nil {
+			t.Fatal(err)
+		}
+		if says() != want {
+			t.Errorf("refused %t, and it says so: %t", want, !want)
+		}
 	}
 }
