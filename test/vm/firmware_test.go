@@ -71,15 +71,19 @@ func TestFirmware(t *testing.T) {
 }
 
 // starts switches a machine on that boots from a site's network once, and waits until its serial port shows a line.
-func (w way) starts(t *testing.T, name string, site *vm.Site, line string) (context.Context, *qemu.Machine) {
+func (w way) starts(t *testing.T, name string, site *vm.Site, line string, change ...func(*qemu.Config)) (context.Context, *qemu.Machine) {
 	t.Helper()
 	tap, err := site.Tap("tap-" + strings.ToLower(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := qemu.New(qemu.Config{
+	c := qemu.Config{
 		Name: name, MAC: w.mac, Dir: t.TempDir(), Netdev: tap, Firmware: w.firmware, Loader: w.loader, SecureBoot: w.secure, Trusts: w.trusts, UUID: uuid.NewSHA1(uuid.NameSpaceOID, w.mac),
-	})
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	m, err := qemu.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package vm_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +17,27 @@ import (
 
 // shimMAC has the last digits that make a machine's address, as the order of its site's machines does.
 func shimMAC(last byte) net.HardwareAddr { return net.HardwareAddr{0x52, 0x54, 0, 0x99, 0, last} }
+
+// stick is a folder of what an installer's USB stick has at least: a loader by the removable disk's name. This one finds no program of its own, and waits for a person.
+func stick(t *testing.T) string {
+	t.Helper()
+	signed, err := vm.Signed(guest.AMD64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loader, err := os.ReadFile(filepath.Join(signed, "grub", "x86_64-efi-signed", "grubx64.efi.signed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "EFI", "BOOT"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "EFI", "BOOT", "BOOTX64.EFI"), loader, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 // TestShim: firmware loads Debian's shim, that loads Debian's grub, and that asks for the machine's grub.cfg. With Secure Boot nothing runs
 // up to the installer but what Debian has signed. Without it the machine goes the whole way: what it installs here isn't signed.
@@ -40,7 +63,7 @@ func TestShim(t *testing.T) {
 		m.Close()
 	})
 	t.Run("Disk", func(t *testing.T) {
-		ctx, m := whole.starts(t, "whole", site, "GUEST running from disk")
+		ctx, m := whole.starts(t, "whole", site, "GUEST running from disk", func(c *qemu.Config) { c.Stick = stick(t) })
 		before := len(site.Log())
 		if err := m.Restart(bmc.BootPxe); err != nil {
 			t.Fatal(err)

@@ -175,13 +175,13 @@ func (c *config) commandLine(files boot.Artifacts) ([]string, error) {
 // localDisk starts the disk's own loader. Leaving grub by exit is a success to the firmware, and of UEFI's many a one shows its menu then
 // rather than its next boot option. The loaders' names are those of the removable disk, and of what's installed by Linux's distributions.
 //
-// The disk is the first that has a removable disk's loader, but that isn't what is started there: many a distribution's is a shim which, by
-// that name, does nothing but write boot options anew, and resets a machine that has a TPM. Beside it lies the distribution's own.
+// A distribution's loader comes first, on whatever disk: many a distribution's is, by the removable disk's name, a shim which does nothing but write
+// boot options anew, and resets a machine that has a TPM; and that name alone is what an installer's stick or a BMC's medium has, which grub counts before
+// SATA and NVMe. An ISO that was written to a stick is an ISO 9660 as a whole, and a CD is no hd (docs/adr/0089).
 func (c *config) localDisk() {
 	suffix := map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}[c.in.Arch]
 	if c.in.Plan.LocalBoot != boot.LocalBootExit {
 		c.linef(`set net="$root"`)
-		// Grub counts what's on USB before SATA and NVMe: an installer's stick, or a BMC's medium, is hd0. Such an image is an ISO 9660 as a whole; and a CD is no hd.
 		for _, loaders := range [][]string{loadersOf(suffix), {"/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"}} {
 			c.linef("for whole in (hd*); do")
 			c.linef("set fs=")

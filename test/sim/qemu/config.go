@@ -67,6 +67,8 @@ type Config struct {
 	Slow bool
 	// DiskSize is the size of the disk in bytes; 0: 64 MiB. It is sparse.
 	DiskSize int64
+	// Stick is a folder whose files are on a USB stick, after the disk in the boot order; empty: there's none.
+	Stick string
 	// MemoryMiB is the size of its memory; 0: 512.
 	MemoryMiB int
 	// Binary is QEMU; empty: qemu-system-x86_64, or qemu-system-aarch64.
@@ -218,6 +220,9 @@ func (c Config) args(i indices) []string {
 	}
 	if c.Trusts != nil {
 		a = append(a, "-fw_cfg", "name=etc/edk2/https/cacerts,file="+c.authorities())
+	}
+	if c.Stick != "" {
+		a = append(a, "-device", "qemu-xhci", "-drive", "if=none,id=stick0,format=raw,readonly=on,file=fat:"+c.Stick, "-device", "usb-storage,drive=stick0,removable=on")
 	}
 	if c.Slow {
 		a = append(a, "-object", "filter-buffer,id=slow0,netdev=n0,queue=tx,interval=100000")
