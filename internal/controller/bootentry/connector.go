@@ -27,7 +27,7 @@ type Options struct {
 
 // NewConnector makes what connects to the boot plane.
 func NewConnector(o Options) managed.TypedExternalConnector[*v1alpha1.BootEntry] {
-	c := &connector{kube: o.Kube, cached: o.Kube, live: o.Live, bootNamespace: o.BootNamespace, record: o.Recorder, now: o.Now, newID: NewID, failpoint: o.Failpoint}
+	c := &connector{kube: o.Kube, cached: o.Kube, live: &together{Reader: o.Live}, bootNamespace: o.BootNamespace, record: o.Recorder, now: o.Now, newID: NewID, failpoint: o.Failpoint}
 	if c.record == nil {
 		c.record = event.NewNopRecorder()
 	}

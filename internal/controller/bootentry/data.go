@@ -3,6 +3,8 @@ package bootentry
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/errors"
@@ -18,7 +20,15 @@ import (
 const (
 	labelEntryUID   = v1alpha1.Group + "/entry-uid"
 	annotationEntry = v1alpha1.Group + "/entry"
+	// labelEntry finds what was copied for an entry's name, which itself is too long for a label: all copies of a large site are megabytes.
+	labelEntry = v1alpha1.Group + "/entry-name-hash"
 )
+
+// entryHash is labelEntry's value for an entry.
+func entryHash(namespace, name string) string {
+	sum := sha256.Sum256([]byte(namespace + "/" + name))
+	return hex.EncodeToString(sum[:16])
+}
 
 // machineData is what a machine is given beside its image.
 func machineData(in inputs) map[string][]byte {
@@ -45,7 +55,7 @@ func copiedWell(in inputs) bool {
 	if in.copied == nil {
 		return len(want) == 0
 	}
-	if len(in.copied.Data) != len(want) {
+	if len(in.copied.Data) != len(want) || in.copied.Labels[labelEntry] != entryHash(in.entry.Namespace, in.entry.Name) {
 		return false
 	}
 	for k, v := range want {
@@ -62,7 +72,7 @@ func copyOf(in inputs, bootNamespace string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: bootNamespace, Name: bootspec.DataName(in.entry),
-			Labels:      map[string]string{labelEntryUID: string(in.entry.UID)},
+			Labels:      map[string]string{labelEntryUID: string(in.entry.UID), labelEntry: entryHash(in.entry.Namespace, in.entry.Name)},
 			Annotations: map[string]string{annotationEntry: in.entry.Namespace + "/" + in.entry.Name},
 		},
 		Data: machineData(in),
@@ -73,7 +83,7 @@ func copyOf(in inputs, bootNamespace string) *corev1.Secret {
 // leaves them to nobody.
 func (e *external) copies(ctx context.Context, mg *v1alpha1.BootEntry) ([]corev1.Secret, error) {
 	l := &corev1.SecretList{}
-	if err := e.live.List(ctx, l, client.InNamespace(e.bootNamespace), client.HasLabels{labelEntryUID}); err != nil {
+	if err := e.live.List(ctx, l, client.InNamespace(e.bootNamespace), client.MatchingLabels{labelEntry: entryHash(mg.Namespace, mg.Name)}); err != nil {
 		return nil, errors.Wrap(err, "cannot list the copied data")
 	}
 	return slices.DeleteFunc(l.Items, func(s corev1.Secret) bool {

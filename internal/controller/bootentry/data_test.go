@@ -1,6 +1,7 @@
 package bootentry
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 )
 
 func copied(name, entry string) *corev1.Secret {
+	namespace, of, _ := strings.Cut(entry, "/")
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "boot", Name: name, Labels: map[string]string{labelEntryUID: name}, Annotations: map[string]string{annotationEntry: entry},
+		Namespace: "boot", Name: name, Labels: map[string]string{labelEntryUID: name, labelEntry: entryHash(namespace, of)}, Annotations: map[string]string{annotationEntry: entry},
 	}}
 }
 

@@ -177,6 +177,10 @@ func (e *external) copyData(ctx context.Context, in inputs) error {
 		return errors.Wrapf(e.kube.Create(ctx, want), "cannot copy the machine's data to namespace %q", e.bootNamespace)
 	}
 	in.copied.Data = want.Data
+	if in.copied.Labels == nil {
+		in.copied.Labels = map[string]string{}
+	}
+	maps.Copy(in.copied.Labels, want.Labels)
 	return errors.Wrapf(e.kube.Update(ctx, in.copied), "cannot update the machine's data in namespace %q", e.bootNamespace)
 }
 
