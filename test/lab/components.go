@@ -243,6 +243,7 @@ func bootdArgs(b *Bootd, p portsOfBootd, firmware, state string) []string {
 		"--advertise-address=" + b.Address.String(),
 		"--tftp-dir=" + firmware,
 		"--allow-loopback-artifacts",
+		"--drain=4s", // It's killed after five.
 		"--log-level=debug",
 	}
 }

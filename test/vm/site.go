@@ -99,7 +99,7 @@ func (s *Site) start(ctx context.Context, root, dir string, a guest.Artifacts, m
 
 // serve starts bootd, and waits until it's ready.
 func (s *Site) serve(ctx context.Context, dir, program string) (*proc.Process, error) {
-	args := append([]string{"--source=dir:" + s.Specs, "--state-dir=" + filepath.Join(dir, "state"), "--health-listen=", "--artifact-range=" + siteAddress + "/32"}, s.flags...)
+	args := append([]string{"--source=dir:" + s.Specs, "--state-dir=" + filepath.Join(dir, "state"), "--drain=4s", "--health-listen=", "--artifact-range=" + siteAddress + "/32"}, s.flags...)
 	at, log := siteAddress, filepath.Join(dir, "bootd.log")
 	var p *proc.Process
 	var err error
