@@ -47,7 +47,7 @@ func (a *activity) expect(within time.Duration) {
 
 // saw notes what DHCP and TFTP saw of a boot.
 func (a *activity) saw(stage boot.Stage) {
-	switch stage { //nolint:exhaustive // Of the others the next request comes at once.
+	switch stage {
 	case boot.StageBootedFromDisk:
 	case boot.StageDHCP, boot.StageFirmware:
 		a.expect(beforeScript)

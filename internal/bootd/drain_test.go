@@ -171,10 +171,12 @@ func TestExpected(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newActivity(calmAfter)
 				tc.do(a)
-				if time.Sleep(tc.want - time.Millisecond); tc.want > 0 && a.calm() {
+				time.Sleep(tc.want - time.Millisecond)
+				if tc.want > 0 && a.calm() {
 					t.Errorf("%s: it's calm before %s", tc.reason, tc.want)
 				}
-				if time.Sleep(2 * time.Millisecond); !a.calm() {
+				time.Sleep(2 * time.Millisecond)
+				if !a.calm() {
 					t.Errorf("%s: it isn't calm after %s", tc.reason, tc.want)
 				}
 			})

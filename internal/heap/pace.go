@@ -74,7 +74,8 @@ type pace struct {
 
 // idle is asked after each look, and says that what waits is to be given back since little happens.
 func (p *pace) idle() bool {
-	if p.looks++; p.looks < idleFor {
+	p.looks++
+	if p.looks < idleFor {
 		return false
 	}
 	made := p.made - p.before

@@ -33,7 +33,7 @@ func stick(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "EFI", "BOOT"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "EFI", "BOOT", "BOOTX64.EFI"), loader, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "EFI", "BOOT", "BOOTX64.EFI"), loader, 0o600); err != nil { //nolint:gosec // A folder of our own.
 		t.Fatal(err)
 	}
 	return dir

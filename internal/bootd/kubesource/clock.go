@@ -79,7 +79,7 @@ func (c *clockWatch) after(skew time.Duration) {
 		c.log.Info("the clock of this host is the API server's again")
 		c.said = time.Time{}
 	case skew != 0 && (c.said.IsZero() || since >= saidAgain || since < 0):
-		c.log.Error(skewed(skew))
+		c.log.Error("nothing is installed by this bootd", "problem", skewed(skew))
 		c.said = c.now()
 	}
 }
