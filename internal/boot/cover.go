@@ -1,7 +1,9 @@
 package boot
 
 import (
+	"cmp"
 	"iter"
+	"maps"
 	"net/netip"
 	"slices"
 )
@@ -14,20 +16,30 @@ func Covering(segments []Segment, plans iter.Seq[*Plan]) []Segment {
 	for i := range segments {
 		at[segments[i].Name] = i
 	}
-	own := false // Whoever gave them keeps them as they are.
+	type lack struct {
+		of     int
+		subnet netip.Prefix
+	}
+	lacks := map[lack]bool{}
 	for p := range plans {
 		i, served := at[p.Network.Name]
 		if !served {
 			continue
 		}
 		for a := range p.Network.Addresses() {
-			if !a.IsValid() || segments[i].Contains(a.Addr()) || othersHave(segments, i, a) {
-				continue
+			if a.IsValid() && !segments[i].Contains(a.Addr()) {
+				lacks[lack{i, a.Masked()}] = true
 			}
-			if !own {
-				segments, own = slices.Clone(segments), true
-			}
-			segments[i].Subnets = append(slices.Clip(segments[i].Subnets), a.Masked())
+		}
+	}
+	if len(lacks) == 0 {
+		return segments
+	}
+	segments = slices.Clone(segments) // Whoever gave them keeps them as they are.
+	// In one order, whatever that of the plans: all bootds are to have the same.
+	for _, x := range slices.SortedFunc(maps.Keys(lacks), func(a, b lack) int { return cmp.Or(cmp.Compare(a.of, b.of), a.subnet.Compare(b.subnet)) }) {
+		if g := &segments[x.of]; !othersHave(segments, x.of, x.subnet) {
+			g.Subnets = append(slices.Clip(g.Subnets), x.subnet)
 		}
 	}
 	return segments

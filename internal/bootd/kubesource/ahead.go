@@ -24,6 +24,31 @@ func (t *tables) segments() []boot.Segment {
 	return all
 }
 
+// served are those segments, as the state has them where it has them already: with all subnets that machines are answered on.
+func (s *Source) served(t *tables) []boot.Segment {
+	all, st := t.segments(), s.State()
+	if st == nil {
+		return all
+	}
+	for i := range all {
+		g, _ := st.Segment(all[i].Name)
+		if n := len(all[i].Subnets); len(g.Subnets) > n && slices.Equal(g.Subnets[:n], all[i].Subnets) {
+			all[i].Subnets = g.Subnets
+		}
+	}
+	return all
+}
+
+func covering(segments []boot.Segment, plans []boot.Plan) []boot.Segment {
+	return boot.Covering(segments, func(yield func(*boot.Plan) bool) {
+		for i := range plans {
+			if !yield(&plans[i]) {
+				return
+			}
+		}
+	})
+}
+
 func profileFiles(o Object) (bootspec.ProfileFiles, bool) {
 	p, ok := o.(*v1alpha1.BootProfile)
 	if !ok {

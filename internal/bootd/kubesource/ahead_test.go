@@ -1,13 +1,16 @@
 package kubesource
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
+	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 )
 
@@ -94,4 +97,31 @@ func TestAhead(t *testing.T) {
 			t.Errorf("%s: a new state: %t", step.reason, anew)
 		}
 	}
+}
+
+// TestServedSubnets: where a machine is answered on a subnet that its network doesn't say any more, this bootd's address there is one of its own to the
+// others, who would take it for a foreign server's.
+func TestServedSubnets(t *testing.T) {
+	s := newSource(t, &log{}, &clock{now: t0()})
+	tb := listed(t, s, "7", nil, nil)
+	rack := boot.Name{Namespace: "infra", Name: "rack"}
+	now, before := netip.MustParsePrefix("10.87.0.0/24"), netip.MustParsePrefix("10.77.0.0/24")
+	tb.networks.rows = map[boot.Name]network{rack: {segment: boot.Segment{Name: rack, Subnets: []netip.Prefix{now}}}}
+	p := boot.Plan{EntryUID: "u", MACs: []boot.MAC{"52:54:00:00:00:01"}}
+	p.Network.Name, p.Network.Address = rack, netip.MustParsePrefix("10.77.0.9/24")
+	tb.entries.rows = map[boot.Name]boot.Plan{{Namespace: "team", Name: "web"}: p}
+	is := func(when string, want ...netip.Prefix) {
+		t.Helper()
+		if diff := cmp.Diff(want, s.served(tb)[0].Subnets, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	is("before the first state", now)
+	s.publish(tb)
+	is("once it's served", now, before)
+	later := netip.MustParsePrefix("10.97.0.0/24")
+	tb.networks.rows[rack] = network{segment: boot.Segment{Name: rack, Subnets: []netip.Prefix{later}}}
+	is("before the state knows of the next edit", later)
+	s.publish(tb)
+	is("and then", later, before)
 }

@@ -156,7 +156,7 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	if s.o.Cache != nil {
 		st.Cache = cacheOf(s.o.Cache())
 	}
-	for _, g := range t.segments() {
+	for _, g := range s.served(t) {
 		n := v1alpha1.BootServerNetwork{Namespace: g.Namespace, Name: g.Name.Name}
 		if s.o.Advertise != nil {
 			n.Address = s.o.Advertise(g)

@@ -170,14 +170,7 @@ func (s *Source) build(ctx context.Context, t *tables) error {
 
 func (s *Source) publish(t *tables) {
 	plans := t.entries.all()
-	segments := boot.Covering(t.segments(), func(yield func(*boot.Plan) bool) {
-		for i := range plans {
-			if !yield(&plans[i]) {
-				return
-			}
-		}
-	})
-	st := boot.NewState(segments, plans, sessionsOf(plans, t.sessions.all()))
+	st := boot.NewState(covering(t.segments(), plans), plans, sessionsOf(plans, t.sessions.all()))
 	t.unserved.into(st)
 	s.networksCame(st)
 	s.state.Store(st)
