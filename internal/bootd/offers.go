@@ -16,8 +16,8 @@ import (
 // maxLater offers wait for their turn. Of more each goes out at once.
 const maxLater = 1024
 
-// errStopping is no trouble: the machine has its offer of the other one.
-var errStopping = fmt.Errorf("%w: this bootd is stopping, and leaves the offer to another one", dhcp.ErrLeft)
+// errLeft is no trouble: the machine has its offer of the other one.
+var errLeft = fmt.Errorf("%w: this bootd is stopping, or its clock is wrong, and another one makes the offer", dhcp.ErrLeft)
 
 // offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping and another is live. All other
 // answers go out at once: a machine that has chosen a server waits for that one.
@@ -71,7 +71,7 @@ func (o *offers) hold(x *dhcp.Outgoing) bool {
 		return false
 	}
 	if leave != nil && leave(mac) {
-		x.Err = errStopping
+		x.Err = errLeft
 		return true
 	}
 	if o.delay == nil {
@@ -177,18 +177,18 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 	}
 }
 
-// leaving is leaves while this bootd is stopping, and nil before.
+// leaving is leaves while this bootd is stopping, or installs nothing since its clock is wrong, and nil otherwise.
 func (d *daemon) leaving() func(boot.MAC) bool {
-	if !d.activity.stopping.Load() {
+	if !d.activity.stopping.Load() && !d.skewed() {
 		return nil
 	}
 	return d.leaves
 }
 
-// leaves says whether this bootd is stopping and another one that's live serves the machine's network. Where there's none, who asks now is
+// leaves says whether this bootd leaves offers to others and another one that's live serves the machine's network. Where there's none, who asks now is
 // answered: a system that boots its disk needs its lease, and an iPXE that was just loaded goes on.
 func (d *daemon) leaves(mac boot.MAC) bool {
-	if !d.activity.stopping.Load() {
+	if !d.activity.stopping.Load() && !d.skewed() {
 		return false
 	}
 	s, ok := d.source.(interface {
@@ -200,4 +200,10 @@ func (d *daemon) leaves(mac boot.MAC) bool {
 	}
 	network, ok := st.NetworkOf(mac)
 	return ok && len(s.Peers(network)) > 0
+}
+
+// skewed says that this host's clock is wrong, so that a machine which takes its offer isn't installed.
+func (d *daemon) skewed() bool {
+	f := skewedBy(d.source)
+	return f != nil && f()
 }

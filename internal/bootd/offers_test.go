@@ -145,10 +145,13 @@ type alone struct {
 
 	st    *boot.State
 	peers []string
+	// skewed says that the host's clock is wrong.
+	skewed bool
 }
 
 func (a *alone) State() *boot.State       { return a.st }
 func (a *alone) Peers(boot.Name) []string { return a.peers }
+func (a *alone) Skewed() bool             { return a.skewed }
 
 // TestLeaves: who stops leaves a machine's offer to another bootd, where there's one.
 func TestLeaves(t *testing.T) {
@@ -159,19 +162,25 @@ func TestLeaves(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		stopping bool
+		skewed   bool
 		peers    []string
 		mac      boot.MAC
 		want     bool
 	}{
-		"Runs":     {"one that doesn't stop offers", false, []string{"b"}, mac, false},
-		"Other":    {"another one begins its boot", true, []string{"b"}, mac, true},
-		"Alone":    {"nobody else would answer a system that boots its disk", true, nil, mac, false},
-		"Stranger": {"whom nobody knows", true, []string{"b"}, "52:54:00:00:00:02", false},
+		"Runs":        {"one that doesn't stop offers", false, false, []string{"b"}, mac, false},
+		"Other":       {"another one begins its boot", true, false, []string{"b"}, mac, true},
+		"Alone":       {"nobody else would answer a system that boots its disk", true, false, nil, mac, false},
+		"Stranger":    {"whom nobody knows", true, false, []string{"b"}, "52:54:00:00:00:02", false},
+		"Skewed":      {"what takes the offer of one whose clock is wrong isn't installed", false, true, []string{"b"}, mac, true},
+		"SkewedAlone": {"but has its address, and its disk", false, true, nil, mac, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &daemon{activity: newActivity(0), source: &alone{st: st, peers: tc.peers}}
+			d := &daemon{activity: newActivity(0), source: &alone{st: st, peers: tc.peers, skewed: tc.skewed}}
 			d.activity.stopping.Store(tc.stopping)
+			if f := d.leaving(); (f != nil) != (tc.stopping || tc.skewed) {
+				t.Errorf("%s: offers are looked at: %t", tc.reason, f != nil)
+			}
 			if got := d.leaves(tc.mac); got != tc.want {
 				t.Errorf("%s: %v", tc.reason, got)
 			}

@@ -57,7 +57,8 @@ type Client struct {
 	parameters runtime.ParameterCodec
 	core, own  rest.Interface
 	told       *atomic.Pointer[told]
-	refused    atomic.Bool
+	// unread and unwritten say whether a session was refused when it was read, or written, last.
+	unread, unwritten atomic.Bool
 }
 
 // NewClient makes a client of the API. It asks nothing yet.
@@ -132,7 +133,7 @@ func (c *Client) Get(ctx context.Context, name types.NamespacedName, into Object
 	if err != nil {
 		return err
 	}
-	return c.note(into, r.Get().Namespace(name.Namespace).Resource(resource).Name(name.Name).Do(ctx).Into(into))
+	return note(&c.unread, into, r.Get().Namespace(name.Namespace).Resource(resource).Name(name.Name).Do(ctx).Into(into))
 }
 
 // Create makes an object.
@@ -150,20 +151,20 @@ func (c *Client) UpdateStatus(ctx context.Context, o Object) error {
 	if err != nil {
 		return err
 	}
-	return c.note(o, r.Put().Namespace(o.GetNamespace()).Resource(resource).Name(o.GetName()).SubResource("status").Body(o).Do(ctx).Into(o))
+	return note(&c.unwritten, o, r.Put().Namespace(o.GetNamespace()).Resource(resource).Name(o.GetName()).SubResource("status").Body(o).Do(ctx).Into(o))
 }
 
 // note remembers whether a session was refused. The error is the API's own words; callers say what for.
-func (c *Client) note(o Object, err error) error {
+func note(refused *atomic.Bool, o Object, err error) error {
 	if _, is := o.(*v1alpha1.BootSession); is {
-		c.refused.Store(apierrors.IsForbidden(err))
+		refused.Store(apierrors.IsForbidden(err))
 	}
 	return err
 }
 
 // Refused says that the API has just let this bootd not read, or not write, a session, without which no install starts. Watches that run go on meanwhile,
 // and so do heartbeats, which another role is for.
-func (c *Client) Refused() bool { return c.refused.Load() }
+func (c *Client) Refused() bool { return c.unread.Load() || c.unwritten.Load() }
 
 // List reads all objects of a kind.
 func (c *Client) List(ctx context.Context, namespace string, into runtime.Object, o metav1.ListOptions) error {

@@ -84,13 +84,16 @@ func (c *clockWatch) after(skew time.Duration) {
 	}
 }
 
+// clockOf is how the message of a BootServer begins whose clock is wrong. By that the others know that no boot is to be left to it.
+const clockOf = "the clock of this bootd's host"
+
 // skewed says what to do about a skew; "" where there's none.
 func skewed(d time.Duration) string {
 	switch {
 	case d == 0:
 		return ""
 	case d > 0:
-		return fmt.Sprintf("the clock of this bootd's host is %s ahead of the API server's, and nothing is installed by it; set it, by NTP", d.Round(time.Second))
+		return fmt.Sprintf(clockOf+" is %s ahead of the API server's, and nothing is installed by it; set it, by NTP, or the API server's where all bootds say so", d.Round(time.Second))
 	}
-	return fmt.Sprintf("the clock of this bootd's host is %s behind the API server's, and nothing is installed by it; set it, by NTP", (-d).Round(time.Second))
+	return fmt.Sprintf(clockOf+" is %s behind the API server's, and nothing is installed by it; set it, by NTP, or the API server's where all bootds say so", (-d).Round(time.Second))
 }

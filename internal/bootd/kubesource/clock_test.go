@@ -63,6 +63,13 @@ func TestSkew(t *testing.T) {
 				t.Errorf("%s: that it's over is told %d times", tc.reason, n)
 			}
 			got := s.status(listed(t, s, "7", nil, nil), 7).Message
+			if x, _ := serverOf(&v1alpha1.BootServer{Status: v1alpha1.BootServerStatus{Message: got}}); x.draining != (tc.want != "") {
+				t.Errorf("%s: boots are left to it: %t", tc.reason, !x.draining)
+			}
+			s.Drain()
+			if also := s.status(listed(t, s, "7", nil, nil), 7).Message; !strings.HasPrefix(also, draining) || strings.Contains(also, clockOf) != (tc.want != "") {
+				t.Errorf("%s: while it's stopping it says %q", tc.reason, also)
+			}
 			if tc.want == "" && got != "" || !strings.Contains(strings.ReplaceAll(got, "25h0m1s", "25h0m0s"), tc.want) {
 				t.Error(cmp.Diff(tc.want, got))
 			}

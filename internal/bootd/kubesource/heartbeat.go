@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,7 +98,9 @@ func (s *Source) heartbeat(ctx context.Context, t *tables) error {
 	}
 	s.recognise(b.Status.LastSeen)
 	if s.refused() { // Nobody else may ask for a while.
+		none := metav1.ObjectMeta{Namespace: s.o.Namespace, Name: s.o.Name, ResourceVersion: "1"}
 		_ = s.o.Kube.Get(ctx, name, &v1alpha1.BootSession{})
+		_ = s.o.Kube.UpdateStatus(ctx, &v1alpha1.BootSession{ObjectMeta: none})
 	}
 	b.Status = s.status(t, seen)
 	if err := s.o.Kube.UpdateStatus(ctx, b); err != nil {
@@ -170,9 +173,6 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 		}
 	}
 	st.Message = s.o.Warning
-	if s.draining.Load() {
-		st.Message = draining + ": this bootd is stopping; it leaves new boots to others, and finishes those that run"
-	}
 	if twin {
 		st.Message = twins
 	}
@@ -184,6 +184,9 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	}
 	if t.sessions.isStuck() {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"
+	}
+	if s.draining.Load() { // Whatever else there is: by how it begins the others know that nothing is left to this one.
+		st.Message = strings.TrimSuffix(draining+": this bootd is stopping; it leaves new boots to others, and finishes those that run; "+st.Message, "; ")
 	}
 	return st
 }

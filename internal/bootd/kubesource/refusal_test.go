@@ -114,7 +114,7 @@ func TestWithoutTheRightToListProfiles(t *testing.T) {
 
 // TestRefusedSessions: a bootd that may read and write no sessions says so where its owner looks, until it may again, though no machine asks.
 func TestRefusedSessions(t *testing.T) {
-	refused := true
+	refused, read := true, false
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		switch {
@@ -122,7 +122,7 @@ func TestRefusedSessions(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(&v1alpha1.BootServer{
 				TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self(),
 			})
-		case refused:
+		case refused && !(read && r.Method == http.MethodGet):
 			w.WriteHeader(http.StatusForbidden)
 			_ = json.NewEncoder(w).Encode(apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("bootsessions").GroupResource(), "web", errBoom).Status())
 		default:
@@ -144,8 +144,8 @@ func TestRefusedSessions(t *testing.T) {
 	if err := c.UpdateStatus(t.Context(), &v1alpha1.BootSession{ObjectMeta: self()}); !apierrors.IsForbidden(err) || !says() {
 		t.Errorf("%v isn't told", err)
 	}
-	for _, want := range []bool{true, false} {
-		refused = want
+	for _, want := range []bool{true, true, false} {
+		refused, read = want, !read // Whoever may read alone can't install either.
 		if err := s.heartbeat(t.Context(), tables); err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func serverOf(o Object) (server, bool) {
 		return server{}, false
 	}
 	x := server{name: nameOf(b), synced: session.Revision(b.Status.SyncedRevision), addresses: b.Status.Addresses}
-	x.draining = strings.HasPrefix(b.Status.Message, draining)
+	x.draining = strings.HasPrefix(b.Status.Message, draining) || strings.HasPrefix(b.Status.Message, clockOf)
 	for _, n := range b.Status.Networks {
 		x.networks = append(x.networks, boot.Name{Namespace: n.Namespace, Name: n.Name})
 	}
