@@ -68,7 +68,11 @@ func (a *activity) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.running.Add(1)
 		defer func() {
-			if !strings.HasSuffix(r.URL.Path, "/"+ipxe.ScriptName) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/"+ipxe.ScriptName):
+			case strings.HasPrefix(r.URL.Path, ipxe.PathFirmware):
+				a.expect(beforeScript)
+			default:
 				a.touch()
 			}
 			a.running.Add(-1)

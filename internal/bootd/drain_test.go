@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
 // text is a log that is read while it's written.
@@ -163,8 +164,11 @@ func TestExpected(t *testing.T) {
 		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.offered() }, 0},
 		"ACK":        {"iPXE waits for a router", func(a *activity) { a.saw(boot.StageDHCP) }, beforeScript},
 		"FirstStage": {"iPXE has its own DHCP before it", func(a *activity) { a.saw(boot.StageFirmware) }, beforeScript},
-		"Disk":       {"who runs its disk asks for nothing", func(a *activity) { a.saw(boot.StageBootedFromDisk) }, 0},
-		"Both":       {"the one that waits longest counts", func(a *activity) { a.expect(beforeScript); a.touch() }, beforeScript},
+		"HTTPBoot": {"and so has one that came by HTTP", func(a *activity) {
+			a.watch(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, ipxe.PathFirmware+"snponly.efi", http.NoBody))
+		}, beforeScript},
+		"Disk": {"who runs its disk asks for nothing", func(a *activity) { a.saw(boot.StageBootedFromDisk) }, 0},
+		"Both": {"the one that waits longest counts", func(a *activity) { a.expect(beforeScript); a.touch() }, beforeScript},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -218,7 +218,7 @@ func (d *daemon) serve(ctx context.Context, g *errgroup.Group, l listeners) erro
 	var web *httpboot.Server
 	if l.tftp != nil {
 		d.tftp = tftp.New(tftp.Config{
-			Files: d.files, Own: d.ownFiles(l), State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Trace: d.tracedTFTP,
+			Files: d.files, Own: d.ownFiles(l), State: d.state, Sightings: d, Observe: d.metrics.transferred, Sent: d.metrics.sent, Ended: d.activity.touch, Trace: d.tracedTFTP,
 			Log: d.c.Logger, Now: d.c.Now, MTU: d.c.TFTPMTU, SinglePort: d.c.TFTPSinglePort,
 		})
 		g.Go(func() error { return d.tftp.Serve(ctx, l.tftp) })

@@ -182,7 +182,8 @@ func (c *config) localDisk() {
 	suffix := map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}[c.in.Arch]
 	if c.in.Plan.LocalBoot != boot.LocalBootExit {
 		c.linef(`set net="$root"`)
-		for _, loaders := range [][]string{loadersOf(suffix), {"/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"}} {
+		removable := "/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"
+		for _, loaders := range [][]string{loadersOf(suffix), {windows}, {removable}} {
 			c.linef("for whole in (hd*); do")
 			c.linef("set fs=")
 			c.linef(`probe --set=fs --fs "$whole"`)
@@ -213,6 +214,9 @@ func (c *config) chain(loaders []string) {
 	c.linef("fi")
 	c.linef("done")
 }
+
+// windows is what Windows installs beside the removable disk's name, which alone is on its installation media.
+const windows = "/EFI/Microsoft/Boot/bootmgfw.efi"
 
 // loadersOf are the loaders that distributions install, shims first: grub by itself doesn't start under Secure Boot. SUSE's have names without a
 // suffix, whatever the processor, and with Secure Boot those alone are signed; its grubx64.efi is there where it was installed without.

@@ -118,7 +118,7 @@ func (s *Server) config(ctx context.Context, c gate.Caller, arch boot.Arch, ours
 	}
 	s.o.Logger.Info("grub.cfg", "entry", c.Plan.Entry.String(), "answer", string(a.Answer), "reason", a.Reason, "mac", string(c.MAC()))
 	s.told(c, a)
-	return tftp.Content{Name: configName, Data: []byte(text)}, nil
+	return tftp.Content{Name: configName, Data: []byte(text), Again: true}, nil
 }
 
 // told notes an answer.

@@ -311,6 +311,9 @@ func (l *loop) end(r *running, o Outcome, err error) {
 	r.content.close()
 	l.s.limits.release(r.client.Addr())
 	l.s.done(o, r.client.Addr(), r.name, err)
+	if l.s.cfg.Ended != nil && r.own && !r.content.Again {
+		l.s.cfg.Ended()
+	}
 	if o != Sent {
 		return
 	}

@@ -45,6 +45,8 @@ type Content struct {
 	Done func()
 	// First says that it's the first thing that firmware loads: then whole, it's a sight of the machine.
 	First bool
+	// Again says that a machine that is held asks for it again and again: that it went out says nothing of what comes.
+	Again bool
 }
 
 func (c Content) close() {

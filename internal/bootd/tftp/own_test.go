@@ -202,6 +202,37 @@ func TestOwnSights(t *testing.T) {
 	}
 }
 
+// TestOwnEnded: a kernel that has gone out is followed by its initrd; a grub.cfg, which a machine that is held asks for again and again, by nothing.
+func TestOwnEnded(t *testing.T) {
+	kernel := filepath.Join(t.TempDir(), "kernel")
+	if err := os.WriteFile(kernel, []byte("kernel"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var artifact atomic.Bool
+	ended, sent := make(chan struct{}, 4), make(chan struct{}, 4)
+	to := served(t, func(c *Config) {
+		c.Ended = func() { ended <- struct{}{} }
+		c.Sent = func(int, time.Duration) { sent <- struct{}{} }
+		c.Own = own("token/x", func(context.Context) (Content, error) {
+			if !artifact.Load() {
+				return Content{Name: "x", Data: []byte("x"), Again: true}, nil
+			}
+			f, err := os.Open(kernel)
+			return Content{Name: "x", File: f, Size: len("kernel")}, err
+		})
+	})
+	for _, is := range []bool{false, true} {
+		artifact.Store(is)
+		if _, _, err := fetch(to, "token/x", 512); err != nil {
+			t.Fatal(err)
+		}
+		<-sent
+		if got := len(ended) > 0; got != is {
+			t.Errorf("artifact %t: it's told that it ended: %t", is, got)
+		}
+	}
+}
+
 // TestLogNamesNoToken: names of a machine's own files hold its token.
 func TestLogNamesNoToken(t *testing.T) {
 	token, err := boot.Mint([]byte("key"), boot.Claims{Kind: boot.TokenScript})

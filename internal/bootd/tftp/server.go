@@ -55,6 +55,8 @@ type Config struct {
 	Observe func(Outcome)
 	// Sent is told of each file that arrived: how long it is, and how long it took. nil: nobody is.
 	Sent func(bytes int, took time.Duration)
+	// Ended is told of the end of each transfer of a machine's own file, but for what's asked for again and again: it asks for the next in a moment. nil: nobody is.
+	Ended func()
 	// Trace is told of requests and of what refuses them or agrees on options; nil: nobody is. A packet is good until it returns. It's
 	// called between two packets.
 	Trace func(plan *boot.Plan, p Packet)
