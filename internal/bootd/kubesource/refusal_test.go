@@ -122,7 +122,7 @@ func TestRefusedSessions(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(&v1alpha1.BootServer{
 				TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.BootServerKind}, ObjectMeta: self(),
 			})
-		case refused && !(read && r.Method == http.MethodGet):
+		case refused && (!read || r.Method != http.MethodGet):
 			w.WriteHeader(http.StatusForbidden)
 			_ = json.NewEncoder(w).Encode(apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("bootsessions").GroupResource(), "web", errBoom).Status())
 		default:
