@@ -39,7 +39,7 @@ func Covering(segments []Segment, plans iter.Seq[*Plan]) []Segment {
 	// In one order, whatever that of the plans: all bootds are to have the same.
 	for _, x := range slices.SortedFunc(maps.Keys(lacks), func(a, b lack) int { return cmp.Or(cmp.Compare(a.of, b.of), a.subnet.Compare(b.subnet)) }) {
 		if g := &segments[x.of]; !othersHave(segments, x.of, x.subnet) {
-			g.Subnets = append(slices.Clip(g.Subnets), x.subnet)
+			g.Subnets, g.Kept = append(slices.Clip(g.Subnets), x.subnet), g.Kept+1
 		}
 	}
 	return segments

@@ -28,7 +28,9 @@ type Segment struct {
 	Name
 
 	Subnets []netip.Prefix
-	Mode    SegmentMode
+	// Kept are how many of the subnets, the last ones, are there for machines that an edit left outside alone (Covering).
+	Kept int `json:",omitempty"` //nolint:tagliatelle // The domain's own names are the format.
+	Mode SegmentMode
 	// Relays whose option 82 is trusted; empty: any relay inside one of the subnets.
 	Relays []netip.Prefix
 	// Interfaces that it's served on; empty: all that have an address in a subnet.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
@@ -56,10 +58,14 @@ func (a *activity) saw(stage boot.Stage) {
 	}
 }
 
-// offered notes an OFFER or an ACK: whose OFFER it was asks for its address next, unless that is another bootd's to give.
-func (a *activity) offered() {
-	if !a.stopping.Load() {
-		a.touch()
+// answered notes an answer: whose OFFER it was asks for its address next, or a proxy's for its first stage. Of one that's stopping mostly another bootd's
+// OFFER is taken (leaves).
+func (a *activity) answered(why dhcp.Reason) {
+	switch why { //nolint:exhaustive // Nobody waits for the others.
+	case dhcp.Offered, dhcp.Acknowledged, dhcp.Proxied, dhcp6.Advertised:
+		if !a.stopping.Load() {
+			a.touch()
+		}
 	}
 }
 
@@ -132,10 +138,15 @@ func (d *daemon) calm() bool {
 	return d.activity.calm() && (d.tftp == nil || d.tftp.Running() == 0)
 }
 
-// begins is told of each OFFER and ACK of a network.
-func (d *daemon) begins(network boot.Name) {
-	d.activity.offered()
-	d.others.Began(network)
+// answered is told of each packet of DHCPv4, and answered6 of DHCPv6: whoever was offered something asks for it next.
+func (d *daemon) answered(kind string, c dhcp.Client, r dhcp.Reason) {
+	d.activity.answered(r)
+	d.metrics.answered(kind, c, r)
+}
+
+func (d *daemon) answered6(kind string, c dhcp.Client, r dhcp.Reason) {
+	d.activity.answered(r)
+	d.metrics.answered6(kind, c, r)
 }
 
 // decided counts an answer. A machine that was told to boot a kernel asks for it in a moment.

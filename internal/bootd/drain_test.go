@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp6"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/ipxe"
 )
 
@@ -160,8 +162,11 @@ func TestExpected(t *testing.T) {
 		want   time.Duration
 	}{
 		"Nothing":    {"nobody has asked for anything", func(*activity) {}, 0},
-		"Offer":      {"UEFI asks for its address after four seconds", (*activity).offered, calmAfter},
-		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.offered() }, 0},
+		"Offer":      {"UEFI asks for its address after four seconds", func(a *activity) { a.answered(dhcp.Offered) }, calmAfter},
+		"Proxy":      {"and for its first stage of a proxy", func(a *activity) { a.answered(dhcp.Proxied) }, calmAfter},
+		"Advertise":  {"over IPv6, too", func(a *activity) { a.answered(dhcp6.Advertised) }, calmAfter},
+		"Silent":     {"whoever was answered by nothing asks for nothing", func(a *activity) { a.answered(dhcp.SilentNoFile) }, 0},
+		"Other":      {"while it's stopping an offer is another one's", func(a *activity) { a.stopping.Store(true); a.answered(dhcp.Offered) }, 0},
 		"ACK":        {"iPXE waits for a router", func(a *activity) { a.saw(boot.StageDHCP) }, beforeScript},
 		"FirstStage": {"iPXE has its own DHCP before it", func(a *activity) { a.saw(boot.StageFirmware) }, beforeScript},
 		"HTTPBoot": {"and so has one that came by HTTP", func(a *activity) {

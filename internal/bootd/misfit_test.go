@@ -17,6 +17,7 @@ func TestOddity(t *testing.T) {
 		}
 		return g
 	}
+	keeping := func(g boot.Segment) boot.Segment { g.Kept = 1; return g }
 	const authoritative, relays, off = boot.SegmentAuthoritative, boot.SegmentRelayOnly, boot.SegmentOff
 	here := []string{"lo", "eth1"}
 	overlaps := "subnet 10.77.0.0/24 overlaps 10.77.0.128/25 of BootNetwork infra/b: an address may be given to two machines; give each network subnets of its own"
@@ -33,6 +34,7 @@ func TestOddity(t *testing.T) {
 		"NoneGiven":  {"one gives no addresses", segmentIn{segment("a", off, nil, "10.77.0.0/24"), part, here}, ""},
 		"TwoLinks":   {"each on an interface of its own", segmentIn{segment("a", authoritative, []string{"eth1"}, "10.77.0.0/24"), segment("b", authoritative, []string{"eth2"}, "10.77.0.0/24"), here}, ""},
 		"Itself":     {"two subnets of one network", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "10.79.0.0/25"), part, here}, "subnet 10.79.0.0/25 overlaps subnet 10.79.0.0/24: of an address in both the mask and the gateway are those of the one that stands first"},
+		"Kept":       {"nobody has written the second", segmentIn{keeping(segment("a", authoritative, nil, "10.79.0.0/25", "10.79.0.0/24")), part, here}, ""},
 		"Families":   {"of two families", segmentIn{segment("a", authoritative, nil, "10.79.0.0/24", "fd00:77::/64"), part, here}, ""},
 		"NoneOfThem": {"interfaces that aren't there", segmentIn{segment("a", authoritative, []string{"eth7", "eth8"}, "10.79.0.0/24"), part, here}, unplugged},
 		"OneOfThem":  {"nodes differ", segmentIn{segment("a", authoritative, []string{"eth7", "eth1"}, "10.79.0.0/24"), part, here}, ""},

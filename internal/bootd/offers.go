@@ -16,8 +16,8 @@ import (
 // maxLater offers wait for their turn. Of more each goes out at once.
 const maxLater = 1024
 
-// errLeft is no trouble: the machine has its offer of the other one.
-var errLeft = fmt.Errorf("%w: this bootd is stopping, or its clock is wrong, and another one makes the offer", dhcp.ErrLeft)
+// errStopping is no trouble: the machine has its offer of the other one.
+var errStopping = fmt.Errorf("%w: this bootd is stopping, and leaves the offer to another one", dhcp.ErrLeft)
 
 // offers holds back a connection's OFFERs: for a moment where it's another bootd's turn, and for good where this one is stopping and another is live. All other
 // answers go out at once: a machine that has chosen a server waits for that one.
@@ -71,7 +71,7 @@ func (o *offers) hold(x *dhcp.Outgoing) bool {
 		return false
 	}
 	if leave != nil && leave(mac) {
-		x.Err = errLeft
+		x.Err = errStopping
 		return true
 	}
 	if o.delay == nil {
@@ -173,22 +173,25 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		if !ok {
 			return 0
 		}
+		if d.skewed() && len(t.others(network)) > 0 {
+			return tiebreak.Behind // Who takes its offer isn't installed; whom no other one hears has its address and its disk.
+		}
 		return t.of(mac, network)
 	}
 }
 
-// leaving is leaves while this bootd is stopping, or installs nothing since its clock is wrong, and nil otherwise.
+// leaving is leaves while this bootd is stopping, and nil before.
 func (d *daemon) leaving() func(boot.MAC) bool {
-	if !d.activity.stopping.Load() && !d.skewed() {
+	if !d.activity.stopping.Load() {
 		return nil
 	}
 	return d.leaves
 }
 
-// leaves says whether this bootd leaves offers to others and another one that's live serves the machine's network. Where there's none, who asks now is
+// leaves says whether this bootd is stopping and another one that's live serves the machine's network. Where there's none, who asks now is
 // answered: a system that boots its disk needs its lease, and an iPXE that was just loaded goes on.
 func (d *daemon) leaves(mac boot.MAC) bool {
-	if !d.activity.stopping.Load() && !d.skewed() {
+	if !d.activity.stopping.Load() {
 		return false
 	}
 	s, ok := d.source.(interface {
@@ -199,7 +202,14 @@ func (d *daemon) leaves(mac boot.MAC) bool {
 		return false
 	}
 	network, ok := st.NetworkOf(mac)
-	return ok && len(s.Peers(network)) > 0
+	if !ok {
+		return false
+	}
+	if len(s.Peers(network)) == 0 {
+		d.activity.touch() // It asks for its address next.
+		return false
+	}
+	return true
 }
 
 // skewed says that this host's clock is wrong, so that a machine which takes its offer isn't installed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/dhcp"
+	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/kubesource"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/tiebreak"
 )
 
@@ -162,28 +163,47 @@ func TestLeaves(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		stopping bool
-		skewed   bool
 		peers    []string
 		mac      boot.MAC
 		want     bool
 	}{
-		"Runs":        {"one that doesn't stop offers", false, false, []string{"b"}, mac, false},
-		"Other":       {"another one begins its boot", true, false, []string{"b"}, mac, true},
-		"Alone":       {"nobody else would answer a system that boots its disk", true, false, nil, mac, false},
-		"Stranger":    {"whom nobody knows", true, false, []string{"b"}, "52:54:00:00:00:02", false},
-		"Skewed":      {"what takes the offer of one whose clock is wrong isn't installed", false, true, []string{"b"}, mac, true},
-		"SkewedAlone": {"but has its address, and its disk", false, true, nil, mac, false},
+		"Runs":     {"one that doesn't stop offers", false, []string{"b"}, mac, false},
+		"Other":    {"another one begins its boot", true, []string{"b"}, mac, true},
+		"Alone":    {"nobody else would answer a system that boots its disk", true, nil, mac, false},
+		"Stranger": {"whom nobody knows", true, []string{"b"}, "52:54:00:00:00:02", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &daemon{activity: newActivity(0), source: &alone{st: st, peers: tc.peers, skewed: tc.skewed}}
+			d := &daemon{activity: newActivity(0), source: &alone{st: st, peers: tc.peers}}
 			d.activity.stopping.Store(tc.stopping)
-			if f := d.leaving(); (f != nil) != (tc.stopping || tc.skewed) {
-				t.Errorf("%s: offers are looked at: %t", tc.reason, f != nil)
-			}
 			if got := d.leaves(tc.mac); got != tc.want {
 				t.Errorf("%s: %v", tc.reason, got)
 			}
 		})
+	}
+}
+
+// TestSkewedComesLast: who takes the offer of a bootd whose clock is wrong isn't installed. Whom no other one hears has its address and its disk of it.
+func TestSkewedComesLast(t *testing.T) {
+	mac := boot.MAC("52:54:00:00:00:01")
+	p := boot.Plan{EntryUID: "u", MACs: []boot.MAC{mac}}
+	p.Network.Name = boot.Name{Name: "rack"}
+	st := boot.NewState([]boot.Segment{{Name: p.Network.Name}}, []boot.Plan{p}, nil)
+	for reason, tc := range map[string]struct {
+		skewed bool
+		peers  []string
+		want   time.Duration
+	}{
+		"after all others":                       {true, []string{"b", "c"}, tiebreak.Behind},
+		"at once where it's alone":               {true, nil, 0},
+		"and where its clock is right by a hash": {false, []string{"b"}, tiebreak.Delay(tiebreak.Rank(mac, "/a", []string{"b"}))},
+	} {
+		d := &daemon{c: Config{Name: "a"}, activity: newActivity(0), source: &alone{st: st, peers: tc.peers, skewed: tc.skewed}}
+		if _, ok := any(&kubesource.Source{}).(interface{ Skewed() bool }); !ok || skewedBy(&kubesource.Source{}) == nil {
+			t.Error("a cluster's source doesn't say whether the clock is right")
+		}
+		if got := d.turn()(mac); got != tc.want || d.leaves(mac) {
+			t.Errorf("%s: it waits for %s, want %s", reason, got, tc.want)
+		}
 	}
 }

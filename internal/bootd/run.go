@@ -259,8 +259,8 @@ func (d *daemon) serveDHCP(ctx context.Context, g *errgroup.Group, l listeners) 
 	srv := dhcp.New(dhcp.Config{
 		Holders: holders, Misplaced: d.misplaced,
 		Frames: frames != nil, Lending: d.lent.of(d.ours), Pi: d.pis.Began,
-		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.metrics.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
-		Foreign: d.mayBegin, Began: d.begins, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
+		State: d.state, Keys: d.keys, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer, Observe: d.answered, Advertise: d.c.Advertise, HTTPPort: l.httpPort(), Secure: d.secure(l),
+		Skewed: skewedBy(d.source), Foreign: d.mayBegin, Began: d.others.Began, Named: d.named, Proxy: d.proxy.Open, ProxyAlone: d.c.DHCPListen == "",
 		Files: d.firstStages(),
 		Limit: limit.New(limit.Default()), Trace: d.tracer(),
 		Log: d.c.Logger, Now: d.c.Now,

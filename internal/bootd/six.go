@@ -259,7 +259,7 @@ func (d *daemon) serveSix(ctx context.Context, l listeners) error {
 			}
 		}
 		return dhcp6.New(dhcp6.Config{
-			State: d.state, Keys: d.keys, Hears: x.on, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer6, Observe: d.metrics.answered6,
+			State: d.state, Keys: d.keys, Hears: x.on, Sightings: d, Sights: d.sights, Declined: d.declined, Own: d.has, OtherServer: d.otherServer6, Observe: d.answered6,
 			Limit: limit.New(limit.Default()), Delay: d.turn(), Leave: d.leaves, Learnt: x.learnt, Trace: d.tracer6(), Advertise: d.c.Advertise,
 			HTTPPort: web, Secure: d.secure(l), TFTP: x.tftpOpen.Load, Files: d.firstStages(), Log: d.c.Logger, Now: d.c.Now,
 		})

@@ -78,9 +78,13 @@ func (p *pace) idle() bool {
 	if p.looks < idleFor {
 		return false
 	}
+	p.looks = 0
 	made := p.made - p.before
-	p.before, p.looks = p.made, 0
-	return made >= some && made < little
+	if made < some {
+		return false // It adds up.
+	}
+	p.before = p.made
+	return made < little
 }
 
 // look takes in how many bytes were made so far, and how many of them the last collection found in use.

@@ -49,6 +49,8 @@ type View struct {
 	Declined func(network boot.Name, address netip.Addr, now time.Time) bool
 	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
 	Own func(p *boot.Plan, address netip.Addr) bool
+	// Skewed says that Now isn't what time it is for who makes grants; nil: it is.
+	Skewed func() bool
 }
 
 // Secure says who is told to load by HTTPS.

@@ -181,6 +181,9 @@ func (e *exchange) shim() string {
 // know of the grant it can wait for in its loader. Nothing is given by it but the loader's name.
 func (e *exchange) foretold() boot.Answer {
 	f := boot.Facts{Now: e.view.Now, Plan: e.plan, Synced: true, Arch: e.facts.Firmware.Arch}
+	if e.view.Skewed != nil && e.view.Skewed() {
+		f.Now = time.Time{} // What has expired nobody knows here; the gate says so.
+	}
 	if x, ok := e.view.State.Sessions[e.plan.EntryUID]; ok {
 		f.Session = &x
 	}

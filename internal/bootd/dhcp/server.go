@@ -80,6 +80,8 @@ type Config struct {
 	OtherServer func(plan *boot.Plan, server netip.Addr)
 	// Pi is told of each Raspberry Pi that's about to be told to boot; it must not block. nil: nobody is.
 	Pi func(Pi)
+	// Skewed says that this host's clock isn't that of who makes grants; nil: it is.
+	Skewed func() bool
 	// Foreign says why a segment that refuses foreign servers doesn't begin; "": it does. Began is told of each segment whose machine is
 	// given its address, Named of each server that a request on a segment names, whoever sent it. nil: nobody asks, nobody is told.
 	Foreign func(network boot.Name) Reason
@@ -190,7 +192,7 @@ func (s *Server) view() View {
 		State: s.cfg.State(), Keys: s.cfg.Keys(), Declined: s.declinedNow,
 	}
 	v.Own = s.cfg.Own
-	v.Foreign, v.Frames, v.Lending, v.Holders = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending, s.cfg.Holders
+	v.Foreign, v.Frames, v.Lending, v.Holders, v.Skewed = s.cfg.Foreign, s.cfg.Frames, s.cfg.Lending, s.cfg.Holders, s.cfg.Skewed
 	if s.cfg.Proxy != nil {
 		v.Proxy, v.ProxyAlone = s.cfg.Proxy(), s.cfg.ProxyAlone
 	}

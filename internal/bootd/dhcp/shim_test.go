@@ -3,6 +3,7 @@ package dhcp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/insomniacslk/dhcp/dhcpv4"
@@ -76,6 +77,15 @@ func TestShimWhereItBoots(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestShimBesideAWrongClock: what has expired by it may be good, and its machine is to wait in its loader until the gate knows.
+func TestShimBesideAWrongClock(t *testing.T) {
+	v := testView(granted(testPlan(), func(_ *boot.Plan, s *boot.Session) { s.Grant.Expires = testNow.Add(-24 * time.Hour) }))
+	v.Files, v.Skewed = withShims(""), func() bool { return true }
+	if p := offer(t, v, asPXE(11)); p.BootFileName == "" {
+		t.Error("it's told to load nothing, and goes to its disk")
 	}
 }
 

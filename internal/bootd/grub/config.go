@@ -182,23 +182,31 @@ func (c *config) localDisk() {
 	suffix := map[boot.Arch]string{boot.AMD64: "x64", boot.ARM64: "aa64"}[c.in.Arch]
 	if c.in.Plan.LocalBoot != boot.LocalBootExit {
 		c.linef(`set net="$root"`)
-		removable := "/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"
-		for _, loaders := range [][]string{loadersOf(suffix), {windows}, {removable}} {
-			c.linef("for whole in (hd*); do")
-			c.linef("set fs=")
-			c.linef(`probe --set=fs --fs "$whole"`)
-			c.linef(`if [ "$fs" != iso9660 ]; then`)
-			c.linef(`regexp --set=1:name '^\((.*)\)$' "$whole"`)
-			c.linef(`for disk in ($name,*) "$whole"; do`)
-			c.chain(loaders)
-			c.linef("done")
-			c.linef("fi")
-			c.linef("done")
-		}
+		c.loaders(loadersOf(suffix), false)
+		c.loaders([]string{windows}, false)
+		c.loaders([]string{"/EFI/BOOT/BOOT" + strings.ToUpper(suffix) + ".EFI"}, true)
 		c.linef("echo %s", quoted("no disk has a loader that starts; the firmware goes on"))
 		c.linef("sleep %d", c.seconds())
 	}
 	c.linef("exit")
+}
+
+// loaders starts the first of some that a disk has; not of an installer's medium, where that may have them.
+func (c *config) loaders(names []string, media bool) {
+	c.linef("for whole in (hd*); do")
+	if media {
+		c.linef("set fs=")
+		c.linef(`probe --set=fs --fs "$whole"`)
+		c.linef(`if [ "$fs" != iso9660 ]; then`)
+	}
+	c.linef(`regexp --set=1:name '^\((.*)\)$' "$whole"`)
+	c.linef(`for disk in ($name,*) "$whole"; do`)
+	c.chain(names)
+	c.linef("done")
+	if media {
+		c.linef("fi")
+	}
+	c.linef("done")
 }
 
 // chain starts the first of some loaders that $disk has, and that starts. Debian's grub tells it that it came from $root,

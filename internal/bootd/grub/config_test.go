@@ -236,9 +236,9 @@ func TestLocalDisk(t *testing.T) {
 	}
 	at := -1
 	for _, next := range []string{
-		"for whole in (hd*); do\n", "if [ \"$fs\" != iso9660 ]; then\n", "for disk in ($name,*) \"$whole\"; do\n", "for loader in /EFI/debian/shimx64.efi ",
+		"for whole in (hd*); do\nregexp ", "for disk in ($name,*) \"$whole\"; do\n", "for loader in /EFI/debian/shimx64.efi ",
 		"/EFI/sles/shim.efi /EFI/sle/shim.efi /EFI/debian/grubx64.efi ", "/EFI/sle/grub.efi; do\nif [ -f \"$disk$loader\" ]; then\n",
-		"for whole in (hd*); do\n", "for loader in /EFI/Microsoft/Boot/bootmgfw.efi; do\n", "for whole in (hd*); do\n", "for loader in /EFI/BOOT/BOOTX64.EFI; do\n", "sleep 15\nexit\n",
+		"for whole in (hd*); do\n", "for loader in /EFI/Microsoft/Boot/bootmgfw.efi; do\n", "for whole in (hd*); do\n", "if [ \"$fs\" != iso9660 ]; then\n", "for loader in /EFI/BOOT/BOOTX64.EFI; do\n", "sleep 15\nexit\n",
 	} {
 		i := strings.Index(got[at+1:], next)
 		if i < 0 {

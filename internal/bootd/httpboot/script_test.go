@@ -55,6 +55,14 @@ func TestScript(t *testing.T) {
 			reason: "as long as a live bootd lags nothing is opened", change: func(r *rig) { r.synced = false },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced},
 		},
+		"ClockSkew": {
+			reason: "whoever doesn't know what time it is opens nothing", change: func(r *rig) { r.skewed = true },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedClockSkew},
+		},
+		"ClockSkewLive": {
+			reason: "what netboots each time rests on no clock", change: func(r *rig) { r.plan.Mode = boot.ModeLive; r.skewed = true },
+			want: boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive},
+		},
 		"APIDown": {
 			reason: "what can't be recorded isn't served", change: func(r *rig) { r.sessions.err = errors.New("connection refused") },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonAPI}, calls: []string{"open " + nonce},

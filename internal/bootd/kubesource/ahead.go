@@ -33,7 +33,7 @@ func (s *Source) served(t *tables) []boot.Segment {
 	for i := range all {
 		g, _ := st.Segment(all[i].Name)
 		if n := len(all[i].Subnets); len(g.Subnets) > n && slices.Equal(g.Subnets[:n], all[i].Subnets) {
-			all[i].Subnets = g.Subnets
+			all[i].Subnets, all[i].Kept = g.Subnets, g.Kept
 		}
 	}
 	return all

@@ -10,7 +10,12 @@ import (
 
 // maxSkew is how far this host's clock may be from the API server's. A grant is good for a day, and whether it has expired is known by a clock alone: one that is
 // behind would have an install begin that everybody else refuses, and one that is ahead none at all.
-const maxSkew = 5 * time.Minute
+//
+// One that is off is right again when it's so by rightAgain: the header says whole seconds, and a clock drifts by one a day.
+const (
+	maxSkew    = 5 * time.Minute
+	rightAgain = 10 * time.Second
+)
 
 // A told is what time the API server said it was, and when that was heard.
 type told struct{ server, heard time.Time }
@@ -56,10 +61,17 @@ func (s *Source) skew() time.Duration {
 	if !ok {
 		return 0
 	}
-	if d := s.o.Now().Sub(at); d > maxSkew || d < -maxSkew {
-		return d
+	limit := maxSkew
+	if s.off.Load() {
+		limit -= rightAgain
 	}
-	return 0
+	d := s.o.Now().Sub(at)
+	off := d > limit || d < -limit
+	s.off.Store(off)
+	if !off {
+		return 0
+	}
+	return d
 }
 
 // Skewed says that this host's clock isn't the API server's, so that nothing is installed by it.
@@ -73,12 +85,11 @@ type clockWatch struct {
 }
 
 func (c *clockWatch) after(skew time.Duration) {
-	// By how much time has passed here nothing can be said while the clock is being set.
-	switch since := c.now().Sub(c.said); {
+	switch {
 	case skew == 0 && !c.said.IsZero():
 		c.log.Info("the clock of this host is the API server's again")
 		c.said = time.Time{}
-	case skew != 0 && (c.said.IsZero() || since >= saidAgain || since < 0):
+	case skew != 0 && (c.said.IsZero() || c.now().Sub(c.said) >= saidAgain):
 		c.log.Error("nothing is installed by this bootd", "problem", skewed(skew))
 		c.said = c.now()
 	}

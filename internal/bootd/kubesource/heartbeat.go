@@ -176,14 +176,14 @@ func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	if twin {
 		st.Message = twins
 	}
-	if why := skewed(s.skew()); why != "" {
-		st.Message = why
-	}
 	if s.refused() {
 		st.Message = refusedSessions
 	}
 	if t.sessions.isStuck() {
 		st.Message = "a session can't be compared with the log of consumed grants; no install starts in its networks until it can: is the disk of this bootd full?"
+	}
+	if why := skewed(s.skew()); why != "" { // By how it begins the others know that no boot is to be left to this one.
+		st.Message = strings.TrimSuffix(why+"; "+st.Message, "; ")
 	}
 	if s.draining.Load() { // Whatever else there is: by how it begins the others know that nothing is left to this one.
 		st.Message = strings.TrimSuffix(draining+": this bootd is stopping; it leaves new boots to others, and finishes those that run; "+st.Message, "; ")

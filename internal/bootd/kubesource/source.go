@@ -80,8 +80,8 @@ type Source struct {
 	ahead []boot.Artifact // The files of profiles when one of these last changed.
 
 	rebuild, beat chan struct{}
-	// draining says that this bootd is stopping.
-	draining atomic.Bool
+	// draining says that this bootd is stopping, off that this host's clock was wrong when that was looked at last.
+	draining, off atomic.Bool
 }
 
 // granted says since which revision a session holds its grant, as far as this bootd knows.

@@ -58,7 +58,7 @@ func (s *Source) complain(what, why string) {
 		return
 	}
 	if strings.HasPrefix(what, grants) || what == otherServers {
-		s.o.Logger.Error("what bootd has to remember can't be written down; it's tried again, and nothing is installed by it meanwhile", "problem", why)
+		s.o.Logger.Error("a record of what was granted, or of who answers, can't be kept up; it's tried again, and its machine is granted nothing meanwhile", "problem", why)
 		return
 	}
 	s.o.Logger.Error("the specs are wrong; what is right goes on being served", "problem", why)

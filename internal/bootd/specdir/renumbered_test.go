@@ -43,7 +43,7 @@ func TestUnwritten(t *testing.T) {
 	r := newRig(t, all(1))
 	r.start()
 	r.src.say(grants+"x", "no space left on device")
-	r.says("can't be written down", "no space left on device")
+	r.says("can't be kept up", "no space left on device")
 	if strings.Contains(r.said.String(), "the specs are wrong") {
 		t.Errorf("the specs are called wrong:\n%s", r.said.String())
 	}

@@ -56,7 +56,10 @@ func (s *Source) grant() {
 				err = s.settle(p)
 			}
 		}
-		if err != nil && !errors.Is(err, session.ErrConflict) { // Who wrote it in between has it looked at again.
+		if errors.Is(err, session.ErrConflict) {
+			continue // Who wrote it in between has it looked at again.
+		}
+		if err != nil {
 			why = err.Error()
 		}
 		if why != "" || len(s.said) > 0 {

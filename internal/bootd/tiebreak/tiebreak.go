@@ -16,6 +16,9 @@ const (
 	most = 3
 )
 
+// Behind is how long one waits that's to offer after all others.
+const Behind = (most + 2) * step
+
 // Rank is the place of a bootd among its live peers for one machine: 0 offers first. With other machines it's another's turn, so that
 // each serves its share.
 func Rank(mac boot.MAC, self string, peers []string) (rank int) {

@@ -86,6 +86,13 @@ func (e *external) copies(ctx context.Context, mg *v1alpha1.BootEntry) ([]corev1
 	if err := e.live.List(ctx, l, client.InNamespace(e.bootNamespace), client.MatchingLabels{labelEntry: entryHash(mg.Namespace, mg.Name)}); err != nil {
 		return nil, errors.Wrap(err, "cannot list the copied data")
 	}
+	own, err := get[corev1.Secret](ctx, e.live, e.bootNamespace, bootspec.DataName(mg))
+	if err != nil {
+		return nil, err
+	}
+	if own != nil && !slices.ContainsFunc(l.Items, func(s corev1.Secret) bool { return s.Name == own.Name }) {
+		l.Items = append(l.Items, *own) // It was copied before there was the label.
+	}
 	return slices.DeleteFunc(l.Items, func(s corev1.Secret) bool {
 		return s.Annotations[annotationEntry] != mg.Namespace+"/"+mg.Name
 	}), nil

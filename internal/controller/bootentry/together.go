@@ -65,17 +65,18 @@ func (r *together) join(ctx context.Context) *listing {
 func (r *together) begin(ctx context.Context) {
 	x := r.next
 	r.running, r.next = x, nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listPatience)
+	base := context.WithoutCancel(ctx)
 	go func() {
+		own, cancel := context.WithTimeout(base, listPatience)
 		defer cancel()
 		l := &v1alpha1.BootEntryList{}
-		x.err = r.Reader.List(ctx, l)
+		x.err = r.Reader.List(own, l)
 		x.items = l.Items
 		close(x.done)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.running = nil; r.next != nil {
-			r.begin(context.WithoutCancel(ctx))
+			r.begin(base)
 		}
 	}()
 }
