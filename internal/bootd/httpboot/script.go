@@ -21,6 +21,9 @@ const shortWait = 2 * time.Second
 // routeScript is what most machines ask for, and every one first.
 const routeScript = "GET " + ipxe.PathBoot + "{token}/" + ipxe.ScriptName
 
+// routeNone is what there isn't: a path or a method that nobody serves.
+const routeNone = "none"
+
 // scriptToken reads the path of a script as http.ServeMux does, which takes longer than deciding; false: it's another path, or one that's
 // written in another way, for that to read.
 func scriptToken(r *http.Request) (string, bool) {

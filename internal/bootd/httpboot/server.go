@@ -116,14 +116,19 @@ func (s *Server) Handler() http.Handler {
 	}
 	handle("GET "+ipxe.PathFirmware+"{name}", s.firmware)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := scriptToken(r)
-		if !ok {
-			mux.ServeHTTP(w, r)
+		if token, ok := scriptToken(r); ok {
+			rec := &recorder{ResponseWriter: w}
+			defer s.watch(rec, r, routeScript, time.Now())
+			s.script(rec, r, token)
+			return
+		}
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r) // It's watched by its route.
 			return
 		}
 		rec := &recorder{ResponseWriter: w}
-		defer s.watch(rec, r, routeScript, time.Now())
-		s.script(rec, r, token)
+		defer s.watch(rec, r, routeNone, time.Now())
+		mux.ServeHTTP(rec, r)
 	})
 }
 
