@@ -44,7 +44,7 @@ func (t TLS) check(http string) error {
 	case http == "":
 		return errors.New("HTTPS is served beside HTTP, which has no address")
 	case t.Cert == "" || t.Key == "":
-		return errors.New("HTTPS needs a TLS certificate and its key")
+		return errors.New("HTTPS needs a TLS certificate and its key (--tls-cert, --tls-key)")
 	case strings.ContainsAny(t.Host, "/@?#: "):
 		return fmt.Errorf("%q isn't the name of a host", t.Host)
 	}
