@@ -164,6 +164,7 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		return nil
 	}
 	t := &turns{self: boot.Name{Namespace: d.c.Namespace, Name: d.c.Name}.String(), peers: s.Peers}
+	skewed := skewedBy(d.source)
 	return func(mac boot.MAC) time.Duration {
 		st := d.state()
 		if st == nil {
@@ -173,7 +174,7 @@ func (d *daemon) turn() func(boot.MAC) time.Duration {
 		if !ok {
 			return 0
 		}
-		if d.skewed() && len(t.others(network)) > 0 {
+		if skewed != nil && skewed() && len(t.others(network)) > 0 {
 			return tiebreak.Behind // Who takes its offer isn't installed; whom no other one hears has its address and its disk.
 		}
 		return t.of(mac, network)
@@ -210,10 +211,4 @@ func (d *daemon) leaves(mac boot.MAC) bool {
 		return false
 	}
 	return true
-}
-
-// skewed says that this host's clock is wrong, so that a machine which takes its offer isn't installed.
-func (d *daemon) skewed() bool {
-	f := skewedBy(d.source)
-	return f != nil && f()
 }

@@ -89,7 +89,7 @@ func (c *clockWatch) after(skew time.Duration) {
 	case skew == 0 && !c.said.IsZero():
 		c.log.Info("the clock of this host is the API server's again")
 		c.said = time.Time{}
-	case skew != 0 && (c.said.IsZero() || c.now().Sub(c.said) >= saidAgain):
+	case skew != 0 && due(c.said, c.now()):
 		c.log.Error("nothing is installed by this bootd", "problem", skewed(skew))
 		c.said = c.now()
 	}

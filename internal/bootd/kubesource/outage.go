@@ -14,6 +14,9 @@ import (
 // saidAgain is how often it's said that something goes on being so.
 const saidAgain = 10 * time.Minute
 
+// due says whether something that goes on is to be said, where it was said last then; zero: it wasn't.
+func due(said, now time.Time) bool { return said.IsZero() || now.Sub(said) >= saidAgain }
+
 // An outage is a time without the API, by the heartbeats that failed: said when it begins, every ten minutes, and when it's over.
 type outage struct {
 	log         *slog.Logger
@@ -28,8 +31,8 @@ func (o *outage) after(err error) {
 	case err == nil && o.since.IsZero():
 	case err == nil:
 		o.log.Info("the API takes heartbeats again", "for_seconds", int(now.Sub(o.since).Seconds()))
-		o.since = time.Time{}
-	case o.since.IsZero() || now.Sub(o.said) >= saidAgain:
+		o.since, o.said = time.Time{}, time.Time{}
+	case due(o.said, now):
 		if o.since.IsZero() {
 			o.since = now
 		}
@@ -70,7 +73,7 @@ func (t *trouble) after(ctx context.Context, err error) {
 		return
 	}
 	level, now := slog.LevelDebug, t.now()
-	if t.said.IsZero() || now.Sub(t.said) >= saidAgain {
+	if due(t.said, now) {
 		level, t.said = slog.LevelWarn, now
 	}
 	t.log.Log(ctx, level, "the API doesn't say what there is of a kind; what was known before is served, and it's asked again and again", "kind", t.kind, "error", err.Error())

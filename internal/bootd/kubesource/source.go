@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/artifacts"
 	"github.com/crossplane-contrib/provider-baremetal/internal/bootd/session"
@@ -215,7 +216,9 @@ func (t *tables) unlisted() []string {
 	for _, k := range []struct {
 		kind string
 		at   func() (uint64, bool)
-	}{{"BootEntry", t.entries.at}, {"BootNetwork", t.networks.at}, {"BootSession", t.sessions.at}, {"BootServer", t.servers.at}} {
+	}{
+		{v1alpha1.BootEntryKind, t.entries.at}, {v1alpha1.BootNetworkKind, t.networks.at}, {v1alpha1.BootSessionKind, t.sessions.at}, {v1alpha1.BootServerKind, t.servers.at},
+	} {
 		if _, listed := k.at(); !listed {
 			kinds = append(kinds, k.kind)
 		}
