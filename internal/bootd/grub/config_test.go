@@ -228,7 +228,7 @@ func TestFolder(t *testing.T) {
 }
 
 // TestLocalDisk: what the removable disk's name starts may be a shim that only resets the machine, or an installer's stick, which grub counts before SATA and
-// NVMe; so the distributions' own come first, on any disk, and neither on a CD nor on an image of one.
+// NVMe; so the distributions' own come first, on any disk, and that name is taken of no image of a CD.
 func TestLocalDisk(t *testing.T) {
 	got, err := Render(input(boot.AnswerLocalDisk, boot.DecidedInstalled, plan()))
 	if err != nil {
