@@ -2,6 +2,7 @@
 package certificate
 
 import (
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -36,6 +37,8 @@ type Pair struct {
 	looked  time.Time // when
 	warned  time.Time
 	told    map[string]bool // hosts that were compared with it
+	// firmware says that firmware comes, too.
+	firmware bool
 }
 
 // mark tells a file from what it was before.
@@ -65,6 +68,10 @@ func (p *Pair) Config(firmware bool) *tls.Config {
 	}
 	if firmware {
 		c.CipherSuites = append(suites(), ofFirmware()...)
+		p.mu.Lock()
+		p.firmware = true
+		p.fits()
+		p.mu.Unlock()
 	}
 	return c
 }
@@ -119,10 +126,18 @@ func (p *Pair) newest() *tls.Certificate {
 		} else {
 			p.present, p.warned, p.told = c, time.Time{}, map[string]bool{}
 			p.log.Info("the TLS certificate was read anew", "until", c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+			p.fits()
 		}
 	}
 	p.warn()
 	return p.present
+}
+
+// fits says that a key isn't one that firmware takes.
+func (p *Pair) fits() {
+	if _, ok := p.present.Leaf.PublicKey.(*rsa.PublicKey); p.firmware && !ok {
+		p.log.Warn("the TLS certificate has no RSA key: UEFI of before 2025 and iPXE of before 2022 know no other, and boot nothing by it", "file", p.cert)
+	}
 }
 
 // warn says that a certificate ends.

@@ -171,6 +171,30 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestOfNoUse: a key that firmware can't use is said where firmware comes, at once and of each pair that is read anew.
+func TestOfNoUse(t *testing.T) {
+	for _, firmware := range []bool{false, true} {
+		f, now := newFiles(t), t0()
+		var log bytes.Buffer
+		f.renew("one", 90*24*time.Hour)
+		p, err := Read(f.cert, f.key, func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Config(firmware)
+		f.renew("two", 90*24*time.Hour)
+		now = now.Add(2 * often)
+		p.Told("two")
+		want := 0
+		if firmware {
+			want = 2
+		}
+		if n := strings.Count(log.String(), "has no RSA key"); n != want {
+			t.Errorf("firmware %t: it's said %d times, want %d:\n%s", firmware, n, want, log.String())
+		}
+	}
+}
+
 // TestTold: a host that machines are told and refuse is said once, and again of a certificate that doesn't name it either.
 func TestTold(t *testing.T) {
 	f, now := newFiles(t), t0()

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
@@ -76,6 +77,38 @@ func encoded(err error, raw []byte) error {
 	return err
 }
 
+// A durationError is a text that is no duration, and of which field.
+type durationError struct{ field string }
+
+func (durationError) Error() string {
+	return "it must be a duration in hours, minutes and seconds, such as 12h or 30m"
+}
+
+// timed is a better error than that a text is no duration: which field's.
+func timed(err error, raw []byte) error {
+	var o struct {
+		Spec struct {
+			DHCP struct {
+				LeaseDuration json.RawMessage `json:"leaseDuration"`
+			} `json:"dhcp"`
+			Timeouts struct {
+				Install json.RawMessage `json:"install"`
+			} `json:"timeouts"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(raw, &o) != nil {
+		return err
+	}
+	for field, text := range map[string]json.RawMessage{"spec.dhcp.leaseDuration": o.Spec.DHCP.LeaseDuration, "spec.timeouts.install": o.Spec.Timeouts.Install} {
+		var d metav1.Duration
+		wrong := json.Unmarshal(text, &d)
+		if _, known := errors.AsType[*json.UnmarshalTypeError](wrong); text != nil && wrong != nil && !known && wrong.Error() == err.Error() {
+			return durationError{field}
+		}
+	}
+	return err
+}
+
 // typed is the fault of a value of a wrong type, or of malformed JSON.
 func (d document) typed(err error, path string) fault {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -83,6 +116,9 @@ func (d document) typed(err error, path string) fault {
 	}
 	if x, ok := errors.AsType[base64Error](err); ok {
 		return d.fault(path+"data."+x.key, x.Error())
+	}
+	if x, ok := errors.AsType[durationError](err); ok {
+		return d.fault(path+x.field, x.Error())
 	}
 	return d.fault(strings.TrimSuffix(path, "."), strings.Join(strings.Fields(err.Error()), " "))
 }

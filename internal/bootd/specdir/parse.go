@@ -182,7 +182,7 @@ func (d document) decode(raw []byte, path string) ([]object, []fault) {
 	}
 	strict, err := kjson.UnmarshalStrict(raw, into)
 	if err != nil {
-		return nil, d.typed(encoded(err, raw), path).in(o.kind, raw)
+		return nil, d.typed(timed(encoded(err, raw), raw), path).in(o.kind, raw)
 	}
 	if len(strict) > 0 {
 		return nil, d.strict(strict[0], path).in(o.kind, raw)

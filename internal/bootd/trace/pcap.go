@@ -70,9 +70,27 @@ func appendPacket(b []byte, theirs [6]byte, p Packet) []byte {
 	b = binary.BigEndian.AppendUint16(b, p.From.Port())
 	b = binary.BigEndian.AppendUint16(b, p.To.Port())
 	b = binary.BigEndian.AppendUint16(b, uint16(min(udpSize+max(p.Size, len(p.Data)), 1<<16-1))) //nolint:gosec // As it says.
-	b = append(b, 0, 0)                                                                          // No checksum: over what was blotted out it would be wrong.
-	return append(b, p.Data...)
+	at := len(b)
+	b = append(append(b, 0, 0), p.Data...) // IPv4 takes it for none: over what was blotted out it would be another one than that which was sent.
+	if kind == ethernetIPv6 {
+		binary.BigEndian.PutUint16(b[at:], checksum6(ip, b[at-udpSize+2:]))
+	}
+	return b
 }
+
+// checksum6 of a packet of UDP, which in IPv6 has one (RFC 8200 §8.1).
+func checksum6(ip, udp []byte) uint16 {
+	pseudo := append([]byte{}, ip[8:ip6Size]...)
+	pseudo = append(pseudo, 0, 0, udp[4], udp[5], 0, 0, 0, ip[6])
+	pseudo = append(append(pseudo, udp...), 0) // An odd octet is padded.
+	if sum := checksum(pseudo); sum != 0 {
+		return sum
+	}
+	return 0xffff
+}
+
+// ethernetIPv6 is IPv6 in Ethernet's words.
+var ethernetIPv6 = [2]byte{0x86, 0xdd}
 
 // ipHeader makes the header of IP, and says which protocol that is in Ethernet's words.
 func ipHeader(p Packet) (ip []byte, kind [2]byte) {
@@ -85,7 +103,7 @@ func ipHeader(p Packet) (ip []byte, kind [2]byte) {
 		src, dst := p.From.Addr().As16(), p.To.Addr().As16()
 		copy(ip[8:], src[:])
 		copy(ip[24:], dst[:])
-		return ip, [2]byte{0x86, 0xdd}
+		return ip, ethernetIPv6
 	}
 	ip = make([]byte, ipSize)
 	ip[0], ip[8], ip[9] = 0x45, hops, protocol                           // Twenty octets.
@@ -104,7 +122,7 @@ func four(a netip.AddrPort) [4]byte {
 	return [4]byte{}
 }
 
-// checksum of an IP header (RFC 1071).
+// checksum of what the header of IP or of UDP is over (RFC 1071).
 func checksum(b []byte) uint16 {
 	sum := uint32(0)
 	for i := 0; i+1 < len(b); i += 2 {

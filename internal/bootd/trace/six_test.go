@@ -58,6 +58,12 @@ func TestIPv6(t *testing.T) {
 		if !ok || ip.NextHeader != layers.IPProtocolUDP || int(udp.Length) != 8+len(udp.Payload) {
 			t.Errorf("%v", p)
 		}
+		if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
+			t.Fatal(err)
+		}
+		if err, sum := udp.VerifyChecksum(); err != nil || !sum.Valid || sum.Actual == 0 {
+			t.Errorf("the checksum is %x, want %x (%v)", sum.Actual, sum.Correct, err)
+		}
 		six++
 		if e, _ := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet); ip.DstIP.IsMulticast() && e.DstMAC.String() == "33:33:00:01:00:02" {
 			multicasts++

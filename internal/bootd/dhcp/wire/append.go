@@ -58,11 +58,14 @@ func appendOption(b []byte, code byte, v []byte) []byte {
 	return append(append(b, code, byte(len(v))), v...) //nolint:gosec // At most 255 are left.
 }
 
-// least is the option that can be left out first; -1: all are needed.
+// least is the option that can be left out first, of several the longest, so that few are; -1: all are needed.
 func (r *Reply) least() int {
 	found := -1
 	for i, o := range r.options[:r.n] {
-		if o.rank != Needed && (found < 0 || o.rank < r.options[found].rank) {
+		if o.rank == Needed {
+			continue
+		}
+		if least := &r.options[max(0, found)]; found < 0 || o.rank < least.rank || o.rank == least.rank && len(o.value) > len(least.value) {
 			found = i
 		}
 	}

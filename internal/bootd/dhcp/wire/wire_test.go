@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,6 +144,24 @@ func TestReplyLeavesOut(t *testing.T) {
 				t.Errorf("%s: option 66 is %q", tc.reason, m.Get(66))
 			}
 		})
+	}
+}
+
+// TestReplyLeavesOutFew: of what is needed as little, the longest goes first.
+func TestReplyLeavesOutFew(t *testing.T) {
+	r := answer(t, packet("", "", 53, 1, 1, 255), func(r *Reply) {
+		for code, size := range map[byte]int{101: 13, 150: 8, 224: 192, 225: 191} {
+			r.Bytes(code, 1, bytes.Repeat([]byte{'x'}, size))
+		}
+	})
+	out := r.Append(nil, 500)
+	var codes []byte
+	for i := atOptions; out[i] != OptionEnd; i += 2 + int(out[i+1]) {
+		codes = append(codes, out[i])
+	}
+	slices.Sort(codes)
+	if diff := cmp.Diff([]byte{53, 101, 150, 225}, codes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
