@@ -250,6 +250,9 @@ func TestStateAsPlain(t *testing.T) {
 			if n, ok := s.NetworkOf(m); ok != wanted || ok && n != w.Network.Name {
 				t.Fatalf("%s: %v", m, n)
 			}
+			if s.Has(m) != wanted {
+				t.Fatalf("%s: has it %v", m, !wanted)
+			}
 			if _, canonical := m.number(); wanted && !canonical {
 				odd++
 			}

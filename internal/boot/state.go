@@ -210,6 +210,15 @@ func (s *State) ByMACIn(m MAC, in *Room) (*Plan, bool) {
 	return nil, false
 }
 
+// Has says whether a machine has a plan, at less than it takes to find that.
+func (s *State) Has(m MAC) bool {
+	_, ok := s.register.ofMAC(m)
+	if !ok && s.late != nil {
+		_, ok = s.late.byMAC[m]
+	}
+	return ok
+}
+
 // NetworkOf names the network of a machine that has a plan; false: it has none. It makes no plan.
 func (s *State) NetworkOf(m MAC) (Name, bool) {
 	if i, ok := s.register.ofMAC(m); ok {

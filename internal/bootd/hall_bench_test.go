@@ -38,6 +38,12 @@ spec:
   artifacts: [{arch: amd64, kernel: {url: "http://10.99.0.2/vmlinuz", digest: "sha256:%x"}}]
 `
 
+// hallAddress is that of a hall's machine by its number.
+func hallAddress(machine int) [4]byte {
+	at := 256 + machine
+	return [4]byte{10, byte(64 + at>>16), byte(at >> 8), byte(at)}
+}
+
 // hall is a bootd of so many machines that netboot each time, and what each of them asks.
 func hall(b *testing.B, machines int) (d *daemon, asked [][]byte) {
 	b.Helper()
@@ -46,9 +52,10 @@ func hall(b *testing.B, machines int) (d *daemon, asked [][]byte) {
 	c := Config{Name: "b", StateDir: b.TempDir(), SpecDir: b.TempDir(), Logger: slog.New(logging.New(io.Discard, slog.LevelInfo))}
 	site := fmt.Appendf(nil, hallSite, sum)
 	for i := range machines {
+		at := hallAddress(i)
 		site = fmt.Appendf(site, `---
-{"apiVersion":"baremetal.m.crossplane.io/v1alpha1","kind":"BootEntry","metadata":{"namespace":"bench","name":"m5254%08x"},"spec":{"forProvider":{"machine":{"macs":["52:54:00:%02x:%02x:%02x"]},"profileRef":{"name":"bench"},"install":{"generation":0},"networks":[{"name":"boot","networkRef":{"name":"bench"},"addresses":[{"address":"10.64.%d.%d/14"}]}]}}}
-`, i, i>>16, i>>8&255, i&255, 1+i>>8, i&255)
+{"apiVersion":"baremetal.m.crossplane.io/v1alpha1","kind":"BootEntry","metadata":{"namespace":"bench","name":"m5254%08x"},"spec":{"forProvider":{"machine":{"macs":["52:54:00:%02x:%02x:%02x"]},"profileRef":{"name":"bench"},"install":{"generation":0},"networks":[{"name":"boot","networkRef":{"name":"bench"},"addresses":[{"address":"10.%d.%d.%d/14"}]}]}}}
+`, i, i>>16, i>>8&255, i&255, at[1], at[2], at[3])
 	}
 	cached := filepath.Join(c.StateDir, "artifacts")
 	for name, content := range map[string][]byte{filepath.Join(c.SpecDir, "site.yaml"): site, filepath.Join(cached, fmt.Sprintf("sha256-%x", sum)): kernel} {

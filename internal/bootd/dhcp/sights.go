@@ -1,6 +1,7 @@
 package dhcp
 
 import (
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -20,9 +21,13 @@ const (
 // once, and each may say anything several times. An iPXE on a segment of both families talks once more in each: so both protocols have the
 // same Sights.
 type Sights struct {
+	// seed of machines' numbers: by them a machine is found without looking at others' UIDs, which are in no cache.
+	seed maphash.Seed
+
 	mu     sync.Mutex
-	last   map[string]sight // by entry UID: all NICs of a machine are one
-	tidied time.Time
+	began  time.Time         // with the first sight
+	last   map[uint64]glance // by entry UID: all NICs of a machine are one
+	tidied time.Duration     // since the first sight
 }
 
 type sight struct {
@@ -30,22 +35,35 @@ type sight struct {
 	stage  boot.Stage
 	xid    [4]byte
 	at     time.Time
-	// six says that it was by DHCPv6, both that this boot's iPXE was seen by both.
+	six    bool // by DHCPv6
+}
+
+// glance is what is kept of a sight, in little memory: of a hall's machines each packet is another one's.
+type glance struct {
+	at            time.Duration // since the first sight
+	xid           [4]byte
+	client, stage uint8
+	// both says that this boot's iPXE was seen by both protocols.
 	six, both bool
 }
 
 // NewSights have seen nothing yet.
-func NewSights() *Sights { return &Sights{last: map[string]sight{}} }
+func NewSights() *Sights { return &Sights{seed: maphash.MakeSeed(), last: map[uint64]glance{}} }
 
 // first says whether an exchange of a machine, by its entry, is the first sight of its stage in a boot.
-func (s *Sights) first(uid string, next sight) bool {
+func (s *Sights) first(uid string, seen sight) bool {
+	machine := maphash.String(s.seed, uid)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, known := s.last[uid]
+	if s.began.IsZero() {
+		s.began = seen.at
+	}
+	next := glance{at: seen.at.Sub(s.began), xid: seen.xid, client: ordinal(clients[:], seen.client), stage: ordinal(stages[:], seen.stage), six: seen.six}
+	before, known := s.last[machine]
 	goesOn := known && before.continues(next)
 	next.both = goesOn && before.client == next.client && (before.both || before.six != next.six)
-	s.last[uid] = next
-	if len(s.last) > maxSights && next.at.Sub(s.tidied) > sameBoot {
+	s.last[machine] = next
+	if len(s.last) > maxSights && next.at-s.tidied > sameBoot {
 		s.forget(next.at)
 	}
 	return !goesOn
@@ -53,24 +71,40 @@ func (s *Sights) first(uid string, next sight) bool {
 
 // forget drops what no boot goes on from. It's done now and then: in a storm, when all of them are fresh, each packet would pay
 // for a look at all machines. (There are never more than have plans.)
-func (s *Sights) forget(now time.Time) {
+func (s *Sights) forget(now time.Duration) {
 	s.tidied = now
-	for uid, x := range s.last {
-		if now.Sub(x.at) > sameBoot {
-			delete(s.last, uid)
+	for machine, x := range s.last {
+		if now-x.at > sameBoot {
+			delete(s.last, machine)
 		}
 	}
 }
 
+var (
+	clients = [...]Client{ClientIPXE, ClientPXE, ClientHTTP, ClientOther, ClientOS}
+	stages  = [...]boot.Stage{boot.StageDHCP, boot.StageBootedFromDisk}
+	iPXE    = ordinal(clients[:], ClientIPXE)
+)
+
+// ordinal is a value's place among others, or behind them.
+func ordinal[T comparable](all []T, x T) uint8 {
+	for i, one := range all {
+		if one == x {
+			return uint8(i) //nolint:gosec // There are few.
+		}
+	}
+	return uint8(len(all)) //nolint:gosec // The same.
+}
+
 // continues says whether next belongs to what was seen already.
-func (x sight) continues(next sight) bool {
-	age := next.at.Sub(x.at)
+func (x glance) continues(next glance) bool {
+	age := next.at - x.at
 	if x.stage != next.stage {
 		return false
 	}
 	if x.client == next.client {
-		other := x.six != next.six && !x.both && x.client == ClientIPXE
+		other := x.six != next.six && !x.both && x.client == iPXE
 		return other && age < sameBoot || x.six == next.six && x.xid == next.xid && age < sameExchange
 	}
-	return x.client != ClientIPXE && next.client == ClientIPXE && age < sameBoot
+	return x.client != iPXE && next.client == iPXE && age < sameBoot
 }

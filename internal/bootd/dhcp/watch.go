@@ -53,7 +53,7 @@ func (v *View) knows(mac boot.MAC) bool {
 	if v.State == nil {
 		return false
 	}
-	_, ok := v.State.NetworkOf(mac)
+	ok := v.State.Has(mac)
 	if !ok && v.Holders != nil {
 		_, ok = v.Holders.Place(mac)
 	}
