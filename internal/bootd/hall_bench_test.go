@@ -41,7 +41,7 @@ spec:
 // hallAddress is that of a hall's machine by its number.
 func hallAddress(machine int) [4]byte {
 	at := 256 + machine
-	return [4]byte{10, byte(64 + at>>16), byte(at >> 8), byte(at)}
+	return [4]byte{10, byte(64 + at>>16), byte(at >> 8), byte(at)} //nolint:gosec // There are fewer.
 }
 
 // hall is a bootd of so many machines that netboot each time, and what each of them asks.

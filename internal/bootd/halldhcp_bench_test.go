@@ -66,8 +66,8 @@ func (a *asking) write(p *dhcp.Packet, w *way) {
 		asks = a.request
 	}
 	p.Data = p.Data[:copy(p.Data[:cap(p.Data)], asks)]
-	binary.BigEndian.PutUint32(p.Data[4:], rand.Uint32()<<6|uint32(a.from)) //nolint:gosec // Not a secret, and below 64.
-	copy(p.Data[31:], []byte{byte(w.machine >> 16), byte(w.machine >> 8), byte(w.machine)})
+	binary.BigEndian.PutUint32(p.Data[4:], rand.Uint32()<<6|uint32(a.from))                 //nolint:gosec // Not a secret, and below 64.
+	copy(p.Data[31:], []byte{byte(w.machine >> 16), byte(w.machine >> 8), byte(w.machine)}) //nolint:gosec // There are fewer.
 	if w.requests {
 		address := hallAddress(w.machine)
 		copy(p.Data[len(p.Data)-5:], address[:])

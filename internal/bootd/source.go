@@ -95,8 +95,13 @@ func sources(c Config, cache *artifacts.Cache, report func(boot.Segment) kubesou
 	}
 	o.Store, o.ByMachine = kubesource.Store{Kube: kube}, true
 	m := session.New(o)
+	served := 0
+	if before.state != nil {
+		served = before.state.Len()
+	}
 	return kubesource.New(kubesource.Options{
-		Kube: kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
+		Served: served,
+		Kube:   kube, Name: c.Name, Namespace: c.Namespace, Node: c.NodeLabels, Version: c.Version,
 		Advertise: advertised(c.Advertise), Report: report, Cache: cache.Report, Warning: before.warning(), Now: c.Now, Logger: c.Logger,
 	}, m, onState), m, nil
 }

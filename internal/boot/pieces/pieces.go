@@ -71,7 +71,7 @@ func (r *Reader) Count(least int) int {
 
 // Text reads what AppendText wrote.
 func (r *Reader) Text() string {
-	if rest := r.rest; len(rest) > 0 && int(rest[0]) < min(0x80, len(rest)) { // Most are short.
+	if rest := r.rest; rest != "" && int(rest[0]) < min(0x80, len(rest)) { // Most are short.
 		end := 1 + int(rest[0])
 		r.rest = rest[end:]
 		return rest[1:end]

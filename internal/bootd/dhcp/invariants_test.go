@@ -140,6 +140,9 @@ func unproxied(got raw) []string {
 	}
 	list, _, _ := got.options()
 	for _, o := range list {
+		if o.code == 175 && string(got[o.from+2:o.to]) == preferred { // The priority alone.
+			continue
+		}
 		if !slices.Contains([]byte{43, 53, 54, 60, 61, 66, 67, 82, 97}, o.code) {
 			bad = append(bad, fmt.Sprintf("option %d beside another server", o.code))
 		}

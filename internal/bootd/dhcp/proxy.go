@@ -59,6 +59,10 @@ func (e *exchange) others() Reason {
 // direct says that a request was sent to an address of ours, and by no relay.
 func (e *exchange) direct() bool { return e.in.To.IsValid() && !e.facts.Relay.Address.IsValid() }
 
+// preferred is option 175's priority. Of two servers that name the class, such as one that was told to for another's sake, iPXE takes the later
+// answer for the proxy's, unless one is of a higher priority: without a word is 0.
+const preferred = "\x01\x01\x01"
+
 // bootProxied adds what a network boot goes on with, in an offer that doesn't make a ROM look for more at port 4011; a reason: there
 // is nothing.
 func (e *exchange) bootProxied(p *wire.Reply) Reason {
@@ -77,6 +81,7 @@ func (e *exchange) bootProxied(p *wire.Reply) Reason {
 	}
 	setFile(p, ipxe.ScriptURL(e.base(e.view.Secure.IPXE), token, e.facts.Arch))
 	p.Text(wire.OptionClass, wire.Needed, classPXE) // Without it iPXE takes no offer that has no address.
+	p.Text(wire.OptionEtherboot, wire.Needed, preferred)
 	e.echoMachineID(p)
 	return ""
 }

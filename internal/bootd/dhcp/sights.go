@@ -80,20 +80,22 @@ func (s *Sights) forget(now time.Duration) {
 	}
 }
 
+// iPXE is a client's ordinal, the first of clients.
+const iPXE = 0
+
 var (
-	clients = [...]Client{ClientIPXE, ClientPXE, ClientHTTP, ClientOther, ClientOS}
-	stages  = [...]boot.Stage{boot.StageDHCP, boot.StageBootedFromDisk}
-	iPXE    = ordinal(clients[:], ClientIPXE)
+	clients = [...]Client{iPXE: ClientIPXE, ClientPXE, ClientHTTP, ClientOther, ClientOS} //nolint:gochecknoglobals // A table.
+	stages  = [...]boot.Stage{boot.StageDHCP, boot.StageBootedFromDisk}                   //nolint:gochecknoglobals // A table.
 )
 
 // ordinal is a value's place among others, or behind them.
 func ordinal[T comparable](all []T, x T) uint8 {
 	for i, one := range all {
 		if one == x {
-			return uint8(i) //nolint:gosec // There are few.
+			return uint8(i)
 		}
 	}
-	return uint8(len(all)) //nolint:gosec // The same.
+	return uint8(len(all)) //nolint:gosec // There are few.
 }
 
 // continues says whether next belongs to what was seen already.

@@ -12,6 +12,7 @@ import (
 const (
 	ReasonToken  = "InvalidToken"
 	ReasonAPI    = "APIUnavailable"
+	ReasonBusy   = "TooManyAtOnce"
 	ReasonScript = "ScriptInvalid"
 	ReasonPace   = "AsksTooOften"
 	ReasonHeld   = "InstallsHeld"
@@ -156,6 +157,7 @@ func reason(err error) string {
 		{boot.ErrConsumed, boot.DecidedConsumed},
 		{boot.ErrBootLoop, boot.DecidedBootLoop},
 		{session.ErrNotFound, boot.DecidedNoSession},
+		{session.ErrBusy, ReasonBusy},
 		{ErrPace, ReasonPace},
 		{ErrHeld, ReasonHeld},
 	} {

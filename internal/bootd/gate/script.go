@@ -87,8 +87,8 @@ func (g *Gate) Script(ctx context.Context, c Caller, fw boot.Firmware, commit bo
 		return g.install(ctx, c, fw, nonce, commit, render)
 	case d.Answer == boot.AnswerLive:
 		return g.live(ctx, c, fw, f.Now)
-	case d.Answer == boot.AnswerHold && d.Reason == boot.DecidedDisk && g.o.Held(c.Plan):
-		return Hold(ReasonHeld) // Its plan asks for nothing while its specs are in doubt: that's what it waits for.
+	case d.Answer == boot.AnswerHold && (d.Reason == boot.DecidedDisk || d.Reason == boot.DecidedNoSession) && g.o.Held(c.Plan):
+		return Hold(ReasonHeld) // While its specs or records are in doubt nobody asks for an install, nor makes a grant: that's what it waits for.
 	}
 	return Answer{Decision: d}
 }

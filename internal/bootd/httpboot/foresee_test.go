@@ -18,15 +18,16 @@ func TestForesee(t *testing.T) {
 		change func(*rig)
 		want   boot.Decision
 	}{
-		"Granted":     {nil, boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}},
-		"Held":        {func(r *rig) { r.held = true }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonHeld}},
-		"HeldLive":    {func(r *rig) { live(r); r.held = true }, boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}},
-		"NotSynced":   {func(r *rig) { r.synced = false }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced}},
-		"Generation0": {func(r *rig) { r.plan.InstallGeneration = 0 }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedDisk}},
-		"Revoked":     {func(r *rig) { r.session.Revocation = "over" }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedRevoked}},
-		"NoGrant":     {func(r *rig) { r.session.Grant = nil }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedNoGrant}},
-		"Stale":       {func(r *rig) { r.plan.Hostname = "edited" }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedStale}},
-		"Expired":     {func(r *rig) { r.session.Grant.Expires = r.now.Add(-time.Second) }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedExpired}},
+		"Granted":       {nil, boot.Decision{Answer: boot.AnswerInstall, Reason: boot.DecidedGranted}},
+		"Held":          {func(r *rig) { r.held = true }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonHeld}},
+		"HeldNoSession": {func(r *rig) { r.held, r.session.EntryUID = true, "another" }, boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonHeld}},
+		"HeldLive":      {func(r *rig) { live(r); r.held = true }, boot.Decision{Answer: boot.AnswerLive, Reason: boot.DecidedLive}},
+		"NotSynced":     {func(r *rig) { r.synced = false }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedNotSynced}},
+		"Generation0":   {func(r *rig) { r.plan.InstallGeneration = 0 }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedDisk}},
+		"Revoked":       {func(r *rig) { r.session.Revocation = "over" }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedRevoked}},
+		"NoGrant":       {func(r *rig) { r.session.Grant = nil }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedNoGrant}},
+		"Stale":         {func(r *rig) { r.plan.Hostname = "edited" }, boot.Decision{Answer: boot.AnswerHold, Reason: boot.DecidedStale}},
+		"Expired":       {func(r *rig) { r.session.Grant.Expires = r.now.Add(-time.Second) }, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedExpired}},
 		"Logged": {func(r *rig) {
 			r.sessions.logged = []boot.Consumption{{GrantID: grantID, HostUID: "host", EntryUID: "entry", Generation: 1}}
 		}, boot.Decision{Answer: boot.AnswerLocalDisk, Reason: boot.DecidedConsumed}},

@@ -71,6 +71,7 @@ func NewClient(access *rest.Config) (*Client, error) {
 	if access.RateLimiter == nil { // One for both groups.
 		access.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(access.QPS, access.Burst)
 	}
+	access.RateLimiter = turns{access.RateLimiter}
 	access.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	access.ContentType = runtime.ContentTypeJSON
 	said := &atomic.Pointer[told]{}
@@ -87,6 +88,19 @@ func NewClient(access *rest.Config) (*Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// turns is a limiter that a heartbeat doesn't wait for: in a storm it would come too late, and all bootds of its networks would wait for this one.
+type turns struct{ flowcontrol.RateLimiter }
+
+type promptly struct{}
+
+// Wait implements flowcontrol.RateLimiter.
+func (t turns) Wait(ctx context.Context) error {
+	if ctx.Value(promptly{}) != nil {
+		return nil
+	}
+	return t.RateLimiter.Wait(ctx) //nolint:wrapcheck // It says what it is.
 }
 
 func group(access *rest.Config, transport *http.Client, path string, gv schema.GroupVersion) (rest.Interface, error) {

@@ -1,11 +1,14 @@
 package kubesource
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/crossplane-contrib/provider-baremetal/apis/v1alpha1"
 )
@@ -43,6 +47,46 @@ func serving(t *testing.T, status int, o any) (*Client, *[]asked) {
 
 func self() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "baremetal-boot", Name: "self", ResourceVersion: "7"}
+}
+
+// TestAskedAgainSoon: however long the API may say that it's away, it's asked again in a moment.
+func TestAskedAgainSoon(t *testing.T) {
+	for says, want := range map[string]string{"300": "2", "1": "1", "": ""} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if says != "" {
+				w.Header().Set("Retry-After", says)
+			}
+		}))
+		t.Cleanup(srv.Close)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := timeKeeper{http.DefaultTransport, &atomic.Pointer[told]{}}.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Retry-After"); got != want {
+			t.Errorf("in %q seconds, as %q was said, want %q", got, says, want)
+		}
+	}
+}
+
+// TestHeartbeatsGoFirst: what a storm of machines asks doesn't keep a heartbeat from its turn.
+func TestHeartbeatsGoFirst(t *testing.T) {
+	l := turns{flowcontrol.NewTokenBucketRateLimiter(0.001, 1)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := l.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Wait(ctx); err == nil {
+		t.Error("what a machine asks waits for nothing")
+	}
+	if err := l.Wait(context.WithValue(ctx, promptly{}, true)); err != nil {
+		t.Errorf("a heartbeat waits: %v", err)
+	}
 }
 
 // TestClientAsks: what bootd's rights are written for (package/bootd) is what it asks.

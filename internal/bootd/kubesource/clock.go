@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,9 @@ const (
 	maxSkew    = 5 * time.Minute
 	rightAgain = 10 * time.Second
 )
+
+// maxRetryAfter is how many seconds the API may have itself not asked, however long it says.
+const maxRetryAfter = 2
 
 // A told is what time the API server said it was, and when that was heard.
 type told struct{ server, heard time.Time }
@@ -35,6 +39,11 @@ func (k timeKeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		k.last.Store(&told{at, time.Now()})
+	}
+	// Whatever stands before the API may say "in five minutes" while that is restarted, and client-go waits for as long, in the midst of a list or a
+	// watch: a bootd that sees no sessions so long keeps all those of its networks from installing.
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > maxRetryAfter {
+		resp.Header.Set("Retry-After", strconv.Itoa(maxRetryAfter))
 	}
 	return resp, nil
 }

@@ -80,7 +80,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // heartbeat says how far this bootd has come. It reads its own record first: had that gone back, so would
 // have all others, and what this bootd has compared with its log would be of another time.
 func (s *Source) heartbeat(ctx context.Context, t *tables) error {
-	ctx, cancel := context.WithTimeout(ctx, heartbeatPatience)
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, promptly{}, true), heartbeatPatience)
 	defer cancel()
 	b := &v1alpha1.BootServer{}
 	name := types.NamespacedName{Namespace: s.o.Namespace, Name: s.o.Name}
@@ -128,9 +128,9 @@ func (s *Source) recognise(found *metav1.MicroTime) {
 	if found == nil || s.own == 0 {
 		return
 	}
-	for _, x := range s.wrote { // Which of those tried has arrived isn't known.
+	for i, x := range s.wrote { // Which of those tried has arrived isn't known, and one that was given up may arrive yet.
 		if x.Truncate(time.Microsecond).Equal(found.Time) {
-			s.wrote = []metav1.MicroTime{x}
+			s.wrote = s.wrote[i:]
 			return
 		}
 	}

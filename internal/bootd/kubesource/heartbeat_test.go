@@ -13,6 +13,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -91,6 +92,40 @@ func TestUncertainHeartbeats(t *testing.T) {
 		}
 	}
 	s.o.Kube = before
+	c.add(time.Second)
+	beat(t, s, tb)
+	if !s.connected(c.get()) {
+		t.Error("it takes itself for another")
+	}
+}
+
+// TestLateHeartbeat: one that was given up may arrive yet, after a later look has found the one before.
+func TestLateHeartbeat(t *testing.T) {
+	c := &clock{now: t0()}
+	s := newSource(t, &log{}, c)
+	tb := listed(t, s, "1", nil, nil)
+	beat(t, s, tb)
+	before := s.o.Kube
+	var late []v1alpha1.BootServerStatus
+	broken(s, interceptor.Funcs{SubResourceUpdate: func(_ context.Context, _ client.Client, _ string, o client.Object, _ ...client.SubResourceUpdateOption) error {
+		late = append(late, o.(*v1alpha1.BootServer).Status)
+		return context.DeadlineExceeded
+	}})
+	for range 2 {
+		c.add(time.Second)
+		if err := s.heartbeat(t.Context(), tb); err == nil {
+			t.Fatal("it was given up")
+		}
+	}
+	s.o.Kube = before
+	b := &v1alpha1.BootServer{}
+	if err := s.o.Kube.Get(t.Context(), types.NamespacedName{Namespace: "baremetal-boot", Name: "self"}, b); err != nil {
+		t.Fatal(err)
+	}
+	b.Status = late[0]
+	if err := s.o.Kube.UpdateStatus(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
 	c.add(time.Second)
 	beat(t, s, tb)
 	if !s.connected(c.get()) {

@@ -1,6 +1,7 @@
 package kubesource
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -119,5 +120,20 @@ func TestSilenceIsSaid(t *testing.T) {
 				t.Errorf("it doesn't say what's missing: %s", got)
 			}
 		})
+	}
+}
+
+// TestLostEntriesAreSaid: an API that has lost them all is told of, also by a bootd that was restarted since, and one that never had any isn't.
+func TestLostEntriesAreSaid(t *testing.T) {
+	for served, want := range map[int]bool{0: false, 1003: true} {
+		var b bytes.Buffer
+		s := newSource(t, &log{}, &clock{now: t0()})
+		o := s.o
+		o.Served, o.Logger = served, slog.New(slog.NewTextHandler(&b, nil))
+		s = New(o, &log{}, nil)
+		s.publish(listed(t, s, "1", nil, nil))
+		if got := strings.Contains(b.String(), "no BootEntry is left"); got != want {
+			t.Errorf("%d were served: said %t, want %t", served, got, want)
+		}
 	}
 }

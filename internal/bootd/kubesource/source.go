@@ -48,6 +48,8 @@ type Options struct {
 	Cache func() artifacts.Report
 	// Warning is what people should know of how this bootd started; it's the message of its record while there's nothing worse.
 	Warning string
+	// Served is how many machines the snapshot has that this bootd began with.
+	Served int
 	// Now is the clock; it must be monotonic, as time.Now is.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -108,7 +110,7 @@ func New(o Options, s Sessions, onState func(*boot.State)) *Source {
 		onState = func(*boot.State) {}
 	}
 	return &Source{
-		o: o, sessions: s, onNew: onState, grants: map[boot.Name]granted{}, servers: map[boot.Name]heard{},
+		o: o, sessions: s, onNew: onState, grants: map[boot.Name]granted{}, servers: map[boot.Name]heard{}, published: o.Served,
 		rebuild: make(chan struct{}, 1), beat: make(chan struct{}, 1),
 	}
 }

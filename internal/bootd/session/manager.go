@@ -36,6 +36,9 @@ type Options struct {
 type Manager struct {
 	o     Options
 	locks locks
+	// slots are taken by changes that ask the API: each asks twice, and if all of a hall had asked once before any asked again none would have the
+	// time to end.
+	slots chan struct{}
 
 	mu      sync.Mutex
 	sighted map[boot.Name]*sightings
@@ -63,7 +66,7 @@ func New(o Options) *Manager {
 		o.Brisk = brisk
 	}
 	return &Manager{
-		o: o, locks: locks{held: map[boot.Name]chan struct{}{}},
+		o: o, locks: locks{held: map[boot.Name]chan struct{}{}}, slots: make(chan struct{}, atOnce),
 		sighted: map[boot.Name]*sightings{}, unwritten: map[boot.Name]*sightings{}, chores: map[boot.Name]chore{}, started: map[boot.Name]time.Time{}, sent: map[boot.Name]int64{}, unsaid: map[boot.Name]string{}, stays: map[boot.Name]stay{},
 		wake: make(chan struct{}, 1),
 	}
@@ -74,6 +77,8 @@ const (
 	tries = 8
 	// patience with the API for one change; the machine that waits has about as much.
 	patience = 5 * time.Second
+	// atOnce is how many changes ask the API at once: for a second all that it's asked.
+	atOnce = 200
 )
 
 // Logged gives what this bootd's own log knows of an entry, for boot.Decide.
@@ -257,6 +262,12 @@ func (m *Manager) change(ctx context.Context, n boot.Name, f func(Record) (Recor
 		return err
 	}
 	defer unlock()
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+		return fmt.Errorf("cannot write boot session %s: %w", n, ErrBusy)
+	}
 	for range tries {
 		err := m.try(ctx, n, f)
 		if !errors.Is(err, ErrConflict) {

@@ -132,7 +132,7 @@ func decode(b []byte) (known, error) {
 	dual := len(b) >= len(formatDual) && string(b[:len(formatDual)]) == formatDual
 	if !dual && (len(b) < len(format) || string(b[:len(format)]) != format) {
 		if len(b) > len(formats) && string(b[:len(formats)]) == formats {
-			return known{}, fmt.Errorf("%w: it says %q, and this program reads %q", errFormat, b[:min(len(b), len(format))], formatDual)
+			return known{}, fmt.Errorf("%w: it says %q, and this program reads %q and before", errFormat, strings.TrimSpace(string(b[:min(len(b), len(format))])), strings.TrimSpace(formatDual))
 		}
 		return known{}, pieces.ErrShort
 	}

@@ -184,6 +184,9 @@ func TestInstallsOnce(t *testing.T) {
 			if got := strings.Contains(r.said.String(), "NeedsConfirmation"); got != tc.asks {
 				t.Errorf("%s: asks: %t\n%s", tc.reason, got, r.said.String())
 			}
+			if early := strings.HasSuffix(name, "Early"); early && r.told(mac1) != boot.AnswerLocalDisk {
+				t.Errorf("%s: a machine whose used grant is known doesn't go on to its disk: %s", tc.reason, r.told(mac1))
+			}
 			if tc.report {
 				if p := r.plan(); boot.Decide(boot.Facts{Now: r.now, Plan: p, Session: nil, Synced: true, Arch: boot.AMD64}).Answer != boot.AnswerLocalDisk && name != "Renamed" {
 					t.Errorf("%s: an installed machine doesn't boot its disk", tc.reason)

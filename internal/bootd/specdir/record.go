@@ -74,8 +74,12 @@ type journal struct {
 	granted   map[machineKey]newest[grantLine] // By entry UID, and by MAC.
 	installed map[machineKey]newest[installLine]
 	consumed  []boot.Consumption
+	used      map[usedBy]bool // of those
 	elsewhere map[machineKey][]netip.Addr
 }
+
+// usedBy is who used a grant.
+type usedBy struct{ entryUID, hostUID string }
 
 // stamp tells a file from another, and from itself after somebody else's write.
 type stamp struct {
@@ -89,7 +93,7 @@ var errDamaged = errors.New("damaged")
 // readJournal reads a journal that may not be there. A last line that was cut off by a crash is dropped: nothing followed from it.
 // Any other that can't be read is errDamaged: what was granted there isn't known.
 func readJournal(path string) (*journal, error) {
-	j := &journal{path: path, granted: map[machineKey]newest[grantLine]{}, installed: map[machineKey]newest[installLine]{}, elsewhere: map[machineKey][]netip.Addr{}}
+	j := &journal{path: path, granted: map[machineKey]newest[grantLine]{}, installed: map[machineKey]newest[installLine]{}, used: map[usedBy]bool{}, elsewhere: map[machineKey][]netip.Addr{}}
 	j.stamp = stampOf(path)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -125,6 +129,7 @@ func (l line) take(j *journal) bool {
 		}
 	case l.Consumed != nil && l.Consumed.GrantID != "":
 		j.consumed = append(j.consumed, *l.Consumed)
+		j.used[usedBy{l.Consumed.EntryUID, l.Consumed.HostUID}] = true
 	case l.Elsewhere != nil && l.Elsewhere.EntryUID != "" && (l.Elsewhere.Ended || l.Elsewhere.Server.IsValid()):
 		l.Elsewhere.take(j)
 	default:

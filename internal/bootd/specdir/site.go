@@ -233,6 +233,16 @@ func (s *site) records(p *boot.Plan) (b both) {
 	return b
 }
 
+// used says whether the record beside the specs knows of a grant that a machine used.
+func (s *site) used(p *boot.Plan) bool {
+	if s.spec == nil {
+		return false
+	}
+	s.spec.mu.Lock()
+	defer s.spec.mu.Unlock()
+	return s.spec.used[usedBy{p.EntryUID, p.HostUID}]
+}
+
 // write puts a line into the state folder's record and then into the other. One that knows of the install already isn't told again: where
 // the other can't be written, that's tried for as long as it takes.
 func (s *site) write(l line) error {

@@ -104,11 +104,11 @@ func (s *Source) asItIs(p *boot.Plan) bool {
 	return installed == p.InstalledGeneration && p.InstallGeneration <= installed
 }
 
-// touched says whether a record knows of an install on one of the machine's MACs, by whatever entry: while it's asked about, that's
-// what it boots.
+// touched says whether a record knows of an install on one of the machine's MACs, by whatever entry, or of a grant that the machine used: while
+// it's asked about, that's what it boots, as it did before.
 func (s *Source) touched(p *boot.Plan) bool {
 	known := s.site.records(p)
-	return known.state.installed != nil || known.spec.installed != nil
+	return known.state.installed != nil || known.spec.installed != nil || p.Otherwise != boot.OtherwiseHold && s.site.used(p)
 }
 
 // granted is a grant, and the revision of its session that was compared.

@@ -90,7 +90,7 @@ func checksum6(ip, udp []byte) uint16 {
 }
 
 // ethernetIPv6 is IPv6 in Ethernet's words.
-var ethernetIPv6 = [2]byte{0x86, 0xdd}
+var ethernetIPv6 = [2]byte{0x86, 0xdd} //nolint:gochecknoglobals // A constant.
 
 // ipHeader makes the header of IP, and says which protocol that is in Ethernet's words.
 func ipHeader(p Packet) (ip []byte, kind [2]byte) {
