@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
@@ -59,4 +63,60 @@ func TestNoMoreAtOnce(t *testing.T) {
 	if most.Load() != atOnce {
 		t.Errorf("%d asked at once", most.Load())
 	}
+}
+
+// limited is an API that is asked as often as bootd asks one: each request waits for its turn.
+type limited struct {
+	*api
+
+	turns flowcontrol.RateLimiter
+}
+
+func (l limited) Get(ctx context.Context, n boot.Name) (Record, error) {
+	if err := l.turns.Wait(ctx); err != nil {
+		return Record{}, err
+	}
+	return l.api.Get(ctx, n)
+}
+
+func (l limited) Update(ctx context.Context, r Record) (Record, error) {
+	if err := l.turns.Wait(ctx); err != nil {
+		return Record{}, err
+	}
+	return l.api.Update(ctx, r)
+}
+
+// TestAHallAtOnce: of three thousand machines that ask at once as many are written down in time as two requests for each allow, but for those that
+// were under way when the time was over.
+func TestAHallAtOnce(t *testing.T) {
+	const all, qps, burst = 3000, 200, 400
+	var rs []Record
+	for i := range all {
+		r := granted()
+		r.Name.Name = strconv.Itoa(i)
+		rs = append(rs, r)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := limited{newAPI(rs...), flowcontrol.NewTokenBucketRateLimiter(qps, burst)}
+		m := bootd(t, store, "a", t.TempDir())
+		var done atomic.Int64
+		var wg sync.WaitGroup
+		for i := range all {
+			wg.Go(func() {
+				err := m.change(t.Context(), boot.Name{Namespace: "team", Name: strconv.Itoa(i)}, func(r Record) (Record, error) {
+					r.Progress.Stage = boot.StageScript
+					return r, nil
+				}, noLoss)
+				if err == nil {
+					done.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		most := (burst + qps*int64(patience/time.Second)) / 2
+		if n := done.Load(); n < most-atOnce || n > most+1 {
+			t.Errorf("%d of at most %d are written", n, most)
+		}
+		t.Logf("%d of at most %d", done.Load(), most)
+	})
 }

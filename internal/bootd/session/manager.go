@@ -77,8 +77,8 @@ const (
 	tries = 8
 	// patience with the API for one change; the machine that waits has about as much.
 	patience = 5 * time.Second
-	// atOnce is how many changes ask the API at once: for a second all that it's asked.
-	atOnce = 200
+	// atOnce is how many changes ask the API at once: half of what bootd asks it in a second.
+	atOnce = 100
 )
 
 // Logged gives what this bootd's own log knows of an entry, for boot.Decide.
