@@ -2,13 +2,13 @@
 package certificate
 
 import (
-	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -133,11 +133,20 @@ func (p *Pair) newest() *tls.Certificate {
 	return p.present
 }
 
-// fits says that a key isn't one that firmware takes.
+// fits says that a key, or its issuer's, isn't one that firmware takes.
 func (p *Pair) fits() {
-	if _, ok := p.present.Leaf.PublicKey.(*rsa.PublicKey); p.firmware && !ok {
-		p.log.Warn("the TLS certificate has no RSA key: UEFI of before 2025 and iPXE of before 2022 know no other, and boot nothing by it", "file", p.cert)
+	if !p.firmware {
+		return
 	}
+	if c := p.present.Leaf; c.PublicKeyAlgorithm != x509.RSA || !signedByRSA(c.SignatureAlgorithm) {
+		p.log.Warn("the TLS certificate's key, or its issuer's, is no RSA key: UEFI of before 2025 and iPXE of before 2022 know no other, and boot nothing by it", "file", p.cert)
+	}
+}
+
+func signedByRSA(a x509.SignatureAlgorithm) bool {
+	return slices.Contains([]x509.SignatureAlgorithm{
+		x509.SHA1WithRSA, x509.SHA256WithRSA, x509.SHA384WithRSA, x509.SHA512WithRSA, x509.SHA256WithRSAPSS, x509.SHA384WithRSAPSS, x509.SHA512WithRSAPSS,
+	}, a)
 }
 
 // warn says that a certificate ends.

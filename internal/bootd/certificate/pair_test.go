@@ -189,7 +189,7 @@ func TestOfNoUse(t *testing.T) {
 		if firmware {
 			want = 2
 		}
-		if n := strings.Count(log.String(), "has no RSA key"); n != want {
+		if n := strings.Count(log.String(), "is no RSA key"); n != want {
 			t.Errorf("firmware %t: it's said %d times, want %d:\n%s", firmware, n, want, log.String())
 		}
 	}

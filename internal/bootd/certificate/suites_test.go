@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,9 +34,14 @@ func TestSuites(t *testing.T) {
 	}
 	f.write(f.cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	f.write(f.key, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
-	p, err := Read(f.cert, f.key, t0, slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)))
+	var log bytes.Buffer
+	p, err := Read(f.cert, f.key, t0, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
+	}
+	p.Config(true)
+	if strings.Contains(log.String(), "RSA") {
+		t.Error(log.String())
 	}
 	cases := map[string]struct {
 		reason string

@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -66,6 +67,10 @@ func TestScript(t *testing.T) {
 		"APIDown": {
 			reason: "what can't be recorded isn't served", change: func(r *rig) { r.sessions.err = errors.New("connection refused") },
 			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonAPI}, calls: []string{"open " + nonce},
+		},
+		"Busy": {
+			reason: "nor what had no turn", change: func(r *rig) { r.sessions.err = fmt.Errorf("a session: %w", session.ErrBusy) },
+			want: boot.Decision{Answer: boot.AnswerHold, Reason: gate.ReasonBusy}, calls: []string{"open " + nonce},
 		},
 		"Raced": {
 			reason: "another bootd was faster", change: func(r *rig) { r.sessions.err = boot.ErrConsumed },

@@ -75,17 +75,29 @@ func TestAskedAgainSoon(t *testing.T) {
 
 // TestHeartbeatsGoFirst: what a storm of machines asks doesn't keep a heartbeat from its turn.
 func TestHeartbeatsGoFirst(t *testing.T) {
-	l := turns{flowcontrol.NewTokenBucketRateLimiter(0.001, 1)}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if err := l.Wait(ctx); err != nil {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(&v1alpha1.BootServer{
+			TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BootServer"}, ObjectMeta: self(),
+		})
+	}))
+	t.Cleanup(srv.Close)
+	exhausted := flowcontrol.NewTokenBucketRateLimiter(0.001, 1)
+	exhausted.Accept()
+	c, err := NewClient(&rest.Config{Host: srv.URL, RateLimiter: exhausted})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Wait(ctx); err == nil {
-		t.Error("what a machine asks waits for nothing")
-	}
-	if err := l.Wait(context.WithValue(ctx, promptly{}, true)); err != nil {
+	s := newSource(t, &log{}, &clock{now: t0()})
+	tb := listed(t, s, "1", nil, nil)
+	s.o.Kube = c
+	if err := s.heartbeat(t.Context(), tb); err != nil {
 		t.Errorf("a heartbeat waits: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := c.Get(ctx, types.NamespacedName{Namespace: "x", Name: "y"}, &v1alpha1.BootServer{}); err == nil {
+		t.Error("what a machine asks waits for nothing")
 	}
 }
 

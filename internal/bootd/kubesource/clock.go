@@ -41,7 +41,8 @@ func (k timeKeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 		k.last.Store(&told{at, time.Now()})
 	}
 	// Whatever stands before the API may say "in five minutes" while that is restarted, and client-go waits for as long, in the midst of a list or a
-	// watch: a bootd that sees no sessions so long keeps all those of its networks from installing.
+	// watch: a bootd that sees no sessions so long keeps all those of its networks from installing. The API server itself says half a minute where it
+	// has too much to do; what bootd asks it then is bounded by its own limit, and by pauses between lists that grow.
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > maxRetryAfter {
 		resp.Header.Set("Retry-After", strconv.Itoa(maxRetryAfter))
 	}

@@ -150,7 +150,10 @@ func (s *Source) last() uint64 {
 func (s *Source) status(t *tables, seen uint64) v1alpha1.BootServerStatus {
 	now := metav1.NewMicroTime(s.o.Now())
 	s.mu.Lock()
-	s.wrote = append(s.wrote[:min(len(s.wrote), maxTried):min(len(s.wrote), maxTried)], now)
+	if n := len(s.wrote); n > maxTried { // The one that was found last, and the newest.
+		s.wrote = append(s.wrote[:1:1], s.wrote[n-maxTried+1:]...)
+	}
+	s.wrote = append(slices.Clip(s.wrote), now)
 	twin := !s.twin.IsZero() && now.Sub(s.twin) < liveFor
 	s.mu.Unlock()
 	st := v1alpha1.BootServerStatus{

@@ -257,17 +257,11 @@ func (m *Manager) consumption(r Record, p *boot.Plan, t boot.Claims, first func(
 func (m *Manager) change(ctx context.Context, n boot.Name, f func(Record) (Record, error), lost func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	unlock, err := m.locks.lock(ctx, n)
+	leave, err := m.turn(ctx, n)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	select {
-	case m.slots <- struct{}{}:
-		defer func() { <-m.slots }()
-	case <-ctx.Done():
-		return fmt.Errorf("cannot write boot session %s: %w", n, ErrBusy)
-	}
+	defer leave()
 	for range tries {
 		err := m.try(ctx, n, f)
 		if !errors.Is(err, ErrConflict) {
@@ -343,42 +337,4 @@ func differs(a, b Record) bool {
 	x, y := a.Session, b.Session
 	return a.Progress != b.Progress || x.OpenedGrantID != y.OpenedGrantID || !slices.Equal(x.Opened, y.Opened) ||
 		x.Consumed != y.Consumed || x.Installed != y.Installed || x.Failed != y.Failed || x.Acknowledged != y.Acknowledged
-}
-
-// locks are one lock for each session in use; waiting for one ends with its context.
-type locks struct {
-	mu   sync.Mutex
-	held map[boot.Name]chan struct{}
-}
-
-func (l *locks) lock(ctx context.Context, n boot.Name) (unlock func(), err error) {
-	if unlock, ok := l.take(ctx.Done(), n); ok {
-		return unlock, nil
-	}
-	return nil, ctx.Err()
-}
-
-// take waits for its turn until it's given up; nil: for as long as it takes.
-func (l *locks) take(givenUp <-chan struct{}, n boot.Name) (unlock func(), ok bool) {
-	for {
-		l.mu.Lock()
-		wait, taken := l.held[n]
-		if !taken {
-			mine := make(chan struct{})
-			l.held[n] = mine
-			l.mu.Unlock()
-			return func() {
-				l.mu.Lock()
-				delete(l.held, n)
-				l.mu.Unlock()
-				close(mine)
-			}, true
-		}
-		l.mu.Unlock()
-		select {
-		case <-wait:
-		case <-givenUp:
-			return nil, false
-		}
-	}
 }

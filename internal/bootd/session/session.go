@@ -17,8 +17,8 @@ var ErrConflict = errors.New("the boot session was written by somebody else in b
 // ErrNotFound is what a Store's Get returns where there is no such session.
 var ErrNotFound = errors.New("there is no such boot session")
 
-// ErrBusy says that a change didn't have its turn.
-var ErrBusy = errors.New("so many machines ask at once that its turn hasn't come")
+// ErrBusy says that a change didn't have its turn: many are made at once, or each takes long.
+var ErrBusy = errors.New("so much is written down at once, or so slowly, that its turn hasn't come")
 
 // A Store holds the sessions of all machines; in production that's the Kubernetes API.
 type Store interface {

@@ -147,6 +147,7 @@ func TestInstallsOnce(t *testing.T) {
 		// loses happens between two lives of bootd.
 		loses func(r *rig)
 		asks  bool
+		hold  bool
 	}{
 		"Restart":      {reason: "a restart changes nothing", report: true, loses: func(*rig) {}},
 		"BeforeReport": {reason: "nor does one in the middle of the install", loses: func(*rig) {}},
@@ -158,6 +159,7 @@ func TestInstallsOnce(t *testing.T) {
 			remove(t, spec(r))
 			remove(t, filepath.Join(r.state, "sessions"))
 		}, asks: true},
+		"StateHeld":     {reason: "and an entry that sends nobody to its disk keeps its machine from it", hold: true, loses: func(r *rig) { r.state = t.TempDir() }, asks: true},
 		"Sessions":      {reason: "lost sessions alone leave two records that say installed", report: true, loses: func(r *rig) { remove(t, filepath.Join(r.state, "sessions")) }},
 		"SessionsEarly": {reason: "but not whether it was, in the middle of an install", loses: func(r *rig) { remove(t, filepath.Join(r.state, "sessions")) }, asks: true},
 		"Log": {reason: "a lost log is made good by the record beside the specs", loses: func(r *rig) {
@@ -169,7 +171,11 @@ func TestInstallsOnce(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, all(1))
+			specs := all(1)
+			if tc.hold {
+				specs = strings.Replace(specs, "    install:", "    otherwise: Hold\n    install:", 1)
+			}
+			r := newRig(t, specs)
 			r.start()
 			r.install(tc.report)
 			if g := r.grant(); g != nil {
@@ -183,6 +189,9 @@ func TestInstallsOnce(t *testing.T) {
 			}
 			if got := strings.Contains(r.said.String(), "NeedsConfirmation"); got != tc.asks {
 				t.Errorf("%s: asks: %t\n%s", tc.reason, got, r.said.String())
+			}
+			if tc.hold && r.told(mac1) != boot.AnswerHold {
+				t.Errorf("%s: %s", tc.reason, r.told(mac1))
 			}
 			if early := strings.HasSuffix(name, "Early"); early && r.told(mac1) != boot.AnswerLocalDisk {
 				t.Errorf("%s: a machine whose used grant is known doesn't go on to its disk: %s", tc.reason, r.told(mac1))

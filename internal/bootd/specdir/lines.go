@@ -99,11 +99,14 @@ func timed(err error, raw []byte) error {
 	if json.Unmarshal(raw, &o) != nil {
 		return err
 	}
-	for field, text := range map[string]json.RawMessage{"spec.dhcp.leaseDuration": o.Spec.DHCP.LeaseDuration, "spec.timeouts.install": o.Spec.Timeouts.Install} {
+	for _, at := range []struct {
+		field string
+		text  json.RawMessage
+	}{{"spec.dhcp.leaseDuration", o.Spec.DHCP.LeaseDuration}, {"spec.timeouts.install", o.Spec.Timeouts.Install}} {
 		var d metav1.Duration
-		wrong := json.Unmarshal(text, &d)
-		if _, known := errors.AsType[*json.UnmarshalTypeError](wrong); text != nil && wrong != nil && !known && wrong.Error() == err.Error() {
-			return durationError{field}
+		wrong := json.Unmarshal(at.text, &d)
+		if _, known := errors.AsType[*json.UnmarshalTypeError](wrong); at.text != nil && wrong != nil && !known && wrong.Error() == err.Error() {
+			return durationError{at.field}
 		}
 	}
 	return err

@@ -246,7 +246,7 @@ func (j *journal) follow() error {
 	}
 	if n.lines >= j.lines {
 		j.followed++
-		j.size, j.lines, j.granted, j.installed, j.consumed, j.elsewhere = n.size, n.lines, n.granted, n.installed, n.consumed, n.elsewhere
+		j.size, j.lines, j.granted, j.installed, j.consumed, j.used, j.elsewhere = n.size, n.lines, n.granted, n.installed, n.consumed, n.used, n.elsewhere
 	}
 	return nil
 }
