@@ -35,8 +35,9 @@ type MachineSelector struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Serial string `json:"serial,omitempty"`
-	// FirstStage says what the UEFI of the machine that has the macs loads first by PXE: Auto is iPXE where there is one for the processor,
-	// else as Shim; Shim is Debian's signed shim and grub, for a machine with Secure Boot. Auto where absent.
+	// FirstStage says what the UEFI of the machine that has the macs loads first by PXE: Auto is iPXE by the firmware's own driver of the NIC
+	// where there is one for the processor, else as Shim; Shim is Debian's signed shim and grub, for a machine with Secure Boot; NativeIPXE is
+	// iPXE with drivers of its own, for firmware whose driver doesn't go on. Auto where absent.
 	// +optional
 	FirstStage FirstStage `json:"firstStage,omitempty"`
 	// LocalBoot says how the firmware of the machine that has the macs is sent to its disk: Auto, Exit, Sanboot, NotFound or Grub, as that of a host.

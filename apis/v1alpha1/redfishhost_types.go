@@ -180,21 +180,23 @@ type RedfishHostParameters struct {
 	// Auto where absent.
 	// +optional
 	LocalBoot LocalBoot `json:"localBoot,omitempty"`
-	// FirstStage says what this machine's UEFI loads first by PXE: Auto is iPXE where Debian has one for the processor, else as Shim; Shim is
-	// Debian's signed shim and grub, for a machine with Secure Boot, whose kernel must be signed too. Auto where absent. A BIOS has
-	// iPXE whatever is said here.
+	// FirstStage says what this machine's UEFI loads first by PXE: Auto is iPXE by the firmware's own driver of the NIC where Debian has one for
+	// the processor, else as Shim; Shim is Debian's signed shim and grub, for a machine with Secure Boot, whose kernel must be signed too;
+	// NativeIPXE is iPXE with drivers of its own, for firmware whose driver doesn't go on. Auto where absent. A BIOS has the same iPXE whatever
+	// is said here.
 	// +optional
 	FirstStage FirstStage `json:"firstStage,omitempty"`
 }
 
 // FirstStage says what a machine's firmware loads first.
-// +kubebuilder:validation:Enum=Auto;Shim
+// +kubebuilder:validation:Enum=Auto;Shim;NativeIPXE
 type FirstStage string
 
 // Values of FirstStage.
 const (
-	FirstStageAuto FirstStage = "Auto"
-	FirstStageShim FirstStage = "Shim"
+	FirstStageAuto       FirstStage = "Auto"
+	FirstStageShim       FirstStage = "Shim"
+	FirstStageNativeIPXE FirstStage = "NativeIPXE"
 )
 
 // LocalBoot says how a machine's firmware is sent to its disk.

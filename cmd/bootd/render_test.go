@@ -65,6 +65,22 @@ func TestRenderSecureBoot(t *testing.T) {
 	}
 }
 
+// TestRenderFirmware: a machine of examples/bootd/firmware.yaml whose first stage is said is told the same script, and that file is named.
+func TestRenderFirmware(t *testing.T) {
+	for arch, want := range map[string]string{"bios": "undionly.kpxe", "uefi-x64": "ipxe.efi", "uefi-http-x64": "ipxe.efi"} {
+		for _, answer := range []string{"install", "disk"} {
+			var out, problems strings.Builder
+			r := render{Entry: "yard/odd-nic", Specs: "../../examples/bootd", Arch: arch, Answer: answer}
+			if err := r.print(&out, &problems); err != nil || !strings.HasPrefix(out.String(), "#!ipxe\n") {
+				t.Errorf("%s, %s: %v\n%s", arch, answer, err, out.String())
+			}
+			if diff := cmp.Diff("BootEntry yard/odd-nic: by firstStage NativeIPXE its firmware loads "+want+" first\n", problems.String()); diff != "" {
+				t.Errorf("%s, %s: -want +got:\n%s", arch, answer, diff)
+			}
+		}
+	}
+}
+
 // TestRenderBothFamilies: the machine of examples/bootd/dual-stack.yaml is told the address that it came over.
 func TestRenderBothFamilies(t *testing.T) {
 	for six, want := range map[bool]string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,6 +145,21 @@ func (r *render) text(x *specdir.Prospect, fw boot.Firmware) (string, error) {
 	return preview.Script(p, fw, preview.Told(r.Answer)) //nolint:wrapcheck // As above.
 }
 
+// remarks say what isn't in one machine's script: whatever is wrong with it goes the same way, and standard output can be taken as it is.
+func (r *render) remarks(problems io.Writer, x *specdir.Prospect, fw boot.Firmware) {
+	if x.Port != nil {
+		_, _ = fmt.Fprintf(problems, "BootEntry %s: behind port %s; seen elsewhere, it's installed by nothing\n", x.Entry, x.Port)
+	}
+	if x.Idle != "" {
+		_, _ = fmt.Fprintln(problems, x.Idle)
+	}
+	if x.FirstStage == "" || x.FirstStage == boot.FirstStageAuto || fw.Kind == boot.FirmwareRaspberryPi {
+		return
+	}
+	first := cmp.Or(preview.FirstStage(&x.Plan, fw, preview.Told(r.Answer), r.IPv6), "nothing of bootd's")
+	_, _ = fmt.Fprintf(problems, "BootEntry %s: by firstStage %s its firmware loads %s first\n", x.Entry, x.FirstStage, first)
+}
+
 // Run prints what machines would get.
 func (r *render) Run() error { return r.print(os.Stdout, os.Stderr) }
 
@@ -171,12 +187,7 @@ func (r *render) print(out, problems io.Writer) error {
 		if err != nil {
 			return misused{err}
 		}
-		if port := plans[i].Port; port != nil {
-			_, _ = fmt.Fprintf(problems, "BootEntry %s: behind port %s; seen elsewhere, it's installed by nothing\n", plans[i].Entry, port)
-		}
-		if plans[i].Idle != "" {
-			_, _ = fmt.Fprintln(problems, plans[i].Idle)
-		}
+		r.remarks(problems, &plans[i], fw)
 		if len(plans) > 1 {
 			_, _ = fmt.Fprintf(out, "# BootEntry %s\n", plans[i].Entry) // A closed pipe says so at the end.
 		}

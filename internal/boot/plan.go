@@ -62,11 +62,14 @@ type FirstStage string
 
 // Values of FirstStage.
 const (
-	// FirstStageAuto is iPXE where there is one for the firmware, else as Shim.
+	// FirstStageAuto is iPXE where there is one for the firmware, else as Shim: that by the firmware's own driver of the NIC, if it's there.
 	FirstStageAuto FirstStage = "Auto"
 	// FirstStageShim is Debian's signed shim and grub, for UEFI that runs nothing unsigned (Secure Boot). A BIOS knows nothing of that, and
 	// has iPXE.
 	FirstStageShim FirstStage = "Shim"
+	// FirstStageNativeIPXE is iPXE with drivers of its own, for UEFI whose driver of the NIC (SNP) doesn't go on. A BIOS has the iPXE that it
+	// has by Auto.
+	FirstStageNativeIPXE FirstStage = "NativeIPXE"
 )
 
 // An Artifact is one file, by URL and digest (sha256:… or sha512:…, lower-case hex).

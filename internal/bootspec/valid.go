@@ -100,8 +100,8 @@ func validMachine(f faults, m v1alpha1.MachineSelector) {
 	validPort(f.field(".port"), m.Port)
 	f.whenf(m.HostClaimRef != nil && (m.UUID != "" || m.Serial != ""), "uuid and serial belong to macs: a HostClaim's machine is known by its host")
 	f.field(".firstStage").whenf(m.HostClaimRef != nil && m.FirstStage != "", "firstStage belongs to macs: a HostClaim's machine has that of its host")
-	f.field(".firstStage").whenf(m.FirstStage != "" && m.FirstStage != v1alpha1.FirstStageAuto && m.FirstStage != v1alpha1.FirstStageShim,
-		`firstStage is Auto or Shim, not %q`, m.FirstStage)
+	f.field(".firstStage").whenf(!slices.Contains([]v1alpha1.FirstStage{"", v1alpha1.FirstStageAuto, v1alpha1.FirstStageShim, v1alpha1.FirstStageNativeIPXE}, m.FirstStage),
+		`firstStage is Auto, Shim or NativeIPXE, not %q`, m.FirstStage)
 	f.field(".localBoot").whenf(m.HostClaimRef != nil && m.LocalBoot != "", "localBoot belongs to macs: a HostClaim's machine has that of its host")
 	f.field(".localBoot").whenf(!slices.Contains([]v1alpha1.LocalBoot{
 		"", v1alpha1.LocalBootAuto, v1alpha1.LocalBootExit, v1alpha1.LocalBootSanboot, v1alpha1.LocalBootNotFound, v1alpha1.LocalBootGrub,

@@ -248,7 +248,7 @@ func TestInvalidEntry(t *testing.T) {
 			`{machine: {hostClaimRef: {name: x}, macs: null, serial: ABC}}`, "uuid and serial belong to macs"),
 		"ClaimAndStage": entry("nor is this",
 			`{machine: {hostClaimRef: {name: x}, macs: null, firstStage: Shim}}`, "firstStage belongs to macs"),
-		"FirstStage": entry("one of two", `{machine: {firstStage: Lilo}}`, `Unsupported value: "Lilo"`),
+		"FirstStage": entry("one of three", `{machine: {firstStage: Lilo}}`, `Unsupported value: "Lilo"`),
 		"LocalBootOfAHost": entry("a host says its own",
 			`{machine: {hostClaimRef: {name: x}, macs: null, localBoot: Exit}}`, "localBoot belongs to macs"),
 		"LocalBoot":      entry("one of five", `{machine: {localBoot: Reboot}}`, `Unsupported value: "Reboot"`),

@@ -45,6 +45,7 @@ func Aside() map[string]string {
 		"bootd/cloud-init.yaml":            "a machine of bootd/edge.yaml's site, which cmd/bootd renders",
 		"bootd/discovery.yaml":             "a rack whose machines nobody knows, which internal/bootd's tests serve",
 		"bootd/edge.yaml":                  "a site without a cluster, which test/edge installs a machine by",
+		"bootd/firmware.yaml":              "machines whose firmware wants something of its own, which nobody here has; cmd/bootd renders what they are told",
 		"bootd/hold.yaml":                  "machines that never start from their disk, which cmd/bootd renders",
 		"bootd/https.yaml":                 "a site by HTTPS, whose certificate nobody has here; tests of internal/bootd serve one",
 		"bootd/installers.yaml":            "installers of distributions, which nobody has here; cmd/bootd renders what each is told",

@@ -65,8 +65,9 @@ type HostBMC struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(m, m.matches('^[0-9a-fA-F][02468aceACE]'))",message="macs must not be multicast: the second digit must be even"
 	MACs []string `json:"macs,omitempty"`
 
-	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default)
-	// or Shim (Debian's signed shim and grub, for machines with Secure Boot). As all of host it can't be changed later.
+	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default),
+	// Shim (Debian's signed shim and grub, for machines with Secure Boot) or NativeIPXE (iPXE with drivers of its own, where the firmware's
+	// doesn't go on). As all of host it can't be changed later.
 	//
 	// +optional
 	FirstStage v1alpha1.FirstStage `json:"firstStage,omitempty"`

@@ -96,8 +96,9 @@ type HostDefaults struct {
 	// +optional
 	LocalBoot v1alpha1.LocalBoot `json:"localBoot,omitempty"`
 
-	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default)
-	// or Shim (Debian's signed shim and grub, for machines with Secure Boot).
+	// FirstStage is what the machine's UEFI loads first by PXE: Auto (iPXE where Debian has one for the processor, else as Shim; the default),
+	// Shim (Debian's signed shim and grub, for machines with Secure Boot) or NativeIPXE (iPXE with drivers of its own, where the firmware's
+	// doesn't go on).
 	//
 	// +optional
 	FirstStage v1alpha1.FirstStage `json:"firstStage,omitempty"`

@@ -66,6 +66,9 @@ type Files struct {
 	BIOS      string
 	UEFIAMD64 string
 	UEFIARM64 string
+	// NativeAMD64 and NativeARM64 are iPXEs with drivers of their own, where the others go by the firmware's.
+	NativeAMD64 string
+	NativeARM64 string
 	// ShimAMD64 and ShimARM64 are the shims beside which a machine's grub.cfg lies.
 	ShimAMD64 string
 	ShimARM64 string
@@ -82,7 +85,18 @@ func (f Files) Shim(a boot.Arch) string {
 	return ""
 }
 
-// For gives the first stage of a firmware.
+// Native is the iPXE with drivers of its own for an architecture.
+func (f Files) Native(a boot.Arch) string {
+	switch a {
+	case boot.AMD64:
+		return f.NativeAMD64
+	case boot.ARM64:
+		return f.NativeARM64
+	}
+	return ""
+}
+
+// For gives the first stage of a firmware of whose machine nothing is said.
 func (f Files) For(fw boot.Firmware) string {
 	switch {
 	case fw.Kind == boot.FirmwareBIOS:
@@ -100,16 +114,21 @@ func (f Files) For(fw boot.Firmware) string {
 // Unsigned gives the first stage of a machine's firmware that runs anything; "" where there's none. A machine that is to run what's signed
 // alone isn't given anything else, or it would be by whatever way its firmware asks first.
 func (f Files) Unsigned(stage boot.FirstStage, fw boot.Firmware) string {
-	if stage == boot.FirstStageShim && fw.Kind != boot.FirmwareBIOS {
+	uefi := fw.Kind == boot.FirmwareUEFI || fw.Kind == boot.FirmwareUEFIHTTP
+	switch {
+	case uefi && stage == boot.FirstStageShim:
 		return ""
+	case uefi && stage == boot.FirstStageNativeIPXE:
+		return f.Native(fw.Arch)
 	}
 	return f.For(fw)
 }
 
 // Signed gives the first stage of a machine that boots by shim and grub: one that's said to, or for whose firmware there's nothing else; ""
-// for any other. UEFI HTTP Boot can't begin it: Debian's grub has TFTP alone.
+// for any other. UEFI HTTP Boot can't begin it: Debian's grub has TFTP alone. Nor is it what a machine is given whose own iPXE isn't there:
+// grub goes by the driver that it's to do without.
 func (f Files) Signed(stage boot.FirstStage, fw boot.Firmware) string {
-	if fw.Kind != boot.FirmwareUEFI || f.Unsigned(stage, fw) != "" {
+	if fw.Kind != boot.FirmwareUEFI || stage == boot.FirstStageNativeIPXE || f.Unsigned(stage, fw) != "" {
 		return ""
 	}
 	return f.Shim(fw.Arch)

@@ -30,7 +30,7 @@ func TestAdvertisedIsServed(t *testing.T) {
 		Decided:  func(boot.Decision) {}, Served: func(string, int) {}, Logger: slog.New(slog.DiscardHandler),
 	}).Handler()
 	v := testView(testState(nil, testPlan()))
-	v.Files = Files{BIOS: files.Has(tftp.BIOS), UEFIAMD64: files.Has(tftp.UEFIAMD64), UEFIARM64: files.Has(tftp.UEFIARM64)}
+	v.Files = Files{BIOS: files.Has(tftp.BIOS), UEFIAMD64: files.Has(tftp.UEFIAMD64), UEFIARM64: files.Has(tftp.UEFIARM64), NativeAMD64: files.Has(tftp.UEFIFull)}
 
 	get := func(address string) string {
 		t.Helper()
@@ -59,6 +59,14 @@ func TestAdvertisedIsServed(t *testing.T) {
 	}
 	httpBoot := offer(t, v, all(option(93, 0, 16), text(60, "HTTPClient:Arch:00016"))).BootFileName
 	if f, _ := files.Find(tftp.UEFIAMD64); get(httpBoot) != string(f.Data) {
+		t.Errorf("%q serves something else than TFTP", httpBoot)
+	}
+	v.State = testState(nil, testPlan(native))
+	if file := offer(t, v, asPXE(7)).BootFileName; file != tftp.UEFIFull || files.Has(file) == "" {
+		t.Errorf("with drivers of its own it's told to load %q", file)
+	}
+	httpBoot = offer(t, v, all(option(93, 0, 16), text(60, "HTTPClient:Arch:00016"))).BootFileName
+	if f, _ := files.Find(tftp.UEFIFull); get(httpBoot) != string(f.Data) {
 		t.Errorf("%q serves something else than TFTP", httpBoot)
 	}
 	if script := get(offer(t, v, asIPXE(7)).BootFileName); !strings.HasPrefix(script, "#!ipxe\n") {

@@ -111,7 +111,8 @@ func TestFilesFor(t *testing.T) {
 			t.Errorf("option 93 of %d: got %q, want %q", arch, got, want)
 		}
 	}
-	if got := f.For(boot.Firmware{Kind: boot.FirmwareUEFI, Arch: "mips"}); got != "" {
+	mips := boot.Firmware{Kind: boot.FirmwareUEFI, Arch: "mips"}
+	if got := f.For(mips) + f.Unsigned(boot.FirstStageNativeIPXE, mips); got != "" {
 		t.Errorf("an architecture that nobody has got %q", got)
 	}
 }

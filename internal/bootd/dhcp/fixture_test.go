@@ -23,7 +23,7 @@ var (
 	testAddress = netip.MustParseAddr("10.99.0.83")
 	testServer  = netip.MustParseAddr("10.99.0.1")
 	testSegment = boot.Name{Namespace: "infra", Name: "rack-1"}
-	testFiles   = Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"}
+	testFiles   = Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi", NativeAMD64: "ipxe.efi"}
 )
 
 // testPlan is the one machine that the plane owns; tests change what they are about.

@@ -142,6 +142,13 @@ func TestFirstStage(t *testing.T) {
 		"ARM64IPXE":   {"where an operator has one it's taken", boot.FirstStageAuto, withShims("snponly-arm64.efi"), asPXE(11), "snponly-arm64.efi"},
 		"ARM64Shim":   {"unless the machine says otherwise", boot.FirstStageShim, withShims("snponly-arm64.efi"), asPXE(11), "/TOKEN/aa64/shimaa64.efi"},
 		"ARM64HTTP":   {"as for x64", boot.FirstStageAuto, withShims(""), httpBoot(19), ""},
+		"Native":      {"its driver doesn't go on: iPXE's own do", boot.FirstStageNativeIPXE, withShims(""), asPXE(7), "ipxe.efi"},
+		"NativeHTTP":  {"the same by its URL", boot.FirstStageNativeIPXE, withShims(""), httpBoot(16), "http://10.99.0.1:8080/v1/firmware/ipxe.efi"},
+		"NativeBIOS":  {"has one way to its NIC", boot.FirstStageNativeIPXE, withShims(""), asPXE(0), "undionly.kpxe"},
+		"NativeIA32":  {"there's nothing for it", boot.FirstStageNativeIPXE, withShims(""), asPXE(6), ""},
+		"NativeNone":  {"neither snponly.efi nor grub, which go by the firmware's driver", boot.FirstStageNativeIPXE, Files{UEFIAMD64: "snponly.efi", ShimAMD64: "shimx64.efi"}, asPXE(7), ""},
+		"NativeARM64": {"Debian 13's", boot.FirstStageNativeIPXE, Files{UEFIARM64: "snponly-arm64.efi", NativeARM64: "ipxe-arm64.efi"}, asPXE(11), "ipxe-arm64.efi"},
+		"NativeNoARM": {"nor here", boot.FirstStageNativeIPXE, withShims("snponly-arm64.efi"), asPXE(11), ""},
 		"NotThere":    {"nothing unsigned instead", boot.FirstStageShim, testFiles, asPXE(7), ""},
 		"IA32":        {"there's nothing for it", boot.FirstStageShim, withShims(""), asPXE(6), ""},
 		"System":      {"boots nothing", boot.FirstStageShim, withShims(""), text(60, "x"), ""},
@@ -183,5 +190,18 @@ func TestShimByProxy(t *testing.T) {
 	v.Files, v.Proxy = withShims(""), true
 	if a, p := answered(t, v, request(t, asPXE(7)), broadcastIn()); p != nil || a.Reason != SilentNoFile {
 		t.Errorf("%s: %v", a.Reason, p)
+	}
+}
+
+// TestNativeByProxy: iPXE's own drivers ask DHCP anew, and so don't mind who gave the address.
+func TestNativeByProxy(t *testing.T) {
+	v := testView(testState(ofMode(boot.SegmentProxy), testPlan(native)))
+	v.Proxy = true
+	if _, p := answered(t, v, request(t, asPXE(7)), broadcastIn()); p == nil || p.BootFileName != "ipxe.efi" {
+		t.Errorf("it's told %v", p)
+	}
+	v.Files.NativeAMD64 = ""
+	if a, p := answered(t, v, request(t, asPXE(7)), broadcastIn()); p != nil || a.Reason != SilentNoFile {
+		t.Errorf("where there is none: %s: %v", a.Reason, p)
 	}
 }

@@ -143,6 +143,9 @@ func large(p *boot.Plan) {
 	p.Hostname = strings.Repeat("n", 63)
 }
 
+// native is a plan by which UEFI loads iPXE's own drivers.
+func native(p *boot.Plan) { p.FirstStage = boot.FirstStageNativeIPXE }
+
 // situations are those that exist; a mode or a rule that is added brings its own.
 func situations() map[string]situation {
 	relayOnly, proxy := ofMode(boot.SegmentRelayOnly), ofMode(boot.SegmentProxy)
@@ -194,6 +197,7 @@ func situations() map[string]situation {
 		"lent-relayed":       {reason: "the same through a relay", unknown: true, edit: throughRelay("10.99.0.1"), segment: lending("10.99.0.100", "10.99.0.131"), view: lends, in: fromRelay},
 		"lent-owner":         {reason: "a machine of ours there", edit: ofOurs, segment: lending("10.99.0.100", "10.99.0.131"), view: lends},
 		"off":                {reason: "its segment has no DHCP of ours", segment: ofMode(boot.SegmentOff)},
+		"native":             {reason: "firmware whose own driver of the NIC doesn't go on", edit: ofOurs, plan: native},
 		"size-300":           {reason: "less than a client must take, which isn't believed", edit: upTo(300), plan: large},
 		"size-576":           {reason: "the least, where the plan has more to say", edit: upTo(576), plan: large},
 		"size-65280":         {reason: "as much as UEFI says: no more than a link takes", edit: upTo(65280), plan: large},

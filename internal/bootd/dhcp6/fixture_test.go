@@ -68,7 +68,7 @@ func testState(segment func(*boot.Segment), plans ...boot.Plan) *boot.State {
 func testView(s *boot.State) View {
 	return View{
 		State: s, Keys: [][]byte{testKey}, Now: testNow, HTTPPort: 8080, TFTP: true,
-		Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi"},
+		Files: dhcp.Files{BIOS: "undionly.kpxe", UEFIAMD64: "snponly.efi", NativeAMD64: "ipxe.efi"},
 	}
 }
 

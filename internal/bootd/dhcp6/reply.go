@@ -149,10 +149,7 @@ func (e *exchange) boot(w *wire.Writer) dhcp.Reason {
 	if e.view.HTTPPort == 0 {
 		return "" // What is loaded first goes on by HTTP, and would load itself over and over without.
 	}
-	name := e.view.Files.For(e.facts.Firmware)
-	if e.plan.FirstStage == boot.FirstStageShim {
-		name = "" // Firmware with Secure Boot takes no iPXE, and shim isn't given over IPv6.
-	}
+	name := e.view.Files.Unsigned(e.plan.FirstStage, e.facts.Firmware) // None with Secure Boot: shim isn't given over IPv6.
 	switch e.facts.Client {
 	case dhcp.ClientPXE:
 		// EDK2 loads what an answer without a class names; one of class PXEClient sends it to port 4011 first.

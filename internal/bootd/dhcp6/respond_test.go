@@ -220,6 +220,7 @@ func TestBootFile(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		req    dhcpv6.Modifier
+		stage  boot.FirstStage
 		view   func(*View)
 		file   string
 		class  string
@@ -234,6 +235,13 @@ func TestBootFile(t *testing.T) {
 			reason: "the class decides, not the number", req: all(arch(7), class("HTTPClient:Arch:00007:UNDI:003000")),
 			file: "http://[fd00:99::1]:8080/v1/firmware/snponly.efi", class: "HTTPClient",
 		},
+		"Native":     {reason: "with drivers of its own", req: asPXE(), stage: boot.FirstStageNativeIPXE, file: "tftp://[fd00:99::1]/ipxe.efi"},
+		"NativeHTTP": {reason: "the same by its URL", req: asHTTP(), stage: boot.FirstStageNativeIPXE, file: "http://[fd00:99::1]:8080/v1/firmware/ipxe.efi", class: "HTTPClient"},
+		"NativeNone": {
+			reason: "where it isn't there the firmware's driver isn't gone by instead", req: asPXE(), stage: boot.FirstStageNativeIPXE,
+			view: func(v *View) { v.Files.NativeAMD64 = "" },
+		},
+		"Shim":  {reason: "with Secure Boot no iPXE runs", req: asPXE(), stage: boot.FirstStageShim},
 		"ARM64": {reason: "there's no first stage", req: arch(11)},
 		"IA32":  {reason: "nor one for other firmware", req: all(arch(6), class("PXEClient:Arch:00006:UNDI:003000"))},
 		"OS":    {reason: "a system boots nothing"},
@@ -251,7 +259,7 @@ func TestBootFile(t *testing.T) {
 			if tc.req == nil {
 				tc.req = all()
 			}
-			v := testView(testState(nil, testPlan()))
+			v := testView(testState(nil, testPlan(func(p *boot.Plan) { p.FirstStage = tc.stage })))
 			if tc.view != nil {
 				tc.view(&v)
 			}

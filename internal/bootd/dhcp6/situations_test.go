@@ -50,6 +50,7 @@ func situations() map[string]situation {
 			plan: func(p *boot.Plan) { p.Network.Address = recordedAddress }, in: func(in Ingress) Ingress { in.Addresses = []netip.Addr{recordedServer}; return in },
 		},
 		"shim":              {reason: "what mustn't run what's unsigned gets its address, and no file", plan: func(p *boot.Plan) { p.FirstStage = boot.FirstStageShim }, edit: ofOurs},
+		"native":            {reason: "firmware whose own driver of the NIC doesn't go on", plan: func(p *boot.Plan) { p.FirstStage = boot.FirstStageNativeIPXE }, edit: ofOurs},
 		"unproven":          {reason: "nothing but a DUID says whose it is, which is worth an address to a system, and to firmware nothing", in: func(in Ingress) Ingress { in.From = onLink(private).From; return in }, edit: ofOurs},
 		"selected":          {reason: "the same, where it names a server it's ours", edit: ofOurs},
 		"stranger":          {reason: "the same of a machine that isn't ours", stranger: true},

@@ -71,9 +71,20 @@ func Firmware(name string) (boot.Firmware, error) {
 	return fw, nil
 }
 
-// debians are the first stages of a bootd that has what Debian has: no iPXE for arm64.
+// debians are the first stages of a bootd that has what Debian has: no iPXE for arm64, but where it's asked for.
 func debians() dhcp.Files {
-	return dhcp.Files{BIOS: tftp.BIOS, UEFIAMD64: tftp.UEFIAMD64, ShimAMD64: "shimx64.efi", ShimARM64: "shimaa64.efi"}
+	return dhcp.Files{
+		BIOS: tftp.BIOS, UEFIAMD64: tftp.UEFIAMD64, NativeAMD64: tftp.UEFIFull, NativeARM64: tftp.ARM64Full,
+		ShimAMD64: "shimx64.efi", ShimARM64: "shimaa64.efi",
+	}
+}
+
+// FirstStage is what a machine's firmware would load first, of the same bootd; "" where there's nothing for it.
+func FirstStage(p *boot.Plan, fw boot.Firmware, t Told, six bool) string {
+	if signed := debians().Signed(p.Stage(decision(p, t).Answer), fw); signed != "" && !six {
+		return signed
+	}
+	return debians().Unsigned(p.FirstStage, fw)
 }
 
 // Script is what iPXE would be given, or grub where the machine boots by that, or a Raspberry Pi's firmware, of a bootd without first stages of its operator's. An error says what in the plan no script can be made of.

@@ -139,13 +139,18 @@ func TestLoader(t *testing.T) {
 		stage    boot.FirstStage
 		firmware string
 		grub     bool
+		file     string
 	}{
-		"X64":       {"iPXE", boot.FirstStageAuto, "uefi-x64", false},
-		"X64Shim":   {"it's said", boot.FirstStageShim, "uefi-x64", true},
-		"BIOS":      {"knows no signatures", boot.FirstStageShim, "bios", false},
-		"ARM64":     {"Debian has no iPXE for it", boot.FirstStageAuto, "uefi-arm64", true},
-		"ARM64Said": {"the same", boot.FirstStageShim, "uefi-arm64", true},
-		"ARM64HTTP": {"its grub has no HTTP", boot.FirstStageAuto, "uefi-http-arm64", false},
+		"X64":         {"iPXE", boot.FirstStageAuto, "uefi-x64", false, "snponly.efi"},
+		"X64Shim":     {"it's said", boot.FirstStageShim, "uefi-x64", true, "shimx64.efi"},
+		"X64Native":   {"iPXE, too", boot.FirstStageNativeIPXE, "uefi-x64", false, "ipxe.efi"},
+		"X64HTTP":     {"by its URL", boot.FirstStageNativeIPXE, "uefi-http-x64", false, "ipxe.efi"},
+		"BIOS":        {"knows no signatures", boot.FirstStageShim, "bios", false, "undionly.kpxe"},
+		"BIOSNative":  {"nor another driver", boot.FirstStageNativeIPXE, "bios", false, "undionly.kpxe"},
+		"ARM64":       {"Debian has no iPXE for it", boot.FirstStageAuto, "uefi-arm64", true, "shimaa64.efi"},
+		"ARM64Said":   {"the same", boot.FirstStageShim, "uefi-arm64", true, "shimaa64.efi"},
+		"ARM64Native": {"Debian 13 has this", boot.FirstStageNativeIPXE, "uefi-arm64", false, "ipxe-arm64.efi"},
+		"ARM64HTTP":   {"its grub has no HTTP", boot.FirstStageAuto, "uefi-http-arm64", false, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +162,12 @@ func TestLoader(t *testing.T) {
 			got, err := Script(p, fw, Auto)
 			if err != nil || strings.HasPrefix(got, "set answered=yes\n") != tc.grub || strings.HasPrefix(got, "#!ipxe\n") == tc.grub {
 				t.Errorf("%s: %v\n%s", tc.reason, err, got)
+			}
+			if got := FirstStage(p, fw, Auto, false); got != tc.file {
+				t.Errorf("%s: it loads %q, want %q", tc.reason, got, tc.file)
+			}
+			if six := FirstStage(p, fw, Auto, true); six != tc.file && !tc.grub || six != "" && tc.grub {
+				t.Errorf("%s: over IPv6 it loads %q", tc.reason, six)
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/crossplane-contrib/provider-baremetal/internal/boot"
 )
 
-// Names of the first stages, as Debian's package ipxe has them. For ARM64 Debian 12 has none, and Debian 13 one with drivers of its own; one that goes by
-// the firmware's driver, as snponly.efi does, is taken where it lies in the same directory under our name for it.
+// Names of the first stages, as Debian's package ipxe has them. Those that are full have drivers of their own. For ARM64 Debian 12 has none, and Debian 13
+// such a one; one that goes by the firmware's driver, as snponly.efi does, is taken where it lies in the same directory under our name for it.
 const (
 	BIOS      = "undionly.kpxe"
 	UEFIAMD64 = "snponly.efi"
