@@ -67,14 +67,14 @@ type Artifact struct {
 }
 
 // An ImageArtifact is a disk image, by URL and digest.
-// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format != 'OCI'",message="format: OCI is not supported yet; use Raw or QCOW2",fieldPath=".format"
+// +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format != 'OCI'",message="format says what is in the file: Raw or QCOW2; name the registry by an oci:// URL",fieldPath=".format"
 // +kubebuilder:validation:XValidation:rule="!has(self.format) || self.format != 'QCOW2' || !has(self.compression) || self.compression == 'None'",message="compression doesn't go with format: QCOW2, which has its own; leave it out",fieldPath=".compression"
 type ImageArtifact struct {
 	Artifact `json:",inline"`
 
 	// Format of the image: Raw, or QCOW2, which bootd unpacks: its digest is that of the qcow2 file, and the installer gets the raw disk that's
-	// in it, with the digest of that. One with a backing file, an external data file, snapshots or encryption is refused. OCI is not supported
-	// yet.
+	// in it, with the digest of that. One with a backing file, an external data file, snapshots or encryption is refused. OCI is refused:
+	// that a file lies in a registry is said by its URL.
 	// +optional
 	// +kubebuilder:validation:Enum=Raw;QCOW2;OCI
 	// +kubebuilder:default=Raw

@@ -95,7 +95,7 @@ func validArtifacts(f faults, s v1alpha1.BootProfileSpec) {
 		at.field(".image").whenf(s.Method != v1alpha1.BootMethodDiskImage && a.Image != nil, "image is for method: DiskImage alone; leave it out of artifacts")
 		if m := a.Image; m != nil {
 			validArtifact(at.field(".image"), m.Artifact)
-			at.field(".image.format").whenf(!slices.Contains([]string{"", boot.FormatRaw, boot.FormatQCOW2}, m.Format), "format: %s is not supported yet; use Raw or QCOW2", m.Format)
+			validFormat(at.field(".image.format"), m.Format)
 			at.field(".image.compression").whenf(m.Format == boot.FormatQCOW2 && m.Compression != "" && m.Compression != "None",
 				"compression doesn't go with format: QCOW2, which has its own; leave it out")
 			at.field(".image.compression").whenf(!slices.Contains([]string{"", "None", "Gzip", "Zstd", "Xz"}, m.Compression),
@@ -157,4 +157,10 @@ func DefaultProfile(p *v1alpha1.BootProfile) {
 	for i := range p.Spec.Parameters {
 		p.Spec.Parameters[i].Pattern = or(p.Spec.Parameters[i].Pattern, patternDefault)
 	}
+}
+
+// validFormat says what is wrong with an image's format. Who says OCI means where the image lies, which its URL says (docs/adr/0092).
+func validFormat(f faults, format string) {
+	f.whenf(format == "OCI", "format says what is in the file: Raw or QCOW2; name the registry by an oci:// URL")
+	f.whenf(!slices.Contains([]string{"", boot.FormatRaw, boot.FormatQCOW2, "OCI"}, format), "format must be Raw or QCOW2, and is %q", format)
 }
