@@ -3,12 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// commandOf is the first command in an example's comment, which goes on in the next line after a backslash; nil where it has none.
-func commandOf(text string) []string {
+// commandsOf are the commands in an example's comment, each of which goes on in the next line after a backslash.
+func commandsOf(text string) (all [][]string) {
 	var words []string
 	goesOn := false
 	for line := range strings.Lines(text) {
@@ -18,10 +20,10 @@ func commandOf(text string) []string {
 		}
 		part, goesOn = strings.CutSuffix(part, "\\")
 		if words = append(words, strings.Fields(part)...); !goesOn {
-			return words
+			all, words = append(all, words), nil
 		}
 	}
-	return nil
+	return all
 }
 
 // TestExampleCommands: what the examples say to start bootd with is taken.
@@ -31,23 +33,29 @@ func TestExampleCommands(t *testing.T) {
 		t.Fatalf("%d examples: %v", len(files), err)
 	}
 	said := 0
+	var installs []string // Of each command, whether that bootd installs.
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		words := commandOf(string(text))
-		if len(words) == 0 || words[1] == "render" {
-			continue
+		for _, words := range commandsOf(string(text)) {
+			if words[1] == "render" {
+				continue
+			}
+			said++
+			c, err := parse(t, words[1:]...).config()
+			if err != nil {
+				t.Errorf("%s: %q: %v", path, strings.Join(words, " "), err)
+			}
+			if filepath.Base(path) == "https.yaml" && (c.CacheBytes != 50e9 || c.TLS.Listen != "0.0.0.0:8483") {
+				t.Errorf("%s: cache of %d bytes, HTTPS at %q", path, c.CacheBytes, c.TLS.Listen)
+			}
+			installs = append(installs, filepath.Base(path)+" "+strconv.FormatBool(!c.NoInstall))
 		}
-		said++
-		c, err := parse(t, words[1:]...).config()
-		if err != nil {
-			t.Errorf("%s: %q: %v", path, strings.Join(words, " "), err)
-		}
-		if filepath.Base(path) == "https.yaml" && (c.CacheBytes != 50e9 || c.TLS.Listen != "0.0.0.0:8483") {
-			t.Errorf("%s: cache of %d bytes, HTTPS at %q", path, c.CacheBytes, c.TLS.Listen)
-		}
+	}
+	if !slices.Contains(installs, "two-bootds.yaml true") || !slices.Contains(installs, "two-bootds.yaml false") {
+		t.Error("of the two bootds of two-bootds.yaml one installs")
 	}
 	if said < 5 {
 		t.Errorf("%d examples say how bootd is started: how they say so isn't understood any more", said)

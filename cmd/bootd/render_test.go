@@ -81,6 +81,26 @@ func TestRenderFirmware(t *testing.T) {
 	}
 }
 
+// TestRenderLocalBoot: the other machines of examples/bootd/firmware.yaml are sent to their disks as their firmware takes it.
+func TestRenderLocalBoot(t *testing.T) {
+	cases := map[string]struct{ reason, entry, arch, want string }{
+		"Exit":     {"a BIOS goes on by itself", "leaves", "bios", "#!ipxe\necho yard/leaves: local disk: BootsFromDisk\niseq ${platform} efi && goto next || exit 0\n"},
+		"Sanboot":  {"its first disk is started", "sanboot", "bios", "|| sanboot --no-describe --drive 0x80 || goto next\n:next\nexit 1\n"},
+		"NotFound": {"there's no script", "no-script", "uefi-x64", "404 Not Found\n"},
+		"Grub":     {"grub starts the disk's loader", "by-grub", "uefi-x64", "set answered=yes\necho 'yard/by-grub: local disk: BootsFromDisk'\n"},
+		"GrubBIOS": {"which has no grub", "by-grub", "bios", "sanboot --no-describe --drive 0x80"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out, problems strings.Builder
+			r := render{Entry: "yard/" + tc.entry, Specs: "../../examples/bootd", Arch: tc.arch, Answer: "disk"}
+			if err := r.print(&out, &problems); err != nil || problems.String() != "" || !strings.Contains(out.String(), tc.want) {
+				t.Errorf("%s: %v %s\n%s", tc.reason, err, problems.String(), out.String())
+			}
+		})
+	}
+}
+
 // TestRenderBothFamilies: the machine of examples/bootd/dual-stack.yaml is told the address that it came over.
 func TestRenderBothFamilies(t *testing.T) {
 	for six, want := range map[bool]string{

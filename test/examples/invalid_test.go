@@ -256,7 +256,7 @@ func inFolder(t *testing.T, r refusal, doc *unstructured.Unstructured) {
 
 // TestTakenFromAFolder: what an API server takes bootd takes from a folder, as far as it's there for.
 func TestTakenFromAFolder(t *testing.T) {
-	for _, file := range []string{"kinds/bootentry.yaml", "kinds/bootnetwork.yaml", "kinds/bootprofile.yaml", "bootd/cloud-init.yaml", "bootd/dual-stack.yaml", "bootd/edge.yaml", "bootd/firmware.yaml", "bootd/hold.yaml", "bootd/https.yaml", "bootd/installers.yaml", "bootd/interfaces.yaml", "bootd/ipv6.yaml", "bootd/iso.yaml", "bootd/no-router.yaml", "bootd/options.yaml", "bootd/proxy.yaml", "bootd/qcow2.yaml", "bootd/raspberry-pi.yaml", "bootd/script.yaml", "bootd/secure-boot.yaml", "bootd/segments.yaml"} {
+	for _, file := range []string{"kinds/bootentry.yaml", "kinds/bootnetwork.yaml", "kinds/bootprofile.yaml", "bootd/cloud-init.yaml", "bootd/dual-stack.yaml", "bootd/edge.yaml", "bootd/firmware.yaml", "bootd/hold.yaml", "bootd/https.yaml", "bootd/installers.yaml", "bootd/interfaces.yaml", "bootd/ipv6.yaml", "bootd/iso.yaml", "bootd/no-router.yaml", "bootd/options.yaml", "bootd/proxy.yaml", "bootd/qcow2.yaml", "bootd/raspberry-pi.yaml", "bootd/script.yaml", "bootd/secure-boot.yaml", "bootd/segments.yaml", "bootd/two-bootds.yaml"} {
 		b, err := os.ReadFile(filepath.Join(root, "examples", file))
 		if err != nil {
 			t.Fatal(err)

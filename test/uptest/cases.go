@@ -64,6 +64,7 @@ func Aside() map[string]string {
 		"bootd/secure-boot.yaml":           "machines that boot by shim and grub, which cmd/bootd renders, and test/vm boots",
 		"bootd/segments.yaml":              "networks without machines, whose modes internal/bootd/dhcp's tests answer in; test/examples holds that both its readers take it",
 		"bootd/switch-port.yaml":           "machines behind the ports of a switch that no cluster here has, which internal/bootd's tests serve",
+		"bootd/two-bootds.yaml":            "a site with two bootds and without a cluster, whose commands cmd/bootd reads; tests of internal/bootd hold what such two do",
 		"bootd/script.yaml":                "a script of a profile's own, which cmd/bootd renders",
 		"netbox/begin.yaml":                "what the demo's files of Setup have already, and a first address, which test/sim/netbox has made by each NetBox",
 		"kinds/baremetalnode-bond.yaml":    "a machine with a bond, whose switch no cluster here has; test/e2e has such claims from apply to deleted",
