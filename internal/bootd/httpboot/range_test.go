@@ -67,3 +67,29 @@ func TestRange(t *testing.T) {
 		t.Errorf("two parts: %d, %d of them\n%s", got.status, parts, got.body)
 	}
 }
+
+// TestTag holds that a file is known by its digest: what a client has of another one is never gone on with.
+func TestTag(t *testing.T) {
+	const ours, other = `"` + kernelDigest + `"`, `"` + initrdDigest + `"`
+	cases := map[string]struct {
+		reason string
+		header []string
+		status int
+		body   string
+	}{
+		"Same":       {"the rest of it", []string{"Range", "bytes=4-", "If-Range", ours}, 206, "el"},
+		"Other":      {"all of this one", []string{"Range", "bytes=4-", "If-Range", other}, 200, "kernel"},
+		"Date":       {"a file has none", []string{"Range", "bytes=4-", "If-Range", "Sat, 01 Aug 2026 10:00:00 GMT"}, 200, "kernel"},
+		"Known":      {"it needn't come again", []string{"If-None-Match", ours}, 304, ""},
+		"KnownOther": {"this one isn't known", []string{"If-None-Match", other}, 200, "kernel"},
+	}
+	r := newRig(t, nil)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := r.do(http.MethodGet, "/v1/boot/"+r.bootToken()+"/files/sha256-aaaa", "", tc.header...)
+			if got.status != tc.status || got.body != tc.body || got.header.Get("ETag") != ours || got.header.Get("Last-Modified") != "" {
+				t.Errorf("%s: %d %q %v, want %d %q", tc.reason, got.status, got.body, got.header, tc.status, tc.body)
+			}
+		})
+	}
+}
