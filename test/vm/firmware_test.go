@@ -70,6 +70,24 @@ func TestFirmware(t *testing.T) {
 	})
 }
 
+// TestNative: firmware whose machine says so loads iPXE with drivers of its own, of a bootd that has no other, and goes the whole way.
+func TestNative(t *testing.T) {
+	needMachines(t)
+	parallel(t)
+	a := artifacts(t)
+	pxe := way{"OVMF loads ipxe.efi by TFTP", shimMAC(0x24), qemu.UEFI, qemu.PXE, false, []string{"PXE", "iPXE", "OS"}, nil}
+	http := way{"OVMF loads ipxe.efi by its URL", shimMAC(0x25), qemu.UEFI, qemu.HTTPBoot, false, []string{"HTTPBoot", "iPXE", "OS"}, nil}
+	site, err := vm.NewNativeSite(t.Context(), "../..", stateDir(t), a, pxe.mac, http.mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.Stop)
+	atOnce(t, map[string]way{"Native": pxe, "NativeHTTP": http}, func(t *testing.T, name string, w way) {
+		t.Helper()
+		w.boots(t, name, site, a)
+	})
+}
+
 // starts switches a machine on that boots from a site's network once, and waits until its serial port shows a line.
 func (w way) starts(t *testing.T, name string, site *vm.Site, line string, change ...func(*qemu.Config)) (context.Context, *qemu.Machine) {
 	t.Helper()

@@ -39,6 +39,21 @@ func NewShimSite(ctx context.Context, root, dir string, a guest.Artifacts, machi
 	})
 }
 
+// NewNativeSite makes a site of machines whose UEFI loads iPXE with drivers of its own, whose bootd has no other iPXE: that of NewSite otherwise.
+func NewNativeSite(ctx context.Context, root, dir string, a guest.Artifacts, machines ...net.HardwareAddr) (*Site, error) {
+	const native = "ipxe.efi"
+	alone := filepath.Join(dir, "native")
+	if err := os.MkdirAll(alone, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make a folder of first stages: %w", err)
+	}
+	if err := os.Symlink(filepath.Join(firmwareDir, native), filepath.Join(alone, native)); err != nil {
+		return nil, fmt.Errorf("cannot make a folder of first stages: %w", err)
+	}
+	return newSite(ctx, root, dir, a, machines, &Site{
+		example: edge(), flags: []string{"--tftp-dir=" + alone}, stage: "NativeIPXE",
+	})
+}
+
 // NewLocalBootSite makes a site of machines that are sent to their disks in a way of their own: that of NewSite otherwise.
 func NewLocalBootSite(ctx context.Context, root, dir string, a guest.Artifacts, localBoot string, machines ...net.HardwareAddr) (*Site, error) {
 	signed, err := Signed(guest.AMD64)
