@@ -25,6 +25,9 @@ const (
 	// AnnotationQuestion records, on HostClaim and BootEntry, the open question behind
 	// NeedsConfirmation: a QuestionRecord as JSON.
 	AnnotationQuestion = Group + "/question"
+	// AnnotationDeclined is when (RFC 3339) the machine of a BootEntry declined an address, of the newest time that an Event was recorded
+	// for. Nothing else rests on it: whoever changes it hears of it once more.
+	AnnotationDeclined = Group + "/declined"
 	// AnnotationForceRelease, set by an operator on a HostClaim that is being deleted, gives up its
 	// unreachable host: the value is the reason. The host is quarantined, its addresses are held. On a
 	// RedfishHost it does the same, where the host's claim is gone without a release.

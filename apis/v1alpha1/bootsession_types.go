@@ -149,6 +149,19 @@ type BootSessionStatus struct {
 	// LastReport is what the machine said last.
 	// +optional
 	LastReport string `json:"lastReport,omitempty"`
+	// Declined is the newest address that the machine declined, since another one uses it.
+	// +optional
+	Declined *DeclinedAddress `json:"declined,omitempty"`
+}
+
+// A DeclinedAddress is one that a machine was given by DHCP, and found another machine of its segment to use (RFC 2131 §3.1, RFC 8415 §18.2.8).
+type DeclinedAddress struct {
+	// Address that was declined.
+	Address string `json:"address"`
+	// MAC of the NIC that declined it.
+	MAC string `json:"mac"`
+	// At is when.
+	At metav1.MicroTime `json:"at"`
 }
 
 // BootFacts are what is known of a boot beside its times.

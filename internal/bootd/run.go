@@ -332,11 +332,12 @@ func (d *daemon) Seen(p *boot.Plan, stage boot.Stage, fw boot.Firmware, at time.
 	}
 }
 
-// declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events.
-func (d *daemon) declined(p *boot.Plan, address netip.Addr, at time.Time) {
+// declined says into the session, where its owner looks, that a machine can't use its address. bootd may write no Events: the provider makes one of it.
+func (d *daemon) declined(p *boot.Plan, mac boot.MAC, address netip.Addr, at time.Time) {
 	d.sessions.Sight(p.Entry, session.Sighting{
 		Kind: session.SawReport, At: at, Live: p.Mode == boot.ModeLive,
-		Message: "DHCPDECLINE: another machine on the segment uses address " + address.String(),
+		Message:  "DHCPDECLINE: another machine on the segment uses address " + address.String(),
+		Declined: address.String(), MAC: mac,
 	})
 }
 

@@ -61,7 +61,7 @@ func TestQuarantine(t *testing.T) {
 			now, told := testNow, 0
 			cfg := testConfig(testState(nil, testPlan()))
 			cfg.Now = func() time.Time { return now }
-			cfg.Declined = func(*boot.Plan, netip.Addr, time.Time) { told++ }
+			cfg.Declined = func(*boot.Plan, boot.MAC, netip.Addr, time.Time) { told++ }
 			s := New(cfg)
 			for i, x := range tc.steps {
 				now = now.Add(x.after)

@@ -73,7 +73,7 @@ type Config struct {
 	Sights *Sights
 	// Declined is told of a machine that declined the address that it was just given, since another answers for it; nil: nobody
 	// is.
-	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
+	Declined func(plan *boot.Plan, mac boot.MAC, address netip.Addr, at time.Time)
 	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
 	Own func(p *boot.Plan, address netip.Addr) bool
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its option 54; nil: nobody is.

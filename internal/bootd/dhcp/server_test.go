@@ -202,15 +202,17 @@ func TestDeclineIsPassedOn(t *testing.T) {
 	w, declined := newCable(), make(chan string, 1)
 	var log strings.Builder
 	cfg := testConfig(testState(nil, testPlan()))
-	cfg.Declined = func(p *boot.Plan, _ netip.Addr, _ time.Time) { declined <- p.Entry.String() }
+	cfg.Declined = func(p *boot.Plan, mac boot.MAC, a netip.Addr, _ time.Time) {
+		declined <- p.Entry.String() + " " + string(mac) + " " + a.String()
+	}
 	cfg.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	stop := serving(t, w, cfg)
 	ours := all(addressOpt(54, "10.99.0.1"), addressOpt(50, "10.99.0.83"))
 	w.in <- request(t, ofType(dhcpv4.MessageTypeRequest), ours).ToBytes()
 	<-w.out
 	w.in <- request(t, ofType(dhcpv4.MessageTypeDecline), ours).ToBytes()
-	if got := <-declined; got != "tenant/web-1" {
-		t.Errorf("got %q", got)
+	if got, want := <-declined, "tenant/web-1 "+string(testPlan().MACs[0])+" 10.99.0.83"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	w.in <- request(t, asPXE(0)).ToBytes()
 	w.in <- request(t, asPXE(0)).ToBytes() // The one before is done.

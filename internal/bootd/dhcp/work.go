@@ -179,6 +179,6 @@ func (s *Server) declined(a *Answer, now time.Time) {
 	case a.Reason == Declined && !believed:
 		a.Reason = SilentUnasked
 	case a.Reason == Declined && a.Plan != nil && s.cfg.Declined != nil:
-		s.cfg.Declined(a.Plan.Kept(), address, now)
+		s.cfg.Declined(a.Plan.Kept(), a.Facts.MAC, address, now)
 	}
 }

@@ -30,7 +30,7 @@ type Config struct {
 	// Sights are DHCPv4's, where that's served, too; nil: it isn't.
 	Sights *dhcp.Sights
 	// Declined is told of a machine that declined the address that it was just given; nil: nobody is.
-	Declined func(plan *boot.Plan, address netip.Addr, at time.Time)
+	Declined func(plan *boot.Plan, mac boot.MAC, address netip.Addr, at time.Time)
 	// Own says whether an address that a plan has is this server's, whose machine the plan's isn't; nil: none is.
 	Own func(p *boot.Plan, address netip.Addr) bool
 	// OtherServer is told of a machine of ours that takes the offer of another server, by its DUID; nil: nobody is.
@@ -191,7 +191,7 @@ func (s *Server) note(a *Answer, now time.Time) {
 		case a.Reason == dhcp.Declined && !believed:
 			a.Packet, a.Reason = nil, dhcp.SilentUnasked
 		case a.Reason == dhcp.Declined && s.cfg.Declined != nil:
-			s.cfg.Declined(a.Plan, a.address().Addr(), now)
+			s.cfg.Declined(a.Plan, a.MAC, a.address().Addr(), now)
 		}
 	}
 	if other && a.Facts.Type == wire.Request && s.cfg.OtherServer != nil {

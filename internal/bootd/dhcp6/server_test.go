@@ -128,8 +128,8 @@ func TestServeDecline(t *testing.T) {
 	for name, also := range map[string]func(*boot.Plan){"One": func(*boot.Plan) {}, "Both": dual} {
 		t.Run(name, func(t *testing.T) {
 			declined, st := 0, testState(nil, testPlan(also))
-			c := Config{State: func() *boot.State { return st }, Declined: func(_ *boot.Plan, a netip.Addr, _ time.Time) {
-				if a == testAddress {
+			c := Config{State: func() *boot.State { return st }, Declined: func(p *boot.Plan, mac boot.MAC, a netip.Addr, _ time.Time) {
+				if a == testAddress && slices.Contains(p.MACs, mac) {
 					declined++
 				}
 			}}

@@ -24,6 +24,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		Progress: session.Progress{
 			Stage: boot.StageInstalled, Reason: "x", Boots: 3, Report: "y",
 			Timeline: session.Timeline{DHCP: t0(), Firmware: t0(), Script: t0(), Kernel: t0(), Began: t0(), Installed: t0(), BootedFromDisk: t0()},
+			Declined: session.Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: t0()},
 			Signs:    session.Signs{Given: t0(), SentToDisk: t0(), System: t0(), Returns: 2},
 		},
 	}

@@ -18,7 +18,7 @@ func RecordOf(b *v1alpha1.BootSession) session.Record {
 		Name: boot.Name{Namespace: b.Namespace, Name: b.Name}, Session: *bootspec.Session(b),
 		Progress: session.Progress{
 			Stage: boot.Stage(st.Stage), Reason: st.StageReason, Timeline: timelineOf(st.Timeline),
-			Boots: st.Boots, Report: st.LastReport, Signs: signsOf(st.Signs), Boot: bootOf(st.Boot),
+			Boots: st.Boots, Report: st.LastReport, Signs: signsOf(st.Signs), Boot: bootOf(st.Boot), Declined: declinedOf(st.Declined),
 		},
 	}
 }
@@ -38,7 +38,17 @@ func StatusOf(r session.Record) v1alpha1.BootSessionStatus {
 	if s := p.Signs; s != (session.Signs{}) {
 		st.Signs = &v1alpha1.BootSigns{Given: at(s.Given), SentToDisk: at(s.SentToDisk), System: at(s.System), Returns: s.Returns}
 	}
+	if d := p.Declined; d != (session.Declined{}) {
+		st.Declined = &v1alpha1.DeclinedAddress{Address: d.Address, MAC: string(d.MAC), At: metav1.NewMicroTime(d.At)}
+	}
 	return st
+}
+
+func declinedOf(d *v1alpha1.DeclinedAddress) session.Declined {
+	if d == nil {
+		return session.Declined{}
+	}
+	return session.Declined{Address: d.Address, MAC: boot.MAC(d.MAC), At: d.At.Time}
 }
 
 func bootOf(b *v1alpha1.BootFacts) session.Boot {

@@ -40,6 +40,9 @@ type Sighting struct {
 	Reason, GrantID string
 	// Message of a report.
 	Message string
+	// Declined is the address that a machine declined, by the NIC with MAC; "" where it declined none.
+	Declined string
+	MAC      boot.MAC
 	// Installed is the grant whose install was known when this was seen; "" where none was.
 	Installed string
 	// Live says that the machine netboots each time: then no sign means its disk.
@@ -122,6 +125,7 @@ func advance(r Record, x Sighting) Record {
 	if x.Message != "" {
 		p.Report = x.Message
 	}
+	p.Declined = p.Declined.see(x)
 	return r
 }
 

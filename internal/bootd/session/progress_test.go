@@ -56,6 +56,29 @@ func TestAdvance(t *testing.T) {
 			see:     Sighting{Kind: SawFirmwareDHCP, At: later},
 			want:    Progress{Stage: boot.StageKernel, Timeline: Timeline{DHCP: t0, Kernel: t0}, Boots: 6},
 		},
+		"Declines": {
+			reason: "a machine that finds another with its address tells it in whatever story", session: boot.Session{Grant: grant, Consumed: used},
+			before: Progress{Stage: boot.StageInstalling}, see: Sighting{Kind: SawReport, At: later, Message: "m", Declined: "10.77.0.11", MAC: "52:54:00:00:00:01"},
+			want: Progress{Stage: boot.StageInstalling, Report: "m", Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
+		},
+		"DeclineHeardTwice": {
+			reason: "what two bootds of a segment heard is one decline", session: boot.Session{Grant: grant, Consumed: used},
+			before: Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
+			see:    Sighting{Kind: SawReport, At: later.Add(-time.Second), Declined: "10.77.0.11", MAC: "52:54:00:00:00:01"},
+			want:   Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: later}},
+		},
+		"DeclinesAgain": {
+			reason: "once it's out of quarantine that it's still taken is news", session: boot.Session{Grant: grant, Consumed: used},
+			before: Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: t0}},
+			see:    Sighting{Kind: SawReport, At: t0.Add(10 * time.Minute), Declined: "10.77.0.11", MAC: "52:54:00:00:00:01"},
+			want:   Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: t0.Add(10 * time.Minute)}},
+		},
+		"DeclinesAnother": {
+			reason: "and so is another address, at once", session: boot.Session{Grant: grant, Consumed: used},
+			before: Progress{Declined: Declined{Address: "10.77.0.11", MAC: "52:54:00:00:00:01", At: t0}},
+			see:    Sighting{Kind: SawReport, At: t0.Add(time.Second), Declined: "fd00:77::11", MAC: "52:54:00:00:00:01"},
+			want:   Progress{Declined: Declined{Address: "fd00:77::11", MAC: "52:54:00:00:00:01", At: t0.Add(time.Second)}},
+		},
 		"ResetDuringInstall": {
 			reason: "a reset after consumption is counted, and the install's story stays", session: boot.Session{Grant: grant, Consumed: used},
 			before: Progress{Stage: boot.StageInstalling, Timeline: story, Boots: 1},

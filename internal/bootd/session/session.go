@@ -55,6 +55,8 @@ type Progress struct {
 	Report string
 	// Signs speak for an install whose installer never says that it's done.
 	Signs Signs
+	// Declined is the newest address that the machine declined.
+	Declined Declined
 }
 
 // A Boot is what is known beside its times of the boot that the timeline is of.
@@ -65,6 +67,24 @@ type Boot struct {
 	Server string
 	// Bytes of kernels, initrds and images that it was sent, by any bootd.
 	Bytes int64
+}
+
+// A Declined is an address that a machine found another to use; zero: it never did.
+type Declined struct {
+	Address string
+	MAC     boot.MAC
+	At      time.Time
+}
+
+// oneDecline is within what time a machine declines an address once: it's in quarantine for longer.
+const oneDecline = time.Minute
+
+// see takes a sighting of a machine that declines into account. What several bootds of a segment heard is one.
+func (d Declined) see(x Sighting) Declined {
+	if x.Declined == "" || d.Address == x.Declined && d.MAC == x.MAC && x.At.Sub(d.At).Abs() < oneDecline {
+		return d
+	}
+	return Declined{Address: x.Declined, MAC: x.MAC, At: x.At}
 }
 
 // A Timeline says when a machine was where; zero where it wasn't yet.

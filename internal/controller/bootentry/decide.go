@@ -22,6 +22,8 @@ const (
 	// stepQuestion opens, renews or closes the question behind NeedsConfirmation.
 	stepQuestion step = "Question"
 	stepIssue    step = "Issue"
+	// stepDeclined tells of an address that the machine declined.
+	stepDeclined step = "Declined"
 )
 
 // decision is what an entry serves, and its client's next step.
@@ -34,6 +36,8 @@ type decision struct {
 	step     step
 	issue    boot.Issue
 	question *v1alpha1.QuestionRecord
+	// declined is what is to be told of.
+	declined *v1alpha1.DeclinedAddress
 }
 
 // asks says whether only a person can go on.
@@ -64,6 +68,8 @@ func decide(in inputs, now time.Time) decision {
 		d.step = stepQuestion
 	case d.issue.Step != boot.StepNone && d.issue.Step != boot.StepWait && d.issue.Step != boot.StepAsk:
 		d.step = stepIssue
+	case untold(in) != nil:
+		d.step, d.declined = stepDeclined, untold(in)
 	}
 	return d
 }

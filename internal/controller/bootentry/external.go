@@ -140,6 +140,8 @@ func (e *external) step(ctx context.Context, mg *v1alpha1.BootEntry) error {
 		}
 	case stepIssue:
 		err = e.issue(ctx, mg, in, d)
+	case stepDeclined:
+		err = e.tellDeclined(ctx, mg, d.declined)
 	}
 	return err
 }
