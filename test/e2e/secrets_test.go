@@ -11,6 +11,7 @@ import (
 
 	"github.com/crossplane-contrib/provider-baremetal/test/lab"
 	"github.com/crossplane-contrib/provider-baremetal/test/sim/bmc"
+	"github.com/crossplane-contrib/provider-baremetal/test/sim/machine"
 )
 
 // An account that appears nowhere else, so that it can be looked for.
@@ -84,15 +85,19 @@ func (e *env) refused(why string, h *lab.Host, token string, secrets map[string]
 }
 
 // TestUserDataIsTheBootsOwn holds that a machine's data is given to the holder of its boot's token alone: not to one without, not
-// for a forged one, not for an earlier boot's, not after the machine was given back, and never another machine's.
+// for a forged one, not for an earlier boot's, not after its install was reported or the machine was given back, and never another machine's.
 func TestUserDataIsTheBootsOwn(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
 	h, other := e.newHost(), e.newHost()
 	secrets := map[string]string{"the first machine's data": "data-one-d41d", "the second machine's data": "data-two-98f0"}
+	written := make(chan struct{})
+	for _, x := range []*lab.Host{h, other} {
+		x.Machine.Inject(machine.Fault{Stage: machine.StageWritten, Action: machine.Hang, Until: written, Times: 1})
+	}
 	one, two := e.withData("one", "data-one-d41d", h), e.withData("two", "data-two-98f0", other)
-	e.ready(one)
-	e.ready(two)
+	e.machineAt(h, machine.StageWritten)
+	e.machineAt(other, machine.StageWritten)
 	first, second := bootToken(h), bootToken(other)
 	if first == "" || second == "" || first == second {
 		t.Fatalf("want a token for each boot, got %q and %q", first, second)
@@ -107,6 +112,11 @@ func TestUserDataIsTheBootsOwn(t *testing.T) {
 			}
 		}
 	}
+	close(written)
+	e.ready(one)
+	e.ready(two)
+	e.refused("with the token of a boot that has said installed", h, first, secrets)
+	e.refused("with that of another one", other, second, secrets)
 	flipped := []byte(first)
 	flipped[20] ^= 1 // Stays base64url: letters and digits whose last bit is flipped are letters or digits, or nearly.
 	e.refused("with a forged token", h, string(flipped), secrets)

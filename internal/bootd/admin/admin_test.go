@@ -54,6 +54,7 @@ func (s noSessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boo
 
 func (s noSessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { return s.said("Deliver") }
 func (s noSessions) Check(context.Context, *boot.Plan, boot.Claims) error   { return s.said("Check") }
+func (s noSessions) Unended(context.Context, *boot.Plan, boot.Claims) error { return s.said("Unended") }
 
 func (s noSessions) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
 	return false, s.said("Report")

@@ -22,6 +22,8 @@ type Sessions interface {
 	// Deliver records that a kernel which destroys by itself is about to be given.
 	Deliver(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	Check(ctx context.Context, p *boot.Plan, t boot.Claims) error
+	// Unended is Check, and refuses a boot that has reported its install.
+	Unended(ctx context.Context, p *boot.Plan, t boot.Claims) error
 	// Report gives whether what it's told stands: a failure after a success doesn't.
 	Report(ctx context.Context, p *boot.Plan, t boot.Claims, installed bool, message string) (stands bool, err error)
 	Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error

@@ -62,15 +62,18 @@ func (g *Gate) Admit(ctx context.Context, c Caller, commit bool) (*boot.Plan, er
 }
 
 // Data comes before what a machine is given beside its image: whether the boot may still have it is asked anew each time, since the
-// watch may not have heard of a revocation yet.
+// watch may not have heard of a revocation yet, nor of what the boot has told another bootd.
 func (g *Gate) Data(ctx context.Context, c Caller) error {
 	if err := g.paced(c); err != nil {
 		return err
 	}
-	if c.Owns() {
+	switch {
+	case !c.Owns():
+		return nil
+	case c.Plan.AsksLater():
 		return g.o.Sessions.Check(ctx, c.Plan, c.Claims)
 	}
-	return nil
+	return g.o.Sessions.Unended(ctx, c.Plan, c.Claims)
 }
 
 // Begin consumes the grant, unless the same boot did. A boot that has reported its install doesn't begin a second one.

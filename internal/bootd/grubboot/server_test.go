@@ -54,6 +54,7 @@ func (s *sessions) OpenAndConsume(context.Context, *boot.Plan, boot.Claims, boot
 }
 func (s *sessions) Deliver(context.Context, *boot.Plan, boot.Claims) error { return s.call("deliver") }
 func (s *sessions) Check(context.Context, *boot.Plan, boot.Claims) error   { return s.call("check") }
+func (s *sessions) Unended(context.Context, *boot.Plan, boot.Claims) error { return s.call("check") }
 func (s *sessions) Booted(context.Context, *boot.Plan, boot.Claims, string) error {
 	return s.call("booted")
 }

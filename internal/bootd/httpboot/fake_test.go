@@ -58,6 +58,10 @@ func (s *sessions) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error
 
 func (s *sessions) Check(context.Context, *boot.Plan, boot.Claims) error { return s.call("check") }
 
+func (s *sessions) Unended(context.Context, *boot.Plan, boot.Claims) error {
+	return s.call("unended")
+}
+
 func (s *sessions) Report(_ context.Context, _ *boot.Plan, _ boot.Claims, installed bool, message string) (bool, error) {
 	if installed {
 		return true, s.call("installed " + message)

@@ -130,15 +130,15 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (gate.Caller, 
 	return c, true
 }
 
-// data serves user data and the like. All of it consumes: whoever asks for it is an install that began. Whether the boot
-// may still have it is asked anew each time, since the watch may not have heard of a revocation yet.
+// data serves user data and the like. All of it consumes: whoever asks for it is an install that began. Once that was reported it's over, but for who
+// asks later. Whether the boot may still have it is asked anew each time, since the watch may not have heard of a revocation yet.
 func (s *Server) data(w http.ResponseWriter, r *http.Request, name string) {
 	c, ok := s.admitted(w, r)
 	if !ok {
 		return
 	}
-	if s.o.Gate.Ended(c) && boot.AnsweredBy(c.Plan.UserDataFormat) {
-		forbidden(w) // An installer that is done has no more questions; cloud-init asks again on the system that it installed.
+	if s.o.Gate.Ended(c) && !c.Plan.AsksLater() {
+		forbidden(w)
 		return
 	}
 	if s.closed(c) {

@@ -29,6 +29,15 @@ func talos(r *rig) {
 	owned(r)
 }
 
+// reported makes it one of that method and format whose install was reported.
+func reported(m boot.Method, format string) func(*rig) {
+	return func(r *rig) {
+		r.plan.Method, r.plan.UserDataFormat = m, format
+		owned(r)
+		r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	live := func(r *rig) { r.plan.Mode = boot.ModeLive }
 	cases := map[string]struct {
@@ -120,7 +129,7 @@ func TestFiles(t *testing.T) {
 		},
 		"UserDataRevoked": {
 			reason: "the session was closed, and the watch hasn't heard of it yet",
-			change: func(r *rig) { owned(r); r.sessions.err = boot.ErrRevoked }, path: "user-data", status: 403, calls: []string{"check"},
+			change: func(r *rig) { owned(r); r.sessions.err = boot.ErrRevoked }, path: "user-data", status: 403, calls: []string{"unended"},
 		},
 		"LiveImage": {
 			reason: "a live boot has no grant to consume", change: live, path: "image", status: 200, body: "0123456789",
@@ -136,31 +145,46 @@ func TestFiles(t *testing.T) {
 			reason: "not even its length before", method: http.MethodHead, path: "user-data", status: 200,
 		},
 		"MetaDataMissing": {
-			reason: "what isn't there", change: owned, path: "meta-data", status: 404, calls: []string{"check"},
+			reason: "what isn't there", change: owned, path: "meta-data", status: 404, calls: []string{"unended"},
 		},
 		"AnswersAfterwards": {
-			reason: "an installer that is done has no more questions",
-			change: func(r *rig) {
-				r.plan.Method, r.plan.UserDataFormat = boot.MethodInstaller, boot.UserDataKickstart
-				owned(r)
-				r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1}
-			},
-			path: "user-data", status: 403,
+			reason: "an installer that is done has no more questions", change: reported(boot.MethodInstaller, boot.UserDataKickstart), path: "user-data", status: 403,
+		},
+		"KernelsAnswersAfterwards": {
+			reason: "by whatever method it came", change: reported(boot.MethodKernel, boot.UserDataIgnition), path: "user-data", status: 403,
 		},
 		"DataAfterwards": {
-			reason: "cloud-init asks again on the system that it installed",
-			change: func(r *rig) { owned(r); r.session.Installed = &boot.Result{GrantID: grantID, Generation: 1} },
-			path:   "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
+			reason: "an installer of disk images has written it onto the disk before it reports",
+			change: reported(boot.MethodDiskImage, boot.UserDataCloudInit), path: "user-data", status: 403,
+		},
+		"MetaDataAfterwards": {
+			reason: "all parts of it", change: reported(boot.MethodDiskImage, boot.UserDataNone), path: "meta-data", status: 403,
+		},
+		"NetworkConfigAfterwards": {
+			reason: "also those that an installer can have without a Secret", change: reported(boot.MethodDiskImage, boot.UserDataNone), path: "network-config", status: 403,
+		},
+		"DataAfterFailed": {
+			reason: "one that failed may try again: the boot is the same",
+			change: func(r *rig) { owned(r); r.session.Failed = &boot.Result{GrantID: grantID, Generation: 1} },
+			path:   "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"unended"},
+		},
+		"KernelAfterwards": {
+			reason: "cloud-init asks on the system that a kernel of somebody's own has installed",
+			change: reported(boot.MethodKernel, boot.UserDataCloudInit), path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
+		},
+		"ScriptAfterwards": {
+			reason: "and so it does on a script's",
+			change: reported(boot.MethodScript, boot.UserDataCloudInit), path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
 		},
 		"VendorDataMissing": {
-			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200, calls: []string{"check"},
+			reason: "cloud-init wants an answer", change: owned, path: "vendor-data", status: 200, calls: []string{"unended"},
 		},
 		"NetworkConfigMissing": {
-			reason: "so it does here", change: owned, path: "network-config", status: 200, calls: []string{"check"},
+			reason: "so it does here", change: owned, path: "network-config", status: 200, calls: []string{"unended"},
 		},
 		"TalosInTime": {
 			reason: "an install that goes on has its answers", change: func(r *rig) { talos(r); r.session.Consumed.At = r.now.Add(-talosPatience) },
-			path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"check"},
+			path: "user-data", status: 200, body: "#cloud-config\n{}\n", calls: []string{"unended"},
 		},
 		"TalosAfterwards": {
 			reason: "Talos never says that it's done, and has the URL in its boot loader",
@@ -178,21 +202,21 @@ func TestFiles(t *testing.T) {
 				r.plan.Network.MTU = 9000
 				owned(r)
 				r.data["network-config"] = []byte("version: 2 # {{ .mtu }}\n")
-			}, path: "network-config", status: 200, body: "version: 2 # 9000\n", calls: []string{"check"},
+			}, path: "network-config", status: 200, body: "version: 2 # 9000\n", calls: []string{"unended"},
 		},
 		"NetworkConfig": {
 			reason: "it consumes like all of the data", change: func(r *rig) { r.data["network-config"] = []byte("version: 2\n") },
 			path: "network-config", status: 200, body: "version: 2\n", calls: []string{"consume"},
 		},
 		"NetworkOfNobody": {
-			reason: "an entry that says no interface has none", change: owned, path: "nmstate", status: 404, calls: []string{"check"},
+			reason: "an entry that says no interface has none", change: owned, path: "nmstate", status: 404, calls: []string{"unended"},
 		},
 		"TalosNetworkOfNobody": {
-			reason: "in no language", change: owned, path: "talos-network", status: 404, calls: []string{"check"},
+			reason: "in no language", change: owned, path: "talos-network", status: 404, calls: []string{"unended"},
 		},
 		"DataAPIDown": {
 			reason: "the Secret can't be read", change: func(r *rig) { owned(r); r.dataErr = errors.New("refused") }, path: "user-data", status: 503,
-			calls: []string{"check"},
+			calls: []string{"unended"},
 		},
 		"Unavailable": {
 			reason: "its server is away", change: func(r *rig) { r.files.err = &artifacts.Error{Reason: artifacts.ReasonFetch} }, path: "files/sha256-aaaa", status: 502,
@@ -225,7 +249,7 @@ func TestFiles(t *testing.T) {
 			}
 			var calls []string
 			for _, c := range tc.calls {
-				if c != "check" {
+				if c != "unended" && c != "check" {
 					c += " " + r.nonce()
 				}
 				calls = append(calls, c)

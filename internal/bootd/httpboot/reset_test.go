@@ -122,7 +122,7 @@ func tokenIn(t *testing.T, script string) string {
 	return found[1]
 }
 
-// TestAfterInstalled: a boot that has reported its install begins no second one and gets no image, also while the watch has yet to hear of that.
+// TestAfterInstalled: a boot that has reported its install begins no second one and gets no image and no data, also while the watch has yet to hear of that.
 func TestAfterInstalled(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.session.Grant.PlanDigest = r.plan.Digest() })
 	r.session.Revision = "1"
@@ -136,17 +136,31 @@ func TestAfterInstalled(t *testing.T) {
 	if got := r.do(http.MethodGet, path+"/image", ""); got.status != http.StatusOK {
 		t.Fatalf("image: %d %s", got.status, got.body)
 	}
+	for range 2 {
+		if got := r.do(http.MethodGet, path+"/user-data", ""); got.status != http.StatusOK {
+			t.Fatalf("user data, however often it asks: %d %s", got.status, got.body)
+		}
+	}
 	if got := r.do(http.MethodPost, path+"/installed", ""); got.status != http.StatusNoContent {
 		t.Fatalf("installed: %d %s", got.status, got.body)
 	}
 	if b := st.now.Progress.Boot; b.Server == "" || b.Bytes == 0 {
 		t.Errorf("what it was sent, and by whom: %+v", b)
 	}
+	here := r.http.Config.Handler
+	r.http.Config.Handler = r.real(st, t.TempDir()) // Another bootd, which only knows that the grant is used.
+	if got := r.do(http.MethodGet, path+"/user-data", ""); got.status != http.StatusForbidden {
+		t.Errorf("user data of another bootd after installed: %d", got.status)
+	}
+	r.http.Config.Handler = here
 	for _, watched := range []bool{false, true} {
 		if watched {
 			r.session = st.now.Session
 		}
-		for what, got := range map[string]reply{"image": r.do(http.MethodGet, path+"/image", ""), "begin": r.do(http.MethodPost, path+"/begin", "")} {
+		for what, got := range map[string]reply{
+			"image": r.do(http.MethodGet, path+"/image", ""), "begin": r.do(http.MethodPost, path+"/begin", ""),
+			"user data": r.do(http.MethodGet, path+"/user-data", ""), "vendor data": r.do(http.MethodGet, path+"/vendor-data", ""),
+		} {
 			if got.status != http.StatusForbidden {
 				t.Errorf("%s after installed, watched %t: %d", what, watched, got.status)
 			}

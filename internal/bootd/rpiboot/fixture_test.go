@@ -186,6 +186,7 @@ func (r *rig) Deliver(_ context.Context, _ *boot.Plan, t boot.Claims) error {
 	return r.err
 }
 func (r *rig) Check(context.Context, *boot.Plan, boot.Claims) error          { return errBoom }
+func (r *rig) Unended(context.Context, *boot.Plan, boot.Claims) error        { return errBoom }
 func (r *rig) Booted(context.Context, *boot.Plan, boot.Claims, string) error { return errBoom }
 func (r *rig) Report(context.Context, *boot.Plan, boot.Claims, bool, string) (bool, error) {
 	return false, errBoom

@@ -31,6 +31,17 @@ func (m *Manager) Check(ctx context.Context, p *boot.Plan, t boot.Claims) error 
 	return m.change(ctx, p.Entry, func(r Record) (Record, error) { return r, owns(r, p, t) }, noLoss)
 }
 
+// Unended is Check, and says that a boot which has reported its install has had its grant.
+func (m *Manager) Unended(ctx context.Context, p *boot.Plan, t boot.Claims) error {
+	return m.change(ctx, p.Entry, func(r Record) (Record, error) {
+		err := owns(r, p, t)
+		if i := r.Session.Installed; err == nil && i != nil && i.GrantID == t.GrantID {
+			err = boot.ErrConsumed
+		}
+		return r, err
+	}, noLoss)
+}
+
 // Booted records that the system which the boot of token t installed runs.
 func (m *Manager) Booted(ctx context.Context, p *boot.Plan, t boot.Claims, message string) error {
 	message = Clean(message)
